@@ -1,0 +1,78 @@
+/** Commands on the connection of an instance: opened, paused, restarted, logged out. */
+import type { Gateway, InstanceView } from '../face.ts';
+import { done, refuse, type Result } from '../model.ts';
+import type { OpenOptions } from '../ports.ts';
+import type { Cell } from '../session/cell.ts';
+import type { Supervisor } from '../supervisor.ts';
+import { isSettled, notConnected, onSettled, settled, settleMs } from './settling.ts';
+
+type ConnectionCommands = Pick<Gateway, 'connect' | 'disconnect' | 'reset' | 'hibernate' | 'presence'>;
+
+/** There is something to show: a connection, a QR, a code (whichever pairing is under way), or the end of the attempt. */
+const hasAnswer = (cell: Cell): boolean => {
+  const { status, qrcode, paircode } = cell.view;
+  return status === 'connecting' ? qrcode !== '' || paircode !== '' : isSettled(cell);
+};
+
+const settledView = async (cell: Cell): Promise<Result<InstanceView>> => {
+  await settled(cell);
+  await cell.stored();
+  return done(cell.view);
+};
+
+async function connect(supervisor: Supervisor, cell: Cell, options: OpenOptions): Promise<Result<InstanceView>> {
+  supervisor.keepAwake(cell);
+  if (cell.view.connected) return done(cell.view);
+  const { id, wanted } = cell.record;
+  const full = supervisor.full(id);
+  if (full) return full;
+  await cell.keeper.save({ wanted: 'online', ...(options.systemName === undefined ? {} : { systemName: options.systemName }) });
+  // Others may have taken the last place meanwhile; from here to the chart nothing waits.
+  const filled = supervisor.full(id);
+  if (filled) {
+    cell.keeper.note({ wanted });
+    return filled;
+  }
+  cell.connect(options);
+  await cell.waitFor(hasAnswer, supervisor.policy.connectAnswer);
+  return done(cell.view);
+}
+
+export const connectionCommands = (supervisor: Supervisor): ConnectionCommands => ({
+  connect: (id, options) => onSettled(supervisor, id, (cell) => connect(supervisor, cell, options)),
+
+  disconnect: (id) =>
+    onSettled(supervisor, id, async (cell) => {
+      await cell.keeper.save({ wanted: 'offline' });
+      cell.send({ type: 'instance.disconnect' });
+      return settledView(cell);
+    }),
+
+  reset: (id) =>
+    onSettled(supervisor, id, async (cell) => {
+      const { status } = cell.view;
+      if (status !== 'connected' && status !== 'connecting') return refuse('conflict', 'there is no running session to reset');
+      cell.send({ type: 'instance.reset' });
+      return settledView(cell);
+    }),
+
+  hibernate: (id) =>
+    onSettled(supervisor, id, async (cell) => {
+      if (cell.view.status === 'hibernated') return done(cell.view);
+      if (!cell.view.connected) return notConnected;
+      await cell.keeper.save({ wanted: 'asleep' });
+      await cell.waitFor((other) => !other.busy, settleMs); // what was accepted goes out first
+      cell.send({ type: 'instance.hibernate' });
+      return settledView(cell);
+    }),
+
+  async presence(id, presence) {
+    const awake = await supervisor.awake(id);
+    if (!awake.ok) return awake;
+    const cell = awake.value;
+    const answer = cell.request(() => cell.link.presence(presence));
+    if (!answer || !(await answer)) return notConnected;
+    cell.presence = presence;
+    return done(null);
+  },
+});

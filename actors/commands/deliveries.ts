@@ -1,0 +1,83 @@
+/** Commands on deliveries: what waits and why, sending again, trying a receiver. */
+import { letterOf } from '../events/envelope.ts';
+import { listensTo } from '../events/filter.ts';
+import type { DeliveryFilter, DeliveryPage, DeliveryView, Gateway, ReplayFilter, WebhookTest } from '../face.ts';
+import { deliveryStates, done, eventTypes, refuse, type DeliveryRecord, type InstanceId, type Result, type Webhook } from '../model.ts';
+import type { Supervisor } from '../supervisor.ts';
+
+type DeliveryCommands = Pick<Gateway, 'deliveries' | 'replay' | 'testWebhook'>;
+
+/** What waits in its lane is on its way anyway. */
+const replayable = deliveryStates.filter((state) => state !== 'waiting');
+
+const isOver = ({ state }: DeliveryRecord): boolean => state === 'dead' || state === 'delivered';
+
+/** Those of the owner, or the one that was asked for. */
+const chosen = ({ post }: Supervisor, owner: InstanceId | null, id: string | undefined): Result<readonly Webhook[]> => {
+  const own = post.webhooks.own(owner);
+  const found = id === undefined ? own : own.filter((webhook) => webhook.id === id);
+  if (found.length > 0 || (id === undefined && owner !== null)) return done(found);
+  return refuse('notFound', owner === null ? 'Global webhook not found' : 'Webhook not found');
+};
+
+const viewOf = ({ post }: Supervisor, record: DeliveryRecord): DeliveryView => {
+  if (isOver(record)) return { ...record, nextAttempt: 0, reason: record.error };
+  if (!post.webhooks.get(record.webhookId)?.enabled) return { ...record, nextAttempt: 0, reason: 'the webhook is not enabled' };
+  const paused = post.pausedUntil(record.webhookId, record.instanceId);
+  const reason = record.error || (paused > 0 ? 'the receiver failed several times in a row' : '');
+  return { ...record, nextAttempt: Math.max(record.notBefore, paused), reason };
+};
+
+async function look(supervisor: Supervisor, webhooks: readonly Webhook[], filter: DeliveryFilter): Promise<DeliveryPage> {
+  const { state = null, limit, offset } = filter;
+  const { deliveries } = supervisor.ports;
+  const ids = webhooks.map(({ id }) => id);
+  const [page, tallies] = await Promise.all([deliveries.list({ webhooks: ids, state, limit, offset }), deliveries.tally(ids)]);
+  const queues = ids.map((webhookId) => {
+    const { waiting = 0, parked = 0, bytes = 0 } = tallies.find((tally) => tally.webhookId === webhookId) ?? {};
+    return { webhookId, waiting, parked, bytes, dropped: supervisor.post.sweeper.dropped(webhookId) };
+  });
+  return { deliveries: page.deliveries.map((record) => viewOf(supervisor, record)), more: page.more, queues };
+}
+
+async function replay(supervisor: Supervisor, webhooks: readonly Webhook[], filter: ReplayFilter): Promise<number> {
+  const { ids = null, types = eventTypes, states = replayable, from = 0, to = Number.MAX_SAFE_INTEGER, limit } = filter;
+  let count = 0;
+  for (const { id, events } of webhooks) {
+    if (count >= limit) break;
+    // What a webhook does not want any more would be dropped on its way.
+    const wanted = types.filter((type) => listensTo(events, type));
+    const query = { webhook: id, events: ids, types: wanted, states, from, to, limit: limit - count };
+    for (const back of await supervisor.ports.deliveries.replay(query)) {
+      count += back.count;
+      supervisor.cell(back.instanceId)?.nudge(id);
+    }
+  }
+  return count;
+}
+
+async function tryOut({ ports, post }: Supervisor, webhook: Webhook, type: string): Promise<WebhookTest> {
+  const { receiver, signer, chance, time } = ports;
+  const started = time.now();
+  const content = { eventId: `test_${chance.hex(12)}`, type, messageType: '', body: JSON.stringify({ test: true }) };
+  const { url, body, headers } = letterOf(webhook, post.sender(webhook.instanceId), content, started, signer);
+  const outcome = await receiver.post(url, body, headers);
+  return { id: content.eventId, url, outcome, ms: time.now() - started };
+}
+
+export const deliveryCommands = (supervisor: Supervisor): DeliveryCommands => ({
+  async deliveries(owner, filter) {
+    const webhooks = chosen(supervisor, owner, filter.webhook);
+    return webhooks.ok ? done(await look(supervisor, webhooks.value, filter)) : webhooks;
+  },
+  async replay(owner, filter) {
+    const webhooks = chosen(supervisor, owner, filter.webhook);
+    return webhooks.ok ? done(await replay(supervisor, webhooks.value, filter)) : webhooks;
+  },
+  async testWebhook(owner, { webhook: id, type = 'test' }) {
+    const webhooks = chosen(supervisor, owner, id);
+    if (!webhooks.ok) return webhooks;
+    const webhook = webhooks.value.find(({ managed }) => managed) ?? webhooks.value[0];
+    return webhook ? done(await tryOut(supervisor, webhook, type)) : refuse('notFound', 'Webhook not found');
+  },
+});

@@ -1,0 +1,82 @@
+/** Commands on the register of instances: made, listed, changed, removed. */
+import type { Gateway } from '../face.ts';
+import { done, type InstanceId, type InstanceRecord } from '../model.ts';
+import type { Supervisor } from '../supervisor.ts';
+import { settled, onSettled } from './settling.ts';
+
+type InstanceCommands = Pick<Gateway, 'create' | 'all' | 'view' | 'update' | 'remove' | 'rotateToken'>;
+
+const tokenLength = 40;
+
+const newRecord = (id: InstanceId, token: string, now: number): InstanceRecord => ({
+  id,
+  token,
+  name: '',
+  wanted: 'offline',
+  epoch: 1,
+  owner: '',
+  jid: '',
+  lid: '',
+  profileName: '',
+  profilePicUrl: '',
+  isBusiness: false,
+  platform: '',
+  systemName: '',
+  lastDisconnect: null,
+  lastDisconnectReason: '',
+  lastDisconnectCause: '',
+  adminField01: '',
+  adminField02: '',
+  aiApikey: '',
+  chatbotEnabled: false,
+  chatbotIgnoreGroups: false,
+  chatbotStopConversation: '',
+  chatbotStopMinutes: 0,
+  chatbotStopWhenYouSendMsg: 0,
+  fieldsMap: null,
+  lastActiveAt: now,
+  created: now,
+  updated: now,
+});
+
+export function instanceCommands(supervisor: Supervisor): InstanceCommands {
+  const { ports } = supervisor;
+  const { chance, time } = ports;
+  return {
+    async create(input) {
+      const record = { ...newRecord(`r${chance.hex(7)}`, chance.token(tokenLength), time.now()), ...input };
+      await ports.instances.insert(record);
+      return done(supervisor.add(record).view);
+    },
+    all: () => supervisor.views(),
+    view: (id) => supervisor.view(id),
+
+    update: (id, patch) =>
+      onSettled(supervisor, id, async (cell) => {
+        await cell.keeper.save(patch);
+        return done(cell.view);
+      }),
+
+    remove: (id) =>
+      onSettled(supervisor, id, async (cell) => {
+        await cell.keeper.save({ wanted: 'offline' }); // storage that is away is heard of before anything is undone
+        cell.send({ type: 'instance.disconnect' });
+        await settled(cell);
+        await cell.stored();
+        await ports.instances.remove(id); // when this fails the instance is there as before, and can be removed again
+        await cell.close();
+        cell.end();
+        supervisor.forget(id);
+        return done(null);
+      }),
+
+    rotateToken: (id) =>
+      onSettled(supervisor, id, async (cell) => {
+        const token = chance.token(tokenLength);
+        await cell.keeper.save({ token });
+        supervisor.addToken(token, id);
+        cell.feed.end();
+        return done(cell.view);
+      }),
+  };
+}

@@ -1,0 +1,26 @@
+/** Commands wait for a session that is in the middle of closing: its chart takes none then. */
+import { refuse, type InstanceId, type Result } from '../model.ts';
+import type { Cell } from '../session/cell.ts';
+import type { Supervisor } from '../supervisor.ts';
+
+/** How long a command waits for the chart to finish what it was asked for. */
+export const settleMs = 10_000;
+
+export const notConnected = refuse('notConnected', 'the instance is not connected: connect it first');
+const unknownInstance = refuse('notFound', 'instance not found');
+
+export const isSettled = (cell: Cell): boolean => !cell.closing;
+
+export const settled = (cell: Cell): Promise<boolean> => cell.waitFor(isSettled, settleMs);
+
+/** Runs a command on an instance that is not closing. */
+export async function onSettled<T>(
+  supervisor: Supervisor,
+  id: InstanceId,
+  command: (cell: Cell) => Promise<Result<T>>,
+): Promise<Result<T>> {
+  const cell = supervisor.cell(id);
+  if (!cell) return unknownInstance;
+  await settled(cell);
+  return command(cell);
+}

@@ -1,0 +1,42 @@
+/** Hands committed events to whoever listens to an instance now; nothing is kept here. */
+import type { GatewayEvent } from '../model.ts';
+
+interface Listener {
+  readonly onEvent: (event: GatewayEvent) => void;
+  readonly onEnd: () => void;
+}
+
+export class Feed {
+  readonly #listeners = new Set<Listener>();
+  readonly #failed: (error: unknown) => void;
+
+  /** `failed` hears of a listener that threw; the others get the event all the same. */
+  constructor(failed: (error: unknown) => void) {
+    this.#failed = failed;
+  }
+
+  subscribe(onEvent: Listener['onEvent'], onEnd: Listener['onEnd']): () => void {
+    const listener = { onEvent, onEnd };
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  publish(event: GatewayEvent): void {
+    for (const listener of this.#listeners) this.#tell(() => listener.onEvent(event));
+  }
+
+  /** The token changed, the instance went or the server stops. */
+  end(): void {
+    const all = [...this.#listeners];
+    this.#listeners.clear();
+    for (const listener of all) this.#tell(listener.onEnd);
+  }
+
+  #tell(fn: () => void): void {
+    try {
+      fn();
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+}

@@ -1,0 +1,40 @@
+/** All webhooks as configured now, found by their id and by their owner at the same cost however many there are. */
+import type { InstanceId, Webhook } from '../model.ts';
+
+type Owner = InstanceId | null;
+
+export class WebhookRegistry {
+  readonly #byId = new Map<string, Webhook>();
+  /** Ids in the order in which the webhooks were made. */
+  readonly #byOwner = new Map<Owner, string[]>();
+
+  get(id: string): Webhook | null {
+    return this.#byId.get(id) ?? null;
+  }
+
+  /** Of one instance, or (null) the global one. */
+  own(owner: Owner): readonly Webhook[] {
+    return (this.#byOwner.get(owner) ?? []).map((id) => this.#byId.get(id)).filter((webhook) => webhook !== undefined);
+  }
+
+  /** That hear of an instance's events: its own, and the global one. */
+  hearing(id: InstanceId): readonly Webhook[] {
+    return [...this.own(id), ...this.own(null)];
+  }
+
+  set(webhook: Webhook): void {
+    if (!this.#byId.has(webhook.id)) this.#byOwner.set(webhook.instanceId, [...(this.#byOwner.get(webhook.instanceId) ?? []), webhook.id]);
+    this.#byId.set(webhook.id, webhook);
+  }
+
+  /** Answers what was there. */
+  remove(id: string): Webhook | null {
+    const webhook = this.get(id);
+    if (!webhook) return null;
+    this.#byId.delete(id);
+    const left = (this.#byOwner.get(webhook.instanceId) ?? []).filter((other) => other !== id);
+    if (left.length > 0) this.#byOwner.set(webhook.instanceId, left);
+    else this.#byOwner.delete(webhook.instanceId);
+    return webhook;
+  }
+}

@@ -1,0 +1,78 @@
+/** What POST /webhook does to a list of webhooks: a pure function over its rules (specification 4.1). */
+import type { WebhookInput } from '../face.ts';
+import { done, eventTypes, refuse, type InstanceId, type Result, type Webhook } from '../model.ts';
+
+export type WebhookChange = { readonly save: Webhook } | { readonly remove: readonly string[] };
+
+interface Situation {
+  readonly instanceId: InstanceId | null;
+  readonly current: readonly Webhook[];
+  readonly newId: string;
+  readonly now: number;
+}
+
+const isKnown = (event: string): boolean => event === 'All' || event === 'all' || (eventTypes as readonly string[]).includes(event);
+
+const fresh = ({ instanceId, newId, now }: Situation, managed: boolean): Webhook => ({
+  id: newId,
+  instanceId,
+  enabled: false,
+  url: '',
+  events: [],
+  excludeMessages: [],
+  addUrlEvents: false,
+  addUrlTypesMessages: false,
+  managed,
+  secret: '',
+  headers: {},
+  created: now,
+});
+
+/**
+ * All fields are replaced; what is absent takes its default, but `enabled`, which nobody wants to lose by renaming an address, and the address,
+ * which clients leave out that only switch a webhook off.
+ */
+const fill = (webhook: Webhook, input: WebhookInput): Webhook => ({
+  ...webhook,
+  url: input.url === '' ? webhook.url : input.url,
+  enabled: input.enabled ?? webhook.enabled,
+  events: input.events ?? webhook.events,
+  excludeMessages: input.excludeMessages ?? [],
+  addUrlEvents: input.addUrlEvents ?? false,
+  addUrlTypesMessages: input.addUrlTypesMessages ?? false,
+});
+
+const checked = (webhook: Webhook): Result<WebhookChange> => {
+  if (webhook.url === '') return refuse('invalid', 'url is required');
+  if (webhook.events.some(isKnown) || (!webhook.enabled && webhook.events.length === 0)) return done({ save: webhook });
+  return refuse('invalid', webhook.events.length === 0 ? 'events is required' : 'events holds no known event type');
+};
+
+const simple = (situation: Situation, input: WebhookInput): Result<WebhookChange> => {
+  const managed = situation.current.find((webhook) => webhook.managed);
+  return checked(fill(managed ?? fresh(situation, true), input));
+};
+
+const update = ({ current }: Situation, input: WebhookInput): Result<WebhookChange> => {
+  const webhook = current.find(({ id }) => id === input.id);
+  return webhook ? checked(fill(webhook, input)) : refuse('notFound', 'Webhook not found');
+};
+
+/** By id, or by address as some clients do it; a repeated delete is no failure. */
+const remove = ({ current }: Situation, { id, url }: WebhookInput): Result<WebhookChange> => {
+  if (id === '' && url === '') return refuse('invalid', 'id is required');
+  const hit = current.filter((webhook) => (id === '' ? webhook.url === url : webhook.id === id));
+  return done({ remove: hit.map((webhook) => webhook.id) });
+};
+
+const actions: Readonly<Record<string, (situation: Situation, input: WebhookInput) => Result<WebhookChange>>> = {
+  add: (situation, input) =>
+    input.id === '' ? checked(fill(fresh(situation, false), input)) : refuse('invalid', 'id must not be sent when a webhook is added'),
+  update,
+  delete: remove,
+  // Without an action, an id means an update, and nothing means the managed webhook.
+  '': (situation, input) => (input.id === '' ? simple(situation, input) : update(situation, input)),
+};
+
+export const changeOf = (situation: Situation, input: WebhookInput): Result<WebhookChange> =>
+  (Object.hasOwn(actions, input.action) ? actions[input.action]?.(situation, input) : undefined) ?? refuse('invalid', 'Invalid action');

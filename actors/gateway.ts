@@ -1,0 +1,61 @@
+/** The one door from HTTP to the actors: the composition of registry, instances, delivery and feed behind `Gateway`. */
+import { createAdmin } from './commands/admin.ts';
+import { connectionCommands } from './commands/connection.ts';
+import { instanceCommands } from './commands/instances.ts';
+import { messageCommands } from './commands/messages.ts';
+import { deliveryCommands } from './commands/deliveries.ts';
+import { webhookCommands } from './commands/webhooks.ts';
+import type { Gateway } from './face.ts';
+import type { Policy } from './policy/policy.ts';
+import type { Ports } from './ports.ts';
+import { Supervisor } from './supervisor.ts';
+
+export { isExcluded } from './events/filter.ts';
+export type * from './face.ts';
+export type * from './model.ts';
+export { deliveryStates, done, eventTypes, messageFilters, messageStatuses, refuse, statuses } from './model.ts';
+export { StorageUnavailable } from './ports.ts';
+export type { ChatFilter, ChatQuery, MessageQuery, TextSend } from './ports.ts';
+
+export interface GatewayInput {
+  readonly ports: Ports;
+  readonly policy: Policy;
+  /** Address of this server as integrators see it; part of every webhook body. */
+  readonly baseUrl: string;
+  /** Admin token of the environment, null when it has none. */
+  readonly adminToken: string | null;
+}
+
+/** The gateway as its process sees it. */
+export interface RunningGateway extends Gateway {
+  /** Set when this start made the admin token: to be printed once. */
+  readonly madeAdminToken: string | null;
+  /** Brings the sessions back; commands work meanwhile. */
+  restore(): Promise<void>;
+  /** Closes every session; what was accepted is stored. */
+  stop(): Promise<void>;
+}
+
+/** Reads what is registered and answers with a gateway that takes commands. */
+export async function createGateway({ ports, policy, baseUrl, adminToken }: GatewayInput): Promise<RunningGateway> {
+  const supervisor = new Supervisor({ ports, policy, baseUrl });
+  const { made, ...admin } = await createAdmin(ports, adminToken, policy.adminRotateCooldown);
+  await supervisor.load();
+  return {
+    ...admin,
+    ...instanceCommands(supervisor),
+    ...connectionCommands(supervisor),
+    ...messageCommands(supervisor),
+    ...webhookCommands(supervisor),
+    ...deliveryCommands(supervisor),
+    authenticate: (token) => supervisor.byToken(token),
+    get accepting() {
+      return supervisor.accepting;
+    },
+    ready: () => supervisor.ready(),
+    numbers: () => supervisor.numbers(),
+    madeAdminToken: made,
+    restore: () => supervisor.restore(),
+    stop: () => supervisor.stop(),
+  };
+}

@@ -1,0 +1,124 @@
+/** What a close means: three separate answers (what to do, a stable reason, a sentence), as a table over the platform's codes (design, section 4). */
+import type { Close } from '../ports.ts';
+
+/** Stable machine-readable reasons; stored in `lastDisconnectCause` and shown by the API's extensions. */
+export const closeCauses = [
+  'restartRequired',
+  'connectionLost',
+  'unknownError',
+  'pairingExpired',
+  'loggedOut',
+  'locked',
+  'suspended',
+  'clientTooOld',
+  'rejected',
+  'replaced',
+  'storageUnavailable',
+  'corruptCredentials',
+  'epochLost',
+] as const;
+export type CloseCause = (typeof closeCauses)[number];
+
+/**
+ * What follows: `reopen` at once, `backOff`, `contest` (one late try), `gate` (one canary for all), `suspend` (until a date), or an end: `stop`
+ * (nobody's failure), `loggedOut`, `refuse` (needs a person).
+ */
+export type Reaction = 'reopen' | 'backOff' | 'contest' | 'gate' | 'stop' | 'loggedOut' | 'suspend' | 'refuse';
+
+export interface Verdict {
+  readonly cause: CloseCause;
+  readonly reaction: Reaction;
+  /** For people, such as `401: logged out from another device`. */
+  readonly sentence: string;
+  /** Suspended until, when the platform said so. */
+  readonly until?: number;
+}
+
+/** What the chart knows when a close arrives. */
+export interface Situation {
+  /** A QR or code is on offer: then 408 is nobody's failure. */
+  readonly pairing: boolean;
+  /** Restarts asked for by the platform, this one included, within the window. */
+  readonly restarts: number;
+  readonly restartLimit: number;
+  /** Unknown closes in a row without reaching open, this one included. */
+  readonly unknowns: number;
+  readonly unknownLimit: number;
+  /** Take-overs within the window, this one included. */
+  readonly takeOvers: number;
+  readonly now: number;
+}
+
+interface Meaning {
+  readonly cause: CloseCause;
+  readonly reaction: Reaction;
+  readonly text: string;
+}
+
+const lost: Meaning = { cause: 'connectionLost', reaction: 'backOff', text: 'connection lost' };
+const rejected: Meaning = { cause: 'rejected', reaction: 'refuse', text: 'the platform refused the session' };
+const unknown: Meaning = { cause: 'unknownError', reaction: 'backOff', text: 'closed for an unknown reason' };
+
+/** A code that is not listed is `unknown`: backing off is safe, throwing a session away is not. */
+const meanings: Readonly<Record<number, Meaning>> = {
+  400: rejected,
+  401: { cause: 'loggedOut', reaction: 'loggedOut', text: 'logged out from another device' },
+  402: { cause: 'suspended', reaction: 'refuse', text: 'the account is suspended for a time' },
+  403: { cause: 'locked', reaction: 'refuse', text: 'the account is locked' },
+  405: { cause: 'clientTooOld', reaction: 'gate', text: 'the platform asks for a newer client' },
+  406: { cause: 'locked', reaction: 'refuse', text: 'the account is banned' },
+  408: lost,
+  409: rejected,
+  411: rejected,
+  418: rejected,
+  428: lost,
+  440: { cause: 'replaced', reaction: 'contest', text: 'another login took over the session' },
+  503: { cause: 'connectionLost', reaction: 'backOff', text: 'the platform is unavailable' },
+  515: { cause: 'restartRequired', reaction: 'reopen', text: 'restart required by the platform' },
+  516: { cause: 'restartRequired', reaction: 'reopen', text: 'restart required by the platform' },
+};
+
+/** Closes of our own making, by the `reason` that the adapter gives them. */
+const ownMeanings: Readonly<Record<string, Meaning>> = {
+  storageUnavailable: { cause: 'storageUnavailable', reaction: 'backOff', text: 'the database is not available' },
+  corruptCredentials: {
+    cause: 'corruptCredentials',
+    reaction: 'refuse',
+    text: 'the stored credentials cannot be read: disconnect and pair again',
+  },
+  epochLost: { cause: 'epochLost', reaction: 'stop', text: 'the instance belongs to another node' },
+};
+
+/** `data.expire` of a 402: seconds from now, as text. */
+const expiry = (close: Close, now: number): number | undefined => {
+  const seconds = Number(close.data?.['expire']);
+  return Number.isFinite(seconds) && seconds > 0 ? now + seconds * 1000 : undefined;
+};
+
+/** An HTTP answer to the upgrade says nothing about the account: 4xx and 5xx there are the network's fault. */
+const ofUpgrade = (close: Close): boolean => close.data?.['stage'] === 'upgrade';
+
+const meaningOf = (close: Close): Meaning => {
+  if (ofUpgrade(close)) return { ...lost, text: 'the platform refused the connection' };
+  if (close.code !== null) return meanings[close.code] ?? unknown;
+  return ownMeanings[close.data?.['reason'] ?? ''] ?? unknown;
+};
+
+const escalate = (meaning: Meaning, situation: Situation): Meaning => {
+  if (meaning.cause === 'connectionLost' && situation.pairing) {
+    return { cause: 'pairingExpired', reaction: 'stop', text: 'the QR or pairing code ran out' };
+  }
+  if (meaning.reaction === 'reopen' && situation.restarts > situation.restartLimit) return { ...meaning, reaction: 'backOff' };
+  if (meaning.reaction === 'contest' && situation.takeOvers > 1) return { ...meaning, reaction: 'refuse' };
+  if (meaning.cause === 'unknownError' && situation.unknowns >= situation.unknownLimit) return { ...meaning, reaction: 'refuse' };
+  return meaning;
+};
+
+/** Pure and total: every close has a verdict. */
+export function classify(close: Close, situation: Situation): Verdict {
+  const { cause, reaction: usual, text } = escalate(meaningOf(close), situation);
+  const until = cause === 'suspended' ? expiry(close, situation.now) : undefined;
+  const reaction = until === undefined ? usual : 'suspend';
+  const sentence = `${close.code === null ? '' : `${close.code}: `}${text}`;
+  return { cause, reaction, sentence, ...(until === undefined ? {} : { until }) };
+}

@@ -1,0 +1,60 @@
+/** Every constant of reconnection, admission and delivery in one record; `config/` supplies it, tests shorten it. Times in milliseconds. */
+import type { SlotLimits } from '../events/slots.ts';
+import type { GateLimits } from './gate.ts';
+import type { OutageRule } from './outage.ts';
+
+export interface Policy {
+  /** Back-off: `U(0.5, 1) · min(max, min · 2^n)`; n returns to 0 after `stable` of connection. */
+  readonly reconnect: { readonly min: number; readonly max: number; readonly stable: number };
+  /** Closes of unknown meaning in a row, none of which reached open, before the instance is refused. */
+  readonly unknownCloseLimit: number;
+  /** Restarts asked for by the platform (515) that are free of charge within `window`. */
+  readonly restarts: { readonly limit: number; readonly window: number };
+  /** A session taken over by another login (440) tries once after U(min, max), then gives up for `window`. */
+  readonly replaced: { readonly min: number; readonly max: number; readonly window: number };
+  /** Crashes of our own making: `limit` within `window`, then failed for `cooldown`. */
+  readonly crash: { readonly limit: number; readonly window: number; readonly cooldown: number };
+  readonly handshakes: GateLimits;
+  readonly maxConnected: number;
+  /** How long a QR or a pairing code stays on offer. */
+  readonly pairing: { readonly qr: number; readonly code: number };
+  /** How long `connect` waits for something to show before it answers. */
+  readonly connectAnswer: number;
+  /** How long a call waits for a hibernated instance to wake. */
+  readonly wakeTimeout: number;
+  /** Idle time after which an instance hibernates (0: never); how often a sleeping one wakes, and how long without traffic until it sleeps again. */
+  readonly hibernation: { readonly after: number; readonly wakeEvery: number; readonly drain: number };
+  readonly outage: OutageRule;
+  readonly recorder: { readonly maxWait: number; readonly maxBatch: number };
+  readonly delivery: DeliveryPolicy;
+  readonly adminRotateCooldown: number;
+  /** How long a stop waits for storage and receivers; what they did not take by then is told again at the next start. */
+  readonly stopGrace?: number;
+}
+
+export interface DeliveryPolicy {
+  /** Lanes of one webhook that are sent side by side. */
+  readonly concurrency: number;
+  /** Delays before the attempts that keep the lane waiting; the first is 0. */
+  readonly quick: readonly number[];
+  /** Delays of the attempts after those, the row being parked. */
+  readonly slow: readonly number[];
+  /** Failures in a row that open the circuit, and the pauses between probes. */
+  readonly circuit: { readonly failures: number; readonly min: number; readonly max: number };
+  /** Rows of one webhook held in memory; the rest waits in the database. */
+  readonly inMemory: number;
+  /** Longest `Retry-After` that is honoured. */
+  readonly retryAfterMax: number;
+  /** Posts under way at once: of all webhooks together, and to one host. */
+  readonly atOnce: SlotLimits;
+  /** What may wait for one webhook: deliveries, bytes of their bodies, age of the event. */
+  readonly bounds: { readonly rows: number; readonly bytes: number; readonly age: number };
+  /** Past deliveries: rows of a webhook (delivered and dead ones each), and ages of the event until which they are kept (0: not at all). */
+  readonly kept: { readonly rows: number; readonly delivered: number; readonly dead: number };
+  /** How often the bounds are looked after. */
+  readonly sweepEvery: number;
+}
+
+export const usualStopGrace = 3_000;
+
+export { addTime, backOff, between } from './back-off.ts';

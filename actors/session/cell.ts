@@ -1,0 +1,313 @@
+/** One instance put together: its record, its actor, its recorder, its feed, its queue. Made by the supervisor, used by the commands. */
+import { createActor, type Actor } from 'xstate';
+import type { CourierHost } from '../events/courier.ts';
+import { Feed } from '../events/feed.ts';
+import { wants } from '../events/filter.ts';
+import { History } from '../events/history.ts';
+import { Recorder } from '../events/recorder.ts';
+import type { InstanceView } from '../face.ts';
+import type { Delivery, GatewayEvent, InstanceRecord, Webhook } from '../model.ts';
+import type { Verdict } from '../policy/close-cause.ts';
+import type { Gate } from '../policy/gate.ts';
+import { usualStopGrace, type Policy } from '../policy/policy.ts';
+import type { Committed, OpenOptions, PlatformLink, Ports } from '../ports.ts';
+import { within } from '../waiting.ts';
+import { connectionPayload, newsNames } from './connection-news.ts';
+import type { Host } from './host.ts';
+import { instance, type InstanceEvent } from './instance.ts';
+import { RecordKeeper } from './record-keeper.ts';
+import { SendQueue, type QueueHost } from './queue.ts';
+import { beginningOf, viewOf, type LifecycleSnapshot } from './status.ts';
+import { Vitals, type VitalsView } from './vitals.ts';
+
+export interface CellInput {
+  readonly record: InstanceRecord;
+  readonly ports: Ports;
+  readonly policy: Policy;
+  readonly gate: Gate;
+  readonly couriers: CourierHost;
+  /** Webhooks of this instance and the global one, as configured now. */
+  readonly webhooks: () => readonly Webhook[];
+  /** How the queue of this cell sends; needs the cell itself. */
+  readonly queueHost: (cell: Cell) => QueueHost;
+  /** Called each time the session became live. */
+  readonly live: (cell: Cell) => void;
+  /** Called at each close; `wasLive`: a live session was lost. */
+  readonly closed: (cell: Cell, verdict: Verdict, wasLive: boolean) => void;
+}
+
+/** The stored time of the last activity is this much behind at most. */
+const activityGrain = 60_000;
+
+export class Cell {
+  readonly keeper: RecordKeeper;
+  readonly recorder: Recorder;
+  readonly feed: Feed;
+  readonly history = new History();
+  readonly link: PlatformLink;
+  readonly queue: SendQueue;
+  readonly vitals: Vitals;
+  /** Last traffic: a message either way, or a call that needed the platform. */
+  activeAt: number;
+  presence: 'available' | 'unavailable' = 'unavailable';
+  readonly #input: CellInput;
+  #actor: Actor<typeof instance>;
+  #operations = 0;
+  /** Operations under way. */
+  #running = 0;
+  /** Until when calls wait for a session that is being woken. */
+  #wakingUntil = 0;
+  #stopped = false;
+  /** Runs while the root is down. */
+  #restart: unknown = null;
+
+  constructor(input: CellInput) {
+    const { record, ports, policy } = input;
+    this.#input = input;
+    this.activeAt = record.lastActiveAt;
+    this.vitals = new Vitals(() => ports.time.now());
+    this.keeper = new RecordKeeper(record, ports.instances, ports.time, ports.log);
+    this.feed = new Feed((error) => ports.log.error({ instance: record.id, error }, 'listener.failed'));
+    this.recorder = new Recorder({
+      instance: record.id,
+      time: ports.time,
+      log: ports.log,
+      limits: policy.recorder,
+      commit: (entries) => ports.journal.commit(this.record, entries, (event) => this.#targets(event)),
+      committed: (committed, again) => this.#committed(committed, again),
+    });
+    this.queue = new SendQueue(input.queueHost(this));
+    this.link = ports.platform.link({
+      id: record.id,
+      epoch: record.epoch,
+      record: (entries) => {
+        if (entries.some((entry) => entry.kind === 'message')) this.touch();
+        this.recorder.record(entries);
+      },
+      recorded: () => this.recorder.recorded(),
+      surprise: (error) => this.send({ type: 'link.surprised', error }),
+    });
+    this.#actor = this.#start();
+  }
+
+  get numbers(): VitalsView {
+    const seen = this.link.lastFrameAt();
+    return {
+      ...this.vitals.view,
+      lastFrameAgeMs: this.view.connected && seen > 0 ? this.#input.ports.time.now() - seen : null,
+      unrecorded: this.recorder.waiting,
+      queued: this.queue.pending,
+    };
+  }
+
+  /** Something is being sent, or waits for it: no time to sleep. */
+  get busy(): boolean {
+    return this.#running > 0 || this.queue.pending > 0 || this.queue.processing;
+  }
+
+  /** On its way from hibernation to a live session. */
+  get waking(): boolean {
+    return this.view.status === 'connecting' && this.#input.ports.time.now() < this.#wakingUntil;
+  }
+
+  /** Connects; from hibernation that is a wake, for which calls wait. */
+  connect(options: OpenOptions): void {
+    const { ports, policy } = this.#input;
+    if (this.view.status === 'hibernated' && !this.closing) {
+      this.#wakingUntil = ports.time.now() + policy.wakeTimeout;
+      this.vitals.woken();
+    }
+    this.send({ type: 'instance.connect', options });
+  }
+
+  /** There was traffic: hibernation is put off. */
+  touch(): void {
+    this.activeAt = this.#input.ports.time.now();
+    if (this.activeAt - this.record.lastActiveAt >= activityGrain) this.keeper.note({ lastActiveAt: this.activeAt });
+  }
+
+  get record(): InstanceRecord {
+    return this.keeper.record;
+  }
+
+  get view(): InstanceView {
+    return viewOf(this.record, this.#actor.getSnapshot(), this.lifecycle, this.presence);
+  }
+
+  /** The snapshot of the chart, null while it is being restarted or the instance is failed. */
+  get lifecycle(): LifecycleSnapshot | null {
+    const { status, children } = this.#actor.getSnapshot();
+    const child = status === 'active' ? children['lifecycle'] : undefined;
+    return child ? (child.getSnapshot() as LifecycleSnapshot) : null;
+  }
+
+  /** A socket is being closed: commands wait until it is gone. */
+  get closing(): boolean {
+    return this.#actor.getSnapshot().value === 'recovering' || (this.lifecycle?.hasTag('closing') ?? false);
+  }
+
+  send(event: InstanceEvent): void {
+    if (!this.#stopped && this.#actor.getSnapshot().status === 'active') this.#actor.send(event);
+  }
+
+  /**
+   * Runs one platform request as the child `op.N` of the chart. Null when the state refuses it (not connected); else the promise of its answer,
+   * which outlives the chart.
+   */
+  request<T>(task: () => Promise<T>): Promise<T> | null {
+    const n = (this.#operations += 1);
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    let taken = false;
+    const run = async (): Promise<void> => {
+      taken = true;
+      this.#running += 1;
+      await Promise.try(task).then(resolve, reject);
+      this.#running -= 1;
+    };
+    // Straight to the chart: the root has nothing to say to it, and this is the path of every message.
+    if (!this.#stopped) this.#actor.getSnapshot().children['lifecycle']?.send({ type: 'instance.request', n, run });
+    if (!taken) return null;
+    return promise;
+  }
+
+  /** Resolves when `test` holds, at the latest after `ms`; says whether it holds. */
+  waitFor(test: (cell: Cell) => boolean, ms: number): Promise<boolean> {
+    const { time } = this.#input.ports;
+    if (test(this)) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const finish = (): void => {
+        time.clearTimeout(timer);
+        root.unsubscribe();
+        child?.unsubscribe();
+        resolve(test(this));
+      };
+      const check = (): void => {
+        if (test(this)) finish();
+      };
+      const follow = (): { unsubscribe(): void } | undefined =>
+        this.#actor.getSnapshot().children['lifecycle']?.subscribe({ next: check, error: () => undefined });
+      const timer = time.setTimeout(finish, ms);
+      let child = follow();
+      const next = (): void => {
+        child?.unsubscribe();
+        child = follow();
+        check();
+      };
+      const root = this.#actor.subscribe({ next, error: () => undefined });
+    });
+  }
+
+  /** Asks the couriers of the instance to look into the outbox. */
+  nudge(webhookId: string): void {
+    this.send({ type: 'delivery.added', webhookId, rows: [] });
+  }
+
+  /** Resolves when what was said is stored; when storage does not answer, after a while. */
+  async stored(): Promise<void> {
+    const { ports, policy } = this.#input;
+    const all = Promise.all([this.recorder.drained(), this.keeper.flush()]);
+    await within(ports.time, policy.stopGrace ?? usualStopGrace, all);
+  }
+
+  /** Closes the session, stores what was said. The link is closed even when the actor is not well. The couriers live on until `end`. */
+  async close(): Promise<void> {
+    this.send({ type: 'instance.stop' });
+    await this.#closeLink();
+    await this.stored();
+  }
+
+  /** Nothing of this cell is left running. */
+  end(): void {
+    this.#stopped = true;
+    this.recorder.stop();
+    this.keeper.stop();
+    this.#input.ports.time.clearTimeout(this.#restart);
+    this.#actor.stop();
+    this.#input.gate.release(this.record.id);
+    this.feed.end();
+  }
+
+  #targets(event: GatewayEvent): readonly string[] {
+    return this.#input
+      .webhooks()
+      .filter((webhook) => wants(webhook, event))
+      .map((webhook) => webhook.id);
+  }
+
+  #committed({ events, deliveries }: Committed, again: boolean): void {
+    for (const event of events) this.feed.publish(event);
+    const rows = new Map<string, Delivery[]>();
+    for (const row of deliveries) {
+      const of = rows.get(row.webhookId);
+      if (of) of.push(row);
+      else rows.set(row.webhookId, [row]);
+    }
+    for (const [webhookId, list] of rows) this.send({ type: 'delivery.added', webhookId, rows: list });
+    if (again) for (const webhook of this.#input.webhooks()) if (webhook.enabled) this.nudge(webhook.id);
+  }
+
+  #start(): Actor<typeof instance> {
+    const { ports, couriers } = this.#input;
+    const actor = createActor(instance, {
+      id: this.record.id,
+      clock: ports.time,
+      input: { host: this.#host(), couriers, begin: () => beginningOf(this.record) },
+    });
+    actor.subscribe({ error: (error) => void this.#rootFailed(error) });
+    return actor.start();
+  }
+
+  /**
+   * The root itself threw, which its table does not foresee: close, wait, start anew. Its children live on by themselves then (xstate does not
+   * stop them), and a chart that nobody supervises would open the link again.
+   */
+  async #rootFailed(error: unknown): Promise<void> {
+    const { ports, policy, gate } = this.#input;
+    for (const child of Object.values(this.#actor.getSnapshot().children)) child?.send({ type: 'xstate.stop' } as never);
+    ports.log.error({ instance: this.record.id, error }, 'instance.rootCrashed');
+    await this.#closeLink();
+    gate.release(this.record.id);
+    if (this.#stopped) return;
+    this.#restart = ports.time.setTimeout(() => (this.#actor = this.#start()), policy.crash.window);
+  }
+
+  async #closeLink(): Promise<void> {
+    try {
+      await this.link.close();
+    } catch (error) {
+      this.#input.ports.log.error({ instance: this.record.id, error }, 'link.notClosed');
+    }
+  }
+
+  #host(): Host {
+    const { ports, policy, gate, live, closed } = this.#input;
+    return {
+      id: this.record.id,
+      link: this.link,
+      gate,
+      media: ports.media,
+      policy,
+      log: ports.log,
+      now: () => ports.time.now(),
+      random: () => ports.chance.random(),
+      note: (patch) => this.keeper.note(patch),
+      announce: (news) => {
+        ports.log.info({ instance: this.record.id, reason: news.reason }, newsNames[news.status]);
+        this.recorder.record([{ kind: 'event', type: 'connection', lane: '', payload: connectionPayload(this.record, news) }]);
+      },
+      record: (entries) => this.recorder.record(entries),
+      live: () => {
+        this.presence = 'unavailable';
+        this.activeAt = ports.time.now();
+        this.vitals.live();
+        this.#wakingUntil = 0;
+        live(this);
+      },
+      happened: (what) => {
+        if (what.kind === 'closed') return closed(this, what.verdict, this.vitals.closed(what.verdict, what.retryInMs));
+        const counts = { attempt: 'attempt', crash: 'crashed', asleep: 'asleep', awake: 'awake' } as const;
+        this.vitals[counts[what.kind]]();
+      },
+    };
+  }
+}

@@ -1,0 +1,71 @@
+/** Sends idle sessions to sleep, and wakes sleeping ones now and then for a short while, so that what waits for them arrives. */
+import type { Policy } from '../policy/policy.ts';
+import type { Ports } from '../ports.ts';
+import type { Cell } from './cell.ts';
+
+export interface HibernationInput {
+  readonly ports: Ports;
+  readonly policy: Policy['hibernation'];
+  readonly cells: () => Iterable<Cell>;
+  /** Whether one more session may connect now. */
+  readonly room: (cell: Cell) => boolean;
+}
+
+/** The longest time between two looks at the instances. */
+const longestSweep = 60_000;
+
+export class Hibernation {
+  readonly #input: HibernationInput;
+  /** Sessions that are awake only to take what waited. */
+  readonly #draining = new Set<Cell>();
+  #timer: unknown = null;
+
+  constructor(input: HibernationInput) {
+    this.#input = input;
+  }
+
+  start(): void {
+    const { after, wakeEvery } = this.#input.policy;
+    const period = Math.min(longestSweep, Math.max(50, Math.min(after === 0 ? longestSweep : after, wakeEvery) / 4));
+    this.#timer = this.#input.ports.time.setTimeout(() => {
+      this.#sweep();
+      this.start();
+    }, period);
+  }
+
+  stop(): void {
+    this.#input.ports.time.clearTimeout(this.#timer);
+  }
+
+  /** Somebody wants the session: it stays awake after its drain, and is awake after a restart. */
+  keep(cell: Cell): void {
+    const { status } = cell.view;
+    if (this.#draining.delete(cell) && (status === 'connected' || status === 'connecting')) cell.keeper.note({ wanted: 'online' });
+  }
+
+  #sweep(): void {
+    const { after, wakeEvery, drain } = this.#input.policy;
+    const now = this.#input.ports.time.now();
+    for (const cell of this.#input.cells()) {
+      const { status } = cell.view;
+      const idle = now - cell.activeAt;
+      const due = now - cell.record.lastActiveAt >= wakeEvery || cell.queue.pending > 0;
+      if (status === 'hibernated' && !cell.closing && due) this.wake(cell);
+      if (status !== 'connected' || cell.busy) continue;
+      if ((this.#draining.has(cell) && idle >= drain) || (after > 0 && idle >= after)) this.#sleep(cell);
+    }
+  }
+
+  /** Wakes a sleeping session for what waits, here or on the platform; it sleeps again afterwards. Not now when there is no room. */
+  wake(cell: Cell): void {
+    if (!this.#input.room(cell)) return;
+    this.#draining.add(cell);
+    cell.connect({});
+  }
+
+  #sleep(cell: Cell): void {
+    this.#draining.delete(cell);
+    cell.keeper.note({ wanted: 'asleep' });
+    cell.send({ type: 'instance.hibernate' });
+  }
+}

@@ -1,0 +1,40 @@
+/** What a lifecycle needs of its surroundings; made once per instance, never part of a snapshot that leaves the process. */
+import type { Entry, InstanceId, InstancePatch, Status } from '../model.ts';
+import type { Verdict } from '../policy/close-cause.ts';
+import type { Policy } from '../policy/policy.ts';
+import type { Gate } from '../policy/gate.ts';
+import type { Log, Media, PlatformLink } from '../ports.ts';
+
+/** A change of the connection that integrators hear of (contract/events.md, "connection"). */
+export interface ConnectionNews {
+  readonly status: Status;
+  readonly qrcode?: string;
+  readonly lastDisconnect?: number;
+  readonly reason?: string;
+  readonly loggedOut?: boolean;
+}
+
+export type Happening =
+  | { readonly kind: 'attempt' | 'crash' | 'asleep' | 'awake' }
+  | { readonly kind: 'closed'; readonly verdict: Verdict; readonly retryInMs: number };
+
+/** No method throws; each returns at once. */
+export interface Host {
+  readonly id: InstanceId;
+  readonly link: PlatformLink;
+  readonly gate: Gate;
+  readonly media: Media;
+  readonly policy: Policy;
+  readonly log: Log;
+  now(): number;
+  random(): number;
+  /** Applies to the record in memory now and to the stored one soon, in order. */
+  note(patch: InstancePatch): void;
+  /** Sends a `connection` event. */
+  announce(news: ConnectionNews): void;
+  record(entries: readonly Entry[]): void;
+  /** The session became live: what waited for it may go on. */
+  live(): void;
+  /** For the figures and the gates: a connection is tried or was closed with this verdict, the chart crashed, sleep began or ended. */
+  happened(what: Happening): void;
+}

@@ -1,0 +1,180 @@
+/**
+ * The root of one instance: it supervises the lifecycle and the deliveries, and restarts what fails (design, section 4).
+ *
+ * A crash of the lifecycle closes the link first, then starts a new lifecycle from what the record says; after the limit the instance is `failed`
+ * until its cooldown is over or somebody connects it. A command that comes meanwhile is kept and given to the new lifecycle. Deliveries live on
+ * through all of that: they need no session.
+ */
+import { assign, enqueueActions, fromPromise, sendTo, setup, stopChild, type SnapshotFrom } from 'xstate';
+import { courier, type CourierCrash, type CourierEvent, type CourierHost } from '../events/courier.ts';
+import type { Delivery } from '../model.ts';
+import { addTime, backOff } from '../policy/policy.ts';
+import type { Host } from './host.ts';
+import type { LifecycleCommand, LifecycleInput } from './kit.ts';
+import { lifecycle } from './lifecycle.ts';
+
+export interface InstanceInput {
+  readonly host: Host;
+  readonly couriers: CourierHost;
+  /** What the record asks for now; read at every (re)start. */
+  readonly begin: () => LifecycleInput['begin'];
+}
+
+export type InstanceEvent =
+  | LifecycleCommand
+  /** Something of this instance threw where no promise and no state could catch it. */
+  | { readonly type: 'link.surprised'; readonly error: unknown }
+  /** Rows were committed, or may wait in the outbox (`rows` empty). */
+  | { readonly type: 'delivery.added'; readonly webhookId: string; readonly rows: readonly Delivery[] }
+  /** The configuration of the webhook changed, or it is gone. */
+  | { readonly type: 'delivery.changed'; readonly webhookId: string }
+  /** Rows of the outbox were dropped. */
+  | { readonly type: 'delivery.trimmed'; readonly webhookId: string }
+  | CourierCrash;
+
+interface Context extends InstanceInput {
+  readonly crashes: readonly number[];
+  /** The last crash in words, '' when there was none. */
+  readonly error: string;
+  /** A command that came while there was no lifecycle. */
+  readonly asked: LifecycleCommand | null;
+}
+
+const childOf = (webhookId: string) => `delivery.${webhookId}`;
+
+const kit = setup({
+  types: { context: {} as Context, events: {} as InstanceEvent, input: {} as InstanceInput },
+  actors: {
+    lifecycle,
+    courier,
+    closing: fromPromise<void, Host>(({ input }) => input.link.close()),
+  },
+  guards: {
+    isAsked: ({ context }) => context.asked !== null,
+    crashesTooOften: ({ context }) => context.crashes.length >= context.host.policy.crash.limit,
+  },
+  actions: {
+    rememberCrash: assign(({ context }, error: unknown) => ({
+      crashes: addTime(context.crashes, context.host.now(), context.host.policy.crash.window),
+      error: error instanceof Error ? error.message : String(error),
+    })),
+    reportCrash: ({ context: { host, crashes } }, error: unknown) => {
+      host.happened({ kind: 'crash' });
+      host.log.error({ instance: host.id, crashes: crashes.length, error }, 'instance.crashed');
+    },
+    leaveGate: ({ context }) => context.host.gate.release(context.host.id),
+    /** After the cooldown there is one try: one more crash within the window is again one too many. */
+    halfOpen: assign(({ context: { host } }) => ({ crashes: Array.from({ length: host.policy.crash.limit - 1 }, () => host.now()) })),
+    forgetCrashes: assign({ crashes: [], error: '' }),
+    wantOnline: ({ context }) => context.host.note({ wanted: 'online' }),
+    keepCommand: assign((_, asked: LifecycleCommand) => ({ asked })),
+    obey: enqueueActions(({ context, enqueue }) => {
+      if (context.asked) enqueue.raise(context.asked);
+      enqueue.assign({ asked: null });
+    }),
+    announceFailure: ({ context: { host, error } }) => {
+      host.note({ lastDisconnect: host.now(), lastDisconnectReason: `crashed too often: ${error}`, lastDisconnectCause: 'crashed' });
+      host.announce({ status: 'disconnected', lastDisconnect: host.now(), reason: `crashed too often: ${error}` });
+    },
+    pass: sendTo('lifecycle', (_, command: LifecycleCommand) => command),
+    deliver: enqueueActions(({ context, enqueue, self }, event: CourierEvent & { webhookId: string }) => {
+      const id = childOf(event.webhookId);
+      const exists = self.getSnapshot().children[id] !== undefined;
+      if (context.couriers.webhook(event.webhookId) === null) return enqueue.stopChild(id);
+      if (!exists) {
+        if (event.type !== 'delivery.added') return; // nothing of it was ever due here
+        enqueue.spawnChild('courier', { id, input: { host: context.couriers, instanceId: context.host.id, webhookId: event.webhookId } });
+      }
+      enqueue.sendTo(id, event);
+    }),
+    reportCourier: ({ context: { host } }, params: { id: string; error: unknown }) =>
+      host.log.error({ instance: host.id, actor: params.id, error: params.error }, 'delivery.crashed'),
+    dropCourier: stopChild((_, params: { id: string; error: unknown }) => params.id),
+  },
+  delays: {
+    restartDelay: ({ context: { host, crashes } }) => backOff(host.policy.reconnect, crashes.length - 1, host.random()),
+    cooldown: ({ context }) => context.host.policy.crash.cooldown,
+  },
+});
+
+const pass = { actions: { type: 'pass' as const, params: ({ event }: { event: LifecycleCommand }) => event } };
+const keepCommand = { type: 'keepCommand' as const, params: ({ event }: { event: LifecycleCommand }) => event };
+/** Commands while the link of a crashed lifecycle is being closed, and afterwards, when they need not wait. */
+const later = {
+  'instance.connect': { actions: [keepCommand, 'wantOnline' as const] },
+  'instance.disconnect': { actions: keepCommand },
+  'instance.stop': 'stopped',
+} as const;
+const now = {
+  'instance.connect': { target: 'running', actions: [keepCommand, 'forgetCrashes' as const, 'wantOnline' as const] },
+  'instance.disconnect': { target: 'running', actions: [keepCommand, 'forgetCrashes' as const] },
+  'instance.stop': 'stopped',
+} as const;
+const deliver = {
+  actions: { type: 'deliver' as const, params: ({ event }: { event: CourierEvent & { webhookId: string } }) => event },
+};
+const courierCrash = ({ event }: { event: CourierCrash }) => ({ id: childOf(event.webhookId), error: event.error });
+
+const crash = (error: (args: { event: { error: unknown } }) => unknown) => ({
+  target: 'recovering',
+  actions: [
+    { type: 'rememberCrash' as const, params: error },
+    { type: 'reportCrash' as const, params: error },
+  ],
+});
+const crashError = ({ event }: { event: { error: unknown } }) => event.error;
+
+export const instance = kit.createMachine({
+  id: 'instance',
+  context: ({ input }) => ({ ...input, crashes: [], error: '', asked: null }),
+  initial: 'running',
+  on: {
+    'delivery.added': deliver,
+    'delivery.changed': deliver,
+    'delivery.trimmed': deliver,
+    'link.surprised': { actions: { type: 'reportCrash', params: crashError } },
+    // A courier that crashed left its rows in the outbox: the next commit, or the next start, makes a new one.
+    'delivery.crashed': {
+      actions: [
+        { type: 'reportCourier', params: courierCrash },
+        { type: 'dropCourier', params: courierCrash },
+      ],
+    },
+  },
+  states: {
+    running: {
+      entry: 'obey',
+      invoke: {
+        id: 'lifecycle',
+        src: 'lifecycle',
+        input: ({ context }) => ({ host: context.host, begin: context.begin() }),
+        onError: crash(crashError),
+      },
+      on: {
+        'link.surprised': crash(crashError),
+        'instance.connect': pass,
+        'instance.disconnect': pass,
+        'instance.reset': pass,
+        'instance.hibernate': pass,
+        'instance.stop': pass,
+      },
+    },
+    recovering: {
+      entry: 'leaveGate',
+      invoke: { src: 'closing', input: ({ context }) => context.host, onDone: 'deciding', onError: 'deciding' },
+      on: later,
+    },
+    deciding: {
+      always: [
+        { guard: 'isAsked', target: 'running', actions: 'forgetCrashes' },
+        { guard: 'crashesTooOften', target: 'failed', actions: 'announceFailure' },
+        { target: 'restarting' },
+      ],
+    },
+    restarting: { after: { restartDelay: 'running' }, on: now },
+    failed: { after: { cooldown: { target: 'running', actions: 'halfOpen' } }, on: now },
+    stopped: {},
+  },
+});
+
+export type InstanceSnapshot = SnapshotFrom<typeof instance>;

@@ -1,0 +1,190 @@
+/** What the chart of a session is made of: its events, its memory, its effects. The chart itself is `lifecycle.ts`. */
+import { assign, enqueueActions, fromCallback, fromPromise, setup, spawnChild, stopChild } from 'xstate';
+import { classify, type Reaction, type Verdict } from '../policy/close-cause.ts';
+import { addTime, backOff, between } from '../policy/policy.ts';
+import type { Close, Identity, OpenOptions, PlatformFact } from '../ports.ts';
+import type { InstancePatch } from '../model.ts';
+import type { Host } from './host.ts';
+
+/** Where a chart begins: what the record says when the actor is made. */
+export interface LifecycleInput {
+  readonly host: Host;
+  readonly begin: 'offline' | 'online' | 'asleep';
+}
+
+export type LifecycleCommand =
+  | { readonly type: 'instance.connect'; readonly options: OpenOptions }
+  | { readonly type: 'instance.disconnect' }
+  | { readonly type: 'instance.reset' }
+  | { readonly type: 'instance.hibernate' }
+  /** The process stops: close, change nothing else. */
+  | { readonly type: 'instance.stop' }
+  /** One platform request; it becomes the child `op.N` in `connected`, and nothing elsewhere. */
+  | { readonly type: 'instance.request'; readonly n: number; readonly run: () => Promise<unknown> };
+
+/** The end of a child `op.N`, either way. */
+interface OperationEnd {
+  readonly type: `xstate.done.actor.op.${string}` | `xstate.error.actor.op.${string}`;
+  readonly actorId: string;
+}
+
+export type LifecycleEvent = LifecycleCommand | PlatformFact | OperationEnd;
+
+export interface Context {
+  readonly host: Host;
+  readonly begin: LifecycleInput['begin'];
+  readonly options: OpenOptions;
+  /** PNG data URL, '' when there is none. */
+  readonly qrcode: string;
+  readonly paircode: string;
+  readonly qrShown: boolean;
+  /** Disconnects in a row: the n of the back-off. */
+  readonly failures: number;
+  readonly unknowns: number;
+  readonly restarts: readonly number[];
+  readonly takeOvers: readonly number[];
+  readonly openedAt: number;
+  readonly retryInMs: number;
+  readonly verdict: Verdict | null;
+}
+
+/** Forwards what the link says while this actor lives: a stopped one is an old generation, and its facts are dropped. */
+const linkLogic = fromCallback<{ type: string }, { host: Host; options: OpenOptions }>(({ sendBack, input: { host, options } }) => {
+  let current = true;
+  let facts = 0;
+  const pass = (fact: PlatformFact): void => {
+    facts += 1;
+    if (current) sendBack(fact);
+  };
+  /** Making the picture takes a while: one that a later fact has overtaken is of no use. */
+  const show = async (qr: string): Promise<void> => {
+    const before = (facts += 1);
+    try {
+      const picture = await host.media.qrPng(qr);
+      if (facts === before) pass({ type: 'platform.qr', qr: picture });
+    } catch (error) {
+      host.log.error({ instance: host.id, error }, 'qr.failed');
+    }
+  };
+  host.link.open(options, (fact) => (fact.type === 'platform.qr' ? void show(fact.qr) : pass(fact)));
+  return () => {
+    current = false;
+  };
+});
+
+/** What a timer can hold; a longer suspension is waited for with several. */
+const longestTimer = 2 ** 31 - 1;
+
+const situationOf = (context: Context, now: number) => {
+  const { policy } = context.host;
+  return {
+    restarts: addTime(context.restarts, now, policy.restarts.window).length,
+    restartLimit: policy.restarts.limit,
+    unknowns: context.unknowns + 1,
+    unknownLimit: policy.unknownCloseLimit,
+    takeOvers: addTime(context.takeOvers, now, policy.replaced.window).length,
+    now,
+  };
+};
+
+const judge = (context: Context, close: Close, pairing: boolean): Verdict =>
+  classify(close, { ...situationOf(context, context.host.now()), pairing });
+
+/** Counters after a close, and the delay that follows from them. */
+function afterClose(context: Context, verdict: Verdict): Partial<Context> {
+  const { host } = context;
+  const now = host.now();
+  const { reconnect, restarts, replaced } = host.policy;
+  const stable = context.openedAt > 0 && now - context.openedAt >= reconnect.stable;
+  const failures = stable ? 0 : context.failures;
+  const late = verdict.reaction === 'contest';
+  return {
+    verdict,
+    openedAt: 0,
+    failures: verdict.reaction === 'reopen' ? failures : failures + 1,
+    unknowns: verdict.cause === 'unknownError' ? context.unknowns + 1 : context.unknowns,
+    restarts: verdict.cause === 'restartRequired' ? addTime(context.restarts, now, restarts.window) : context.restarts,
+    takeOvers: verdict.cause === 'replaced' ? addTime(context.takeOvers, now, replaced.window) : context.takeOvers,
+    retryInMs: late ? between(replaced.min, replaced.max, host.random()) : backOff(reconnect, failures, host.random()),
+  };
+}
+
+export const calm = { failures: 0, unknowns: 0, restarts: [], takeOvers: [], verdict: null } as const;
+export const nothingShown = { qrcode: '', paircode: '', qrShown: false } as const;
+
+export const kit = setup({
+  // `closing`: commands wait until it is over.
+  types: { context: {} as Context, events: {} as LifecycleEvent, input: {} as LifecycleInput, tags: {} as 'closing' },
+  actors: {
+    link: linkLogic,
+    admission: fromPromise<void, Host>(({ input, signal }) => input.gate.admit(input.id, signal)),
+    closing: fromPromise<void, { host: Host; logout: boolean }>(({ input }) =>
+      input.logout ? input.host.link.logout() : input.host.link.close(),
+    ),
+    discarding: fromPromise<void, { host: Host; how: 'delete' | 'setAside'; reason: string }>(({ input: { host, how, reason } }) =>
+      host.link.discard(how, reason),
+    ),
+    operation: fromPromise<unknown, { run: () => Promise<unknown> }>(({ input }) => input.run()),
+  },
+  guards: {
+    begins: ({ context }, begin: LifecycleInput['begin']) => context.begin === begin,
+    means: ({ context }, params: { close: Close; pairing: boolean; reactions: readonly Reaction[] }) =>
+      params.reactions.includes(judge(context, params.close, params.pairing).reaction),
+    isSuspended: ({ context: { host, verdict } }) => (verdict?.until ?? 0) > host.now(),
+  },
+  actions: {
+    rememberOptions: assign((_, options: OpenOptions) => ({ options, ...calm, ...nothingShown })),
+    tellHappening: ({ context: { host } }, kind: 'attempt' | 'asleep' | 'awake') => host.happened({ kind }),
+    tellClose: ({ context: { host, verdict, retryInMs } }) => {
+      if (verdict) host.happened({ kind: 'closed', verdict, retryInMs });
+    },
+    passGate: ({ context: { host } }) => host.gate.passed(host.id),
+    openLink: spawnChild('link', { id: 'link', input: ({ context }) => ({ host: context.host, options: context.options }) }),
+    dropLink: stopChild('link'),
+    leaveGate: ({ context }) => context.host.gate.release(context.host.id),
+    forgetShown: assign(nothingShown),
+    showQr: enqueueActions(({ context, enqueue }, qrcode: string) => {
+      if (!context.qrShown) enqueue(() => context.host.announce({ status: 'connecting', qrcode }));
+      enqueue.assign({ qrcode, qrShown: true });
+    }),
+    showCode: assign((_, paircode: string) => ({ paircode })),
+    rememberClose: assign(({ context }, params: { close: Close; pairing: boolean }) =>
+      afterClose(context, judge(context, params.close, params.pairing)),
+    ),
+    noteClose: ({ context: { host, verdict } }) => {
+      if (!verdict || verdict.cause === 'restartRequired') return;
+      host.log.info({ instance: host.id, cause: verdict.cause, reaction: verdict.reaction, reason: verdict.sentence }, 'session.closed');
+      if (verdict.cause === 'pairingExpired') return host.note({ wanted: 'offline' });
+      host.note({ lastDisconnect: host.now(), lastDisconnectReason: verdict.sentence, lastDisconnectCause: verdict.cause });
+    },
+    noteIdentity: ({ context: { host } }, identity: Identity) => host.note({ ...identity, lastActiveAt: host.now() }),
+    notePatch: ({ context: { host } }, patch: InstancePatch) => host.note(patch),
+    notePairingEnded: ({ context: { host } }) => host.note({ wanted: 'offline' }),
+    noteRefused: ({ context: { host } }) => host.note({ wanted: 'offline' }),
+    forgetVerdict: assign({ verdict: null }),
+    noteLoggedOut: ({ context: { host } }) => host.note({ wanted: 'offline', jid: '', lid: '' }),
+    noteAsleep: ({ context: { host } }) => host.note({ wanted: 'asleep', lastActiveAt: host.now() }),
+    noteOpened: assign(({ context }) => ({ openedAt: context.host.now(), unknowns: 0, ...nothingShown })),
+    goLive: ({ context }) => context.host.live(),
+    announceConnected: ({ context }) => context.host.announce({ status: 'connected' }),
+    announceHibernated: ({ context }) => context.host.announce({ status: 'hibernated' }),
+    announcePairingEnded: ({ context: { host } }) =>
+      host.announce({ status: 'disconnected', reason: '408: the QR or pairing code ran out' }),
+    announceDisconnected: ({ context: { host, verdict } }) =>
+      host.announce({
+        status: 'disconnected',
+        lastDisconnect: host.now(),
+        reason: verdict?.sentence ?? 'disconnected by the user',
+        loggedOut: verdict === null || verdict.cause === 'loggedOut',
+      }),
+    startOperation: enqueueActions(({ enqueue }, params: { n: number; run: () => Promise<unknown> }) => {
+      enqueue.spawnChild('operation', { id: `op.${params.n}`, input: { run: params.run } });
+    }),
+    endOperation: stopChild((_, id: string) => id),
+  },
+  delays: {
+    retryDelay: ({ context }) => context.retryInMs,
+    suspension: ({ context: { host, verdict } }) => Math.min(Math.max(0, (verdict?.until ?? 0) - host.now()), longestTimer),
+    pairingLimit: ({ context }) => context.host.policy.pairing[context.options.phone === undefined ? 'qr' : 'code'],
+  },
+});

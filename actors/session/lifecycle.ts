@@ -1,0 +1,206 @@
+/**
+ * The statechart of one session: disconnected · connecting · connected · hibernated.
+ *
+ * A state exists because behaviour differs; `status.ts` makes the API's word of it. The socket is not the chart's: it belongs to the link, which
+ * outlives a crash of the chart, and is closed (`closing`) before anything opens it again.
+ */
+import type { Reaction } from '../policy/close-cause.ts';
+import type { Close, Identity, OpenOptions } from '../ports.ts';
+import { calm, kit, nothingShown, type Context } from './kit.ts';
+
+/** What a close leads to, in the order of the table of `close-cause.ts`; `pairing` is what distinguishes the two meanings of 408. */
+const closes = (pairing: boolean) => {
+  const row = (reactions: readonly Reaction[], target: string, more: readonly ('announceDisconnected' | 'noteRefused')[] = []) =>
+    ({
+      guard: { type: 'means' as const, params: ({ event }: { event: { close: Close } }) => ({ close: event.close, pairing, reactions }) },
+      target,
+      reenter: true, // a close while opening opens again
+      actions: [
+        { type: 'rememberClose' as const, params: ({ event }: { event: { close: Close } }) => ({ close: event.close, pairing }) },
+        'dropLink' as const,
+        'noteClose' as const,
+        'tellClose' as const,
+        ...more,
+      ],
+    }) as const;
+  return [
+    row(['reopen'], '#lifecycle.connecting.opening'),
+    row(['backOff', 'contest', 'gate'], '#lifecycle.connecting.waiting'),
+    row(['loggedOut'], '#lifecycle.disconnected.settingAside'),
+    row(['stop'], '#lifecycle.disconnected.idle', ['announceDisconnected']),
+    row(['suspend'], '#lifecycle.disconnected.suspended', ['announceDisconnected']),
+    row(['refuse'], '#lifecycle.disconnected.refused', ['noteRefused', 'announceDisconnected']),
+  ] as const;
+};
+
+type Afterwards = 'forgetVerdict' | 'noteLoggedOut' | 'noteAsleep' | 'announceDisconnected' | 'announceHibernated';
+
+/** Closes the socket before going on; a close that fails has failed on a socket that is gone. */
+const closing = (logout: boolean, target: string, actions: readonly Afterwards[] = []) => ({
+  tags: ['closing' as const],
+  entry: ['dropLink' as const, 'leaveGate' as const],
+  invoke: {
+    src: 'closing' as const,
+    input: ({ context }: { context: Context }) => ({ host: context.host, logout }),
+    onDone: { target, actions },
+    onError: { target, actions },
+  },
+});
+
+/** Removes credentials before going on; when that fails the platform has forgotten them all the same. */
+const discarding = (how: 'delete' | 'setAside', target: string, actions: readonly Afterwards[]) => ({
+  tags: ['closing' as const],
+  invoke: {
+    src: 'discarding' as const,
+    input: ({ context }: { context: Context }) => ({
+      host: context.host,
+      how,
+      reason: context.verdict?.sentence ?? 'disconnected by the user',
+    }),
+    onDone: { target, actions },
+    onError: { target, actions },
+  },
+});
+
+/** Commands that end a connection, wherever it stands. */
+const endings = {
+  'instance.disconnect': '#lifecycle.disconnected.loggingOut',
+  'instance.hibernate': '#lifecycle.hibernated.closing',
+  'instance.stop': '#lifecycle.disconnected.closing',
+  'instance.reset': '#lifecycle.connecting.closing',
+} as const;
+
+const connect = {
+  target: '#lifecycle.connecting.admission',
+  actions: { type: 'rememberOptions' as const, params: ({ event }: { event: { options: OpenOptions } }) => event.options },
+} as const;
+
+const opened = {
+  target: '#lifecycle.connected',
+  actions: { type: 'noteIdentity' as const, params: ({ event }: { event: { identity: Identity } }) => event.identity },
+} as const;
+
+const paired = {
+  target: '#lifecycle.connecting.authenticating',
+  actions: { type: 'noteIdentity' as const, params: ({ event }: { event: { identity: Identity } }) => event.identity },
+} as const;
+
+const qr = {
+  target: '#lifecycle.connecting.pairing',
+  actions: { type: 'showQr' as const, params: ({ event }: { event: { qr: string } }) => event.qr },
+} as const;
+
+const code = {
+  target: '#lifecycle.connecting.pairing',
+  actions: { type: 'showCode' as const, params: ({ event }: { event: { code: string } }) => event.code },
+} as const;
+
+const endOperation = { type: 'endOperation' as const, params: ({ event }: { event: { actorId: string } }) => event.actorId };
+
+export const lifecycle = kit.createMachine({
+  id: 'lifecycle',
+  context: ({ input }) => ({ ...input, options: {}, openedAt: 0, retryInMs: 0, ...nothingShown, ...calm }),
+  initial: 'beginning',
+  on: {
+    'xstate.done.actor.op.*': { actions: endOperation },
+    'xstate.error.actor.op.*': { actions: endOperation },
+  },
+  states: {
+    beginning: {
+      always: [
+        { guard: { type: 'begins', params: 'online' }, target: 'connecting' },
+        { guard: { type: 'begins', params: 'asleep' }, target: 'hibernated' },
+        { target: 'disconnected' },
+      ],
+    },
+    disconnected: {
+      initial: 'idle',
+      entry: ['leaveGate', 'forgetShown'],
+      on: { 'instance.connect': connect, 'instance.disconnect': '.loggingOut' },
+      states: {
+        idle: {},
+        loggedOut: {},
+        suspended: {
+          after: { suspension: [{ guard: 'isSuspended', target: 'suspended', reenter: true }, { target: '#lifecycle.connecting' }] },
+        },
+        refused: {},
+        closing: { ...closing(false, 'idle'), on: { 'instance.connect': {} } },
+        loggingOut: { ...closing(true, 'deleting', ['forgetVerdict']), on: { 'instance.connect': {}, 'instance.disconnect': {} } },
+        deleting: {
+          ...discarding('delete', 'idle', ['noteLoggedOut', 'announceDisconnected']),
+          on: { 'instance.connect': {}, 'instance.disconnect': {} },
+        },
+        settingAside: {
+          ...discarding('setAside', 'loggedOut', ['noteLoggedOut', 'announceDisconnected']),
+          on: { 'instance.connect': {}, 'instance.disconnect': {} },
+        },
+      },
+    },
+    connecting: {
+      initial: 'admission',
+      on: endings,
+      states: {
+        admission: {
+          invoke: {
+            src: 'admission',
+            input: ({ context }) => context.host,
+            onDone: 'opening',
+          },
+        },
+        opening: {
+          entry: [{ type: 'tellHappening', params: 'attempt' }, 'openLink'],
+          on: {
+            'platform.handshaken': 'authenticating',
+            'platform.qr': qr,
+            'platform.paired': paired,
+            'platform.opened': opened,
+            'platform.closed': closes(false),
+          },
+        },
+        authenticating: {
+          on: {
+            'platform.qr': qr,
+            'platform.code': code,
+            'platform.paired': paired,
+            'platform.opened': opened,
+            'platform.closed': closes(false),
+          },
+        },
+        pairing: {
+          entry: 'leaveGate',
+          after: { pairingLimit: { target: '#lifecycle.disconnected.closing', actions: ['notePairingEnded', 'announcePairingEnded'] } },
+          on: {
+            'platform.qr': { actions: qr.actions },
+            'platform.code': { actions: code.actions },
+            'platform.paired': paired,
+            'platform.opened': opened,
+            'platform.closed': closes(true),
+          },
+        },
+        waiting: {
+          entry: ['leaveGate', 'forgetShown'],
+          after: { retryDelay: 'admission' },
+          on: { 'instance.connect': 'admission' },
+        },
+        closing: closing(false, 'admission'),
+      },
+    },
+    connected: {
+      entry: ['passGate', 'noteOpened', 'announceConnected', 'goLive'],
+      on: {
+        ...endings,
+        'instance.request': { actions: { type: 'startOperation', params: ({ event }) => event } },
+        'platform.identity': { actions: { type: 'notePatch', params: ({ event }) => event.patch } },
+        'platform.closed': closes(false),
+      },
+    },
+    hibernated: {
+      initial: 'asleep',
+      on: { 'instance.connect': connect, 'instance.disconnect': '#lifecycle.disconnected.loggingOut', 'instance.stop': {} },
+      states: {
+        closing: { ...closing(false, 'asleep', ['noteAsleep', 'announceHibernated']), on: { 'instance.connect': {} } },
+        asleep: { entry: { type: 'tellHappening', params: 'asleep' }, exit: { type: 'tellHappening', params: 'awake' } },
+      },
+    },
+  },
+});

@@ -1,0 +1,57 @@
+/** One function turns a snapshot into the four words of the API, one more into the view of an instance. */
+import type { SnapshotFrom } from 'xstate';
+import type { InstanceView } from '../face.ts';
+import type { InstanceRecord, Status, Wanted } from '../model.ts';
+import type { InstanceSnapshot } from './instance.ts';
+import type { lifecycle } from './lifecycle.ts';
+
+export type LifecycleSnapshot = SnapshotFrom<typeof lifecycle>;
+
+const words: Readonly<Record<string, Status>> = {
+  beginning: 'disconnected',
+  disconnected: 'disconnected',
+  connecting: 'connecting',
+  connected: 'connected',
+  hibernated: 'hibernated',
+};
+
+/** An instance whose chart is being restarted is on its way back; one that failed is disconnected. */
+export function statusOf(root: InstanceSnapshot['value'], chart: LifecycleSnapshot | null): Status {
+  if (root !== 'running' || !chart) return root === 'failed' || root === 'stopped' ? 'disconnected' : 'connecting';
+  const top = typeof chart.value === 'string' ? chart.value : Object.keys(chart.value)[0];
+  return words[top ?? ''] ?? 'disconnected';
+}
+
+/** Only a paired session is brought back by itself. */
+export const beginningOf = ({ jid, wanted }: InstanceRecord): Wanted => (jid === '' ? 'offline' : wanted);
+
+const beginnings: Readonly<Record<Wanted, Status>> = { offline: 'disconnected', online: 'connecting', asleep: 'hibernated' };
+
+/** What is shown of an instance whose actors are not made yet. */
+export const restingView = (record: InstanceRecord): InstanceView => ({
+  record,
+  status: beginnings[beginningOf(record)],
+  connected: false,
+  loggedIn: record.jid !== '',
+  qrcode: '',
+  paircode: '',
+  presence: 'unavailable',
+});
+
+export function viewOf(
+  record: InstanceRecord,
+  root: InstanceSnapshot,
+  chart: LifecycleSnapshot | null,
+  presence: InstanceView['presence'],
+): InstanceView {
+  const status = statusOf(root.value, chart);
+  return {
+    record,
+    status,
+    connected: status === 'connected',
+    loggedIn: record.jid !== '',
+    qrcode: chart?.context.qrcode ?? '',
+    paircode: chart?.context.paircode ?? '',
+    presence: status === 'connected' ? presence : 'unavailable',
+  };
+}

@@ -1,0 +1,113 @@
+/** Figures of one session's quality, kept while the process lives: counted where things happen, read by logs and the inspector. */
+import type { CloseCause, Reaction, Verdict } from '../policy/close-cause.ts';
+
+/** All times in milliseconds. */
+export interface VitalsView {
+  /** Connections tried, and those that became live. */
+  readonly attempts: number;
+  readonly opened: number;
+  /** Closes by what they meant. */
+  readonly closes: Readonly<Partial<Record<CloseCause, number>>>;
+  readonly crashes: number;
+  /** Between the last loss of a live session and its return; 0 before the first. */
+  readonly reconnectMs: number;
+  readonly longestReconnectMs: number;
+  /** The back-off under way, 0 when there is none. */
+  readonly nextDelayMs: number;
+  readonly wakes: number;
+  readonly hibernatedMs: number;
+  /** Since the last frame from the platform; null when there is no connection. */
+  readonly lastFrameAgeMs: number | null;
+  /** Entries that wait for storage. */
+  readonly unrecorded: number;
+  readonly queued: number;
+}
+
+/** Reactions after which the chart waits. */
+const delayed: ReadonlySet<Reaction> = new Set(['backOff', 'contest', 'gate']);
+
+export class Vitals {
+  readonly #now: () => number;
+  readonly #closes: Partial<Record<CloseCause, number>> = {};
+  #attempts = 0;
+  #opened = 0;
+  #crashes = 0;
+  #wakes = 0;
+  #lostAt = 0;
+  #openSince = 0;
+  #asleepSince = 0;
+  #asleepMs = 0;
+  #reconnectMs = 0;
+  #longestReconnectMs = 0;
+  #nextDelayMs = 0;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  attempt(): void {
+    this.#attempts += 1;
+    this.#openSince = 0; // closed by a command
+    this.#nextDelayMs = 0;
+  }
+
+  /** Whether a live session was lost. */
+  closed(verdict: Verdict, retryInMs: number): boolean {
+    this.#closes[verdict.cause] = (this.#closes[verdict.cause] ?? 0) + 1;
+    this.#nextDelayMs = delayed.has(verdict.reaction) ? retryInMs : 0;
+    return this.#lost();
+  }
+
+  live(): void {
+    this.#opened += 1;
+    this.#openSince = this.#now();
+    if (this.#lostAt > 0) this.#reconnectMs = this.#now() - this.#lostAt;
+    this.#longestReconnectMs = Math.max(this.#longestReconnectMs, this.#reconnectMs);
+    this.#lostAt = 0;
+    this.#nextDelayMs = 0;
+  }
+
+  /** Sleep begins, or (a chart that was made anew) goes on. */
+  asleep(): void {
+    this.#openSince = 0;
+    this.#lostAt = 0;
+    if (this.#asleepSince === 0) this.#asleepSince = this.#now();
+  }
+
+  /** Sleep ends, for whatever reason. */
+  awake(): void {
+    if (this.#asleepSince > 0) this.#asleepMs += this.#now() - this.#asleepSince;
+    this.#asleepSince = 0;
+  }
+
+  /** Somebody, or the schedule, wakes the session. */
+  woken(): void {
+    this.#wakes += 1;
+  }
+
+  crashed(): void {
+    this.#crashes += 1;
+    this.#lost();
+  }
+
+  get view(): Omit<VitalsView, 'lastFrameAgeMs' | 'unrecorded' | 'queued'> {
+    return {
+      attempts: this.#attempts,
+      opened: this.#opened,
+      closes: { ...this.#closes },
+      crashes: this.#crashes,
+      reconnectMs: this.#reconnectMs,
+      longestReconnectMs: this.#longestReconnectMs,
+      nextDelayMs: this.#nextDelayMs,
+      wakes: this.#wakes,
+      hibernatedMs: this.#asleepMs + (this.#asleepSince > 0 ? this.#now() - this.#asleepSince : 0),
+    };
+  }
+
+  #lost(): boolean {
+    const wasOpen = this.#openSince > 0;
+    if (wasOpen) this.#lostAt = this.#now();
+    this.#openSince = 0;
+    return wasOpen;
+  }
+}

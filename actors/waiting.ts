@@ -1,0 +1,79 @@
+/** Waiting with an end: nothing in the gateway waits for the world for ever. */
+import type { Time } from './ports.ts';
+
+/** Whether `promise` ended, either way, within `ms`. */
+export const within = (time: Time, ms: number, promise: Promise<unknown>): Promise<boolean> =>
+  new Promise((resolve) => {
+    const timer = time.setTimeout(() => resolve(false), ms);
+    const end = (): void => {
+      time.clearTimeout(timer);
+      resolve(true);
+    };
+    promise.then(end, end);
+  });
+
+/** A pause that can be cut short: this time, or for good. */
+export class Pause {
+  readonly #time: Time;
+  #over: (() => void) | null = null;
+  #ended = false;
+
+  constructor(time: Time) {
+    this.#time = time;
+  }
+
+  wait(ms: number): Promise<void> {
+    if (this.#ended) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = this.#time.setTimeout(resolve, ms);
+      this.#over = () => {
+        this.#time.clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  /** Whoever pauses goes on now. */
+  cut(): void {
+    this.#over?.();
+  }
+
+  /** Whoever pauses goes on now, and never pauses again. */
+  end(): void {
+    this.#ended = true;
+    this.#over?.();
+  }
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+}
+
+/** Counts what is under way, for whoever has to wait for its end. */
+export class UnderWay {
+  readonly #time: Time;
+  #count = 0;
+  #waiting: (() => void)[] = [];
+
+  constructor(time: Time) {
+    this.#time = time;
+  }
+
+  async track<T>(work: Promise<T>): Promise<T> {
+    this.#count += 1;
+    try {
+      return await work;
+    } finally {
+      this.#count -= 1;
+      if (this.#count === 0) for (const resolve of this.#waiting.splice(0)) resolve();
+    }
+  }
+
+  /** Resolves when nothing is under way, nor what it led to: a delivery that succeeded is then taken out of the outbox. */
+  async ended(): Promise<void> {
+    while (this.#count > 0) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+      await new Promise<void>((resolve) => void this.#time.setTimeout(resolve, 0));
+    }
+  }
+}

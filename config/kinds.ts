@@ -1,0 +1,114 @@
+/** Kinds of settings: how a text of the environment becomes a value, and how the value is written in a table. */
+import { isIP } from 'node:net';
+
+export interface Kind<T> {
+  /** What a value must be, as the end of a sentence: "must be …". */
+  readonly must: string;
+  /** The value of a text that is not empty, or undefined when it makes no sense. */
+  parse(text: string): T | undefined;
+  /** How a default is written in the environment. */
+  show(value: T): string;
+  /** Values of this kind are never shown, not even a default. */
+  readonly secret?: true;
+}
+
+const whole = (text: string): number | undefined => (/^\d{1,15}$/.test(text) ? Number(text) : undefined);
+
+export const integer = (min: number, max: number): Kind<number> => ({
+  must: `a whole number from ${min} to ${max}`,
+  parse: (text) => {
+    const value = whole(text);
+    return value !== undefined && value >= min && value <= max ? value : undefined;
+  },
+  show: String,
+});
+
+const week = 604_800_000;
+
+/** A time in milliseconds, at most four weeks: a longer one would not be a time-out but a mistake. */
+export const milliseconds = (min = 1, max = 4 * week): Kind<number> => ({
+  ...integer(min, max),
+  must: `a whole number of milliseconds from ${min} to ${max}`,
+});
+
+export const times: Kind<readonly number[]> = {
+  must: 'a list of milliseconds, separated by commas',
+  parse: (text) => {
+    const values = text.split(',').map((part) => whole(part.trim()));
+    return values.every((value) => value !== undefined && value <= 4 * week) ? Object.freeze(values as number[]) : undefined;
+  },
+  show: (value) => value.join(','),
+};
+
+const words: Readonly<Record<string, boolean>> = {
+  true: true,
+  1: true,
+  yes: true,
+  on: true,
+  false: false,
+  0: false,
+  no: false,
+  off: false,
+};
+
+export const flag: Kind<boolean> = {
+  must: 'true or false',
+  parse: (text) => words[text.toLowerCase()],
+  show: String,
+};
+
+export const choice = <T extends string>(...options: readonly T[]): Kind<T> => ({
+  must: `one of ${options.join(', ')}`,
+  parse: (text) => options.find((option) => option === text.toLowerCase()),
+  show: (value) => value,
+});
+
+export const text: Kind<string> = { must: 'a text', parse: (value) => value, show: (value) => value };
+
+/** null: the program finds out by itself. */
+export const url = (...protocols: readonly string[]): Kind<string | null> => ({
+  must: `an address that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+  parse: (value) => (protocols.includes(URL.parse(value)?.protocol ?? '') ? value.replace(/\/+$/, '') : undefined),
+  show: (value) => value ?? '',
+});
+
+/** An address that holds a password. */
+export const secretUrl = (...protocols: readonly string[]): Kind<string | null> => ({ ...url(...protocols), secret: true });
+
+export const secretToken: Kind<string | null> = {
+  must: 'made of visible ASCII characters without spaces',
+  parse: (value) => (/^[\x21-\x7e]+$/.test(value) ? value : undefined),
+  show: () => '',
+  secret: true,
+};
+
+/** 32 bytes, as 64 hex digits or as base64 (either alphabet). */
+export const secretKey: Kind<Uint8Array | null> = {
+  must: '32 bytes, as 64 hex digits or as base64',
+  parse: (value) => {
+    if (/^[0-9a-f]{64}$/i.test(value)) return Buffer.from(value, 'hex');
+    if (!/^[\w+/-]{43}=?$/.test(value)) return undefined;
+    return Buffer.from(value, 'base64');
+  },
+  show: () => '',
+  secret: true,
+};
+
+const isSubnet = (value: string): boolean => {
+  const [address = '', prefix, ...rest] = value.split('/');
+  const bits = { 4: 32, 6: 128 }[isIP(address)];
+  if (bits === undefined || rest.length > 0) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
+};
+
+/** `private`, `loopback` and subnets; `true` is both words, `false` and `none` are an empty list. */
+export const networks: Kind<readonly string[]> = {
+  must: 'none, true, or a list of private, loopback, addresses and subnets such as 10.1.0.0/16, separated by commas',
+  parse: (value) => {
+    const parts = value.split(',').map((part) => part.trim().toLowerCase());
+    if (parts.length === 1 && ['none', 'false'].includes(parts[0] ?? '')) return [];
+    if (parts.length === 1 && parts[0] === 'true') return ['private', 'loopback'];
+    return parts.every((part) => part === 'private' || part === 'loopback' || isSubnet(part)) ? Object.freeze(parts) : undefined;
+  },
+  show: (value) => (value.length === 0 ? 'none' : value.join(',')),
+};

@@ -1,0 +1,62 @@
+/** Reads the settings: the environment, then the `.env` file for what the environment leaves out, then the defaults. */
+import { readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import { nameOf, ranges, type Setting, table, type Values } from './settings.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** All settings, frozen. */
+export type Settings = Values & { readonly baseUrl: string };
+
+/** The settings make no sense; `message` lists every problem and never holds a value, since any of them may be a secret. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError';
+}
+
+/** The address under which a server that listens on `host` reaches itself. */
+export const baseUrlOf = (host: string, port: number): string => {
+  const everywhere = host === '0.0.0.0' || host === '::' || host === '';
+  const reachable = everywhere ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
+  return `http://${reachable}:${port}`;
+};
+
+const readFile = (path: string, problems: string[]): Environment => {
+  try {
+    return parseEnv(readFileSync(path, 'utf8'));
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code !== 'ENOENT') problems.push(`${path} cannot be read (${code})`);
+    return {};
+  }
+};
+
+const parse = (given: Environment, problems: string[]): Values => {
+  const values = Object.entries(table as Readonly<Record<string, Setting<unknown>>>).map(([key, { kind, value }]) => {
+    const text = given[nameOf(key)]?.trim();
+    // Compose files and shells hand over an empty text for what is not set.
+    if (text === undefined || text === '') return [key, value];
+    const parsed = kind.parse(text);
+    if (parsed === undefined) problems.push(`${nameOf(key)} must be ${kind.must}`);
+    return [key, parsed];
+  });
+  return Object.fromEntries(values) as Values;
+};
+
+export interface Sources {
+  readonly env?: Environment;
+  /** Path of a file in the form of `.env`; one that is missing is empty. */
+  readonly file?: string;
+  /** Defaults of the way in which the program was started, before those of the table. */
+  readonly preset?: Environment;
+}
+
+/** Throws one `SettingsError` for all problems. `baseUrl` is there afterwards, and is only right for `port` 0 once the port is known. */
+export const loadSettings = ({ env = process.env, file = '.env', preset = {} }: Sources = {}): Settings => {
+  const problems: string[] = [];
+  const fromFile = readFile(file, problems);
+  const settings = parse({ ...preset, ...fromFile, ...env }, problems);
+  for (const [low, high] of ranges)
+    if (Number(settings[low]) > Number(settings[high])) problems.push(`${nameOf(low)} must not be greater than ${nameOf(high)}`);
+  if (problems.length > 0) throw new SettingsError(`The settings make no sense:\n${problems.map((problem) => `- ${problem}`).join('\n')}`);
+  return Object.freeze({ ...settings, baseUrl: settings.baseUrl ?? baseUrlOf(settings.host, settings.port) });
+};

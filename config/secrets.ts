@@ -1,0 +1,44 @@
+/** The data folder and the key that encrypts credentials at rest: found, or made at the first start. */
+import { randomBytes } from 'node:crypto';
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { secretKey } from './kinds.ts';
+
+/** Makes the folder with mode 0700 when it is missing (one that exists keeps its mode) and answers its absolute path. */
+export const openDataDir = (dataDir: string): string => {
+  const path = resolve(dataDir);
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  return path;
+};
+
+/** Linked into place only when whole: a crash leaves no half key, and of two processes both get the first one's. */
+const makeKey = (path: string): void => {
+  const unfinished = `${path}.${process.pid}`;
+  writeFileSync(unfinished, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flush: true });
+  try {
+    linkSync(unfinished, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(unfinished, { force: true });
+  }
+};
+
+const readIfThere = (path: string): string | null => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return null;
+  }
+};
+
+/** 32 bytes: the configured key, or the one in `<data folder>/encryption.key`, which is made with mode 0600 when it is missing. */
+export const encryptionKey = (settings: { readonly encryptionKey: Uint8Array | null; readonly dataDir: string }): Uint8Array => {
+  if (settings.encryptionKey !== null) return settings.encryptionKey;
+  const path = join(openDataDir(settings.dataDir), 'encryption.key');
+  if (readIfThere(path) === null) makeKey(path);
+  const key = secretKey.parse(readFileSync(path, 'utf8').trim());
+  if (!key) throw new Error(`${path} does not hold a key of 32 bytes: put the right one back, for a new one could not read what is stored`);
+  return key;
+};

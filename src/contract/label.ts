@@ -1,0 +1,38 @@
+/** Labels as the interface spells them (specification 2.6). */
+import type { Label } from '#actors/model.ts';
+
+/** By index of colour. */
+const colors = [
+  '#ff9484',
+  '#64c4ff',
+  '#fed428',
+  '#dfaef0',
+  '#9ab6c1',
+  '#56ccb4',
+  '#fe9dfe',
+  '#d3a91f',
+  '#6f7bcf',
+  '#d8e651',
+  '#01d0e2',
+  '#ffc5c7',
+  '#92ceac',
+  '#f64847',
+  '#00a1f2',
+  '#83e421',
+  '#ffae04',
+  '#b4ebff',
+  '#9ba6ff',
+  '#9568cf',
+] as const;
+
+/** `<owner>:<labelid>`, the form in which a chat names its labels. */
+export const fullLabelId = (owner: string, labelId: string): string => `${owner}:${labelId}`;
+
+export const labelView = ({ id, name, color }: Label, owner: string) => ({
+  id: fullLabelId(owner, id),
+  labelid: id,
+  name,
+  color,
+  colorHex: colors[color % colors.length] ?? colors[0],
+  owner,
+});

@@ -1,0 +1,52 @@
+/** A message as the interface spells it: in answers (specification 2.5) and in events. Runs once a message: one object, nothing else. */
+import type { Message } from '#actors/model.ts';
+
+const noMetadata = Object.freeze({});
+
+/** Every field is always there; `content` and `sendPayload` are an object or a text, '' when there is none. */
+export const messageView = (message: Message, owner: string) => ({
+  id: message.id,
+  messageid: message.messageId,
+  chatid: message.chatId,
+  sender: message.sender,
+  senderName: message.senderName,
+  sender_pn: message.senderPn || null,
+  sender_lid: message.senderLid || null,
+  isGroup: message.isGroup,
+  fromMe: message.fromMe,
+  messageType: message.messageType,
+  source: message.source,
+  messageTimestamp: message.timestamp,
+  status: message.status,
+  text: message.text,
+  quoted: message.quoted,
+  edited: message.edited,
+  reaction: message.reaction,
+  vote: message.vote,
+  convertOptions: message.convertOptions,
+  buttonOrListid: message.buttonOrListId,
+  owner,
+  error: message.error,
+  content: message.content ?? '',
+  wasSentByApi: message.wasSentByApi,
+  sendFunction: message.sendFunction,
+  sendPayload: message.sendPayload ?? '',
+  fileURL: message.fileUrl,
+  send_folder_id: '',
+  track_source: message.trackSource,
+  track_id: message.trackId,
+  ai_metadata: noMetadata,
+});
+
+/** `<owner>:<messageid>`, the form of message ids in events. */
+export const fullMessageId = (owner: string, messageId: string): string => `${owner}:${messageId}`;
+
+/** As `messageView`, with the full id and what only events tell. */
+export const eventMessageView = (message: Message, owner: string) => ({
+  ...messageView(message, owner),
+  id: fullMessageId(owner, message.messageId),
+  chatlid: message.chatLid,
+  groupName: message.groupName || 'Unknown',
+  type: message.type,
+  mediaType: message.mediaType,
+});

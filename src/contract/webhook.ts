@@ -1,0 +1,67 @@
+/** Webhooks and their delivery errors as the interface spells them (specification 2.2 and 2.3). */
+import type { DeliveryPage, DeliveryView, SavedWebhooks, WebhookTest } from '#actors/face.ts';
+import type { DeliveryError, Webhook } from '#actors/model.ts';
+
+/** The secret is never told again, and of headers only their names: what stands here may be sent back unchanged. */
+export const webhookView = (webhook: Webhook) => ({
+  id: webhook.id,
+  enabled: webhook.enabled,
+  url: webhook.url,
+  events: webhook.events,
+  excludeMessages: webhook.excludeMessages,
+  addUrlEvents: webhook.addUrlEvents,
+  addUrlTypesMessages: webhook.addUrlTypesMessages,
+  ...(webhook.secret === '' ? {} : { signed: true }),
+  ...(Object.keys(webhook.headers).length === 0 ? {} : { headerNames: Object.keys(webhook.headers) }),
+});
+
+/** After a change: with the secret that was made by it. */
+export const savedWebhooksView = ({ webhooks, revealed }: SavedWebhooks) =>
+  webhooks.map((webhook) => ({ ...webhookView(webhook), ...(webhook.id === revealed ? { secret: webhook.secret } : {}) }));
+
+/** `status_code` appears only when the receiver gave one. */
+export const deliveryErrorView = (failure: DeliveryError) => ({
+  created: new Date(failure.created).toISOString(),
+  url: failure.url,
+  type: failure.type,
+  event: failure.event,
+  message_type: failure.messageType,
+  ...(failure.statusCode === null ? {} : { status_code: failure.statusCode }),
+  attempts: failure.attempts,
+  error: failure.error,
+  payload: failure.payload,
+});
+
+const timeView = (at: number): string => new Date(at).toISOString();
+
+/** `id` is the header `webhook-id`. What is unknown or does not apply is left out. */
+const deliveryView = (delivery: DeliveryView, withInstance: boolean) => ({
+  id: delivery.eventId,
+  webhook: delivery.webhookId,
+  ...(withInstance ? { instance: delivery.instanceId } : {}),
+  state: delivery.state,
+  event: delivery.type,
+  message_type: delivery.messageType,
+  attempts: delivery.attempts,
+  created: timeView(delivery.at),
+  ...(delivery.nextAttempt === 0 ? {} : { next_attempt: timeView(delivery.nextAttempt) }),
+  ...(delivery.endedAt === 0 ? {} : { ended: timeView(delivery.endedAt) }),
+  ...(delivery.status === 0 ? {} : { status_code: delivery.status }),
+  ...(delivery.reason === '' ? {} : { reason: delivery.reason }),
+});
+
+export const deliveryPageView = ({ deliveries, more, queues }: DeliveryPage, withInstance: boolean) => ({
+  deliveries: deliveries.map((delivery) => deliveryView(delivery, withInstance)),
+  hasMore: more,
+  queues: queues.map(({ webhookId, ...queue }) => ({ webhook: webhookId, ...queue })),
+});
+
+/** Nothing of the answer but its status: its body may come from inside the operator's network. */
+export const webhookTestView = ({ id, url, outcome, ms }: WebhookTest) => ({
+  ok: outcome.ok,
+  id,
+  url,
+  ms,
+  ...(outcome.status === undefined ? {} : { status_code: outcome.status }),
+  ...(outcome.ok ? {} : { error: outcome.error }),
+});

@@ -1,0 +1,75 @@
+/** The HTTP interface: routes of one table on Fastify, in front of the gateway. */
+import fastify, { type FastifyInstance, LogController } from 'fastify';
+import type { Gateway } from '#actors/gateway.ts';
+import { guardRoutes } from './auth.ts';
+import { readBodies } from './body.ts';
+import { addDocs } from './docs.ts';
+import { answerParserError, frameworkErrors, handleErrors, refuseExpectation, sendRefusal } from './errors.ts';
+import { defaultStreamLimits, type HttpLog, type HttpOptions } from './options.ts';
+import { addRoute } from './route.ts';
+import { allRoutes } from './routes/index.ts';
+import { createHub } from './stream/hub.ts';
+
+export type { HttpLog, HttpOptions, StreamLimits } from './options.ts';
+
+/** One line a request, by the route's pattern: addresses may carry tokens. */
+const logAnswers = (app: FastifyInstance, log: HttpLog): void => {
+  app.addHook('onResponse', (request, reply, next) => {
+    const level = reply.statusCode >= 500 ? 'warn' : reply.statusCode >= 400 ? 'info' : 'debug';
+    const { method, routeOptions, instanceId } = request;
+    const ms = Math.round(reply.elapsedTime * 100) / 100;
+    log[level](
+      { method, route: routeOptions.url ?? '', status: reply.statusCode, ms, ...(instanceId === '' ? {} : { instance: instanceId }) },
+      'http.answered',
+    );
+    next();
+  });
+};
+
+/** Work that comes while the server stops is refused; what is under way ends, and idle connections close at once. */
+const closeGracefully = (app: FastifyInstance, gateway: Gateway, endStreams: () => void): void => {
+  let closing = false;
+  app.addHook('onRequest', (request, reply, next) => {
+    if (!closing && (gateway.accepting || (request.routeOptions.config.credential ?? 'none') === 'none')) return next();
+    sendRefusal(reply, { reason: 'unavailable', message: 'the server is stopping' });
+  });
+  app.addHook('preClose', (next) => {
+    closing = true;
+    endStreams();
+    // A connection that was busy when closing began is idle afterwards, and Node would keep it for its keep-alive time.
+    const sweep = setInterval(() => app.server.closeIdleConnections(), 50);
+    app.server.once('close', () => clearInterval(sweep));
+    if (!app.server.listening) clearInterval(sweep);
+    next();
+  });
+};
+
+/** Builds the app; the caller makes it listen and closes it. Closing ends all streams. */
+export const buildApp = async (gateway: Gateway, options: HttpOptions): Promise<FastifyInstance> => {
+  const { log, bodyLimit } = options;
+  const app = fastify({
+    bodyLimit,
+    logController: new LogController({ disableRequestLogging: true }),
+    requestTimeout: 300_000,
+    return503OnClosing: false,
+    clientErrorHandler: answerParserError,
+    frameworkErrors: frameworkErrors(log),
+    // Input is taken as it is: a text is not made of a number behind the caller's back.
+    ajv: { customOptions: { coerceTypes: false, useDefaults: false, removeAdditional: false, allowUnionTypes: true } },
+    http: { requireHostHeader: false },
+  });
+  // Answers are built by views; a serialiser made of the schemas would only be able to drop something.
+  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
+
+  const hub = createHub(gateway, { ...defaultStreamLimits, ...options.stream }, log);
+  closeGracefully(app, gateway, () => hub.close());
+  app.server.on('checkExpectation', refuseExpectation);
+  handleErrors(app, options);
+  guardRoutes(app, gateway, options);
+  readBodies(app);
+  logAnswers(app, log);
+  await addDocs(app, options);
+  for (const spec of allRoutes(gateway, options, hub)) addRoute(app, spec);
+  await app.ready();
+  return app;
+};

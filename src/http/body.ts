@@ -1,0 +1,77 @@
+/** Bodies: JSON objects and nothing else, read leniently where old clients are sloppy and strictly where storage could not cope. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+/** A body that no route can take; one place turns it into a 400 or 415. */
+export class BodyError extends Error {
+  override readonly name = 'BodyError';
+  readonly statusCode: 400 | 415;
+  constructor(statusCode: 400 | 415, message: string) {
+    super(message);
+    this.statusCode = statusCode;
+  }
+}
+
+/** What calls itself one of these is read as JSON; curl and old clients leave the header out or say `text/plain`. */
+const readable = /^(?:application\/(?:[\w.-]+\+)?json|text\/plain|text\/json)\b|^$/i;
+
+/** PostgreSQL stores neither NUL nor half a surrogate pair. Walks without recursion: the depth of a body is not ours to choose. */
+const storable = (body: object): boolean => {
+  const pending: unknown[] = [body];
+  while (pending.length > 0) {
+    const part = pending.pop();
+    if (typeof part === 'string' && (part.includes('\0') || !part.isWellFormed())) return false;
+    if (typeof part === 'object' && part !== null) for (const [key, value] of Object.entries(part)) pending.push(key, value);
+  }
+  return true;
+};
+
+/** Such characters can only come as escapes, so bodies without them need no second look. */
+const suspicious = /\\u(?:0000|d[89a-f])/i;
+
+/** A field that is null counts as absent, as clients with optional fields expect. */
+const withoutNulls = (body: Record<string, unknown>): Record<string, unknown> => {
+  for (const key in body) if (body[key] === null) delete body[key];
+  return body;
+};
+
+const objectOf = (parsed: unknown, text: string): Record<string, unknown> => {
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw new BodyError(400, 'the body must be a JSON object');
+  if (suspicious.test(text) && !storable(parsed)) throw new BodyError(400, 'the body holds NUL characters or broken Unicode');
+  return withoutNulls(parsed as Record<string, unknown>);
+};
+
+/** Installs the one parser. An absent or empty body is `{}`. */
+export const readBodies = (app: FastifyInstance): void => {
+  const parseJson = app.getDefaultJsonParser('error', 'error');
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser<string>('*', { parseAs: 'string' }, (request, text, done) => {
+    if (text.trim() === '') return done(null, {});
+    if (!readable.test(request.headers['content-type'] ?? '')) {
+      return done(new BodyError(415, 'the body must be JSON, with the header Content-Type: application/json'));
+    }
+    return parseJson(request, text, (error, parsed) => {
+      if (error !== null) return done(error);
+      try {
+        return done(null, objectOf(parsed, text));
+      } catch (problem) {
+        return done(problem as BodyError);
+      }
+    });
+  });
+  app.addHook('preValidation', (request, _reply, next) => {
+    request.body ??= {};
+    next();
+  });
+};
+
+/** Makes numbers of the texts that clients of dynamic languages send for these fields. */
+export const readNumbers =
+  (names: readonly string[]) =>
+  (request: FastifyRequest, _reply: FastifyReply, next: () => void): void => {
+    const body = request.body as Record<string, unknown>;
+    for (const name of names) {
+      const value = body[name];
+      if (typeof value === 'string' && /^-?\d{1,9}$/.test(value)) body[name] = Number(value);
+    }
+    next();
+  };

@@ -1,0 +1,52 @@
+/** One readable sentence on the first thing that validation found wrong. */
+import type { FastifySchemaValidationError } from 'fastify';
+
+/**
+ * Fixed texts of a route, most exact first: `<field>:<keyword>`, `<field>`, `*`. The field of a missing one is its own name.
+ */
+export type Complaints = Readonly<Record<string, string>>;
+
+const typeWords: Readonly<Record<string, string>> = {
+  string: 'a text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+};
+
+const typesOf = (type: unknown): string =>
+  String(type)
+    .split(',')
+    .map((word) => typeWords[word] ?? word)
+    .join(' or ');
+
+/** What each keyword asks for. */
+const demands: Readonly<Record<string, (params: Readonly<Record<string, unknown>>) => string>> = {
+  required: () => 'is required',
+  type: ({ type }) => `must be ${typesOf(type)}`,
+  enum: ({ allowedValues }) => `must be one of ${(allowedValues as readonly unknown[]).join(', ')}`,
+  minLength: ({ limit }) => (limit === 1 ? 'must not be empty' : `must have at least ${String(limit)} characters`),
+  maxLength: ({ limit }) => `must have at most ${String(limit)} characters`,
+  minItems: ({ limit }) => `must have at least ${String(limit)} entries`,
+  maxItems: ({ limit }) => `must have at most ${String(limit)} entries`,
+  minimum: ({ limit }) => `must be at least ${String(limit)}`,
+  maximum: ({ limit }) => `must be at most ${String(limit)}`,
+};
+
+/** Such as `/events/0` → `events.0`; a missing field is named by itself. */
+const fieldOf = ({ keyword, instancePath, params }: FastifySchemaValidationError): string => {
+  const path = instancePath.slice(1).replaceAll('/', '.');
+  if (keyword !== 'required') return path;
+  return `${path === '' ? '' : `${path}.`}${String(params['missingProperty'])}`;
+};
+
+export const complaintOf = (findings: readonly FastifySchemaValidationError[], part: string, fixed: Complaints = {}): string => {
+  const finding = findings[0];
+  if (finding === undefined) return fixed['*'] ?? `the ${part} is not valid`;
+  const { keyword, params } = finding;
+  const field = fieldOf(finding);
+  const text = fixed[`${field}:${keyword}`] ?? fixed[field] ?? fixed['*'];
+  if (text !== undefined) return text;
+  return `${field === '' ? `the ${part}` : field} ${demands[keyword]?.(params) ?? finding.message ?? 'is not valid'}`;
+};

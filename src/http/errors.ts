@@ -1,0 +1,163 @@
+/** The one place where refusals and errors become HTTP: every answer is `{ "error": string }`. */
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import { type Refusal, StorageUnavailable } from '#actors/gateway.ts';
+import { type Complaints, complaintOf } from './complaint.ts';
+import type { HttpLog, HttpOptions } from './options.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Fixed texts for invalid input. */
+    complaints?: Complaints;
+    /** Fixed text for a failure that nobody expected, and for a database that is away. */
+    surprise?: string;
+  }
+}
+
+/** Seconds after which a client may try again when nothing better is known. */
+const retryAfter = 5;
+
+const refusalStatus: Readonly<Record<Refusal['reason'], number>> = {
+  invalid: 400,
+  notFound: 404,
+  notConnected: 409,
+  conflict: 409,
+  capped: 429,
+  platform: 500,
+  timeout: 504,
+  unavailable: 503,
+};
+
+/** Codes of the platform that clients know by a name. */
+const errorKeys: Readonly<Record<number, string>> = { 463: 'WHATSAPP_REACHOUT_TIMELOCK' };
+
+const platformBody = ({ message, code }: Refusal) => ({
+  error: message,
+  error_source: 'whatsapp_server',
+  provider: 'whatsapp',
+  ...(code === undefined ? {} : { provider_code: code }),
+  ...(code !== undefined && code in errorKeys ? { error_key: errorKeys[code] } : {}),
+});
+
+export const sendRefusal = (reply: FastifyReply, refusal: Refusal, details: object = {}): FastifyReply => {
+  const wait = refusal.retryAfter ?? (refusal.reason === 'unavailable' ? retryAfter : undefined);
+  if (wait !== undefined) void reply.header('retry-after', String(Math.max(1, Math.ceil(wait))));
+  void reply.code(refusalStatus[refusal.reason]);
+  return reply.send(refusal.reason === 'platform' ? platformBody(refusal) : { error: refusal.message, ...details });
+};
+
+/** Texts for the failures of the framework whose own ones speak of its insides. */
+const frameworkTexts: Readonly<Record<string, string>> = {
+  FST_ERR_CTP_INVALID_JSON_BODY: 'the body is not valid JSON',
+  FST_ERR_CTP_BODY_TOO_LARGE: 'the body is too large',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'the header Content-Type is not valid; it should be application/json',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'the body has another length than its Content-Length header says',
+  FST_ERR_BAD_URL: 'the address is not a valid URL',
+  FST_ERR_MAX_PARAM_LENGTH: 'a part of the address is too long',
+  ECONNRESET: 'the body was not sent to its end',
+};
+
+/** Errors of the language speak of code; messages of others may quote a query with what it stores, so they stay out of the log. */
+const messageIsSafe = (error: Error): boolean =>
+  error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError;
+
+const describe = (error: unknown): object => {
+  if (!(error instanceof Error)) return { error: typeof error };
+  const frames = (error.stack ?? '').split('\n').filter((line) => line.trimStart().startsWith('at '));
+  const code = (error as { readonly code?: unknown }).code;
+  return {
+    error: error.name,
+    ...(code === undefined ? {} : { code }),
+    ...(messageIsSafe(error) ? { message: error.message } : {}),
+    frames,
+  };
+};
+
+const sendSurprise = (log: HttpLog, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+  const { config, url: route } = request.routeOptions;
+  if (error instanceof StorageUnavailable) {
+    const text = config.surprise ?? 'the database is not available now';
+    return sendRefusal(reply, { reason: 'unavailable', message: text });
+  }
+  log.error({ method: request.method, route, ...describe(error) }, 'http.surprised');
+  return reply.code(500).send({ error: config.surprise ?? 'Internal server error' });
+};
+
+const sendError = (log: HttpLog, error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+  const { config } = request.routeOptions;
+  if (error.validation !== undefined) {
+    return reply.code(400).send({ error: complaintOf(error.validation, error.validationContext ?? 'body', config.complaints) });
+  }
+  const status = error.statusCode ?? 500;
+  if (status < 400 || status >= 500) return sendSurprise(log, error, request, reply);
+  // Closing with unread bytes resets the connection, and the client would never see the answer.
+  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') void reply.removeHeader('connection');
+  return reply.code(status).send({ error: frameworkTexts[error.code] ?? error.message });
+};
+
+interface Known {
+  readonly pattern: RegExp;
+  readonly methods: readonly string[];
+}
+
+const patternOf = (url: string): RegExp =>
+  new RegExp(
+    `^${url
+      .replaceAll(/[.+?^$()|[\]{}\\]/g, String.raw`\$&`)
+      .replaceAll(/:\w+/g, '[^/]+')
+      .replaceAll('*', '.*')}$`,
+  );
+
+/** Installs the handlers. Must be called before the routes are registered. */
+export const handleErrors = (app: FastifyInstance, { log }: HttpOptions): void => {
+  const known: Known[] = [];
+  app.addHook('onRoute', ({ url, method }: RouteOptions) => void known.push({ pattern: patternOf(url), methods: [method].flat() }));
+  app.setErrorHandler<FastifyError>((error, request, reply) => sendError(log, error, request, reply));
+
+  const sendNotFound = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const path = request.url.split('?', 1)[0] ?? '';
+    const methods = known.filter(({ pattern }) => pattern.test(path)).flatMap((route) => route.methods);
+    // A known method that found nothing: a file of the documentation that does not exist.
+    if (methods.length === 0 || methods.includes(request.method))
+      return reply.code(404).send({ error: `nothing is at ${path.slice(0, 200)}` });
+    void reply.code(405).header('allow', [...new Set(methods)].sort().join(', '));
+    return reply.send({ error: `${path} does not know the method ${request.method}` });
+  };
+  // Answered before the body is read: what is wrong with it does not matter where nothing is.
+  app.addHook('onRequest', (request, reply, next) => (request.is404 ? void sendNotFound(request, reply) : next()));
+  app.setNotFoundHandler(sendNotFound);
+};
+
+/** For what fails before there is a route: an address that is no URL. */
+export const frameworkErrors =
+  (log: HttpLog) =>
+  (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void =>
+    void sendError(log, error, request, reply);
+
+/** What Node's own parser refuses never becomes a request. */
+const parserErrors: Readonly<Record<string, readonly [status: number, text: string]>> = {
+  HPE_HEADER_OVERFLOW: [431, 'the headers are too large'],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, 'the chunk extensions are too large'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'the request took too long to arrive'],
+};
+
+type HttpSocket = Socket & { readonly _httpMessage?: { readonly headersSent?: boolean } | null };
+
+export const answerParserError = (error: Error & { readonly code?: string }, socket: HttpSocket): void => {
+  if (error.code === 'ECONNRESET' || !socket.writable || socket._httpMessage?.headersSent === true) {
+    socket.destroy();
+    return;
+  }
+  const [status, text] = parserErrors[error.code ?? ''] ?? [400, 'this is not a valid HTTP request'];
+  const body = JSON.stringify({ error: text });
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8`;
+  socket.end(`${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+};
+
+/** `Expect` with anything but `100-continue`; Node would answer without a body. */
+export const refuseExpectation = (_request: IncomingMessage, response: ServerResponse): void => {
+  const body = JSON.stringify({ error: 'the expectation cannot be met' });
+  response.writeHead(417, { 'content-type': 'application/json; charset=utf-8', 'content-length': body.length, connection: 'close' });
+  response.end(body);
+};

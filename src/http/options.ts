@@ -1,0 +1,54 @@
+/** What the HTTP layer must be told from outside; values come from the configuration, functions from the composition root. */
+
+/** Fits pino. Fields first, then a constant event name. */
+export interface HttpLog {
+  debug(fields: object, event: string): void;
+  info(fields: object, event: string): void;
+  warn(fields: object, event: string): void;
+  error(fields: object, event: string): void;
+}
+
+/** Bounds of the event stream. */
+export interface StreamLimits {
+  /** Milliseconds between two comments that keep an idle connection open. */
+  readonly heartbeatMs: number;
+  /** A subscriber that is further behind than either of these, and still is `graceMs` later, is cut. */
+  readonly backlogBytes: number;
+  readonly backlogEvents: number;
+  readonly graceMs: number;
+  /** What a client that comes back may still ask for, per instance; less than the backlog, or a replay would be a reason to be cut. */
+  readonly ringBytes: number;
+  readonly ringEvents: number;
+  /** Milliseconds for which an instance without subscribers goes on filling its ring. */
+  readonly lingerMs: number;
+  /** Milliseconds that a stream which ends gets to send what it still holds. */
+  readonly endMs: number;
+}
+
+export interface HttpOptions {
+  /** Address of this server as integrators see it. */
+  readonly baseUrl: string;
+  /** Administrative endpoints answer 403. */
+  readonly demoServer: boolean;
+  /** Bytes. */
+  readonly bodyLimit: number;
+  /** Accept `?token=` and `?admintoken=` on every endpoint; addresses end up in logs of proxies. */
+  readonly allowQueryTokens: boolean;
+  readonly log: HttpLog;
+  readonly version: string;
+  storageHealthy(): boolean;
+  /** Unix milliseconds; the system clock when left out. */
+  readonly now?: () => number;
+  readonly stream?: Partial<StreamLimits>;
+}
+
+export const defaultStreamLimits: StreamLimits = {
+  heartbeatMs: 15_000,
+  backlogBytes: 1024 * 1024,
+  backlogEvents: 1000,
+  graceMs: 250,
+  ringBytes: 512 * 1024,
+  ringEvents: 1000,
+  lingerMs: 120_000,
+  endMs: 1000,
+};

@@ -1,0 +1,110 @@
+/** Chats: the query language of `/chat/find`. */
+import type { ChatFilter, ChatQuery, Gateway, Result } from '#actors/gateway.ts';
+import { type ChatField, chatFields, chatView, type FieldType } from '#src/contract/views.ts';
+import { done, refuse } from '../outcome.ts';
+import { type Route, route } from '../route.ts';
+import { chatPage, ChatsAnswer, FindChatsBody } from '../schemas/chat.ts';
+import { pageSize } from './page.ts';
+
+type Body = Readonly<Record<string, string | number | boolean | undefined>>;
+type Operator = ChatFilter['operator'];
+
+/** Those of two characters first: `>=` begins with `>`. */
+const prefixes: readonly Operator[] = ['!~', '!=', '>=', '<=', '~', '>', '<'];
+
+/** Two fields are made of others on the way out; storage knows how. */
+const filterable: Readonly<Record<string, ChatField>> = {
+  ...chatFields,
+  wa_fastid: { type: 'text', key: null },
+  owner: { type: 'text', key: null },
+};
+
+/** Without an operator: contains for texts and lists, equality for the rest (behaviour.md). */
+const usualOperator: Readonly<Record<FieldType, Operator>> = { text: '~', list: '~', number: '=', boolean: '=' };
+
+const allowed: Readonly<Record<FieldType, readonly Operator[]>> = {
+  text: prefixes,
+  list: ['~', '!~', '!='],
+  number: ['=', '!=', '>=', '<=', '>', '<'],
+  boolean: ['=', '!='],
+};
+
+const flags: Readonly<Record<string, boolean>> = { true: true, '1': true, false: false, '0': false };
+
+/** The value in the field's own type; null when it is none. */
+const valueOf = (type: FieldType, text: string): string | number | boolean | null => {
+  if (type === 'boolean') return flags[text.trim().toLowerCase()] ?? null;
+  if (type !== 'number') return text;
+  const number = Number(text);
+  return text.trim() === '' || !Number.isSafeInteger(number) ? null : number;
+};
+
+const filterOf = (field: string, { type }: ChatField, raw: string): Result<ChatFilter> => {
+  const prefix = prefixes.find((candidate) => raw.startsWith(candidate));
+  const operator = prefix ?? usualOperator[type];
+  const value = valueOf(type, raw.slice(prefix?.length ?? 0));
+  if (!allowed[type].includes(operator)) return refuse('invalid', `${field} cannot be compared by ${operator}`);
+  if (value === null) return refuse('invalid', `${field} must be ${type === 'number' ? 'a whole number' : 'true or false'}`);
+  return done({ field, operator, value });
+};
+
+/** Fields that are not in the table are ignored; an empty text does not filter. */
+const filtersOf = (body: Body): Result<readonly ChatFilter[]> => {
+  const filters: ChatFilter[] = [];
+  for (const [name, raw] of Object.entries(body)) {
+    if (raw === undefined || raw === '') continue;
+    const field = Object.hasOwn(filterable, name) ? filterable[name] : undefined;
+    if (field === undefined) continue;
+    const filter = filterOf(name, field, String(raw));
+    if (!filter.ok) return filter;
+    filters.push(filter.value);
+  }
+  return done(filters);
+};
+
+const sortOf = (sort: string): Result<ChatQuery['sort']> => {
+  if (sort === '') return done(null);
+  const descending = sort.startsWith('-');
+  const field = sort.replace(/^[-+]/, '');
+  if (!Object.hasOwn(filterable, field) || filterable[field]?.type === 'list') {
+    return refuse('invalid', 'sort must be a field of the chat, with a minus before it for descending order');
+  }
+  return done({ field, descending });
+};
+
+export const chatQueryOf = (body: Body): Result<ChatQuery> => {
+  const filters = filtersOf(body);
+  if (!filters.ok) return filters;
+  const sort = sortOf(String(body['sort'] ?? '').trim());
+  if (!sort.ok) return sort;
+  return done({
+    filters: filters.value,
+    any: String(body['operator'] ?? 'AND').toUpperCase() === 'OR',
+    sort: sort.value,
+    limit: pageSize(Number(body['limit'] ?? 0), chatPage),
+    offset: Number(body['offset'] ?? 0),
+  });
+};
+
+export const chatRoutes = (gateway: Gateway): readonly Route[] => [
+  route({
+    on: ['POST /chat/find'],
+    credential: 'instance',
+    tag: 'chat',
+    summary: 'Find chats; any field of a chat is a filter',
+    body: FindChatsBody,
+    answer: ChatsAnswer,
+    run: async ({ id, body }) => {
+      const query = chatQueryOf(body);
+      if (!query.ok) return query;
+      const { limit, offset } = query.value;
+      const { chats, total, stats } = await gateway.findChats(id, query.value);
+      const owner = gateway.view(id)?.record.owner ?? '';
+      return done({
+        chats: chats.map((chat) => chatView(chat, owner)),
+        totalChatsStats: stats,
+        pagination: { totalRecords: total, limit, offset },
+      });
+    },
+  }),
+];

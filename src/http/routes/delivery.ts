@@ -1,0 +1,120 @@
+/** Deliveries of the webhooks of an instance and of the global one: looked at, sent again, tried. */
+import type { Static } from 'typebox';
+import {
+  deliveryStates,
+  eventTypes,
+  type DeliveryFilter,
+  type DeliveryPage,
+  type Gateway,
+  type InstanceId,
+  type ReplayFilter,
+  type Result,
+} from '#actors/gateway.ts';
+import { deliveryPageView, webhookTestView } from '#src/contract/views.ts';
+import type { CredentialName } from '../auth.ts';
+import { answering, done, refuse } from '../outcome.ts';
+import { type Route, route } from '../route.ts';
+import * as shape from '../schemas/delivery.ts';
+
+const tag = 'webhook';
+const [usualPage, largestPage, usualReplay] = [100, 500, 1000];
+
+const filterOf = ({ webhook, state, limit, offset }: Static<typeof shape.DeliveryQuery>): DeliveryFilter => ({
+  ...(webhook === undefined ? {} : { webhook }),
+  ...(state === undefined ? {} : { state }),
+  limit: Math.min(Math.max(1, Number(limit ?? usualPage)), largestPage),
+  offset: Number(offset ?? 0),
+});
+
+/** Names of an enumeration, one or several; null when one is no member. */
+const known = <T extends string>(names: string | readonly string[] | undefined, all: readonly T[]): readonly T[] | undefined | null => {
+  if (names === undefined) return undefined;
+  const list = [names].flat() as T[];
+  return list.every((name) => all.includes(name)) ? list : null;
+};
+
+/** null when it is no time. */
+const momentOf = (value: string | number | undefined): number | undefined | null => {
+  if (value === undefined || typeof value === 'number') return value;
+  const at = /^\d+$/.test(value) ? Number(value) : Date.parse(value);
+  return Number.isSafeInteger(at) ? at : null;
+};
+
+const replayOf = (body: Static<typeof shape.ReplayBody>): Result<ReplayFilter> => {
+  const { id, event, webhook, limit = usualReplay } = body;
+  if (id === undefined && event === undefined && body.from === undefined && body.to === undefined)
+    return refuse('invalid', 'say what to replay: id, event, from or to');
+  const types = known(event, eventTypes);
+  const states = known(body.state, deliveryStates);
+  const [from, to] = [momentOf(body.from), momentOf(body.to)];
+  if (types === null) return refuse('invalid', `event must be of ${eventTypes.join(', ')}`);
+  if (states === null) return refuse('invalid', `state must be of ${deliveryStates.join(', ')}`);
+  if (from === null || to === null) return refuse('invalid', 'from and to must be ISO 8601 or Unix milliseconds');
+  return done({
+    limit,
+    ...(webhook === undefined ? {} : { webhook }),
+    ...(id === undefined ? {} : { ids: [id].flat() }),
+    ...(types === undefined ? {} : { types }),
+    ...(states === undefined ? {} : { states }),
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+  });
+};
+
+interface Side {
+  readonly path: '/webhook' | '/globalwebhook';
+  readonly credential: CredentialName;
+  readonly of: string;
+  owner(id: InstanceId): InstanceId | null;
+}
+
+const sides: readonly Side[] = [
+  { path: '/webhook', credential: 'webhook', of: 'of the instance', owner: (id) => id },
+  { path: '/globalwebhook', credential: 'globalWebhook', of: 'of the global webhook', owner: () => null },
+];
+
+const routesOf = (gateway: Gateway, { path, credential, of, owner }: Side): readonly Route[] => [
+  route({
+    on: [`GET ${path}/deliveries`],
+    credential,
+    tag,
+    summary: `Deliveries ${of}: what waits, what is parked until when, what was given up, what was delivered of late`,
+    query: shape.DeliveryQuery,
+    answer: shape.DeliveriesAnswer,
+    run: async ({ id, query }) => {
+      const filter = filterOf(query);
+      const { limit, offset } = filter;
+      const view = (page: DeliveryPage) => ({ ...deliveryPageView(page, owner(id) === null), limit, offset });
+      return answering(view)(await gateway.deliveries(owner(id), filter));
+    },
+  }),
+  route({
+    on: [`POST ${path}/replay`],
+    credential,
+    tag,
+    summary: `Sends deliveries ${of} again, with their webhook-id`,
+    body: shape.ReplayBody,
+    answer: shape.ReplayAnswer,
+    run: async ({ id, body }) => {
+      const filter = replayOf(body);
+      return filter.ok ? answering((replayed: number) => ({ replayed }))(await gateway.replay(owner(id), filter.value)) : filter;
+    },
+  }),
+  route({
+    on: [`POST ${path}/test`],
+    credential,
+    tag,
+    summary: `Posts a test event (\`test: true\`) at once and tells what the receiver said`,
+    body: shape.TestBody,
+    answer: shape.TestAnswer,
+    run: async ({ id, body }) =>
+      answering(webhookTestView)(
+        await gateway.testWebhook(owner(id), {
+          ...(body.id === undefined ? {} : { webhook: body.id }),
+          ...(body.event === undefined ? {} : { type: body.event }),
+        }),
+      ),
+  }),
+];
+
+export const deliveryRoutes = (gateway: Gateway): readonly Route[] => sides.flatMap((side) => routesOf(gateway, side));

@@ -1,0 +1,29 @@
+/** Every route of the interface. */
+import type { Gateway } from '#actors/gateway.ts';
+import type { HttpOptions } from '../options.ts';
+import type { Route } from '../route.ts';
+import type { Hub } from '../stream/hub.ts';
+import { adminRoutes } from './admin.ts';
+import { chatRoutes } from './chat.ts';
+import { deliveryRoutes } from './delivery.ts';
+import { healthRoutes } from './health.ts';
+import { instanceRoutes } from './instance.ts';
+import { messageRoutes } from './message.ts';
+import { sendRoutes } from './send.ts';
+import { streamRoutes } from './stream.ts';
+import { webhookRoutes } from './webhook.ts';
+
+export const allRoutes = (gateway: Gateway, options: HttpOptions, hub: Hub): readonly Route[] => {
+  const now = options.now ?? Date.now;
+  return [
+    ...adminRoutes(gateway, now),
+    ...instanceRoutes(gateway, now),
+    ...sendRoutes(gateway),
+    ...messageRoutes(gateway),
+    ...chatRoutes(gateway),
+    ...webhookRoutes(gateway),
+    ...deliveryRoutes(gateway),
+    ...streamRoutes(hub),
+    ...healthRoutes(gateway, options),
+  ];
+};

@@ -1,0 +1,72 @@
+/** Messages that are stored, and those that wait. */
+import type { Static } from 'typebox';
+import type { Gateway, MessageQuery } from '#actors/gateway.ts';
+import { chatIdOf, messageView } from '#src/contract/views.ts';
+import { answering, done } from '../outcome.ts';
+import { type Route, route } from '../route.ts';
+import { ClearedAnswer, FindMessagesBody, messagePage, MessagesAnswer, QueueAnswer } from '../schemas/message.ts';
+import { pageSize } from './page.ts';
+
+const tag = 'message';
+
+/** An empty text filters as little as none. */
+const queryOf = (body: Static<typeof FindMessagesBody>): MessageQuery => ({
+  ...(body.id ? { id: String(body.id) } : {}),
+  ...(body.chatid ? { chatId: chatIdOf(String(body.chatid)) } : {}),
+  ...(body.track_source ? { trackSource: body.track_source } : {}),
+  ...(body.track_id ? { trackId: String(body.track_id) } : {}),
+  limit: pageSize(body.limit ?? 0, messagePage),
+  offset: body.offset ?? 0,
+});
+
+/** The queue is one list here, so the counters of other kinds of storage stay 0. */
+const clearedStats = (cleared: number) => ({
+  trackedJobsCleared: cleared,
+  bufferedJobsMarkedCanceled: 0,
+  drainedChannelJobs: 0,
+  clearedOverflowJobs: 0,
+  persistedQueuedCanceled: cleared,
+});
+
+export const messageRoutes = (gateway: Gateway): readonly Route[] => [
+  route({
+    on: ['POST /message/find'],
+    credential: 'instance',
+    tag,
+    summary: 'Find stored messages, newest first',
+    body: FindMessagesBody,
+    answer: MessagesAnswer,
+    run: async ({ id, body }) => {
+      const query = queryOf(body);
+      const { messages, more } = await gateway.findMessages(id, query);
+      const owner = gateway.view(id)?.record.owner ?? '';
+      return done({
+        returnedMessages: messages.length,
+        messages: messages.map((message) => messageView(message, owner)),
+        limit: query.limit,
+        offset: query.offset,
+        nextOffset: query.offset + messages.length,
+        hasMore: more,
+      });
+    },
+  }),
+  route({
+    on: ['GET /message/async'],
+    credential: 'instance',
+    tag,
+    summary: 'State of the queue of asynchronous sends',
+    answer: QueueAnswer,
+    run: async ({ id }) => done({ response: 'Async queue status', instanceId: id, queue: await gateway.queue(id) }),
+  }),
+  route({
+    on: ['DELETE /message/async'],
+    credential: 'instance',
+    tag,
+    summary: 'Cancel what waits in the queue',
+    answer: ClearedAnswer,
+    run: async ({ id }) =>
+      answering((cleared: number) => ({ response: 'Async queue cleared', instanceId: id, stats: clearedStats(cleared) }))(
+        await gateway.clearQueue(id),
+      ),
+  }),
+];

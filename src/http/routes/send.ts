@@ -1,0 +1,75 @@
+/** Sends: what the client wrote becomes a command; the answer is the message. */
+import type { Static } from 'typebox';
+import type { Gateway, Message, SendOptions, TextSend } from '#actors/gateway.ts';
+import { messageView } from '#src/contract/views.ts';
+import { answering } from '../outcome.ts';
+import { type Route, route } from '../route.ts';
+import { SendTextBody, SentAnswer } from '../schemas/message.ts';
+
+type Body = Static<typeof SendTextBody>;
+
+const missing = 'Missing number or text';
+
+const payloadKeys = Object.keys(SendTextBody.properties) as readonly (keyof Body)[];
+
+/** What comes back as `sendPayload`: the fields that mean something; base64 pictures are left out. */
+const payloadOf = (body: Body): Readonly<Record<string, unknown>> => {
+  const payload: Record<string, unknown> = {};
+  for (const key of payloadKeys) if (body[key] !== undefined) payload[key] = body[key];
+  if (body.linkPreviewImage !== undefined && !/^https?:/i.test(body.linkPreviewImage)) delete payload['linkPreviewImage'];
+  return payload;
+};
+
+const optionsOf = (body: Body): SendOptions => ({
+  delay: body.delay ?? 0,
+  readChat: body.readchat ?? false,
+  readMessages: body.readmessages ?? false,
+  trackSource: body.track_source ?? '',
+  trackId: String(body.track_id ?? ''),
+  async: body.async ?? false,
+  payload: payloadOf(body),
+});
+
+const previewOf = (body: Body): TextSend['preview'] => {
+  const { linkPreviewTitle: title = '', linkPreviewDescription: description = '', linkPreviewImage: image = '' } = body;
+  if (body.linkPreview !== true) return null;
+  return title === '' && description === '' && image === '' ? 'auto' : { title, description, image, large: body.linkPreviewLarge ?? false };
+};
+
+const listOf = (text = ''): readonly string[] =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
+const textSendOf = (body: Body): TextSend => ({
+  number: String(body.number).trim(),
+  text: body.text,
+  preview: previewOf(body),
+  replyTo: body.replyid ?? '',
+  mentions: listOf(body.mentions),
+  forward: body.forward ?? false,
+});
+
+export const sendRoutes = (gateway: Gateway): readonly Route[] => {
+  const ownerOf = (id: string): string => gateway.view(id)?.record.owner ?? '';
+  const sent = (id: string, message: string) =>
+    answering((value: Message) => ({ ...messageView(value, ownerOf(id)), response: { status: 'success', message } }));
+
+  return [
+    route({
+      on: ['POST /send/text'],
+      credential: 'instance',
+      tag: 'send',
+      summary: 'Send a text',
+      body: SendTextBody,
+      answer: SentAnswer,
+      complaints: { 'number:required': missing, 'number:minLength': missing, 'text:required': missing, 'text:minLength': missing },
+      run: async ({ id, body }) =>
+        sent(
+          id,
+          body.async === true ? 'Message queued successfully' : 'Message sent successfully',
+        )(await gateway.sendText(id, textSendOf(body), optionsOf(body))),
+    }),
+  ];
+};

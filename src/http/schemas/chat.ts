@@ -1,0 +1,55 @@
+/** Shapes of chats; fields and filters come from the contract's table, so that a new field is known here at once. */
+import { type TSchema, Type } from 'typebox';
+import { chatFields, type FieldType } from '#src/contract/views.ts';
+import { Count, fields, optional, ref, Text } from './common.ts';
+
+const shapes: Readonly<Record<FieldType, TSchema>> = {
+  text: Type.String(),
+  number: Type.Integer(),
+  boolean: Type.Boolean(),
+  list: Type.Array(Type.String()),
+};
+
+export const Chat = Type.Object(
+  {
+    ...Object.fromEntries(Object.entries(chatFields).map(([name, { type }]) => [name, shapes[type]])),
+    ...fields('wa_fastid owner', Type.String()),
+    parent_community: Type.Object(fields('jid name image_url image_preview_url default_subgroup_jid', Type.String()), {
+      description: 'only in a subgroup',
+    }),
+  },
+  { $id: 'Chat' },
+);
+
+const scalar = 'one value, with or without an operator (~ !~ != >= > <= <) before it';
+
+const filter = (type: readonly string[]) =>
+  optional(Type.Unsafe<string | number | boolean>({ type, maxLength: 1000, description: scalar }));
+
+const filters: Readonly<Record<FieldType, TSchema>> = {
+  text: filter(['string', 'number']),
+  number: filter(['string', 'number']),
+  boolean: filter(['string', 'boolean']),
+  list: filter(['string', 'number']),
+};
+
+export const chatPage = { usual: 2000, most: 5000 };
+
+/** Any field of a chat is a filter. */
+export const FindChatsBody = Type.Unsafe<Readonly<Record<string, string | number | boolean | undefined>>>(
+  Type.Object({
+    operator: optional(Type.Unsafe<string>({ type: 'string', enum: ['AND', 'OR', 'and', 'or'] })),
+    sort: optional(Text(64, 'A field of the chat, with a minus before it for descending order')),
+    limit: optional(Count(-1_000_000, 100_000_000, `At most ${chatPage.most}; ${chatPage.usual} when not positive`)),
+    offset: optional(Count(0, 100_000_000, 'Chats to leave out')),
+    wa_fastid: filters.text,
+    owner: filters.text,
+    ...Object.fromEntries(Object.entries(chatFields).map(([name, { type }]) => [name, filters[type]])),
+  }),
+);
+
+export const ChatsAnswer = Type.Object({
+  chats: Type.Array(ref('Chat')),
+  totalChatsStats: Type.Object({}, { additionalProperties: true }),
+  pagination: Type.Object(fields('totalRecords limit offset', Type.Integer())),
+});

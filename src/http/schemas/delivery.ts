@@ -1,0 +1,94 @@
+/** Shapes of deliveries: what is asked about them, and what is answered. */
+import { Type } from 'typebox';
+import { deliveryStates, eventTypes } from '#actors/gateway.ts';
+import { fields, optional, ref, Text } from './common.ts';
+
+const Digits = (description: string) => Type.String({ pattern: '^[0-9]{1,6}$', description });
+
+const Webhook = Text(64, 'Id of a webhook; all of the owner when absent');
+
+export const DeliveryQuery = Type.Object({
+  webhook: optional(Webhook),
+  state: optional(Type.Unsafe<(typeof deliveryStates)[number]>({ type: 'string', enum: deliveryStates })),
+  limit: optional(Digits('At most 500; 100 when absent')),
+  offset: optional(Digits('So many of the newest are left out')),
+});
+
+/** One word or several. */
+const oneOrMore = <T extends string>(item: object, maxItems: number, description: string) =>
+  Type.Unsafe<T | readonly T[]>({
+    type: ['string', 'array'],
+    ...item,
+    items: { type: 'string', ...item },
+    minItems: 1,
+    maxItems,
+    description,
+  });
+
+const Moment = (description: string) =>
+  Type.Unsafe<string | number>({ type: ['string', 'integer'], minimum: 0, maximum: 8_640_000_000_000_000, maxLength: 40, description });
+
+export const ReplayBody = Type.Object({
+  id: optional(oneOrMore({ minLength: 1, maxLength: 64 }, 1000, 'Of an event, as in the header `webhook-id`; or a list of them')),
+  event: optional(
+    Type.Unsafe<string | readonly string[]>({
+      type: ['string', 'array'],
+      items: { type: 'string' },
+      maxItems: 64,
+      description: `Event types: ${eventTypes.join(', ')}`,
+    }),
+  ),
+  from: optional(Moment('Time of the event: ISO 8601 or Unix milliseconds')),
+  to: optional(Moment('The same; both are included')),
+  state: optional(
+    Type.Unsafe<string | readonly string[]>({
+      type: ['string', 'array'],
+      items: { type: 'string' },
+      maxItems: 8,
+      description: 'dead, delivered, parked; all of them when absent',
+    }),
+  ),
+  webhook: optional(Webhook),
+  limit: optional(Type.Integer({ minimum: 1, maximum: 10_000, description: '1000 when absent; the oldest first' })),
+});
+
+export const TestBody = Type.Object({
+  id: optional(Text(64, 'Of the webhook; the one of simple mode when absent')),
+  event: optional(
+    Type.String({ enum: [...eventTypes, 'test'], description: 'Event type that the test pretends to be; `test` when absent' }),
+  ),
+});
+
+const Queue = Type.Object({
+  webhook: Type.String(),
+  ...fields('waiting parked bytes', Type.Integer()),
+  dropped: Type.Record(Type.String(), Type.Integer(), { description: 'By event type, since the start: too much waited' }),
+});
+
+export const Delivery = Type.Object(
+  {
+    ...fields('id webhook state event message_type created', Type.String()),
+    attempts: Type.Integer(),
+    instance: optional(Type.String({ description: 'Of the global webhook only' })),
+    ...fields('next_attempt ended reason', optional(Type.String())),
+    status_code: optional(Type.Integer()),
+  },
+  { $id: 'Delivery' },
+);
+
+export const DeliveriesAnswer = Type.Object({
+  deliveries: Type.Array(ref('Delivery')),
+  ...fields('limit offset', Type.Integer()),
+  hasMore: Type.Boolean(),
+  queues: Type.Array(Queue),
+});
+
+export const ReplayAnswer = Type.Object({ replayed: Type.Integer() });
+
+export const TestAnswer = Type.Object({
+  ok: Type.Boolean(),
+  ...fields('id url', Type.String()),
+  ms: Type.Integer(),
+  status_code: optional(Type.Integer()),
+  error: optional(Type.String()),
+});

@@ -1,0 +1,9 @@
+/** The shapes that documents name once and `ref` points at. */
+import type { TSchema } from 'typebox';
+import { Chat } from './chat.ts';
+import { Delivery } from './delivery.ts';
+import { Instance } from './instance.ts';
+import { Message } from './message.ts';
+import { Webhook } from './webhook.ts';
+
+export const sharedSchemas: readonly TSchema[] = [Instance, Message, Chat, Webhook, Delivery];

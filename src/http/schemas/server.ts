@@ -1,0 +1,54 @@
+/** Shapes of the stream and of the server's own state. */
+import { Type } from 'typebox';
+
+const names = (description: string) =>
+  Type.Unsafe<string | readonly string[]>({
+    type: ['string', 'array'],
+    maxLength: 2000,
+    maxItems: 64,
+    items: { type: 'string', maxLength: 2000 },
+    description,
+  });
+
+export const StreamQuery = Type.Object({
+  token: Type.Optional(Type.Unsafe<unknown>({ description: 'Instance token' })),
+  events: names('Event types, separated by commas or as repeated parameters'),
+  excludeMessages: Type.Optional(names('Message types and filter names that the `messages` event leaves out')),
+});
+
+export const StreamAnswer = Type.String({ description: '`event: <type>`, then `data: {"type", "data"}`, then `id: <event id>`' });
+
+export const HealthAnswer = Type.Object({ status: Type.String(), version: Type.String() });
+
+export const ReadyAnswer = Type.Object({ restored: Type.Integer(), total: Type.Integer() });
+
+const count = Type.Integer({ minimum: 0 });
+
+export const NumbersAnswer = Type.Object({
+  registered: count,
+  disconnected: count,
+  connecting: count,
+  connected: count,
+  hibernated: count,
+  handshakesWaiting: Type.Integer({ description: 'Instances that wait for their turn to connect' }),
+  barrier: Type.String({ description: 'Why all of them wait for one that tries (`clientTooOld`, `outage`); empty when they do not' }),
+  loopLagMs: Type.Integer({ description: '99th percentile of the delay of the event loop' }),
+  instances: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      status: Type.String(),
+      attempts: count,
+      opened: count,
+      closes: Type.Record(Type.String(), count, { description: 'Closes by cause' }),
+      crashes: count,
+      reconnectMs: count,
+      longestReconnectMs: count,
+      nextDelayMs: count,
+      wakes: count,
+      hibernatedMs: count,
+      lastFrameAgeMs: Type.Union([count, Type.Null()]),
+      unrecorded: Type.Integer({ description: 'Entries that wait for storage' }),
+      queued: Type.Integer({ description: 'Messages in the asynchronous queue' }),
+    }),
+  ),
+});

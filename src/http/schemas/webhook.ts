@@ -1,0 +1,88 @@
+/** Shapes of webhooks and of their error history. */
+import { Type } from 'typebox';
+import { eventTypes, messageFilters } from '#actors/gateway.ts';
+import { fields, Flag, optional, ref, Text } from './common.ts';
+
+const names = (known: readonly string[], description: string) =>
+  Type.Array(Type.String({ maxLength: 64, examples: [known[0]] }), { maxItems: 64, description: `${description}: ${known.join(', ')}` });
+
+const Events = names(eventTypes, 'Event types, or `All`');
+const Filters = names(messageFilters, 'Messages that are not delivered');
+
+const privacy = {
+  secret: optional(
+    Type.Unsafe<string | true>({
+      type: ['string', 'boolean'],
+      maxLength: 128,
+      not: { const: false },
+      description:
+        'Signs deliveries as in the Standard Webhooks specification: true makes a secret and shows it once, `whsec_…` sets one, an empty text removes it',
+    }),
+  ),
+  headers: optional(
+    Type.Record(Type.String(), Type.String({ maxLength: 4096 }), {
+      maxProperties: 20,
+      description: 'Sent with every delivery, such as `Authorization`; an empty object removes them',
+    }),
+  ),
+};
+
+const addressing = {
+  addUrlEvents: optional(Flag('Append the event type to the path')),
+  addUrlTypesMessages: optional(Flag('Append the message type to the path')),
+};
+
+export const Webhook = Type.Object(
+  {
+    id: Type.String(),
+    enabled: Type.Boolean(),
+    url: Type.String(),
+    events: Type.Array(Type.String()),
+    excludeMessages: Type.Array(Type.String()),
+    addUrlEvents: Type.Boolean(),
+    addUrlTypesMessages: Type.Boolean(),
+    signed: optional(Type.Boolean({ description: 'There only when deliveries are signed' })),
+    headerNames: optional(Type.Array(Type.String(), { description: 'Names of the headers of its own; their values are not shown' })),
+    secret: optional(Type.String({ description: 'Only in the answer to the request that made it' })),
+  },
+  { $id: 'Webhook' },
+);
+
+export const WebhookAnswer = ref('Webhook');
+export const WebhooksAnswer = Type.Array(WebhookAnswer);
+
+const Url = Text(2048, 'Address of the receiver, http or https');
+
+export const WebhookBody = Type.Object({
+  id: optional(Text(64, 'For update and delete')),
+  enabled: optional(Flag('Whether events are delivered')),
+  url: optional(Url),
+  events: optional(Events),
+  excludeMessages: optional(Filters),
+  ...addressing,
+  ...privacy,
+  action: optional(Type.Unsafe<'add' | 'update' | 'delete' | ''>({ type: 'string', enum: ['add', 'update', 'delete', ''] })),
+});
+
+/** Of names that nobody knows alone nothing would ever be delivered. */
+const KnownEvents = Type.Unsafe<string[]>({ ...Events, contains: { enum: [...eventTypes, 'All', 'all'] } });
+
+const WebUrl = Type.String({ maxLength: 2048, pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^\\s]+$', description: 'an http or https address' });
+
+export const GlobalWebhookBody = Type.Object({
+  url: WebUrl,
+  events: KnownEvents,
+  excludeMessages: optional(Filters),
+  ...addressing,
+  ...privacy,
+});
+
+export const ErrorsAnswer = Type.Array(
+  Type.Object({
+    ...fields('created url event message_type error', Type.String()),
+    type: Type.Unsafe<string>({ type: 'string', enum: ['local', 'global'] }),
+    status_code: Type.Integer({ description: 'only when the receiver gave one' }),
+    attempts: Type.Integer(),
+    payload: Type.Object({}, { additionalProperties: true }),
+  }),
+);

@@ -1,0 +1,62 @@
+/** What one subscriber of the stream wants to hear: reading the query, and the filter made of it. */
+import {
+  eventTypes,
+  type EventType,
+  type GatewayEvent,
+  isExcluded,
+  type MessageFilter,
+  messageFilters,
+  type Result,
+} from '#actors/gateway.ts';
+import { done, refuse } from '../outcome.ts';
+
+const webhooksOnly: readonly EventType[] = ['newsletter_messages', 'sender'];
+
+/** The eleven types of specification 4.7. */
+export const streamTypes: readonly EventType[] = eventTypes.filter((type) => !webhooksOnly.includes(type));
+
+const known: ReadonlySet<string> = new Set(streamTypes);
+
+export interface Subscription {
+  readonly types: ReadonlySet<string>;
+  readonly filters: readonly MessageFilter[];
+  /** Message types in lower case. */
+  readonly kinds: ReadonlySet<string>;
+}
+
+type Names = string | readonly string[] | undefined;
+
+/** Comma-separated and repeated parameters mean the same. */
+const namesOf = (value: Names = []): readonly string[] =>
+  [value]
+    .flat()
+    .flatMap((part) => part.split(','))
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+
+const isFilter = (name: string): name is MessageFilter => (messageFilters as readonly string[]).includes(name);
+
+export const subscriptionOf = (events: Names, excludeMessages: Names): Result<Subscription> => {
+  const types = namesOf(events);
+  if (types.length === 0) return refuse('invalid', 'events is required');
+  const unknown = types.find((name) => !known.has(name));
+  if (unknown !== undefined) return refuse('invalid', `events must be of ${streamTypes.join(', ')}; ${unknown.slice(0, 64)} is not`);
+  const excluded = namesOf(excludeMessages);
+  const kinds = excluded.filter((name) => !isFilter(name)).map((name) => name.toLowerCase());
+  return done({ types: new Set(types), filters: excluded.filter(isFilter), kinds: new Set(kinds) });
+};
+
+/** A message goes by three names: `poll` (type), `image` (media type) and `PollCreationMessageV3` (message type). */
+const kindNames = ['type', 'mediaType', 'messageType'] as const;
+
+const isExcludedKind = (kinds: Subscription['kinds'], { messageType, payload }: GatewayEvent): boolean => {
+  const message = (payload['message'] ?? {}) as Readonly<Record<string, unknown>>;
+  return kinds.has(messageType.toLowerCase()) || kindNames.some((name) => kinds.has(String(message[name] ?? '').toLowerCase()));
+};
+
+export const wants = ({ types, filters, kinds }: Subscription, event: GatewayEvent): boolean => {
+  if (!types.has(event.type)) return false;
+  if (event.type !== 'messages') return true;
+  if (isExcluded(filters, event.message)) return false;
+  return kinds.size === 0 || !isExcludedKind(kinds, event);
+};

@@ -1,0 +1,33 @@
+/** The log: one JSON line per outcome, constant event names, values as fields; errors without what may be secret in them. */
+import { pino, type Logger } from 'pino';
+
+interface Told {
+  readonly type: string;
+  readonly message: string;
+  readonly stack?: string;
+  readonly code?: unknown;
+  readonly cause?: Told;
+}
+
+/** Of an error only what is never a value of ours: a driver's error may carry rows, a request's error its address. */
+const tell = (error: unknown, depth = 0): Told | string => {
+  if (!(error instanceof Error)) return typeof error === 'string' ? error : 'not an error';
+  const { code, cause } = error as Error & { code?: unknown };
+  const told = cause === undefined || depth > 3 ? undefined : tell(cause, depth + 1);
+  return {
+    type: error.name,
+    message: error.message,
+    ...(error.stack === undefined ? {} : { stack: error.stack }),
+    ...(code === undefined ? {} : { code }),
+    ...(told === undefined || typeof told === 'string' ? {} : { cause: told }),
+  };
+};
+
+export const createLog = (level: string): Logger =>
+  pino({
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    serializers: { error: (error: unknown) => tell(error) },
+    redact: { paths: ['token', 'admintoken', '*.token', '*.admintoken', 'headers', '*.headers'], remove: true },
+  });

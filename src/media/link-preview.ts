@@ -1,0 +1,112 @@
+/** Makes the preview of a link: fetches the page and its picture behind the address guard, with bounds on everything. */
+import { type Dispatcher, request } from 'undici';
+import type { AddressGuard } from '#src/webhooks/address-guard.ts';
+import { createAgent, deadline } from '#src/webhooks/client.ts';
+import { readHead } from './html-head.ts';
+import type { Media } from './media.ts';
+
+export interface LinkPreview {
+  /** The address that was asked for. */
+  readonly url: string;
+  readonly title: string;
+  readonly description: string;
+  /** At most 10 KB. */
+  readonly jpeg: Uint8Array | null;
+}
+
+export interface LinkPreviews {
+  /** null when the page cannot be had in time or says nothing of itself. Never rejects. */
+  fetchPreview(url: string): Promise<LinkPreview | null>;
+  close(): Promise<void>;
+}
+
+export interface LinkPreviewOptions {
+  readonly guard: AddressGuard;
+  readonly media: Pick<Media, 'thumbnail'>;
+  readonly userAgent: string;
+  /** For the page and the picture together. */
+  readonly timeoutMs?: number;
+}
+
+interface Wanted {
+  readonly type: RegExp;
+  readonly maxBytes: number;
+  /** What to do with more: the beginning of a page is enough, that of a picture is none. */
+  readonly whole: boolean;
+}
+
+const page: Wanted = { type: /^(?:text\/html|application\/xhtml\+xml)\b/i, maxBytes: 524_288, whole: false };
+const picture: Wanted = { type: /^image\/(?!svg)/i, maxBytes: 1_048_576, whole: true };
+const maxRedirects = 3;
+const thumbnailBytes = 10_240;
+
+const read = async (body: Dispatcher.ResponseData['body'], { maxBytes, whole }: Wanted): Promise<Buffer | null> => {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    length += chunk.length;
+    // Leaving the loop destroys the body, and the connection with it.
+    if (length > maxBytes) return whole ? null : Buffer.concat(chunks).subarray(0, maxBytes);
+  }
+  return Buffer.concat(chunks);
+};
+
+/** The encoding that the header or the page names, UTF-8 when it is none that we know. */
+const decode = (bytes: Buffer, contentType: string): string => {
+  const named = /charset\s*=\s*["']?([\w-]+)/i;
+  const label = named.exec(contentType)?.[1] ?? named.exec(bytes.subarray(0, 1_024).toString('latin1'))?.[1] ?? 'utf-8';
+  try {
+    return new TextDecoder(label).decode(bytes);
+  } catch {
+    return bytes.toString('utf8');
+  }
+};
+
+export const createLinkPreviews = ({ guard, media, userAgent, timeoutMs = 3_000 }: LinkPreviewOptions): LinkPreviews => {
+  const dispatcher = createAgent(guard, timeoutMs);
+
+  /** Every hop is checked like the first one. */
+  const get = async (
+    url: string,
+    wanted: Wanted,
+    signal: AbortSignal,
+    hops = maxRedirects,
+  ): Promise<{ url: string; bytes: Buffer; type: string } | null> => {
+    if (guard.checkUrl(url) !== null) return null;
+    const headers = { 'user-agent': userAgent, accept: wanted === page ? 'text/html' : 'image/*', 'accept-encoding': 'identity' };
+    const answer = await request(url, { dispatcher, headers, signal });
+    const [type, location] = [String(answer.headers['content-type'] ?? ''), answer.headers['location']];
+    if (answer.statusCode === 200 && wanted.type.test(type) && !answer.headers['content-encoding']) {
+      const bytes = await read(answer.body, wanted);
+      return bytes && { url, bytes, type };
+    }
+    await answer.body.dump({ limit: 65_536, signal });
+    const next = answer.statusCode >= 300 && answer.statusCode < 400 && typeof location === 'string' ? URL.parse(location, url) : null;
+    return next && hops > 0 ? get(next.href, wanted, signal, hops - 1) : null;
+  };
+
+  /** A page without its picture is still a preview. */
+  const thumbnailOf = async (image: string, base: string, signal: AbortSignal): Promise<Uint8Array | null> => {
+    const url = image ? URL.parse(image, base) : null;
+    const found = url && (await get(url.href, picture, signal).catch(() => null));
+    return found && media.thumbnail(found.bytes, thumbnailBytes);
+  };
+
+  return {
+    async fetchPreview(url) {
+      const { signal, clear } = deadline(timeoutMs);
+      try {
+        const found = await get(url, page, signal);
+        if (!found) return null;
+        const { title, description, image } = readHead(decode(found.bytes, found.type));
+        return title ? { url, title, description, jpeg: await thumbnailOf(image, found.url, signal) } : null;
+      } catch {
+        return null;
+      } finally {
+        clear();
+      }
+    },
+    close: () => dispatcher.destroy(),
+  };
+};

@@ -1,0 +1,36 @@
+/** The logger that Baileys gets: it passes on the sentence of an error and never an object, since those hold keys, nodes and messages. */
+import type { Log } from '#actors/ports.ts';
+
+export interface BaileysLogger {
+  level: string;
+  child(fields: Record<string, unknown>): BaileysLogger;
+  trace(fields: unknown, message?: string): void;
+  debug(fields: unknown, message?: string): void;
+  info(fields: unknown, message?: string): void;
+  warn(fields: unknown, message?: string): void;
+  error(fields: unknown, message?: string): void;
+}
+
+/** Closes are reported by the session, with what they mean. */
+const told: ReadonlySet<string> = new Set(['stream errored out']);
+
+const ignore = (): void => undefined;
+
+/** Numbers in a sentence are people; the rest of it is constant. */
+const anonymous = (sentence: string): string => sentence.replace(/\d{5,}/g, '…').slice(0, 160);
+
+export const createBaileysLogger = (log: Log, instance: string): BaileysLogger => {
+  const logger: BaileysLogger = {
+    level: 'error',
+    child: () => logger,
+    trace: ignore,
+    debug: ignore,
+    info: ignore,
+    warn: ignore,
+    error: (fields, message) => {
+      const sentence = message ?? (typeof fields === 'string' ? fields : '');
+      log[told.has(sentence) ? 'debug' : 'warn']({ instance, detail: anonymous(sentence) }, 'platform.library-error');
+    },
+  };
+  return logger;
+};

@@ -1,0 +1,61 @@
+/** Addresses of the platform: what kinds there are, and what a client may write for one (specification 2.8). */
+
+export const personServer = 's.whatsapp.net';
+const groupSuffix = '@g.us';
+const lidSuffix = '@lid';
+/** Where status posts stand. */
+export const statusJid = 'status@broadcast';
+const channelSuffix = '@newsletter';
+const personSuffix = `@${personServer}`;
+
+export const isGroup = (jid: string): boolean => jid.endsWith(groupSuffix);
+export const isLid = (jid: string): boolean => jid.endsWith(lidSuffix);
+export const isPerson = (jid: string): boolean => jid.endsWith(personSuffix);
+export const isChannel = (jid: string): boolean => jid.endsWith(channelSuffix);
+
+/** The part before the server, without device and agent: `5511…` of `5511…:57@s.whatsapp.net`. */
+export const userOf = (jid: string): string => /^[^@:_]*/.exec(jid)?.[0] ?? '';
+
+/** `hosted` and `hosted.lid` are devices run by a provider for the same people; `c.us` is the old name of the server of people. */
+const servers: Readonly<Record<string, string>> = { 'c.us': personServer, hosted: personServer, 'hosted.lid': 'lid' };
+
+/** Without device and agent, and with today's server; '' for what is no address. */
+export const bare = (jid: string | null | undefined): string => {
+  if (!jid) return '';
+  const at = jid.indexOf('@');
+  if (at < 0) return '';
+  const server = jid.slice(at + 1);
+  return `${userOf(jid)}@${servers[server] ?? server}`;
+};
+
+export const personJid = (digits: string): string => digits + personSuffix;
+export const lidJid = (digits: string): string => digits + lidSuffix;
+
+export type Target = { readonly ok: true; readonly jid: string } | { readonly ok: false; readonly message: string };
+
+const shapes: readonly { readonly suffix: string; readonly user: RegExp; readonly what: string }[] = [
+  { suffix: groupSuffix, user: /^\d+(-\d+)?$/, what: 'group' },
+  { suffix: lidSuffix, user: /^\d+$/, what: 'LID' },
+  { suffix: channelSuffix, user: /^\d+$/, what: 'channel' },
+  { suffix: personSuffix, user: /^\d{5,15}$/, what: 'contact' },
+  { suffix: '@c.us', user: /^\d{5,15}$/, what: 'contact' },
+];
+
+/** Where a send with this `number` goes. Device parts are dropped: people are written to, not devices. */
+export const resolveTarget = (number: string): Target => {
+  const written = number.trim();
+  if (written === '') return { ok: false, message: 'number is missing' };
+  if (!written.includes('@')) {
+    if (/^\d{5,15}$/.test(written)) return { ok: true, jid: personJid(written) };
+    return { ok: false, message: 'number must be digits with the country code, or an id of the platform' };
+  }
+  const shape = shapes.find(({ suffix }) => written.endsWith(suffix));
+  if (shape === undefined)
+    return { ok: false, message: `number ends with ${written.slice(written.indexOf('@'))}, which is no known suffix` };
+  const user = shape.what === 'contact' || shape.what === 'LID' ? userOf(written) : written.slice(0, -shape.suffix.length);
+  if (!shape.user.test(user)) return { ok: false, message: `number is no valid ${shape.what} id` };
+  return { ok: true, jid: bare(user + shape.suffix) };
+};
+
+/** The platform's id out of `<owner>:<messageid>` or `<messageid>`. */
+export const shortMessageId = (id: string): string => id.slice(id.lastIndexOf(':') + 1);

@@ -1,0 +1,203 @@
+/** One instance's link to the platform: opens sessions one after the other, never two at once, and outlives them. */
+import type { Message } from '#actors/model.ts';
+import type { Close, Composed, LinkHost, Log, OpenOptions, PlatformFact, PlatformLink, ReadKey, TextSend } from '#actors/ports.ts';
+import { EpochLost, StorageUnavailable } from '#actors/ports.ts';
+import { type AuthState, openAuthState, storedCredentials } from './auth-state.ts';
+import { ownCloses } from './close-cause.ts';
+import { isGroup, isLid, isPerson } from './jid.ts';
+import { type Deadlines, openSession, type Session } from './session.ts';
+import { composeText, type Preview, recompose } from './to-baileys.ts';
+import type { Trust } from './trust.ts';
+import { CorruptCredentials, type Vault } from './vault.ts';
+import { within } from './within.ts';
+
+/** What all links share. */
+export interface LinkParts {
+  readonly url: string | null;
+  readonly vault: Vault;
+  readonly trust: Trust;
+  readonly deadlines: Deadlines;
+  readonly log: Log;
+  preKeys(count: number): Promise<Uint8Array>;
+  quoted(instance: string, messageId: string): Promise<Message | null>;
+  fetchPreview(url: string): Promise<Preview | null>;
+  now(): number;
+  newId(): string;
+}
+
+const closing: Close = { code: null, message: 'closed by the gateway' };
+const notOpen = { ok: false, message: 'the instance is not connected' } as const;
+
+export class BaileysLink implements PlatformLink {
+  readonly #parts: LinkParts;
+  readonly #host: LinkHost;
+  /** Grows with every `open` and `close`: what older ones still report is dropped. */
+  #generation = 0;
+  #session: Session | null = null;
+  /** Kept between the two connections of a pairing, and for as long as something of it is not stored. */
+  #auth: AuthState | null = null;
+  /** The opening or closing that is under way. */
+  #work: Promise<void> = Promise.resolve();
+  #lastFrameAt = 0;
+  /** The last connection of this process came to a decent end. */
+  #orderly = false;
+
+  constructor(parts: LinkParts, host: LinkHost) {
+    this.#parts = parts;
+    this.#host = host;
+  }
+
+  open(options: OpenOptions, emit: (fact: PlatformFact) => void): void {
+    this.#generation += 1;
+    const generation = this.#generation;
+    const tell = (fact: PlatformFact): void => {
+      if (generation !== this.#generation) return;
+      if (fact.type === 'platform.closed') this.#retire(fact.close);
+      emit(fact);
+    };
+    this.#work = this.#work
+      .then(() => this.#begin(generation, options, tell))
+      .catch((error: unknown) => tell({ type: 'platform.closed', close: this.#refusal(error) }));
+  }
+
+  async close(): Promise<void> {
+    this.#generation += 1;
+    const session = this.#session;
+    this.#lastFrameAt = this.lastFrameAt();
+    this.#session = null;
+    // An opening that is under way sees the new generation and makes no socket.
+    this.#work = this.#work.then(async () => {
+      if (session !== null) await session.end(closing);
+      this.#orderly = true;
+      if (this.#auth?.clean) this.#forget();
+    });
+    await within(this.#parts.deadlines.close, this.#work);
+  }
+
+  async logout(): Promise<void> {
+    const session = this.#session;
+    if (session?.loggedIn) {
+      this.#generation += 1;
+      const told = await within(this.#parts.deadlines.close / 2, session.line.sock.logout('logged out by the gateway'));
+      if (!told) this.#parts.log.warn({ instance: this.#host.id }, 'platform.logout-unsent');
+    }
+    await this.close();
+  }
+
+  async paired(): Promise<boolean> {
+    const creds = this.#auth?.state.creds ?? (await storedCredentials(this.#parts.vault, this.#host.id));
+    return creds?.account !== undefined && creds.account !== null;
+  }
+
+  async discard(how: 'delete' | 'setAside', reason: string): Promise<void> {
+    // What is still on its way to the storage would come back from the dead.
+    while (this.#auth !== null && !this.#auth.clean) {
+      const stored = await within(this.#parts.deadlines.close, this.#auth.settled());
+      if (!stored && this.#auth !== null) throw new StorageUnavailable('keys of the session are still being stored');
+    }
+    this.#forget();
+    await this.#parts.vault.discard(this.#host.id, this.#host.epoch, how, reason);
+  }
+
+  async compose(send: TextSend): ReturnType<PlatformLink['compose']> {
+    const session = this.#session;
+    return session?.loggedIn ? composeText(send, session.line) : notOpen;
+  }
+
+  recompose(message: Message): Composed {
+    const session = this.#session;
+    if (session !== null) return recompose(message, session.line);
+    return { message, transmit: async () => ({ ok: false, reason: 'closed', error: notOpen.message }) };
+  }
+
+  presence(presence: 'available' | 'unavailable'): Promise<boolean> {
+    return this.#tell('presence', ({ line }) => line.sock.sendPresenceUpdate(presence));
+  }
+
+  chatState(chatId: string, state: 'composing' | 'recording' | 'paused'): Promise<boolean> {
+    return this.#tell('chatState', ({ line }) => line.sock.sendPresenceUpdate(state, chatId));
+  }
+
+  markRead(keys: readonly ReadKey[]): Promise<boolean> {
+    // Receipts go where the message came from, which in a direct chat may be the LID.
+    const receipts = keys.map(({ chatId, messageId, sender }) => {
+      const group = isGroup(chatId);
+      const direct = isLid(sender) || isPerson(sender) ? sender : chatId;
+      return { remoteJid: group ? chatId : direct, id: messageId, fromMe: false, ...(group ? { participant: sender } : {}) };
+    });
+    return this.#tell('markRead', ({ line }) => line.sock.readMessages(receipts));
+  }
+
+  lastFrameAt(): number {
+    return this.#session?.lastFrameAt() ?? this.#lastFrameAt;
+  }
+
+  async #begin(generation: number, open: OpenOptions, tell: (fact: PlatformFact) => void): Promise<void> {
+    const { trust, deadlines, log, vault, preKeys, url, now, newId, quoted, fetchPreview } = this.#parts;
+    const { id: instance, epoch } = this.#host;
+    const current = (): boolean => generation === this.#generation;
+    if (!current()) return;
+    const media = await trust.establish().catch((error: unknown) => {
+      log.warn({ instance, detail: error instanceof Error ? error.message : typeof error }, 'platform.untrusted');
+      return undefined;
+    });
+    if (media === undefined) return tell({ type: 'platform.closed', close: ownCloses.trust });
+    const suspicious = !this.#orderly;
+    this.#auth ??= await openAuthState({ vault, instance, epoch, preKeys, log, suspicious, now, onLost: (error) => this.#onLost(error) });
+    if (!current()) return;
+    this.#session = openSession({
+      host: this.#host,
+      url,
+      auth: this.#auth,
+      media,
+      open,
+      deadlines,
+      log,
+      now,
+      newId,
+      quoted: (messageId) => quoted(instance, messageId),
+      fetchPreview,
+      emit: tell,
+    });
+  }
+
+  /** The keys of this link can be stored no more: what it sends from now on could never be continued. */
+  #onLost(error: unknown): void {
+    this.#auth = null;
+    if (!(error instanceof EpochLost)) this.#host.surprise(error);
+    void this.#session?.end(error instanceof EpochLost ? ownCloses.epochLost : ownCloses.surprise);
+  }
+
+  #retire(close: Close): void {
+    this.#lastFrameAt = this.lastFrameAt();
+    this.#session = null;
+    this.#orderly = close !== ownCloses.surprise;
+    if (close.code === 400) this.#parts.trust.forget();
+    if (close.code !== 515 && this.#auth?.clean) this.#forget();
+  }
+
+  #forget(): void {
+    this.#auth?.retire();
+    this.#auth = null;
+  }
+
+  #refusal(error: unknown): Close {
+    if (error instanceof CorruptCredentials) return ownCloses.corruptCredentials;
+    if (error instanceof StorageUnavailable) return ownCloses.storage;
+    if (error instanceof EpochLost) return ownCloses.epochLost;
+    this.#host.surprise(error);
+    return ownCloses.surprise;
+  }
+
+  async #tell(what: string, work: (session: Session) => Promise<unknown>): Promise<boolean> {
+    const session = this.#session;
+    if (!session?.loggedIn) return false;
+    try {
+      await work(session);
+      return true;
+    } catch {
+      this.#parts.log.warn({ instance: this.#host.id, what }, 'platform.untold');
+      return false;
+    }
+  }
+}

@@ -1,0 +1,123 @@
+/** The kinds of message content: what each is called in the interface and where its text, answers and options are (contract/events.md). */
+import { normalizeMessageContent, type proto } from '@whiskeysockets/baileys';
+
+type Content = proto.IMessage;
+
+/** What content tells about a message; absent texts are ''. */
+export interface Facts {
+  /** `text`, `media`, `poll`, `reaction`, … */
+  readonly type: string;
+  readonly mediaType: string;
+  readonly text?: string | null | undefined;
+  readonly vote?: string | null | undefined;
+  readonly convertOptions?: string;
+  readonly buttonOrListId?: string | null | undefined;
+  readonly reaction?: string | null | undefined;
+  /** Instead of the id in the context: what polls answer. */
+  readonly quoted?: string | null | undefined;
+  /** Part of another message's story: it neither counts as unread nor stands as a chat's last message. */
+  readonly attached?: boolean;
+  /** The content's key is repeated inside `content`. */
+  readonly nested?: boolean;
+}
+
+type Reader<K extends keyof Content> = (content: NonNullable<Content[K]>) => Facts;
+
+const media = (mediaType: string, more: Partial<Facts> = {}): Facts => ({ type: 'media', mediaType, ...more });
+
+const poll = (content: proto.Message.IPollCreationMessage): Facts => ({
+  type: 'poll',
+  mediaType: '',
+  text: content.name,
+  convertOptions: (content.options ?? []).map((option) => option.optionName ?? '').join('|'),
+  nested: true,
+});
+
+/** Name and telephone lines, as people would write them down. */
+const cardText = (name: string | null | undefined, vcard: string | null | undefined): string => {
+  const phones = (vcard ?? '')
+    .split(/\r?\n/)
+    .filter((line) => /^(item\d+\.)?TEL/i.test(line))
+    .map((line) => line.slice(line.indexOf(':') + 1).trim());
+  return [name ?? '', ...phones].filter((line) => line !== '').join('\n');
+};
+
+/** Keys are fields of the protocol's `Message`. */
+const readers: { readonly [K in keyof Content]?: Reader<K> } = {
+  conversation: (text) => ({ type: 'text', mediaType: '', text }),
+  extendedTextMessage: ({ text }) => ({ type: 'text', mediaType: '', text }),
+  imageMessage: ({ caption }) => media('image', { text: caption }),
+  videoMessage: ({ caption, gifPlayback }) => media(gifPlayback ? 'gif' : 'video', { text: caption }),
+  ptvMessage: ({ caption }) => media('video', { text: caption }),
+  audioMessage: ({ ptt }) => media(ptt ? 'ptt' : 'audio'),
+  documentMessage: ({ caption }) => media('document', { text: caption }),
+  stickerMessage: () => media('sticker'),
+  lottieStickerMessage: () => media('sticker'),
+  contactMessage: ({ displayName, vcard }) => media('vcard', { text: cardText(displayName, vcard) }),
+  contactsArrayMessage: ({ contacts }) =>
+    media('contact_array', { text: (contacts ?? []).map(({ displayName, vcard }) => cardText(displayName, vcard)).join('\n') }),
+  locationMessage: () => media('location'),
+  liveLocationMessage: ({ caption }) => media('livelocation', { text: caption }),
+  listMessage: ({ title, description }) => media('list', { text: description || title }),
+  listResponseMessage: ({ title, singleSelectReply, contextInfo }) =>
+    media('list_response', { vote: title, buttonOrListId: singleSelectReply?.selectedRowId, quoted: contextInfo?.stanzaId }),
+  buttonsMessage: ({ contentText }) => ({ type: 'text', mediaType: '', text: contentText }),
+  buttonsResponseMessage: ({ selectedButtonId, selectedDisplayText }) =>
+    media('buttons_response', { vote: selectedDisplayText, buttonOrListId: selectedButtonId }),
+  templateButtonReplyMessage: ({ selectedId, selectedDisplayText }) =>
+    media('buttons_response', { vote: selectedDisplayText, buttonOrListId: selectedId }),
+  interactiveMessage: ({ body }) => ({ type: 'text', mediaType: '', text: body?.text }),
+  interactiveResponseMessage: ({ body, nativeFlowResponseMessage }) =>
+    media('native_flow_response', { vote: body?.text, buttonOrListId: nativeFlowResponseMessage?.name }),
+  pollCreationMessage: poll,
+  pollCreationMessageV2: poll,
+  pollCreationMessageV3: poll,
+  pollCreationMessageV5: poll,
+  pollUpdateMessage: ({ pollCreationMessageKey }) => ({ type: 'poll', mediaType: '', quoted: pollCreationMessageKey?.id, attached: true }),
+  reactionMessage: ({ text, key }) => ({ type: 'reaction', mediaType: '', text, reaction: key?.id, attached: true }),
+  encReactionMessage: ({ targetMessageKey }) => ({ type: 'reaction', mediaType: '', reaction: targetMessageKey?.id, attached: true }),
+  eventMessage: ({ name, description }) => ({ type: 'event', mediaType: '', text: [name, description].filter(Boolean).join('\n') }),
+  groupInviteMessage: ({ caption }) => media('url', { text: caption }),
+  productMessage: ({ body }) => media('product', { text: body }),
+  orderMessage: ({ message }) => media('order', { text: message }),
+  albumMessage: () => media('album'),
+};
+
+export interface Kind {
+  /** Field of the protocol's `Message` that holds the content. */
+  readonly key: keyof Content;
+  /** Such as `ImageMessage`. */
+  readonly messageType: string;
+  readonly facts: Facts;
+  readonly value: unknown;
+}
+
+/** Not content, though their names end like it. */
+const besides = new Set([
+  'senderKeyDistributionMessage',
+  'messageContextInfo',
+  'protocolMessage',
+  'fastRatchetKeySenderKeyDistributionMessage',
+]);
+
+/** Content inside its wrappers (view once, disappearing, with caption, edited). */
+export const unwrapped = (message: Content | null | undefined): Content | undefined => normalizeMessageContent(message ?? undefined);
+
+/** Null when there is nothing that a person sent. Kinds that the table does not know keep their name, with type `unknown`. */
+export const kindOf = (message: Content): Kind | null => {
+  for (const [name, value] of Object.entries(message)) {
+    if (value === null || value === undefined || besides.has(name)) continue;
+    const key = name as keyof Content;
+    const reader = readers[key] as Reader<keyof Content> | undefined;
+    if (reader === undefined && !name.includes('Message')) continue;
+    const facts: Facts = reader === undefined ? { type: 'unknown', mediaType: '' } : reader(value as never);
+    return { key, messageType: name.charAt(0).toUpperCase() + name.slice(1), facts, value };
+  }
+  return null;
+};
+
+/** The context of a message: what it quotes, whom it mentions. */
+export const contextOf = (value: unknown): proto.IContextInfo | null => {
+  if (typeof value !== 'object' || value === null || !('contextInfo' in value)) return null;
+  return (value.contextInfo ?? null) as proto.IContextInfo | null;
+};

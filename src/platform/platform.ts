@@ -1,0 +1,55 @@
+/** The face of the adapter: makes the links of all instances. */
+import { randomUUID } from 'node:crypto';
+import type { Message } from '#actors/model.ts';
+import type { Chance, LinkHost, Log, Platform } from '#actors/ports.ts';
+import { BaileysLink } from './link.ts';
+import { quietConsole } from './quiet-console.ts';
+import { repairSessionTrials } from './session-trials.ts';
+import type { Deadlines } from './session.ts';
+import type { Preview } from './to-baileys.ts';
+import { createTrust } from './trust.ts';
+import type { Vault } from './vault.ts';
+
+export type { Deadlines } from './session.ts';
+
+/**
+ * Bytes. Keys are small buffers that live as long as their session, and each keeps the whole slab alive that it was cut from. With Node's slabs
+ * of 64 KB that came to 212 KB a session, with these to 53 KB.
+ */
+const slab = 8 * 1024;
+
+export interface PlatformOptions {
+  /** WebSocket of the platform, null for the real one. A loopback address is taken for the simulated one, whose certificates then replace the real ones in this process. */
+  readonly url: string | null;
+  readonly vault: Vault;
+  /** X25519 pairs made off the event loop: 64 bytes each, private before public. */
+  preKeys(count: number): Promise<Uint8Array>;
+  readonly deadlines: Deadlines;
+  readonly log: Log;
+  /** A stored message by the platform's id. */
+  quoted(instance: string, messageId: string): Promise<Message | null>;
+  /** Null when there is nothing to show. An address of a picture answers with the picture. Never rejects. */
+  fetchPreview(url: string): Promise<Preview | null>;
+  readonly chance?: Pick<Chance, 'hex'>;
+  now(): number;
+}
+
+export interface BaileysPlatform extends Platform {
+  /** Links must be closed before. */
+  close(): Promise<void>;
+}
+
+export const createPlatform = (options: PlatformOptions): BaileysPlatform => {
+  quietConsole();
+  repairSessionTrials();
+  Buffer.poolSize = slab;
+  const { chance, ...parts } = options;
+  // One for every message: the generator of UUIDs draws its randomness in advance.
+  const hex = chance?.hex ?? (() => randomUUID());
+  const trust = createTrust(options.url, options.deadlines.open);
+  const newId = (): string => `r${hex(4).slice(0, 7)}`;
+  return {
+    link: (host: LinkHost) => new BaileysLink({ ...parts, trust, newId }, host),
+    close: () => trust.close(),
+  };
+};

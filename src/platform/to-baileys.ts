@@ -1,0 +1,150 @@
+/** From what a client of the interface asked for to a message of the platform, and on its way. */
+import {
+  generateMessageIDV2,
+  generateWAMessage,
+  type GroupMetadata,
+  proto,
+  type WAMessage,
+  type WASocket,
+  type WAUrlInfo,
+} from '@whiskeysockets/baileys';
+import type { Message } from '#actors/model.ts';
+import type { Composed, TextSend, Transmission } from '#actors/ports.ts';
+import { closeOf } from './close-cause.ts';
+import type { Directory } from './directory.ts';
+import { convertMessage } from './from-message.ts';
+import { bare, isGroup, isLid, isPerson, personJid, resolveTarget, shortMessageId } from './jid.ts';
+import { connectionClosed, refusalText, type Transmissions } from './transmissions.ts';
+
+export interface Preview {
+  readonly title: string;
+  readonly description: string;
+  readonly jpeg: Uint8Array | null;
+}
+
+/** A live connection, as a sender needs it. */
+export interface Line {
+  readonly sock: WASocket;
+  readonly directory: Directory;
+  readonly transmissions: Transmissions;
+  quoted(messageId: string): Promise<Message | null>;
+  fetchPreview(url: string): Promise<Preview | null>;
+  /** Reads the other addresses of people into memory, so that `directory` knows them. */
+  learn(jids: readonly string[]): Promise<void>;
+  /** A text to a person was written, and with it, when one was due, a privacy token. */
+  tokenIssued(jid: string): void;
+  /** Members and addressing of a group, from memory where possible; null when the platform does not tell. */
+  group(jid: string): Promise<GroupMetadata | null>;
+}
+
+type Composition = { readonly ok: true; readonly composed: Composed } | { readonly ok: false; readonly message: string };
+
+const firstLink = (text: string): string => /https?:\/\/[^\s<>"]+/i.exec(text)?.[0] ?? '';
+
+/** A picture as clients write it: a data URL or bare base64. Null for an address. */
+const inlinePicture = (image: string): Buffer | null =>
+  /^https?:/i.test(image) ? null : Buffer.from(image.replace(/^data:[^,]*,/, ''), 'base64');
+
+/** `large` needs an uploaded picture; without one the platform shows the small form. */
+const linkPreview = async ({ text, preview }: TextSend, line: Line): Promise<WAUrlInfo | null> => {
+  const link = firstLink(text);
+  if (preview === null || link === '') return null;
+  const fetched =
+    preview === 'auto' ? await line.fetchPreview(link) : /^https?:/i.test(preview.image) ? await line.fetchPreview(preview.image) : null;
+  const words = preview === 'auto' ? fetched : preview;
+  if (words === null) return null;
+  const inline = preview === 'auto' || preview.image === '' ? null : inlinePicture(preview.image);
+  const picture = inline ?? (fetched?.jpeg ? Buffer.from(fetched.jpeg) : null);
+  return {
+    'canonical-url': link,
+    'matched-text': link,
+    title: words.title,
+    description: words.description,
+    ...(picture === null ? {} : { jpegThumbnail: picture }),
+  };
+};
+
+/** A stored message in the shape that is quoted. */
+const quotable = (stored: Message): WAMessage | null => {
+  if (stored.raw === null) return null;
+  const key = {
+    remoteJid: stored.chatId,
+    id: stored.messageId,
+    fromMe: stored.fromMe,
+    ...(stored.isGroup ? { participant: stored.sender } : {}),
+  };
+  return { key, message: proto.Message.decode(stored.raw) };
+};
+
+const mentionJid = (mention: string): string => (mention.includes('@') ? bare(mention) : personJid(mention.replace(/\D/g, '')));
+
+/** In groups that speak in LIDs a mention is one too, where it is known. */
+const mentioned = (mentions: readonly string[], group: GroupMetadata | null, directory: Directory): string[] => {
+  if (mentions.includes('all')) return (group?.participants ?? []).map(({ id }) => id);
+  return mentions.map(mentionJid).map((jid) => (group?.addressingMode === 'lid' && !isLid(jid) ? directory.lid(jid) || jid : jid));
+};
+
+const failure = (error: unknown, live: boolean): Transmission => {
+  const { code, message } = closeOf(error);
+  if (!live || code === 428) return connectionClosed;
+  if (code === 408) return { ok: false, reason: 'timeout', error: 'the platform did not answer in time' };
+  const told = typeof error === 'object' && error !== null && 'data' in error && typeof error.data === 'number' ? error.data : code;
+  const sentence = message === 'All encryptions failed' ? 'the recipient cannot be reached: the platform knows no device' : message;
+  return { ok: false, reason: 'platform', error: told === 404 ? refusalText(404) : sentence, ...(told === null ? {} : { code: told }) };
+};
+
+/** Order is kept by the library: it hands messages over one by one, in the order of the calls. */
+const transmitter = (line: Line, jid: string, messageId: string, content: proto.IMessage) => (): Promise<Transmission> => {
+  if (line.transmissions.closed) return Promise.resolve(connectionClosed);
+  const answer = line.transmissions.wait(messageId);
+  line.sock.relayMessage(jid, content, { messageId, additionalAttributes: {} }).then(
+    () => {
+      // The library notes it too, in a transaction that is over by then: without us each text would be followed by another request.
+      if (isPerson(jid) || isLid(jid)) line.tokenIssued(jid);
+    },
+    (error: unknown) => line.transmissions.failed(messageId, failure(error, line.sock.ws.isOpen)),
+  );
+  return answer;
+};
+
+const compositionOf = (full: WAMessage, jid: string, line: Line): Composition => {
+  const content = full.message;
+  const converted = convertMessage(full, line.directory, { wasSentByApi: true, status: 'Queued' });
+  if (converted === null || !content) return { ok: false, message: 'the message is empty' };
+  const { message } = converted;
+  return { ok: true, composed: { message, transmit: transmitter(line, jid, message.messageId, content) } };
+};
+
+export const composeText = async (send: TextSend, line: Line): Promise<Composition> => {
+  const target = resolveTarget(send.number);
+  if (!target.ok) return target;
+  const { jid } = target;
+  const stored = send.replyTo === '' ? null : await line.quoted(shortMessageId(send.replyTo));
+  const quoted = stored === null ? null : quotable(stored);
+  if (send.replyTo !== '' && quoted === null) return { ok: false, message: `the quoted message ${send.replyTo} is unknown` };
+  const group = isGroup(jid) && send.mentions.length > 0 ? await line.group(jid) : null;
+  await line.learn([jid, ...send.mentions.map(mentionJid)]);
+  const mentions = mentioned(send.mentions, group, line.directory);
+  const userJid = line.directory.me.pn;
+  const content = {
+    text: send.text,
+    linkPreview: await linkPreview(send, line),
+    ...(mentions.length === 0 ? {} : { mentions }),
+    ...(send.forward ? { contextInfo: { isForwarded: true, forwardingScore: 1 } } : {}),
+  };
+  const messageId = generateMessageIDV2(userJid);
+  // No upload: a text has no media.
+  const upload = () => Promise.reject(new Error('a text uploads nothing'));
+  const full = await generateWAMessage(jid, content, { userJid, messageId, upload, ...(quoted === null ? {} : { quoted }) });
+  return compositionOf(full, jid, line);
+};
+
+/** What was stored as `Queued`, ready to go again under the same id. */
+export const recompose = (message: Message, line: Line): Composed => {
+  const content = message.raw === null ? null : proto.Message.decode(message.raw);
+  const unreadable: Transmission = { ok: false, reason: 'platform', error: 'the stored message cannot be read' };
+  return {
+    message,
+    transmit: content === null ? () => Promise.resolve(unreadable) : transmitter(line, message.chatId, message.messageId, content),
+  };
+};

@@ -1,0 +1,81 @@
+/**
+ * Whom connections trust. The real platform: what Baileys has compiled in. A simulated one, on loopback only: the roots which it tells itself.
+ * They replace the real ones in the whole process, so that a process that talks to the sandbox can talk to nobody else.
+ */
+import { Agent as HttpsAgent } from 'node:https';
+import { Curve, WA_CERT_DETAILS } from '@whiskeysockets/baileys';
+import { Agent as Dispatcher } from 'undici';
+import { verifySignature } from './xeddsa.ts';
+
+/** How media hosts are reached; null: with the certificates of the system. */
+export type MediaTrust = { readonly uploads: HttpsAgent; readonly downloads: Dispatcher } | null;
+
+export interface Trust {
+  /** Before every open. Rejects when the simulated platform cannot be asked. */
+  establish(): Promise<MediaTrust>;
+  /** The certificates were refused: they are asked for again at the next open. */
+  forget(): void;
+  close(): Promise<void>;
+}
+
+const loopback = new Set(['127.0.0.1', 'localhost', '[::1]']);
+
+/** `ws://127.0.0.1:port/…` → the address of its `/trust`; null for everything that is not this machine. */
+export const trustAddress = (platformUrl: string): string | null => {
+  const url = new URL(platformUrl);
+  if (url.protocol !== 'ws:' || !loopback.has(url.hostname)) return null;
+  return `http://${url.host}/trust`;
+};
+
+interface Roots {
+  readonly noiseRoot: string;
+  readonly mediaAuthority: string;
+}
+
+const isRoots = (value: unknown): value is Roots =>
+  typeof value === 'object' &&
+  value !== null &&
+  'noiseRoot' in value &&
+  typeof value.noiseRoot === 'string' &&
+  /^[0-9a-f]{64}$/i.test(value.noiseRoot) &&
+  'mediaAuthority' in value &&
+  typeof value.mediaAuthority === 'string';
+
+const fetchRoots = async (address: string, timeoutMs: number): Promise<Roots> => {
+  const response = await fetch(address, { signal: AbortSignal.timeout(timeoutMs) });
+  const roots: unknown = response.ok ? await response.json() : await response.body?.cancel();
+  if (!isRoots(roots)) throw new Error(`${address} answered ${response.status} and no certificates`);
+  return roots;
+};
+
+const inject = (roots: Roots): NonNullable<MediaTrust> => {
+  WA_CERT_DETAILS.PUBLIC_KEY = Buffer.from(roots.noiseRoot, 'hex');
+  Curve.verify = verifySignature;
+  const ca = roots.mediaAuthority;
+  return { uploads: new HttpsAgent({ ca, keepAlive: false }), downloads: new Dispatcher({ connect: { ca } }) };
+};
+
+export const createTrust = (platformUrl: string | null, timeoutMs: number): Trust => {
+  const address = platformUrl === null ? null : trustAddress(platformUrl);
+  let known: Promise<NonNullable<MediaTrust>> | null = null;
+  const drop = async (): Promise<void> => {
+    const media = await known?.catch(() => null);
+    known = null;
+    media?.uploads.destroy();
+    await media?.downloads.close();
+  };
+  return {
+    async establish() {
+      if (address === null) return null;
+      known ??= fetchRoots(address, timeoutMs).then(inject);
+      try {
+        return await known;
+      } catch (error) {
+        known = null;
+        throw error;
+      }
+    },
+    forget: () => void drop(),
+    close: drop,
+  };
+};

@@ -1,0 +1,56 @@
+/** Where a session's credentials and Signal keys are kept: what the platform adapter needs from storage. */
+
+/** Key types of Baileys (`pre-key`, `session`, `sender-key`, …) are passed through as they are. */
+export interface KeyChange {
+  readonly type: string;
+  readonly id: string;
+  /** JSON text (Baileys' BufferJSON); null removes the key. */
+  readonly value: string | null;
+}
+
+/** A received stanza as it is logged. `seq` is its place in the order of arrival, unique within the instance. */
+export interface LoggedStanza {
+  readonly seq: number;
+  readonly stanza: Uint8Array;
+}
+
+/** What is written at once: all of it, or nothing. */
+export interface VaultChange {
+  readonly credentials?: string;
+  readonly keys: readonly KeyChange[];
+  /** Stanzas whose messages are stored: they leave the log. */
+  readonly handled?: readonly number[];
+}
+
+export interface Vault {
+  /** JSON text of the credentials, or null when the instance has none. Throws `CorruptCredentials` when they cannot be read or decrypted. */
+  credentials(instance: string): Promise<string | null>;
+  /** Values of the keys that exist. */
+  keys(instance: string, type: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** Several types at once, to fill a cache with one query; types with thousands of keys (`pre-key`) are left out by the caller. */
+  allKeys(
+    instance: string,
+    types: readonly string[],
+  ): Promise<readonly { readonly type: string; readonly id: string; readonly value: string }[]>;
+  /**
+   * Writes credentials and keys in one transaction. Rejects with `EpochLost` when `epoch` is not the instance's any more,
+   * with `StorageUnavailable` when nothing could be stored and the same write should be tried again.
+   */
+  write(instance: string, epoch: number, change: VaultChange): Promise<void>;
+  /** Keeps received stanzas until `write` names them as handled. Fails like `write`. */
+  log(instance: string, epoch: number, stanzas: readonly LoggedStanza[]): Promise<void>;
+  /** Counts one more try of handling these stanzas. Fails like `write`. */
+  tried(instance: string, epoch: number, seqs: readonly number[]): Promise<void>;
+  /** What is in the log, in order, without what was tried `tries` times or more: that is only counted, and removed after a month. */
+  logged(
+    instance: string,
+    tries: number,
+  ): Promise<{ readonly stanzas: readonly (LoggedStanza & { readonly tries: number })[]; readonly aside: number }>;
+  /** `delete`: credentials and keys are gone. `setAside`: kept apart with time and reason, `credentials` answers null afterwards. The log goes either way. */
+  discard(instance: string, epoch: number, how: 'delete' | 'setAside', reason: string): Promise<void>;
+}
+
+/** A credential row that cannot be decrypted or parsed; `message` never holds any of it. */
+export class CorruptCredentials extends Error {
+  override readonly name = 'CorruptCredentials';
+}

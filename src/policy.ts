@@ -1,0 +1,37 @@
+/** Settings, as the actors want to read them. */
+import type { Policy } from '#actors/policy/policy.ts';
+import type { Settings } from '#config/load.ts';
+
+export const policyOf = (settings: Settings): Policy => ({
+  reconnect: { min: settings.reconnectMinMs, max: settings.reconnectMaxMs, stable: settings.reconnectStableMs },
+  unknownCloseLimit: settings.unknownCloseLimit,
+  restarts: { limit: settings.restartLimit, window: settings.restartWindowMs },
+  replaced: { min: settings.replacedRetryMinMs, max: settings.replacedRetryMaxMs, window: settings.replacedWindowMs },
+  crash: { limit: settings.crashLimit, window: settings.crashWindowMs, cooldown: settings.crashCooldownMs },
+  handshakes: {
+    atOnce: settings.handshakesAtOnce,
+    perSecond: settings.handshakesPerSecond,
+    pause: { min: settings.canaryMinMs, max: settings.canaryMaxMs },
+  },
+  maxConnected: settings.maxConnectedInstances,
+  pairing: { qr: settings.pairingQrMs, code: settings.pairingCodeMs },
+  connectAnswer: settings.connectAnswerMs,
+  stopGrace: settings.stopGraceMs,
+  wakeTimeout: settings.wakeTimeoutMs,
+  hibernation: { after: settings.hibernateAfterMs, wakeEvery: settings.hibernateWakeEveryMs, drain: settings.hibernateDrainMs },
+  outage: { window: settings.outageWindowMs, least: settings.outageLeast },
+  recorder: { maxWait: settings.recorderMaxWaitMs, maxBatch: settings.recorderMaxBatch },
+  delivery: {
+    concurrency: settings.webhookConcurrency,
+    quick: settings.webhookQuickRetriesMs,
+    slow: settings.webhookSlowRetriesMs,
+    circuit: { failures: settings.circuitFailures, min: settings.circuitMinMs, max: settings.circuitMaxMs },
+    inMemory: settings.webhookInMemory,
+    retryAfterMax: settings.webhookRetryAfterMaxMs,
+    atOnce: { total: settings.webhookPostsAtOnce, perHost: settings.webhookPostsPerHost },
+    bounds: { rows: settings.webhookQueueRows, bytes: settings.webhookQueueBytes, age: settings.webhookQueueAgeMs },
+    kept: { rows: settings.webhookKeepRows, delivered: settings.webhookKeepDeliveredMs, dead: settings.webhookKeepDeadMs },
+    sweepEvery: settings.webhookSweepMs,
+  },
+  adminRotateCooldown: settings.adminRotateCooldownMs,
+});

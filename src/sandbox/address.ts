@@ -1,0 +1,58 @@
+/** Jids: how people, their devices and groups are named on the wire. */
+import { createHash } from 'node:crypto';
+import { jidDecode } from '@whiskeysockets/baileys';
+import type { Digits } from './face.ts';
+
+export type Addressing = 'pn' | 'lid';
+
+/** A user's jid taken apart; device 0 is the phone. */
+export interface UserAddress {
+  readonly addressing: Addressing;
+  readonly user: Digits;
+  readonly device: number;
+}
+
+const number = /^[1-9]\d{6,14}$/;
+const digits = /^\d{5,20}$/;
+
+/** Country code 999 is not assigned: these numbers stand for those without an account on the platform. */
+export const isMissingNumber = (user: string): boolean => user.startsWith('999');
+
+export const isNumber = (user: string): boolean => number.test(user);
+
+export const isGroupJid = (jid: string): boolean => /^[\d-]{5,40}@g\.us$/.test(jid);
+
+/** Where status posts stand; like a group whose members the sender names. */
+export const statusJid = 'status@broadcast';
+
+/** Chats of more than two: a message in them names its author as participant. */
+export const isRoomJid = (jid: string): boolean => jid === statusJid || isGroupJid(jid);
+
+/** `undefined` for groups, broadcasts and whatever else is not one person. */
+export function parseUser(jid: string | undefined): UserAddress | undefined {
+  const decoded = jid === undefined ? undefined : jidDecode(jid);
+  if (!decoded || !digits.test(decoded.user)) return undefined;
+  const device = decoded.device ?? 0;
+  if (!Number.isInteger(device) || device < 0 || device > 999) return undefined;
+  if (decoded.server === 's.whatsapp.net' || decoded.server === 'c.us') return { addressing: 'pn', user: decoded.user, device };
+  return decoded.server === 'lid' ? { addressing: 'lid', user: decoded.user, device } : undefined;
+}
+
+const suffix = (device: number): string => (device > 0 ? `:${device}` : '');
+
+export const pnJid = (user: Digits, device = 0): string => `${user}${suffix(device)}@s.whatsapp.net`;
+
+export const lidJid = (lid: Digits, device = 0): string => `${lid}${suffix(device)}@lid`;
+
+/** The jid of a person's device in either way of addressing. */
+export const jidOf = (person: { readonly number: Digits; readonly lid: Digits }, addressing: Addressing, device = 0): string =>
+  addressing === 'lid' ? lidJid(person.lid, device) : pnJid(person.number, device);
+
+/** Stable 15 digits for a number; `attempt` goes up when two numbers would meet. */
+export function deriveLid(user: Digits, attempt: number): Digits {
+  const value = createHash('sha256').update(`lid:${user}:${attempt}`).digest().readBigUInt64BE(0);
+  return String(100_000_000_000_000n + (value % 900_000_000_000_000n));
+}
+
+/** Names a linked device inside the platform. */
+export const deviceKey = (user: Digits, device: number): string => `${user}:${device}`;

@@ -1,0 +1,53 @@
+/** Faults that hit a live connection. */
+import type { Fault } from './face.ts';
+import { deviceRemoved, replaced, streamError, type Connection } from './wire/connection.ts';
+import { node } from './nodes.ts';
+
+/** Kinds that hit live connections at once; those of the other kinds wait for their moment. */
+export const liveKinds = [
+  'close',
+  'reset',
+  'silence',
+  'streamError',
+  'streamEnd',
+  'conflict',
+  'deviceRemoved',
+  'corruptFrame',
+  'delay',
+] as const;
+
+export const isLive = (kind: Fault['kind']): boolean => (liveKinds as readonly string[]).includes(kind);
+
+export function hitLive(connection: Connection, { kind, code, ms }: Fault): void {
+  switch (kind) {
+    case 'close':
+      connection.close(code ?? 1000);
+      break;
+    case 'reset':
+      connection.reset();
+      break;
+    case 'silence':
+      connection.silence();
+      break;
+    case 'streamError':
+      connection.finish(streamError(code));
+      break;
+    case 'streamEnd':
+      connection.finish(node('xmlstreamend'));
+      break;
+    case 'conflict':
+      connection.finish(replaced());
+      break;
+    case 'deviceRemoved':
+      connection.finish(deviceRemoved());
+      break;
+    case 'corruptFrame':
+      connection.corrupt();
+      break;
+    case 'delay':
+      connection.delayMs = ms ?? 1000;
+      break;
+    default:
+      break;
+  }
+}

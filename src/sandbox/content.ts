@@ -1,0 +1,88 @@
+/** What a decrypted message says: its kind, its text, its place on the wire. */
+import { getContentType, normalizeMessageContent, proto } from '@whiskeysockets/baileys';
+
+/** Attributes that a stanza needs for this content. */
+export interface StanzaKind {
+  readonly type: 'text' | 'media' | 'reaction' | 'poll';
+  readonly mediatype?: string;
+  readonly 'decrypt-fail'?: 'hide';
+}
+
+type MediaKind = 'image' | 'video' | 'audio' | 'document' | 'sticker';
+
+/** Message fields that point at an encrypted file. */
+export interface MediaPart {
+  readonly kind: MediaKind;
+  readonly directPath?: string | null;
+  readonly mediaKey?: Uint8Array | null;
+  readonly fileSha256?: Uint8Array | null;
+  readonly fileEncSha256?: Uint8Array | null;
+}
+
+const mediaFields = {
+  imageMessage: 'image',
+  videoMessage: 'video',
+  ptvMessage: 'video',
+  audioMessage: 'audio',
+  documentMessage: 'document',
+  stickerMessage: 'sticker',
+} as const satisfies Partial<Record<keyof proto.IMessage, MediaKind>>;
+
+export function mediaOf(message: proto.IMessage): MediaPart | undefined {
+  const content = normalizeMessageContent(message) ?? {};
+  for (const [field, kind] of Object.entries(mediaFields)) {
+    const part = content[field as keyof typeof mediaFields];
+    if (part) return { ...part, kind };
+  }
+  return undefined;
+}
+
+/** First field that is content, under its own name. */
+export const kindOf = (message: proto.IMessage): string => getContentType(message) ?? 'empty';
+
+/** Text or caption; of an edit the new text; '' when there is none. */
+export function textOf(message: proto.IMessage): string {
+  const content = normalizeMessageContent(message) ?? {};
+  const edited = content.protocolMessage?.editedMessage;
+  if (edited) return textOf(edited);
+  return (
+    content.conversation ||
+    content.extendedTextMessage?.text ||
+    content.imageMessage?.caption ||
+    content.videoMessage?.caption ||
+    content.documentMessage?.caption ||
+    content.reactionMessage?.text ||
+    content.contactMessage?.displayName ||
+    content.contactsArrayMessage?.displayName ||
+    content.locationMessage?.name ||
+    pollOf(content)?.name ||
+    ''
+  );
+}
+
+export const pollOf = (message: proto.IMessage | undefined): proto.Message.IPollCreationMessage | undefined =>
+  message?.pollCreationMessage ?? message?.pollCreationMessageV2 ?? message?.pollCreationMessageV3 ?? undefined;
+
+/** JSON with bytes as base64 and enumerations by name. */
+export const toJson = (message: proto.IMessage): unknown => JSON.parse(JSON.stringify(proto.Message.fromObject(message)));
+
+export const secretOf = (message: proto.IMessage | undefined): Uint8Array | undefined =>
+  message?.messageContextInfo?.messageSecret ?? undefined;
+
+export function stanzaKind(message: proto.IMessage): StanzaKind {
+  const content = normalizeMessageContent(message) ?? {};
+  if (content.reactionMessage) return { type: 'reaction', 'decrypt-fail': 'hide' };
+  if (content.pollUpdateMessage) return { type: 'poll', 'decrypt-fail': 'hide' };
+  if (pollOf(content)) return { type: 'poll' };
+  const mediatype = mediaType(content);
+  return mediatype ? { type: 'media', mediatype } : { type: 'text' };
+}
+
+function mediaType(content: proto.IMessage): string | undefined {
+  if (content.contactMessage) return 'vcard';
+  if (content.contactsArrayMessage) return 'contact_array';
+  if (content.locationMessage) return 'location';
+  if (content.videoMessage?.gifPlayback) return 'gif';
+  if (content.audioMessage?.ptt) return 'ptt';
+  return mediaOf(content)?.kind;
+}

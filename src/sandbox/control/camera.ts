@@ -1,0 +1,62 @@
+/** The simulated phone's camera: finds the text in the picture of a QR code, in a thread, so that a hard picture holds nobody up. */
+import { Piscina } from 'piscina';
+import { SandboxError } from '../face.ts';
+import { parseBase64 } from './base64.ts';
+import type { Sight } from './camera-worker.ts';
+
+export interface Camera {
+  /** Text inside the QR code of a PNG picture (data URL or bare base64). Rejects with a 400 that says what is wrong with the picture. */
+  read(picture: string): Promise<string>;
+  /** Ends the thread; what is under way is given up. */
+  close(): Promise<void>;
+}
+
+/** The screenshot of a large screen still fits; a picture takes 8 bytes a pixel while it is read. */
+const maxPixels = 10_000_000;
+/** Pictures full of noise take longest: seconds, where ordinary ones take milliseconds. */
+const patienceMs = 5_000;
+const idleMs = 30_000;
+const maxWaiting = 16;
+const signature = Buffer.from('89504e470d0a1a0a', 'hex');
+
+/** Checked before decoding: a small file can claim a picture of gigabytes. */
+const checkPng = (file: Buffer): void => {
+  if (file.length < 24 || !file.subarray(0, 8).equals(signature)) throw new SandboxError(400, 'qrcode must be a PNG picture');
+  const pixels = file.readUInt32BE(16) * file.readUInt32BE(20);
+  if (pixels === 0 || pixels > maxPixels) {
+    throw new SandboxError(400, `qrcode must be a picture of at most ${maxPixels / 1e6} million pixels`);
+  }
+};
+
+export const createCamera = (patience = patienceMs): Camera => {
+  const pool: Piscina<Uint8Array, Sight> = new Piscina({
+    filename: new URL('./camera-worker.ts', import.meta.url).href,
+    minThreads: 0,
+    maxThreads: 1,
+    maxQueue: maxWaiting,
+    idleTimeout: idleMs,
+    env: {},
+  });
+
+  const look = async (file: Buffer): Promise<Sight> => {
+    if (pool.queueSize >= maxWaiting) throw new SandboxError(503, 'the camera is busy');
+    const signal = AbortSignal.timeout(patience);
+    try {
+      return await pool.run(file, { signal });
+    } catch (error) {
+      if (signal.aborted) return { problem: 'no QR code was found in the picture in time' };
+      throw error;
+    }
+  };
+
+  return {
+    async read(picture) {
+      const file = Buffer.from(parseBase64(picture, 'qrcode').data, 'base64');
+      checkPng(file);
+      const sight = await look(file);
+      if ('problem' in sight) throw new SandboxError(400, sight.problem);
+      return sight.text;
+    },
+    close: () => pool.destroy(),
+  };
+};

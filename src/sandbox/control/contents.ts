@@ -1,0 +1,97 @@
+/** What a person can send, as bodies of one route: a schema for each kind of content, told apart by `type`. */
+import { type TProperties, Type } from 'typebox';
+import type { Content } from '../face.ts';
+import { parseBase64 } from './base64.ts';
+import { addressing, Digits, MessageId, Name, Participants, Recipient } from './schemas.ts';
+
+const Text = Type.String({ minLength: 1, maxLength: 65_536, description: 'a text of 1 to 65536 characters' });
+const Options = (minItems: number) =>
+  Type.Array(Type.String({ minLength: 1, maxLength: 255 }), { minItems, maxItems: 12, description: `a list of ${minItems} to 12 options` });
+
+const media = {
+  data: Type.String({ minLength: 1, description: 'the bytes as base64 or as a data URL' }),
+  mimetype: Type.Optional(Type.String({ maxLength: 255, description: 'default: the one of the data URL' })),
+  caption: Type.Optional(Type.String({ maxLength: 65_536 })),
+  fileName: Type.Optional(Type.String({ maxLength: 255 })),
+  seconds: Type.Optional(Type.Number({ minimum: 0, description: 'a length in seconds' })),
+};
+
+const fieldsOf: Readonly<Record<Content['kind'], TProperties>> = {
+  text: {
+    text: Text,
+    replyTo: Type.Optional(MessageId),
+    mentions: Type.Optional(Type.Array(Digits, { maxItems: 1024 })),
+    forwarded: Type.Optional(Type.Boolean()),
+  },
+  image: media,
+  video: media,
+  gif: media,
+  audio: media,
+  ptt: media,
+  document: media,
+  sticker: media,
+  reaction: { messageId: MessageId, emoji: Type.String({ maxLength: 64, description: 'an emoji; an empty one takes the reaction back' }) },
+  edit: { messageId: MessageId, text: Text },
+  delete: { messageId: MessageId },
+  poll: {
+    name: Type.String({ minLength: 1, maxLength: 255 }),
+    options: Options(2),
+    selectable: Type.Optional(Type.Integer({ minimum: 0, maximum: 12 })),
+  },
+  pollVote: { messageId: MessageId, options: Options(0) },
+  contact: { displayName: Name, vcard: Type.String({ minLength: 1, maxLength: 65_536 }) },
+  location: {
+    latitude: Type.Number({ minimum: -90, maximum: 90 }),
+    longitude: Type.Number({ minimum: -180, maximum: 180 }),
+    name: Type.Optional(Type.String({ maxLength: 255 })),
+  },
+  message: { message: Type.Record(Type.String(), Type.Unknown(), { description: 'any message of the protocol as JSON, bytes in base64' }) },
+};
+
+const addressed = {
+  to: Recipient,
+  addressing: Type.Optional(addressing('Which identifier of the sender the stanza carries')),
+};
+
+interface Addressed {
+  readonly to: string;
+  readonly addressing?: 'pn' | 'lid';
+}
+type Body<C> = C extends { readonly kind: infer K } ? Omit<C, 'kind'> & { readonly type: K } & Addressed : never;
+export type MessageBody = Body<Content>;
+export type PostBody = Body<Content> & { readonly followers: readonly string[] };
+
+const branches = (more: TProperties) =>
+  Object.entries(fieldsOf).map(([type, fields]) =>
+    Type.Object({ type: Type.Literal(type), ...more, ...fields }, { additionalProperties: false, title: type }),
+  );
+
+/** The same without a receiver, for channels. */
+export const Post = Type.Unsafe<PostBody>({
+  type: 'object',
+  required: ['type'],
+  discriminator: { propertyName: 'type' },
+  oneOf: branches({ followers: Participants }),
+});
+
+/** `oneOf` with a discriminator, so that an error speaks of the chosen type only; fields of other types are dropped. */
+export const Message = Type.Unsafe<MessageBody>({
+  type: 'object',
+  required: ['type'],
+  discriminator: { propertyName: 'type' },
+  oneOf: branches(addressed),
+});
+
+/** Fields that say where the content goes. */
+const outside = new Set(['to', 'addressing', 'followers']);
+
+/** The body's content in the words of the face. */
+export const contentOf = (body: MessageBody | PostBody): Content => {
+  const { type: kind, ...rest } = body;
+  const fields = Object.fromEntries(Object.entries(rest).filter(([name]) => !outside.has(name)));
+  // The schema has just checked that the fields are those of the kind; the compiler loses that link when a union is taken apart.
+  const content = { kind, ...fields } as Content;
+  if (!('data' in content)) return content;
+  const { data, mimetype } = parseBase64(content.data, 'data');
+  return mimetype !== '' && content.mimetype === undefined ? { ...content, data, mimetype } : { ...content, data };
+};

@@ -1,0 +1,79 @@
+/** Every failure of the control interface becomes `{ "error": string }` here. */
+import type { FastifyError, FastifyInstance, FastifyReply, FastifySchemaValidationError, RouteOptions } from 'fastify';
+import { SandboxError } from '../face.ts';
+
+type Finding = FastifySchemaValidationError & {
+  readonly parentSchema?: { readonly description?: string; readonly oneOf?: readonly Branch[] };
+};
+interface Branch {
+  readonly title?: string;
+}
+
+/** One sentence on the first thing that is wrong, with the field's own description where the keyword alone says little. */
+export const sentence = (findings: readonly FastifySchemaValidationError[], part: string): Error => {
+  const finding = findings[0] as Finding | undefined;
+  const field = finding?.instancePath.slice(1).replaceAll('/', '.') || part;
+  const { keyword, params, parentSchema } = finding ?? {};
+  if (keyword === 'required') return new Error(`${String(params?.['missingProperty'])} is required`);
+  if (keyword === 'enum') return new Error(`${field} must be one of ${String(params?.['allowedValues'])}`);
+  if (keyword === 'discriminator') {
+    return new Error(`${String(params?.['tag'])} must be one of ${(parentSchema?.oneOf ?? []).map((branch) => branch.title).join(',')}`);
+  }
+  const expectation = parentSchema?.description === undefined ? finding?.message : `must be ${parentSchema.description}`;
+  return new Error(`${field} ${expectation ?? 'is not valid'}`);
+};
+
+/** Texts for the failures of the framework whose own ones speak of its insides. */
+const frameworkTexts: Readonly<Record<string, string>> = {
+  FST_ERR_CTP_INVALID_JSON_BODY: 'the body is not valid JSON',
+  FST_ERR_CTP_BODY_TOO_LARGE: 'the body is too large',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'the body must be JSON, with the header content-type: application/json',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'the body has another length than its content-length header says',
+  FST_ERR_BAD_URL: 'the address is not a valid URL',
+};
+
+const answerOf = (error: FastifyError | SandboxError): { readonly status: number; readonly text: string } => {
+  if (error instanceof SandboxError) return { status: error.status, text: error.message };
+  const status = error.statusCode ?? 500;
+  return { status, text: frameworkTexts[error.code] ?? (status < 500 ? error.message : 'internal error') };
+};
+
+/** Methods of the routes whose path this is; the framework itself answers 404 where only the method is wrong. */
+const methodsFor = (routes: readonly RouteOptions[], path: string): readonly string[] => [
+  ...new Set(
+    routes
+      .filter(({ url }) =>
+        new RegExp(
+          `^${url
+            .replaceAll('.', '\\.')
+            .replace(/:[a-z]+/g, '[^/]+')
+            .replaceAll('*', '.*')}$`,
+        ).test(path),
+      )
+      .flatMap(({ method }) => method),
+  ),
+];
+
+/** Installs the handlers. Call it before the routes are registered. */
+export const handleErrors = (app: FastifyInstance, onSurprise: (error: unknown) => void): void => {
+  const routes: RouteOptions[] = [];
+  app.addHook('onRoute', (route) => void routes.push(route));
+  app.setSchemaErrorFormatter(sentence);
+  app.setErrorHandler<FastifyError | SandboxError>((error, _request, reply) => sendError(reply, error, onSurprise));
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?')[0] ?? '';
+    const allowed = methodsFor(routes, path);
+    if (allowed.length === 0) return reply.code(404).send({ error: `nothing is at ${path}` });
+    return reply
+      .code(405)
+      .header('allow', allowed.join(', '))
+      .send({ error: `${path} does not know the method ${request.method}` });
+  });
+};
+
+/** Answers with the error's status and text; `onSurprise` hears of what nobody expected. */
+export const sendError = (reply: FastifyReply, error: FastifyError | SandboxError, onSurprise: (error: unknown) => void): FastifyReply => {
+  const { status, text } = answerOf(error);
+  if (status >= 500) onSurprise(error);
+  return reply.code(status).send({ error: text });
+};

@@ -1,0 +1,68 @@
+/** Groups: make them and change them. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from 'typebox';
+import type { Sandbox } from '../../face.ts';
+import { addressing, answers, Digits, Group, GroupJid, Groups, Participants } from '../schemas.ts';
+
+const tags = ['groups'];
+
+const Subject = Type.String({ minLength: 1, maxLength: 100, description: 'a subject of 1 to 100 characters' });
+
+type Change = { readonly by: string } & Parameters<Sandbox['updateGroup']>[2];
+
+/** The fields that each group of actions asks for. */
+const branches = [
+  { actions: ['add', 'remove', 'promote', 'demote'], fields: { participants: Participants } },
+  { actions: ['subject', 'description'], fields: { text: Type.String({ maxLength: 2048 }) } },
+  { actions: ['announce', 'locked', 'approval', 'adminAdd'], fields: { on: Type.Boolean() } },
+  {
+    actions: ['ephemeral'],
+    fields: { seconds: Type.Integer({ minimum: 0, maximum: 31_536_000, description: 'seconds; 0 keeps messages' }) },
+  },
+  { actions: ['invite'], fields: {} },
+];
+
+const ChangeBody = Type.Unsafe<Change>({
+  type: 'object',
+  required: ['action'],
+  discriminator: { propertyName: 'action' },
+  oneOf: branches.map(({ actions, fields }) =>
+    Type.Object({ action: Type.Enum(actions), by: Digits, ...fields }, { additionalProperties: false, title: actions.join(',') }),
+  ),
+});
+
+export const groups: FastifyPluginAsyncTypebox<{ sandbox: Sandbox }> = async (app, { sandbox }) => {
+  app.post(
+    '/groups',
+    {
+      schema: {
+        tags,
+        summary: 'A person makes a group',
+        body: Type.Object({
+          subject: Subject,
+          creator: Digits,
+          participants: Participants,
+          addressing: Type.Optional(addressing('How members are named on the wire')),
+        }),
+        response: answers(Group),
+      },
+    },
+    async ({ body }) => sandbox.createGroup(body),
+  );
+
+  app.get('/groups', { schema: { tags, summary: 'All groups', response: answers(Groups) } }, async () => sandbox.groups());
+
+  app.post(
+    '/groups/:jid',
+    {
+      schema: {
+        tags,
+        summary: 'A person changes a group',
+        params: Type.Object({ jid: GroupJid }),
+        body: ChangeBody,
+        response: answers(Group),
+      },
+    },
+    async ({ params: { jid }, body: { by, ...change } }) => sandbox.updateGroup(jid, by, change),
+  );
+};

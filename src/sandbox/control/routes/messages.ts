@@ -1,0 +1,103 @@
+/** Messages: what simulated people write, and what reached them. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from 'typebox';
+import { type ReceivedMessage, type Sandbox, SandboxError } from '../../face.ts';
+import { contentOf, Message } from '../contents.ts';
+import type { Journal, SentMessage } from '../journal.ts';
+import { answers, mediaBodyLimit, MessageId, NumberParams } from '../schemas.ts';
+
+const tags = ['contacts'];
+
+const Received = Type.Unsafe<readonly ReceivedMessage[]>(
+  Type.Array(
+    Type.Object({
+      id: Type.String(),
+      chat: Type.String({ description: "The sender's jid, or the group's" }),
+      from: Type.String(),
+      pushName: Type.String(),
+      at: Type.Number({ description: 'Unix time in milliseconds' }),
+      envelope: Type.Enum(['pkmsg', 'msg', 'skmsg', 'plain']),
+      kind: Type.String({ description: 'First field of the protobuf message' }),
+      text: Type.String(),
+      content: Type.Unknown({ description: 'The decrypted protobuf message, bytes as base64' }),
+      media: Type.Optional(Type.Object({ bytes: Type.Integer(), sha256: Type.String() })),
+      error: Type.Optional(Type.String({ description: 'Why it could not be decrypted' })),
+    }),
+  ),
+);
+
+const Sent = Type.Unsafe<readonly SentMessage[]>(
+  Type.Array(
+    Type.Object({
+      id: Type.String(),
+      from: Type.String(),
+      to: Type.String(),
+      at: Type.Number(),
+      kind: Type.String(),
+      text: Type.String(),
+      about: Type.Optional(Type.String({ description: 'The message that this one is about' })),
+      status: Type.Enum(['sent', 'delivered', 'read', 'played']),
+    }),
+  ),
+);
+
+const Page = Type.Object({
+  after: Type.Optional(MessageId),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: 'a number from 1 to 10000' })),
+});
+
+/** The messages behind `after`, at most `limit` of them. */
+const pageOf = <M extends { readonly id: string }>(messages: readonly M[], { after, limit }: Type.Static<typeof Page>): readonly M[] => {
+  const last = after === undefined ? -1 : messages.findLastIndex(({ id }) => id === after);
+  if (after !== undefined && last < 0) throw new SandboxError(404, `no message ${after}`);
+  return messages.slice(last + 1, limit === undefined ? undefined : last + 1 + limit);
+};
+
+export const messages: FastifyPluginAsyncTypebox<{ sandbox: Sandbox; journal: Journal }> = async (app, { sandbox, journal }) => {
+  app.post(
+    '/contacts/:number/messages',
+    {
+      bodyLimit: mediaBodyLimit,
+      // A body without a type is a text; the schema tells its branches apart by the type, so it must be there before.
+      preValidation: async (request) => {
+        if (!Array.isArray(request.body)) request.body = Object.assign({ type: 'text' }, request.body);
+      },
+      schema: {
+        tags,
+        summary: 'A person writes to a number or a group; without a type it is a text',
+        params: NumberParams,
+        body: Message,
+        response: answers(Type.Object({ id: MessageId })),
+      },
+    },
+    async ({ params: { number }, body }) => journal.send(number, body.to, contentOf(body), body.addressing),
+  );
+
+  app.get(
+    '/contacts/:number/messages',
+    {
+      schema: {
+        tags,
+        summary: 'What a person received and decrypted, oldest first',
+        params: NumberParams,
+        querystring: Page,
+        response: answers(Received),
+      },
+    },
+    async ({ params: { number }, query }) => pageOf(sandbox.received(number), query),
+  );
+
+  app.get(
+    '/contacts/:number/sent',
+    {
+      schema: {
+        tags,
+        summary: 'What a person sent and how far it came, oldest first',
+        params: NumberParams,
+        querystring: Page,
+        response: answers(Sent),
+      },
+    },
+    async ({ params: { number }, query }) => pageOf(journal.sentBy(number), query),
+  );
+};

@@ -1,0 +1,88 @@
+/** Phones: link a waiting client by its QR code or pairing code, rename a person, log a phone out. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from 'typebox';
+import { type Sandbox, SandboxError } from '../../face.ts';
+import type { Camera } from '../camera.ts';
+import { answers, Digits, Done, done, mediaBodyLimit, Name, NumberParams, People, Person } from '../schemas.ts';
+
+const tags = ['phones'];
+
+const History = Type.Object(
+  {
+    chats: Type.Integer({ minimum: 0, maximum: 500 }),
+    messages: Type.Integer({ minimum: 0, maximum: 1000 }),
+    calls: Type.Optional(Type.Integer({ minimum: 0, maximum: 500 })),
+    statuses: Type.Optional(Type.Integer({ minimum: 0, maximum: 500 })),
+  },
+  { description: 'an invented past that the phone hands over: so many chats, so many messages in each; missed calls, status posts' },
+);
+
+const Scan = Type.Object({
+  qrcode: Type.Optional(Type.String({ minLength: 1, description: 'a PNG picture of the QR code, as a data URL or base64' })),
+  qr: Type.Optional(Type.String({ minLength: 1, maxLength: 4096, description: 'the text inside the QR code' })),
+  number: Type.Optional(Digits),
+  name: Type.Optional(Name),
+  history: Type.Optional(History),
+});
+
+const Code = Type.Object({
+  number: Digits,
+  code: Type.String({ pattern: '^[A-Za-z0-9]{4}-?[A-Za-z0-9]{4}$', description: 'a pairing code of 8 characters' }),
+  name: Type.Optional(Name),
+  history: Type.Optional(History),
+});
+
+export const phones: FastifyPluginAsyncTypebox<{ sandbox: Sandbox; camera: Camera }> = async (app, { sandbox, camera }) => {
+  app.post(
+    '/phones/scan',
+    {
+      bodyLimit: mediaBodyLimit,
+      schema: { tags, summary: 'The phone scans a QR code and links the waiting client', body: Scan, response: answers(Person) },
+    },
+    async ({ body: { qrcode, qr, ...owner } }) => {
+      const text = qr ?? (qrcode === undefined ? undefined : await camera.read(qrcode));
+      if (text === undefined) throw new SandboxError(400, 'qrcode or qr is required');
+      return sandbox.scan({ qr: text, ...owner });
+    },
+  );
+
+  app.post(
+    '/phones/code',
+    {
+      schema: {
+        tags,
+        summary: 'The owner of the phone types the pairing code that the client shows',
+        body: Code,
+        response: answers(Person),
+      },
+    },
+    async ({ body }) => sandbox.enterCode(body),
+  );
+
+  app.post(
+    '/phones/:number/logout',
+    { schema: { tags, summary: 'The phone removes its linked devices', params: NumberParams, response: answers(Done) } },
+    async ({ params: { number } }) => sandbox.logout(number).then(() => done),
+  );
+
+  app.put(
+    '/phones/:number',
+    {
+      schema: {
+        tags,
+        summary: 'Makes or renames a person',
+        params: NumberParams,
+        body: Type.Object({
+          name: Type.Optional(Name),
+          autoDeliver: Type.Optional(Type.Boolean({ description: 'Confirms every message by itself as soon as it is decrypted' })),
+        }),
+        response: answers(Person),
+      },
+    },
+    async ({ params: { number }, body }) => sandbox.putPerson({ number, ...body }),
+  );
+
+  app.get('/phones', { schema: { tags, summary: 'People with linked devices', response: answers(People) } }, async () =>
+    sandbox.people().filter(({ devices }) => devices.length > 0),
+  );
+};

@@ -1,0 +1,89 @@
+/** The platform as a whole: faults on demand, counters, what to trust, the live stream. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from 'typebox';
+import type { Fault, Sandbox, Stats } from '../../face.ts';
+import type { EventStream } from '../events.ts';
+import { answers, Digits } from '../schemas.ts';
+
+const tags = ['platform'];
+
+/** A record, so that the compiler finds a kind which the face has and this list has not. */
+const faultKinds = Object.keys({
+  close: 0,
+  reset: 0,
+  silence: 0,
+  streamError: 0,
+  streamEnd: 0,
+  conflict: 0,
+  deviceRemoved: 0,
+  loginFailure: 0,
+  refuseUpgrade: 0,
+  silentHandshake: 0,
+  garbageHandshake: 0,
+  badCertificate: 0,
+  corruptFrame: 0,
+  noLogin: 0,
+  closeAfterLogin: 0,
+  delay: 0,
+  noAck: 0,
+  ackError: 0,
+  duplicate: 0,
+} satisfies Record<Fault['kind'], 0>) as Fault['kind'][];
+
+const FaultBody = Type.Object({
+  kind: Type.Enum(faultKinds),
+  number: Type.Optional(Digits),
+  code: Type.Optional(Type.Integer({ minimum: 0, maximum: 4999, description: 'a status code' })),
+  ms: Type.Optional(Type.Integer({ minimum: 0, maximum: 600_000, description: 'a time of at most 600000 milliseconds' })),
+  times: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'a count; 0 clears the fault' })),
+});
+
+const Counts = Type.Unsafe<Stats>(Type.Object({}, { additionalProperties: true, description: 'Counters since the start' }));
+
+export const world: FastifyPluginAsyncTypebox<{ sandbox: Sandbox; events: EventStream }> = async (app, { sandbox, events }) => {
+  app.post(
+    '/faults',
+    {
+      schema: {
+        tags,
+        summary: 'Breaks something',
+        body: FaultBody,
+        response: answers(Type.Object({ hit: Type.Integer({ description: 'Live connections that it hit' }) })),
+      },
+    },
+    async ({ body }) => sandbox.fault(body),
+  );
+
+  app.get(
+    '/stats',
+    { schema: { tags, summary: 'Counters; unknown holds what the platform was asked and does not know', response: answers(Counts) } },
+    async () => sandbox.stats(),
+  );
+
+  app.get(
+    '/trust',
+    {
+      schema: {
+        tags,
+        summary: 'What a client must trust',
+        response: answers(
+          Type.Object({ noiseRoot: Type.String({ description: '32 bytes in hex' }), mediaAuthority: Type.String({ description: 'PEM' }) }),
+        ),
+      },
+    },
+    async () => sandbox.trust(),
+  );
+
+  app.get('/health', { schema: { tags, response: answers(Type.Object({ status: Type.Literal('ok') })) } }, async () => ({
+    status: 'ok' as const,
+  }));
+
+  app.get(
+    '/events',
+    { exposeHeadRoute: false, schema: { tags, summary: 'Live stream of what happens (server-sent events)' } },
+    async (_request, reply) => {
+      reply.hijack();
+      events.join(reply.raw);
+    },
+  );
+};

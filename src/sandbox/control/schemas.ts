@@ -1,0 +1,79 @@
+/** Shapes that several routes of the control interface share; the views are the ones of the face, described for the OpenAPI page. */
+import { type TSchema, Type } from 'typebox';
+import type { GroupView, PersonView } from '../face.ts';
+
+const MIB = 1024 * 1024;
+
+/** Largest body of a route that takes pictures or media, in bytes; the others keep `bodyLimit`. */
+export const mediaBodyLimit = 16 * MIB;
+export const bodyLimit = MIB;
+
+export const Digits = Type.String({
+  pattern: '^[1-9][0-9]{6,14}$',
+  description: 'an international number, 7 to 15 digits only',
+  examples: ['5511988880001'],
+});
+export const GroupJid = Type.String({
+  pattern: '^[0-9-]{5,40}@g\\.us$',
+  description: 'the jid of a group, such as 120363000000000001@g.us',
+});
+export const ChannelJid = Type.String({
+  pattern: '^[0-9]{5,25}@newsletter$',
+  description: 'the jid of a channel, such as 120363000000000001@newsletter',
+});
+export const Recipient = Type.String({
+  pattern: '^([1-9][0-9]{6,14}|[0-9-]{5,40}@g\\.us)$',
+  description: 'an international number, digits only, or the jid of a group',
+});
+export const Name = Type.String({ minLength: 1, maxLength: 100, description: 'a name of 1 to 100 characters' });
+export const MessageId = Type.String({ minLength: 1, maxLength: 128, description: 'the messageid of the platform' });
+export const Participants = Type.Array(Digits, { minItems: 1, maxItems: 1024, description: 'a list of 1 to 1024 numbers' });
+
+export const addressing = (description: string) => Type.Enum(['pn', 'lid'], { description });
+
+export const NumberParams = Type.Object({ number: Digits });
+
+/** The answer of a route that has nothing to tell. */
+export const Done = Type.Object({ ok: Type.Literal(true) });
+export const done = { ok: true } as const;
+
+const ErrorBody = Type.Object({ error: Type.String() });
+
+/** A route's answers: its own, and the one shape of every error. */
+export const answers = <T extends TSchema>(success: T) => ({ 200: success, '4xx': ErrorBody, '5xx': ErrorBody });
+
+const Device = Type.Object({
+  device: Type.Integer({ description: 'Device number, 1 or more' }),
+  linkedAt: Type.Number({ description: 'Unix time in milliseconds' }),
+  connected: Type.Boolean(),
+  pushName: Type.String(),
+  queued: Type.Integer({ description: 'Stanzas that wait for the device' }),
+});
+
+export const Person = Type.Unsafe<PersonView>(
+  Type.Object({
+    number: Type.String(),
+    lid: Type.String({ description: 'Alternative identifier, 15 digits' }),
+    name: Type.String(),
+    devices: Type.Array(Device),
+  }),
+);
+export const People = Type.Unsafe<readonly PersonView[]>(Type.Array(Person));
+
+const Participant = Type.Object({
+  number: Type.String(),
+  admin: Type.Union([Type.Literal('admin'), Type.Literal('superadmin'), Type.Null()]),
+});
+
+export const Group = Type.Unsafe<GroupView>(
+  Type.Object({
+    jid: Type.String(),
+    subject: Type.String(),
+    description: Type.String(),
+    creator: Type.String(),
+    announce: Type.Boolean({ description: 'Only admins may write' }),
+    locked: Type.Boolean({ description: 'Only admins may change the group' }),
+    participants: Type.Array(Participant),
+  }),
+);
+export const Groups = Type.Unsafe<readonly GroupView[]>(Type.Array(Group));

@@ -1,0 +1,38 @@
+/** What holds in a group, and how its members learn that it changed. */
+import type { GroupRule } from './face.ts';
+import type { Group } from './groups.ts';
+import { node, type BinaryNode } from './nodes.ts';
+import type { Parts } from './parts.ts';
+import type { Person } from './people.ts';
+
+export function setRule({ groups, random }: Pick<Parts, 'groups' | 'random'>, group: Group, actor: Person, rule: GroupRule): void {
+  groups.announceChange(
+    group,
+    actor,
+    applied(group, rule, () => random.bytes(12).toString('base64url')),
+  );
+}
+
+/** Changes the group and answers with the news for its members. */
+function applied(group: Group, rule: GroupRule, newCode: () => string): BinaryNode {
+  switch (rule.action) {
+    case 'announce':
+      group.announce = rule.on;
+      return node(rule.on ? 'announcement' : 'not_announcement');
+    case 'locked':
+      group.locked = rule.on;
+      return node(rule.on ? 'locked' : 'unlocked');
+    case 'approval':
+      group.approval = rule.on;
+      return node('membership_approval_mode', {}, [node('group_join', { state: rule.on ? 'on' : 'off' })]);
+    case 'adminAdd':
+      group.adminAdd = rule.on;
+      return node('member_add_mode', {}, Buffer.from(rule.on ? 'admin_add' : 'all_member_add'));
+    case 'ephemeral':
+      group.ephemeral = rule.seconds;
+      return rule.seconds > 0 ? node('ephemeral', { expiration: String(rule.seconds) }) : node('not_ephemeral');
+    case 'invite':
+      group.invite = newCode();
+      return node('invite', { code: group.invite });
+  }
+}

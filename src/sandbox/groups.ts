@@ -1,0 +1,247 @@
+/** Groups: who is in them, what may be changed by whom, and how members learn of it. */
+import { jidOf, type Addressing } from './address.ts';
+import { SandboxError, type Digits, type GroupView } from './face.ts';
+import type { Links } from './links.ts';
+import { node, unixSeconds, type BinaryNode } from './nodes.ts';
+import type { People, Person, Picture } from './people.ts';
+import type { Random } from './random.ts';
+import type { Records } from './store/database.ts';
+import type { KeyStore } from './store/keys.ts';
+
+export type Rank = 'admin' | 'superadmin' | null;
+
+export interface Group {
+  readonly jid: string;
+  readonly creator: Digits;
+  readonly createdAt: number;
+  readonly addressing: Addressing;
+  subject: string;
+  subjectBy: Digits;
+  subjectAt: number;
+  description: { readonly id: string; readonly text: string; readonly by: Digits; readonly at: number } | undefined;
+  announce: boolean;
+  locked: boolean;
+  picture?: Picture | undefined;
+  /** Seconds; 0 keeps messages. */
+  ephemeral: number;
+  /** Only admins may add. */
+  adminAdd: boolean;
+  approval: boolean;
+  invite: string;
+  members: { readonly number: Digits; rank: Rank }[];
+}
+
+const maxGroups = 20_000;
+const maxMembers = 1024;
+const maxSubject = 100;
+
+export class Groups {
+  readonly #groups = new Map<string, Group>();
+  readonly #records: Records;
+  readonly #people: People;
+  readonly #links: Links;
+  readonly #keys: KeyStore;
+  readonly #random: Random;
+
+  constructor(records: Records, people: People, links: Links, keys: KeyStore, random: Random) {
+    this.#records = records;
+    this.#people = people;
+    this.#links = links;
+    this.#keys = keys;
+    this.#random = random;
+    for (const group of records.all<Group>('group')) this.#groups.set(group.jid, group);
+  }
+
+  all(): Group[] {
+    return [...this.#groups.values()];
+  }
+
+  find(jid: string): Group | undefined {
+    return this.#groups.get(jid);
+  }
+
+  get(jid: string): Group {
+    const group = this.#groups.get(jid);
+    if (!group) throw new SandboxError(404, 'item-not-found');
+    return group;
+  }
+
+  byInvite(code: string): Group {
+    const group = this.all().find(({ invite }) => invite === code);
+    if (!group) throw new SandboxError(404, 'item-not-found');
+    return group;
+  }
+
+  of(number: Digits): Group[] {
+    return this.all().filter((group) => rankOf(group, number) !== undefined);
+  }
+
+  create(subject: string, creator: Person, others: readonly Person[], addressing: Addressing): Group {
+    if (this.#groups.size >= maxGroups) throw new SandboxError(507, 'too many groups');
+    const members = [...new Set(others.filter((one) => one !== creator))];
+    if (members.length >= maxMembers) throw new SandboxError(400, 'too many participants');
+    const now = Date.now();
+    const group: Group = {
+      jid: `120363${this.#random.bytes(6).readUIntBE(0, 6).toString().padStart(12, '0').slice(-12)}@g.us`,
+      creator: creator.number,
+      createdAt: now,
+      addressing,
+      subject: checkSubject(subject),
+      subjectBy: creator.number,
+      subjectAt: now,
+      description: undefined,
+      announce: false,
+      locked: false,
+      ephemeral: 0,
+      adminAdd: false,
+      approval: false,
+      invite: this.#random.bytes(12).toString('base64url'),
+      members: [{ number: creator.number, rank: 'superadmin' }, ...members.map((one) => ({ number: one.number, rank: null }))],
+    };
+    this.#groups.set(group.jid, group);
+    this.save(group);
+    for (const { number } of group.members) this.#notify(group, creator, number, this.#createNode(group));
+    return group;
+  }
+
+  /** Numbers that were not in the group before; they get the whole group, the others learn who came. */
+  add(group: Group, by: Person, people: readonly Person[]): Person[] {
+    const added = [...new Set(people)].filter((one) => rankOf(group, one.number) === undefined);
+    if (group.members.length + added.length > maxMembers) throw new SandboxError(400, 'too many participants');
+    if (added.length === 0) return added;
+    const before = [...group.members];
+    group.members.push(...added.map((one) => ({ number: one.number, rank: null })));
+    this.save(group);
+    const news = node('add', {}, this.#participants(group, added));
+    for (const { number } of before) this.#notify(group, by, number, news);
+    for (const one of added) this.#notify(group, by, one.number, this.#createNode(group));
+    return added;
+  }
+
+  /** The removed learn it last; from then on their devices get nothing of the group. */
+  remove(group: Group, by: Person, people: readonly Person[]): Person[] {
+    const removed = people.filter((one) => rankOf(group, one.number) !== undefined);
+    if (removed.length === 0) return removed;
+    const before = [...group.members];
+    const gone = new Set(removed.map((one) => one.number));
+    const news = node('remove', {}, this.#participants(group, removed));
+    group.members = group.members.filter(({ number }) => !gone.has(number));
+    this.save(group);
+    for (const { number } of before) {
+      this.#notify(group, by, number, news);
+      this.#keys.forgetSenderKey(number, this.#people.ensure(number).lid, group.jid);
+    }
+    return removed;
+  }
+
+  rank(group: Group, by: Person, people: readonly Person[], rank: Rank): Person[] {
+    const changed = people.filter((one) => rankOf(group, one.number) !== undefined && rankOf(group, one.number) !== 'superadmin');
+    for (const member of group.members) if (changed.some((one) => one.number === member.number)) member.rank = rank;
+    if (changed.length > 0) this.announceChange(group, by, node(rank ? 'promote' : 'demote', {}, this.#participants(group, changed)));
+    return changed;
+  }
+
+  setSubject(group: Group, by: Person, subject: string): void {
+    Object.assign(group, { subject: checkSubject(subject), subjectBy: by.number, subjectAt: Date.now() });
+    const attrs = { subject: group.subject, s_t: unixSeconds(group.subjectAt), s_o: jidOf(by, group.addressing) };
+    this.announceChange(group, by, node('subject', attrs));
+  }
+
+  setDescription(group: Group, by: Person, text: string, id = this.#random.messageId()): void {
+    if (text.length > 2048) throw new SandboxError(400, 'description: too long');
+    group.description = text === '' ? undefined : { id, text, by: by.number, at: Date.now() };
+    this.announceChange(group, by, text === '' ? node('description', { delete: 'true' }) : this.#descriptionNode(group));
+  }
+
+  /** Saves, and tells all members what changed. */
+  announceChange(group: Group, by: Person, news: BinaryNode, type = 'w:gp2'): void {
+    this.save(group);
+    for (const { number } of group.members) this.#notify(group, by, number, news, type);
+  }
+
+  save(group: Group): void {
+    this.#records.put('group', group.jid, group);
+    this.#people.emit({ type: 'group', group: viewGroup(group) });
+  }
+
+  /** `<group>` as metadata answers and invitations carry it. */
+  groupNode(group: Group): BinaryNode {
+    const { addressing } = group;
+    const creator = this.#people.ensure(group.creator);
+    const subjectBy = this.#people.ensure(group.subjectBy);
+    const attrs = {
+      id: group.jid.replace('@g.us', ''),
+      subject: group.subject,
+      s_t: unixSeconds(group.subjectAt),
+      s_o: jidOf(subjectBy, addressing),
+      ...(addressing === 'lid' ? { s_o_pn: jidOf(subjectBy, 'pn'), creator_pn: jidOf(creator, 'pn') } : {}),
+      creation: unixSeconds(group.createdAt),
+      creator: jidOf(creator, addressing),
+      addressing_mode: addressing,
+      size: String(group.members.length),
+    };
+    const flags = [
+      ...(group.description ? [this.#descriptionNode(group)] : []),
+      ...(group.announce ? [node('announcement')] : []),
+      ...(group.locked ? [node('locked')] : []),
+      ...(group.ephemeral > 0 ? [node('ephemeral', { expiration: String(group.ephemeral) })] : []),
+      ...(group.approval ? [node('membership_approval_mode', {}, [node('group_join', { state: 'on' })])] : []),
+      node('member_add_mode', {}, Buffer.from(group.adminAdd ? 'admin_add' : 'all_member_add')),
+    ];
+    const members = group.members.map(({ number }) => this.#people.ensure(number));
+    return node('group', attrs, [...flags, ...this.#participants(group, members)]);
+  }
+
+  #descriptionNode({ description, addressing }: Group): BinaryNode {
+    if (!description) return node('description', { delete: 'true' });
+    const by = this.#people.ensure(description.by);
+    const pn = addressing === 'lid' ? { participant_pn: jidOf(by, 'pn') } : {};
+    const attrs = { id: description.id, t: unixSeconds(description.at), participant: jidOf(by, addressing), ...pn };
+    return node('description', attrs, [node('body', {}, Buffer.from(description.text))]);
+  }
+
+  #createNode(group: Group): BinaryNode {
+    return node('create', { type: 'new', key: this.#random.id() }, [this.groupNode(group)]);
+  }
+
+  #participants({ addressing, members }: Group, people: readonly Person[]): BinaryNode[] {
+    return people.map((one) => {
+      const rank = members.find(({ number }) => number === one.number)?.rank ?? undefined;
+      const other = addressing === 'lid' ? { phone_number: jidOf(one, 'pn') } : { lid: jidOf(one, 'lid') };
+      return node('participant', { jid: jidOf(one, addressing), ...other, type: rank });
+    });
+  }
+
+  #notify(group: Group, by: Person, number: Digits, news: BinaryNode, type = 'w:gp2'): void {
+    const { addressing } = group;
+    const attrs = {
+      from: group.jid,
+      type,
+      id: this.#random.id(),
+      participant: jidOf(by, addressing),
+      ...(addressing === 'lid' ? { participant_pn: jidOf(by, 'pn') } : { participant_lid: jidOf(by, 'lid') }),
+      addressing_mode: addressing,
+      t: unixSeconds(Date.now()),
+      notify: by.name,
+    };
+    for (const device of this.#people.devices(number)) this.#links.deliver(device, node('notification', attrs, [news]));
+  }
+}
+
+/** `undefined`: not a member. */
+export const rankOf = (group: Group, number: Digits): Rank | undefined => group.members.find((one) => one.number === number)?.rank;
+
+export const viewGroup = (group: Group): GroupView => ({
+  jid: group.jid,
+  subject: group.subject,
+  description: group.description?.text ?? '',
+  creator: group.creator,
+  announce: group.announce,
+  locked: group.locked,
+  participants: group.members.map(({ number, rank }) => ({ number, admin: rank })),
+});
+
+function checkSubject(subject: string): string {
+  if (subject.length === 0 || subject.length > maxSubject) throw new SandboxError(400, `subject: 1 to ${maxSubject} characters`);
+  return subject;
+}

@@ -1,0 +1,93 @@
+/** Everything about the account itself: going live, settings, privacy, media host, unlinking. */
+import { jidOf } from '../address.ts';
+import { SandboxError } from '../face.ts';
+import { afterAnswer, goLive, unlink } from '../live.ts';
+import { children, node, text, type BinaryNode } from '../nodes.ts';
+import type { DeviceQueries } from './query.ts';
+
+const items = (tag: string, values: Readonly<Record<string, string>>): BinaryNode[] =>
+  Object.entries(values).map(([name, value]) => node(tag, { name, value }));
+
+/** Answers to queries of the account's standing, by query id: nothing is restricted here. */
+const standing: Readonly<Record<string, unknown>> = {
+  '23983697327930364': { xwa2_fetch_account_reachout_timelock: { is_active: false } },
+  '24503548349331633': { xwa2_message_capping_info: { total_quota: 1000, used_quota: 0 } },
+};
+
+const nothing = (): undefined => undefined;
+
+export const accountQueries: DeviceQueries = {
+  'passive/set/active': ({ parts, connection, device }) => {
+    afterAnswer(parts, () => goLive(parts, connection, device));
+    return undefined;
+  },
+  'passive/set/passive': nothing,
+  'abt/get/props': () => [node('props', { protocol: '1', hash: 'h1', refresh: '86400' })],
+  'urn:xmpp:whatsapp:dirty/set/clean': nothing,
+  'w:stats/get/add': nothing,
+  'w:stats/set/add': nothing,
+
+  'blocklist/get/': ({ parts, device }) => {
+    const { blocked } = parts.people.ensure(device.number);
+    return [
+      node(
+        'list',
+        {},
+        blocked.map((number) => node('item', { jid: jidOf(parts.people.ensure(number), 'lid') })),
+      ),
+    ];
+  },
+  'blocklist/set/item': ({ parts, device, request }) => {
+    const person = parts.people.ensure(device.number);
+    const other = parts.people.resolve(request?.attrs['jid'])?.person;
+    if (!other) throw new SandboxError(400, 'bad-request');
+    person.blocked = person.blocked.filter((number) => number !== other.number);
+    if (request?.attrs['action'] === 'block') person.blocked.push(other.number);
+    parts.people.save(person);
+    return undefined;
+  },
+
+  'privacy/get/privacy': ({ parts, device }) => [node('privacy', {}, items('category', parts.people.ensure(device.number).privacy))],
+  'privacy/set/privacy': ({ parts, device, request }) => {
+    const person = parts.people.ensure(device.number);
+    for (const { attrs } of children(request, 'category').slice(0, 20)) {
+      const { name, value } = attrs;
+      if (name && value && name in person.privacy) person.privacy[name] = value.slice(0, 40);
+    }
+    parts.people.save(person);
+    return [node('privacy', {}, items('category', person.privacy))];
+  },
+  'privacy/set/tokens': nothing,
+  'disappearing_mode/set/disappearing_mode': nothing,
+  'status/set/status': ({ parts, device, request }) => {
+    const person = parts.people.ensure(device.number);
+    person.about = (text(request) ?? '').slice(0, 500);
+    parts.people.save(person);
+    return undefined;
+  },
+
+  'w:mex/get/query': ({ parts, request }) => {
+    const id = request?.attrs['query_id'] ?? '';
+    const data = standing[id];
+    if (!data) parts.counters.unknown(`w:mex/${id}`);
+    const answer = data ? { data } : { data: null, errors: [{ message: 'not supported', extensions: { error_code: 501 } }] };
+    return [node('result', {}, Buffer.from(JSON.stringify(answer)))];
+  },
+
+  'w:biz/get/business_profile': () => [node('business_profile', { v: '244' })],
+  'bot/get/bot': () => [node('bot', { v: '2' }, [node('section', { type: 'all' })])],
+
+  'w:sync:app:state/set/sync': ({ parts, device, request }) => (request ? [parts.appState.sync(device, request)] : undefined),
+
+  'w:m/set/media_conn': ({ parts }) => {
+    const attrs = { auth: parts.mediaAuth, ttl: '300', auth_ttl: '21600', max_buckets: '12' };
+    return [node('media_conn', attrs, [node('host', { hostname: parts.media.host, maxContentLengthBytes: '104857600' })])];
+  },
+
+  'md/set/remove-companion-device': ({ parts, device, request }) => {
+    const named = parts.people.resolve(request?.attrs['jid']);
+    const target = named && named.person.number === device.number ? parts.people.device(device.number, named.device) : device;
+    if (target) afterAnswer(parts, () => unlink(parts, target));
+    return undefined;
+  },
+};

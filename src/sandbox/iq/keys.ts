@@ -1,0 +1,60 @@
+/** Pre-keys: how many are left, new ones, and bundles to start sessions with. */
+import { deviceKey } from '../address.ts';
+import { SandboxError } from '../face.ts';
+import { child, childBytes, childNumber, children, node, unixSeconds } from '../nodes.ts';
+import { verify, withType } from '../signatures.ts';
+import { bundleNodes, readPreKeys, readSignedPreKey } from '../signal/identity.ts';
+import type { DeviceQueries, DeviceQuery } from './query.ts';
+
+/** Devices in one request. */
+const maxBundles = 5000;
+
+/** Takes over a signed pre-key when its signature is the device's. */
+function acceptSignedPreKey({ parts, device }: DeviceQuery, skey: ReturnType<typeof readSignedPreKey>): void {
+  if (!skey) throw new SandboxError(406, 'not-acceptable');
+  const known = device.signedPreKey.id === skey.id && Buffer.from(device.signedPreKey.value).equals(skey.value);
+  if (known) return;
+  if (!parts.counters.signature(verify(device.identity, withType(skey.value), skey.signature)))
+    throw new SandboxError(406, 'not-acceptable');
+  device.signedPreKey = skey;
+  parts.people.saveDevice(device);
+}
+
+export const keyQueries: DeviceQueries = {
+  'encrypt/get/count': ({ parts, device }) => {
+    const value = String(parts.keys.countPreKeys(deviceKey(device.number, device.device)));
+    return [node('count', { value })];
+  },
+
+  'encrypt/set/registration': (query) => {
+    const { parts, device, stanza } = query;
+    const identity = childBytes(stanza, 'identity', 32);
+    const registrationId = childNumber(stanza, 'registration', 4);
+    if (!identity?.equals(device.identity) || registrationId !== device.registrationId) throw new SandboxError(406, 'not-acceptable');
+    acceptSignedPreKey(query, readSignedPreKey(stanza));
+    parts.keys.addPreKeys(deviceKey(device.number, device.device), readPreKeys(child(stanza, 'list')));
+    return undefined;
+  },
+
+  'encrypt/set/rotate': (query) => {
+    acceptSignedPreKey(query, readSignedPreKey(query.request));
+    return undefined;
+  },
+
+  'encrypt/get/digest': ({ device }) => {
+    const { registrationId, identity, signedPreKey } = device;
+    return [node('digest', {}, bundleNodes({ registrationId, identity, signedPreKey }))];
+  },
+
+  'encrypt/get/key': ({ parts, request }) => {
+    const t = unixSeconds(Date.now());
+    const users = children(request, 'user')
+      .slice(0, maxBundles)
+      .flatMap(({ attrs: { jid } }) => {
+        const found = parts.people.resolve(jid);
+        const bundle = found && parts.bundles.of(found.person, found.device);
+        return bundle ? [node('user', { jid, t }, bundleNodes(bundle))] : [];
+      });
+    return [node('list', {}, users)];
+  },
+};

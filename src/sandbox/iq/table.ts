@@ -1,0 +1,49 @@
+/** What clients ask, `xmlns/type/child` → who answers. Anything else gets an empty result, is logged and counted. */
+import { SandboxError } from '../face.ts';
+import { firstChild, node, type BinaryNode } from '../nodes.ts';
+import type { Parts } from '../parts.ts';
+import type { Device } from '../people.ts';
+import type { Connection } from '../wire/connection.ts';
+import { accountQueries } from './account.ts';
+import { groupQueries } from './groups.ts';
+import { keyQueries } from './keys.ts';
+import { pairingQueries } from './pairing.ts';
+import type { Answer, DeviceQueries, OpenQueries } from './query.ts';
+import { pictureQueries } from './pictures.ts';
+import { usyncQueries } from './usync.ts';
+
+/** Need a login. */
+const deviceQueries: DeviceQueries = { ...keyQueries, ...usyncQueries, ...accountQueries, ...pictureQueries, ...groupQueries };
+
+/** Answered before the login as well. */
+const openQueries: OpenQueries = { ...pairingQueries, 'w:p/get/ping': () => undefined, 'w:p/get/': () => undefined };
+
+export function answerQuery(parts: Parts, connection: Connection, device: Device | undefined, stanza: BinaryNode): void {
+  const { id, type = 'get', xmlns = '' } = stanza.attrs;
+  const request = firstChild(stanza);
+  const name = `${xmlns}/${type}/${request?.tag ?? ''}`;
+  const reply = (kind: 'result' | 'error', content?: BinaryNode[]): void => {
+    const from = (stanza.attrs['to'] ?? 's.whatsapp.net').replace(/^@/, '');
+    connection.send(node('iq', { from, type: kind, id }, content));
+  };
+  try {
+    const answer = ask(parts, connection, device, name, stanza);
+    reply('result', answer ? [...answer] : undefined);
+  } catch (error) {
+    const known = error instanceof SandboxError;
+    if (!known) parts.log.error({ name, error: String(error) }, 'query.failed');
+    const code = String(known ? error.status : 500);
+    reply('error', [node('error', { code, text: known ? error.message : 'internal-server-error' })]);
+  }
+}
+
+function ask(parts: Parts, connection: Connection, device: Device | undefined, name: string, stanza: BinaryNode): Answer {
+  const query = { parts, connection, stanza, request: firstChild(stanza) };
+  const open = openQueries[name];
+  if (open) return open(query);
+  const known = deviceQueries[name];
+  if (known && device) return known({ ...query, device });
+  parts.counters.unknown(name);
+  parts.log.info({ name: name.slice(0, 120) }, 'query.unknown');
+  return undefined;
+}

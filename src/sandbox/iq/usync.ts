@@ -1,0 +1,79 @@
+/** Who is behind a number: identifiers, devices, whether there is an account at all. */
+import { isMissingNumber, isNumber, lidJid, parseUser, pnJid } from '../address.ts';
+import { child, children, node, text, unixSeconds, type BinaryNode } from '../nodes.ts';
+import type { Device, Person } from '../people.ts';
+import type { DeviceQueries, DeviceQuery } from './query.ts';
+
+/** Users in one request. */
+const maxUsers = 5000;
+
+interface Subject {
+  readonly jid: string;
+  readonly person: Person | undefined;
+  readonly byLid: boolean;
+}
+
+type Protocol = (query: DeviceQuery, subject: Subject) => BinaryNode | undefined;
+
+/** An answer for every protocol that a request may name; others stay without. */
+const protocols: Readonly<Record<string, Protocol>> = {
+  contact: (_query, { person, jid }) => node('contact', { type: person || isReachable(jid) ? 'in' : 'out' }),
+  lid: (_query, { person, byLid }) => (person && !byLid ? node('lid', { val: lidJid(person.lid) }) : undefined),
+  devices: ({ parts, connection }, { person }) => {
+    if (!person) return undefined;
+    connection.knows.add(person.number);
+    return deviceList(parts.people.devices(person.number));
+  },
+  status: (_query, { person }) => node('status', { t: unixSeconds(Date.now()) }, Buffer.from(person?.about ?? '')),
+  // Known, and nobody here has any.
+  business: () => undefined,
+  picture: () => undefined,
+  username: () => undefined,
+  text_status: () => undefined,
+  bot: () => undefined,
+  sidelist: () => undefined,
+  disappearing_mode: () => node('disappearing_mode', { duration: '0', t: '0' }),
+};
+
+const isReachable = (jid: string): boolean => {
+  const user = parseUser(jid)?.user ?? '';
+  return isNumber(user) && !isMissingNumber(user);
+};
+
+function deviceList(devices: readonly Device[]): BinaryNode {
+  const linked = devices.map((one) => node('device', { id: String(one.device), 'key-index': String(one.keyIndex) }));
+  return node('devices', {}, [node('device-list', { hash: '2:simulated' }, [node('device', { id: '0' }), ...linked])]);
+}
+
+export const usyncQueries: DeviceQueries = {
+  'usync/get/usync': (query) => {
+    const { request } = query;
+    const asked = child(request, 'query');
+    const names = Array.isArray(asked?.content)
+      ? asked.content.flatMap((one) => (typeof one === 'object' && 'tag' in one ? [one.tag] : []))
+      : [];
+    for (const name of names) if (!protocols[name]) query.parts.counters.unknown(`usync/${name}`);
+    const needsPerson = names.some((name) => name !== 'contact');
+    const users = children(child(request, 'list'), 'user')
+      .slice(0, maxUsers)
+      .flatMap((user) => {
+        const subject = subjectOf(query, user, needsPerson);
+        if (!subject) return [];
+        const answers = names.flatMap((name) => protocols[name]?.(query, subject) ?? []);
+        return [node('user', { jid: subject.jid }, answers)];
+      });
+    const { sid, index, last, mode, context } = request?.attrs ?? {};
+    return [node('usync', { sid, index, last, mode, context }, [node('result'), node('list', {}, users)])];
+  },
+};
+
+/** By jid, or by a `+number` inside `<contact>`. Only questions about more than the number make a person of it. */
+function subjectOf({ parts }: DeviceQuery, user: BinaryNode, needsPerson: boolean): Subject | undefined {
+  const number = text(child(user, 'contact'))?.replace(/\D/g, '');
+  const jid = user.attrs['jid'] ?? (number ? pnJid(number) : undefined);
+  const address = parseUser(jid);
+  if (jid === undefined || !address) return undefined;
+  const byLid = address.addressing === 'lid';
+  const known = byLid || (needsPerson && isReachable(jid)) ? parts.people.resolve(jid)?.person : parts.people.find(address.user);
+  return { jid, person: known, byLid };
+}

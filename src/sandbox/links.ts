@@ -1,0 +1,131 @@
+/** Linked devices that are online, and the way stanzas take to them: stored, sent, forgotten when the device confirms. */
+import { deviceKey } from './address.ts';
+import type { Faults } from './faults.ts';
+import { node, platformJid, type BinaryNode } from './nodes.ts';
+import type { Device } from './people.ts';
+import type { Counters } from './stats.ts';
+import type { Database } from './store/database.ts';
+import type { KeyStore } from './store/keys.ts';
+import type { QueueStore } from './store/queue.ts';
+import { decodeNode, encodeNode } from './wire/codec.ts';
+import { replaced, type Connection } from './wire/connection.ts';
+
+/** How a confirmation names a stanza: messages by id, the rest by everything that its ack repeats. */
+export function confirmationKey(tag: string, attrs: Readonly<Record<string, string | undefined>>, peer: string | undefined): string {
+  if (tag === 'message') return `message ${attrs['id']}`;
+  return `${tag} ${attrs['id']} ${peer ?? ''} ${attrs['participant'] ?? ''} ${attrs['type'] ?? ''}`;
+}
+
+export class Links {
+  readonly #live = new Map<string, Connection>();
+  /** Messages that were written to a socket in this run; each counts once. */
+  readonly #written = new Map<string, Set<string>>();
+  readonly #db: Database;
+  readonly #queue: QueueStore;
+  readonly #keys: KeyStore;
+  readonly #faults: Faults;
+  readonly #counters: Counters;
+
+  constructor(db: Database, queue: QueueStore, keys: KeyStore, faults: Faults, counters: Counters) {
+    this.#db = db;
+    this.#queue = queue;
+    this.#keys = keys;
+    this.#faults = faults;
+    this.#counters = counters;
+  }
+
+  /** The device logged in: the latest login wins, the older socket learns why it is closed. True when there was one. */
+  attach(connection: Connection, device: Device): boolean {
+    const key = deviceKey(device.number, device.device);
+    const older = this.#live.get(key);
+    connection.deviceKey = key;
+    this.#live.set(key, connection);
+    older?.finish(replaced());
+    return older !== undefined;
+  }
+
+  detach(connection: Connection): void {
+    if (connection.deviceKey !== undefined && this.#live.get(connection.deviceKey) === connection) this.#live.delete(connection.deviceKey);
+  }
+
+  of(device: Device): Connection | undefined {
+    return this.#live.get(deviceKey(device.number, device.device));
+  }
+
+  all(): Connection[] {
+    return [...this.#live.values()];
+  }
+
+  state(key: string): { connected: boolean; queued: number } {
+    return { connected: this.#live.has(key), queued: this.#queue.count(key) };
+  }
+
+  /** Keeps the stanza until the device confirms it, and sends it once that is stored. */
+  deliver(device: Device, stanza: BinaryNode): void {
+    const key = deviceKey(device.number, device.device);
+    const encoded = encodeNode(stanza);
+    if (!this.#queue.add(key, confirmationKey(stanza.tag, stanza.attrs, stanza.attrs['from']), encoded)) return;
+    this.#db.afterCommit(() => {
+      const connection = this.#live.get(key);
+      if (!connection?.active) return;
+      const twice = stanza.tag === 'message' && this.#faults.take('duplicate', device.number) !== undefined;
+      const write = (): void => {
+        this.#write(connection, key, stanza, encoded);
+        if (twice) connection.sendEncoded(encoded);
+      };
+      if (connection.held) connection.held.push(write);
+      else write();
+    });
+  }
+
+  /** For what is worthless later: presence, answers. */
+  tell(device: Device, stanza: BinaryNode): void {
+    const connection = this.of(device);
+    if (connection?.active) connection.send(stanza);
+  }
+
+  /** The device asked for what waited. */
+  activate(connection: Connection): void {
+    const key = connection.deviceKey;
+    if (key === undefined || connection.active) return;
+    let count = 0;
+    let seq = 0;
+    for (let page = this.#queue.after(key, seq); page.length > 0; page = this.#queue.after(key, seq)) {
+      for (const { seq: at, node: encoded } of page) {
+        const stanza = decodeNode(encoded);
+        stanza.attrs['offline'] = '1';
+        this.#write(connection, key, stanza, encodeNode(stanza));
+        seq = at;
+        count += 1;
+      }
+    }
+    connection.active = true;
+    connection.send(node('ib', { from: platformJid }, [node('offline', { count: String(count) })]));
+  }
+
+  /** The device confirmed a stanza; false when nothing waited under that name. */
+  settle(key: string, name: string): boolean {
+    if (this.#queue.drop(key, name) === 0) return false;
+    const written = this.#written.get(key);
+    if (name.startsWith('message ') && written?.delete(name)) this.#counters.messages.acknowledged += 1;
+    return true;
+  }
+
+  /** Nothing waits for a device that was unlinked. */
+  forget(device: Device): void {
+    const key = deviceKey(device.number, device.device);
+    this.#queue.clear(key);
+    this.#written.delete(key);
+    this.#keys.dropPreKeys(key);
+  }
+
+  #write(connection: Connection, key: string, stanza: BinaryNode, encoded: Uint8Array): void {
+    if (stanza.tag === 'message') {
+      const name = confirmationKey('message', stanza.attrs, undefined);
+      const written = this.#written.get(key) ?? new Set();
+      if (!written.has(name)) this.#counters.messages.toClients += 1;
+      this.#written.set(key, written.add(name));
+    }
+    connection.sendEncoded(encoded);
+  }
+}

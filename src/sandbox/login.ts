@@ -1,0 +1,124 @@
+/** From the end of the handshake to a live device: registration or login, then stanzas in their order. */
+import { answerQuery } from './iq/table.ts';
+import { confirmationKey } from './links.ts';
+import { acceptReceipt } from './messages/client-receipts.ts';
+import { routeMessage } from './messages/router.ts';
+import { announce } from './live.ts';
+import { node, platformJid, unixSeconds, type BinaryNode } from './nodes.ts';
+import type { Parts } from './parts.ts';
+import type { Device } from './people.ts';
+import type { Connection, ConnectionHandler } from './wire/connection.ts';
+
+export function createHandler(parts: Parts): ConnectionHandler {
+  const { counters, links, pairing } = parts;
+  return {
+    onHandshake() {
+      counters.handshakes += 1;
+    },
+    onPayload(connection, payload) {
+      if (payload.devicePairingData) {
+        if (!pairing.begin(connection, payload)) connection.finish(failure(400));
+        return;
+      }
+      login(parts, connection, String(payload.username ?? ''), payload.device ?? 0);
+    },
+    onNode(connection, stanza) {
+      accept(parts, connection, stanza);
+    },
+    onBroken(connection, error) {
+      parts.log.info({ device: connection.deviceKey, error: String(error) }, 'connection.broken');
+    },
+    onClosed(connection) {
+      counters.connections.open -= 1;
+      const device = parts.people.deviceByKey(connection.deviceKey);
+      links.detach(connection);
+      pairing.end(connection);
+      if (!device || links.of(device)) return;
+      parts.presence.setOnline(parts.people.ensure(device.number), false);
+      announce(parts, device.number);
+    },
+  };
+}
+
+const failure = (reason: number, more: Record<string, string | undefined> = {}): BinaryNode =>
+  node('failure', { reason: String(reason), location: 'lla', ...more });
+
+function login(parts: Parts, connection: Connection, number: string, deviceNumber: number): void {
+  const { counters, faults, links, people } = parts;
+  const device = people.device(number, deviceNumber);
+  const fault = faults.take('loginFailure', number);
+  const known = device && connection.clientStatic.equals(Buffer.from(device.noiseKey));
+  if (fault || !known) {
+    counters.failedLogin();
+    // A temporary ban says for how many seconds.
+    const ban = fault?.ms === undefined ? {} : { code: '101', expire: String(Math.ceil(fault.ms / 1000)) };
+    connection.finish(failure(fault?.code ?? 401, ban));
+    return;
+  }
+  counters.login(number, links.of(device) !== undefined, Date.now());
+  links.attach(connection, device);
+  announce(parts, number);
+  if (faults.take('noLogin', number)) return;
+  const person = people.ensure(number);
+  const attrs = { t: unixSeconds(Date.now()), lid: `${person.lid}:${device.device}@lid`, props: '27', location: 'lla', abprops: '7' };
+  connection.send(node('success', attrs));
+  if (faults.take('closeAfterLogin', number)) connection.close(1000);
+}
+
+function accept(parts: Parts, connection: Connection, stanza: BinaryNode): void {
+  const device = parts.people.deviceByKey(connection.deviceKey);
+  if (stanza.tag === 'iq') {
+    if (stanza.attrs['type'] === 'result' || stanza.attrs['type'] === 'error') parts.pairing.answer(connection, stanza);
+    else answerQuery(parts, connection, device, stanza);
+    return;
+  }
+  if (!device || !connection.deviceKey) return;
+  switch (stanza.tag) {
+    case 'message':
+      inOrder(parts, connection, () => routeMessage(parts, connection, device, stanza));
+      break;
+    case 'receipt':
+      inOrder(parts, connection, () => acceptReceipt(parts, connection, device, stanza));
+      break;
+    case 'ack':
+      acceptAck(parts, connection, connection.deviceKey, stanza);
+      break;
+    case 'presence':
+      parts.presence.fromClient(connection, device, stanza);
+      break;
+    case 'chatstate':
+      parts.presence.chatstateFromClient(device, stanza);
+      break;
+    case 'call':
+      acceptCall(connection, device, stanza);
+      break;
+    case 'ib':
+      break;
+    default:
+      parts.counters.unknown(stanza.tag);
+      parts.log.info({ tag: stanza.tag.slice(0, 40) }, 'stanza.unknown');
+  }
+}
+
+/** Messages and receipts of one client are worked on one after the other; a failure costs only its own stanza. */
+function inOrder(parts: Parts, connection: Connection, work: () => Promise<void>): void {
+  connection.work = connection.work
+    .then(work)
+    .catch((error: unknown) => parts.log.error({ device: connection.deviceKey, error: String(error) }, 'stanza.failed'));
+}
+
+function acceptAck(parts: Parts, connection: Connection, key: string, stanza: BinaryNode): void {
+  const { class: kind = '', id = '', to } = stanza.attrs;
+  // The refusal of a message that is on its way once more is about the first copy.
+  if (kind === 'message' && connection.retried.delete(id)) return;
+  parts.links.settle(key, confirmationKey(kind, stanza.attrs, to));
+}
+
+/** Links to calls can be made; calls themselves are not simulated, their refusal needs an acknowledgement only. */
+function acceptCall(connection: Connection, device: Device, stanza: BinaryNode): void {
+  const { id, to } = stanza.attrs;
+  const wanted =
+    Array.isArray(stanza.content) && stanza.content.some((one) => typeof one === 'object' && 'tag' in one && one.tag === 'link_create');
+  const link = wanted ? [node('link_create', { token: Buffer.from(`${device.number} ${id}`).toString('base64url') })] : undefined;
+  connection.send(node('ack', { class: 'call', id, from: to?.replace(/^@/, '') ?? platformJid }, link));
+}

@@ -1,0 +1,43 @@
+/** The simulated platform as a process of its own: `--port 3001 --data ./data/sandbox [--seed n] [--no-decrypt] [--level info]`. */
+import { parseArgs } from 'node:util';
+import { pino } from 'pino';
+import { startSandbox } from './server.ts';
+import { silenceSignal } from './silence.ts';
+
+const { values } = parseArgs({
+  options: {
+    port: { type: 'string', default: '3001' },
+    data: { type: 'string', default: './data/sandbox' },
+    seed: { type: 'string' },
+    'no-decrypt': { type: 'boolean', default: false },
+    level: { type: 'string', default: 'info' },
+  },
+});
+
+silenceSignal();
+const log = pino({ level: values.level, name: 'sandbox' });
+const options = {
+  port: Number(values.port),
+  dataDir: values.data,
+  seed: values.seed === undefined ? undefined : Number(values.seed),
+  decrypt: !values['no-decrypt'],
+  log,
+};
+const running = await startSandbox(options).catch((error: unknown) => {
+  // Most often the port is taken, or another process has the data folder.
+  log.fatal({ port: values.port, data: values.data, error: String(error) }, 'sandbox.failed');
+  process.exit(1);
+});
+log.info({ port: running.port, data: values.data }, 'sandbox.ready');
+process.send?.({ type: 'ready', port: running.port });
+
+let stopping = false;
+const stop = async (): Promise<void> => {
+  if (stopping) return;
+  stopping = true;
+  await Promise.race([running.stop(), new Promise((resolve) => setTimeout(resolve, 1500))]);
+  process.exit(0);
+};
+process.once('SIGTERM', () => void stop());
+process.once('SIGINT', () => void stop());
+process.once('disconnect', () => void stop());

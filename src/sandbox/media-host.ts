@@ -1,0 +1,120 @@
+/** The media host: HTTPS uploads and downloads of encrypted files, under a certificate of the sandbox's own authority. */
+import { createServer, type Server } from 'node:https';
+import { createReadStream } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { generate } from 'selfsigned';
+import { maxMedia, sha256, type Media } from './media.ts';
+import type { Counters } from './stats.ts';
+import type { Records } from './store/database.ts';
+
+/** PEM. */
+interface Certificates {
+  readonly authority: string;
+  readonly certificate: string;
+  readonly key: string;
+}
+
+interface HostParts {
+  readonly media: Media;
+  readonly counters: Counters;
+  readonly auth: string;
+}
+
+/** Kept in the data folder, so that clients that trust the authority still do after a restart. */
+export async function openCertificates(records: Records): Promise<Certificates> {
+  const known = records.get<Certificates>('setting', 'tls');
+  if (known) return known;
+  const notAfterDate = new Date(Date.now() + 10 * 365 * 24 * 3600 * 1000);
+  const common = { keyType: 'ec', curve: 'P-256', algorithm: 'sha256', notAfterDate } as const;
+  const authority = await generate([{ name: 'commonName', value: 'Sandbox media authority' }], {
+    ...common,
+    extensions: [
+      { name: 'basicConstraints', cA: true, critical: true },
+      { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
+    ],
+  });
+  const host = await generate([{ name: 'commonName', value: '127.0.0.1' }], {
+    ...common,
+    ca: { key: authority.private, cert: authority.cert },
+    extensions: [
+      { name: 'basicConstraints', cA: false },
+      { name: 'keyUsage', digitalSignature: true, critical: true },
+      { name: 'extKeyUsage', serverAuth: true },
+      {
+        name: 'subjectAltName',
+        altNames: [
+          { type: 2, value: 'localhost' },
+          { type: 7, ip: '127.0.0.1' },
+        ],
+      },
+    ],
+  });
+  const made = { authority: authority.cert, certificate: host.cert, key: host.private };
+  records.put('setting', 'tls', made);
+  return made;
+}
+
+export function createMediaHost(certificates: Certificates, parts: HostParts): Server {
+  const server = createServer({ key: certificates.key, cert: certificates.certificate }, (request, response) => {
+    answer(parts, request, response).catch(() => {
+      // The client went away in the middle, or the disk refused: either way there is nobody to tell more.
+      if (!response.headersSent) fail(response, 500, 'internal error');
+      else response.destroy();
+    });
+  });
+  server.requestTimeout = 120_000;
+  return server;
+}
+
+async function answer(parts: HostParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const url = new URL(request.url ?? '/', 'https://127.0.0.1');
+  if (request.method === 'POST') await upload(parts, url, request, response);
+  else if (request.method === 'GET') await download(parts, url, request, response);
+  else fail(response, 405, 'method not allowed');
+}
+
+/** `POST /mms/<type>/<hash>?auth&token`: the hash, in URL base64, is that of the encrypted file. */
+async function upload({ media, counters, auth }: HostParts, url: URL, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const [, hash = ''] = /^\/(?:mms|product|pps)\/[\w-]+\/([\w%-]+)$/.exec(url.pathname) ?? [];
+  if (url.searchParams.get('auth') !== auth) return fail(response, 401, 'wrong auth');
+  const body = await readBody(request);
+  if (!body) return fail(response, 413, 'file too large');
+  const digest = sha256(body).toString('base64url');
+  if (decodeURIComponent(hash) !== digest || url.searchParams.get('token') !== digest) return fail(response, 400, 'hash differs');
+  const directPath = await media.keep(body);
+  counters.media.uploads += 1;
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ url: media.url(directPath), direct_path: directPath }));
+}
+
+async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > maxMedia) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+async function download({ media, counters }: HostParts, url: URL, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const file = media.locate(`${url.pathname}${url.search}`);
+  const size = file === undefined ? undefined : await media.size(file);
+  if (file === undefined || size === undefined) return fail(response, 404, 'no such file');
+  const range = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '');
+  const start = Number(range?.[1] ?? 0);
+  const end = Math.min(range?.[2] ? Number(range[2]) : size - 1, size - 1);
+  if (start > end && size > 0) return fail(response, 416, 'range not satisfiable');
+  counters.media.downloads += 1;
+  const partial = range ? { 'content-range': `bytes ${start}-${end}/${size}` } : {};
+  response.writeHead(range ? 206 : 200, { 'content-type': 'application/octet-stream', 'content-length': end - start + 1, ...partial });
+  createReadStream(file, { start, end })
+    .on('error', () => response.destroy())
+    .pipe(response);
+}
+
+function fail(response: ServerResponse, status: number, error: string): void {
+  response.writeHead(status, { 'content-type': 'application/json', connection: 'close' });
+  response.end(JSON.stringify({ error }));
+}

@@ -1,0 +1,127 @@
+/** Encrypted files: what clients upload and download, and what simulated phones send and open. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { aesDecryptWithIV, aesEncrypWithIV, getMediaKeys, hmacSign } from '@whiskeysockets/baileys';
+import type { MediaPart } from './content.ts';
+import { SandboxError } from './face.ts';
+import type { Random } from './random.ts';
+
+/** Bytes of one file. */
+export const maxMedia = 100 * 1024 * 1024;
+const maxTotal = 4 * 1024 * 1024 * 1024;
+/** Bytes at the end of an encrypted file that prove it was not changed. */
+const macLength = 10;
+const name = /^\/v\/([0-9a-f]{64})\.enc(\?|$)/;
+
+/** Fields of a media message that say where the file is and how to open it. */
+export interface SealedMedia {
+  readonly url: string;
+  readonly directPath: string;
+  readonly mediaKey: Uint8Array;
+  readonly fileSha256: Uint8Array;
+  readonly fileEncSha256: Uint8Array;
+  readonly fileLength: number;
+  readonly mediaKeyTimestamp: number;
+}
+
+export class Media {
+  /** Where clients reach the media host, `127.0.0.1:PORT`; known once the server listens. */
+  host = '';
+  readonly #folder: string;
+  readonly #random: Random;
+  /** All files together. */
+  #bytes = 0;
+
+  constructor(dataDir: string, random: Random) {
+    this.#folder = join(dataDir, 'media');
+    this.#random = random;
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    for (const file of readdirSync(this.#folder)) this.#bytes += statSync(join(this.#folder, file)).size;
+  }
+
+  url(directPath: string): string {
+    return `https://${this.host}${directPath}`;
+  }
+
+  /** File name of a direct path; `undefined` when it is none. */
+  locate(directPath: string): string | undefined {
+    const id = name.exec(directPath)?.[1];
+    return id === undefined ? undefined : join(this.#folder, id);
+  }
+
+  async size(file: string): Promise<number | undefined> {
+    return stat(file).then(
+      ({ size }) => size,
+      () => undefined,
+    );
+  }
+
+  /** Keeps an encrypted file and answers its direct path. */
+  async keep(encrypted: Uint8Array): Promise<string> {
+    const id = sha256(encrypted).toString('hex');
+    const file = join(this.#folder, id);
+    this.#reserve(encrypted.length);
+    const temporary = `${file}.${this.#random.id()}`;
+    await writeFile(temporary, encrypted);
+    await rename(temporary, file);
+    return pathOf(id);
+  }
+
+  /** The same for a small file, within a transaction. */
+  keepNow(file: Uint8Array): string {
+    const id = sha256(file).toString('hex');
+    this.#reserve(file.length);
+    writeFileSync(join(this.#folder, id), file);
+    return pathOf(id);
+  }
+
+  #reserve(bytes: number): void {
+    if (this.#bytes + bytes > maxTotal) throw new SandboxError(507, 'the media folder is full');
+    this.#bytes += bytes;
+  }
+
+  /** Encrypts and keeps a file, as a phone does before it sends one. */
+  async seal(kind: MediaPart['kind'], plain: Uint8Array): Promise<SealedMedia> {
+    const mediaKey = this.#random.bytes(32);
+    const keys = await getMediaKeys(mediaKey, kind);
+    const ciphertext = aesEncrypWithIV(Buffer.from(plain), Buffer.from(keys.cipherKey), Buffer.from(keys.iv));
+    const encrypted = Buffer.concat([ciphertext, macOf(keys.macKey, keys.iv, ciphertext)]);
+    const directPath = await this.keep(encrypted);
+    return {
+      url: this.url(directPath),
+      directPath,
+      mediaKey,
+      fileSha256: sha256(plain),
+      fileEncSha256: sha256(encrypted),
+      fileLength: plain.length,
+      mediaKeyTimestamp: Math.floor(Date.now() / 1000),
+    };
+  }
+
+  /** Downloads, verifies and decrypts what a message points at; rejects when anything does not fit. */
+  async open(part: MediaPart): Promise<Buffer> {
+    const file = this.locate(part.directPath ?? '');
+    const encrypted = file ? await readFile(file).catch(() => undefined) : undefined;
+    if (!encrypted || !part.mediaKey) throw new Error('media: no such file');
+    if (!same(sha256(encrypted), part.fileEncSha256)) throw new Error('media: hash of the encrypted file differs');
+    const keys = await getMediaKeys(part.mediaKey, part.kind);
+    const ciphertext = encrypted.subarray(0, -macLength);
+    if (!same(macOf(keys.macKey, keys.iv, ciphertext), encrypted.subarray(-macLength))) throw new Error('media: wrong authentication code');
+    const plain = aesDecryptWithIV(ciphertext, Buffer.from(keys.cipherKey), Buffer.from(keys.iv));
+    if (!same(sha256(plain), part.fileSha256)) throw new Error('media: hash of the file differs');
+    return plain;
+  }
+}
+
+const pathOf = (id: string): string => `/v/${id}.enc?ccb=11-4&oh=${id.slice(0, 16)}`;
+
+export const sha256 = (data: Uint8Array): Buffer => createHash('sha256').update(data).digest();
+
+const macOf = (key: Uint8Array | undefined, iv: Uint8Array, ciphertext: Uint8Array): Buffer =>
+  hmacSign(Buffer.concat([iv, ciphertext]), key ?? Buffer.alloc(0)).subarray(0, macLength);
+
+function same(one: Uint8Array, other: Uint8Array | null | undefined): boolean {
+  return other?.length === one.length && timingSafeEqual(one, other);
+}

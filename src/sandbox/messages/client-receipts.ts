@@ -1,0 +1,75 @@
+/** Receipts that clients send: they end the waiting of a stanza, go on to whoever wrote the message, or ask for it again. */
+import { isRoomJid, type Addressing } from '../address.ts';
+import { child, children, firstChild, node, unixSeconds, type BinaryNode } from '../nodes.ts';
+import type { Parts } from '../parts.ts';
+import type { Device, Person } from '../people.ts';
+import { readRetryBundle } from '../signal/identity.ts';
+import type { Connection } from '../wire/connection.ts';
+import { keyOfDevice } from './inbox.ts';
+import { resendMedia } from './media-retry.ts';
+import type { ReceiptKind } from './receipts.ts';
+
+/** Types that others see; the rest is between a device and the platform. */
+const passedOn: Readonly<Record<string, ReceiptKind>> = { '': 'delivered', inactive: 'delivered', read: 'read', played: 'played' };
+
+const maxIds = 1000;
+
+export async function acceptReceipt(parts: Parts, connection: Connection, device: Device, stanza: BinaryNode): Promise<void> {
+  const { id, to, type, participant } = stanza.attrs;
+  const ids = [id ?? '', ...children(firstChild(stanza), 'item').map((item) => item.attrs['id'] ?? '')].slice(0, maxIds);
+  for (const one of ids) parts.links.settle(keyOfDevice(device), `message ${one}`);
+  const kind = passedOn[type ?? ''];
+  if (type === 'retry') await resend(parts, connection, device, stanza);
+  else if (type === 'server-error') await resendMedia(parts, device, stanza);
+  else if (kind) pass(parts, device, stanza, ids, kind);
+  connection.send(node('ack', { class: 'receipt', id, from: to, participant, type, t: unixSeconds(Date.now()) }));
+}
+
+/** Who wrote the message that a receipt is about, and from which device. */
+function authorOf(
+  parts: Parts,
+  stanza: BinaryNode,
+): { person: Person; device: number; addressing: Addressing; group: string | undefined } | undefined {
+  const to = stanza.attrs['to'] ?? '';
+  const group = isRoomJid(to) ? to : undefined;
+  const jid = group === undefined ? to : stanza.attrs['participant'];
+  const author = parts.people.resolve(jid);
+  return author && { ...author, addressing: jid?.endsWith('@lid') ? 'lid' : 'pn', group };
+}
+
+function pass(parts: Parts, device: Device, stanza: BinaryNode, ids: readonly string[], kind: ReceiptKind): void {
+  const author = authorOf(parts, stanza);
+  const reader = parts.people.ensure(device.number);
+  if (!author || author.person === reader) return;
+  parts.db.atomically(() => {
+    for (const id of ids) parts.receipts.give(reader, author.person, id, kind, author);
+  });
+}
+
+/** The device could not decrypt: a phone encrypts the message anew, another linked device is asked to. */
+async function resend(parts: Parts, connection: Connection, device: Device, stanza: BinaryNode): Promise<void> {
+  parts.counters.messages.retryReceipts += 1;
+  const author = authorOf(parts, stanza);
+  const id = stanza.attrs['id'] ?? '';
+  if (!author) return;
+  if (connection.retried.size < maxIds) connection.retried.add(id);
+  const retry = child(stanza, 'retry');
+  if (author.device === 0) {
+    const count = Math.min(Number(retry?.attrs['count'] ?? 1) || 1, 10);
+    await parts.outbox.sendAgain(author.person, device, id, count, readRetryBundle(stanza));
+    return;
+  }
+  const linked = parts.people.device(author.person.number, author.device);
+  if (!linked) return;
+  const asker = parts.people.ensure(device.number);
+  const jid = `${author.addressing === 'lid' ? asker.lid : asker.number}:${device.device}@${author.addressing === 'lid' ? 'lid' : 's.whatsapp.net'}`;
+  const attrs = {
+    from: author.group ?? jid,
+    participant: author.group === undefined ? undefined : jid,
+    recipient: stanza.attrs['recipient'],
+    id,
+    type: 'retry',
+    t: unixSeconds(Date.now()),
+  };
+  parts.links.deliver(linked, node('receipt', attrs, stanza.content));
+}

@@ -1,0 +1,180 @@
+/** Makes protobuf messages of what a simulated person wants to send. */
+import type { proto } from '@whiskeysockets/baileys';
+import { proto as types } from '@whiskeysockets/baileys';
+import { jidOf, pnJid, type Addressing } from '../address.ts';
+import { pollOf, secretOf } from '../content.ts';
+import { SandboxError, type Content } from '../face.ts';
+import type { Media } from '../media.ts';
+import type { People, Person } from '../people.ts';
+import { encryptVote } from '../polls.ts';
+import type { Random } from '../random.ts';
+import type { MessageStore, Stored } from '../store/messages.ts';
+
+/** Where a message goes, from its sender's view. */
+export interface Place {
+  readonly chat: string;
+  readonly addressing: Addressing;
+  readonly group: boolean;
+}
+
+/** `edit` is the stanza's attribute: 1 edit, 7 delete. */
+export interface Composed {
+  readonly message: proto.IMessage;
+  readonly edit?: '1' | '7';
+}
+
+interface Tools {
+  readonly people: People;
+  readonly messages: MessageStore;
+  readonly media: Media;
+  readonly random: Random;
+}
+
+type Of<K extends Content['kind']> = Extract<Content, { readonly kind: K }>;
+type MediaContent = Extract<Content, { readonly data: string }>;
+
+export async function compose(from: Person, place: Place, content: Content, tools: Tools): Promise<Composed> {
+  switch (content.kind) {
+    case 'text':
+      return { message: composeText(from, place, content, tools) };
+    case 'reaction':
+      return { message: { reactionMessage: { ...reactionTo(from, place, content.messageId, tools), text: content.emoji } } };
+    case 'edit':
+      return { message: changeOwn(from, place, content, tools), edit: '1' };
+    case 'delete':
+      return { message: changeOwn(from, place, content, tools), edit: '7' };
+    case 'poll':
+      return { message: composePoll(content, tools) };
+    case 'pollVote':
+      return { message: composeVote(from, place, content, tools) };
+    case 'contact':
+      return { message: { contactMessage: { displayName: content.displayName, vcard: content.vcard } } };
+    case 'location':
+      return { message: { locationMessage: locationOf(content) } };
+    case 'message':
+      return { message: composeJson(content.message) };
+    default:
+      return { message: await composeMedia(content, tools) };
+  }
+}
+
+function composeJson(json: Readonly<Record<string, unknown>>): proto.IMessage {
+  try {
+    // Through the wire format, so that whatever is no field of the protocol is gone.
+    return types.Message.decode(types.Message.encode(types.Message.fromObject(json)).finish());
+  } catch (error) {
+    throw new SandboxError(400, `message: not a message of the protocol: ${String(error).slice(0, 200)}`);
+  }
+}
+
+function locationOf({ latitude, longitude, name }: Of<'location'>): proto.Message.ILocationMessage {
+  return { degreesLatitude: latitude, degreesLongitude: longitude, ...(name === undefined ? {} : { name }) };
+}
+
+function composeText(from: Person, place: Place, content: Of<'text'>, tools: Tools): proto.IMessage {
+  const contextInfo: proto.IContextInfo = {
+    ...(content.mentions?.length
+      ? { mentionedJid: content.mentions.map((number) => jidOf(tools.people.ensure(number), place.addressing)) }
+      : {}),
+    ...(content.forwarded ? { isForwarded: true, forwardingScore: 1 } : {}),
+    ...(content.replyTo === undefined ? {} : quote(from, place, content.replyTo, tools)),
+  };
+  if (Object.keys(contextInfo).length === 0) return { conversation: content.text };
+  return { extendedTextMessage: { text: content.text, contextInfo } };
+}
+
+function quote(from: Person, place: Place, id: string, tools: Tools): proto.IContextInfo {
+  const quoted = findMessage(from, id, tools);
+  return { stanzaId: id, participant: authorJid(from, place, quoted, tools), quotedMessage: quoted.content ?? {} };
+}
+
+function reactionTo(from: Person, place: Place, id: string, tools: Tools): proto.Message.IReactionMessage {
+  return { key: keyOf(from, place, findMessage(from, id, tools), tools), senderTimestampMs: Date.now() };
+}
+
+function changeOwn(from: Person, place: Place, content: Of<'edit'> | Of<'delete'>, tools: Tools): proto.IMessage {
+  const own = findMessage(from, content.messageId, tools);
+  if (own.author !== '') throw new SandboxError(400, 'only an own message can be changed');
+  const key = keyOf(from, place, own, tools);
+  const { Type } = types.Message.ProtocolMessage;
+  if (content.kind === 'delete') return { protocolMessage: { key, type: Type.REVOKE } };
+  const editedMessage = { conversation: content.text };
+  return { protocolMessage: { key, type: Type.MESSAGE_EDIT, editedMessage, timestampMs: Date.now() } };
+}
+
+function composePoll({ name, options, selectable = 1 }: Of<'poll'>, { random }: Tools): proto.IMessage {
+  const poll = { name, options: options.map((optionName) => ({ optionName })), selectableOptionsCount: selectable };
+  const messageContextInfo = { messageSecret: random.bytes(32) };
+  return selectable === 1 ? { pollCreationMessageV3: poll, messageContextInfo } : { pollCreationMessage: poll, messageContextInfo };
+}
+
+function composeVote(from: Person, place: Place, content: Of<'pollVote'>, tools: Tools): proto.IMessage {
+  const poll = findMessage(from, content.messageId, tools);
+  const secret = secretOf(poll.content);
+  if (!secret) throw new SandboxError(400, `not a poll: ${content.messageId}`);
+  const names = new Set(pollOf(poll.content)?.options?.map(({ optionName }) => optionName));
+  const unknown = content.options.find((option) => !names.has(option));
+  if (unknown !== undefined) throw new SandboxError(400, `the poll has no option ${unknown.slice(0, 80)}`);
+  const context = {
+    pollId: poll.id,
+    creator: authorJid(from, place, poll, tools),
+    voter: jidOf(from, place.addressing),
+    secret,
+  };
+  const vote = encryptVote(content.options, context, tools.random.bytes(12));
+  return { pollUpdateMessage: { pollCreationMessageKey: keyOf(from, place, poll, tools), vote, senderTimestampMs: Date.now() } };
+}
+
+const mimetypes: Record<MediaContent['kind'], string> = {
+  image: 'image/jpeg',
+  video: 'video/mp4',
+  gif: 'video/mp4',
+  audio: 'audio/mpeg',
+  ptt: 'audio/ogg; codecs=opus',
+  document: 'application/octet-stream',
+  sticker: 'image/webp',
+};
+
+async function composeMedia(content: MediaContent, { media }: Tools): Promise<proto.IMessage> {
+  const { kind, caption, seconds } = content;
+  const file = Buffer.from(content.data, 'base64');
+  if (file.length === 0) throw new SandboxError(400, 'media: empty file');
+  const hashed = kind === 'gif' ? 'video' : kind === 'ptt' ? 'audio' : kind;
+  const sealed = { ...(await media.seal(hashed, file)), mimetype: content.mimetype ?? mimetypes[kind] };
+  const captioned = caption === undefined ? sealed : { ...sealed, caption };
+  const timed = seconds === undefined ? {} : { seconds };
+  switch (kind) {
+    case 'image':
+      return { imageMessage: captioned };
+    case 'video':
+    case 'gif':
+      return { videoMessage: { ...captioned, ...timed, ...(kind === 'gif' ? { gifPlayback: true } : {}) } };
+    case 'audio':
+    case 'ptt':
+      return { audioMessage: { ...sealed, ...timed, ptt: kind === 'ptt' } };
+    case 'sticker':
+      return { stickerMessage: sealed };
+    case 'document':
+      return { documentMessage: { ...captioned, fileName: content.fileName ?? 'file', title: content.fileName ?? 'file' } };
+  }
+}
+
+function findMessage(from: Person, id: string, { messages }: Tools): Stored {
+  const found = messages.find(from.number, id);
+  if (!found) throw new SandboxError(404, `${from.number} has no message ${id.slice(0, 80)}`);
+  return found;
+}
+
+function authorJid(from: Person, place: Place, message: Stored, { people }: Tools): string {
+  return jidOf(message.author === '' ? from : people.ensure(message.author), place.addressing);
+}
+
+/** A message's key from the sender's view. */
+function keyOf(from: Person, place: Place, message: Stored, tools: Tools): proto.IMessageKey {
+  const fromMe = message.author === '';
+  const participant = place.group && !fromMe ? { participant: authorJid(from, place, message, tools) } : {};
+  return { remoteJid: place.chat, fromMe, id: message.id, ...participant };
+}
+
+/** The chat as the phone's own list names it, whatever the addressing on the wire. */
+export const chatOf = (person: Person): string => pnJid(person.number);

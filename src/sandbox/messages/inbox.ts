@@ -1,0 +1,243 @@
+/** What a simulated phone makes of a message: decrypts it, opens its file, keeps it, confirms it or asks for it again. */
+import { proto, unpadRandomMax16 } from '@whiskeysockets/baileys';
+import { deviceKey, jidOf, lidJid, type Addressing } from '../address.ts';
+import { kindOf, mediaOf, pollOf, secretOf, textOf, toJson } from '../content.ts';
+import type { ReceivedMessage } from '../face.ts';
+import type { Links } from '../links.ts';
+import type { Media } from '../media.ts';
+import { node, uint, unixSeconds, type BinaryNode } from '../nodes.ts';
+import type { Device, People, Person } from '../people.ts';
+import { decryptVote, type PollContext } from '../polls.ts';
+import { bundleNodes } from '../signal/identity.ts';
+import type { Phones, SignalTurn } from '../signal/phones.ts';
+import type { Counters } from '../stats.ts';
+import type { MessageStore, Stored } from '../store/messages.ts';
+import { chatOf } from './compose.ts';
+import type { Receipts } from './receipts.ts';
+
+export interface Envelope {
+  readonly type: string;
+  readonly ciphertext: Uint8Array;
+}
+
+/** A message on its way from a linked device to a phone. */
+export interface Arrival {
+  readonly id: string;
+  readonly device: Device;
+  readonly envelopes: readonly Envelope[];
+  readonly addressing: Addressing;
+  /** The group's jid; absent in a chat of two. */
+  readonly group?: string | undefined;
+  /** Jid that the stanza was sent to, for copies to the sender's own phone. */
+  readonly destination: string;
+  readonly at: number;
+}
+
+/** After so many failures the phone gives up, as real ones do. */
+const maxAttempts = 5;
+
+export class Inbox {
+  readonly #people: People;
+  readonly #phones: Phones;
+  readonly #messages: MessageStore;
+  readonly #media: Media;
+  readonly #links: Links;
+  readonly #receipts: Receipts;
+  readonly #counters: Counters;
+
+  constructor(people: People, phones: Phones, messages: MessageStore, media: Media, links: Links, receipts: Receipts, counters: Counters) {
+    this.#people = people;
+    this.#phones = phones;
+    this.#messages = messages;
+    this.#media = media;
+    this.#links = links;
+    this.#receipts = receipts;
+    this.#counters = counters;
+  }
+
+  received(person: Person): ReceivedMessage[] {
+    return this.#messages.latest(person.number, 10_000).flatMap(({ view }) => (view ? [view] : []));
+  }
+
+  /** `onPeer` gets what a device asks of its own phone. */
+  async arrive(person: Person, arrival: Arrival, onPeer: (message: proto.IMessage) => void): Promise<void> {
+    const own = person.number === arrival.device.number;
+    const known = this.#messages.find(person.number, arrival.id, own ? '' : arrival.device.number);
+    if (known?.content) {
+      // Sent again although it arrived: what was lost was the receipt.
+      if (!own && known.confirmed !== 'none') this.#receipts.confirmOne(person, known, 'delivered', true);
+      return;
+    }
+    try {
+      await this.#phones.take(person, async (signal) => {
+        const { message, envelope } = await this.#decrypt(signal, arrival);
+        const content = message.deviceSentMessage?.message ?? message;
+        const view = own ? undefined : await this.#view(person, arrival, content, envelope);
+        return () => {
+          this.#counters.messages.decrypted += 1;
+          if (own && !message.deviceSentMessage && arrival.group === undefined) onPeer(content);
+          else this.#keep(person, arrival, content, view);
+        };
+      });
+    } catch (error) {
+      this.#fail(person, arrival, known?.attempts ?? 0, error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  /** A message from phone to phone, which needs no wire. */
+  takeOver(
+    person: Person,
+    from: Person,
+    message: proto.IMessage,
+    place: { readonly id: string; readonly group?: string; readonly addressing: Addressing },
+  ): void {
+    const { id, group, addressing } = place;
+    const at = Date.now();
+    const view: ReceivedMessage = {
+      id,
+      chat: group ?? chatOf(from),
+      from: from.number,
+      pushName: from.name,
+      at,
+      envelope: 'plain',
+      kind: kindOf(message),
+      text: this.#text(person, from.number, message),
+      content: toJson(message),
+    };
+    this.#store(person, { id, author: from.number, chat: view.chat, at, addressing, content: message, view, attempts: 0 });
+  }
+
+  async #decrypt(signal: SignalTurn, arrival: Arrival): Promise<{ message: proto.IMessage; envelope: ReceivedMessage['envelope'] }> {
+    const { device } = arrival;
+    const sender = this.#people.ensure(device.number);
+    const jid = lidJid(sender.lid, device.device);
+    let message: proto.IMessage | undefined;
+    let used: ReceivedMessage['envelope'] = 'plain';
+    for (const { type, ciphertext } of arrival.envelopes) {
+      const plain = await this.#openEnvelope(signal, arrival, jid, { type, ciphertext });
+      const part = proto.Message.decode(plain);
+      const distribution = part.senderKeyDistributionMessage;
+      if (distribution?.groupId && distribution.axolotlSenderKeyDistributionMessage) {
+        await signal.learnSenderKey(distribution.groupId, jid, distribution.axolotlSenderKeyDistributionMessage);
+      }
+      message = Object.assign(message ?? {}, proto.Message.toObject(part));
+      used = type as ReceivedMessage['envelope'];
+    }
+    if (!message) throw new Error('nothing to decrypt');
+    return { message, envelope: used };
+  }
+
+  async #openEnvelope(signal: SignalTurn, arrival: Arrival, jid: string, { type, ciphertext }: Envelope): Promise<Uint8Array> {
+    if (type === 'skmsg' && arrival.group !== undefined) return unpadRandomMax16(await signal.decryptGroup(arrival.group, jid, ciphertext));
+    if (type !== 'pkmsg' && type !== 'msg') throw new Error(`unknown envelope ${type.slice(0, 20)}`);
+    const { plain, identity } = await signal.decrypt(jid, type, ciphertext);
+    if (type === 'pkmsg' && (!identity || !Buffer.from(identity).equals(arrival.device.identity))) {
+      this.#counters.signature(false);
+      throw new Error('the session stands on another identity key than the registered one');
+    }
+    return unpadRandomMax16(plain);
+  }
+
+  async #view(person: Person, arrival: Arrival, content: proto.IMessage, envelope: ReceivedMessage['envelope']): Promise<ReceivedMessage> {
+    const sender = this.#people.ensure(arrival.device.number);
+    const part = mediaOf(content);
+    const opened = part && (await this.#media.open(part));
+    return {
+      ...this.#heading(arrival, sender),
+      envelope,
+      kind: kindOf(content),
+      text: this.#text(person, sender.number, content),
+      content: toJson(content),
+      ...(opened && part?.fileSha256 ? { media: { bytes: opened.length, sha256: Buffer.from(part.fileSha256).toString('hex') } } : {}),
+    };
+  }
+
+  #heading({ id, group, device, at }: Arrival, sender: Person): Pick<ReceivedMessage, 'id' | 'chat' | 'from' | 'pushName' | 'at'> {
+    return { id, chat: group ?? chatOf(sender), from: sender.number, pushName: this.#people.pushName(sender, device), at };
+  }
+
+  /** A vote reads as the names of the chosen options. */
+  #text(person: Person, voter: string, message: proto.IMessage): string {
+    const update = message.pollUpdateMessage;
+    const pollId = update?.pollCreationMessageKey?.id;
+    if (!update?.vote || !pollId) return textOf(message);
+    const poll = this.#messages.find(person.number, pollId);
+    const creation = pollOf(poll?.content);
+    const secret = secretOf(poll?.content);
+    if (!poll || !creation || !secret) return '';
+    const creator = poll.author === '' ? person : this.#people.ensure(poll.author);
+    const contexts = (['pn', 'lid'] as const).flatMap((one) =>
+      (['pn', 'lid'] as const).map((other): PollContext => {
+        return { pollId, secret, creator: jidOf(creator, one), voter: jidOf(this.#people.ensure(voter), other) };
+      }),
+    );
+    return decryptVote(update.vote, creation, contexts)?.join(', ') ?? '';
+  }
+
+  #keep(person: Person, arrival: Arrival, content: proto.IMessage, view: ReceivedMessage | undefined): void {
+    const { id, addressing, at, group } = arrival;
+    const author = view ? view.from : '';
+    const destination = this.#people.resolve(arrival.destination);
+    const chat = group ?? view?.chat ?? (destination ? chatOf(destination.person) : arrival.destination);
+    if (kindOf(content) === 'empty') return;
+    const stored = this.#store(person, { id, author, chat, at, addressing, content, view, attempts: 0 });
+    if (view && person.autoDeliver) this.#receipts.confirmOne(person, stored, 'delivered');
+  }
+
+  #store(person: Person, message: Omit<Stored, 'owner' | 'confirmed' | 'extra' | 'view' | 'content'> & Parts): Stored {
+    const { view, content, addressing, ...rest } = message;
+    const stored: Stored = {
+      ...rest,
+      owner: person.number,
+      confirmed: 'none',
+      extra: { addressing },
+      ...(content ? { content } : {}),
+      ...(view ? { view } : {}),
+    };
+    this.#messages.put(stored);
+    if (view) this.#people.emit({ type: 'message', to: person.number, message: view });
+    return stored;
+  }
+
+  #fail(person: Person, arrival: Arrival, attempts: number, error: string): void {
+    const { id, device, addressing, at } = arrival;
+    const sender = this.#people.ensure(device.number);
+    this.#counters.messages.undecryptable += 1;
+    if (person !== sender) {
+      const heading = this.#heading(arrival, sender);
+      const view: ReceivedMessage = { ...heading, envelope: 'plain', kind: 'undecryptable', text: '', content: {}, error };
+      this.#store(person, { id, author: sender.number, chat: view.chat, at, addressing, content: undefined, view, attempts: attempts + 1 });
+    }
+    if (attempts + 1 < maxAttempts) this.#askAgain(person, arrival, attempts + 1);
+  }
+
+  /** From the second time on with fresh keys, so that the sender can start a new session. */
+  #askAgain(person: Person, { id, device, addressing, group, destination }: Arrival, count: number): void {
+    const jid = jidOf(person, addressing);
+    const own = person.number === device.number;
+    const keys = count > 1 ? [node('keys', {}, bundleNodes(this.#phones.bundle(person)).slice(1))] : [];
+    const t = unixSeconds(Date.now());
+    const content: BinaryNode[] = [
+      node('retry', { count: String(count), id, t, v: '1' }),
+      node('registration', {}, uint(this.#phones.keysOf(person).registrationId, 4)),
+      ...keys,
+    ];
+    const attrs = {
+      from: group ?? jid,
+      participant: group === undefined ? undefined : jid,
+      recipient: own && group === undefined ? destination : undefined,
+      id,
+      type: 'retry',
+      t,
+    };
+    this.#links.deliver(device, node('receipt', attrs, content));
+  }
+}
+
+interface Parts {
+  readonly addressing: Addressing;
+  readonly view: ReceivedMessage | undefined;
+  readonly content: proto.IMessage | undefined;
+}
+
+export const keyOfDevice = (device: Device): string => deviceKey(device.number, device.device);

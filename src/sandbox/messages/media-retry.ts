@@ -1,0 +1,45 @@
+/** A client cannot download a file any more: its phone puts the file up again and says where. */
+import { aesDecryptGCM, aesEncryptGCM, hkdf, proto } from '@whiskeysockets/baileys';
+import { jidOf } from '../address.ts';
+import { mediaOf } from '../content.ts';
+import { child, childBytes, node, unixSeconds, type BinaryNode } from '../nodes.ts';
+import type { Parts } from '../parts.ts';
+import type { Device } from '../people.ts';
+
+export async function resendMedia(parts: Parts, device: Device, stanza: BinaryNode): Promise<void> {
+  const id = stanza.attrs['id'] ?? '';
+  const person = parts.people.ensure(device.number);
+  const request = child(stanza, 'rmr');
+  const content = parts.messages.find(person.number, id)?.content;
+  const part = content && mediaOf(content);
+  const attrs = { from: jidOf(person, 'pn'), type: 'mediaretry', id, t: unixSeconds(Date.now()) };
+  const place = node('rmr', request?.attrs ?? {});
+  const answer = part?.mediaKey ? await sealAnswer(parts, id, part.mediaKey, part.directPath ?? '', stanza) : undefined;
+  parts.links.deliver(device, node('notification', attrs, [place, answer ?? node('error', { code: '2' })]));
+}
+
+/** `undefined` when the request was not made with the file's key, or the file is gone. */
+async function sealAnswer(
+  parts: Parts,
+  id: string,
+  mediaKey: Uint8Array,
+  directPath: string,
+  stanza: BinaryNode,
+): Promise<BinaryNode | undefined> {
+  const key = hkdf(Buffer.from(mediaKey), 32, { info: 'WhatsApp Media Retry Notification' });
+  const encrypted = child(stanza, 'encrypt');
+  const sealed = childBytes(encrypted, 'enc_p');
+  const nonce = childBytes(encrypted, 'enc_iv', 12);
+  const file = parts.media.locate(directPath);
+  if (!sealed || !nonce || !file || (await parts.media.size(file)) === undefined) return undefined;
+  try {
+    aesDecryptGCM(sealed, key, nonce, Buffer.from(id));
+  } catch {
+    // Not authentic: the phone answers that it cannot help.
+    return undefined;
+  }
+  const result = proto.MediaRetryNotification.ResultType.SUCCESS;
+  const plain = proto.MediaRetryNotification.encode({ stanzaId: id, directPath, result }).finish();
+  const iv = parts.random.bytes(12);
+  return node('encrypt', {}, [node('enc_p', {}, aesEncryptGCM(plain, key, iv, Buffer.from(id))), node('enc_iv', {}, iv)]);
+}

@@ -1,0 +1,165 @@
+/** What a linked device asks of its own phone, and what the phone hands over at the first login: its past. */
+import { deflateSync } from 'node:zlib';
+import { proto } from '@whiskeysockets/baileys';
+import { isGroupJid, isRoomJid, jidOf, pnJid, statusJid } from '../address.ts';
+import type { Parts } from '../parts.ts';
+import type { Device, Person } from '../people.ts';
+import type { Stored } from '../store/messages.ts';
+
+const { Type } = proto.Message.ProtocolMessage;
+const { HistorySyncType } = proto.HistorySync;
+type HistoryType = proto.HistorySync.HistorySyncType;
+
+/** Messages of a phone that go into its history. */
+const maxHistory = 2000;
+/** Messages after which a chunk of the history is full. */
+const chunkMessages = 500;
+
+/** The phone answers in its own time; a failure is only worth a line in the log. */
+export function answerPeer(parts: Parts, person: Person, device: Device, requestId: string, message: proto.IMessage): void {
+  const request = message.protocolMessage?.peerDataOperationRequestMessage;
+  if (!request) return;
+  const type = request.peerDataOperationRequestType;
+  const { PeerDataOperationRequestType: Operation } = proto.Message;
+  const tell = (answer: proto.IMessage): void => {
+    parts.outbox
+      .sendPeer(person, device, answer, parts.random.messageId())
+      .catch((error: unknown) => parts.log.warn({ error: String(error) }, 'peer.failed'));
+  };
+  if (type === Operation.PLACEHOLDER_MESSAGE_RESEND) tell(resent(parts, person, requestId, request));
+  if (type === Operation.HISTORY_SYNC_ON_DEMAND) {
+    const chat = request.historySyncOnDemandRequest?.chatJid ?? '';
+    const conversations = conversationsOf(parts, person, parts.messages.latest(person.number, maxHistory)).filter(({ id }) => id === chat);
+    tell(notification({ syncType: HistorySyncType.ON_DEMAND, conversations }, requestId));
+  }
+}
+
+function resent(parts: Parts, person: Person, stanzaId: string, request: proto.Message.IPeerDataOperationRequestMessage): proto.IMessage {
+  const peerDataOperationResult = (request.placeholderMessageResendRequest ?? []).flatMap(({ messageKey }) => {
+    const stored = messageKey?.id ? parts.messages.find(person.number, messageKey.id) : undefined;
+    if (!stored?.content) return [];
+    const webMessageInfoBytes = proto.WebMessageInfo.encode(toWebMessage(parts, person, stored)).finish();
+    return [{ placeholderMessageResendResponse: { webMessageInfoBytes } }];
+  });
+  const peerDataOperationRequestResponseMessage = {
+    peerDataOperationRequestType: proto.Message.PeerDataOperationRequestType.PLACEHOLDER_MESSAGE_RESEND,
+    stanzaId,
+    peerDataOperationResult,
+  };
+  return { protocolMessage: { type: Type.PEER_DATA_OPERATION_REQUEST_RESPONSE_MESSAGE, peerDataOperationRequestResponseMessage } };
+}
+
+/** Chats, then the push names of the people in them, and the key of the app state; once for each device. */
+export async function handOverPast(parts: Parts, device: Device): Promise<void> {
+  if (device.history.sent) return;
+  const person = parts.people.ensure(device.number);
+  const past = [...inventPast(parts, person, device), ...parts.messages.latest(person.number, maxHistory)];
+  const kept = past.filter(({ content }) => content !== undefined);
+  const partners = [...new Set(kept.flatMap(({ author }) => (author === '' ? [] : [author])))].map((number) => parts.people.ensure(number));
+  const phoneNumberToLidMappings = [person, ...partners].map((one) => ({ pnJid: jidOf(one, 'pn'), lidJid: jidOf(one, 'lid') }));
+  const messages = [parts.appState.keyShare(person)];
+  const chunks = chunksOf(conversationsOf(parts, person, kept));
+  for (const [index, conversations] of chunks.entries()) {
+    const first = index === 0;
+    const place = { chunkOrder: index + 1, progress: Math.ceil(((index + 1) / chunks.length) * 100) };
+    const syncType = first ? HistorySyncType.INITIAL_BOOTSTRAP : HistorySyncType.RECENT;
+    messages.push(notification({ syncType, conversations, ...place, ...(first ? { phoneNumberToLidMappings } : {}) }));
+  }
+  const pushnames = partners.map((one) => ({ id: jidOf(one, 'pn'), pushname: one.name }));
+  if (pushnames.length > 0) messages.push(notification({ syncType: HistorySyncType.PUSH_NAME, pushnames }));
+  for (const message of messages) await parts.outbox.sendPeer(person, device, message, parts.random.messageId());
+  device.history = { ...device.history, sent: true };
+  parts.people.saveDevice(device);
+}
+
+/** Whole chats, so many that a chunk has about as many messages as the phone likes to send at once; one chunk at least. */
+function chunksOf(conversations: readonly proto.IConversation[]): proto.IConversation[][] {
+  const chunks: proto.IConversation[][] = [[]];
+  let messages = 0;
+  for (const conversation of conversations) {
+    if (messages >= chunkMessages) {
+      chunks.push([]);
+      messages = 0;
+    }
+    chunks.at(-1)?.push(conversation);
+    messages += conversation.messages?.length ?? 0;
+  }
+  return chunks;
+}
+
+function notification(history: proto.IHistorySync & { readonly syncType: HistoryType }, peerDataRequestSessionId?: string): proto.IMessage {
+  const full = { conversations: [], chunkOrder: 1, progress: 100, ...history };
+  const historySyncNotification = {
+    syncType: history.syncType,
+    chunkOrder: full.chunkOrder,
+    progress: full.progress,
+    initialHistBootstrapInlinePayload: deflateSync(proto.HistorySync.encode(full).finish()),
+    ...(peerDataRequestSessionId === undefined ? {} : { peerDataRequestSessionId }),
+  };
+  return { protocolMessage: { type: Type.HISTORY_SYNC_NOTIFICATION, historySyncNotification } };
+}
+
+function conversationsOf(parts: Parts, person: Person, past: readonly Stored[]): proto.IConversation[] {
+  const chats = new Map<string, Stored[]>();
+  for (const one of past) chats.set(one.chat, [...(chats.get(one.chat) ?? []), one]);
+  return [...chats].map(([id, messages]) => {
+    const partner = isGroupJid(id) ? undefined : parts.people.resolve(id)?.person;
+    const group = parts.groups.find(id);
+    return {
+      id,
+      ...(partner ? { pnJid: jidOf(partner, 'pn'), lidJid: jidOf(partner, 'lid') } : {}),
+      ...(group ? { name: group.subject } : {}),
+      conversationTimestamp: Math.floor((messages.at(-1)?.at ?? 0) / 1000),
+      unreadCount: 0,
+      // Newest first, as phones order them.
+      messages: messages
+        .toReversed()
+        .map((one, index) => ({ message: toWebMessage(parts, person, one), msgOrderId: messages.length - index })),
+    };
+  });
+}
+
+function toWebMessage(parts: Parts, person: Person, { id, chat, author, at, content, view }: Stored): proto.IWebMessageInfo {
+  const participant = isRoomJid(chat) ? jidOf(author === '' ? person : parts.people.ensure(author), 'pn') : undefined;
+  return {
+    key: { remoteJid: chat, fromMe: author === '', id, ...(participant === undefined ? {} : { participant }) },
+    ...(content ? { message: content } : {}),
+    messageTimestamp: Math.floor(at / 1000),
+    ...(view ? { pushName: view.pushName } : {}),
+    ...(participant === undefined ? {} : { participant }),
+  };
+}
+
+/** A small past for a phone that has none: every second message is the owner's. Calls and status posts are the partners'. */
+function inventPast(parts: Parts, person: Person, { history }: Device): Stored[] {
+  const now = Date.now();
+  const partner = (index: number): Person => parts.people.ensure(`1555010${String(1000 + index)}`);
+  const stored = (chat: string, author: string, at: number, content: proto.IMessage): Stored => ({
+    owner: person.number,
+    id: parts.random.messageId(),
+    chat,
+    author,
+    at,
+    attempts: 0,
+    confirmed: 'read',
+    content,
+    extra: { addressing: 'pn' },
+  });
+  const many = <T>(length: number, make: (index: number) => T): T[] => Array.from({ length }, (_, index) => make(index));
+  const chats = many(history.chats, (chat) =>
+    many(history.messages, (index) => {
+      const at = now - (history.messages - index) * 60_000 - chat * 3_600_000;
+      const { number } = partner(chat);
+      return stored(pnJid(number), index % 2 === 0 ? number : '', at, { conversation: `Message ${index + 1} of the past` });
+    }),
+  ).flat();
+  const missed = { isVideo: false, callOutcome: proto.Message.CallLogMessage.CallOutcome.MISSED };
+  const calls = many(history.calls ?? 0, (index) => {
+    const { number } = partner(index);
+    return stored(pnJid(number), number, now - index * 60_000, { callLogMesssage: missed });
+  });
+  const statuses = many(history.statuses ?? 0, (index) =>
+    stored(statusJid, partner(index).number, now - index * 60_000, { extendedTextMessage: { text: `Status ${index + 1} of the past` } }),
+  );
+  return [...chats, ...calls, ...statuses];
+}

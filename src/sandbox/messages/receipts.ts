@@ -1,0 +1,88 @@
+/** Receipts: who confirmed which message, told to the devices of whoever wrote it. */
+import { isRoomJid, jidOf, pnJid, type Addressing } from '../address.ts';
+import { SandboxError, type Digits } from '../face.ts';
+import type { Groups } from '../groups.ts';
+import type { Links } from '../links.ts';
+import { node, unixSeconds } from '../nodes.ts';
+import type { People, Person } from '../people.ts';
+import type { Confirmed, MessageStore, Stored } from '../store/messages.ts';
+
+export type ReceiptKind = 'delivered' | 'read' | 'played';
+
+const order: readonly Confirmed[] = ['none', 'delivered', 'read', 'played'];
+/** Receipts that several devices of one person give for one message go out once; so many are remembered. */
+const maxRemembered = 20_000;
+
+/** Where a confirmed message stood, as the stanza names it. */
+export interface ReceiptPlace {
+  readonly addressing: Addressing;
+  /** The group's jid, when it was in one. */
+  readonly group?: string | undefined;
+}
+
+export class Receipts {
+  readonly #people: People;
+  readonly #links: Links;
+  readonly #groups: Groups;
+  readonly #messages: MessageStore;
+  readonly #given = new Set<string>();
+
+  constructor(people: People, links: Links, groups: Groups, messages: MessageStore) {
+    this.#people = people;
+    this.#links = links;
+    this.#groups = groups;
+    this.#messages = messages;
+  }
+
+  /** `by` confirms `id`, written by `author`: all devices of the author learn it, once. */
+  give(by: Person, author: Person, id: string, kind: ReceiptKind, { addressing, group }: ReceiptPlace): void {
+    const once = receiptName(by, author, id, kind);
+    if (this.#given.has(once)) return;
+    this.#given.add(once);
+    if (this.#given.size > maxRemembered) this.#given.delete(this.#given.values().next().value ?? '');
+    const jid = jidOf(by, addressing);
+    const attrs = {
+      from: group ?? jid,
+      participant: group === undefined ? undefined : jid,
+      id,
+      type: kind === 'delivered' ? undefined : kind,
+      t: unixSeconds(Date.now()),
+    };
+    for (const device of this.#people.devices(author.number)) this.#links.deliver(device, node('receipt', attrs));
+    this.#people.emit({ type: 'receipt', to: author.number, id, kind, by: by.number });
+  }
+
+  /** The owner of a phone confirms what it received. */
+  confirm(person: Person, input: { readonly type: ReceiptKind; readonly ids?: readonly string[]; readonly chat?: string }): void {
+    const chosen = input.ids ? input.ids.map((id) => this.#received(person, id)) : this.#unconfirmed(person, input.chat, input.type);
+    for (const one of chosen) this.confirmOne(person, one, input.type);
+  }
+
+  /** `again`: the receipt was given before and is wanted once more. */
+  confirmOne(person: Person, message: Stored, kind: ReceiptKind, again = false): void {
+    if (order.indexOf(kind) > order.indexOf(message.confirmed)) this.#messages.confirm(message, kind);
+    const group = isRoomJid(message.chat) ? message.chat : undefined;
+    const addressing = this.#groups.find(message.chat)?.addressing ?? message.extra.addressing;
+    const author = this.#people.ensure(message.author);
+    if (again) this.#given.delete(receiptName(person, author, message.id, kind));
+    this.give(person, author, message.id, kind, { addressing, group });
+  }
+
+  #received(person: Person, id: string): Stored {
+    const found = this.#messages.find(person.number, id);
+    if (!found?.view) throw new SandboxError(404, `${person.number} received no message ${id.slice(0, 80)}`);
+    return found;
+  }
+
+  #unconfirmed(person: Person, chat: string | undefined, kind: ReceiptKind): Stored[] {
+    if (chat === undefined) throw new SandboxError(400, 'say which messages: `ids` or `chat`');
+    return this.#messages
+      .inChat(person.number, toChat(chat))
+      .filter((one) => one.content !== undefined && order.indexOf(one.confirmed) < order.indexOf(kind));
+  }
+}
+
+const receiptName = (by: Person, author: Person, id: string, kind: ReceiptKind): string => `${by.number} ${author.number} ${id} ${kind}`;
+
+/** Digits stand for the chat with that number. */
+const toChat = (chat: string | Digits): string => (chat.includes('@') ? chat : pnJid(chat));

@@ -1,0 +1,154 @@
+/** Messages of clients: handed to phones, to other linked devices and to groups, then acknowledged. */
+import type { proto } from '@whiskeysockets/baileys';
+import { isGroupJid, isRoomJid, jidOf, type Addressing } from '../address.ts';
+import { rankOf, type Group } from '../groups.ts';
+import { bytes, child, children, node, unixSeconds, type BinaryNode } from '../nodes.ts';
+import type { Parts } from '../parts.ts';
+import type { Device, Person } from '../people.ts';
+import type { Connection } from '../wire/connection.ts';
+import type { Arrival, Envelope } from './inbox.ts';
+import { answerPeer } from './peer.ts';
+
+/** One device that a stanza is meant for, with the envelopes that only it gets. */
+interface Addressed {
+  readonly person: Person;
+  readonly device: number;
+  readonly addressing: Addressing;
+  readonly encs: readonly BinaryNode[];
+}
+
+/** A client's message, taken apart. */
+interface Sent {
+  readonly stanza: BinaryNode;
+  readonly device: Device;
+  readonly sender: Person;
+  readonly group: Group | undefined;
+  /** Jid of the group, or of the status posts. */
+  readonly room: string | undefined;
+  /** Envelope for all of a group. */
+  readonly shared: readonly BinaryNode[];
+  readonly at: number;
+}
+
+/** What of a client's stanza the receivers see as well. */
+const passedOn = ['id', 'type', 'edit', 'category', 'addressing_mode'] as const;
+
+export async function routeMessage(parts: Parts, connection: Connection, device: Device, stanza: BinaryNode): Promise<void> {
+  const { faults, counters } = parts;
+  counters.messages.fromClients += 1;
+  connection.held = [];
+  try {
+    const refused = faults.take('ackError', device.number);
+    const error = refused ? String(refused.code ?? 479) : await deliver(parts, device, stanza);
+    const acknowledged = error !== undefined || !faults.take('noAck', device.number);
+    const { id, to, participant } = stanza.attrs;
+    if (acknowledged) connection.send(node('ack', { class: 'message', id, from: to, participant, t: unixSeconds(Date.now()), error }));
+  } finally {
+    const { held } = connection;
+    connection.held = undefined;
+    for (const send of held) send();
+  }
+}
+
+/** Error code of the refusal, or `undefined`. */
+async function deliver(parts: Parts, device: Device, stanza: BinaryNode): Promise<string | undefined> {
+  const to = stanza.attrs['to'] ?? '';
+  const sender = parts.people.ensure(device.number);
+  const group = isGroupJid(to) ? parts.groups.find(to) : undefined;
+  if (isGroupJid(to)) {
+    const rank = group && rankOf(group, sender.number);
+    if (!group || rank === undefined || (group.announce && rank === null)) return group ? '403' : '404';
+  }
+  if (!stanza.attrs['id'] || stanza.attrs['id'].length > 200) return '400';
+  if (!identityShown(parts, device, stanza)) return '400';
+  const room = isRoomJid(to) ? to : undefined;
+  const sent: Sent = { stanza, device, sender, group, room, shared: room === undefined ? [] : sharedOf(stanza), at: Date.now() };
+  const addressed = group && !stanza.attrs['participant'] ? groupTargets(parts, sent, group) : directTargets(parts, stanza);
+  await Promise.all(addressed.map((one) => hand(parts, sent, one)));
+  return undefined;
+}
+
+async function hand(parts: Parts, sent: Sent, { person, device, addressing, encs }: Addressed): Promise<void> {
+  const all = [...encs, ...sent.shared];
+  if (device > 0) {
+    const linked = parts.people.device(person.number, device);
+    if (linked) parts.links.deliver(linked, forward(parts, sent, person, addressing, all));
+    return;
+  }
+  if (!parts.decrypt) return;
+  const arrival: Arrival = {
+    id: sent.stanza.attrs['id'] ?? '',
+    device: sent.device,
+    envelopes: all.map(toEnvelope),
+    addressing,
+    group: sent.room,
+    destination: sent.stanza.attrs['recipient'] ?? sent.stanza.attrs['to'] ?? '',
+    at: sent.at,
+  };
+  const onPeer = (message: proto.IMessage): void => {
+    answerPeer(parts, sent.sender, sent.device, arrival.id, message);
+  };
+  await parts.inbox.arrive(person, arrival, onPeer);
+}
+
+/** The stanza as another linked device gets it. */
+function forward(parts: Parts, sent: Sent, receiver: Person, addressing: Addressing, encs: readonly BinaryNode[]): BinaryNode {
+  const { stanza, device, sender, group, room } = sent;
+  const attrs: Record<string, string | undefined> = { t: unixSeconds(sent.at), notify: parts.people.pushName(sender, device) };
+  for (const name of passedOn) attrs[name] = stanza.attrs[name];
+  const mode = group?.addressing ?? addressing;
+  const from = jidOf(sender, mode, device.device);
+  if (room !== undefined) Object.assign(attrs, { from: room, participant: from, addressing_mode: mode });
+  else Object.assign(attrs, { from, addressing_mode: mode === 'lid' ? 'lid' : undefined });
+  const party = room === undefined ? 'sender' : 'participant';
+  if (receiver !== sender || room !== undefined)
+    attrs[mode === 'lid' ? `${party}_pn` : `${party}_lid`] = jidOf(sender, mode === 'lid' ? 'pn' : 'lid');
+  else {
+    const destination = stanza.attrs['recipient'] ?? stanza.attrs['to'];
+    const recipient = parts.people.resolve(destination)?.person;
+    attrs['recipient'] = destination;
+    if (recipient) attrs[mode === 'lid' ? 'peer_recipient_pn' : 'peer_recipient_lid'] = jidOf(recipient, mode === 'lid' ? 'pn' : 'lid');
+  }
+  const identity = encs.some((enc) => enc.attrs['type'] === 'pkmsg') ? children(stanza, 'device-identity') : [];
+  return node('message', attrs, [...encs, ...identity, ...children(stanza, 'meta')]);
+}
+
+const sharedOf = (stanza: BinaryNode): BinaryNode[] => (stanza.attrs['participant'] ? [] : children(stanza, 'enc'));
+
+/** Every device of every member but the one that wrote; those that lack the sender key find it in `participants`. */
+function groupTargets(parts: Parts, { stanza, device }: Sent, group: Group): Addressed[] {
+  const own = new Map<string, readonly BinaryNode[]>();
+  for (const to of children(child(stanza, 'participants'), 'to')) {
+    const found = parts.people.resolve(to.attrs['jid']);
+    if (found) own.set(`${found.person.number}:${found.device}`, children(to, 'enc'));
+  }
+  return group.members.flatMap(({ number }) => {
+    const person = parts.people.ensure(number);
+    const devices = [0, ...parts.people.devices(number).map((one) => one.device)];
+    return devices
+      .filter((one) => number !== device.number || one !== device.device)
+      .map((one) => ({ person, device: one, addressing: group.addressing, encs: own.get(`${number}:${one}`) ?? [] }));
+  });
+}
+
+/** Devices that the stanza lists, or the one that it is sent to again. */
+function directTargets(parts: Parts, stanza: BinaryNode): Addressed[] {
+  const listed = children(child(stanza, 'participants'), 'to').map((to) => [to.attrs['jid'], children(to, 'enc')] as const);
+  const jid = stanza.attrs['participant'] ?? stanza.attrs['to'];
+  const all = listed.length > 0 ? listed : [[jid, children(stanza, 'enc')] as const];
+  return all.flatMap(([to, encs]) => {
+    const found = parts.people.resolve(to);
+    return found && encs.length > 0 ? [{ ...found, addressing: to?.endsWith('@lid') ? ('lid' as const) : ('pn' as const), encs }] : [];
+  });
+}
+
+const toEnvelope = (enc: BinaryNode): Envelope => ({ type: enc.attrs['type'] ?? '', ciphertext: bytes(enc) ?? Buffer.alloc(0) });
+
+/** First messages of a session carry what phone and device signed at the pairing; it must be that and nothing else. */
+function identityShown(parts: Parts, device: Device, stanza: BinaryNode): boolean {
+  const encs = [...children(stanza, 'enc'), ...children(child(stanza, 'participants'), 'to').flatMap((to) => children(to, 'enc'))];
+  const peer = stanza.attrs['category'] === 'peer';
+  if (peer || !encs.some((enc) => enc.attrs['type'] === 'pkmsg')) return true;
+  const shown = bytes(child(stanza, 'device-identity'));
+  return parts.counters.signature(shown !== undefined && parts.pairing.isAccount(device, shown));
+}

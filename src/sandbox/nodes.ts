@@ -1,0 +1,55 @@
+/** Small helpers for the platform's XML-like nodes. */
+import { getBinaryNodeChild, getBinaryNodeChildren, type BinaryNode } from '@whiskeysockets/baileys';
+
+export type { BinaryNode };
+
+/** Name of the platform itself as a party. */
+export const platformJid = 's.whatsapp.net';
+
+type Attributes = Readonly<Record<string, string | undefined>>;
+
+/** A node without its undefined attributes, which the encoder would count but not write. */
+export function node(tag: string, attrs: Attributes = {}, content?: BinaryNode['content']): BinaryNode {
+  const kept: Record<string, string> = {};
+  for (const [name, value] of Object.entries(attrs)) if (value !== undefined) kept[name] = value;
+  return content === undefined ? { tag, attrs: kept } : { tag, attrs: kept, content };
+}
+
+export const child = (parent: BinaryNode | undefined, tag: string): BinaryNode | undefined => getBinaryNodeChild(parent, tag);
+
+export const children = (parent: BinaryNode | undefined, tag: string): BinaryNode[] => getBinaryNodeChildren(parent, tag);
+
+export const firstChild = (parent: BinaryNode): BinaryNode | undefined =>
+  Array.isArray(parent.content) && isNode(parent.content[0]) ? parent.content[0] : undefined;
+
+/** Content bytes; `undefined` for lists and nothing. A string is what the wire's token coding made of short bytes. */
+export function bytes(one: BinaryNode | undefined): Buffer | undefined {
+  const content = one?.content;
+  if (typeof content === 'string') return Buffer.from(content);
+  return content instanceof Uint8Array ? Buffer.from(content) : undefined;
+}
+
+export const text = (one: BinaryNode | undefined): string | undefined => bytes(one)?.toString('utf8');
+
+/** Bytes of a child that must be exactly `length` long. */
+export function childBytes(parent: BinaryNode | undefined, tag: string, length?: number): Buffer | undefined {
+  const found = bytes(child(parent, tag));
+  return found && (length === undefined || found.length === length) ? found : undefined;
+}
+
+/** A big-endian number in a child's bytes. */
+export function childNumber(parent: BinaryNode | undefined, tag: string, length: number): number | undefined {
+  return childBytes(parent, tag, length)?.readUIntBE(0, length);
+}
+
+export function uint(value: number, length: number): Buffer {
+  const buffer = Buffer.alloc(length);
+  buffer.writeUIntBE(value, 0, length);
+  return buffer;
+}
+
+export const unixSeconds = (ms: number): string => String(Math.floor(ms / 1000));
+
+function isNode(value: unknown): value is BinaryNode {
+  return typeof value === 'object' && value !== null && 'tag' in value;
+}

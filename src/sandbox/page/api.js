@@ -1,0 +1,23 @@
+/** Speaks to the control interface; a failure becomes an Error with the interface's own sentence. */
+
+const request = async (method, path, body) => {
+  const init = body === undefined ? { method } : { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+  const response = await fetch(path, init).catch(() => {
+    throw new Error('the simulated platform does not answer');
+  });
+  const answer = await response.json().catch(() => ({}));
+  if (!response.ok) throw new Error(answer.error ?? `failed with status ${response.status}`);
+  return answer;
+};
+
+export const get = (path) => request('GET', path);
+export const post = (path, body = {}) => request('POST', path, body);
+export const put = (path, body) => request('PUT', path, body);
+
+/** Follows the live stream. `onOpen` runs at every (re)connection: what happened meanwhile was missed, so read the state anew. */
+export const follow = (handlers, onOpen, onLost) => {
+  const source = new EventSource('/events');
+  source.addEventListener('open', onOpen);
+  source.addEventListener('error', onLost);
+  for (const [type, handle] of Object.entries(handlers)) source.addEventListener(type, ({ data }) => handle(JSON.parse(data)));
+};

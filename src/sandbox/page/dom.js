@@ -1,0 +1,89 @@
+/** Small helpers for the document. Data only ever enters it as text or as a checked attribute, never as HTML. */
+
+/** Makes an element: `on…` are listeners, `class`, `data-…`, `aria-…` and the like attributes, everything else properties. */
+export const el = (tag, props = {}, ...children) => {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(props)) {
+    if (value === undefined || value === false) continue;
+    if (name.startsWith('on')) node.addEventListener(name.slice(2), value);
+    else if (name === 'class' || name === 'role' || name === 'for' || name === 'list' || name.includes('-')) node.setAttribute(name, value);
+    else node[name] = value;
+  }
+  node.append(...children.flat().filter((child) => child !== undefined && child !== false && child !== ''));
+  return node;
+};
+
+export const byId = (id) => document.getElementById(id);
+
+const shown = new WeakMap();
+
+/** True when `data` differs from what `node` showed at the last call. Else nothing is drawn anew: focus and open menus stay where they are. */
+export const isNews = (node, data) => {
+  const text = JSON.stringify(data);
+  if (shown.get(node) === text) return false;
+  shown.set(node, text);
+  return true;
+};
+
+/** Tells the outcome of something; errors stay longer. */
+export const toast = (text, bad = false) => {
+  const node = el('p', { class: bad ? 'toast bad' : 'toast' }, text);
+  byId('toasts').append(node);
+  setTimeout(() => node.remove(), bad ? 8000 : 3000);
+};
+
+/** Runs something that may fail and shows why it did. Answers with its value, or undefined. */
+export const attempt = async (work, success) => {
+  try {
+    const value = await work();
+    if (success) toast(typeof success === 'function' ? success(value) : success);
+    return value;
+  } catch (error) {
+    toast(error.message, true);
+    return undefined;
+  }
+};
+
+/** Values of a form as an object, without the empty ones. */
+export const valuesOf = (form) => Object.fromEntries([...new FormData(form)].filter(([, value]) => typeof value !== 'string' || value.trim() !== ''));
+
+const fieldOf = ({ name, label, type = 'text', options, ...rest }) => {
+  if (type === 'select') return el('label', {}, label, el('select', { name, ...rest }, options.map(([value, text]) => el('option', { value }, text))));
+  if (type === 'textarea') return el('label', {}, label, el('textarea', { name, rows: 4, ...rest }));
+  if (type === 'checkboxes') {
+    const boxes = options.map(([value, text]) => el('label', { class: 'check' }, el('input', { type: 'checkbox', name, value }), text));
+    return el('fieldset', {}, el('legend', {}, label), boxes.length > 0 ? boxes : el('p', { class: 'dim' }, 'nobody is there yet'));
+  }
+  return el('label', {}, label, el('input', { name, type, autocomplete: 'off', ...rest }));
+};
+
+/** A dialog with a form. Resolves with its values (lists for check boxes), or undefined when it was left. */
+export const ask = (title, fields, submit = 'OK') =>
+  new Promise((resolve) => {
+    const form = el('form', { method: 'dialog' }, el('h2', {}, title), fields.map(fieldOf));
+    const leave = el('button', { type: 'button', class: 'quiet', onclick: () => dialog.close() }, 'Cancel');
+    form.append(el('div', { class: 'bar end' }, leave, el('button', { type: 'submit' }, submit)));
+    const dialog = el('dialog', { 'aria-label': title }, form);
+    let values;
+    form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      values = valuesOf(form);
+      for (const { name, type } of fields) if (type === 'checkboxes') values[name] = new FormData(form).getAll(name);
+      dialog.close();
+    });
+    dialog.addEventListener('close', () => {
+      dialog.remove();
+      resolve(values);
+    });
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+
+/** The time of today, with the day for everything older. */
+export const timeOf = (at) => {
+  const time = new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
+  const isToday = new Date(at).toDateString() === new Date().toDateString();
+  return isToday ? time : `${new Date(at).toLocaleDateString([], { month: 'short', day: 'numeric' })}, ${time}`;
+};
+
+export const sizeOf = (bytes) => (bytes < 1024 ? `${bytes} B` : bytes < 1048576 ? `${Math.round(bytes / 1024)} KB` : `${(bytes / 1048576).toFixed(1)} MB`);

@@ -1,0 +1,32 @@
+/** Changes a group as one of its participants. */
+import { post } from './api.js';
+import { ask, attempt } from './dom.js';
+import { nameOf, state } from './state.js';
+
+const people = (numbers) => numbers.map((number) => [number, nameOf(number)]);
+
+/** Each change: its label, and the field it asks for. */
+const changes = {
+  add: ['Add people', (outside) => ({ name: 'participants', label: 'Who', type: 'checkboxes', options: people(outside) })],
+  remove: ['Remove people', (_outside, inside) => ({ name: 'participants', label: 'Who', type: 'checkboxes', options: people(inside) })],
+  promote: ['Make admins', (_outside, inside) => ({ name: 'participants', label: 'Who', type: 'checkboxes', options: people(inside) })],
+  demote: ['Take admin rights', (_outside, inside) => ({ name: 'participants', label: 'Who', type: 'checkboxes', options: people(inside) })],
+  subject: ['Change the subject', (_o, _i, group) => ({ name: 'text', label: 'Subject', value: group.subject, maxLength: 100 })],
+  description: ['Change the description', (_o, _i, group) => ({ name: 'text', label: 'Description', type: 'textarea', value: group.description })],
+  announce: ['Who may write', () => ({ name: 'on', label: 'Who may write', type: 'select', options: [['false', 'everybody'], ['true', 'only admins']] })],
+  locked: ['Who may change the group', () => ({ name: 'on', label: 'Who', type: 'select', options: [['false', 'everybody'], ['true', 'only admins']] })],
+};
+
+export const changeGroup = async (by, jid) => {
+  const group = state.groups.get(jid);
+  const options = Object.entries(changes).map(([action, [label]]) => [action, label]);
+  const chosen = await ask(group.subject, [{ name: 'action', label: 'What to change', type: 'select', options }], 'Next');
+  if (!chosen) return;
+  const [title, field] = changes[chosen.action];
+  const inside = group.participants.map(({ number }) => number);
+  const outside = [...state.people.keys()].filter((number) => !inside.includes(number));
+  const values = await ask(title, [field(outside, inside, group)], 'Change');
+  if (!values) return;
+  const body = 'on' in values ? { on: values.on === 'true' } : 'participants' in values ? values : { text: values.text ?? '' };
+  await attempt(() => post(`/groups/${jid}`, { by, action: chosen.action, ...body }), 'the group is changed');
+};

@@ -1,0 +1,129 @@
+/** What the page knows of the world, and how it learns it. Views listen by `watch` and draw from `state`. */
+import { follow, get } from './api.js';
+
+export const state = {
+  live: false,
+  people: new Map(),
+  groups: new Map(),
+  /** number → { received, sent }, for the contacts whose messages were read. */
+  inboxes: new Map(),
+  /** `of chat` → presence word */
+  presence: new Map(),
+  /** `me peer` → count of messages that were not looked at */
+  unread: new Map(),
+  /** The open conversation: `me` writes, `peer` is a number or a group's jid. */
+  open: undefined,
+};
+
+/** So many contacts get their messages at the start; the others when somebody looks at them. */
+const eager = 60;
+/** Connections come and go, and stanzas queue up, without an event of their own. */
+const peopleMs = 2000;
+const listeners = new Set();
+let scheduled = false;
+
+export const watch = (listener) => listeners.add(listener);
+
+/** Draws once a frame, however many events came. */
+export const changed = () => {
+  if (scheduled) return;
+  scheduled = true;
+  setTimeout(() => {
+    scheduled = false;
+    for (const listener of listeners) listener();
+  }, 16);
+};
+
+const byName = (a, b) => a.name.localeCompare(b.name);
+export const phones = () => [...state.people.values()].filter(({ devices }) => devices.length > 0).sort(byName);
+export const contacts = () => [...state.people.values()].filter(({ devices }) => devices.length === 0).sort(byName);
+
+export const nameOf = (who) => state.people.get(who)?.name || state.groups.get(who)?.subject || who;
+export const isGroup = (peer) => peer.endsWith('@g.us');
+/** The other side of a received message: the account, or the group. */
+export const peerOf = ({ chat, from }) => (chat.endsWith('@s.whatsapp.net') || chat.endsWith('@lid') ? from : chat);
+export const keyOf = (me, peer) => `${me} ${peer}`;
+
+export const loadInbox = async (number) => {
+  const [received, sent] = await Promise.all([get(`/contacts/${number}/messages`), get(`/contacts/${number}/sent`)]);
+  state.inboxes.set(number, { received, sent });
+  changed();
+};
+
+const loadPeople = async () => {
+  const [linked, others, groups] = await Promise.all([get('/phones'), get('/contacts'), get('/groups')]);
+  state.people = new Map([...linked, ...others].map((person) => [person.number, person]));
+  state.groups = new Map(groups.map((group) => [group.jid, group]));
+  changed();
+};
+
+const loadAll = async () => {
+  await loadPeople();
+  state.inboxes.clear();
+  const others = contacts();
+  const first = state.open === undefined ? others : [{ number: state.open.me }, ...others];
+  for (const { number } of first.slice(0, eager)) await loadInbox(number);
+};
+
+/** Puts a message into an inbox once; an event may tell what a load has just told. */
+const append = async (number, list, message) => {
+  if (!state.inboxes.has(number)) return loadInbox(number);
+  const messages = state.inboxes.get(number)[list];
+  if (!messages.some(({ id, kind }) => id === message.id && kind === message.kind)) messages.push(message);
+};
+
+const handlers = {
+  person: ({ person }) => state.people.set(person.number, person),
+  group: ({ group }) => state.groups.set(group.jid, group),
+  message({ to, message }) {
+    const key = keyOf(to, peerOf(message));
+    if (state.open === undefined || keyOf(state.open.me, state.open.peer) !== key) state.unread.set(key, (state.unread.get(key) ?? 0) + 1);
+    return append(to, 'received', message);
+  },
+  sent: ({ message }) => append(message.from, 'sent', message),
+  receipt({ to, id, kind }) {
+    const message = state.inboxes.get(to)?.sent.find((sent) => sent.id === id);
+    const order = ['sent', 'delivered', 'read', 'played'];
+    if (message && order.indexOf(kind) > order.indexOf(message.status)) message.status = kind;
+  },
+  presence: ({ of, chat, state: word }) => state.presence.set(keyOf(of, chat), word),
+};
+
+const setLive = (live) => {
+  state.live = live;
+  changed();
+};
+
+/** `onError` hears why the state could not be read. */
+export const start = (onError) => {
+  const wrapped = Object.entries(handlers).map(([type, handle]) => [
+    type,
+    (event) => {
+      Promise.resolve(handle(event)).catch(onError);
+      changed();
+    },
+  ]);
+  follow(
+    Object.fromEntries(wrapped),
+    () => {
+      setLive(true);
+      loadAll().catch(onError);
+    },
+    () => setLive(false),
+  );
+  setInterval(() => {
+    if (state.live && !document.hidden) loadPeople().catch(onError);
+  }, peopleMs);
+};
+
+export const openChat = (me, peer) => {
+  state.open = { me, peer };
+  state.unread.delete(keyOf(me, peer));
+  document.body.dataset.view = 'chats';
+  changed();
+};
+
+export const closeChat = () => {
+  state.open = undefined;
+  changed();
+};

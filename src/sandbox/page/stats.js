@@ -1,0 +1,43 @@
+/** The platform's counters, read again while somebody can see them. */
+import { get } from './api.js';
+import { byId, el } from './dom.js';
+import { nameOf, watch } from './state.js';
+
+const everyMs = 3000;
+
+const words = (name) => name.replace(/([A-Z])/g, ' $1').toLowerCase();
+
+/** `a.b` → value for every counter; tables by number or name are left to their own lists. */
+const rowsOf = (stats) =>
+  Object.entries(stats)
+    .filter(([name]) => name !== 'unknown')
+    .flatMap(([name, value]) =>
+      typeof value === 'object'
+        ? Object.entries(value).filter(([, count]) => typeof count === 'number').map(([key, count]) => [`${words(name)}: ${words(key)}`, count])
+        : [[words(name), value]],
+    );
+
+const table = (rows) => el('table', {}, el('tbody', {}, rows.map(([label, count]) => el('tr', {}, el('th', { scope: 'row' }, label), el('td', {}, String(count))))));
+
+const draw = (stats) => {
+  const unknown = Object.entries(stats.unknown);
+  const logins = Object.entries(stats.logins.byNumber).map(([number, count]) => [nameOf(number), count]);
+  byId('stats-body').replaceChildren(
+    el('div', { class: unknown.length > 0 ? 'card bad' : 'card' }, el('h3', {}, 'Unknown requests'), unknown.length > 0 ? table(unknown) : el('p', { class: 'dim' }, 'none: everything that was asked is understood')),
+    table(rowsOf(stats)),
+    ...(logins.length > 0 ? [el('h3', {}, 'Logins by phone'), table(logins)] : []),
+  );
+};
+
+export const startStats = () => {
+  let last = 0;
+  const refresh = async () => {
+    if (document.hidden || Date.now() - last < 500 || byId('stats').offsetParent === null) return;
+    last = Date.now();
+    const stats = await get('/stats').catch(() => undefined);
+    if (stats) draw(stats);
+  };
+  watch(refresh);
+  setInterval(refresh, everyMs);
+  refresh();
+};

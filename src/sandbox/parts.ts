@@ -1,0 +1,46 @@
+/** The parts of the platform, made once and handed to whatever answers clients. */
+import type { Logger } from 'pino';
+import type { AppState } from './app-state.ts';
+import type { Faults } from './faults.ts';
+import type { Groups } from './groups.ts';
+import type { Links } from './links.ts';
+import type { Media } from './media.ts';
+import type { Inbox } from './messages/inbox.ts';
+import type { Outbox } from './messages/outbox.ts';
+import type { Receipts } from './messages/receipts.ts';
+import type { Pairing } from './pairing.ts';
+import type { People } from './people.ts';
+import type { Presence } from './presence.ts';
+import type { Random } from './random.ts';
+import type { Bundles } from './signal/bundles.ts';
+import type { Phones } from './signal/phones.ts';
+import type { Counters } from './stats.ts';
+import type { Database } from './store/database.ts';
+import type { KeyStore } from './store/keys.ts';
+import type { MessageStore } from './store/messages.ts';
+
+export interface Parts {
+  readonly db: Database;
+  readonly keys: KeyStore;
+  readonly messages: MessageStore;
+  readonly people: People;
+  readonly links: Links;
+  readonly phones: Phones;
+  readonly bundles: Bundles;
+  readonly groups: Groups;
+  readonly receipts: Receipts;
+  readonly inbox: Inbox;
+  readonly outbox: Outbox;
+  readonly media: Media;
+  readonly pairing: Pairing;
+  readonly presence: Presence;
+  readonly appState: AppState;
+  readonly faults: Faults;
+  readonly counters: Counters;
+  readonly random: Random;
+  readonly log: Logger;
+  /** Phones decrypt what they are sent; without it messages are only acknowledged (benchmarks). */
+  readonly decrypt: boolean;
+  /** Secret that media uploads must show. */
+  readonly mediaAuth: string;
+}

@@ -1,0 +1,43 @@
+/** Poll votes are encrypted under the poll's secret, once more inside the Signal envelope. */
+import { createHash } from 'node:crypto';
+import { aesEncryptGCM, decryptPollVote, hmacSign, proto } from '@whiskeysockets/baileys';
+
+export interface PollContext {
+  readonly pollId: string;
+  /** Jid of who made the poll, without device. */
+  readonly creator: string;
+  readonly voter: string;
+  readonly secret: Uint8Array;
+}
+
+const hashOption = (option: string): Buffer => createHash('sha256').update(option).digest();
+
+export function encryptVote(
+  options: readonly string[],
+  { pollId, creator, voter, secret }: PollContext,
+  iv: Uint8Array,
+): proto.Message.IPollEncValue {
+  const usage = Buffer.concat([Buffer.from(`${pollId}${creator}${voter}Poll Vote`), Buffer.from([1])]);
+  const key = hmacSign(usage, hmacSign(secret, new Uint8Array(32)));
+  const vote = proto.Message.PollVoteMessage.encode({ selectedOptions: options.map(hashOption) }).finish();
+  return { encPayload: aesEncryptGCM(vote, key, iv, Buffer.from(`${pollId}\u0000${voter}`)), encIv: iv };
+}
+
+/** Names of the chosen options; `undefined` when none of the ways to name the parties opens it. */
+export function decryptVote(
+  vote: proto.Message.IPollEncValue,
+  poll: proto.Message.IPollCreationMessage,
+  contexts: readonly PollContext[],
+): string[] | undefined {
+  const names = new Map((poll.options ?? []).map(({ optionName }) => [hashOption(optionName ?? '').toString('hex'), optionName ?? '']));
+  for (const { pollId, creator, voter, secret } of contexts) {
+    try {
+      const opened = decryptPollVote(vote, { pollCreatorJid: creator, pollMsgId: pollId, pollEncKey: secret, voterJid: voter });
+      return (opened.selectedOptions ?? []).map((hash) => names.get(Buffer.from(hash).toString('hex')) ?? 'unknown option');
+    } catch {
+      // Encrypted under the other way of naming voter or creator: the next one is tried.
+      continue;
+    }
+  }
+  return undefined;
+}

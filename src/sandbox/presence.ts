@@ -1,0 +1,90 @@
+/** Who is online and who types; nothing of it is kept. */
+import { isGroupJid, jidOf } from './address.ts';
+import type { Groups } from './groups.ts';
+import type { Links } from './links.ts';
+import { firstChild, node, unixSeconds, type BinaryNode } from './nodes.ts';
+import type { Device, People, Person } from './people.ts';
+import type { Connection } from './wire/connection.ts';
+
+type ChatState = 'composing' | 'recording' | 'paused';
+
+const maxSubscriptions = 5000;
+
+export class Presence {
+  readonly #people: People;
+  readonly #links: Links;
+  readonly #groups: Groups;
+  /** Last time somebody was seen, in milliseconds; absent: online now. */
+  readonly #seen = new Map<string, number>();
+  readonly #online = new Set<string>();
+
+  constructor(people: People, links: Links, groups: Groups) {
+    this.#people = people;
+    this.#links = links;
+    this.#groups = groups;
+  }
+
+  /** `<presence>` of a client: its own state, or the wish to see somebody's. */
+  fromClient(connection: Connection, device: Device, stanza: BinaryNode): void {
+    const { type, name, to } = stanza.attrs;
+    const person = this.#people.ensure(device.number);
+    if (type === 'subscribe') {
+      const other = this.#people.resolve(to)?.person;
+      if (!other || connection.subscriptions.size >= maxSubscriptions) return;
+      connection.subscriptions.add(other.number);
+      if (this.#online.has(other.number) || this.#seen.has(other.number))
+        connection.send(this.#presenceNode(other, to?.endsWith('@lid') === true));
+      return;
+    }
+    if (name && name !== '~' && name !== device.pushName) {
+      device.pushName = name.slice(0, 100);
+      this.#people.saveDevice(device);
+    }
+    if (type === 'available' || type === 'unavailable') this.setOnline(person, type === 'available');
+  }
+
+  chatstateFromClient(device: Device, stanza: BinaryNode): void {
+    const state = firstChild(stanza);
+    const to = stanza.attrs['to'];
+    if (!state || !to || (state.tag !== 'composing' && state.tag !== 'paused')) return;
+    const recording = state.tag === 'composing' && state.attrs['media'] === 'audio';
+    this.chatstate(this.#people.ensure(device.number), to, recording ? 'recording' : state.tag);
+  }
+
+  /** `to`: a user's or a group's jid. */
+  chatstate(person: Person, to: string, state: ChatState): void {
+    const content = [state === 'recording' ? node('composing', { media: 'audio' }) : node(state)];
+    const group = isGroupJid(to) ? this.#groups.find(to) : undefined;
+    const other = this.#people.resolve(to)?.person;
+    for (const { number } of group?.members ?? (other ? [other] : [])) {
+      if (number === person.number) continue;
+      const jid = jidOf(person, group?.addressing ?? (to.endsWith('@lid') ? 'lid' : 'pn'));
+      const stanza = node('chatstate', group ? { from: group.jid, participant: jid } : { from: jid }, content);
+      for (const device of this.#people.devices(number)) this.#links.tell(device, stanza);
+    }
+    this.#people.emit({ type: 'presence', of: person.number, chat: group?.jid ?? (other ? jidOf(other, 'pn') : to), state });
+  }
+
+  /** Told to those who subscribed, and to `also`. */
+  setOnline(person: Person, online: boolean, also?: Person): void {
+    if (online) {
+      this.#online.add(person.number);
+      this.#seen.delete(person.number);
+    } else {
+      this.#online.delete(person.number);
+      this.#seen.set(person.number, Date.now());
+    }
+    for (const connection of this.#links.all()) {
+      const reader = this.#people.deviceByKey(connection.deviceKey);
+      const told = connection.subscriptions.has(person.number) || (also !== undefined && reader?.number === also.number);
+      if (told && connection.active) connection.send(this.#presenceNode(person, false));
+    }
+    this.#people.emit({ type: 'presence', of: person.number, chat: '', state: online ? 'available' : 'unavailable' });
+  }
+
+  #presenceNode(person: Person, lid: boolean): BinaryNode {
+    const seen = this.#seen.get(person.number);
+    const offline = this.#online.has(person.number) ? {} : { type: 'unavailable', last: seen === undefined ? 'deny' : unixSeconds(seen) };
+    return node('presence', { from: jidOf(person, lid ? 'lid' : 'pn'), ...offline });
+  }
+}

@@ -1,0 +1,29 @@
+/** Chance comes in by this door, so that a seed makes a run repeatable (keys of Signal and Noise stay truly random). */
+import { createHash, randomBytes } from 'node:crypto';
+
+export interface Random {
+  bytes(length: number): Buffer;
+  /** A message id as phones make them. */
+  messageId(): string;
+  /** A stanza id. */
+  id(): string;
+}
+
+export function createRandom(seed?: number): Random {
+  const bytes = seed === undefined ? randomBytes : seeded(seed);
+  return {
+    bytes,
+    messageId: () => `AC${bytes(15).toString('hex').toUpperCase()}`,
+    id: () => bytes(8).toString('hex'),
+  };
+}
+
+/** Bytes from a hashed counter: enough for ids, never for secrets that matter. */
+function seeded(seed: number): (length: number) => Buffer {
+  let counter = 0;
+  return (length) => {
+    const blocks: Buffer[] = [];
+    for (let made = 0; made < length; made += 32) blocks.push(createHash('sha256').update(`${seed}:${counter++}`).digest());
+    return Buffer.concat(blocks).subarray(0, length);
+  };
+}

@@ -1,0 +1,177 @@
+/** Puts the simulated platform together and opens its one port, where HTTP, WebSocket and HTTPS meet. */
+import { randomBytes } from 'node:crypto';
+import { createServer as createHttpServer, type IncomingMessage, type Server as HttpServer } from 'node:http';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { pino, type Logger } from 'pino';
+import { WebSocketServer } from 'ws';
+import { AppState } from './app-state.ts';
+import { openIdentity, type ServerIdentity } from './certificates.ts';
+import { buildControl } from './control/app.ts';
+import type { Sandbox } from './face.ts';
+import { Faults } from './faults.ts';
+import { Groups } from './groups.ts';
+import { Links } from './links.ts';
+import { createHandler } from './login.ts';
+import { createMediaHost, openCertificates } from './media-host.ts';
+import { Media } from './media.ts';
+import { Inbox } from './messages/inbox.ts';
+import { Outbox } from './messages/outbox.ts';
+import { Receipts } from './messages/receipts.ts';
+import { Pairing } from './pairing.ts';
+import type { Parts } from './parts.ts';
+import { People } from './people.ts';
+import { Presence } from './presence.ts';
+import { createRandom } from './random.ts';
+import { Bundles } from './signal/bundles.ts';
+import { Phones } from './signal/phones.ts';
+import { Counters } from './stats.ts';
+import { Database, Records } from './store/database.ts';
+import { KeyStore } from './store/keys.ts';
+import { MessageStore } from './store/messages.ts';
+import { QueueStore } from './store/queue.ts';
+import { maxFrame } from './wire/codec.ts';
+import { Connection } from './wire/connection.ts';
+import { World } from './world.ts';
+
+export interface SandboxOptions {
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly dataDir: string;
+  /** Makes ids and references repeatable. */
+  readonly seed?: number | undefined;
+  readonly log?: Logger | undefined;
+  /** False: messages are acknowledged without being decrypted (benchmarks). */
+  readonly decrypt?: boolean | undefined;
+}
+
+export interface RunningSandbox {
+  readonly port: number;
+  readonly sandbox: Sandbox;
+  stop(): Promise<void>;
+}
+
+const host = '127.0.0.1';
+/** Milliseconds that a new TCP connection may stay without a first byte. */
+const firstByteMs = 30_000;
+const maxConnections = 20_000;
+/** First byte of a TLS handshake. */
+const tlsHandshake = 0x16;
+
+export async function startSandbox(options: SandboxOptions): Promise<RunningSandbox> {
+  const log = options.log ?? pino({ level: 'silent' });
+  const db = new Database(options.dataDir);
+  const records = new Records(db);
+  const identity = openIdentity(records);
+  const certificates = await openCertificates(records);
+  const parts = build(db, records, options, log);
+  const sandbox = new World(parts, {
+    noiseRoot: Buffer.from(identity.root).toString('hex'),
+    mediaAuthority: certificates.authority,
+  });
+  const control = await buildControl(sandbox, { onSurprise: (error) => log.error({ error: String(error) }, 'control.failed') });
+  const http = createHttpServer((request, response) => control.handler(request, response));
+  const clients = acceptClients(http, parts, identity);
+  const https = createMediaHost(certificates, { media: parts.media, counters: parts.counters, auth: parts.mediaAuth });
+  const sockets = new Set<Socket>();
+  const tcp = listenOnce(http, https, sockets);
+  await listen(tcp, options.port).catch(async (error: unknown) => {
+    await control.close();
+    db.close();
+    throw error;
+  });
+  const { port } = tcp.address() as AddressInfo;
+  parts.media.host = `${host}:${port}`;
+  const stop = async (): Promise<void> => {
+    const closed = new Promise<void>((resolve) => tcp.close(() => resolve()));
+    await control.close();
+    const work = [...clients].map((client) => client.work);
+    for (const client of clients) client.close(1001);
+    for (const socket of sockets) socket.destroy();
+    await closed;
+    await Promise.allSettled(work);
+    db.close();
+  };
+  return { port, sandbox, stop };
+}
+
+async function listen(server: Server, port: number): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+}
+
+function build(db: Database, records: Records, options: SandboxOptions, log: Logger): Parts {
+  const random = createRandom(options.seed);
+  const counters = new Counters();
+  const faults = new Faults();
+  const keys = new KeyStore(db);
+  const messages = new MessageStore(db);
+  const people = new People(records, (error) => log.error({ error: String(error) }, 'listener.failed'));
+  const links = new Links(db, new QueueStore(db), keys, faults, counters);
+  const phones = new Phones(db, keys, people);
+  const bundles = new Bundles(people, phones, keys, links, random);
+  const groups = new Groups(records, people, links, keys, random);
+  const receipts = new Receipts(people, links, groups, messages);
+  const media = new Media(options.dataDir, random);
+  const inbox = new Inbox(people, phones, messages, media, links, receipts, counters);
+  const outbox = new Outbox(people, phones, bundles, links, messages, inbox, groups);
+  const pairing = new Pairing(people, phones, links, counters, random);
+  const presence = new Presence(people, links, groups);
+  const appState = new AppState(db, records, people, links, random);
+  const mediaAuth = randomBytes(24).toString('base64url');
+  const decrypt = options.decrypt ?? true;
+  const traffic = { links, phones, bundles, groups, receipts, inbox, outbox, media, pairing, presence, appState };
+  return { db, keys, messages, people, ...traffic, faults, counters, random, log, decrypt, mediaAuth };
+}
+
+/** Upgrades of `/ws/chat` become connections; the set shrinks as they end. */
+function acceptClients(http: HttpServer, parts: Parts, identity: ServerIdentity): Set<Connection> {
+  const clients = new Set<Connection>();
+  const handler = createHandler(parts);
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: maxFrame, perMessageDeflate: false, autoPong: false });
+  http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const fault = parts.faults.take('refuseUpgrade');
+    const refused = fault && (fault.code ?? 503);
+    const path = (request.url ?? '').split('?')[0];
+    const status = refused ?? (path !== '/ws/chat' ? 404 : clients.size >= maxConnections ? 503 : undefined);
+    if (status !== undefined) {
+      socket.end(`HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+      return;
+    }
+    sockets.handleUpgrade(request, socket, head, (ws) => {
+      parts.counters.connections.open += 1;
+      parts.counters.connections.total += 1;
+      const connection: Connection = new Connection(ws, request.socket, identity, parts.faults, {
+        ...handler,
+        onClosed(one) {
+          clients.delete(one);
+          handler.onClosed(one);
+        },
+      });
+      clients.add(connection);
+    });
+  });
+  return clients;
+}
+
+/** Hands each TCP connection to HTTP or HTTPS by its first byte. */
+function listenOnce(http: HttpServer, https: Server, sockets: Set<Socket>): Server {
+  return createServer((socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+    socket.on('error', () => socket.destroy());
+    socket.setTimeout(firstByteMs, () => socket.destroy());
+    socket.once('data', (first: Buffer) => {
+      socket.pause();
+      socket.setTimeout(0);
+      socket.removeAllListeners('timeout');
+      socket.unshift(first);
+      // TLS takes the byte back from the paused socket by itself; HTTP waits for it to flow.
+      const tls = first[0] === tlsHandshake;
+      (tls ? https : http).emit('connection', socket);
+      if (!tls) socket.resume();
+    });
+  });
+}

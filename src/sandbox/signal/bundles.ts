@@ -1,0 +1,49 @@
+/** Key bundles of phones and linked devices: a one-time key goes to one asker only. */
+import { deviceKey } from '../address.ts';
+import type { Links } from '../links.ts';
+import { node, platformJid, unixSeconds } from '../nodes.ts';
+import type { Device, People, Person } from '../people.ts';
+import type { Random } from '../random.ts';
+import type { KeyStore } from '../store/keys.ts';
+import type { Bundle } from './identity.ts';
+import type { Phones } from './phones.ts';
+
+/** With this many one-time keys left a device is asked for more. */
+const lowKeys = 4;
+
+export class Bundles {
+  readonly #people: People;
+  readonly #phones: Phones;
+  readonly #keys: KeyStore;
+  readonly #links: Links;
+  readonly #random: Random;
+
+  constructor(people: People, phones: Phones, keys: KeyStore, links: Links, random: Random) {
+    this.#people = people;
+    this.#phones = phones;
+    this.#keys = keys;
+    this.#links = links;
+    this.#random = random;
+  }
+
+  /** `undefined` for a device that is not linked. */
+  of(person: Person, device: number): Bundle | undefined {
+    if (device === 0) return this.#phones.bundle(person);
+    const linked = this.#people.device(person.number, device);
+    return linked && this.ofDevice(linked);
+  }
+
+  ofDevice(device: Device): Bundle {
+    const owner = deviceKey(device.number, device.device);
+    const preKey = this.#keys.takePreKey(owner);
+    const left = this.#keys.countPreKeys(owner);
+    if (preKey && (left === lowKeys || left === 0)) this.#askForKeys(device, left);
+    const { registrationId, identity, signedPreKey } = device;
+    return { registrationId, identity, signedPreKey, preKey };
+  }
+
+  #askForKeys(device: Device, left: number): void {
+    const attrs = { from: platformJid, type: 'encrypt', id: this.#random.id(), t: unixSeconds(Date.now()) };
+    this.#links.deliver(device, node('notification', attrs, [node('count', { value: String(left) })]));
+  }
+}

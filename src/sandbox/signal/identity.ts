@@ -1,0 +1,78 @@
+/** Keys of a simulated phone, and the bundle by which others start a Signal session with it. */
+import { Curve, generateRegistrationId, signedKeyPair, type KeyPair, type SignedKeyPair } from '@whiskeysockets/baileys';
+import { children, child, childBytes, childNumber, node, uint, type BinaryNode } from '../nodes.ts';
+import { withType } from '../signatures.ts';
+import type { PreKey, SignedPreKey } from '../store/keys.ts';
+
+/** Private; kept in the data folder. */
+export interface PhoneKeys {
+  readonly identity: KeyPair;
+  readonly signedPreKey: SignedKeyPair;
+  readonly registrationId: number;
+  /** Id of the one-time key that is made next. */
+  nextPreKey: number;
+}
+
+/** Public halves of a device's keys: what a session with it starts from. */
+export interface Bundle {
+  readonly registrationId: number;
+  readonly identity: Uint8Array;
+  readonly signedPreKey: SignedPreKey;
+  readonly preKey?: PreKey | undefined;
+}
+
+export function makePhoneKeys(): PhoneKeys {
+  const identity = Curve.generateKeyPair();
+  return { identity, signedPreKey: signedKeyPair(identity, 1), registrationId: generateRegistrationId() || 1, nextPreKey: 1 };
+}
+
+const keyNode = (tag: string, key: { readonly id: number; readonly value: Uint8Array; readonly signature?: Uint8Array }): BinaryNode =>
+  node(tag, {}, [
+    node('id', {}, uint(key.id, 3)),
+    node('value', {}, key.value),
+    ...(key.signature ? [node('signature', {}, key.signature)] : []),
+  ]);
+
+/** Children of a `<user>` in the answer to a key request. */
+export const bundleNodes = (bundle: Bundle): BinaryNode[] => [
+  node('registration', {}, uint(bundle.registrationId, 4)),
+  node('type', {}, Buffer.from([5])),
+  node('identity', {}, bundle.identity),
+  keyNode('skey', bundle.signedPreKey),
+  ...(bundle.preKey ? [keyNode('key', bundle.preKey)] : []),
+];
+
+/** Children `<key>` of a list, as an upload has them. */
+export const readPreKeys = (list: BinaryNode | undefined): PreKey[] =>
+  children(list, 'key').flatMap((one) => {
+    const id = childNumber(one, 'id', 3);
+    const value = childBytes(one, 'value', 32);
+    return id === undefined || !value ? [] : [{ id, value }];
+  });
+
+export function readSignedPreKey(parent: BinaryNode | undefined): SignedPreKey | undefined {
+  const skey = child(parent, 'skey');
+  const id = childNumber(skey, 'id', 3);
+  const value = childBytes(skey, 'value', 32);
+  const signature = childBytes(skey, 'signature', 64);
+  return id === undefined || !value || !signature ? undefined : { id, value, signature };
+}
+
+/** The keys that a client adds to a retry receipt, when it did. */
+export function readRetryBundle(receipt: BinaryNode): Bundle | undefined {
+  const keys = child(receipt, 'keys');
+  const registrationId = childNumber(receipt, 'registration', 4);
+  const identity = childBytes(keys, 'identity', 32);
+  const signedPreKey = readSignedPreKey(keys);
+  if (!keys || registrationId === undefined || !identity || !signedPreKey) return undefined;
+  const preKey = readPreKeys(keys)[0];
+  return { registrationId, identity, signedPreKey, preKey };
+}
+
+/** As the Signal library wants it. */
+export const toSession = ({ registrationId, identity, signedPreKey, preKey }: Bundle) => ({
+  registrationId,
+  identityKey: withType(identity),
+  signedPreKey: { keyId: signedPreKey.id, publicKey: withType(signedPreKey.value), signature: Buffer.from(signedPreKey.signature) },
+  ...(preKey ? { preKey: { keyId: preKey.id, publicKey: withType(preKey.value) } } : {}),
+});

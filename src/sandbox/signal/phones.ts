@@ -1,0 +1,171 @@
+/**
+ * The Signal device of every simulated phone. Work of one phone is serial, and what it changed is stored together with
+ * its effects in one transaction: a ratchet that moved is safe before anything written with it goes out.
+ */
+import {
+  Curve,
+  DEFAULT_CONNECTION_CONFIG,
+  type SignalDataSet,
+  type SignalDataTypeMap,
+  type SignalRepositoryWithLIDStore,
+} from '@whiskeysockets/baileys';
+import { pino } from 'pino';
+import { lidJid } from '../address.ts';
+import type { People, Person } from '../people.ts';
+import type { Database } from '../store/database.ts';
+import type { KeyStore } from '../store/keys.ts';
+import { makePhoneKeys, toSession, type Bundle, type PhoneKeys } from './identity.ts';
+
+export type EnvelopeType = 'pkmsg' | 'msg';
+
+/** What a phone can do while it has its turn. Devices are named by their LID jid. */
+export interface SignalTurn {
+  hasSession(jid: string): Promise<boolean>;
+  startSession(jid: string, bundle: Bundle): Promise<void>;
+  encrypt(jid: string, data: Uint8Array): Promise<{ type: EnvelopeType; ciphertext: Uint8Array }>;
+  /** Rejects when it cannot; `identity` is the key that the sender's session stands on. */
+  decrypt(jid: string, type: EnvelopeType, ciphertext: Uint8Array): Promise<{ plain: Uint8Array; identity: Uint8Array | undefined }>;
+  encryptGroup(group: string, data: Uint8Array): Promise<{ ciphertext: Uint8Array; distribution: Uint8Array }>;
+  decryptGroup(group: string, jid: string, ciphertext: Uint8Array): Promise<Uint8Array>;
+  learnSenderKey(group: string, jid: string, distribution: Uint8Array): Promise<void>;
+  /** Devices that have this phone's sender key of the group already. */
+  senderKeyMemory(group: string): Promise<Record<string, boolean>>;
+  rememberSenderKey(group: string, jids: Record<string, boolean>): Promise<void>;
+}
+
+/** Runs inside the transaction that stores the turn's keys. */
+export type Effects = () => void;
+
+interface Signal {
+  readonly repository: SignalRepositoryWithLIDStore;
+  changes: Record<string, Record<string, unknown>>;
+  turn: Promise<void>;
+}
+
+const silent = pino({ level: 'silent' });
+
+export class Phones {
+  readonly #signals = new Map<string, Signal>();
+  readonly #db: Database;
+  readonly #keys: KeyStore;
+  readonly #people: People;
+
+  constructor(db: Database, keys: KeyStore, people: People) {
+    this.#db = db;
+    this.#keys = keys;
+    this.#people = people;
+  }
+
+  keysOf(person: Person): PhoneKeys {
+    if (!person.keys) {
+      person.keys = makePhoneKeys();
+      this.#people.save(person);
+    }
+    return person.keys;
+  }
+
+  /** Bundle of the phone itself, with a one-time key of its own. */
+  bundle(person: Person): Bundle {
+    const keys = this.keysOf(person);
+    const id = keys.nextPreKey;
+    const pair = Curve.generateKeyPair();
+    keys.nextPreKey = (id % 0xff_ff_fe) + 1;
+    this.#db.atomically(() => {
+      this.#keys.putSignal(person.number, { 'pre-key': { [id]: pair } });
+      this.#people.save(person);
+    });
+    return { ...this.publicBundle(person), preKey: { id, value: pair.public } };
+  }
+
+  publicBundle(person: Person): Bundle {
+    const { identity, registrationId, signedPreKey } = this.keysOf(person);
+    const { keyId: id, keyPair, signature } = signedPreKey;
+    return { registrationId, identity: identity.public, signedPreKey: { id, value: keyPair.public, signature } };
+  }
+
+  /** Gives the phone its turn: `work` uses the keys, then keys and the effects it answers with are stored together. */
+  async take(person: Person, work: (signal: SignalTurn) => Promise<Effects | void>): Promise<void> {
+    const signal = this.#signalOf(person);
+    const before = signal.turn;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    signal.turn = promise;
+    await before;
+    try {
+      signal.changes = {};
+      const effects = await work(
+        turnOf(signal.repository, person, {
+          read: (type, id) => this.#read(person.number, signal, type, id),
+          write: (type, id, value) => {
+            signal.changes[type] = { ...signal.changes[type], [id]: value };
+          },
+        }),
+      );
+      this.#db.atomically(() => {
+        this.#keys.putSignal(person.number, signal.changes);
+        effects?.();
+      });
+    } finally {
+      signal.changes = {};
+      resolve();
+    }
+  }
+
+  #signalOf(person: Person): Signal {
+    const known = this.#signals.get(person.number);
+    if (known) return known;
+    const { identity, registrationId, signedPreKey } = this.keysOf(person);
+    const store = {
+      get: <T extends keyof SignalDataTypeMap>(type: T, ids: string[]) =>
+        Object.fromEntries(
+          ids.map((id) => [id, this.#read(person.number, signal, type, id)]).filter(([, value]) => value !== undefined && value !== null),
+        ) as { [id: string]: SignalDataTypeMap[T] },
+      set: (data: SignalDataSet) => {
+        for (const [type, values] of Object.entries(data)) signal.changes[type] = { ...signal.changes[type], ...values };
+      },
+      isInTransaction: () => false,
+      // Turns are serial already, so the library's own transactions need nothing.
+      transaction: <T>(run: () => Promise<T>) => run(),
+    };
+    const creds = { signedIdentityKey: identity, signedPreKey, registrationId };
+    const auth = { creds, keys: store } as unknown as Parameters<typeof DEFAULT_CONNECTION_CONFIG.makeSignalRepository>[0];
+    const repository = DEFAULT_CONNECTION_CONFIG.makeSignalRepository(auth, silent, async () => []);
+    const signal: Signal = { repository, changes: {}, turn: Promise.resolve() };
+    this.#signals.set(person.number, signal);
+    return signal;
+  }
+
+  #read(owner: string, signal: Signal, type: string, id: string): unknown {
+    const changed = signal.changes[type];
+    return changed && id in changed ? changed[id] : this.#keys.signal(owner, type, id);
+  }
+}
+
+interface Values {
+  read(type: string, id: string): unknown;
+  write(type: string, id: string, value: unknown): void;
+}
+
+function turnOf(repository: SignalRepositoryWithLIDStore, person: Person, { read, write }: Values): SignalTurn {
+  const me = lidJid(person.lid);
+  return {
+    hasSession: async (jid) => (await repository.validateSession(jid)).exists,
+    startSession: (jid, bundle) => repository.injectE2ESession({ jid, session: toSession(bundle) }),
+    encrypt: (jid, data) => repository.encryptMessage({ jid, data }),
+    async decrypt(jid, type, ciphertext) {
+      const plain = await repository.decryptMessage({ jid, type, ciphertext: Buffer.from(ciphertext) });
+      const identity = read('identity-key', repository.jidToSignalProtocolAddress(jid));
+      return { plain, identity: identity instanceof Uint8Array ? identity.subarray(1) : undefined };
+    },
+    async encryptGroup(group, data) {
+      const { ciphertext, senderKeyDistributionMessage: distribution } = await repository.encryptGroupMessage({ group, meId: me, data });
+      return { ciphertext, distribution };
+    },
+    decryptGroup: (group, authorJid, msg) => repository.decryptGroupMessage({ group, authorJid, msg }),
+    learnSenderKey: (groupId, authorJid, axolotlSenderKeyDistributionMessage) =>
+      repository.processSenderKeyDistributionMessage({ authorJid, item: { groupId, axolotlSenderKeyDistributionMessage } }),
+    senderKeyMemory: async (group) => (read('sender-key-memory', group) as Record<string, boolean> | undefined) ?? {},
+    rememberSenderKey: async (group, jids) => {
+      write('sender-key-memory', group, jids);
+    },
+  };
+}

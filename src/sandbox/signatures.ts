@@ -1,0 +1,13 @@
+/** XEdDSA as clients sign; the verifier is a real one, since Baileys' own accepts every signature. */
+import { Curve } from '@whiskeysockets/baileys';
+import { verify as verifyCurve } from 'curve25519-js';
+
+export function verify(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
+  if (publicKey.length !== 32 || signature.length !== 64) return false;
+  return verifyCurve(publicKey, message, signature);
+}
+
+export const sign = (privateKey: Uint8Array, message: Uint8Array): Uint8Array => Curve.sign(privateKey, message);
+
+/** Signal's key type byte, in front of public keys inside signed texts and sessions. */
+export const withType = (publicKey: Uint8Array): Buffer => Buffer.concat([Buffer.from([5]), publicKey]);

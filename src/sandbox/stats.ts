@@ -1,0 +1,54 @@
+/** Counters since the start; the oracle of tests. */
+import type { Digits, Stats } from './face.ts';
+
+/** Distinct names of unknown requests that are remembered: a hostile client must not fill the memory. */
+const maxUnknown = 200;
+
+export class Counters {
+  connections = { open: 0, total: 0 };
+  handshakes = 0;
+  pairings = 0;
+  messages = { fromClients: 0, toClients: 0, acknowledged: 0, decrypted: 0, undecryptable: 0, retryReceipts: 0 };
+  signatures = { verified: 0, rejected: 0 };
+  media = { uploads: 0, downloads: 0 };
+  readonly #logins = { total: 0, failed: 0, double: 0, perSecondMax: 0 };
+  readonly #loginsByNumber = new Map<Digits, number>();
+  readonly #unknown = new Map<string, number>();
+  #recentLogins: number[] = [];
+
+  login(number: Digits, double: boolean, now: number): void {
+    this.#logins.total += 1;
+    if (double) this.#logins.double += 1;
+    this.#loginsByNumber.set(number, (this.#loginsByNumber.get(number) ?? 0) + 1);
+    this.#recentLogins = [...this.#recentLogins.filter((at) => at > now - 1000), now];
+    this.#logins.perSecondMax = Math.max(this.#logins.perSecondMax, this.#recentLogins.length);
+  }
+
+  failedLogin(): void {
+    this.#logins.failed += 1;
+  }
+
+  unknown(name: string): void {
+    const known = this.#unknown.has(name) || this.#unknown.size < maxUnknown;
+    const key = known ? name.slice(0, 120) : 'others';
+    this.#unknown.set(key, (this.#unknown.get(key) ?? 0) + 1);
+  }
+
+  signature(valid: boolean): boolean {
+    this.signatures[valid ? 'verified' : 'rejected'] += 1;
+    return valid;
+  }
+
+  snapshot(): Stats {
+    return structuredClone({
+      connections: this.connections,
+      handshakes: this.handshakes,
+      pairings: this.pairings,
+      logins: { ...this.#logins, byNumber: Object.fromEntries(this.#loginsByNumber) },
+      messages: this.messages,
+      signatures: this.signatures,
+      media: this.media,
+      unknown: Object.fromEntries(this.#unknown),
+    });
+  }
+}

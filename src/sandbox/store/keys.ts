@@ -1,0 +1,85 @@
+/** One-time pre-keys of linked devices, and the Signal stores of the simulated phones. */
+import { decode, encode, type Database } from './database.ts';
+
+/** Public half of a one-time pre-key. */
+export interface PreKey {
+  readonly id: number;
+  readonly value: Uint8Array;
+}
+
+export interface SignedPreKey {
+  readonly id: number;
+  readonly value: Uint8Array;
+  readonly signature: Uint8Array;
+}
+
+/** What a Signal library writes: values by type and id; null deletes. */
+export type SignalChanges = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+export class KeyStore {
+  readonly #db: Database;
+  readonly #add;
+  readonly #take;
+  readonly #count;
+  readonly #clear;
+  readonly #get;
+  readonly #put;
+  readonly #drop;
+  readonly #forget;
+
+  constructor(db: Database) {
+    const { sql } = db;
+    this.#db = db;
+    this.#add = sql.prepare('INSERT OR REPLACE INTO prekey VALUES (?, ?, ?)');
+    this.#take = sql.prepare(
+      'DELETE FROM prekey WHERE owner = ?1 AND id = (SELECT min(id) FROM prekey WHERE owner = ?1) RETURNING id, value',
+    );
+    this.#count = sql.prepare('SELECT count(*) AS n FROM prekey WHERE owner = ?');
+    this.#clear = sql.prepare('DELETE FROM prekey WHERE owner = ?');
+    this.#get = sql.prepare('SELECT value FROM signal WHERE owner = ? AND type = ? AND id = ?');
+    this.#put = sql.prepare('INSERT INTO signal VALUES (?, ?, ?, ?) ON CONFLICT (owner, type, id) DO UPDATE SET value = excluded.value');
+    this.#drop = sql.prepare('DELETE FROM signal WHERE owner = ? AND type = ? AND id = ?');
+    this.#forget = sql.prepare(
+      "DELETE FROM signal WHERE owner = ? AND (type = 'sender-key' AND id = ? OR type = 'sender-key-memory' AND id = ?)",
+    );
+  }
+
+  addPreKeys(owner: string, keys: readonly PreKey[]): void {
+    this.#db.atomically(() => {
+      for (const key of keys) this.#add.run(owner, key.id, key.value);
+    });
+  }
+
+  /** Hands out a one-time key and forgets it: nobody gets the same one. */
+  takePreKey(owner: string): PreKey | undefined {
+    const row = this.#take.get(owner);
+    return row && { id: Number(row['id']), value: Buffer.from(row['value'] as Uint8Array) };
+  }
+
+  countPreKeys(owner: string): number {
+    return Number(this.#count.get(owner)?.['n'] ?? 0);
+  }
+
+  dropPreKeys(owner: string): void {
+    this.#clear.run(owner);
+  }
+
+  signal(owner: string, type: string, id: string): unknown {
+    const row = this.#get.get(owner, type, id);
+    return row && decode(row['value']);
+  }
+
+  putSignal(owner: string, changes: SignalChanges): void {
+    for (const [type, values] of Object.entries(changes)) {
+      for (const [id, value] of Object.entries(values)) {
+        if (value === null || value === undefined) this.#drop.run(owner, type, id);
+        else this.#put.run(owner, type, id, encode(value));
+      }
+    }
+  }
+
+  /** A member left: the next message of `owner` to the group is written under a new sender key. */
+  forgetSenderKey(owner: string, lid: string, group: string): void {
+    this.#forget.run(owner, `${group}::${lid}_1::0`, group);
+  }
+}

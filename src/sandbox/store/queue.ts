@@ -1,0 +1,58 @@
+/** Stanzas that wait for a linked device until it confirms them. */
+import type { Database } from './database.ts';
+
+export interface Queued {
+  readonly seq: number;
+  readonly node: Uint8Array;
+}
+
+/** A device that never comes back must not fill the disk. */
+const maxQueued = 100_000;
+
+export class QueueStore {
+  readonly #add;
+  readonly #list;
+  readonly #drop;
+  readonly #clear;
+  readonly #counts = new Map<string, number>();
+
+  constructor({ sql }: Database) {
+    this.#add = sql.prepare('INSERT INTO queue (owner, key, node) VALUES (?, ?, ?) RETURNING seq');
+    this.#list = sql.prepare('SELECT seq, node FROM queue WHERE owner = ? AND seq > ? ORDER BY seq LIMIT 200');
+    this.#drop = sql.prepare('DELETE FROM queue WHERE owner = ? AND key = ?');
+    this.#clear = sql.prepare('DELETE FROM queue WHERE owner = ?');
+    for (const row of sql.prepare('SELECT owner, count(*) AS n FROM queue GROUP BY owner').all()) {
+      this.#counts.set(String(row['owner']), Number(row['n']));
+    }
+  }
+
+  /** `key` is what the device's confirmation will name. False when the queue is full. */
+  add(owner: string, key: string, node: Uint8Array): boolean {
+    const count = this.count(owner);
+    if (count >= maxQueued) return false;
+    this.#add.get(owner, key, node);
+    this.#counts.set(owner, count + 1);
+    return true;
+  }
+
+  /** The next waiting stanzas after `seq`, oldest first. */
+  after(owner: string, seq: number): Queued[] {
+    return this.#list.all(owner, seq).map((row) => ({ seq: Number(row['seq']), node: row['node'] as Uint8Array }));
+  }
+
+  /** How many stanzas the confirmation took away. */
+  drop(owner: string, key: string): number {
+    const changes = Number(this.#drop.run(owner, key).changes);
+    if (changes > 0) this.#counts.set(owner, this.count(owner) - changes);
+    return changes;
+  }
+
+  clear(owner: string): void {
+    this.#clear.run(owner);
+    this.#counts.delete(owner);
+  }
+
+  count(owner: string): number {
+    return this.#counts.get(owner) ?? 0;
+  }
+}

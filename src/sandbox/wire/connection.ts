@@ -1,0 +1,211 @@
+/** One client's WebSocket: handshake, then nodes in and out. Nothing that a client sends may throw past this file. */
+import { proto } from '@whiskeysockets/baileys';
+import type { Socket } from 'node:net';
+import type { WebSocket } from 'ws';
+import type { ServerIdentity } from '../certificates.ts';
+import type { Faults } from '../faults.ts';
+import { node, type BinaryNode } from '../nodes.ts';
+import { decodeNode, encodeNode, maxFrame } from './codec.ts';
+import { frame, FrameReader, intro } from './frames.ts';
+import { NoiseResponder, type Transport } from './noise.ts';
+
+/** Bytes; a registration payload is below one kilobyte. */
+const handshakeFrame = 16 * 1024;
+const handshakeMs = 20_000;
+/** Bytes that may wait for a client that does not read. */
+const maxBuffered = 64 * 1024 * 1024;
+
+/** What the platform makes of a connection's life. */
+export interface ConnectionHandler {
+  /** The handshake is over: `payload` says who wants to log in or to register. */
+  onPayload(connection: Connection, payload: proto.ClientPayload): void;
+  onNode(connection: Connection, node: BinaryNode): void;
+  onClosed(connection: Connection): void;
+  /** What came in was no use; the connection is closed. */
+  onBroken(connection: Connection, error: unknown): void;
+  onHandshake(): void;
+}
+
+type Stage = 'hello' | 'finish' | 'open' | 'closed';
+
+export class Connection {
+  /** Noise key of the client, once the handshake is over. */
+  clientStatic: Buffer = Buffer.alloc(0);
+  /** Set by the login: names the linked device. */
+  deviceKey: string | undefined;
+  /** The device asked for what waited; from then on it gets stanzas at once. */
+  active = false;
+  /** People whose device list this client has in its cache. */
+  readonly knows = new Set<string>();
+  /** Messages that it asked for again: the refusal that follows is about the first copy. */
+  readonly retried = new Set<string>();
+  /** Whose presence it wants to see. */
+  readonly subscriptions = new Set<string>();
+  /** Work that must happen in the order of arrival. */
+  work: Promise<void> = Promise.resolve();
+  /** What other parties send while a message of this client is worked on: it goes out after the message's ack, as on the real platform. */
+  held: (() => void)[] | undefined;
+  /** Milliseconds that every stanza waits. */
+  delayMs = 0;
+  #silent = false;
+  #stage: Stage = 'hello';
+  #transport: Transport | undefined;
+  readonly #noise = new NoiseResponder(intro);
+  readonly #reader = new FrameReader(handshakeFrame);
+  readonly #deadline: NodeJS.Timeout;
+  readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #ws: WebSocket;
+  readonly #socket: Socket;
+  readonly #identity: ServerIdentity;
+  readonly #faults: Faults;
+  readonly #handler: ConnectionHandler;
+
+  constructor(ws: WebSocket, socket: Socket, identity: ServerIdentity, faults: Faults, handler: ConnectionHandler) {
+    this.#ws = ws;
+    this.#socket = socket;
+    this.#identity = identity;
+    this.#faults = faults;
+    this.#handler = handler;
+    this.#deadline = setTimeout(() => this.close(1008), handshakeMs);
+    ws.on('message', (data: Buffer) => this.#receive(data));
+    ws.on('ping', (data: Buffer) => {
+      if (!this.#silent && ws.readyState === ws.OPEN) ws.pong(data);
+    });
+    // A protocol error of the client (oversized, malformed); `close` follows.
+    ws.on('error', () => ws.terminate());
+    ws.on('close', () => this.#ended());
+  }
+
+  get open(): boolean {
+    return this.#stage === 'open';
+  }
+
+  send(one: BinaryNode): void {
+    this.sendEncoded(encodeNode(one));
+  }
+
+  /** A node that is encoded already. */
+  sendEncoded(encoded: Uint8Array): void {
+    if (this.delayMs === 0) this.#write(encoded);
+    else this.#later(this.delayMs, () => this.#write(encoded));
+  }
+
+  /** Says `last` and closes after it. */
+  finish(last: BinaryNode): void {
+    this.send(last);
+    this.close(1000, this.delayMs);
+  }
+
+  close(code = 1000, afterMs = 0): void {
+    if (afterMs > 0) {
+      this.#later(afterMs, () => this.close(code));
+      return;
+    }
+    // 1005, 1006 and 1015 may not be sent; such a wish is a reset.
+    if (code < 1000 || (code > 1003 && code < 1007) || (code > 1014 && code < 3000) || code > 4999) this.reset();
+    else if (!this.#silent) this.#ws.close(code);
+    else this.#ws.terminate();
+    this.#ended();
+  }
+
+  /** TCP reset. */
+  reset(): void {
+    this.#socket.resetAndDestroy();
+    this.#ended();
+  }
+
+  /** Keeps the socket and says nothing more. */
+  silence(): void {
+    this.#silent = true;
+  }
+
+  /** Sends a frame that does not decrypt. */
+  corrupt(): void {
+    if (this.#stage === 'open') this.#ws.send(frame(Buffer.alloc(40, 0x5a)));
+  }
+
+  #later(ms: number, task: () => void): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      task();
+    }, ms);
+    this.#timers.add(timer);
+  }
+
+  #write(encoded: Uint8Array): void {
+    if (!this.#transport || this.#silent || this.#stage !== 'open' || this.#ws.readyState !== this.#ws.OPEN) return;
+    if (this.#ws.bufferedAmount > maxBuffered) {
+      this.#ws.terminate();
+      return;
+    }
+    this.#ws.send(frame(this.#transport.seal(encoded)));
+  }
+
+  #receive(data: Buffer): void {
+    try {
+      for (const one of this.#reader.push(data)) {
+        if (this.#stage === 'closed') return;
+        this.#accept(one);
+      }
+    } catch (error) {
+      // Not this protocol, not authentic or not decodable: the platform hangs up without a word.
+      this.#handler.onBroken(this, error);
+      this.close(1002);
+    }
+  }
+
+  #accept(data: Buffer): void {
+    if (this.#stage === 'hello') this.#hello(data);
+    else if (this.#stage === 'finish') this.#finish(data);
+    else if (this.#transport) this.#handler.onNode(this, decodeNode(this.#transport.open(data)));
+  }
+
+  #hello(data: Buffer): void {
+    const ephemeral = proto.HandshakeMessage.decode(data).clientHello?.ephemeral;
+    if (ephemeral?.length !== 32) throw new Error('no client hello');
+    this.#stage = 'finish';
+    if (this.#faults.take('silentHandshake')) {
+      this.#silent = true;
+      clearTimeout(this.#deadline);
+      return;
+    }
+    if (this.#faults.take('garbageHandshake')) {
+      this.#ws.send(frame(Buffer.from([0xff, 0xff, 0xff, 0x07, 0x42])));
+      return;
+    }
+    this.#noise.readHello(ephemeral);
+    const wrong = this.#faults.take('badCertificate') !== undefined;
+    const serverHello = this.#noise.writeHello(this.#identity.staticKey, wrong ? this.#identity.wrongChain : this.#identity.chain);
+    this.#ws.send(frame(proto.HandshakeMessage.encode({ serverHello }).finish()));
+  }
+
+  #finish(data: Buffer): void {
+    const finish = proto.HandshakeMessage.decode(data).clientFinish;
+    if (!finish?.static || !finish.payload) throw new Error('no client finish');
+    const { clientStatic, payload } = this.#noise.readFinish(finish.static, finish.payload);
+    this.clientStatic = clientStatic;
+    this.#transport = this.#noise.split();
+    this.#stage = 'open';
+    this.#reader.limit = maxFrame;
+    clearTimeout(this.#deadline);
+    this.#handler.onHandshake();
+    this.#handler.onPayload(this, proto.ClientPayload.decode(payload));
+  }
+
+  #ended(): void {
+    if (this.#stage === 'closed') return;
+    this.#stage = 'closed';
+    clearTimeout(this.#deadline);
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#handler.onClosed(this);
+  }
+}
+
+/** Refusal that ends a stream: `<stream:error>` with an optional code and reason. */
+export const streamError = (code?: number, reason?: BinaryNode): BinaryNode =>
+  node('stream:error', { code: code === undefined ? undefined : String(code) }, reason ? [reason] : undefined);
+
+/** Two logins of one device: the older one learns it this way. */
+export const replaced = (): BinaryNode => streamError(undefined, node('conflict', { type: 'replaced' }));
+
+export const deviceRemoved = (): BinaryNode => streamError(401, node('conflict', { type: 'device_removed' }));

@@ -1,0 +1,180 @@
+/** The composition root: adapters, then the gateway, then HTTP; and the reverse on stop. */
+import { createHash, randomBytes, randomInt } from 'node:crypto';
+import { isIP } from 'node:net';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { createGateway, type RunningGateway } from '#actors/gateway.ts';
+import type { Chance, Log, Receiver, Time } from '#actors/ports.ts';
+import { baseUrlOf, type Settings } from '#config/load.ts';
+import { encryptionKey, openDataDir } from '#config/secrets.ts';
+import { buildApp } from '#src/http/app.ts';
+import { createLinkPreviews } from '#src/media/link-preview.ts';
+import { createMedia } from '#src/media/media.ts';
+import { createPlatform } from '#src/platform/platform.ts';
+import { policyOf } from '#src/policy.ts';
+import { openStorage } from '#src/storage/open.ts';
+import { createAddressGuard } from '#src/webhooks/address-guard.ts';
+import { createReceiver } from '#src/webhooks/receiver.ts';
+import { signer } from '#src/webhooks/signature.ts';
+
+export interface Service {
+  readonly gateway: RunningGateway;
+  /** Where HTTP listens. */
+  readonly address: string;
+  /** Resolves when another process took the database over: this one has to go. */
+  readonly taken: Promise<void>;
+  /** Resolves when everything is closed; idempotent. */
+  stop(): Promise<void>;
+}
+
+const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+
+const chance: Chance = {
+  random: () => Math.random(),
+  hex: (bytes) => randomBytes(bytes).toString('hex'),
+  token: (length) => Array.from({ length }, () => letters[randomInt(letters.length)]).join(''),
+};
+
+const time: Time = {
+  now: () => Date.now(),
+  setTimeout: (fn, ms) => setTimeout(fn, ms),
+  clearTimeout: (id) => clearTimeout(id as NodeJS.Timeout),
+};
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** Delays of the event loop in the current minute and the one before; stops when closed. */
+function watchLoop(): { readonly lagMs: () => number; readonly close: () => Promise<void> } {
+  const delays = monitorEventLoopDelay({ resolution: 10 });
+  let before = 0;
+  delays.enable();
+  const timer = setInterval(() => {
+    before = delays.percentile(99);
+    delays.reset();
+  }, 60_000).unref();
+  return {
+    lagMs: () => Math.round(Math.max(before, delays.percentile(99)) / 1e6),
+    close: async () => {
+      clearInterval(timer);
+      delays.disable();
+    },
+  };
+}
+
+/** What was opened, closed in the reverse order; one that fails does not keep the others open. */
+class Closers {
+  readonly #log: Log;
+  readonly #all: { readonly name: string; readonly close: () => Promise<void> }[] = [];
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  add(name: string, close: () => Promise<void>): void {
+    this.#all.push({ name, close });
+  }
+
+  async close(): Promise<void> {
+    for (const { name, close } of this.#all.splice(0).toReversed()) {
+      try {
+        await close();
+      } catch (error) {
+        this.#log.error({ part: name, error }, 'service.notClosed');
+      }
+    }
+  }
+}
+
+/** Opens everything below the gateway. */
+async function openPorts(settings: Settings, log: Log, version: string, closers: Closers, onTaken: () => void) {
+  const dataDir = openDataDir(settings.dataDir);
+  const userAgent = `Dormouse/${version}`;
+  const storage = await openStorage({
+    databaseUrl: settings.databaseUrl,
+    dataDir,
+    encryptionKey: Buffer.from(encryptionKey(settings)),
+    log,
+    onTaken,
+  });
+  closers.add('storage', () => storage.close());
+  const media = createMedia();
+  closers.add('media', () => media.close());
+  const guard = createAddressGuard({ allow: settings.allowPrivateReceivers });
+  const posts = createReceiver({ guard, timeoutMs: settings.webhookTimeoutMs, userAgent, connections: settings.webhookPostsPerHost });
+  closers.add('receiver', () => posts.close());
+  const receiver: Receiver = { post: (...args) => posts.post(...args), objection: (url) => guard.checkUrl(url) };
+  const previews = createLinkPreviews({ guard, media, userAgent });
+  closers.add('previews', () => previews.close());
+  const platform = createPlatform({
+    url: settings.platformUrl,
+    vault: storage.vault,
+    preKeys: (count) => media.generatePreKeys(count),
+    deadlines: {
+      open: settings.openDeadlineMs,
+      login: settings.loginDeadlineMs,
+      close: settings.closeDeadlineMs,
+      silence: settings.frameSilenceMs,
+      send: settings.sendTimeoutMs,
+      pairingQr: settings.pairingQrMs,
+      pairingCode: settings.pairingCodeMs,
+    },
+    quoted: (instance, id) => storage.messages.byId(instance, id),
+    fetchPreview: (url) => previews.fetchPreview(url),
+    now: time.now,
+    log,
+  });
+  closers.add('platform', () => platform.close());
+  const loop = watchLoop();
+  closers.add('loop', () => loop.close());
+  return { ports: { ...storage, loopLagMs: loop.lagMs, platform, receiver, signer, media, chance, time, log, digest }, storage };
+}
+
+const noop = (): void => undefined;
+
+/** `EADDRINUSE` and its kin, as somebody reads it who only wants to start the server. */
+const listenError = (error: NodeJS.ErrnoException, { host, port }: Settings): Error => {
+  if (error.code === 'EADDRINUSE') return new Error(`port ${port} of ${host} is taken: set PORT to a free one`, { cause: error });
+  if (error.code === 'EACCES') return new Error(`port ${port} of ${host} needs more rights: set PORT to 1024 or more`, { cause: error });
+  return error;
+};
+
+/**
+ * Starts the gateway. `onAdminToken` hears of a token that this start made, as soon as it counts. Answers when HTTP listens;
+ * sessions are brought back meanwhile. Throws when it cannot start, with everything closed.
+ */
+export async function startService(
+  settings: Settings,
+  log: Log,
+  version: string,
+  onAdminToken: (token: string) => void = noop,
+): Promise<Service> {
+  const closers = new Closers(log);
+  const { promise: taken, resolve: onTaken } = Promise.withResolvers<void>();
+  try {
+    const { ports, storage } = await openPorts(settings, log, version, closers, onTaken);
+    const gateway = await createGateway({ ports, policy: policyOf(settings), baseUrl: settings.baseUrl, adminToken: settings.adminToken });
+    closers.add('gateway', () => gateway.stop());
+    // Before anything else can fail: only its hash is stored by now.
+    if (gateway.madeAdminToken !== null) onAdminToken(gateway.madeAdminToken);
+    const app = await buildApp(gateway, {
+      baseUrl: settings.baseUrl,
+      demoServer: settings.demoServer,
+      bodyLimit: settings.bodyLimit,
+      allowQueryTokens: settings.allowQueryTokens,
+      storageHealthy: () => storage.healthy(),
+      log,
+      version,
+    });
+    closers.add('http', () => app.close());
+    await app.listen({ host: settings.host, port: settings.port }).catch((error: Error) => {
+      throw listenError(error, settings);
+    });
+    const bound = app.server.address();
+    const port = typeof bound === 'object' && bound ? bound.port : settings.port;
+    gateway.restore().catch((error: unknown) => log.error({ error }, 'service.notRestored'));
+    const address = baseUrlOf(isIP(settings.host) === 0 ? '127.0.0.1' : settings.host, port);
+    return { gateway, address, taken, stop: () => closers.close() };
+  } catch (error) {
+    await closers.close();
+    throw error;
+  }
+}

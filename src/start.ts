@@ -1,0 +1,80 @@
+/** The process: configuration, start, signals. `main.ts` looks at the version of Node and comes here. */
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadSettings, SettingsError, type Settings } from '#config/load.ts';
+import { openDataDir } from '#config/secrets.ts';
+import { createLog } from './log.ts';
+import { forkSandbox, sandboxPreset } from './sandbox-process.ts';
+import { startService, type Service } from './service.ts';
+
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
+
+/** Ends the process with one sentence; a stack would not help whoever mistyped a setting. */
+const refuseToStart = (message: string): never => {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
+};
+
+const readSettings = (sandbox: boolean): Settings => {
+  try {
+    return loadSettings(sandbox ? { preset: sandboxPreset } : {});
+  } catch (error) {
+    if (error instanceof SettingsError) return refuseToStart(error.message);
+    throw error;
+  }
+};
+
+/** So that scripts find the process; stale after a kill, and overwritten then. */
+const writePid = (dataDir: string): (() => void) => {
+  const path = join(openDataDir(dataDir), 'gateway.pid');
+  writeFileSync(path, `${process.pid}\n`);
+  return () => rmSync(path, { force: true });
+};
+
+/** `--sandbox`: with a simulated platform of its own beside it. */
+export async function start(args: readonly string[]): Promise<void> {
+  const sandbox = args.includes('--sandbox');
+  const read = readSettings(sandbox);
+  const log = createLog(read.logLevel);
+  const platform = sandbox ? await forkSandbox(read, log).catch((error: Error) => refuseToStart(error.message)) : null;
+  const settings = platform ? { ...read, platformUrl: platform.url } : read;
+
+  // A surprise inside one session must not end the others; whoever caused it is told by its own trap.
+  process.on('unhandledRejection', (error) => log.error({ error }, 'process.unhandledRejection'));
+
+  const service = await startService(settings, log, version, tellToken).catch((error: unknown) => {
+    log.debug({ error }, 'service.notStarted');
+    return refuseToStart(`Dormouse could not start: ${error instanceof Error ? error.message : 'unknown error'}`);
+  });
+  const removePid = writePid(settings.dataDir);
+  greet(service, platform?.page ?? null);
+  log.info({ address: service.address, version, pid: process.pid }, 'service.started');
+
+  let stopping = false;
+  const stop = (signal: string): void => {
+    if (stopping) process.exit(1);
+    stopping = true;
+    log.info({ signal }, 'service.stopping');
+    setTimeout(() => {
+      log.error({ ms: settings.shutdownMs }, 'service.stopTimedOut');
+      process.exit(1);
+    }, settings.shutdownMs).unref();
+    void service.stop().then(async () => {
+      await platform?.stop();
+      removePid();
+      log.info({}, 'service.stopped');
+      process.exit(0); // the platform's client leaves a timer of 30 s behind after a pairing
+    });
+  };
+  void service.taken.then(() => stop('taken'));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop(signal));
+}
+
+const tellToken = (token: string): void => say(`Admin token, shown only this once: ${token}`);
+
+const greet = ({ address }: Service, page: string | null): void => {
+  say(`Dormouse ${version} listens on ${address}  (documentation: ${address}/docs)`);
+  if (page !== null) say(`The simulated platform's page: ${page}`);
+};

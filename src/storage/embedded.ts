@@ -1,0 +1,263 @@
+/** A PostgreSQL server of our own in the data folder: started or adopted, watched, and stopped by whoever uses it last. */
+import { spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { chown, mkdir, mkdtemp, readFile, readlink, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Log } from '#actors/ports.ts';
+import { run, serverBinaries, serverEnvironment, serverUser, sweep, type Binaries, type ServerUser } from './server-files.ts';
+
+export interface EmbeddedServer {
+  /** Connection string of its maintenance database, valid in this process. */
+  readonly url: string;
+  /** It ran already, so somebody else may need it. */
+  readonly adopted: boolean;
+  /** Stops watching. With `stop` the server is shut down too; without it goes on for others that use it. */
+  close(stop: boolean): Promise<void>;
+}
+
+export interface EmbeddedOptions {
+  readonly dataDir: string;
+  readonly log: Log;
+  /** Server settings such as `fsync: 'off'`, for tests. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+interface Place {
+  /** `DATA_DIR/postgres`. */
+  readonly root: string;
+  /** The server's data folder; its socket is in it, so that nobody but its owner can connect. */
+  readonly data: string;
+  readonly user: ServerUser;
+  readonly binaries: Binaries;
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+const startDeadline = 60_000;
+const stopDeadline = 15_000;
+const watchInterval = 250;
+const longestBackOff = 5_000;
+/** `sun_path` holds 108 bytes on Linux and 104 elsewhere, the final zero included. */
+const longestSocketPath = 103;
+const socketName = '.s.PGSQL.5432';
+
+/** Errors keep their texts short: a detail or a statement may hold message texts. */
+const serverSettings: Readonly<Record<string, string>> = {
+  listen_addresses: '',
+  unix_socket_directories: '.',
+  max_connections: '100',
+  jit: 'off',
+  log_min_messages: 'warning',
+  log_checkpoints: 'off',
+  log_error_verbosity: 'terse',
+  log_min_error_statement: 'panic',
+};
+
+/**
+ * On Linux the server is told `/proc/self/cwd` and started inside its folder: it then needs no right to the folders above, and paths
+ * may be of any length.
+ */
+const dataArgument = (place: Place): string => (process.platform === 'linux' ? '/proc/self/cwd' : place.data);
+
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+
+const alive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+};
+
+/** A process id in a file proves nothing: ids are used again, in containers very soon. */
+const isServerOf = async (pid: number, place: Place): Promise<boolean> => {
+  if (!alive(pid)) return false;
+  if (process.platform !== 'linux') return (await run('ps', ['-o', 'command=', '-p', String(pid)], null)).output.includes(place.data);
+  const folder = await readlink(`/proc/${pid}/cwd`).catch(() => '');
+  return folder === (await realpath(place.data));
+};
+
+type Found = { readonly pid: number; readonly ready: boolean; readonly stopping: boolean } | null;
+
+const findServer = async (place: Place): Promise<Found> => {
+  const file = join(place.data, 'postmaster.pid');
+  const lines = (await readFile(file, 'utf8').catch(() => '')).split('\n');
+  const pid = Number(lines[0]);
+  if (!Number.isInteger(pid) || pid <= 0) return null;
+  const state = lines[7]?.trim() ?? '';
+  if (await isServerOf(pid, place)) return { pid, ready: state === 'ready', stopping: state === 'stopping' };
+  // The id belongs to someone else now, so the server would refuse to start. An id that no process can have lets it decide
+  // by the shared memory named in the same file, which also finds backends that outlived their server.
+  if (alive(pid)) await writeFile(file, ['2147483647', ...lines.slice(1)].join('\n'));
+  return null;
+};
+
+const initialise = async (place: Place): Promise<void> => {
+  if (!(await exists(join(place.data, 'PG_VERSION')))) {
+    const fresh = await mkdtemp(join(place.root, 'init-'));
+    try {
+      if (place.user) await chown(fresh, place.user.uid, place.user.gid);
+      const target = process.platform === 'linux' ? '/proc/self/cwd' : fresh;
+      const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
+      const access = ['--username=postgres', '--auth-local=trust', '--auth-host=reject'];
+      const haste = place.settings['fsync'] === 'off' ? ['--no-sync'] : [];
+      const made = await run(place.binaries.initdb, ['-D', target, ...locale, ...access, ...haste], place.user, fresh);
+      if (made.code !== 0) throw new Error(`The embedded PostgreSQL server could not make its data folder: ${made.output}`);
+      // Whoever comes second finds the folder taken, and uses that.
+      await rename(fresh, place.data).catch(() => undefined);
+    } finally {
+      await rm(fresh, { recursive: true, force: true });
+    }
+  }
+  const version = await readFile(join(place.data, 'PG_VERSION'), 'utf8').catch(() => '');
+  if (version.trim() === place.binaries.major) return;
+  throw new Error(
+    version
+      ? `${place.data} was made by PostgreSQL ${version.trim()}, this is ${place.binaries.major}: move its content with pg_dump, or set DATABASE_URL.`
+      : `${place.data} is in the way: it is no data folder of PostgreSQL.`,
+  );
+};
+
+/**
+ * A server that was killed leaves the lock of its socket behind, with an id that may be somebody else's by now, or that of a dead process
+ * which nobody collects (in a container without an init): the next server would refuse to start.
+ */
+const dropStaleLock = async (place: Place): Promise<void> => {
+  const file = join(place.data, `${socketName}.lock`);
+  const pid = Number.parseInt(await readFile(file, 'utf8').catch(() => ''), 10);
+  if (pid > 0 && !(await isServerOf(pid, place))) await rm(file, { force: true });
+};
+
+/** Detached, writing to a file: neither Ctrl-C nor the death of this process reaches it. Answers null when it ended at once. */
+const spawnServer = async (place: Place): Promise<number | null> => {
+  await dropStaleLock(place);
+  const logFile = join(place.root, 'server.log');
+  const size = (await stat(logFile).catch(() => null))?.size ?? 0;
+  const output = openSync(logFile, size > 4_000_000 ? 'w' : 'a', 0o600);
+  const flags = Object.entries({ ...serverSettings, ...place.settings }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const child = spawn(place.binaries.postgres, ['-D', dataArgument(place), ...flags], {
+    cwd: place.data,
+    env: serverEnvironment,
+    detached: true,
+    stdio: ['ignore', output, output],
+    ...place.user,
+  });
+  closeSync(output);
+  let ended = false;
+  child.on('error', () => (ended = true)).on('exit', () => (ended = true));
+  child.unref();
+  for (const deadline = Date.now() + startDeadline; Date.now() < deadline; await wait(10)) {
+    const found = await findServer(place);
+    if (found?.ready) return found.pid;
+    if (ended && !found) return null;
+  }
+  return null;
+};
+
+const lastLines = async (place: Place): Promise<string> => {
+  const text = await readFile(join(place.root, 'server.log'), 'utf8').catch(() => '');
+  return text.trim().split('\n').slice(-5).join('\n');
+};
+
+/** The id of the one server of this folder, adopted or started. */
+const ensureServer = async (place: Place): Promise<{ readonly pid: number; readonly adopted: boolean }> => {
+  for (const deadline = Date.now() + startDeadline; Date.now() < deadline; await wait(20)) {
+    const found = await findServer(place);
+    if (found?.ready) return { pid: found.pid, adopted: true };
+    if (found) continue;
+    const pid = await spawnServer(place);
+    if (pid !== null) return { pid, adopted: false };
+    if (await findServer(place)) continue;
+    // Processes of a server that was killed live on for some moments, and a new one must not write beside them.
+    if (!(await lastLines(place)).includes('shared memory block')) break;
+    await wait(200);
+  }
+  throw new Error(
+    `The embedded PostgreSQL server did not start. Its log (${join(place.root, 'server.log')}) ends with:\n${await lastLines(place)}`,
+  );
+};
+
+const socketFolder = (place: Place): { readonly path: string; release(): void } => {
+  const fits = Buffer.byteLength(join(place.data, socketName)) <= longestSocketPath;
+  if (fits) return { path: place.data, release: () => undefined };
+  if (process.platform !== 'linux')
+    throw new Error(`${place.data} is too long for a socket's path: choose a shorter DATA_DIR, or set DATABASE_URL.`);
+  const handle = openSync(place.data, 'r');
+  return { path: `/proc/self/fd/${handle}`, release: () => closeSync(handle) };
+};
+
+const preparePlace = async (options: EmbeddedOptions): Promise<Place> => {
+  if (process.platform === 'win32') throw new Error('The embedded PostgreSQL server needs Linux or macOS: set DATABASE_URL.');
+  const root = resolve(options.dataDir, 'postgres');
+  const data = join(root, 'data');
+  await mkdir(root, { recursive: true, mode: 0o700 });
+  await sweep(root, 'init-');
+  const user = await serverUser(data);
+  const place = { root, data, user, binaries: await serverBinaries(user, options.log), settings: options.settings ?? {} };
+  await initialise(place);
+  const { uid } = await stat(data);
+  if (user && uid === 0) await run('chown', ['-R', `${user.uid}:${user.gid}`, data], null);
+  if (!user && uid !== process.getuid?.())
+    throw new Error(`${data} belongs to the user ${uid}: start as that user, or give the folder to this one.`);
+  return place;
+};
+
+const stopServer = async (place: Place): Promise<void> => {
+  const found = await findServer(place);
+  if (!found) return;
+  for (const [signal, patience] of [
+    ['SIGINT', stopDeadline],
+    ['SIGQUIT', 5_000],
+  ] as const) {
+    if (!alive(found.pid)) return;
+    process.kill(found.pid, signal);
+    for (const deadline = Date.now() + patience; alive(found.pid) && Date.now() < deadline;) await wait(10);
+  }
+};
+
+/** Makes sure that the server of `dataDir` runs, for as long as it is not closed. Rejects with a sentence that says what to do. */
+export const startEmbedded = async (options: EmbeddedOptions): Promise<EmbeddedServer> => {
+  const place = await preparePlace(options);
+  let server = await ensureServer(place);
+  options.log.info({ pid: server.pid, folder: place.data }, server.adopted ? 'storage.serverAdopted' : 'storage.serverStarted');
+  const socket = socketFolder(place);
+  const ending = new AbortController();
+  let revival: Promise<void> | null = null;
+
+  const revive = async (): Promise<void> => {
+    options.log.error({ pid: server.pid }, 'storage.serverDied');
+    for (let delay = 100; !ending.signal.aborted; delay = Math.min(longestBackOff, delay * 2)) {
+      const tried = await ensureServer(place).catch((error: Error) => error);
+      if (!(tried instanceof Error)) {
+        server = tried;
+        options.log.info({ pid: server.pid }, 'storage.serverRevived');
+        return;
+      }
+      options.log.error({ error: tried.message, retryInMs: delay }, 'storage.serverFailed');
+      await wait(delay, undefined, { ref: false });
+    }
+  };
+  const watch = setInterval(() => {
+    if (revival || alive(server.pid)) return;
+    revival = revive().finally(() => (revival = null));
+  }, watchInterval);
+  watch.unref();
+
+  return {
+    url: `postgresql://postgres@localhost/postgres?host=${encodeURIComponent(socket.path)}`,
+    adopted: server.adopted,
+    async close(stop) {
+      if (ending.signal.aborted) return;
+      ending.abort();
+      clearInterval(watch);
+      await revival;
+      socket.release();
+      if (stop) await stopServer(place);
+    },
+  };
+};

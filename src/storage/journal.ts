@@ -1,0 +1,152 @@
+/** Where entries become rows: what is known is read, the ledger applies the rules, and one statement writes messages, chats and outbox. */
+import type { Chat, Delivery, Entry, GatewayEvent } from '#actors/model.ts';
+import type { Committed, Journal } from '#actors/ports.ts';
+import { concernedBy } from './concerned.ts';
+import { chatFields, chatRows, makeRowSet, messageRows, storedMessageFields, type StoredMessage } from './columns.ts';
+import type { Database, Runner, Statement } from './database.ts';
+import { isConflict, isOrphan } from './failures.ts';
+import { reduceEntries, type Known, type Outcome } from './ledger.ts';
+import { createRecent } from './recent.ts';
+
+export interface JournalChance {
+  /** `r` and 14 hex digits. */
+  chatId(): string;
+  eventId(): string;
+}
+
+/** The four sets of rows of one commit, numbered one after the other behind $1, the instance. */
+const newMessages = messageRows(2);
+const changes = makeRowSet({ messageId: 'text', chatId: 'text', status: 'text', error: 'text', deletedAt: 'bigint' }, newMessages.next);
+const changedChats = chatRows(changes.next);
+const deliveries = makeRowSet(
+  { webhookId: 'text', eventId: 'text', type: 'text', messageType: 'text', lane: 'text', body: 'text', size: 'bigint', at: 'bigint' },
+  changedChats.next,
+);
+
+export const journalStatements = {
+  /** $2 platform ids of all messages concerned, $3 chats concerned, $4 ids whose chats are concerned too. */
+  known: {
+    name: 'journal-known',
+    text: `select
+      (select json_agg(m) from (
+        select ${storedMessageFields} from message where instance_id = $1 and message_id = any($2::text[]) order by message.seq) as m) as messages,
+      (select json_agg(c) from (
+        select ${chatFields} from chat where instance_id = $1 and chat_id = any(
+          $3::text[] || array(select message.chat_id from message where message.instance_id = $1 and message.message_id = any($4::text[])))
+        order by chat_id) as c) as chats`,
+  },
+  read: { name: 'journal-read', text: `update message set unread = false where instance_id = $1 and chat_id = any($2::text[]) and unread` },
+  /** $1 instance, then the four sets of rows. Webhooks that were removed meanwhile get nothing. */
+  write: {
+    name: 'journal-write',
+    text: `with messages as (${newMessages.sql}),
+      changes as (
+        update message set status = fresh.status, error = fresh.error, deleted_at = fresh.deleted_at from ${changes.from}
+        where message.instance_id = $1 and message.message_id = any(${changes.array('messageId')})
+          and message.message_id = fresh.message_id and message.chat_id = fresh.chat_id),
+      chats as (${changedChats.sql}),
+      deliveries as (
+        insert into outbox (instance_id, attempts, not_before, ${deliveries.columns})
+        select $1, 0, 0, ${deliveries.values} from ${deliveries.from}
+        join webhook on webhook.id = any(${deliveries.array('webhookId')}) and webhook.id = fresh.webhook_id order by position
+        returning seq, webhook_id, event_id)
+      select seq::float8 as seq, webhook_id as "webhookId", event_id as "eventId" from deliveries order by deliveries.seq`,
+  },
+} as const satisfies Readonly<Record<string, Statement>>;
+
+interface KnownRow {
+  readonly messages: readonly StoredMessage[] | null;
+  readonly chats: readonly Chat[] | null;
+}
+
+const readKnown = async (runner: Runner, instance: string, entries: readonly Entry[]): Promise<Known> => {
+  const { messageIds, updatedIds, chatIds } = concernedBy(entries);
+  if (messageIds.size + updatedIds.size + chatIds.size === 0) return { messages: [], chats: [] };
+  const [row] = await runner.rows<KnownRow>(journalStatements.known, [
+    instance,
+    [...messageIds, ...updatedIds],
+    [...chatIds],
+    [...updatedIds],
+  ]);
+  return { messages: row?.messages ?? [], chats: row?.chats ?? [] };
+};
+
+type Written = Pick<Delivery, 'seq' | 'webhookId' | 'eventId'>;
+
+const writeOutcome = async (
+  runner: Runner,
+  instanceId: string,
+  outcome: Outcome,
+  events: readonly GatewayEvent[],
+  targets: (event: GatewayEvent) => readonly string[],
+): Promise<readonly Delivery[]> => {
+  const waiting = events.flatMap((event): Omit<Delivery, 'seq'>[] => {
+    const webhooks = targets(event);
+    if (webhooks.length === 0) return [];
+    const { id: eventId, type, messageType, lane, at } = event;
+    const body = JSON.stringify(event.payload);
+    return webhooks.map((webhookId) => ({ webhookId, instanceId, eventId, type, messageType, lane, body, attempts: 0, at, notBefore: 0 }));
+  });
+  if (outcome.readChats.length > 0) await runner.rows(journalStatements.read, [instanceId, outcome.readChats]);
+  const written = await runner.rows<Written>(journalStatements.write, [
+    instanceId,
+    ...newMessages.parameters(outcome.freshMessages),
+    ...changes.parameters(outcome.changedMessages),
+    ...changedChats.parameters(outcome.chats),
+    ...deliveries.parameters(waiting.map((row) => ({ ...row, size: Buffer.byteLength(row.body) }))),
+  ]);
+  const seqs = new Map(written.map(({ seq, webhookId, eventId }) => [`${eventId} ${webhookId}`, seq]));
+  return waiting.flatMap((delivery) => {
+    const seq = seqs.get(`${delivery.eventId} ${delivery.webhookId}`);
+    return seq === undefined ? [] : [{ ...delivery, seq }];
+  });
+};
+
+/** Runs works of one key one after the other: an instance's entries have an order, and only one process owns it. */
+const makeQueue = () => {
+  const last = new Map<string, Promise<unknown>>();
+  return <T>(key: string, work: () => Promise<T>): Promise<T> => {
+    const result = (last.get(key) ?? Promise.resolve()).then(work, work);
+    const settled = result.catch(() => undefined).finally(() => last.get(key) === settled && last.delete(key));
+    last.set(key, settled);
+    return result;
+  };
+};
+
+const nothing: Committed = { events: [], deliveries: [] };
+
+export const makeJournal = (database: Database, chance: JournalChance, now: () => number): Journal => {
+  const inOrder = makeQueue();
+  const recent = createRecent(now);
+  const attempt: Journal['commit'] = async (instance, entries, targets) => {
+    const known = recent.known(instance.id, entries) ?? (await readKnown(database, instance.id, entries));
+    const outcome = reduceEntries(known, instance.owner, entries, chance.chatId);
+    const at = now();
+    const events = outcome.events.map((draft): GatewayEvent => ({ ...draft, id: chance.eventId(), instanceId: instance.id, at }));
+    const write = (runner: Runner) => writeOutcome(runner, instance.id, outcome, events, targets);
+    // One statement is a transaction of its own. What was read is still true: the instance's rows have one writer, which writes in order.
+    const deliveries = await (outcome.readChats.length > 0 ? database.transaction(write) : write(database));
+    recent.keep(instance.id, known, outcome);
+    return { events, deliveries };
+  };
+  return {
+    commit: (instance, entries, targets) =>
+      inOrder(instance.id, async () => {
+        if (entries.length === 0) return nothing;
+        try {
+          return await attempt(instance, entries, targets);
+        } catch (error) {
+          recent.clear();
+          if (!isConflict(error) && !isOrphan(error)) throw error;
+        }
+        try {
+          return await attempt(instance, entries, targets);
+        } catch (error) {
+          recent.clear();
+          // The instance was removed meanwhile: there is nothing left to record.
+          if (isOrphan(error)) return nothing;
+          throw error;
+        }
+      }),
+  };
+};

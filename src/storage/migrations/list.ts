@@ -1,0 +1,10 @@
+/** All migrations, in the order in which they run. A name, once released, never changes: it tells what a database has had. */
+import { Tables } from './0001-tables.ts';
+import { Deliveries } from './0002-deliveries.ts';
+import { Inbound } from './0003-inbound.ts';
+
+export const migrations = [
+  { name: '0001-tables', class: Tables },
+  { name: '0002-deliveries', class: Deliveries },
+  { name: '0003-inbound', class: Inbound },
+] as const;

@@ -1,0 +1,114 @@
+/** The door to storage: a PostgreSQL server, ours or a given one, brought up to date, behind the ports of the gateway. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Log, SettingStore, Stores } from '#actors/ports.ts';
+import type { Vault } from '#src/platform/vault.ts';
+import { makeChatStore } from './chats.ts';
+import { isInUse, openDatabase, type Database } from './database.ts';
+import { makeDeliveryStore } from './deliveries.ts';
+import { startEmbedded, type EmbeddedServer } from './embedded.ts';
+import { makeInstanceStore } from './instances.ts';
+import { makeJournal } from './journal.ts';
+import { makeMessageStore } from './messages.ts';
+import { migrate } from './orm.ts';
+import { makeOutboxStore } from './outbox.ts';
+import { makeSealer, placeOf, type Sealer } from './sealing.ts';
+import { takeTenancy, type Tenancy } from './tenancy.ts';
+import { makeVault } from './vault.ts';
+import { makeSettingStore, makeWebhookStore } from './webhooks.ts';
+
+export { migrate } from './orm.ts';
+export { startEmbedded, type EmbeddedServer } from './embedded.ts';
+
+export interface StorageOptions {
+  /** Null: an embedded server in `dataDir`. */
+  readonly databaseUrl: string | null;
+  readonly dataDir: string;
+  /** 32 bytes. */
+  readonly encryptionKey: Uint8Array;
+  readonly log: Log;
+  /** Milliseconds. */
+  readonly now?: () => number;
+  /** Settings of the embedded server, such as `fsync: 'off'` for tests. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Connections at most; 10 when not given. */
+  readonly poolSize?: number;
+  /** With it the database is for this process alone: opening rejects when another has it, and this is called when another took it later. */
+  readonly onTaken?: () => void;
+}
+
+export interface Storage extends Stores {
+  readonly vault: Vault;
+  /** Whether the database answered last time; while it does not, it is asked again and again. */
+  healthy(): boolean;
+  /** Idempotent. The embedded server is stopped unless another program uses it. */
+  close(): Promise<void>;
+}
+
+const checkName = 'encryption.check';
+const checkPlace = placeOf('setting', '', 'check', checkName);
+
+/** A key that is not the one which the data was sealed with must end the start, not every session after it. */
+const checkKey = async (settings: SettingStore, sealer: Sealer): Promise<void> => {
+  const stored = await settings.get(checkName);
+  if (stored === null) return settings.set(checkName, sealer.seal(checkPlace, 'dormouse').toString('base64'));
+  try {
+    sealer.open(checkPlace, Buffer.from(stored, 'base64'));
+  } catch {
+    throw new Error(
+      'The encryption key is not the one that this database was written with: restore ENCRYPTION_KEY, or the key file of the data folder.',
+    );
+  }
+};
+
+/** What is open beneath the stores. */
+interface Base {
+  readonly database: Database;
+  readonly server: EmbeddedServer | null;
+  readonly tenancy: Tenancy | null;
+}
+
+const storageOf = ({ database, server, tenancy }: Base, sealer: Sealer, log: Log, now: () => number): Storage => {
+  const chance = { chatId: () => `r${randomBytes(7).toString('hex')}`, eventId: () => randomUUID() };
+  let closing: Promise<void> | null = null;
+  const close = async (): Promise<void> => {
+    await database.close();
+    await tenancy?.close();
+    await server?.close(!(await isInUse(server.url, log)));
+  };
+  return {
+    instances: makeInstanceStore(database, sealer, now),
+    webhooks: makeWebhookStore(database, sealer),
+    journal: makeJournal(database, chance, now),
+    messages: makeMessageStore(database),
+    chats: makeChatStore(database),
+    outbox: makeOutboxStore(database),
+    deliveries: makeDeliveryStore(database),
+    settings: makeSettingStore(database),
+    vault: makeVault(database, sealer, now),
+    healthy: () => database.healthy(),
+    close: () => (closing ??= close()),
+  };
+};
+
+/** Rejects with a sentence for the operator when there is no database, or one that this key does not open. */
+export const openStorage = async (options: StorageOptions): Promise<Storage> => {
+  const sealer = makeSealer(options.encryptionKey);
+  const server = options.databaseUrl === null ? await startEmbedded(options) : null;
+  const url = options.databaseUrl ?? server!.url;
+  let database: Database | null = null;
+  let tenancy: Tenancy | null = null;
+  try {
+    const { log, onTaken } = options;
+    if (onTaken) tenancy = await takeTenancy({ url, log, onTaken });
+    await migrate(url, options.log);
+    database = await openDatabase({ url, log: options.log, ...(options.poolSize === undefined ? {} : { poolSize: options.poolSize }) });
+    const storage = storageOf({ database, server, tenancy }, sealer, options.log, options.now ?? Date.now);
+    await checkKey(storage.settings, sealer);
+    return storage;
+  } catch (error) {
+    await database?.close();
+    await tenancy?.close();
+    await server?.close(!server.adopted);
+    throw error;
+  }
+};

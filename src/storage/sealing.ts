@@ -1,0 +1,50 @@
+/** Encryption at rest: AES-256-GCM under one key, each value bound to the place where it is stored. */
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { CorruptCredentials } from '#src/platform/vault.ts';
+
+export interface Sealer {
+  seal(place: string, value: string | Uint8Array): Buffer;
+  /** Throws when the value was changed, moved, or sealed under another key; the error says nothing about it. */
+  open(place: string, sealed: Uint8Array): string;
+  openBytes(place: string, sealed: Uint8Array): Buffer;
+}
+
+/** First byte of every value, so that the format may change. */
+const version = 1;
+const ivLength = 12;
+const tagLength = 16;
+
+/** Names a value's place: a value copied to another row does not open there. */
+export const placeOf = (table: string, instance: string, type = '', id = ''): string => `${table}|${instance}|${type}|${id}`;
+
+export const makeSealer = (key: Uint8Array): Sealer => {
+  if (key.length !== 32) throw new Error('The encryption key must be 32 bytes long.');
+  const openBytes = (place: string, sealed: Uint8Array): Buffer => {
+    if (sealed.length < 1 + ivLength + tagLength || sealed[0] !== version) throw new Error('The sealed value is damaged.');
+    const body = 1 + ivLength;
+    const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(1, body), { authTagLength: tagLength });
+    decipher.setAAD(Buffer.from(place)).setAuthTag(sealed.subarray(-tagLength));
+    return Buffer.concat([decipher.update(sealed.subarray(body, -tagLength)), decipher.final()]);
+  };
+  return {
+    seal(place, value) {
+      const iv = randomBytes(ivLength);
+      const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: tagLength }).setAAD(Buffer.from(place));
+      const body = typeof value === 'string' ? cipher.update(value, 'utf8') : cipher.update(value);
+      return Buffer.concat([Buffer.of(version), iv, body, cipher.final(), cipher.getAuthTag()]);
+    },
+    open: (place, sealed) => openBytes(place, sealed).toString('utf8'),
+    openBytes,
+  };
+};
+
+/** Opens what belongs to a session. */
+export const openSealed = (sealer: Sealer, place: string, sealed: Uint8Array): Buffer => {
+  try {
+    return sealer.openBytes(place, sealed);
+  } catch {
+    throw new CorruptCredentials('stored credentials or keys cannot be decrypted');
+  }
+};
+
+export const tokenHash = (token: string): Buffer => createHash('sha256').update(token).digest();

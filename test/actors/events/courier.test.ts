@@ -1,0 +1,296 @@
+/** The courier of one webhook over a simulated receiver, outbox and clock. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import type { Attempt } from '#actors/ports.ts';
+import { CourierDesk as Desk, no } from '#test/fakes/courier-desk.ts';
+import { webhook as sample } from '#test/fakes/records.ts';
+import { settle } from '#test/fakes/world.ts';
+
+test('courier: delivers what was committed in order, signs it with the id of the event and takes it out of the outbox', async () => {
+  const desk = new Desk();
+  await desk.commit(3);
+  assert.equal(desk.order, 'e1 e2 e3');
+  const [post] = desk.world.receiver.posts;
+  assert.equal(post?.headers['webhook-timestamp'], String(Math.floor(desk.start / 1000)));
+  assert.equal(post?.body['EventType'], 'messages');
+  desk.assertQuiet();
+});
+
+test('courier: one lane waits for its receiver, others go on beside it, up to the limit', async () => {
+  const desk = new Desk({ concurrency: 3 });
+  const { promise, resolve } = Promise.withResolvers<Attempt>();
+  desk.world.receiver.answer = () => promise;
+  for (const lane of ['a', 'a', 'b', 'c', 'd']) await desk.commit(1, lane);
+  assert.equal(desk.order, 'e1 e3 e4');
+  desk.world.receiver.answer = () => ({ ok: true, status: 200 });
+  resolve({ ok: true, status: 200 });
+  await settle();
+  assert.equal(desk.order, 'e1 e3 e4 e5 e2');
+  desk.assertQuiet();
+});
+
+test('courier: the quick attempts hold the lane, another lane passes by', async () => {
+  const desk = new Desk();
+  let left = 2;
+  desk.world.receiver.answer = ({ headers }) => (headers['webhook-id'] === 'e1' && left-- > 0 ? no(500) : { ok: true, status: 200 });
+  await desk.commit(2, 'a');
+  await desk.commit(1, 'b');
+  await desk.world.time.pass(10_000);
+  assert.equal(desk.posts, 'e1@0 e3@0 e1@1500 e1@6500 e2@6500');
+  assert.deepEqual(desk.failures, [], 'two failures are nobody’s business');
+  desk.assertQuiet();
+});
+
+test('courier: after the quick attempts the row is parked and its lane goes on; the slow schedule follows, then it is given up', async () => {
+  const desk = new Desk();
+  desk.world.receiver.answer = ({ headers }) => (headers['webhook-id'] === 'e1' ? no(404) : { ok: true, status: 204 });
+  await desk.commit(2);
+  await desk.world.time.pass(6500);
+  assert.equal(desk.posts, 'e1@0 e1@1500 e1@6500 e2@6500');
+  assert.equal(desk.stored, 1);
+  assert.equal(desk.courier.waiting, 0, 'a parked row takes no memory');
+  await desk.world.time.pass(1_000_000);
+  assert.equal(desk.posts, 'e1@0 e1@1500 e1@6500 e2@6500 e1@11500 e1@41500 e1@161500');
+  assert.deepEqual(
+    desk.failures.map(({ eventId, attempts, statusCode, error }) => `${eventId} ${attempts} ${statusCode} ${error}`),
+    ['e1 3 404 said 404', 'e1 4 404 said 404', 'e1 5 404 said 404', 'e1 6 404 said 404'],
+  );
+  desk.assertQuiet();
+});
+
+test('courier: a parked row is delivered at its time even while memory is full of others', async () => {
+  const desk = new Desk({ inMemory: 4, concurrency: 1, circuit: { failures: 100, min: 1, max: 1 } });
+  let broken = true;
+  desk.world.receiver.answer = ({ headers }) => (broken && headers['webhook-id'] === 'e1' ? no(500) : { ok: true, status: 200 });
+  await desk.commit(1, 'a');
+  await desk.world.time.pass(6500);
+  broken = false;
+  const { promise, resolve } = Promise.withResolvers<Attempt>();
+  desk.world.receiver.answer = () => promise;
+  await desk.commit(3, 'b');
+  await desk.world.time.pass(60_000); // the parked row becomes due meanwhile
+  desk.world.receiver.answer = () => ({ ok: true, status: 200 });
+  resolve({ ok: true, status: 200 });
+  await settle();
+  await desk.world.time.pass(2000);
+  assert.deepEqual(desk.order.split(' ').slice(-4).toSorted(), ['e1', 'e2', 'e3', 'e4']);
+  desk.assertQuiet();
+});
+
+test('courier: Retry-After is honoured within its limit', async () => {
+  const desk = new Desk();
+  desk.world.receiver.answer = () => (desk.world.receiver.posts.length === 1 ? no(429, { retryAfter: 20 }) : no(503, { retryAfter: 9999 }));
+  await desk.commit(1);
+  await desk.world.time.pass(20_000 + 60_000);
+  assert.equal(desk.posts, 'e1@0 e1@20000 e1@80000');
+});
+
+test('courier: a 410 switches the webhook off; what waits stays in the outbox until somebody switches it on', async () => {
+  const desk = new Desk({ concurrency: 1 });
+  desk.world.receiver.answer = () => no(410);
+  await desk.commit(3);
+  await desk.world.time.pass(1_000_000);
+  assert.equal(desk.order, 'e1');
+  assert.equal(desk.stored, 3);
+  assert.equal(desk.world.time.armed, 0);
+  desk.world.receiver.answer = () => ({ ok: true, status: 200 });
+  desk.webhook = sample;
+  desk.courier.changed();
+  await settle();
+  assert.equal(desk.order, 'e1 e1 e2 e3');
+  desk.assertQuiet();
+});
+
+test('courier: ten failures open the circuit: one probe at a time, with doubling pauses, and one timer however much is committed', async () => {
+  const desk = new Desk({
+    concurrency: 64,
+    circuit: { failures: 4, min: 30_000, max: 100_000 },
+    slow: Array.from({ length: 50 }, () => 5000),
+  });
+  desk.world.receiver.answer = () => no(500);
+  for (const lane of 'abcd') await desk.commit(2, lane);
+  assert.equal(desk.world.receiver.posts.length, 4, 'four lanes side by side');
+  const armed = desk.world.time.armed;
+  for (let n = 0; n < 50; n += 1) await desk.commit(1, `more ${n}`);
+  assert.equal(desk.world.receiver.posts.length, 4);
+  assert.equal(desk.world.time.armed, armed);
+  await desk.world.time.pass(29_999);
+  assert.equal(desk.world.receiver.posts.length, 4, 'nothing is tried while it is open');
+  const moments = async (ms: number): Promise<readonly number[]> => {
+    const before = desk.world.receiver.posts.length;
+    await desk.world.time.pass(ms);
+    return desk.world.receiver.posts.slice(before).map((post) => post.at - desk.start);
+  };
+  assert.deepEqual(await moments(400_000), [30_000, 90_000, 190_000, 290_000, 390_000]);
+  desk.world.receiver.answer = () => ({ ok: true, status: 200 });
+  await desk.world.time.pass(200_000);
+  desk.assertQuiet();
+});
+
+test('courier: a change gives the receiver a fresh chance at once', async () => {
+  const desk = new Desk({ circuit: { failures: 1, min: 600_000, max: 600_000 } });
+  desk.world.receiver.answer = () => no(500);
+  await desk.commit(2);
+  desk.world.receiver.answer = () => ({ ok: true, status: 200 });
+  desk.webhook = { ...sample, url: 'http://better.test' };
+  desk.courier.changed();
+  await settle();
+  assert.deepEqual(
+    desk.world.receiver.posts.slice(1).map(({ url }) => url),
+    ['http://better.test', 'http://better.test'],
+  );
+  desk.courier.stop();
+  assert.equal(desk.stored, 0);
+});
+
+test('courier: an address that changes while a row waits for its retry is used for the retry', async () => {
+  const desk = new Desk();
+  desk.world.receiver.answer = ({ url }) => (url === sample.url ? no(500) : { ok: true, status: 200 });
+  await desk.commit(1);
+  desk.webhook = { ...sample, url: 'http://better.test' };
+  await desk.world.time.pass(1500);
+  assert.equal(desk.world.receiver.posts.at(-1)?.url, 'http://better.test');
+});
+
+test('courier: rows that wait from an earlier run are found, page by page, in order', async () => {
+  const desk = new Desk({ inMemory: 10 });
+  desk.rows(45, 'chat');
+  desk.courier.add([]);
+  await settle();
+  await desk.world.time.pass(5000);
+  assert.equal(desk.order, Array.from({ length: 45 }, (_, n) => `e${n + 1}`).join(' '));
+  desk.assertQuiet();
+});
+
+test('courier: rows that are committed while a page is read are not lost', async () => {
+  const desk = new Desk({ inMemory: 10 });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  desk.world.db.holds.set('outbox.due', promise);
+  desk.rows(2, 'chat');
+  desk.courier.add([]);
+  await settle();
+  desk.courier.add(desk.rows(3, 'chat'));
+  desk.world.db.holds.clear();
+  resolve();
+  await settle();
+  assert.equal(desk.order, 'e1 e2 e3 e4 e5');
+  desk.assertQuiet();
+});
+
+test('courier: a row that was delivered while a page with it was read is not delivered again', async () => {
+  const desk = new Desk({ inMemory: 10, concurrency: 2 });
+  const first = Promise.withResolvers<Attempt>();
+  desk.world.receiver.answer = ({ headers }) => (headers['webhook-id'] === 'e1' ? first.promise : { ok: true, status: 200 });
+  await desk.commit(1, 'a');
+  const page = Promise.withResolvers<void>();
+  desk.world.db.holds.set('outbox.due', page.promise);
+  desk.courier.add([]); // a nudge: the page is read, and holds e1
+  await settle();
+  first.resolve({ ok: true, status: 200 });
+  await settle();
+  assert.equal(desk.stored, 0);
+  desk.world.db.holds.clear();
+  page.resolve();
+  await settle();
+  assert.equal(desk.order, 'e1');
+  desk.assertQuiet();
+});
+
+test('courier: rows that are slow to be taken out are neither sent again nor asked for without end', async () => {
+  const desk = new Desk({ inMemory: 4 });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  desk.world.db.holds.set('outbox.remove', promise);
+  const remove = desk.world.ports.outbox.remove;
+  (desk.world.ports.outbox as { remove: typeof remove }).remove = async (seqs) => {
+    await promise;
+    await remove(seqs);
+  };
+  desk.rows(9, 'chat');
+  desk.courier.add([]);
+  await settle();
+  const asked = desk.world.db.count('outbox.due');
+  await settle();
+  assert.ok(asked < 10, `asked ${asked} times`);
+  desk.world.db.holds.clear();
+  resolve();
+  await desk.world.time.pass(3000);
+  assert.equal(desk.order, Array.from({ length: 9 }, (_, n) => `e${n + 1}`).join(' '));
+  desk.assertQuiet();
+});
+
+test('courier: storage that goes away is waited for; nothing is lost', async () => {
+  const desk = new Desk();
+  desk.world.db.away = true;
+  desk.courier.add(desk.rows(2, 'a'));
+  await desk.world.time.pass(5000);
+  assert.equal(desk.order, '');
+  desk.world.db.away = false;
+  await desk.world.time.pass(1000);
+  assert.equal(desk.order, 'e1 e2');
+  desk.world.db.away = true;
+  await desk.commit(1, 'a');
+  await desk.world.time.pass(5000);
+  assert.equal(desk.order, 'e1 e2 e3', 'what was delivered is not sent again');
+  desk.world.db.away = false;
+  await desk.world.time.pass(2000);
+  desk.assertQuiet();
+});
+
+test('courier: a surprise stops it, says so, and leaves the rows where they are', async () => {
+  const desk = new Desk();
+  desk.world.receiver.answer = () => {
+    throw new Error('not an Attempt');
+  };
+  await desk.commit(2);
+  assert.equal(desk.crashes.length, 1);
+  assert.equal(desk.stored, 2);
+  assert.equal(desk.world.time.armed, 0);
+});
+
+test('courier: one that is stopped sends nothing more and holds no timer', async () => {
+  const desk = new Desk();
+  desk.world.receiver.answer = () => no(500);
+  await desk.commit(2);
+  desk.courier.stop();
+  await desk.world.time.pass(1_000_000);
+  assert.equal(desk.order, 'e1');
+  assert.equal(desk.world.time.armed, 0);
+});
+
+test('courier: whatever the receiver does, every row arrives or is tried to the end, in order within a lane’s quick phase', async () => {
+  const answers = fc.array(fc.constantFrom(200, 200, 200, 500, 429), { minLength: 1, maxLength: 30 });
+  const commits = fc.array(
+    fc.record({ lane: fc.constantFrom('a', 'b', 'c'), count: fc.integer({ min: 1, max: 4 }), pause: fc.nat(3000) }),
+    {
+      minLength: 1,
+      maxLength: 12,
+    },
+  );
+  await fc.assert(
+    fc.asyncProperty(answers, commits, async (statuses, commits) => {
+      const desk = new Desk({ inMemory: 6, concurrency: 2, circuit: { failures: 5, min: 10_000, max: 60_000 } });
+      desk.world.receiver.answer = async () => {
+        await Promise.resolve();
+        const status = statuses[desk.world.receiver.posts.length % statuses.length] ?? 200;
+        return status === 200 ? { ok: true, status } : no(status);
+      };
+      for (const { lane, count, pause } of commits) {
+        await desk.commit(count, lane);
+        await desk.world.time.pass(pause);
+        assert.ok(desk.world.time.armed <= 4, 'timers: two retries and two alarms at most');
+      }
+      await desk.world.time.pass(10_800_000);
+      desk.assertQuiet();
+      const seen = new Map<string, number>();
+      for (const { headers } of desk.world.receiver.posts)
+        seen.set(headers['webhook-id'] ?? '', (seen.get(headers['webhook-id'] ?? '') ?? 0) + 1);
+      assert.equal(
+        seen.size,
+        commits.reduce((sum, { count }) => sum + count, 0),
+      );
+      for (const times of seen.values()) assert.ok(times <= 6);
+    }),
+    { seed: 5, numRuns: 60 },
+  );
+});

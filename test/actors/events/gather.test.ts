@@ -1,0 +1,45 @@
+/** Small works of many callers, gathered. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { gather } from '#actors/events/gather.ts';
+import { StorageUnavailable } from '#actors/ports.ts';
+import { settle } from '#test/fakes/time.ts';
+
+test('gather: what comes while one is under way goes together, in order', async () => {
+  const done: number[][] = [];
+  const first = Promise.withResolvers<void>();
+  const give = gather<number>(async (items) => {
+    done.push([...items]);
+    if (done.length === 1) await first.promise;
+  });
+  const all = [give([1]), give([2, 3]), give([]), give([4])];
+  await settle();
+  assert.deepEqual(done, [[1]]);
+  first.resolve();
+  await Promise.all(all);
+  assert.deepEqual(done, [[1], [2, 3, 4]]);
+});
+
+test('gather: a part that cannot be done costs only its caller', async () => {
+  const give = gather<number>(async (items) => {
+    await settle();
+    if (items.includes(13)) throw new Error('bad');
+  });
+  const all = await Promise.allSettled([give([1]), give([2]), give([13]), give([4])]);
+  assert.deepEqual(
+    all.map(({ status }) => status),
+    ['fulfilled', 'fulfilled', 'rejected', 'fulfilled'],
+  );
+});
+
+test('gather: storage that is away is told to all, and asked once', async () => {
+  let asked = 0;
+  const give = gather<number>(async () => {
+    asked += 1;
+    await settle();
+    throw new StorageUnavailable('away');
+  });
+  const all = await Promise.allSettled([give([1]), give([2]), give([3])]);
+  assert.ok(all.every(({ status }) => status === 'rejected'));
+  assert.equal(asked, 2);
+});

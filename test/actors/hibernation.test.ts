@@ -1,0 +1,213 @@
+/** Sleep and wake: by command, by themselves, by need and by schedule; what is wanted, told and counted of each. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Result, RunningGateway } from '#actors/gateway.ts';
+import { message as sampleMessage } from '#test/contract/samples.ts';
+import { options, refusalOf, staged, text } from './stage.ts';
+
+const hour = 3_600_000;
+const asleep = { id: 'r1', wanted: 'asleep' } as const;
+const sleepy = { hibernation: { after: 600_000, wakeEvery: 1000 * hour, drain: 10_000 } };
+const scheduled = { hibernation: { after: 0, wakeEvery: 24 * hour, drain: 10_000 } };
+
+test('hibernation: the command closes the session, keeps its credentials, is stored and told', async () => {
+  const stage = await staged();
+  const { world, gateway } = stage;
+  const answer = await world.answerOf(gateway.hibernate('r1'));
+  assert.ok(answer.ok && answer.value.status === 'hibernated');
+  await world.time.pass(100);
+  assert.deepEqual([stage.link().state, stage.link().logouts, stage.wanted()], ['closed', 0, 'asleep']);
+  assert.deepEqual(stage.news, ['connected', 'hibernated']);
+  assert.ok((await gateway.hibernate('r1')).ok, 'once more changes nothing');
+  await world.time.pass(2 * hour);
+  assert.equal(stage.link().opens.length, 1);
+  assert.equal(stage.numbers().hibernatedMs, 2 * hour + 100);
+  world.assertKept();
+});
+
+test('hibernation: one that is not connected cannot be sent to sleep', async () => {
+  const { gateway } = await staged([{ id: 'r1', wanted: 'offline' }]);
+  assert.equal(refusalOf(await gateway.hibernate('r1')), 'notConnected');
+});
+
+test('hibernation: an idle session sleeps by itself, one with traffic does not', async () => {
+  const stage = await staged(['r1', 'r2'], sleepy);
+  for (let n = 0; n < 4; n += 1) {
+    await stage.world.time.pass(200_000);
+    stage
+      .link('r2')
+      .host.record([
+        { kind: 'message', message: { ...sampleMessage, messageId: `m${n}` }, chat: { chatId: sampleMessage.chatId }, unread: true },
+      ]);
+  }
+  assert.deepEqual([stage.status('r1'), stage.wanted('r1')], ['hibernated', 'asleep']);
+  assert.deepEqual([stage.status('r2'), stage.wanted('r2')], ['connected', 'online']);
+  stage.world.assertKept();
+});
+
+test('hibernation: nobody sleeps while a text is being sent or waits for it', async () => {
+  const stage = await staged(['r1', 'r2'], sleepy);
+  const never = Promise.withResolvers<never>();
+  stage.link('r1').answer = () => never.promise;
+  stage.link('r2').answer = () => never.promise;
+  void stage.gateway.sendText('r1', text(), options);
+  await stage.world.answerOf(stage.gateway.sendText('r2', text(), { ...options, async: true, payload: { async: true } }));
+  await stage.world.time.pass(3 * 600_000);
+  assert.deepEqual([stage.status('r1'), stage.status('r2')], ['connected', 'connected']);
+});
+
+const needs: readonly (readonly [string, (gateway: RunningGateway) => Promise<Result<unknown>>])[] = [
+  ['connect', (gateway) => gateway.connect('r1', {})],
+  ['a text', (gateway) => gateway.sendText('r1', text(), options)],
+  ['presence', (gateway) => gateway.presence('r1', 'available')],
+];
+
+for (const [title, call] of needs) {
+  test(`hibernation: ${title} wakes the session, which then is wanted online`, async () => {
+    const stage = await staged([asleep]);
+    stage.letIn();
+    await stage.world.time.pass(hour);
+    const answer = await stage.world.answerOf(call(stage.gateway));
+    assert.ok(answer.ok);
+    await stage.world.time.pass(100);
+    assert.deepEqual([stage.status(), stage.wanted(), stage.numbers().wakes], ['connected', 'online', 1]);
+    assert.ok(Math.abs(stage.numbers().hibernatedMs - hour) < 5000);
+    assert.deepEqual(stage.news, ['connected']);
+    stage.world.assertKept();
+  });
+
+  test(`hibernation: at the cap ${title} wakes nobody and is told to come back later`, async () => {
+    const stage = await staged(['r2', asleep], { maxConnected: 1 });
+    const answer = await stage.world.answerOf(call(stage.gateway));
+    assert.equal(refusalOf(answer), 'capped');
+    await stage.world.time.pass(hour);
+    assert.deepEqual([stage.status(), stage.wanted(), stage.numbers().wakes], ['hibernated', 'asleep', 0]);
+  });
+}
+
+test('hibernation: calls that come together wake once, and all wait', async () => {
+  const stage = await staged([asleep]);
+  const calls = [1, 2, 3].map((n) => stage.gateway.sendText('r1', text(`55${n}`), options));
+  await stage.world.time.pass(2000);
+  const late = stage.gateway.sendText('r1', text('559'), options);
+  await stage.world.time.pass(1000);
+  stage.link().login();
+  const results = await Promise.all([...calls, late].map((call) => stage.world.answerOf(call)));
+  assert.deepEqual(results.map(refusalOf), ['', '', '', '']);
+  assert.deepEqual([stage.numbers().wakes, stage.link().opens.length], [1, 1]);
+  stage.world.assertKept();
+});
+
+test('hibernation: two that wake at once for the last place are one too many', async () => {
+  const stage = await staged([asleep, { ...asleep, id: 'r2' }], { maxConnected: 1 });
+  stage.letIn();
+  const results = await Promise.all(['r1', 'r2'].map((id) => stage.world.answerOf(stage.gateway.presence(id, 'available'))));
+  assert.deepEqual(results.map(refusalOf).toSorted(), ['', 'capped']);
+  await stage.world.time.pass(100);
+  assert.deepEqual([stage.status('r1'), stage.status('r2')].toSorted(), ['connected', 'hibernated']);
+  assert.deepEqual([stage.wanted('r1'), stage.wanted('r2')].toSorted(), ['asleep', 'online']);
+});
+
+test('hibernation: a session that does not wake in time is told, and goes on trying; one that is refused is told at once', async () => {
+  const stage = await staged([asleep]);
+  const { time } = stage.world;
+  const began = time.now();
+  const slow = await stage.world.answerOf(stage.gateway.sendText('r1', text(), options));
+  assert.deepEqual([refusalOf(slow), stage.status(), time.now() - began], ['timeout', 'connecting', 20_000]);
+  await stage.world.answerOf(stage.gateway.reset('r1'));
+  assert.equal(refusalOf(await stage.world.answerOf(stage.gateway.sendText('r1', text(), options), 1000)), 'notConnected');
+
+  const other = await staged([asleep]);
+  const refused = other.gateway.sendText('r1', text(), options);
+  await other.world.time.pass(10);
+  other.link().end(403);
+  assert.equal(refusalOf(await other.world.answerOf(refused, 1000)), 'notConnected');
+});
+
+test('hibernation: by schedule a session wakes, takes what waited, and sleeps again; it stays wanted asleep', async () => {
+  const stage = await staged([asleep], scheduled);
+  const { world } = stage;
+  world.platform.onOpen = (link) =>
+    queueMicrotask(() => {
+      link.login();
+      link.host.record([{ kind: 'message', message: sampleMessage, chat: { chatId: sampleMessage.chatId }, unread: true }]);
+    });
+  await world.time.pass(24 * hour - 61_000);
+  assert.equal(stage.link().opens.length, 0);
+  await world.time.pass(122_000);
+  assert.equal(stage.link().opens.length, 1);
+  await world.time.pass(100_000);
+  assert.deepEqual([stage.status(), stage.wanted(), world.db.messages.size], ['hibernated', 'asleep', 1]);
+  assert.deepEqual(stage.news, ['connected', 'hibernated']);
+  await world.time.pass(24 * hour);
+  assert.deepEqual([stage.link().opens.length, stage.numbers().wakes], [2, 2]);
+  assert.ok(stage.numbers().hibernatedMs > 47 * hour);
+  world.assertKept();
+});
+
+test('hibernation: whoever uses the session while it drains keeps it awake, over a restart too', async () => {
+  const stage = await staged([asleep], scheduled);
+  stage.letIn();
+  await stage.world.time.pass(24 * hour);
+  while (stage.status() !== 'connected') await stage.world.time.pass(1000);
+  assert.equal(stage.wanted(), 'asleep');
+  assert.ok((await stage.world.answerOf(stage.gateway.sendText('r1', text(), options))).ok);
+  await stage.world.time.pass(hour);
+  assert.deepEqual([stage.status(), stage.wanted()], ['connected', 'online']);
+});
+
+test('hibernation: the schedule respects the cap, and tries again when there is room', async () => {
+  const stage = await staged(['r2', asleep], { ...scheduled, maxConnected: 1 });
+  stage.letIn();
+  await stage.world.time.pass(26 * hour);
+  assert.deepEqual([stage.link('r1').opens.length, stage.numbers('r1').wakes], [0, 0]);
+  await stage.world.answerOf(stage.gateway.disconnect('r2'));
+  await stage.world.time.pass(61_000);
+  assert.equal(stage.link('r1').opens.length, 1);
+});
+
+test('hibernation: disconnect of a sleeping session logs out and ends its sleep', async () => {
+  const stage = await staged([asleep]);
+  await stage.world.time.pass(hour);
+  assert.ok((await stage.world.answerOf(stage.gateway.disconnect('r1'))).ok);
+  const { hibernatedMs } = stage.numbers();
+  await stage.world.time.pass(hour);
+  assert.deepEqual([stage.status(), stage.wanted(), stage.numbers().hibernatedMs], ['disconnected', 'offline', hibernatedMs]);
+});
+
+test('hibernation: what was accepted goes out before the session sleeps', async () => {
+  const stage = await staged();
+  const sent = Promise.withResolvers<{ readonly ok: true; readonly at: number }>();
+  stage.link().answer = () => sent.promise;
+  await stage.world.answerOf(stage.gateway.sendText('r1', text(), { ...options, async: true, payload: { async: true } }));
+  const slept = stage.gateway.hibernate('r1');
+  await stage.world.time.pass(100);
+  assert.equal(stage.status(), 'connected');
+  sent.resolve({ ok: true, at: stage.world.time.now() });
+  assert.ok((await stage.world.answerOf(slept)).ok);
+  assert.equal(stage.status(), 'hibernated');
+});
+
+test('hibernation: a text that comes while the session goes to sleep wakes it', async () => {
+  const stage = await staged();
+  stage.letIn();
+  const slept = stage.gateway.hibernate('r1');
+  const answers = [1, 2, 3].map(() => stage.gateway.sendText('r1', text(), options));
+  const results = await stage.world.answerOf(Promise.all(answers));
+  assert.deepEqual(
+    results.map(({ ok }) => ok),
+    [true, true, true],
+  );
+  await stage.world.answerOf(slept);
+  stage.world.assertKept();
+});
+
+test('hibernation: a start wakes a sleeping session for what an earlier run left in its queue', async () => {
+  const left = { ...sampleMessage, messageId: 'left', fromMe: true, status: 'Queued', timestamp: 0, sendPayload: { async: true } } as const;
+  const stage = await staged([asleep], {}, (world) => {
+    world.db.messages.set('left', { ...left, instanceId: 'r1', unread: false });
+  });
+  assert.deepEqual([stage.link().opens.length, stage.wanted()], [1, 'asleep']);
+  assert.equal((await stage.gateway.queue('r1')).pending, 0);
+  assert.equal(stage.link().sent.length, 1);
+});

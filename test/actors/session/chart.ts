@@ -1,0 +1,108 @@
+/** One lifecycle chart on a fake link and simulated time, without what surrounds it. */
+import { createActor, type ActorRefFrom, type InspectionEvent } from 'xstate';
+import type { Entry, InstancePatch } from '#actors/model.ts';
+import { createGate, type Gate } from '#actors/policy/gate.ts';
+import type { Policy } from '#actors/policy/policy.ts';
+import type { Close, OpenOptions } from '#actors/ports.ts';
+import type { ConnectionNews, Host } from '#actors/session/host.ts';
+import type { LifecycleCommand, LifecycleInput } from '#actors/session/kit.ts';
+import { lifecycle } from '#actors/session/lifecycle.ts';
+import { FakePlatform, type FakeLink } from '#test/fakes/platform.ts';
+import { FakeChance, FakeLog, FakeTime, settle } from '#test/fakes/time.ts';
+import { testPolicy } from '#test/fakes/world.ts';
+
+export class Chart {
+  readonly time = new FakeTime();
+  readonly log = new FakeLog();
+  readonly platform = new FakePlatform(this.time);
+  readonly link: FakeLink;
+  readonly notes: InstancePatch[] = [];
+  readonly news: ConnectionNews[] = [];
+  readonly recorded: Entry[] = [];
+  readonly policy: Policy;
+  readonly gate: Gate;
+  readonly actor: ActorRefFrom<typeof lifecycle>;
+  lives = 0;
+
+  constructor(
+    begin: LifecycleInput['begin'] = 'offline',
+    change: Partial<Policy> = {},
+    seed = 1,
+    inspect?: (event: InspectionEvent) => void,
+  ) {
+    this.policy = { ...testPolicy, ...change };
+    this.gate = createGate(this.policy.handshakes, this.time);
+    const id = 'r1';
+    this.link = this.platform.link({ id, epoch: 1, record: () => undefined, recorded: async () => true, surprise: () => undefined });
+    const chance = new FakeChance(seed);
+    const host: Host = {
+      id,
+      link: this.link,
+      gate: this.gate,
+      media: { qrPng: async (text) => `png:${text}` },
+      policy: this.policy,
+      log: this.log,
+      now: () => this.time.now(),
+      random: () => chance.random(),
+      note: (patch) => void this.notes.push(patch),
+      announce: (news) => void this.news.push(news),
+      record: (entries) => void this.recorded.push(...entries),
+      live: () => void (this.lives += 1),
+      happened: () => undefined,
+    };
+    this.actor = createActor(lifecycle, { input: { host, begin }, clock: this.time, ...(inspect ? { inspect } : {}) });
+    this.actor.start();
+  }
+
+  /** Such as `connecting.pairing`. */
+  get state(): string {
+    const { value } = this.actor.getSnapshot();
+    return typeof value === 'string' ? value : Object.entries(value).flat().join('.');
+  }
+
+  get context() {
+    return this.actor.getSnapshot().context;
+  }
+
+  get children(): readonly string[] {
+    return Object.keys(this.actor.getSnapshot().children);
+  }
+
+  /** All that was noted about the record, the newest on top. */
+  get noted(): InstancePatch {
+    return Object.assign({}, ...this.notes) as InstancePatch;
+  }
+
+  async do(type: Exclude<LifecycleCommand['type'], 'instance.connect' | 'instance.request'>): Promise<void> {
+    this.actor.send({ type });
+    await settle();
+  }
+
+  async connect(options: OpenOptions = {}): Promise<void> {
+    this.actor.send({ type: 'instance.connect', options });
+    await settle();
+  }
+
+  async request(n: number, run: () => Promise<unknown>): Promise<void> {
+    this.actor.send({ type: 'instance.request', n, run });
+    await settle();
+  }
+
+  async login(): Promise<void> {
+    this.link.login();
+    await settle();
+  }
+
+  async end(code: number | null, data?: Close['data']): Promise<void> {
+    this.link.end(code, data);
+    await settle();
+  }
+}
+
+/** A chart whose session is live. */
+export async function liveChart(change: Partial<Policy> = {}, seed = 1): Promise<Chart> {
+  const chart = new Chart('online', change, seed);
+  await settle();
+  await chart.login();
+  return chart;
+}

@@ -1,0 +1,151 @@
+/** Every state and every transition of the chart, by paths that are computed from its table and walked on real actors. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { AnyStateNode } from 'xstate';
+import { getAdjacencyMap, getShortestPaths } from 'xstate/graph';
+import type { Host } from '#actors/session/host.ts';
+import type { LifecycleEvent } from '#actors/session/kit.ts';
+import { lifecycle } from '#actors/session/lifecycle.ts';
+import { identity } from '#test/fakes/platform.ts';
+import { testPolicy } from '#test/fakes/world.ts';
+import { Walk, type Step } from './walk.ts';
+
+/** One close for each reaction. */
+const closes: readonly Step[] = [515, 428, 440, 405, 500, 401, 403, 408].map((code) => ({ type: 'platform.closed', code }));
+const suspended: Step = { type: 'platform.closed', code: 402, expire: '3600' };
+
+interface Row {
+  readonly node: string;
+  readonly type: string;
+  readonly index: number;
+  readonly transition: object;
+}
+
+const nodesOf = (node: AnyStateNode): readonly AnyStateNode[] => [node, ...Object.values(node.states).flatMap(nodesOf)];
+const nodes = nodesOf(lifecycle.root);
+
+/** The table of the chart, row by row. */
+const rows: readonly Row[] = nodes.flatMap((node) =>
+  [...[...node.transitions].map(([type, list]) => ({ type, list })), { type: 'always', list: node.always ?? [] }].flatMap(
+    ({ type, list }) => list.map((transition, index) => ({ node: node.id, type, index, transition })),
+  ),
+);
+
+/** What a path may be made of. The end of a suspension depends on the clock, which a computed path has not: it is walked by hand. */
+const steps: readonly Step[] = [...new Set(rows.map((row) => row.type))]
+  .filter((type) => type !== 'always' && !type.startsWith('xstate.after.suspension'))
+  .flatMap((type) => (type === 'platform.closed' ? [...closes, suspended] : [{ type: type.replace('op.*', 'op.1') }]));
+
+const eventOf = ({ type, code, expire }: Step): LifecycleEvent =>
+  ({
+    type,
+    step: { type, code, expire },
+    options: {},
+    identity,
+    actorId: 'op.1',
+    n: 1,
+    qr: 'text',
+    code: 'ABCD1234',
+    patch: {},
+    run: async () => 1,
+    close: { code: code ?? null, message: '', ...(expire === undefined ? {} : { data: { expire } }) },
+  }) as unknown as LifecycleEvent;
+
+const nothing = (): void => undefined;
+const host = {
+  id: 'r1',
+  policy: testPolicy,
+  now: () => 1_000_000,
+  random: () => 0.5,
+  log: { debug: nothing, info: nothing, warn: nothing, error: nothing },
+  note: nothing,
+  announce: nothing,
+  record: nothing,
+  live: nothing,
+  happened: nothing,
+} as unknown as Host;
+
+type Snapshot = ReturnType<typeof lifecycle.getInitialSnapshot>;
+
+const nameOf = ({ value }: Pick<Snapshot, 'value'>): string => (typeof value === 'string' ? value : Object.entries(value).flat().join('.'));
+
+/** Whether the table of the state has a row for the event; operations end where they are begun. */
+const isHandled = (state: Snapshot, event: { readonly type: string }): boolean =>
+  event.type.includes('.op.') ? nameOf(state) === 'connected' : state._nodes.some((node) => node.transitions.has(event.type as never));
+
+const traversal = {
+  input: { host, begin: 'offline' as const },
+  events: steps.map(eventOf),
+  filterEvents: isHandled,
+  serializeState: nameOf,
+};
+const stepOf = (event: object): Step => (event as { readonly step: Step }).step;
+
+const ways = new Map(
+  getShortestPaths(lifecycle, traversal).map((path) => [
+    nameOf(path.state as Snapshot),
+    path.steps.slice(1).map(({ event }) => stepOf(event)), // the first is the beginning itself
+  ]),
+);
+type Leaving = Readonly<Record<string, { readonly event: object; readonly state: unknown }>>;
+const edges = Object.entries(getAdjacencyMap(lifecycle, traversal)).flatMap(([from, { transitions }]) =>
+  Object.values(transitions as Leaving).map(({ event, state }) => ({ from, step: stepOf(event), to: nameOf(state as Snapshot) })),
+);
+
+/** What holds in every state, whatever the way to it. */
+function assertSound(walk: Walk): void {
+  const { chart } = walk;
+  assert.deepEqual(chart.platform.violations, []);
+  const closing = chart.actor.getSnapshot().hasTag('closing');
+  assert.equal(walk.held, closing, `${chart.state}: a socket is being closed in the closing states and nowhere else`);
+  const linked = /opening|authenticating|pairing|connected/.test(chart.state.replace('disconnected', ''));
+  assert.equal(chart.children.includes('link'), linked, `${chart.state}: the link is heard while it is open, and only then`);
+  if (!closing) assert.equal(chart.link.state === 'open' || chart.link.state === 'live', linked, `${chart.state}: socket`);
+  assert.ok(chart.time.armed <= 1, 'one timer a state');
+}
+
+const taken = new Set<object>();
+
+async function walked(begin: 'offline' | 'online' | 'asleep', path: readonly Step[]): Promise<Walk> {
+  const walk = new Walk(begin);
+  for (const step of path) {
+    await walk.take(step);
+    assertSound(walk);
+  }
+  for (const transition of walk.taken) taken.add(transition);
+  return walk;
+}
+
+test('paths: every state of the chart is reached by some path', () => {
+  const resting = nodes.filter((node) => node.type === 'atomic' && node.key !== 'beginning').map((node) => node.path.join('.'));
+  assert.deepEqual([...ways.keys()].toSorted(), resting.toSorted());
+});
+
+for (const from of ways.keys()) {
+  const leaving = edges.filter((edge) => edge.from === from);
+  test(`paths: the ${leaving.length} ways on from ${from} lead where the table says`, async () => {
+    for (const { step, to } of leaving) {
+      const walk = await walked('offline', [...(ways.get(from) ?? []), step]);
+      assert.equal(walk.chart.state, to, `${from} with ${JSON.stringify(step)}`);
+    }
+  });
+}
+
+test('paths: suspensions, short and long, and the other beginnings', async () => {
+  const live: readonly Step[] = ways.get('connected') ?? [];
+  const over: Step = { type: 'xstate.after.suspension' };
+  const long: Step = { ...suspended, expire: '8640000' };
+  assert.equal((await walked('offline', [...live, suspended, over])).chart.state, 'connecting.admission');
+  assert.equal((await walked('offline', [...live, long, over])).chart.state, 'disconnected.suspended');
+  assert.equal((await walked('asleep', [])).chart.state, 'hibernated.asleep');
+  assert.ok((await walked('online', [])).chart.state.startsWith('connecting'));
+});
+
+test('paths: every row of the table is taken, but for the close that only a pairing can have', () => {
+  const left = rows.filter((row) => !taken.has(row.transition)).map(({ node, type, index }) => `${node} ${type} ${index}`);
+  assert.deepEqual(left, [
+    'lifecycle.connecting.opening platform.closed 3',
+    'lifecycle.connecting.authenticating platform.closed 3',
+    'lifecycle.connected platform.closed 3',
+  ]);
+});

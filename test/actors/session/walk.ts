@@ -1,0 +1,95 @@
+/** Takes a real chart along a path of events: what the graph names as an event is brought about by its cause. */
+import { FakeLink, identity } from '#test/fakes/platform.ts';
+import { settle } from '#test/fakes/time.ts';
+import type { LifecycleInput } from '#actors/session/kit.ts';
+import { Chart } from './chart.ts';
+
+/** An event by its type; closes carry what the platform said. */
+export interface Step {
+  readonly type: string;
+  readonly code?: number;
+  readonly expire?: string;
+}
+
+type Taken = object;
+
+export class Walk {
+  readonly chart: Chart;
+  /** Transitions of the machine's tables that were taken. */
+  readonly taken = new Set<Taken>();
+  #hold = Promise.withResolvers<void>();
+  #closing = 0;
+  #requests = 0;
+
+  constructor(begin: LifecycleInput['begin'] = 'offline') {
+    this.chart = new Chart(begin, { handshakes: { atOnce: 1, perSecond: 1000 } }, 1, (event) => {
+      if (event.type === '@xstate.microstep') for (const transition of event._transitions) this.taken.add(transition);
+    });
+    const { link } = this.chart;
+    link.close = () => this.#held(() => FakeLink.prototype.close.call(link));
+    const discard = link.discard.bind(link);
+    link.discard = (how, reason) => this.#held(() => discard(how, reason));
+    this.#occupy();
+  }
+
+  async take(step: Step): Promise<void> {
+    await this.#cause(step);
+    await settle();
+    this.#occupy();
+    await settle();
+  }
+
+  /** A close or a discard is under way. */
+  get held(): boolean {
+    return this.#closing > 0;
+  }
+
+  /** The only place of the gate is somebody else's until the walk says that the chart is admitted. */
+  #occupy(): void {
+    if (this.chart.state !== 'connecting.admission' || this.chart.gate.waiting === 0) this.chart.gate.release('other');
+    void this.chart.gate.admit('other', new AbortController().signal);
+  }
+
+  async #held(end: () => Promise<void>): Promise<void> {
+    this.#closing += 1;
+    try {
+      await this.#hold.promise;
+    } finally {
+      this.#closing -= 1;
+      await end();
+    }
+  }
+
+  async #cause({ type, code, expire }: Step): Promise<void> {
+    const { chart } = this;
+    if (type.startsWith('xstate.done.actor.op')) return this.#request(async () => 1);
+    if (type.startsWith('xstate.error.actor.op')) return this.#request(() => Promise.reject(new Error('no')));
+    if (type.endsWith('admission')) return chart.gate.release('other');
+    if (type.startsWith('xstate.done') || type.startsWith('xstate.error')) return this.#letGo(type.startsWith('xstate.done'));
+    if (type.startsWith('xstate.after')) return chart.time.pass(chart.time.rings[0] ?? 0);
+    if (type === 'instance.request') return this.#request(async () => 1);
+    if (type === 'instance.connect') return chart.connect();
+    if (type.startsWith('instance.')) return chart.do(type as 'instance.stop');
+    if (type === 'platform.closed') return chart.end(code ?? null, expire === undefined ? undefined : { expire });
+    chart.link.say(factOf(type));
+  }
+
+  #request(run: () => Promise<unknown>): Promise<void> {
+    return this.chart.request((this.#requests += 1), run);
+  }
+
+  #letGo(well: boolean): void {
+    const { resolve, reject } = this.#hold;
+    this.#hold = Promise.withResolvers<void>();
+    if (well) resolve();
+    else reject(new Error('no'));
+  }
+}
+
+const factOf = (type: string) => {
+  if (type === 'platform.qr') return { type, qr: 'text' } as const;
+  if (type === 'platform.code') return { type, code: 'ABCD1234' } as const;
+  if (type === 'platform.identity') return { type, patch: { profileName: 'New' } } as const;
+  if (type === 'platform.paired' || type === 'platform.opened') return { type, identity } as const;
+  return { type: 'platform.handshaken' } as const;
+};

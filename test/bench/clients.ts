@@ -1,0 +1,77 @@
+/** The two that are compared: the gateway through its HTTP interface, and bare Baileys. Both pair with the same simulated platform. */
+import { request } from 'undici';
+import { postJson, type BenchSandbox } from './sandbox.ts';
+import { databaseServerOf, eventually, type Child, type Workshop } from './workshop.ts';
+
+export interface Client extends Child {
+  /** Pairs a new session; resolves when it is connected. Answers the token by which the gateway knows it ('' for Baileys). */
+  pair(number: string): Promise<string>;
+  /** Milliseconds of processor time that the process, all its threads, used so far. */
+  cpu(): Promise<number>;
+}
+
+export interface GatewayClient extends Client {
+  readonly address: string;
+  /** Process id of its database server. */
+  readonly database: number | null;
+}
+
+const adminToken = 'bench-admin-token-of-a-fair-length-0001';
+const addressLine = /listens on (http:\/\/\S+)/;
+
+interface Status {
+  readonly instance: { readonly status: string; readonly qrcode: string };
+}
+
+const statusOf = async (address: string, token: string): Promise<Status['instance']> => {
+  const { statusCode, body } = await request(`${address}/instance/status`, { headers: { token } });
+  const { instance } = (await body.json()) as Partial<Status>;
+  if (!instance) throw new Error(`GET /instance/status answered ${statusCode}`);
+  return instance;
+};
+
+const pairByHttp = async (address: string, number: string, sandbox: BenchSandbox): Promise<string> => {
+  const { token } = await postJson<{ token: string }>(
+    `${address}/instance/create`,
+    { name: `bench ${number}` },
+    { admintoken: adminToken },
+  );
+  await postJson(`${address}/instance/connect`, {}, { token });
+  const qrcode = await eventually(async () => (await statusOf(address, token)).qrcode || null, `the QR code of ${number}`);
+  await sandbox.scan(number, { qrcode });
+  await eventually(async () => ((await statusOf(address, token)).status === 'connected' ? true : null), `the login of ${number}`);
+  return token;
+};
+
+/** The program as it is started by everybody, with an embedded database in a folder of its own; only the gates are wide open. */
+export const startGateway = async (workshop: Workshop, sandbox: BenchSandbox): Promise<GatewayClient> => {
+  const child = await workshop.start('src/main.ts', {
+    env: {
+      DATA_DIR: 'data',
+      PORT: '0',
+      ADMIN_TOKEN: adminToken,
+      PLATFORM_URL: sandbox.url,
+      MAX_CONNECTED_INSTANCES: '10000',
+      HANDSHAKES_AT_ONCE: '50',
+      HANDSHAKES_PER_SECOND: '1000',
+    },
+  });
+  const ended = child.said<never>();
+  const started = eventually(() => addressLine.exec(child.output())?.[1] ?? null, 'the gateway to listen');
+  const address = await Promise.race([started, ended]);
+  return {
+    ...child,
+    address,
+    database: databaseServerOf(child.folder),
+    pair: (number) => pairByHttp(address, number, sandbox),
+    cpu: () => child.ask('cpu'),
+  };
+};
+
+export const startBare = async (workshop: Workshop, sandbox: BenchSandbox): Promise<Client> => {
+  const child = await workshop.start('test/bench/bare.ts');
+  const { body } = await request(`${sandbox.control}/trust`);
+  const { noiseRoot } = (await body.json()) as { noiseRoot: string };
+  await child.ask('platform', { url: sandbox.url, control: sandbox.control, noiseRoot });
+  return { ...child, pair: (number) => child.ask('pair', number).then(() => ''), cpu: () => child.ask('cpu') };
+};

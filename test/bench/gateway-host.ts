@@ -1,0 +1,121 @@
+/**
+ * A gateway without a platform, in a process of its own: storage, couriers, HTTP and stream are the real ones, and what a platform would tell is said
+ * by the bench. So deliveries and streams are measured without what a session costs.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { createGateway, type RunningGateway } from '#actors/gateway.ts';
+import type { Entry } from '#actors/model.ts';
+import type { LinkHost, Platform, Ports } from '#actors/ports.ts';
+import { loadSettings } from '#config/load.ts';
+import { buildApp } from '#src/http/app.ts';
+import { policyOf } from '#src/policy.ts';
+import { openStorage, type Storage } from '#src/storage/open.ts';
+import { createAddressGuard } from '#src/webhooks/address-guard.ts';
+import { createReceiver } from '#src/webhooks/receiver.ts';
+import { signer } from '#src/webhooks/signature.ts';
+import { instance as sample, webhook as sampleHook } from '#test/fakes/records.ts';
+import { answer } from './probe.ts';
+
+const settings = loadSettings({ file: '' });
+const tell = (fields: object, event: string): void => void process.stderr.write(`${event} ${JSON.stringify(fields)}\n`);
+const quiet = { debug: () => undefined, info: tell, warn: tell, error: tell };
+const hosts = new Map<string, LinkHost>();
+let storage: Storage;
+let gateway: RunningGateway;
+
+const refuse = (): never => {
+  throw new Error('there is no platform here');
+};
+const platform: Platform = {
+  link(host) {
+    hosts.set(host.id, host);
+    return {
+      open: () => undefined,
+      close: async () => undefined,
+      logout: async () => undefined,
+      paired: async () => false,
+      discard: async () => undefined,
+      compose: refuse,
+      recompose: refuse,
+      presence: async () => false,
+      chatState: async () => false,
+      markRead: async () => false,
+      lastFrameAt: () => 0,
+    };
+  },
+};
+
+const portsOf = (stores: Storage): Ports => {
+  const guard = createAddressGuard({ allow: ['loopback'] });
+  const posts = createReceiver({
+    guard,
+    timeoutMs: settings.webhookTimeoutMs,
+    userAgent: 'Dormouse/bench',
+    connections: settings.webhookPostsPerHost,
+  });
+  return {
+    ...stores,
+    platform,
+    receiver: posts,
+    signer,
+    loopLagMs: () => 0,
+    media: { qrPng: async () => '' },
+    chance: { random: () => Math.random(), hex: (bytes) => randomBytes(bytes).toString('hex'), token: (length) => 'x'.repeat(length) },
+    time: { now: () => Date.now(), setTimeout: (fn, ms) => setTimeout(fn, ms), clearTimeout: (id) => clearTimeout(id as NodeJS.Timeout) },
+    log: quiet,
+    digest: (text) => createHash('sha256').update(text).digest('hex'),
+  };
+};
+
+/** As large as asked for, in one of 20 chats. */
+const entryOf = (n: number, bytes: number): Entry => ({
+  kind: 'event',
+  type: 'messages',
+  lane: `chat ${n % 20}`,
+  payload: { n, at: performance.timeOrigin + performance.now(), text: 'x'.repeat(Math.max(0, bytes - 250)) },
+});
+
+interface Setup {
+  readonly instances: number;
+  /** One address an instance; empty: no webhooks. */
+  readonly urls: readonly string[];
+}
+
+answer('open', async ({ instances, urls }: Setup) => {
+  storage = await openStorage({ databaseUrl: null, dataDir: 'data', encryptionKey: randomBytes(32), log: quiet });
+  for (let n = 0; n < instances; n += 1) {
+    await storage.instances.insert({ ...sample, id: `r${n}`, token: `token-${n}` });
+    const url = urls[n];
+    if (url !== undefined) await storage.webhooks.save({ ...sampleHook, id: `w${n}`, instanceId: `r${n}`, url });
+  }
+});
+/** Events of every instance that wait for the start. */
+answer('fill', async ({ instances, each, bytes }: { instances: number; each: number; bytes: number }) => {
+  for (let n = 0; n < instances; n += 1)
+    for (let at = 0; at < each; at += 100) {
+      const entries = Array.from({ length: Math.min(100, each - at) }, (_, k) => entryOf(at + k, bytes));
+      await storage.journal.commit({ id: `r${n}`, owner: '' }, entries, () => [`w${n}`]);
+    }
+});
+answer('start', async () => {
+  gateway = await createGateway({ ports: portsOf(storage), policy: policyOf(settings), baseUrl: 'http://bench.test', adminToken: 'bench' });
+  await gateway.restore();
+});
+answer('listen', async () => {
+  const http = { baseUrl: '', demoServer: false, bodyLimit: 1e6, allowQueryTokens: false, version: 'bench', storageHealthy: () => true };
+  const app = await buildApp(gateway, { ...http, log: quiet });
+  return app.listen({ host: '127.0.0.1', port: 0 });
+});
+/** One event of each of these instances. */
+answer('tell', ({ instances, bytes, n }: { instances: readonly number[]; bytes: number; n: number }) => {
+  for (const at of instances) hosts.get(`r${at}`)?.record([entryOf(n, bytes)]);
+});
+answer('waiting', async () => (await storage.deliveries.tally(null)).reduce((sum, { waiting, parked }) => sum + waiting + parked, 0));
+
+process.once('SIGTERM', () => {
+  void (async () => {
+    await gateway?.stop();
+    await storage?.close();
+    process.exit(0);
+  })();
+});

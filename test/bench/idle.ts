@@ -1,0 +1,95 @@
+/** Memory and processor time of sessions that are connected and silent, beside bare Baileys sockets with keys in memory. */
+import { join } from 'node:path';
+import { numberOf, scaled, type Bench, type Setting } from './bench.ts';
+import { startBare, startGateway, type Client } from './clients.ts';
+import type { Memory } from './probe.ts';
+import type { Figure } from './report.ts';
+import { startSandbox } from './sandbox.ts';
+import { pause } from './workshop.ts';
+
+const sessions = 200;
+/** Paired before the first measurement: what is made once, and is not per session. */
+const first = 5;
+const pairingsAtOnce = 4;
+/** Baileys holds on to what a login needs for up to 30 s; the pool of threads ends after 30 s. */
+const settleMs = 40_000;
+/** One ping of every session. */
+const idleMs = 30_000;
+
+const pairMany = async (client: Client, series: number, from: number, to: number): Promise<void> => {
+  let next = from;
+  const worker = async (): Promise<void> => {
+    while (next < to) await client.pair(numberOf(series, next++));
+  };
+  await Promise.all(Array.from({ length: pairingsAtOnce }, worker));
+};
+
+interface Cost {
+  /** Bytes a session. */
+  readonly rss: number;
+  readonly heap: number;
+  readonly external: number;
+  /** Milliseconds of processor time a session and second. */
+  readonly cpu: number;
+  /** Bytes of the process before the sessions. */
+  readonly start: Memory;
+}
+
+const measure = async (client: Client, series: number, count: number, setting: Setting): Promise<Cost> => {
+  await pairMany(client, series, 0, first);
+  await pause(settleMs);
+  const start = await client.ask<Memory>('memory');
+  await pairMany(client, series, first, first + count);
+  setting.say(`${count} sessions of ${client.title} are connected`);
+  await pause(settleMs);
+  const before = await client.cpu();
+  await pause(idleMs);
+  const cpu = ((await client.cpu()) - before) / (first + count) / (idleMs / 1000);
+  const end = await client.ask<Memory>('memory');
+  const per = (field: keyof Memory): number => (end[field] - start[field]) / count;
+  return { rss: per('rss'), heap: per('heap'), external: per('external'), cpu, start };
+};
+
+const kilobytes = (bytes: number): number => bytes / 1024;
+
+const figuresOf = (ours: Cost, theirs: Cost, count: number, heapWithoutPreKeys: number): readonly Figure[] => {
+  const memory = (name: string, field: 'rss' | 'heap'): Figure => ({
+    name: `${count} idle sessions: ${name}`,
+    unit: 'KB/session',
+    ours: kilobytes(ours[field]),
+    baseline: kilobytes(theirs[field]),
+    judged: 'ratio',
+    bound: { most: 1.25 },
+    details: { startOurs: ours.start, startBare: theirs.start, externalOurs: ours.external, externalBare: theirs.external },
+  });
+  return [
+    memory('resident memory', 'rss'),
+    memory('heap', 'heap'),
+    {
+      name: `${count} idle sessions: heap, bare without one-time keys`,
+      unit: 'KB/session',
+      ours: kilobytes(ours.heap),
+      baseline: kilobytes(heapWithoutPreKeys),
+      judged: 'nothing',
+    },
+    { name: `${count} idle sessions: processor`, unit: 'ms/s/session', ours: ours.cpu, baseline: theirs.cpu, judged: 'nothing' },
+  ];
+};
+
+export const idle: Bench = {
+  name: 'idle',
+  about: `memory of ${sessions} idle connected sessions, against bare Baileys sockets with keys in memory`,
+  async run(setting) {
+    const { workshop, profiles } = setting;
+    const count = scaled(sessions, setting);
+    const sandbox = await startSandbox(workshop);
+    const [gateway, bare] = await Promise.all([startGateway(workshop, sandbox), startBare(workshop, sandbox)]);
+    const [ours, theirs] = await Promise.all([measure(gateway, 2, count, setting), measure(bare, 1, count, setting)]);
+    const [connected, before] = await Promise.all([bare.ask<number>('connected'), bare.ask<Memory>('memory')]);
+    if (connected !== first + count) throw new Error(`${connected} of ${first + count} bare sessions are connected`);
+    await bare.ask('forgetPreKeys');
+    const after = await bare.ask<Memory>('memory');
+    if (profiles !== null) await gateway.ask('snapshot', join(profiles, 'idle-gateway.heapsnapshot'));
+    return figuresOf(ours, theirs, count, theirs.heap - (before.heap - after.heap) / (first + count));
+  },
+};

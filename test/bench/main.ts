@@ -1,0 +1,54 @@
+/**
+ * `npm run bench [-- name…] [--scale 0.2] [--profiles folder]`: measured figures beside their baselines, as a table and as JSON lines.
+ * Ends with 1 when a figure clearly misses its bound. Not a test: the figures are those of the machine and of what else runs on it.
+ */
+import { mkdirSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Bench, Setting } from './bench.ts';
+import { deliveries } from './deliveries.ts';
+import { idle } from './idle.ts';
+import { pairing } from './pairing.ts';
+import { jsonOf, tableOf, verdictOf, type Figure } from './report.ts';
+import { streams } from './streams.ts';
+import { texts } from './texts.ts';
+import { Workshop } from './workshop.ts';
+
+const benches: readonly Bench[] = [texts, pairing, idle, deliveries, streams];
+
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { scale: { type: 'string', default: '1' }, profiles: { type: 'string' } },
+});
+
+const scale = Number(values.scale);
+const strangers = positionals.filter((name) => !benches.some((bench) => bench.name === name));
+if (strangers.length > 0 || !(scale > 0)) {
+  print(`Benches: ${benches.map(({ name, about }) => `\n  ${name}: ${about}`).join('')}\nOptions: --scale <number>, --profiles <folder>`);
+  process.exit(2);
+}
+const chosen = positionals.length === 0 ? benches : benches.filter(({ name }) => positionals.includes(name));
+const profiles = values.profiles === undefined ? null : resolve(values.profiles);
+if (profiles !== null) mkdirSync(profiles, { recursive: true });
+
+let open: Workshop | null = null;
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void open?.close().finally(() => process.exit(130)));
+
+const runOne = async (bench: Bench): Promise<readonly Figure[]> => {
+  const workshop = new Workshop();
+  open = workshop;
+  const setting: Setting = { workshop, scale, profiles, say: (text) => void process.stderr.write(`${bench.name}: ${text}\n`) };
+  try {
+    return await bench.run(setting);
+  } finally {
+    await workshop.close();
+  }
+};
+
+const figures: Figure[] = [];
+for (const bench of chosen) figures.push(...(await runOne(bench)));
+print(tableOf(figures));
+for (const figure of figures) print(jsonOf(figure));
+process.exitCode = figures.some((figure) => verdictOf(figure) === 'missed') ? 1 : 0;

@@ -1,0 +1,84 @@
+/** The other sides of deliveries and streams, in a process of their own: receivers, a plain loop that posts, and readers of the stream. */
+import { createServer } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { Pool } from 'undici';
+import { answer } from './probe.ts';
+
+const now = (): number => performance.timeOrigin + performance.now();
+
+/** Posts by path, and how long the events of each were on their way, in milliseconds. */
+let late = new Map<string, number[]>();
+let [count, first, last] = [0, 0, 0];
+
+const server = createServer((request, response) => {
+  const { url = '' } = request;
+  if (url.startsWith('/dead')) return;
+  let text = '';
+  request.setEncoding('utf8');
+  request.on('data', (chunk: string) => (text += chunk));
+  request.on('end', () => {
+    response.end();
+    last = now();
+    if ((count += 1) === 1) first = last;
+    const at = Number(/"at":([\d.]+)/.exec(text)?.[1] ?? NaN);
+    const of = late.get(url);
+    if (of) of.push(last - at);
+    else late.set(url, [last - at]);
+  });
+});
+
+answer('receive', async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+answer('reset', () => {
+  late = new Map();
+  [count, first, last] = [0, 0, 0];
+});
+answer('received', () => ({ count, ms: last - first }));
+answer('late', () => [...late.values()].flat());
+
+/** The baseline: so many bodies over so many connections, one after the other on each. */
+answer('post', async ({ url, posts, bytes, connections }: { url: string; posts: number; bytes: number; connections: number }) => {
+  const pool = new Pool(url, { connections, pipelining: 1 });
+  const body = JSON.stringify({ at: 0, text: 'x'.repeat(bytes) });
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < posts) {
+      next += 1;
+      const reply = await pool.request({ path: '/plain', method: 'POST', body, headers: { 'content-type': 'application/json' } });
+      await reply.body.dump();
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, worker));
+  await pool.close();
+});
+
+const readers: Socket[] = [];
+let heard: number[] = [];
+
+/** Opens readers of the stream; resolves when all have their headers. */
+answer('read', async ({ port, readers: wanted, token }: { port: number; readers: number; token: string }) => {
+  const open = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const socket = connect(port, '127.0.0.1', () => {
+        socket.write(`GET /sse?token=${token}&events=messages HTTP/1.1\r\nHost: bench\r\n\r\n`);
+      });
+      socket.once('error', reject);
+      socket.on('data', (chunk) => {
+        const text = chunk.toString('latin1');
+        if (text.startsWith('HTTP/1.1 200')) resolve();
+        if (text.includes('event: messages')) heard.push(now());
+      });
+      readers.push(socket);
+    });
+  for (let n = 0; n < wanted; n += 50) await Promise.all(Array.from({ length: Math.min(50, wanted - n) }, open));
+});
+answer('heard', () => {
+  const all = heard;
+  heard = [];
+  return { count: all.length, last: Math.max(...all) };
+});
+answer('leave', () => {
+  for (const socket of readers.splice(0)) socket.destroy();
+});

@@ -1,0 +1,111 @@
+/**
+ * What a measured process says about itself: loaded before its program with `--import`, it answers questions of the bench over IPC.
+ * The program itself runs unchanged. The process ends with the bench, however that ends.
+ */
+import { writeFileSync } from 'node:fs';
+import { Session } from 'node:inspector/promises';
+import { writeHeapSnapshot } from 'node:v8';
+import { isMainThread } from 'node:worker_threads';
+
+export interface Question {
+  readonly id: number;
+  readonly ask: string;
+  readonly input: unknown;
+}
+
+export type Reply = { readonly id: number; readonly value: unknown } | { readonly id: number; readonly error: string };
+
+/** Bytes, after garbage collection. */
+export interface Memory {
+  readonly rss: number;
+  readonly heap: number;
+  readonly external: number;
+}
+
+/** The longest time between two turns of the event loop, in milliseconds: by the clock, and how much of it the thread itself worked. */
+export interface Stall {
+  readonly wall: number;
+  readonly cpu: number;
+}
+
+const answers = new Map<string, (input: never) => unknown>();
+
+/** Adds a question that this process answers. */
+export const answer = <I>(ask: string, reply: (input: I) => unknown): void => void answers.set(ask, reply);
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Finalizers run between collections, so that one is not enough. */
+const memory = async (): Promise<Memory> => {
+  for (let round = 0; round < 4; round += 1) {
+    globalThis.gc?.();
+    await pause(250);
+  }
+  const { rss, heapUsed, external } = process.memoryUsage();
+  return { rss, heap: heapUsed, external };
+};
+
+/** A tick of 1 ms; a longer gap between two is a stall. The clock counts other programs in, the thread's own time does not. */
+const watchStalls = (): (() => Stall) => {
+  const longest = { wall: 0, cpu: 0 };
+  const worked = (): number => {
+    const { user, system } = process.threadCpuUsage();
+    return (user + system) / 1000;
+  };
+  let [wall, cpu] = [performance.now(), worked()];
+  const timer = setInterval(() => {
+    const [nowWall, nowCpu] = [performance.now(), worked()];
+    longest.wall = Math.max(longest.wall, nowWall - wall - 1);
+    longest.cpu = Math.max(longest.cpu, nowCpu - cpu);
+    [wall, cpu] = [nowWall, nowCpu];
+  }, 1);
+  return () => {
+    clearInterval(timer);
+    return longest;
+  };
+};
+
+let stalls: (() => Stall) | null = null;
+let profiler: Session | null = null;
+
+answer('cpu', () => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+});
+answer('memory', memory);
+answer('stalls.start', () => void (stalls = watchStalls()));
+answer('stalls.stop', () => stalls?.() ?? null);
+answer('snapshot', (path: string) => writeHeapSnapshot(path));
+answer('profile.start', async () => {
+  profiler = new Session();
+  profiler.connect();
+  await profiler.post('Profiler.enable');
+  await profiler.post('Profiler.setSamplingInterval', { interval: 200 });
+  await profiler.post('Profiler.start');
+});
+answer('profile.stop', async (path: string) => {
+  const result = await profiler?.post('Profiler.stop');
+  profiler?.disconnect();
+  if (result) writeFileSync(path, JSON.stringify(result.profile));
+});
+
+const listen = (): void => {
+  process.on('message', (question: Question) => {
+    const { id, ask, input } = question;
+    const reply = (said: Reply): void => void process.send?.(said);
+    Promise.resolve()
+      .then(() => {
+        const found = answers.get(ask);
+        if (!found) throw new Error(`nobody answers ${ask}`);
+        return found(input as never);
+      })
+      .then(
+        (value) => reply({ id, value }),
+        (error: unknown) => reply({ id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
+      );
+  });
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+};
+
+// Threads of the program load this file too.
+if (isMainThread) listen();

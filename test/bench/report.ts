@@ -1,0 +1,72 @@
+/** Figures, how they are judged, and how they are shown. */
+
+export interface Figure {
+  readonly name: string;
+  readonly unit: string;
+  readonly ours: number;
+  /** The same work without the gateway, measured in the same run; null when the bound is absolute and nothing compares. */
+  readonly baseline: number | null;
+  /** What is judged; `ratio`: ours / baseline. */
+  readonly judged: 'ratio' | 'value' | 'nothing';
+  readonly bound?: { readonly least: number } | { readonly most: number };
+  /** Whatever helps to understand the figure. */
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+type Verdict = 'ok' | 'near' | 'missed' | '';
+
+/** The machine is shared: who misses by less than this is near, not wrong. */
+const margin = 0.1;
+
+export const median = (values: readonly number[]): number => {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? (sorted[middle] ?? NaN) : ((sorted[middle - 1] ?? NaN) + (sorted[middle] ?? NaN)) / 2;
+};
+
+export const ratioOf = ({ ours, baseline }: Figure): number | null => (baseline === null ? null : ours / baseline);
+
+export const verdictOf = (figure: Figure): Verdict => {
+  const { bound, judged, ours } = figure;
+  const value = judged === 'ratio' ? ratioOf(figure) : ours;
+  if (bound === undefined || judged === 'nothing' || value === null) return '';
+  const over = 'most' in bound ? value / bound.most : bound.least / value;
+  return over <= 1 ? 'ok' : over <= 1 + margin ? 'near' : 'missed';
+};
+
+const short = (value: number | null): string =>
+  value === null ? '' : Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(Math.abs(value) >= 10 ? 1 : 2);
+
+const boundText = ({ bound, judged }: Figure): string => {
+  if (bound === undefined || judged === 'nothing') return '';
+  return 'most' in bound ? `${judged} ≤ ${bound.most}` : `${judged} ≥ ${bound.least}`;
+};
+
+const headings = ['figure', 'unit', 'Dormouse', 'baseline', 'ratio', 'bound', ''];
+
+export const tableOf = (figures: readonly Figure[]): string => {
+  const rows = [
+    headings,
+    ...figures.map((figure) => [
+      figure.name,
+      figure.unit,
+      short(figure.ours),
+      short(figure.baseline),
+      short(ratioOf(figure)),
+      boundText(figure),
+      verdictOf(figure),
+    ]),
+  ];
+  const widths = headings.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const numeric = new Set([2, 3, 4]);
+  const cell = (text: string, column: number): string =>
+    numeric.has(column) ? text.padStart(widths[column] ?? 0) : text.padEnd(widths[column] ?? 0);
+  const lines = rows.map((row) => row.map(cell).join('  ').trimEnd());
+  return [lines[0], widths.map((width) => '-'.repeat(width)).join('  '), ...lines.slice(1)].join('\n');
+};
+
+/** One line for programs. */
+export const jsonOf = (figure: Figure): string => {
+  const { name, unit, ours, baseline, bound, details } = figure;
+  return JSON.stringify({ name, unit, ours, baseline, ratio: ratioOf(figure), bound, verdict: verdictOf(figure), ...details });
+};

@@ -1,0 +1,35 @@
+/** The simulated platform of a bench: it acknowledges without decrypting, so that it is not what is measured. */
+import { request } from 'undici';
+import type { Child, Workshop } from './workshop.ts';
+
+export interface BenchSandbox extends Child {
+  readonly control: string;
+  /** WebSocket address for clients. */
+  readonly url: string;
+  /** The phone of `number` takes a QR text or picture. */
+  scan(number: string, code: { readonly qr: string } | { readonly qrcode: string }): Promise<void>;
+}
+
+/** Answers the parsed body of a 2xx; rejects otherwise. */
+export const postJson = async <T>(url: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<T> => {
+  const { statusCode, body: answer } = await request(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+  const text = await answer.text();
+  if (statusCode >= 300) throw new Error(`POST ${new URL(url).pathname} answered ${statusCode}: ${text.slice(0, 300)}`);
+  return JSON.parse(text) as T;
+};
+
+export const scan = async (control: string, number: string, code: { readonly qr: string } | { readonly qrcode: string }): Promise<void> =>
+  void (await postJson(`${control}/phones/scan`, { ...code, number, name: `Bench ${number}` }));
+
+export const startSandbox = async (workshop: Workshop): Promise<BenchSandbox> => {
+  const child = await workshop.start('src/sandbox/main.ts', {
+    args: ['--port', '0', '--data', 'data', '--no-decrypt', '--level', 'warn'],
+  });
+  const { port } = await child.said<{ port: number }>();
+  const control = `http://127.0.0.1:${port}`;
+  return { ...child, control, url: `ws://127.0.0.1:${port}/ws/chat`, scan: (number, code) => scan(control, number, code) };
+};

@@ -1,0 +1,138 @@
+/** The processes and folders of a bench: started here, asked here, and gone when the bench is over, however it ends. */
+import { fork, type ChildProcess } from 'node:child_process';
+import { openSync, closeSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Question, Reply } from './probe.ts';
+
+export interface Child {
+  readonly title: string;
+  readonly pid: number;
+  /** Everything that it printed so far. */
+  readonly output: () => string;
+  /** The answer of its probe. Rejects with what went wrong there, or when the process ends. */
+  ask<T>(question: string, input?: unknown): Promise<T>;
+  /** Its first message that is no answer. */
+  said<T>(): Promise<T>;
+  end(): Promise<void>;
+}
+
+export interface ChildOptions {
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const endMs = 15_000;
+const lifeMs = 60_000;
+const probe = new URL('./probe.ts', import.meta.url).href;
+const entryOf = (path: string): URL => new URL(`../../${path}`, import.meta.url);
+
+export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Polls what no event tells about. */
+export const eventually = async <T>(look: () => Promise<T | null> | T | null, what: string, ms = lifeMs): Promise<T> => {
+  for (const deadline = Date.now() + ms; ; await pause(25)) {
+    const found = await look();
+    if (found !== null) return found;
+    if (Date.now() > deadline) throw new Error(`waited ${ms} ms for ${what}`);
+  }
+};
+
+/** A process whose end nobody waited for must not be left behind; it may be gone already. */
+const kill = (pid: number, signal: NodeJS.Signals | 0): boolean => {
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false;
+  }
+};
+
+const talkTo = (child: ChildProcess, title: string, logFile: string): Child => {
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  const said = Promise.withResolvers<unknown>();
+  const exited = Promise.withResolvers<void>();
+  said.promise.catch(() => undefined);
+  let asked = 0;
+  const output = (): string => readFileSync(logFile, 'utf8');
+  child.on('message', (message: Reply) => {
+    if (!('id' in message)) return said.resolve(message);
+    const waiter = waiting.get(message.id);
+    waiting.delete(message.id);
+    if ('error' in message) waiter?.reject(new Error(`${title}: ${message.error}`));
+    else waiter?.resolve(message.value);
+  });
+  child.once('exit', (code, signal) => {
+    const error = new Error(`${title} ended (${code ?? signal}):\n${output().slice(-2000)}`);
+    for (const waiter of [...waiting.values(), said]) waiter.reject(error);
+    waiting.clear();
+    exited.resolve();
+  });
+  return {
+    title,
+    pid: child.pid ?? 0,
+    output,
+    ask<T>(question: string, input?: unknown): Promise<T> {
+      const waiter = Promise.withResolvers<unknown>();
+      waiting.set((asked += 1), waiter);
+      child.send({ id: asked, ask: question, input } satisfies Question);
+      return waiter.promise as Promise<T>;
+    },
+    said: <T>() => said.promise as Promise<T>,
+    async end() {
+      child.kill('SIGTERM');
+      const timer = setTimeout(() => child.kill('SIGKILL'), endMs);
+      await exited.promise;
+      clearTimeout(timer);
+    },
+  };
+};
+
+export class Workshop {
+  readonly #children = new Set<Child>();
+  readonly #folders: string[] = [];
+  #count = 0;
+
+  async folder(): Promise<string> {
+    const folder = await mkdtemp(join(tmpdir(), 'dormouse-bench-'));
+    this.#folders.push(folder);
+    return folder;
+  }
+
+  /** Runs a file of the project in a process of its own, with a probe, in an empty folder and environment. */
+  async start(entry: string, { args = [], env = {} }: ChildOptions = {}): Promise<Child & { readonly folder: string }> {
+    const folder = await this.folder();
+    const logFile = join(folder, 'output.log');
+    const log = openSync(logFile, 'a');
+    const forked = fork(entryOf(entry), args, {
+      cwd: folder,
+      env: { PATH: process.env['PATH'], ...env },
+      execArgv: ['--expose-gc', '--import', probe],
+      stdio: ['ignore', log, log, 'ipc'],
+    });
+    closeSync(log);
+    const child = talkTo(forked, `${entry} #${(this.#count += 1)}`, logFile);
+    const kept: Child = { ...child, end: () => child.end().finally(() => this.#children.delete(kept)) };
+    this.#children.add(kept);
+    return { ...kept, folder };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#children].map((child) => child.end()));
+    for (const folder of this.#folders.splice(0)) {
+      // A gateway that had to be killed leaves its database server behind.
+      const server = databaseServerOf(folder);
+      if (server !== null && kill(server, 'SIGINT')) await eventually(() => (kill(server, 0) ? null : true), 'the database server');
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+    }
+  }
+}
+
+/** Process id of the embedded server below a working folder, null when there is none. */
+export const databaseServerOf = (folder: string): number | null => {
+  try {
+    return Number(readFileSync(join(folder, 'data', 'postgres', 'data', 'postmaster.pid'), 'utf8').split('\n', 1)[0]) || null;
+  } catch {
+    return null;
+  }
+};

@@ -1,0 +1,133 @@
+/** Settings: where they come from, how they fail, and that the README tells the truth about them. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { withSettings } from '#config/describe.ts';
+import { baseUrlOf, type Environment, loadSettings, SettingsError } from '#config/load.ts';
+import { nameOf, table } from '#config/settings.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'settings-'));
+after(() => rmSync(folder, { recursive: true }));
+const nowhere = join(folder, 'missing.env');
+const load = (env: Environment) => loadSettings({ env, file: nowhere });
+const problems = (env: Environment): string[] => {
+  try {
+    load(env);
+    return [];
+  } catch (error) {
+    assert.ok(error instanceof SettingsError);
+    return error.message.split('\n').slice(1);
+  }
+};
+
+test('settings: without anything every default applies and nothing can be changed', () => {
+  const settings = load({});
+  assert.equal(settings.host, '127.0.0.1');
+  assert.equal(settings.port, 3000);
+  assert.equal(settings.databaseUrl, null);
+  assert.equal(settings.baseUrl, 'http://127.0.0.1:3000');
+  assert.deepEqual(settings.webhookQuickRetriesMs, [0, 1500, 5000]);
+  assert.ok(Object.isFrozen(settings));
+});
+
+test('settings: every default is a value that its own kind accepts and reads back', () => {
+  for (const [key, { kind, value }] of Object.entries(table)) {
+    const { parse, show } = kind as { parse(text: string): unknown; show(value: unknown): string };
+    if (value !== null) assert.deepEqual(parse(show(value)), value, key);
+  }
+});
+
+test('settings: the file fills in what the environment leaves out', () => {
+  const file = join(folder, 'one.env');
+  writeFileSync(file, 'PORT=4000\nHOST="10.0.0.1" # inside\nLOG_LEVEL=debug\n');
+  const settings = loadSettings({ env: { PORT: '5000' }, file });
+  assert.deepEqual([settings.host, settings.port, settings.logLevel], ['10.0.0.1', 5000, 'debug']);
+});
+
+test('settings: the way of starting has defaults of its own, and file and environment win over them', () => {
+  const file = join(folder, 'two.env');
+  writeFileSync(file, 'PORT=4000\n');
+  const { port, host, dataDir } = loadSettings({
+    env: { HOST: '10.0.0.2' },
+    file,
+    preset: { PORT: '1', HOST: '10.0.0.1', DATA_DIR: './elsewhere' },
+  });
+  assert.deepEqual([port, host, dataDir], [4000, '10.0.0.2', './elsewhere']);
+});
+
+test('settings: an empty value counts as absent', () => {
+  assert.equal(load({ PORT: '', ADMIN_TOKEN: ' ' }).port, 3000);
+  assert.equal(load({ ADMIN_TOKEN: ' ' }).adminToken, null);
+});
+
+test('settings: one message lists every problem and no value', () => {
+  const secret = 'hunter2 hunter2';
+  const found = problems({ PORT: 'abc', ADMIN_TOKEN: secret, ENCRYPTION_KEY: secret, DATABASE_URL: secret, RECONNECT_MIN_MS: '400000' });
+  assert.deepEqual(
+    found.map((line) => /^- ([A-Z_]+) must /.exec(line)?.[1]),
+    ['PORT', 'DATABASE_URL', 'ADMIN_TOKEN', 'ENCRYPTION_KEY', 'RECONNECT_MIN_MS'],
+  );
+  assert.ok(!found.join().includes('hunter2'));
+});
+
+test('settings: a file that cannot be read is a problem', () => {
+  assert.throws(() => loadSettings({ env: {}, file: folder }), /cannot be read \(EISDIR\)/);
+});
+
+const key = Buffer.alloc(32, 7);
+const values: readonly (readonly [name: string, text: string, expected: unknown])[] = [
+  ['PORT', '0', 0],
+  ['PORT', '65536', undefined],
+  ['PORT', '1e3', undefined],
+  ['PORT', '-1', undefined],
+  ['DEMO_SERVER', 'TRUE', true],
+  ['DEMO_SERVER', '0', false],
+  ['DEMO_SERVER', 'maybe', undefined],
+  ['LOG_LEVEL', 'loud', undefined],
+  ['BASE_URL', 'https://api.example.com/', 'https://api.example.com'],
+  ['BASE_URL', 'api.example.com', undefined],
+  ['PLATFORM_URL', 'https://example.com', undefined],
+  ['DATABASE_URL', 'postgres://u:p@db/x', 'postgres://u:p@db/x'],
+  ['DATABASE_URL', 'mysql://db/x', undefined],
+  ['WEBHOOK_QUICK_RETRIES_MS', '0, 10,20', [0, 10, 20]],
+  ['WEBHOOK_QUICK_RETRIES_MS', '0,,20', undefined],
+  ['ENCRYPTION_KEY', key.toString('hex'), key],
+  ['ENCRYPTION_KEY', key.toString('base64'), key],
+  ['ENCRYPTION_KEY', key.toString('base64url'), key],
+  ['ENCRYPTION_KEY', key.subarray(1).toString('base64'), undefined],
+  ['ALLOW_PRIVATE_RECEIVERS', 'none', []],
+  ['ALLOW_PRIVATE_RECEIVERS', 'true', ['private', 'loopback']],
+  ['ALLOW_PRIVATE_RECEIVERS', 'private, 127.0.0.1,fd00::/8', ['private', '127.0.0.1', 'fd00::/8']],
+  ['ALLOW_PRIVATE_RECEIVERS', '10.0.0.0/33', undefined],
+  ['ALLOW_PRIVATE_RECEIVERS', 'everything', undefined],
+];
+
+for (const [name, text, expected] of values)
+  test(`settings: ${name}=${name === 'ENCRYPTION_KEY' ? `${text.length} characters` : text} is ${expected === undefined ? 'refused' : 'read'}`, () => {
+    if (expected === undefined) return assert.equal(problems({ [name]: text }).length, 1);
+    const found = Object.entries(load({ [name]: text })).find(([candidate]) => nameOf(candidate) === name);
+    assert.deepEqual(found?.[1], expected);
+  });
+
+const addresses: readonly (readonly [host: string, expected: string])[] = [
+  ['127.0.0.1', 'http://127.0.0.1:80'],
+  ['0.0.0.0', 'http://127.0.0.1:80'],
+  ['::', 'http://127.0.0.1:80'],
+  ['::1', 'http://[::1]:80'],
+  ['gateway.local', 'http://gateway.local:80'],
+];
+for (const [host, expected] of addresses)
+  test(`baseUrlOf: a server on ${host} reaches itself at ${expected}`, () => assert.equal(baseUrlOf(host, 80), expected));
+
+test('README: its table of settings is the one of the program', () => {
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+  assert.equal(readme, withSettings(readme), 'run: node config/describe.ts');
+});
+
+test('README: the example file names settings that exist', () => {
+  const names = new Set(Object.keys(table).map(nameOf));
+  const example = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8');
+  for (const [, name = ''] of example.matchAll(/^#?([A-Z_]+)=/gm)) assert.ok(names.has(name), name);
+});

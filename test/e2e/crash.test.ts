@@ -1,0 +1,207 @@
+/** The gateway is killed at moments that hurt: the next start needs no repair by hand, and nothing that was accepted is lost. */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Account } from '#test/support/account.ts';
+import { contact, Scene } from '#test/support/scene.ts';
+import { until } from '#test/support/until.ts';
+
+let scene: Scene;
+before(async () => {
+  scene = await Scene.open();
+});
+after(() => scene.close());
+
+const killAndStart = async (): Promise<void> => {
+  await scene.gateway.end('SIGKILL');
+  await scene.gateway.start();
+};
+
+test('kill: a pairing of which only the picture was shown begins anew', async () => {
+  const account = await scene.create();
+  await account.connect();
+  await until(async () => (await account.seen()).qrcode !== '', 'a picture');
+  await killAndStart();
+  assert.equal((await account.seen()).status, 'disconnected');
+  await account.pair(scene.platform);
+  await scene.works(account);
+});
+
+// Between the scan and the login lie the storing of credentials and a restart of the connection.
+for (const ms of [0, 60, 250]) {
+  test(`kill: ${ms} ms after the phone scanned the picture leaves a session that works or can be paired`, async () => {
+    const account = await scene.create();
+    await account.scan(scene.platform);
+    await wait(ms);
+    await killAndStart();
+    await account.finishes(scene.platform);
+    await scene.works(account);
+  });
+}
+
+test('kill: right after the pairing the session comes back without another one', async () => {
+  const account = await scene.paired();
+  const { pairings } = scene.platform.sandbox.stats();
+  await killAndStart();
+  await account.reaches('connected');
+  await scene.works(account);
+  assert.equal(scene.platform.sandbox.stats().pairings, pairings);
+});
+
+interface Traffic {
+  /** Ids of the texts that were answered with 200, by text. */
+  readonly answered: Map<string, string>;
+  /** Ids of what the contact wrote. */
+  readonly written: string[];
+  readonly failures: Set<number>;
+  stop(): Promise<void>;
+}
+
+/** Texts both ways, several at a time, until it is stopped or the gateway is gone. */
+const traffic = (account: Account): Traffic => {
+  const answered = new Map<string, string>();
+  const written: string[] = [];
+  const failures = new Set<number>();
+  const state = { going: true };
+  const send = async (lane: number): Promise<void> => {
+    for (let n = 0; state.going; n += 1) {
+      const text = `${lane}.${n} of ${account.number} ${Math.random()}`;
+      // A gateway that was killed answers nobody.
+      const sent = await account.send(contact, text).catch(() => null);
+      if (sent === null) return;
+      if (sent.status === 200) answered.set(text, String(sent.body['messageid']));
+      else failures.add(sent.status);
+    }
+  };
+  const write = async (): Promise<void> => {
+    for (let n = 0; state.going; n += 1) {
+      written.push(await scene.write(account, `${n} to ${account.number}`));
+      await wait(10);
+    }
+  };
+  const work = Promise.all([send(1), send(2), send(3), write()]);
+  return {
+    answered,
+    written,
+    failures,
+    async stop() {
+      state.going = false;
+      await work;
+    },
+  };
+};
+
+test('kill: texts flow both ways, and everything that was answered or written is there once afterwards', async () => {
+  const account = await scene.paired();
+  await scene.works(account);
+  for (const ms of [150, 600]) {
+    const flow = traffic(account);
+    await until(() => flow.answered.size > 5, 'texts flow');
+    await wait(ms);
+    await scene.gateway.end('SIGKILL');
+    await flow.stop();
+    await scene.gateway.start();
+    await account.reaches('connected');
+    await scene.works(account);
+    assert.deepEqual([...flow.failures], []);
+    await scene.stored(account, [...flow.answered.values(), ...flow.written]);
+    await scene.told(flow.written);
+    const read = scene.readBy(contact);
+    assert.deepEqual(
+      [...flow.answered.keys()].filter((text) => !read.has(text)),
+      [],
+      'answered, and never read by the contact',
+    );
+    assert.deepEqual(
+      (await account.messages(contact)).filter(({ fromMe, status }) => fromMe && status === 'Queued'),
+      [],
+      'nothing of an earlier run waits for ever',
+    );
+  }
+  assert.equal(scene.platform.sandbox.stats().messages.undecryptable, 0);
+});
+
+test('kill: what the contact writes while the gateway is down is stored and told after the start', async () => {
+  const account = await scene.paired();
+  await scene.works(account);
+  await scene.gateway.end('SIGKILL');
+  const ids: string[] = [];
+  for (let n = 0; n < 20; n += 1) ids.push(await scene.write(account, `${n} while down`));
+  await scene.gateway.start();
+  await scene.stored(account, ids);
+  await scene.told(ids);
+});
+
+test('kill: webhooks that wait for a receiver arrive after the start', async () => {
+  const account = await scene.paired();
+  const { refused } = scene.receiver;
+  scene.receiver.answer(503);
+  const ids: string[] = [];
+  for (let n = 0; n < 20; n += 1) ids.push(await scene.write(account, `${n} while nobody listens`));
+  await scene.stored(account, ids);
+  await until(() => scene.receiver.refused > refused, 'an attempt failed');
+  await scene.gateway.end('SIGKILL');
+  scene.receiver.answer(200);
+  await scene.gateway.start();
+  await scene.told(ids);
+});
+
+test('kill: a start that is killed at any moment harms no later one', async () => {
+  const account = await scene.paired();
+  for (const ms of [50, 300, 700, 1300]) {
+    await scene.gateway.end('SIGKILL');
+    scene.gateway.launch();
+    await wait(ms);
+  }
+  await killAndStart();
+  await account.reaches('connected');
+  await scene.works(account);
+});
+
+test('stop: SIGTERM right after a pairing ends within 10 s, with nothing left behind, and the session comes back', async () => {
+  const account = await scene.paired();
+  const from = Date.now();
+  assert.equal(await scene.gateway.end('SIGTERM'), 0, scene.gateway.printed);
+  assert.ok(Date.now() - from < 10_000, `${Date.now() - from} ms`);
+  assert.deepEqual(scene.gateway.databases, []);
+  assert.equal(existsSync(join(scene.gateway.dataDir, 'gateway.pid')), false);
+  assert.equal(scene.platform.sandbox.stats().connections.open, 0);
+  await scene.gateway.start();
+  await account.reaches('connected');
+  await scene.works(account);
+});
+
+test('stop: SIGTERM while texts flow loses nothing that was answered, and nothing that the platform saw delivered', async () => {
+  const account = await scene.paired();
+  await scene.works(account);
+  const flow = traffic(account);
+  await until(() => flow.answered.size > 20, 'texts flow');
+  assert.equal(await scene.gateway.end('SIGTERM'), 0, scene.gateway.printed);
+  await flow.stop();
+  await scene.gateway.start();
+  await account.reaches('connected');
+  await scene.stored(account, [...flow.answered.values(), ...flow.written]);
+  await scene.told(flow.written);
+});
+
+test('pause: a process that was stopped and goes on has everything that was written meanwhile', async () => {
+  const account = await scene.paired();
+  await scene.works(account);
+  scene.gateway.signal('SIGSTOP');
+  const ids: string[] = [];
+  for (let n = 0; n < 20; n += 1) ids.push(await scene.write(account, `${n} while stopped`));
+  await wait(2_000);
+  scene.gateway.signal('SIGCONT');
+  await scene.stored(account, ids);
+  await scene.told(ids);
+  await scene.works(account);
+});
+
+test('kill: through all of that no account ever had two connections, and nothing was asked that the platform does not know', () => {
+  const { logins, unknown, messages } = scene.platform.sandbox.stats();
+  assert.equal(logins.double, 0);
+  assert.equal(messages.undecryptable, 0);
+  assert.deepEqual(unknown, {});
+});

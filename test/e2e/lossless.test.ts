@@ -1,0 +1,191 @@
+/** Messages in flight while the gateway is killed, again and again: each is stored once, and every contact can read everything that follows. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { openDatabase } from '#src/storage/database.ts';
+import { startEmbedded } from '#src/storage/embedded.ts';
+import type { Account } from '#test/support/account.ts';
+import { quietLog } from '#test/support/database.ts';
+import { contact, Scene } from '#test/support/scene.ts';
+import { until } from '#test/support/until.ts';
+
+const kills = 5;
+const people = [contact, '5511988880002', '5511988880003', '5511988880004'];
+
+/** The same moments in every run with the same seed (mulberry32). */
+const randomOf = (seed: number) => {
+  let state = seed;
+  return (): number => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+};
+
+const seed = Number(process.env['LOSSLESS_SEED'] ?? Date.now() % 100_000);
+
+let scene: Scene;
+before(async () => {
+  scene = await Scene.open();
+});
+after(() => scene.close());
+
+interface Stored {
+  readonly messageid: string;
+  readonly text: string;
+}
+
+/** All messages of a chat, page by page. */
+const storedIn = async (account: Account, chatid: string): Promise<readonly Stored[]> => {
+  const all: Stored[] = [];
+  for (;;) {
+    const { status, body } = await account.call('POST', '/message/find', { chatid, limit: 500, offset: all.length });
+    assert.equal(status, 200, JSON.stringify(body));
+    const page = body['messages'] as readonly Stored[];
+    all.push(...page);
+    if (page.length < 500) return all;
+  }
+};
+
+/** Rows of the log of received stanzas and of what was decrypted of them. */
+const leftBehind = async (): Promise<readonly number[]> => {
+  const server = await startEmbedded({ dataDir: scene.gateway.dataDir, log: quietLog });
+  const database = await openDatabase({ url: server.url, log: quietLog, poolSize: 1 });
+  try {
+    const text = `select (select count(*) from inbound)::int as stanzas, (select count(*) from signal_key where type = 'inbound-plain')::int as plaintexts`;
+    const [row] = await database.rows<{ stanzas: number; plaintexts: number }>({ name: '', text }, []);
+    return [row?.stanzas ?? -1, row?.plaintexts ?? -1];
+  } finally {
+    await database.close();
+    await server.close(false);
+  }
+};
+
+const groupOf = async (account: Account): Promise<string> =>
+  (await scene.platform.sandbox.createGroup({ subject: 'Crowd', creator: contact, participants: [...people.slice(1), account.number] }))
+    .jid;
+
+test(`lossless: what arrives while the gateway is killed is stored once, with its text (seed ${seed})`, async (t) => {
+  const random = randomOf(seed);
+  const { sandbox } = scene.platform;
+  const account = await scene.paired();
+  const group = await groupOf(account);
+  await scene.works(account);
+  /** Text by id, by chat. */
+  const written = new Map<string, Map<string, string>>();
+  const routes = people.flatMap((from) => [
+    { from, to: account.number, chat: `${from}@s.whatsapp.net` },
+    { from, to: group, chat: group },
+  ]);
+  for (const { chat } of routes) written.set(chat, new Map());
+  let count = 0;
+  const write = async ({ from, to, chat }: (typeof routes)[number]): Promise<void> => {
+    count += 1;
+    const text = `${count} of ${from} in ${chat}`;
+    written.get(chat)?.set((await sandbox.send(from, to, { kind: 'text', text })).id, text);
+  };
+  const flow = { going: true };
+  const trickle = routes.map(async (route) => {
+    while (flow.going) {
+      await write(route);
+      await wait(50 + random() * 250);
+    }
+  });
+  const { retryReceipts } = sandbox.stats().messages;
+  for (let kill = 0; kill < kills; kill += 1) {
+    const { acknowledged } = sandbox.stats().messages;
+    await until(() => sandbox.stats().messages.acknowledged > acknowledged + 20, 'messages flow');
+    const burst = Array.from({ length: 40 }, () => write(routes[Math.floor(random() * routes.length)]!));
+    await wait(random() * 200);
+    await scene.gateway.end('SIGKILL');
+    await Promise.all(burst);
+    await scene.gateway.start();
+    await account.reaches('connected');
+  }
+  flow.going = false;
+  await Promise.all(trickle);
+  for (const [chat, texts] of written) {
+    const found = await until(
+      async () => {
+        const stored = (await storedIn(account, chat)).filter(({ messageid }) => texts.has(messageid));
+        return stored.length >= texts.size && stored;
+      },
+      () => `${texts.size} messages of ${chat} are stored`,
+      60_000,
+    );
+    assert.equal(found.length, texts.size, 'no message is stored twice');
+    for (const { messageid, text } of found) assert.equal(text, texts.get(messageid));
+  }
+  assert.equal(sandbox.stats().messages.retryReceipts, retryReceipts, 'everything could be decrypted');
+  t.diagnostic(`${count} messages over ${kills} kills`);
+  await until(async () => (await leftBehind()).every((rows) => rows === 0), 'nothing is left in the log');
+});
+
+/** The person could read all of these, and everything else it got. */
+const readsAll = async (number: string, texts: ReadonlySet<string>): Promise<void> => {
+  await until(
+    () => {
+      const read = scene.readBy(number);
+      return [...texts].every((text) => read.has(text));
+    },
+    () => `${number} reads all ${texts.size} texts that were answered`,
+  );
+  const received = scene.platform.sandbox.received(number);
+  assert.deepEqual(
+    received.filter(({ error }) => error !== undefined),
+    [],
+  );
+};
+
+test(`lossless: what is sent after a kill can be read, and so can everything that was answered (seed ${seed})`, async (t) => {
+  const random = randomOf(seed + 1);
+  const { sandbox } = scene.platform;
+  const account = await scene.paired();
+  const group = await groupOf(account);
+  await scene.works(account);
+  const { undecryptable } = sandbox.stats().messages;
+  /** Texts that were answered with 200, by who must be able to read them. */
+  const answered = new Map<string, Set<string>>(people.map((number) => [number, new Set()]));
+  let sent = 0;
+  const send = async (to: string, readers: readonly string[], lane: number): Promise<void> => {
+    for (let n = 0; ; n += 1) {
+      const text = `${lane}.${n} to ${to} ${random()}`;
+      // A gateway that was killed answers nobody.
+      const answer = await account.send(to, text).catch(() => null);
+      if (answer === null) return;
+      if (answer.status !== 200) continue;
+      sent += 1;
+      for (const reader of readers) answered.get(reader)?.add(text);
+    }
+  };
+  const flow = { going: true };
+  // Answers turn the ratchets: the next text goes out under a new key.
+  const reply = async (from: string): Promise<void> => {
+    for (let n = 0; flow.going; n += 1) {
+      await sandbox.send(from, account.number, { kind: 'text', text: `${n} back` });
+      await wait(random() * 60);
+    }
+  };
+  const replies = people.slice(0, 2).map(reply);
+  for (let kill = 0; kill < kills; kill += 1) {
+    const before = sent;
+    // Mostly to the group: with a contact the library begins a new session at every start, a group's keys go on.
+    const senders = [
+      ...people.slice(0, 2).map((number, lane) => send(number, [number], lane)),
+      ...[6, 7, 8, 9].map((lane) => send(group, people, lane)),
+    ];
+    await until(() => sent > before + 20, 'texts flow');
+    await wait(random() * 500);
+    await scene.gateway.end('SIGKILL');
+    await Promise.all(senders);
+    await scene.gateway.start();
+    await account.reaches('connected');
+    await scene.works(account);
+  }
+  flow.going = false;
+  await Promise.all(replies);
+  for (const [number, texts] of answered) await readsAll(number, texts);
+  assert.equal(sandbox.stats().messages.undecryptable, undecryptable, 'nobody had to ask for a text again');
+  t.diagnostic(`${sent} texts over ${kills} kills`);
+});

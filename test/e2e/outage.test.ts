@@ -1,0 +1,160 @@
+/** The embedded database server dies, and two gateways want the same data: requests hear of it, sessions do not, and nothing is lost. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Account } from '#test/support/account.ts';
+import { GatewayProcess } from '#test/support/gateway.ts';
+import { signalTo } from '#test/support/processes.ts';
+import { contact, Scene } from '#test/support/scene.ts';
+import { until } from '#test/support/until.ts';
+
+let scene: Scene;
+before(async () => {
+  scene = await Scene.open();
+});
+after(() => scene.close());
+
+/** Answers with the ids of the servers that it killed. */
+const killDatabase = (): readonly number[] => scene.gateway.databases.filter((pid) => signalTo(pid, 'SIGKILL'));
+
+const status = async (path: string): Promise<number> => (await scene.gateway.call('GET', path)).status;
+
+/** Another server runs, and the gateway has met it: the first query on an old connection may still fail. */
+const revived = async (dead: readonly number[], account: Account): Promise<void> => {
+  await until(() => scene.gateway.databases.some((pid) => !dead.includes(pid)), 'the database server runs again');
+  await until(async () => (await account.call('POST', '/message/find', {})).status === 200, 'the gateway finds messages');
+  await until(async () => (await status('/health/ready')) === 200, 'the gateway is ready');
+};
+
+/** Kills the server again as often as it comes back, while the work goes on. */
+const whileDown = async (account: Account, work: () => Promise<void>): Promise<void> => {
+  killDatabase();
+  const timer = setInterval(killDatabase, 20);
+  try {
+    await until(async () => (await status('/health/ready')) === 503, 'the outage is noticed');
+    await work();
+  } finally {
+    clearInterval(timer);
+    await revived(killDatabase(), account);
+  }
+};
+
+/** Requests of each kind, and their answer while the database is away: what is in memory goes on. */
+const requests: readonly (readonly [method: string, path: string, body: object | undefined, status: number])[] = [
+  ['GET', '/instance/status', undefined, 200],
+  ['GET', '/webhook', undefined, 200],
+  ['POST', '/message/find', {}, 503],
+  ['POST', '/chat/find', {}, 503],
+  ['POST', '/webhook', { enabled: true, url: 'http://127.0.0.1:9/', events: ['messages'] }, 503],
+  ['POST', '/instance/updateInstanceName', { name: 'renamed' }, 503],
+  ['POST', '/instance/token/rotate', undefined, 503],
+  ['POST', '/send/text', { number: contact, text: 'sent into an outage' }, 503],
+  ['POST', '/send/text', { number: contact, text: 'sent into an outage', async: true }, 503],
+  ['POST', '/instance/hibernate', undefined, 503],
+];
+
+/** The status of an answer, 0 when there is none in time. */
+const statusOf = async (token: string, [method, path, body]: (typeof requests)[number]): Promise<number> => {
+  try {
+    const { status, body: answer } = await scene.gateway.call(method, path, { token, ms: 10_000, ...(body === undefined ? {} : { body }) });
+    if (status !== 200) assert.equal(typeof answer['error'], 'string');
+    return status;
+  } catch (error) {
+    assert.equal((error as Error).name, 'TimeoutError');
+    return 0;
+  }
+};
+
+test('outage: while the database is away requests answer 503, sessions stay, and what was written meanwhile is stored and told', async () => {
+  const account = await scene.paired();
+  const { token } = await scene.paired();
+  await scene.works(account);
+  const before = scene.logins(account);
+  const ids: string[] = [];
+  await whileDown(account, async () => {
+    const seen: Record<string, number> = {};
+    for (const request of requests) {
+      ids.push(await scene.write(account, `into an outage: ${request[1]}`));
+      seen[`${request[0]} ${request[1]}`] = await statusOf(token, request);
+    }
+    assert.deepEqual(seen, Object.fromEntries(requests.map(([method, path, , status]) => [`${method} ${path}`, status])));
+    assert.equal((await scene.gateway.call('POST', '/instance/create', { body: { name: 'in an outage' } })).status, 503);
+    assert.equal(await status('/health'), 200);
+    assert.equal((await account.seen()).status, 'connected');
+  });
+  await scene.stored(account, ids);
+  await scene.told(ids);
+  await scene.works(account);
+  assert.equal(scene.logins(account), before);
+});
+
+test('outage: a server that dies under load answers 200 or 503, and everything that was answered with 200 is stored', async () => {
+  const account = await scene.paired();
+  await scene.works(account);
+  const before = scene.logins(account);
+  const answered: string[] = [];
+  const statuses = new Set<number>();
+  const state = { going: true };
+  const lane = async (name: number): Promise<void> => {
+    for (let n = 0; state.going; n += 1) {
+      const { status, body } = await account.send(contact, `${name}.${n} through deaths`);
+      statuses.add(status);
+      if (status === 200) answered.push(String(body['messageid']));
+    }
+  };
+  const lanes = Promise.all([lane(1), lane(2)]);
+  const ids: string[] = [];
+  for (let death = 0; death < 3; death += 1) {
+    const dead = killDatabase();
+    for (let n = 0; n < 10; n += 1) ids.push(await scene.write(account, `${death}.${n} through deaths`));
+    await revived(dead, account);
+  }
+  state.going = false;
+  await lanes;
+  assert.deepEqual(
+    [...statuses].filter((status) => status !== 200 && status !== 503),
+    [],
+  );
+  await scene.stored(account, [...answered, ...ids]);
+  await scene.told(ids);
+  assert.equal(scene.logins(account), before);
+  await scene.works(account);
+});
+
+test('outage: a gateway that is killed while the database is away loses nothing that was stored before', async () => {
+  const account = await scene.paired();
+  await scene.works(account);
+  const known = (await account.messages(contact)).map(({ messageid }) => messageid);
+  killDatabase();
+  await scene.gateway.end('SIGKILL');
+  await scene.gateway.start();
+  await account.reaches('connected');
+  await scene.stored(account, known);
+  await scene.works(account);
+});
+
+test('outage: a pairing while the database comes and goes ends connected or can be begun anew', async () => {
+  const account = await scene.create();
+  await account.scan(scene.platform);
+  await revived(killDatabase(), account);
+  await account.finishes(scene.platform);
+  // For some moments a send may still be told that the database was away.
+  await until(async () => (await account.send(contact, 'once more')).status === 200, 'a text is sent');
+  await scene.works(account);
+});
+
+test('two gateways: the second one on the same data refuses to start, and the first one is not disturbed', async () => {
+  const account = await scene.paired();
+  const before = scene.logins(account);
+  const second = new GatewayProcess({ platformUrl: scene.platform.url }, scene.gateway.dataDir);
+  try {
+    second.launch();
+    assert.equal(await second.endsWithin(30_000), 1, second.printed);
+    assert.match(second.printed, /^Dormouse could not start: Another gateway uses this database/m);
+  } finally {
+    await second.end();
+  }
+  await scene.works(account);
+  assert.equal(scene.logins(account), before);
+  assert.equal(scene.platform.sandbox.stats().logins.double, 0);
+  assert.doesNotMatch(scene.gateway.printed, /unhandledRejection|crashed|surprised/);
+});

@@ -1,0 +1,93 @@
+/** A courier of one webhook over a simulated receiver, outbox and clock. */
+import assert from 'node:assert/strict';
+import { Courier, type CourierHost } from '#actors/events/courier.ts';
+import { createSlots, type Slots } from '#actors/events/slots.ts';
+import type { Delivery, DeliveryError, Webhook } from '#actors/model.ts';
+import type { DeliveryPolicy } from '#actors/policy/policy.ts';
+import type { Attempt } from '#actors/ports.ts';
+import { delivery, instance, webhook as sample } from './records.ts';
+import { settle, testPolicy, World } from './world.ts';
+
+/** A refusal with this status. */
+export const no = (status: number, more: { readonly retryAfter?: number } = {}): Attempt => ({
+  ok: false,
+  status,
+  error: `said ${status}`,
+  ...more,
+});
+
+/** Pulls what one courier hangs on. */
+export class CourierDesk {
+  readonly world = new World();
+  readonly start = this.world.time.now();
+  readonly failures: (Omit<DeliveryError, 'url' | 'type' | 'created'> & { readonly eventId: string })[] = [];
+  readonly crashes: unknown[] = [];
+  courier: Courier;
+  readonly #host: CourierHost;
+  webhook: Webhook | null = sample;
+  /** The moment that it last said it pauses until. */
+  paused = 0;
+  #seq = 0;
+
+  constructor(change: Partial<DeliveryPolicy> = {}, slots: Slots = createSlots(testPolicy.delivery.atOnce)) {
+    const { ports, time, receiver, log } = this.world;
+    this.#host = {
+      outbox: ports.outbox,
+      receiver,
+      signer: ports.signer,
+      slots,
+      time,
+      log,
+      policy: { ...testPolicy.delivery, ...change },
+      random: () => 0.5,
+      webhook: () => this.webhook,
+      sender: () => ({ owner: '', token: '', name: '', baseUrl: '' }),
+      failed: (_instance, _webhook, eventId, error) => void this.failures.push({ ...error, eventId }),
+      disable: (webhook) => void (this.webhook = { ...webhook, enabled: false }),
+      paused: (_instance, _webhook, until) => void (this.paused = until),
+    };
+    this.courier = this.#make();
+  }
+
+  #make(): Courier {
+    return new Courier({ host: this.#host, instanceId: instance.id, webhookId: sample.id }, (error) => this.crashes.push(error));
+  }
+
+  /** The process is killed and started again: what was in memory is gone. */
+  restart(): void {
+    this.courier.stop();
+    this.courier = this.#make();
+    this.courier.add([]);
+  }
+
+  /** Rows as the journal makes them: in the outbox first. */
+  rows(count: number, lane: string, change: Partial<Delivery> = {}): readonly Delivery[] {
+    const rows = Array.from({ length: count }, () => delivery((this.#seq += 1), lane, change));
+    for (const row of rows) this.world.db.outbox.set(row.seq, row);
+    return rows;
+  }
+
+  async commit(count: number, lane = 'chat'): Promise<void> {
+    this.courier.add(this.rows(count, lane));
+    await settle();
+  }
+
+  /** Such as `e1@0 e1@1500`: the event, and the moment in milliseconds. */
+  get posts(): string {
+    return this.world.receiver.posts.map((post) => `${post.headers['webhook-id']}@${post.at - this.start}`).join(' ');
+  }
+
+  get order(): string {
+    return this.world.receiver.posts.map((post) => post.headers['webhook-id']).join(' ');
+  }
+
+  get stored(): number {
+    return this.world.db.outbox.size;
+  }
+
+  /** Nothing waits, nothing rings. */
+  assertQuiet(): void {
+    assert.deepEqual(this.crashes, []);
+    assert.deepEqual([this.stored, this.courier.waiting, this.world.time.armed], [0, 0, 0]);
+  }
+}

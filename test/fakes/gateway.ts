@@ -1,0 +1,240 @@
+/** A gateway in memory: one server, a few instances, and levers for tests to make it fail. */
+import { chat, instance as sample, message, now } from '#test/contract/samples.ts';
+import {
+  type ChatQuery,
+  type Gateway,
+  type GatewayEvent,
+  type InstanceId,
+  type InstanceView,
+  type MessageQuery,
+  type Refusal,
+  type ReplayFilter,
+  type Result,
+  type SendOptions,
+  StorageUnavailable,
+  type TextSend,
+  type Webhook,
+  type WebhookInput,
+} from '#actors/gateway.ts';
+
+export const adminToken = 'the-admin-token';
+
+interface Listener {
+  readonly onEvent: (event: GatewayEvent) => void;
+  readonly onEnd: () => void;
+}
+
+/** What a test may look at and pull. */
+export interface FakeGateway extends Gateway {
+  accepting: boolean;
+  /** The next call that may fail answers with this. */
+  refuseNext: Refusal | null;
+  /** The next call that may fail rejects with this. */
+  throwNext: Error | null;
+  /** Arguments of the calls, newest last. */
+  readonly sends: { readonly send: TextSend; readonly options: SendOptions }[];
+  readonly messageQueries: MessageQuery[];
+  readonly chatQueries: ChatQuery[];
+  readonly webhookInputs: WebhookInput[];
+  readonly replays: ReplayFilter[];
+  readonly connects: Parameters<Gateway['connect']>[1][];
+  emit(event: Partial<GatewayEvent>): void;
+  endStreams(id: InstanceId): void;
+  listeners(id: InstanceId): number;
+}
+
+const done = <T>(value: T): Result<T> => ({ ok: true, value });
+
+export const storageAway = (): Error => new StorageUnavailable('away');
+
+const createState = () => ({
+  instances: new Map<InstanceId, InstanceView>([[sample.record.id, sample]]),
+  webhooks: [] as Webhook[],
+  global: null as Webhook | null,
+  listeners: new Map<InstanceId, Set<Listener>>(),
+});
+
+type State = ReturnType<typeof createState>;
+
+/** Runs a command unless a lever says otherwise. */
+type Attempt = <T>(run: () => Result<T>) => Promise<Result<T>>;
+
+const unknown: Result<never> = { ok: false, refusal: { reason: 'notFound', message: 'instance not found' } };
+
+const instanceCommands = ({ instances, listeners }: State, attempt: Attempt, fake: () => FakeGateway) => {
+  const change = (id: InstanceId, patch: (view: InstanceView) => InstanceView): Promise<Result<InstanceView>> =>
+    attempt(() => {
+      const view = instances.get(id);
+      if (view === undefined) return unknown;
+      instances.set(id, patch(view));
+      return done(patch(view));
+    });
+  const withRecord = (patch: Partial<InstanceView['record']>) => (view: InstanceView) => ({
+    ...view,
+    record: { ...view.record, ...patch },
+  });
+
+  return {
+    create: (input: Parameters<Gateway['create']>[0]) =>
+      attempt(() => {
+        const id = `r${String(instances.size).padStart(14, '0')}`;
+        const view: InstanceView = {
+          ...sample,
+          record: { ...sample.record, ...input, id, token: `token-of-${id}`, jid: '', owner: '' },
+          status: 'disconnected',
+          connected: false,
+          loggedIn: false,
+        };
+        instances.set(id, view);
+        return done(view);
+      }),
+    connect(id: InstanceId, options: Parameters<Gateway['connect']>[1]) {
+      fake().connects.push(options);
+      return change(id, (view) => ({ ...view, qrcode: 'data:image/png;base64,AAAA' }));
+    },
+    disconnect: (id: InstanceId) => change(id, (view) => ({ ...withRecord({ jid: '' })(view), connected: false, status: 'disconnected' })),
+    reset: (id: InstanceId) => change(id, (view) => view),
+    hibernate: (id: InstanceId) => change(id, (view) => ({ ...view, status: 'hibernated', connected: false })),
+    update: (id: InstanceId, patch: Parameters<Gateway['update']>[1]) => change(id, withRecord(patch)),
+    remove: (id: InstanceId) => attempt(() => (instances.delete(id) ? done(null) : unknown)),
+    rotateToken: (id: InstanceId) => {
+      for (const { onEnd } of listeners.get(id) ?? []) onEnd();
+      return change(id, withRecord({ token: 'rotated-token' }));
+    },
+    rotateAdminToken: () => attempt(() => done('A'.repeat(50))),
+    presence: () => attempt(() => done(null)),
+  };
+};
+
+const messageCommands = (attempt: Attempt, fake: () => FakeGateway) => ({
+  sendText(_id: InstanceId, send: TextSend, options: SendOptions) {
+    fake().sends.push({ send, options });
+    return attempt(() => done({ ...message, text: send.text, fromMe: true, sendPayload: options.payload }));
+  },
+  async findMessages(_id: InstanceId, query: MessageQuery) {
+    fake().messageQueries.push(query);
+    await attempt(() => done(null));
+    return { messages: [message], more: true };
+  },
+  async findChats(_id: InstanceId, query: ChatQuery) {
+    fake().chatQueries.push(query);
+    await attempt(() => done(null));
+    return { chats: [chat], total: 1, stats: { total: 1 } };
+  },
+  async queue() {
+    await attempt(() => done(null));
+    return { status: 'idle', pending: 0, processingNow: false, acceptingNewMessages: true, sessionReady: true, resetting: false } as const;
+  },
+  clearQueue: () => attempt(() => done(3)),
+});
+
+const webhookCommands = (state: State, attempt: Attempt, fake: () => FakeGateway) => {
+  const made = (input: WebhookInput, instanceId: InstanceId | null): Webhook => ({
+    id: input.id || `w${state.webhooks.length + 1}`,
+    instanceId,
+    enabled: input.enabled ?? false,
+    url: input.url,
+    events: input.events ?? [],
+    excludeMessages: input.excludeMessages ?? [],
+    addUrlEvents: input.addUrlEvents ?? false,
+    addUrlTypesMessages: input.addUrlTypesMessages ?? false,
+    managed: input.action === '',
+    secret: input.secret === true ? 'whsec_made' : (input.secret ?? ''),
+    headers: input.headers ?? {},
+    created: now,
+  });
+  return {
+    webhooks: (id: InstanceId) => state.webhooks.filter((webhook) => webhook.instanceId === id),
+    saveWebhook(id: InstanceId, input: WebhookInput) {
+      fake().webhookInputs.push(input);
+      return attempt(() => {
+        state.webhooks = state.webhooks.filter((webhook) => webhook.id !== input.id && webhook.url !== input.url);
+        if (input.action !== 'delete') state.webhooks.push(made(input, id));
+        return done({ webhooks: state.webhooks, revealed: '' });
+      });
+    },
+    webhookErrors: () => ({ since: now, errors: [] }),
+    globalWebhook: () => state.global,
+    saveGlobalWebhook(input: WebhookInput) {
+      fake().webhookInputs.push(input);
+      return attempt(() => done({ webhooks: [(state.global = made(input, null))], revealed: '' }));
+    },
+    globalWebhookErrors: () => ({ since: now, errors: [] }),
+    deliveries: () => attempt(() => done({ deliveries: [], more: false, queues: [] })),
+    replay(_owner: InstanceId | null, filter: ReplayFilter) {
+      fake().replays.push(filter);
+      return attempt(() => done(2));
+    },
+    testWebhook: () =>
+      attempt(() => done({ id: 'test_1', url: 'https://example.com/hook', outcome: { ok: true, status: 200 }, ms: 1 } as const)),
+  };
+};
+
+/** An event with every field, to vary. */
+export const sampleEvent: GatewayEvent = {
+  id: 'event-1',
+  instanceId: sample.record.id,
+  type: 'messages',
+  messageType: 'text',
+  lane: message.chatId,
+  message: { fromMe: false, isGroup: false, wasSentByApi: false },
+  at: now,
+  payload: { chatSource: 'updated', chat: { id: chat.id }, message: { id: 'm1', chatid: message.chatId, type: 'text' } },
+};
+
+export const createFakeGateway = (): FakeGateway => {
+  const state = createState();
+  const attempt: Attempt = async (run) => {
+    const { refuseNext, throwNext } = fake;
+    fake.refuseNext = null;
+    fake.throwNext = null;
+    if (throwNext !== null) throw throwNext;
+    return refuseNext === null ? run() : { ok: false, refusal: refuseNext };
+  };
+
+  const fake: FakeGateway = {
+    accepting: true,
+    refuseNext: null,
+    throwNext: null,
+    sends: [],
+    messageQueries: [],
+    chatQueries: [],
+    webhookInputs: [],
+    replays: [],
+    connects: [],
+    authenticate: (token) => [...state.instances.values()].find(({ record }) => record.token === token)?.record.id ?? null,
+    isAdmin: (token) => token === adminToken,
+    all: () => [...state.instances.values()],
+    view: (id) => state.instances.get(id) ?? null,
+    ...instanceCommands(state, attempt, () => fake),
+    ...messageCommands(attempt, () => fake),
+    ...webhookCommands(state, attempt, () => fake),
+    subscribe(id, onEvent, onEnd) {
+      const listener = { onEvent, onEnd };
+      const all = state.listeners.get(id) ?? new Set();
+      state.listeners.set(id, all.add(listener));
+      return () => void all.delete(listener);
+    },
+    ready: () => ({ restored: 1, total: 2 }),
+    numbers: () => ({
+      registered: 1,
+      disconnected: 0,
+      connecting: 0,
+      connected: 1,
+      hibernated: 0,
+      handshakesWaiting: 0,
+      barrier: '',
+      loopLagMs: 1,
+      instances: [],
+    }),
+    emit(event) {
+      const full = { ...sampleEvent, ...event };
+      for (const { onEvent } of state.listeners.get(full.instanceId) ?? []) onEvent(full);
+    },
+    endStreams(id) {
+      for (const { onEnd } of state.listeners.get(id) ?? []) onEnd();
+    },
+    listeners: (id) => state.listeners.get(id)?.size ?? 0,
+  };
+  return fake;
+};

@@ -1,0 +1,242 @@
+/** A platform whose facts a test emits by hand. It watches over the obligations of `PlatformLink` and notes every one that is broken. */
+import type { Message } from '#actors/model.ts';
+import type {
+  Close,
+  Composed,
+  Identity,
+  LinkHost,
+  OpenOptions,
+  Platform,
+  PlatformFact,
+  PlatformLink,
+  ReadKey,
+  TextSend,
+  Transmission,
+} from '#actors/ports.ts';
+import { message as sampleMessage } from '#test/contract/samples.ts';
+import type { FakeTime } from './time.ts';
+
+export const identity: Identity = {
+  jid: '5511988887777:3@s.whatsapp.net',
+  lid: '99@lid',
+  owner: '5511988887777',
+  profileName: 'Me',
+  isBusiness: false,
+  platform: 'android',
+};
+
+export const closeOf = (code: number | null, data?: Readonly<Record<string, string>>): Close => ({
+  code,
+  message: `closed with ${code}`,
+  ...(data ? { data } : {}),
+});
+
+type Emit = (fact: PlatformFact) => void;
+
+/** What every link of a platform has in common. */
+export class FakePlatform implements Platform {
+  readonly links = new Map<string, FakeLink>();
+  /** Broken obligations, in words. A good test ends with none. */
+  readonly violations: string[] = [];
+  /** Called at each open; a test answers here when the platform should answer by itself. */
+  onOpen: (link: FakeLink) => void = () => undefined;
+  readonly #time: FakeTime;
+
+  constructor(time: FakeTime) {
+    this.#time = time;
+  }
+
+  link(host: LinkHost): FakeLink {
+    if (this.links.has(host.id)) this.violations.push(`a second link was made for ${host.id}`);
+    const link = new FakeLink(host, this, this.#time);
+    this.links.set(host.id, link);
+    return link;
+  }
+
+  of(id: string): FakeLink {
+    const link = this.links.get(id);
+    if (!link) throw new Error(`no link of ${id}`);
+    return link;
+  }
+
+  /** Moments of all opens, in order. */
+  get opens(): readonly number[] {
+    return [...this.links.values()].flatMap((link) => link.opens.map((open) => open.at)).sort((a, b) => a - b);
+  }
+}
+
+export class FakeLink implements PlatformLink {
+  readonly host: LinkHost;
+  /** `open`: a socket exists; `live`: logged in. */
+  state: 'closed' | 'open' | 'live' | 'closing' = 'closed';
+  readonly opens: { readonly at: number; readonly options: OpenOptions; readonly emit: Emit }[] = [];
+  readonly discarded: { readonly how: string; readonly reason: string }[] = [];
+  readonly sent: Message[] = [];
+  readonly calls: string[] = [];
+  logouts = 0;
+  closes = 0;
+  hasCredentials = false;
+  /** What the platform answers to a message. */
+  answer: (message: Message) => Transmission | Promise<Transmission> = () => ({ ok: true, at: this.#time.now() });
+  /** What `compose` says against a text; null when nothing. */
+  objection: (send: TextSend) => string | null = () => null;
+  /** Set by a test that wants to decide when a close is over. */
+  closeGate: Promise<void> | null = null;
+  /** Methods that throw when they are called: a fault of the adapter. */
+  readonly broken = new Set<string>();
+  readonly #platform: FakePlatform;
+  readonly #time: FakeTime;
+  #closing: Promise<void> | null = null;
+  #composed = 0;
+
+  constructor(host: LinkHost, platform: FakePlatform, time: FakeTime) {
+    this.host = host;
+    this.#platform = platform;
+    this.#time = time;
+  }
+
+  open(options: OpenOptions, emit: Emit): void {
+    if (this.state !== 'closed') this.#violation('two sockets of one account');
+    this.#breakIf('open');
+    this.state = 'open';
+    this.opens.push({ at: this.#time.now(), options, emit });
+    this.#platform.onOpen(this);
+  }
+
+  close(): Promise<void> {
+    this.closes += 1;
+    if (this.broken.has('close')) {
+      this.state = 'closed';
+      return Promise.reject(new Error('close is broken'));
+    }
+    if (this.#closing) return this.#closing;
+    if (this.state === 'closed') return Promise.resolve();
+    this.state = 'closing';
+    this.#closing = (this.closeGate ?? Promise.resolve()).then(() => {
+      this.state = 'closed';
+      this.#closing = null;
+    });
+    return this.#closing;
+  }
+
+  logout(): Promise<void> {
+    this.logouts += 1;
+    return this.close();
+  }
+
+  paired(): Promise<boolean> {
+    return Promise.resolve(this.hasCredentials);
+  }
+
+  discard(how: 'delete' | 'setAside', reason: string): Promise<void> {
+    if (this.state !== 'closed') this.#violation(`discard while ${this.state}`);
+    this.#breakIf('discard');
+    this.hasCredentials = false;
+    this.discarded.push({ how, reason });
+    return Promise.resolve();
+  }
+
+  async compose(send: TextSend): Promise<{ ok: true; composed: Composed } | { ok: false; message: string }> {
+    this.#mustBeOpen('compose');
+    this.#breakIf('compose');
+    const message = this.objection(send);
+    if (message !== null) return { ok: false, message };
+    this.#composed += 1;
+    const n = String(this.#composed).padStart(4, '0');
+    return {
+      ok: true,
+      composed: this.#composedOf({
+        ...sampleMessage,
+        id: `r000${n}`,
+        messageId: `${this.host.id}-${n}`,
+        chatId: `${send.number.replace(/@.*/, '')}@s.whatsapp.net`,
+        sender: identity.jid,
+        fromMe: true,
+        wasSentByApi: true,
+        status: 'Queued',
+        text: send.text,
+        content: send.text,
+        timestamp: this.#time.now(),
+        trackId: '',
+        trackSource: '',
+        raw: new Uint8Array([1]),
+      }),
+    };
+  }
+
+  recompose(message: Message): Composed {
+    this.#mustBeOpen('recompose');
+    this.#breakIf('recompose');
+    return this.#composedOf(message);
+  }
+
+  presence(presence: 'available' | 'unavailable'): Promise<boolean> {
+    return this.#call(`presence ${presence}`);
+  }
+
+  chatState(chatId: string, state: string): Promise<boolean> {
+    return this.#call(`${state} ${chatId}`);
+  }
+
+  markRead(keys: readonly ReadKey[]): Promise<boolean> {
+    return this.#call(`read ${keys.map((key) => key.messageId).join(' ')}`);
+  }
+
+  lastFrameAt(): number {
+    return this.#time.now();
+  }
+
+  /** The platform says something to the newest connection. */
+  say(...facts: readonly PlatformFact[]): void {
+    const emit = this.opens.at(-1)?.emit;
+    if (!emit || this.state === 'closed' || this.state === 'closing')
+      throw new Error(`nothing can be said on a link that is ${this.state}`);
+    for (const fact of facts) {
+      if (fact.type === 'platform.opened') this.state = 'live';
+      if (fact.type === 'platform.paired' || fact.type === 'platform.opened') this.hasCredentials = true;
+      if (fact.type === 'platform.closed') this.state = 'closed';
+      emit(fact);
+    }
+  }
+
+  /** The usual way to a live session with credentials. */
+  login(): void {
+    this.say({ type: 'platform.handshaken' }, { type: 'platform.opened', identity });
+  }
+
+  end(code: number | null, data?: Readonly<Record<string, string>>): void {
+    this.say({ type: 'platform.closed', close: closeOf(code, data) });
+  }
+
+  #composedOf(message: Message): Composed {
+    let used = false;
+    return {
+      message,
+      transmit: async () => {
+        if (used) this.#violation('transmit was called twice');
+        used = true;
+        if (this.state !== 'live') return { ok: false, reason: 'closed', error: 'the connection closed' };
+        this.sent.push(message);
+        return this.answer(message);
+      },
+    };
+  }
+
+  async #call(what: string): Promise<boolean> {
+    if (this.state !== 'live') return false;
+    this.calls.push(what);
+    return true;
+  }
+
+  #mustBeOpen(what: string): void {
+    if (this.state !== 'live') this.#violation(`${what} while ${this.state}`);
+  }
+
+  #breakIf(method: string): void {
+    if (this.broken.has(method)) throw new Error(`${method} is broken`);
+  }
+
+  #violation(what: string): void {
+    this.#platform.violations.push(`${this.host.id}: ${what}`);
+  }
+}

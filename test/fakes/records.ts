@@ -1,0 +1,63 @@
+/** Stored records for tests to vary. */
+import type { Delivery, InstanceRecord, Webhook } from '#actors/model.ts';
+
+export const instance: InstanceRecord = {
+  id: 'r00000000000001',
+  name: 'shop',
+  token: 'token',
+  wanted: 'offline',
+  epoch: 1,
+  owner: '',
+  jid: '',
+  lid: '',
+  profileName: '',
+  profilePicUrl: '',
+  isBusiness: false,
+  platform: '',
+  systemName: '',
+  lastDisconnect: null,
+  lastDisconnectReason: '',
+  lastDisconnectCause: '',
+  adminField01: '',
+  adminField02: '',
+  aiApikey: '',
+  chatbotEnabled: false,
+  chatbotIgnoreGroups: false,
+  chatbotStopConversation: '',
+  chatbotStopMinutes: 0,
+  chatbotStopWhenYouSendMsg: 0,
+  fieldsMap: null,
+  lastActiveAt: 0,
+  created: 0,
+  updated: 0,
+};
+
+export const webhook: Webhook = {
+  id: 'w1',
+  instanceId: instance.id,
+  enabled: true,
+  url: 'http://receiver.test/hook',
+  events: ['All'],
+  excludeMessages: [],
+  addUrlEvents: false,
+  addUrlTypesMessages: false,
+  managed: true,
+  secret: '',
+  headers: {},
+  created: 0,
+};
+
+export const delivery = (seq: number, lane = 'chat', change: Partial<Delivery> = {}): Delivery => ({
+  seq,
+  lane,
+  webhookId: webhook.id,
+  instanceId: instance.id,
+  eventId: `e${seq}`,
+  type: 'messages',
+  messageType: 'Conversation',
+  body: `{"n":${seq}}`,
+  attempts: 0,
+  at: 0,
+  notBefore: 0,
+  ...change,
+});

@@ -1,0 +1,164 @@
+/** A world in memory behind the face of the simulated platform: no protocol, only bookkeeping, and a record of every call. */
+import {
+  type Content,
+  type Fault,
+  type GroupView,
+  type PersonView,
+  type ReceivedMessage,
+  type Sandbox,
+  SandboxError,
+  type Stats,
+  type WorldEvent,
+} from '#src/sandbox/face.ts';
+
+const stats: Stats = {
+  connections: { open: 1, total: 3 },
+  handshakes: 3,
+  pairings: 1,
+  logins: { total: 2, failed: 0, double: 0, perSecondMax: 1, byNumber: { 5511900000001: 2 } },
+  messages: { fromClients: 0, toClients: 0, acknowledged: 0, decrypted: 0, undecryptable: 0, retryReceipts: 0 },
+  signatures: { verified: 4, rejected: 0 },
+  media: { uploads: 0, downloads: 0 },
+  unknown: {},
+};
+
+type Input<M extends 'scan' | 'enterCode' | 'receipt' | 'presence' | 'createGroup' | 'putPerson' | 'change' | 'call' | 'post'> = Parameters<
+  Sandbox[M]
+>;
+
+export class FakeSandbox implements Sandbox {
+  /** Every call that changes something: name of the method and its input. */
+  readonly calls: (readonly [string, ...unknown[]])[] = [];
+  readonly #people = new Map<string, PersonView>();
+  readonly #groups = new Map<string, GroupView>();
+  readonly #inboxes = new Map<string, ReceivedMessage[]>();
+  readonly #listeners = new Set<(event: WorldEvent) => void>();
+  #serial = 0;
+
+  emit(event: WorldEvent): void {
+    for (const listener of this.#listeners) listener(event);
+  }
+
+  /** A contact gets a message, as if a client had sent it. */
+  deliver(to: string, message: ReceivedMessage): void {
+    this.#inboxes.set(to, [...this.received(to), message]);
+    this.emit({ type: 'message', to, message });
+  }
+
+  async scan(...[input]: Input<'scan'>) {
+    this.calls.push(['scan', input]);
+    if (!input.qr.includes(',')) throw new SandboxError(404, 'no client waits with this QR code');
+    return this.#link(input.number ?? `55119${String(++this.#serial).padStart(8, '0')}`, input.name);
+  }
+
+  async enterCode(...[input]: Input<'enterCode'>) {
+    this.calls.push(['enterCode', input]);
+    return this.#link(input.number, input.name);
+  }
+
+  async logout(number: string) {
+    this.calls.push(['logout', number]);
+    if (!this.#people.has(number)) throw new SandboxError(404, `no person ${number}`);
+    this.#put(number, { devices: [] });
+  }
+
+  async send(from: string, to: string, content: Content, options: object = {}) {
+    this.calls.push(['send', from, to, content, options]);
+    return { id: `3EB0${String(++this.#serial).padStart(8, '0')}` };
+  }
+
+  received(number: string): readonly ReceivedMessage[] {
+    return this.#inboxes.get(number) ?? [];
+  }
+
+  async receipt(...input: Input<'receipt'>) {
+    this.calls.push(['receipt', ...input]);
+  }
+
+  async presence(...input: Input<'presence'>) {
+    this.calls.push(['presence', ...input]);
+  }
+
+  async createGroup(...[input]: Input<'createGroup'>) {
+    this.calls.push(['createGroup', input]);
+    const { subject, creator, participants } = input;
+    const jid = `12036300000000${String(++this.#serial).padStart(4, '0')}@g.us`;
+    const members = participants.map((number) => ({ number, admin: null }));
+    const group: GroupView = {
+      jid,
+      subject,
+      description: '',
+      creator,
+      announce: false,
+      locked: false,
+      participants: [{ number: creator, admin: 'superadmin' }, ...members],
+    };
+    this.#groups.set(jid, group);
+    this.emit({ type: 'group', group });
+    return group;
+  }
+
+  async updateGroup(jid: string, ...input: readonly unknown[]) {
+    this.calls.push(['updateGroup', jid, ...input]);
+    const group = this.#groups.get(jid);
+    if (group === undefined) throw new SandboxError(404, `no group ${jid}`);
+    return group;
+  }
+
+  async change(...input: Input<'change'>) {
+    this.calls.push(['change', ...input]);
+  }
+
+  async call(...input: Input<'call'>) {
+    this.calls.push(['call', ...input]);
+    return { id: 'CALL' };
+  }
+
+  async post(...input: Input<'post'>) {
+    this.calls.push(['post', ...input]);
+    return { id: 'POST' };
+  }
+
+  async putPerson(...[input]: Input<'putPerson'>) {
+    this.calls.push(['putPerson', input]);
+    return this.#put(input.number, input.name === undefined ? {} : { name: input.name });
+  }
+
+  people(): readonly PersonView[] {
+    return [...this.#people.values()];
+  }
+
+  groups(): readonly GroupView[] {
+    return [...this.#groups.values()];
+  }
+
+  async fault(fault: Fault) {
+    this.calls.push(['fault', fault]);
+    return { hit: 1 };
+  }
+
+  stats(): Stats {
+    return stats;
+  }
+
+  trust() {
+    return { noiseRoot: '00'.repeat(32), mediaAuthority: '-----BEGIN CERTIFICATE-----' };
+  }
+
+  subscribe(listener: (event: WorldEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #put(number: string, change: Partial<PersonView>): PersonView {
+    const person = { number, lid: `1${number.padStart(14, '0')}`, name: number, devices: [], ...this.#people.get(number), ...change };
+    this.#people.set(number, person);
+    this.emit({ type: 'person', person });
+    return person;
+  }
+
+  #link(number: string, name: string | undefined): PersonView {
+    const device = { device: 1, linkedAt: 1_700_000_000_000, connected: true, pushName: name ?? '', queued: 0 };
+    return this.#put(number, { ...(name === undefined ? {} : { name }), devices: [device] });
+  }
+}

@@ -1,0 +1,179 @@
+/** Storage in memory, with a switch that takes it away. */
+import type { Chat, Delivery, InstancePatch, InstanceRecord, LastAttempt, Message, MessageStatus, Webhook } from '#actors/model.ts';
+import {
+  StorageUnavailable,
+  type ChatQuery,
+  type ChatStore,
+  type Ended,
+  type InstanceStore,
+  type MessageQuery,
+  type MessageStore,
+  type OutboxStore,
+  type ReadKey,
+  type SettingStore,
+  type WebhookStore,
+} from '#actors/ports.ts';
+
+/** What all stores share: a statement takes a turn, and none works while storage is away. */
+export class FakeDatabase {
+  away = false;
+  /** Statements that were tried, by name. */
+  readonly statements: string[] = [];
+  readonly instances = new Map<string, InstanceRecord>();
+  readonly webhooks = new Map<string, Webhook>();
+  readonly messages = new Map<string, Message & { readonly instanceId: string; readonly unread: boolean }>();
+  readonly chats = new Map<string, Chat>();
+  readonly outbox = new Map<number, Delivery>();
+  readonly archive: (Delivery & Ended)[] = [];
+  readonly settings = new Map<string, string>();
+  /** A test holds statements back by their name: they wait for the promise, after they have read and before they answer. */
+  readonly holds = new Map<string, Promise<void>>();
+
+  async run<T>(name: string, statement: () => T): Promise<T> {
+    this.statements.push(name);
+    await Promise.resolve();
+    if (this.away) throw new StorageUnavailable('the database is away');
+    const answer = statement();
+    await this.holds.get(name);
+    return answer;
+  }
+
+  count(name: string): number {
+    return this.statements.filter((statement) => statement === name).length;
+  }
+}
+
+export class FakeInstances implements InstanceStore {
+  readonly #db: FakeDatabase;
+  constructor(db: FakeDatabase) {
+    this.#db = db;
+  }
+  all = () => this.#db.run('instances.all', () => [...this.#db.instances.values()]);
+  insert = (record: InstanceRecord) => this.#db.run('instances.insert', () => void this.#db.instances.set(record.id, record));
+  update = (id: string, patch: InstancePatch) =>
+    this.#db.run('instances.update', () => {
+      const record = this.#db.instances.get(id);
+      if (record) this.#db.instances.set(id, { ...record, ...patch });
+      return record !== undefined;
+    });
+  remove = (id: string) =>
+    this.#db.run('instances.remove', () => {
+      this.#db.instances.delete(id);
+      for (const webhook of this.#db.webhooks.values()) if (webhook.instanceId === id) this.#db.webhooks.delete(webhook.id);
+      for (const row of this.#db.outbox.values()) if (row.instanceId === id) this.#db.outbox.delete(row.seq);
+    });
+}
+
+export class FakeWebhooks implements WebhookStore {
+  readonly #db: FakeDatabase;
+  constructor(db: FakeDatabase) {
+    this.#db = db;
+  }
+  all = () => this.#db.run('webhooks.all', () => [...this.#db.webhooks.values()]);
+  save = (webhook: Webhook) => this.#db.run('webhooks.save', () => void this.#db.webhooks.set(webhook.id, webhook));
+  remove = (id: string) =>
+    this.#db.run('webhooks.remove', () => {
+      this.#db.webhooks.delete(id);
+      for (const row of this.#db.outbox.values()) if (row.webhookId === id) this.#db.outbox.delete(row.seq);
+    });
+}
+
+export class FakeMessages implements MessageStore {
+  readonly #db: FakeDatabase;
+  constructor(db: FakeDatabase) {
+    this.#db = db;
+  }
+  #of(instance: string) {
+    return [...this.#db.messages.values()].filter((message) => message.instanceId === instance);
+  }
+  find = (instance: string, query: MessageQuery) =>
+    this.#db.run('messages.find', () => {
+      const all = this.#of(instance).filter((message) => query.chatId === undefined || message.chatId === query.chatId);
+      const messages = all.toReversed().slice(query.offset, query.offset + query.limit);
+      return { messages, more: all.length > query.offset + query.limit };
+    });
+  byId = (instance: string, id: string) =>
+    this.#db.run('messages.byId', () => this.#of(instance).find((message) => message.messageId === id || message.id === id) ?? null);
+  unread = (instance: string, chatId: string, limit: number): Promise<readonly ReadKey[]> =>
+    this.#db.run('messages.unread', () =>
+      this.#of(instance)
+        .filter((message) => message.chatId === chatId && message.unread)
+        .slice(0, limit)
+        .map(({ chatId, messageId, sender }) => ({ chatId, messageId, sender })),
+    );
+  queueing = () =>
+    this.#db.run('messages.queueing', () => [
+      ...new Set([...this.#db.messages.values()].filter(({ status }) => status === 'Queued').map(({ instanceId }) => instanceId)),
+    ]);
+  waiting = (instance: string, status: MessageStatus, limit: number) =>
+    this.#db.run('messages.waiting', () =>
+      this.#of(instance)
+        .filter((message) => message.status === status)
+        .slice(0, limit),
+    );
+}
+
+export class FakeChats implements ChatStore {
+  readonly #db: FakeDatabase;
+  constructor(db: FakeDatabase) {
+    this.#db = db;
+  }
+  find = (_instance: string, query: ChatQuery) =>
+    this.#db.run('chats.find', () => {
+      const all = [...this.#db.chats.values()];
+      return { chats: all.slice(query.offset, query.offset + query.limit), total: all.length };
+    });
+  get = (_instance: string, chatId: string) => this.#db.run('chats.get', () => this.#db.chats.get(chatId) ?? null);
+  stats = () => this.#db.run('chats.stats', () => ({ total: this.#db.chats.size }));
+}
+
+export class FakeOutbox implements OutboxStore {
+  readonly #db: FakeDatabase;
+  constructor(db: FakeDatabase) {
+    this.#db = db;
+  }
+  #of(webhookId: string, instanceId: string): Delivery[] {
+    return [...this.#db.outbox.values()].filter((row) => row.webhookId === webhookId && row.instanceId === instanceId);
+  }
+  due = (webhookId: string, instanceId: string, after: number, now: number, limit: number) =>
+    this.#db.run('outbox.due', () =>
+      this.#of(webhookId, instanceId)
+        .filter((row) => row.seq > after && row.notBefore <= now)
+        .sort((a, b) => a.seq - b.seq)
+        .slice(0, limit),
+    );
+  nextDue = (webhookId: string, instanceId: string) =>
+    this.#db.run('outbox.nextDue', () => {
+      const parked = this.#of(webhookId, instanceId).filter((row) => row.notBefore > 0);
+      return parked.length === 0 ? null : Math.min(...parked.map((row) => row.notBefore));
+    });
+  remove = (seqs: readonly number[]) => this.#db.run('outbox.remove', () => seqs.forEach((seq) => this.#db.outbox.delete(seq)));
+  archive = (ended: readonly Ended[]) =>
+    this.#db.run('outbox.archive', () => {
+      for (const end of ended) {
+        const row = this.#db.outbox.get(end.seq);
+        if (row) this.#db.archive.push({ ...row, ...end });
+        this.#db.outbox.delete(end.seq);
+      }
+    });
+  postpone = (seq: number, notBefore: number, { attempts }: LastAttempt) =>
+    this.#db.run('outbox.postpone', () => {
+      const row = this.#db.outbox.get(seq);
+      if (row) this.#db.outbox.set(seq, { ...row, attempts, notBefore });
+    });
+  pending = () =>
+    this.#db.run('outbox.pending', () => {
+      const pairs = new Map<string, { webhookId: string; instanceId: string }>();
+      for (const { webhookId, instanceId } of this.#db.outbox.values()) pairs.set(`${webhookId} ${instanceId}`, { webhookId, instanceId });
+      return [...pairs.values()];
+    });
+}
+
+export class FakeSettings implements SettingStore {
+  readonly #db: FakeDatabase;
+  constructor(db: FakeDatabase) {
+    this.#db = db;
+  }
+  get = (name: string) => this.#db.run('settings.get', () => this.#db.settings.get(name) ?? null);
+  set = (name: string, value: string) => this.#db.run('settings.set', () => void this.#db.settings.set(name, value));
+}

@@ -1,0 +1,117 @@
+/** Time, chance and log as a test holds them in its hand. */
+import type { Chance, Log, Time } from '#actors/ports.ts';
+
+interface Timer {
+  readonly at: number;
+  readonly order: number;
+  readonly fn: () => void;
+}
+
+/** Lets everything that is ready run: promises, and what they lead to. */
+export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** A clock that stands still until it is told to go on. */
+export class FakeTime implements Time {
+  #now: number;
+  #order = 0;
+  readonly #timers = new Map<number, Timer>();
+
+  constructor(start = Date.parse('2026-08-19T12:00:00Z')) {
+    this.#now = start;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  setTimeout(fn: () => void, ms: number): unknown {
+    const id = (this.#order += 1);
+    this.#timers.set(id, { at: this.#now + Math.max(0, ms), order: id, fn });
+    return id;
+  }
+
+  clearTimeout(id: unknown): void {
+    this.#timers.delete(id as number);
+  }
+
+  /** Timers that are armed. */
+  get armed(): number {
+    return this.#timers.size;
+  }
+
+  /** When each of them rings, in milliseconds from now. */
+  get rings(): readonly number[] {
+    return [...this.#timers.values()].map((timer) => timer.at - this.#now).sort((a, b) => a - b);
+  }
+
+  /** Goes on by `ms`: each timer rings at its moment, and what it leads to happens before the next one rings. */
+  async pass(ms: number): Promise<void> {
+    const end = this.#now + ms;
+    await settle();
+    for (let next = this.#next(end); next; next = this.#next(end)) {
+      this.#timers.delete(next.order);
+      this.#now = Math.max(this.#now, next.at);
+      next.fn();
+      await settle();
+    }
+    this.#now = end;
+  }
+
+  #next(end: number): Timer | null {
+    let first: Timer | null = null;
+    for (const timer of this.#timers.values()) {
+      if (timer.at <= end && (!first || timer.at < first.at || (timer.at === first.at && timer.order < first.order))) first = timer;
+    }
+    return first;
+  }
+}
+
+const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+
+/** The same numbers for the same seed. */
+export class FakeChance implements Chance {
+  #state: number;
+
+  constructor(seed = 1) {
+    this.#state = seed;
+  }
+
+  random(): number {
+    this.#state = (this.#state + 0x6d2b79f5) | 0;
+    let t = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  }
+
+  hex(bytes: number): string {
+    return Array.from({ length: bytes * 2 }, () => Math.floor(this.random() * 16).toString(16)).join('');
+  }
+
+  token(length: number): string {
+    return Array.from({ length }, () => letters[Math.floor(this.random() * letters.length)]).join('');
+  }
+}
+
+export interface LogLine {
+  readonly level: keyof Log;
+  readonly event: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** Keeps its lines. */
+export class FakeLog implements Log {
+  readonly lines: LogLine[] = [];
+
+  debug = (fields: object, event: string): void => this.#add('debug', fields, event);
+  info = (fields: object, event: string): void => this.#add('info', fields, event);
+  warn = (fields: object, event: string): void => this.#add('warn', fields, event);
+  error = (fields: object, event: string): void => this.#add('error', fields, event);
+
+  of(event: string): readonly LogLine[] {
+    return this.lines.filter((line) => line.event === event);
+  }
+
+  #add(level: keyof Log, fields: object, event: string): void {
+    this.lines.push({ level, event, fields: fields as Record<string, unknown> });
+  }
+}

@@ -1,0 +1,96 @@
+/** Credentials and keys in memory, as text, behind the face of the storage; with faults on demand. */
+import { EpochLost, StorageUnavailable } from '#actors/ports.ts';
+import type { Vault } from '#src/platform/vault.ts';
+
+export interface FakeVault extends Vault {
+  /** What is stored now; keys as `type id`. */
+  readonly stored: { credentials: string | null; readonly keys: Map<string, string> };
+  /** Every finished write: how many keys, and whether credentials were in it. */
+  readonly writes: { readonly keys: number; readonly credentials: boolean }[];
+  /** Stanzas in the log by number, in order. */
+  readonly inbound: Map<number, { readonly stanza: Uint8Array; tries: number }>;
+  /** Every query for keys. */
+  readonly queries: { readonly type: string; readonly ids: readonly string[] }[];
+  readonly discarded: { readonly how: 'delete' | 'setAside'; readonly reason: string }[];
+  /** While true everything rejects with `StorageUnavailable`, or only what writes keys and credentials. */
+  away: boolean | 'write';
+  /** The epoch that may write. */
+  epoch: number;
+  /** Writes wait for it. */
+  slow: Promise<void>;
+}
+
+/** The log of stanzas. */
+const logOf = (self: () => FakeVault, check: () => void): Pick<Vault, 'log' | 'tried' | 'logged'> => ({
+  async log(_instance, epoch, stanzas) {
+    await self().slow;
+    check();
+    if (epoch !== self().epoch) throw new EpochLost(`epoch ${epoch}`);
+    for (const { seq, stanza } of stanzas) self().inbound.set(seq, { stanza, tries: 0 });
+  },
+  async tried(_instance, _epoch, seqs) {
+    check();
+    for (const seq of seqs) self().inbound.get(seq)!.tries += 1;
+  },
+  async logged(_instance, tries) {
+    check();
+    const all = [...self().inbound].map(([seq, row]) => ({ seq, ...row }));
+    const stanzas = all.filter((row) => row.tries < tries).toSorted((a, b) => a.seq - b.seq);
+    return { stanzas, aside: all.length - stanzas.length };
+  },
+});
+
+/** One instance only: tests make one vault each. */
+export const createFakeVault = (): FakeVault => {
+  const stored: FakeVault['stored'] = { credentials: null, keys: new Map() };
+  const check = (what?: 'write'): void => {
+    if (vault.away === true || (vault.away !== false && vault.away === what)) throw new StorageUnavailable('away');
+  };
+  const vault: FakeVault = {
+    stored,
+    writes: [],
+    inbound: new Map(),
+    queries: [],
+    discarded: [],
+    away: false,
+    epoch: 1,
+    slow: Promise.resolve(),
+    async credentials() {
+      check();
+      return stored.credentials;
+    },
+    async keys(_instance, type, ids) {
+      check();
+      vault.queries.push({ type, ids });
+      return new Map(ids.flatMap((id) => (stored.keys.has(`${type} ${id}`) ? [[id, stored.keys.get(`${type} ${id}`) ?? '']] : [])));
+    },
+    async allKeys(_instance, types) {
+      check();
+      return [...stored.keys].flatMap(([key, value]) => {
+        const [type = '', id = ''] = key.split(/ (.*)/s);
+        return types.includes(type) ? [{ type, id, value }] : [];
+      });
+    },
+    async write(_instance, epoch, change) {
+      await vault.slow;
+      check('write');
+      if (epoch !== vault.epoch) throw new EpochLost(`epoch ${epoch}`);
+      for (const { type, id, value } of change.keys) {
+        if (value === null) stored.keys.delete(`${type} ${id}`);
+        else stored.keys.set(`${type} ${id}`, value);
+      }
+      if (change.credentials !== undefined) stored.credentials = change.credentials;
+      for (const seq of change.handled ?? []) vault.inbound.delete(seq);
+      vault.writes.push({ keys: change.keys.length, credentials: change.credentials !== undefined });
+    },
+    ...logOf(() => vault, check),
+    async discard(_instance, _epoch, how, reason) {
+      check();
+      vault.discarded.push({ how, reason });
+      stored.credentials = null;
+      stored.keys.clear();
+      vault.inbound.clear();
+    },
+  };
+  return vault;
+};

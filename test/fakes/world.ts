@@ -1,0 +1,145 @@
+/** A whole world for the actors: every port, simulated, with a hand on each. */
+import { createHash } from 'node:crypto';
+import assert from 'node:assert/strict';
+import type { InstanceRecord, Webhook } from '#actors/model.ts';
+import { signer } from '#src/webhooks/signature.ts';
+import { createGateway, type RunningGateway } from '#actors/gateway.ts';
+import type { Policy } from '#actors/policy/policy.ts';
+import type { Attempt, Ports, Receiver } from '#actors/ports.ts';
+import { instance as sampleInstance, webhook as sampleWebhook } from './records.ts';
+import { FakeJournal } from './journal.ts';
+import { FakePlatform } from './platform.ts';
+import { FakeDeliveries } from './deliveries.ts';
+import { FakeChats, FakeDatabase, FakeInstances, FakeMessages, FakeOutbox, FakeSettings, FakeWebhooks } from './storage.ts';
+import { FakeChance, FakeLog, FakeTime, settle } from './time.ts';
+
+export interface Post {
+  readonly at: number;
+  readonly url: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export class FakeReceiver implements Receiver {
+  readonly posts: Post[] = [];
+  /** What the receiver answers; a promise is a slow one. */
+  answer: (post: Post) => Attempt | Promise<Attempt> = () => ({ ok: true, status: 200 });
+  readonly #time: FakeTime;
+
+  constructor(time: FakeTime) {
+    this.#time = time;
+  }
+
+  post(url: string, body: string, headers: Readonly<Record<string, string>>): Promise<Attempt> {
+    const post = { at: this.#time.now(), url, headers, body: JSON.parse(body) as Record<string, unknown> };
+    this.posts.push(post);
+    return Promise.resolve(this.answer(post));
+  }
+
+  objection(url: string): string | null {
+    return url.startsWith('http') ? null : 'the address must begin with http:// or https://';
+  }
+}
+
+export const testPolicy: Policy = {
+  reconnect: { min: 1000, max: 300_000, stable: 300_000 },
+  unknownCloseLimit: 5,
+  restarts: { limit: 2, window: 60_000 },
+  replaced: { min: 60_000, max: 120_000, window: 600_000 },
+  crash: { limit: 3, window: 60_000, cooldown: 900_000 },
+  handshakes: { atOnce: 5, perSecond: 5 },
+  maxConnected: 100,
+  pairing: { qr: 120_000, code: 300_000 },
+  connectAnswer: 5000,
+  wakeTimeout: 20_000,
+  hibernation: { after: 0, wakeEvery: 604_800_000, drain: 10_000 },
+  outage: { window: 10_000, least: 4 },
+  recorder: { maxWait: 5, maxBatch: 64 },
+  delivery: {
+    concurrency: 4,
+    quick: [0, 1500, 5000],
+    slow: [5000, 30_000, 120_000],
+    circuit: { failures: 10, min: 30_000, max: 600_000 },
+    inMemory: 100,
+    retryAfterMax: 60_000,
+    atOnce: { total: 1000, perHost: 100 },
+    bounds: { rows: 100_000, bytes: 1_000_000_000, age: 604_800_000 },
+    kept: { rows: 1000, delivered: 86_400_000, dead: 604_800_000 },
+    sweepEvery: 10_000,
+  },
+  adminRotateCooldown: 3_600_000,
+};
+
+export class World {
+  readonly time = new FakeTime();
+  readonly log = new FakeLog();
+  readonly db = new FakeDatabase();
+  readonly chance: FakeChance;
+  readonly platform: FakePlatform;
+  readonly receiver: FakeReceiver;
+  readonly journal: FakeJournal;
+  readonly ports: Ports;
+
+  constructor(seed = 1) {
+    const { db, time, log } = this;
+    const chance = new FakeChance(seed);
+    this.chance = chance;
+    this.platform = new FakePlatform(time);
+    this.receiver = new FakeReceiver(time);
+    this.journal = new FakeJournal(db, time, chance);
+    this.ports = {
+      loopLagMs: () => 0,
+      digest: (text) => createHash('sha256').update(text).digest('hex'),
+      platform: this.platform,
+      instances: new FakeInstances(db),
+      webhooks: new FakeWebhooks(db),
+      journal: this.journal,
+      messages: new FakeMessages(db),
+      chats: new FakeChats(db),
+      outbox: new FakeOutbox(db),
+      deliveries: new FakeDeliveries(db),
+      settings: new FakeSettings(db),
+      receiver: this.receiver,
+      signer,
+      media: { qrPng: async (text) => `data:image/png;base64,${text}` },
+      chance,
+      time,
+      log,
+    };
+  }
+
+  /** Stores a registered instance before the gateway starts. */
+  register(change: Partial<InstanceRecord> & { readonly id: string }): InstanceRecord {
+    const record = { ...sampleInstance, token: `token-${change.id}`, ...change };
+    this.db.instances.set(record.id, record);
+    return record;
+  }
+
+  hook(change: Partial<Webhook> & { readonly id: string }): Webhook {
+    const webhook = { ...sampleWebhook, ...change };
+    this.db.webhooks.set(webhook.id, webhook);
+    return webhook;
+  }
+
+  start(policy: Partial<Policy> = {}, adminToken: string | null = 'admin'): Promise<RunningGateway> {
+    return createGateway({ ports: this.ports, policy: { ...testPolicy, ...policy }, baseUrl: 'http://gateway.test', adminToken });
+  }
+
+  /** Waits, while time goes on in small steps, for the answer of a command. */
+  async answerOf<T>(promise: Promise<T>, limit = 60_000): Promise<T> {
+    const state = { over: false };
+    const finish = (): void => void (state.over = true);
+    promise.then(finish, finish);
+    await settle();
+    for (let waited = 0; !state.over && waited < limit; waited += 100) await this.time.pass(100);
+    assert.ok(state.over, `no answer within ${limit} ms of simulated time`);
+    return promise;
+  }
+
+  /** No port was used against its obligations. */
+  assertKept(): void {
+    assert.deepEqual(this.platform.violations, []);
+  }
+}
+
+export { settle };

@@ -1,0 +1,163 @@
+/** Bad input against every route of the table: a new route is covered as soon as it stands there. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { FastifyInstance, InjectOptions } from 'fastify';
+import { buildApp } from '#src/http/app.ts';
+import { defaultStreamLimits } from '#src/http/options.ts';
+import type { Route } from '#src/http/route.ts';
+import { allRoutes } from '#src/http/routes/index.ts';
+import { createHub } from '#src/http/stream/hub.ts';
+import { createFakeGateway, type FakeGateway } from '#test/fakes/gateway.ts';
+import { asAdmin, asInstance, bodyLimit, optionsWith, token } from './setup.ts';
+
+type Method = NonNullable<InjectOptions['method']> & string;
+
+const options = optionsWith({});
+let gateway: FakeGateway;
+let app: FastifyInstance;
+let demo: FastifyInstance;
+
+before(async () => {
+  gateway = createFakeGateway();
+  app = await buildApp(gateway, options);
+  demo = await buildApp(gateway, { ...options, demoServer: true });
+});
+after(() => Promise.all([app.close(), demo.close()]));
+
+const catalogue = createFakeGateway();
+const hub = createHub(catalogue, defaultStreamLimits, options.log);
+const routes: readonly Route[] = allRoutes(catalogue, options, hub);
+hub.close();
+
+interface Target {
+  readonly name: string;
+  readonly spec: Route;
+  readonly method: Method;
+  readonly url: string;
+}
+
+const targets: readonly Target[] = routes.flatMap((spec) =>
+  spec.on.map((name) => {
+    const [method, url] = name.split(' ') as [Method, string];
+    return { name, spec, method, url: spec.credential === 'stream' ? `${url}?token=${token}` : url };
+  }),
+);
+const withBody = targets.filter(({ method }) => method !== 'GET');
+const fieldsOf = ({ body }: Route): readonly string[] => Object.keys((body as { properties?: object } | undefined)?.properties ?? {});
+
+const call = ({ method, url }: Target, more: Partial<InjectOptions> = {}) =>
+  app.inject({ method, url, ...more, headers: { ...asInstance, ...asAdmin, ...more.headers } });
+
+type Reply = Awaited<ReturnType<typeof call>>;
+
+/** The one shape of an error, with one of these states. */
+const isRefused = (reply: Reply, ...expected: readonly number[]): void => {
+  assert.ok(expected.includes(reply.statusCode), `${reply.statusCode} ${reply.body.slice(0, 200)}`);
+  const body = reply.json();
+  assert.ok(typeof body.error === 'string' && body.error.length > 0 && body.error.length < 500, reply.body.slice(0, 200));
+};
+
+const json = (payload: string): Partial<InjectOptions> => ({ payload, headers: { 'content-type': 'application/json' } });
+
+const notObjects = ['null', '[]', '[{"number":"1","text":"x"}]', '5', '"text"', 'true'];
+const notJson = ['{', '{"a":}', 'number=1&text=x', '\u0000', '{"number":"1"', "{'a':1}", '<xml/>'];
+const poisoned = ['{"__proto__":{"admin":true}}', '{"constructor":{"prototype":{"admin":true}}}'];
+const unstorable = [String.raw`{"name":"a\u0000b"}`, String.raw`{"text":["\ud800"]}`, String.raw`{"\u0000":1}`];
+const deep = `{"a":${'['.repeat(100_000)}"\\u0000"${']'.repeat(100_000)}}`;
+
+for (const target of withBody) {
+  test(`${target.name}: refuses bodies that are no JSON object`, async () => {
+    for (const text of [...notObjects, ...notJson, ...poisoned, ...unstorable, deep]) isRefused(await call(target, json(text)), 400);
+  });
+
+  test(`${target.name}: refuses a body of 10 MB`, async () => {
+    isRefused(await call(target, json(`{"text":"${'x'.repeat(10 * bodyLimit)}"}`)), 413);
+  });
+
+  test(`${target.name}: refuses other content types, and reads an empty body as an empty object`, async () => {
+    const form = { payload: 'number=1', headers: { 'content-type': 'application/x-www-form-urlencoded' } };
+    isRefused(await call(target, form), 415);
+    const missing = fieldsOf(target.spec).length > 0;
+    for (const payload of ['', '  \n']) {
+      const reply = await call(target, { payload, headers: { 'content-type': 'application/json; charset=utf-8' } });
+      if (missing && reply.statusCode !== 200) isRefused(reply, 400);
+      else assert.equal(reply.statusCode, 200, reply.body);
+      // Some of these calls delete or rename the instance; the next target starts afresh.
+      Object.assign(gateway, createFakeGateway());
+    }
+  });
+
+  test(`${target.name}: takes every field in a wrong type, too long or out of range without a surprise`, async () => {
+    const wrong = [
+      { a: 1 },
+      [{}],
+      [[1]],
+      true,
+      -1,
+      1.5,
+      1e300,
+      -1e300,
+      '',
+      ' ',
+      'x'.repeat(3000),
+      '%00',
+      '\u202e',
+      "'; drop table message; --",
+    ];
+    for (const field of fieldsOf(target.spec)) {
+      const replies = await Promise.all(wrong.map((value) => call(target, json(JSON.stringify({ [field]: value })))));
+      for (const reply of replies) if (reply.statusCode !== 200) isRefused(reply, 400, 404);
+      isRefused(replies[0] as Reply, 400);
+      Object.assign(gateway, createFakeGateway());
+    }
+  });
+}
+
+const denials: Readonly<Record<string, { readonly missing: readonly [number, string]; readonly wrong: readonly [number, string] }>> = {
+  instance: { missing: [401, 'instance info not found'], wrong: [401, 'Invalid token'] },
+  webhook: { missing: [401, 'missing token'], wrong: [401, 'missing token'] },
+  stream: { missing: [401, 'Unauthorized'], wrong: [401, 'Unauthorized'] },
+  admin: { missing: [401, 'Unauthorized'], wrong: [403, 'Invalid AdminToken Header'] },
+  globalWebhook: { missing: [401, 'Unauthorized'], wrong: [403, 'This is a public demo server. This endpoint has been disabled.'] },
+};
+
+for (const target of targets.filter(({ spec }) => spec.credential !== 'none')) {
+  const { name, method, spec } = target;
+  const [url = ''] = target.url.split('?');
+  const expected = denials[spec.credential];
+
+  test(`${name}: says in the words of the interface that its token is missing or wrong`, async () => {
+    assert.ok(expected);
+    const inQuery = spec.credential === 'stream';
+    const wrong = { headers: { token: 'wrong', admintoken: 'wrong' } };
+    const replies = [
+      await app.inject({ method, url }),
+      await app.inject({ method, url, headers: { token: '', admintoken: '' } }),
+      await app.inject(inQuery ? { method, url: `${url}?token=wrong` } : { method, url, ...wrong }),
+    ];
+    const seen = replies.map((reply) => [reply.statusCode, reply.json()]);
+    const as = ([status, error]: readonly [number, string]) => [status, { error }];
+    assert.deepEqual(seen, [as(expected.missing), as(expected.missing), as(expected.wrong)]);
+  });
+
+  test(`${name}: does not take the other kind of token, nor tokens in the query unless that is its place`, async () => {
+    const swapped = { token: asAdmin.admintoken, admintoken: asInstance.token };
+    isRefused(await app.inject({ method, url, headers: swapped }), 401, 403);
+    if (spec.credential === 'stream') return isRefused(await app.inject({ method, url, headers: asInstance }), 401);
+    isRefused(await app.inject({ method, url: `${url}?token=${token}&admintoken=${asAdmin.admintoken}` }), 401);
+  });
+
+  test(`${name}: on a demo server, what belongs to the administrator is switched off`, async () => {
+    const reply = await demo.inject({ method, url, headers: asAdmin });
+    const off = reply.statusCode === 403 && reply.json().error === 'This is a public demo server. This endpoint has been disabled.';
+    assert.equal(off, spec.credential === 'admin' || spec.credential === 'globalWebhook', reply.body);
+  });
+}
+
+for (const target of targets) {
+  test(`${target.name}: tells which methods exist when another one is used`, async () => {
+    const reply = await call({ ...target, method: 'PUT' }, json('{'));
+    isRefused(reply, 405);
+    assert.ok(String(reply.headers['allow']).split(', ').includes(target.method));
+  });
+}

@@ -1,0 +1,227 @@
+/** How refusals, failures and broken HTTP are answered. */
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import type { Refusal } from '#actors/gateway.ts';
+import { storageAway } from '#test/fakes/gateway.ts';
+import { asAdmin, asInstance, bodyLimit, setUp, token } from './setup.ts';
+
+const send = { method: 'POST', url: '/send/text', headers: asInstance, payload: { number: '551', text: 'x' } } as const;
+
+const refusals: readonly (readonly [Refusal['reason'], number])[] = [
+  ['invalid', 400],
+  ['notFound', 404],
+  ['notConnected', 409],
+  ['conflict', 409],
+  ['capped', 429],
+  ['timeout', 504],
+  ['unavailable', 503],
+];
+
+for (const [reason, status] of refusals) {
+  test(`refusal: ${reason} is ${status} with the sentence of the gateway`, async (t) => {
+    const { app, gateway } = await setUp(t);
+    gateway.refuseNext = { reason, message: 'so it is' };
+    const reply = await app.inject(send);
+    assert.deepEqual([reply.statusCode, reply.json()], [status, { error: 'so it is' }]);
+  });
+}
+
+test('refusal: the platform is quoted with its code, and the reach-out lock by its name', async (t) => {
+  const { app, gateway } = await setUp(t);
+  const source = { error_source: 'whatsapp_server', provider: 'whatsapp' };
+  gateway.refuseNext = { reason: 'platform', message: 'no', code: 463 };
+  const locked = await app.inject(send);
+  assert.equal(locked.statusCode, 500);
+  assert.deepEqual(locked.json(), { error: 'no', ...source, provider_code: 463, error_key: 'WHATSAPP_REACHOUT_TIMELOCK' });
+  gateway.refuseNext = { reason: 'platform', message: 'no' };
+  assert.deepEqual((await app.inject(send)).json(), { error: 'no', ...source });
+});
+
+test('refusal: says after how many seconds to try again, in whole ones', async (t) => {
+  const { app, gateway } = await setUp(t);
+  gateway.refuseNext = { reason: 'capped', message: 'full', retryAfter: 29.1 };
+  assert.equal((await app.inject(send)).headers['retry-after'], '30');
+  gateway.refuseNext = { reason: 'capped', message: 'Admin token rotation cooldown active', retryAfter: 60 };
+  const rotation = await app.inject({ method: 'POST', url: '/admin/token/rotate', headers: asAdmin });
+  assert.equal(rotation.statusCode, 429);
+  assert.partialDeepStrictEqual(rotation.json(), { error: 'Admin token rotation cooldown active', retry_after_ms: 60_000 });
+});
+
+const surprises: readonly (readonly [on: string, payload: object, text: string])[] = [
+  ['POST /send/text', send.payload, 'Internal server error'],
+  ['POST /webhook', { url: 'https://example.com/', events: ['All'] }, 'Could not save webhook'],
+  ['POST /globalwebhook', { url: 'https://example.com/', events: ['All'] }, 'Failed to save global webhook to database'],
+];
+
+for (const [on, payload, text] of surprises) {
+  const [method, url] = on.split(' ') as ['POST', string];
+
+  test(`surprise: ${on} answers 500 with a constant text and logs where it happened, without what it was about`, async (t) => {
+    const { app, gateway, lines } = await setUp(t);
+    gateway.throwNext = new Error('insert into message values (the secret text)');
+    const reply = await app.inject({ method, url, headers: { ...asInstance, ...asAdmin }, payload });
+    assert.deepEqual([reply.statusCode, reply.json()], [500, { error: text }]);
+    const line = lines.find(({ event }) => event === 'http.surprised');
+    assert.match(String(line?.fields['frames']), /errors\.test\.ts/);
+    assert.ok(!JSON.stringify(lines).includes('secret'));
+  });
+
+  test(`surprise: ${on} answers 503 while the database is away`, async (t) => {
+    const { app, gateway } = await setUp(t);
+    gateway.throwNext = storageAway();
+    const reply = await app.inject({ method, url, headers: { ...asInstance, ...asAdmin }, payload });
+    assert.equal(reply.statusCode, 503);
+    assert.equal(reply.json().error, text === 'Internal server error' ? 'the database is not available now' : text);
+    assert.ok(Number(reply.headers['retry-after']) > 0);
+  });
+}
+
+const complaints: readonly (readonly [on: string, payload: object, error: string])[] = [
+  ['POST /send/text', { number: '551' }, 'Missing number or text'],
+  ['POST /send/text', { number: '', text: 'x' }, 'Missing number or text'],
+  ['POST /send/text', { number: null, text: 'x' }, 'Missing number or text'],
+  ['POST /send/text', { number: '551', text: 5 }, 'text must be a text'],
+  ['POST /send/text', { number: '551', text: 'x', delay: -1 }, 'delay must be at least 0'],
+  ['POST /send/text', { number: '551', text: 'x', delay: '999999999' }, 'delay must be at most 300000'],
+  ['POST /send/text', { number: '551', text: 'x', delay: 'soon' }, 'delay must be a whole number'],
+  ['POST /send/text', { number: '551', text: 'x', readchat: 'yes' }, 'readchat must be true or false'],
+  ['POST /instance/create', {}, 'name is required'],
+  ['POST /instance/create', { name: '' }, 'name must not be empty'],
+  ['POST /instance/create', { name: 'x'.repeat(201) }, 'name must have at most 200 characters'],
+  ['POST /instance/connect', { phone: '123' }, 'phone must be 10 to 15 digits, with the country code'],
+  ['POST /instance/presence', { presence: 'asleep' }, 'presence must be one of available, unavailable'],
+  ['POST /instance/updateAdminFields', { id: 'nobody' }, 'instance not found'],
+  ['POST /webhook', { url: 'https://example.com/', action: 'destroy' }, 'Invalid action'],
+  ['POST /webhook', { url: 'https://example.com/', action: 5 }, 'Invalid action'],
+  ['POST /webhook', { url: 'https://example.com/', events: 'All' }, 'events must be a list'],
+  ['POST /webhook', { url: 'https://example.com/', events: [1] }, 'events.0 must be a text'],
+  ['POST /globalwebhook', { url: 'https://example.com/' }, 'Invalid payload'],
+  ['POST /globalwebhook', { events: ['All'] }, 'Invalid payload'],
+  ['POST /globalwebhook', { url: 'example', events: ['All'] }, 'Invalid payload'],
+  ['POST /globalwebhook', { url: 'https://example.com/', events: ['blocks'] }, 'Invalid payload'],
+];
+
+for (const [on, payload, error] of complaints) {
+  test(`validation: ${on} with ${JSON.stringify(payload).slice(0, 60)} says ${error}`, async (t) => {
+    const { app } = await setUp(t);
+    const [method, url] = on.split(' ') as ['POST', string];
+    const reply = await app.inject({ method, url, headers: { ...asInstance, ...asAdmin }, payload });
+    assert.deepEqual([reply.statusCode, reply.json()], [error === 'instance not found' ? 404 : 400, { error }]);
+  });
+}
+
+test('webhook: hands over names that nobody knows as they were sent, and leaves the rules to the gateway', async (t) => {
+  const { app, gateway } = await setUp(t);
+  const payload = { url: 'https://example.com/', events: ['messages', 'blocks'], enable: true, excludeMessages: ['old'], enabled: false };
+  const reply = await app.inject({ method: 'POST', url: '/webhook', headers: asInstance, payload });
+  assert.partialDeepStrictEqual(reply.json(), [{ events: ['messages', 'blocks'], excludeMessages: ['old'] }]);
+  await app.inject({ method: 'POST', url: '/webhook', headers: asInstance, payload: { action: 'delete', url: payload.url } });
+  const { enable: _, ...rest } = payload;
+  assert.deepEqual(gateway.webhookInputs, [
+    { action: '', id: '', ...rest },
+    { action: 'delete', id: '', url: payload.url },
+  ]);
+});
+
+test('unknown addresses: are 404 whatever the body, and bad ones 400', async (t) => {
+  const { app } = await setUp(t);
+  const json = { 'content-type': 'application/json' };
+  for (const url of ['/', '/nothing', '/instance/', '/send', '/webhook/errors/x', '/docs/static/nothing.js']) {
+    const reply = await app.inject({ method: 'POST', url, headers: json, payload: '{' });
+    assert.ok([404, 405].includes(reply.statusCode) && typeof reply.json().error === 'string', `${url} ${reply.body}`);
+  }
+  const reply = await app.inject({ url: '/%zz' });
+  assert.deepEqual([reply.statusCode, reply.json()], [400, { error: 'the address is not a valid URL' }]);
+});
+
+test('tokens in the query: count where the setting allows it, and a header wins over an empty one', async (t) => {
+  const { app } = await setUp(t, { allowQueryTokens: true });
+  const status = async (url: string, headers: object = {}) => (await app.inject({ url, headers: { ...headers } })).statusCode;
+  assert.equal(await status(`/instance/status?token=${token}`), 200);
+  assert.equal(await status(`/instance/all?admintoken=${asAdmin.admintoken}`), 200);
+  assert.equal(await status('/instance/status?token=', asInstance), 200);
+  assert.equal(await status(`/instance/status?token=${token}`, { token: 'wrong' }), 401);
+  assert.equal(await status(`/instance/status?token=${token}&token=${token}`), 401);
+});
+
+test('logging: one line a request, by its route, and never a token', async (t) => {
+  const { app, lines } = await setUp(t, { allowQueryTokens: true });
+  for (const url of [`/instance/status?token=${token}`, `/nothing?token=${token}`, `/instance/all?admintoken=${asAdmin.admintoken}`]) {
+    await app.inject({ url });
+  }
+  const answered = lines.filter(({ event }) => event === 'http.answered');
+  assert.deepEqual(
+    answered.map(({ fields }) => [fields['route'], fields['status']]),
+    [
+      ['/instance/status', 200],
+      ['', 404],
+      ['/instance/all', 200],
+    ],
+  );
+  assert.ok(!JSON.stringify(lines).includes(token) && !JSON.stringify(lines).includes(asAdmin.admintoken));
+});
+
+test('health: is alive without the database, and ready only with it', async (t) => {
+  let healthy = false;
+  const { app, gateway } = await setUp(t, { storageHealthy: () => healthy });
+  const ready = async () => (await app.inject({ url: '/health/ready' })).statusCode;
+  assert.equal((await app.inject({ url: '/health' })).statusCode, 200);
+  assert.equal(await ready(), 503);
+  healthy = true;
+  assert.equal(await ready(), 200);
+  gateway.accepting = false;
+  assert.equal(await ready(), 503);
+  assert.equal((await app.inject({ url: '/health' })).statusCode, 200);
+});
+
+test('stopping: new work is refused with 503', async (t) => {
+  const { app, gateway } = await setUp(t);
+  gateway.accepting = false;
+  const reply = await app.inject(send);
+  assert.deepEqual([reply.statusCode, reply.json()], [503, { error: 'the server is stopping' }]);
+});
+
+/** Sends bytes and resolves with everything that comes back until the connection ends. */
+const raw = (address: string, bytes: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(address);
+    let answer = '';
+    const socket = connect(Number(port), hostname, () => socket.write(bytes));
+    socket.setTimeout(2000, () => socket.destroy(new Error('no answer in time')));
+    socket.on('data', (chunk) => void (answer += chunk.toString()));
+    socket.on('end', () => resolve(answer));
+    socket.on('error', reject);
+  });
+
+const head = 'Host: x\r\nConnection: close\r\n';
+const broken: readonly (readonly [title: string, bytes: string, status: number])[] = [
+  ['no HTTP at all', 'hello\r\n\r\n', 400],
+  ['a method that does not exist', `NOPE / HTTP/1.1\r\n${head}\r\n`, 400],
+  ['headers without end', `GET / HTTP/1.1\r\n${head}x: ${'y'.repeat(40_000)}\r\n\r\n`, 431],
+  ['two lengths', `POST /send/text HTTP/1.1\r\n${head}Content-Length: 1\r\nContent-Length: 2\r\n\r\nx`, 400],
+  ['an expectation', `POST /message/find HTTP/1.1\r\n${head}Content-Length: 2\r\nExpect: foo\r\n\r\n{}`, 417],
+  ['a broken chunk', `POST /send/text HTTP/1.1\r\n${head}token: ${token}\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`, 400],
+  ['no host', 'GET /nothing HTTP/1.1\r\nConnection: close\r\n\r\n', 404],
+  ['a broken content type', `POST /send/text HTTP/1.1\r\n${head}token: ${token}\r\nContent-Type: ;;\r\nContent-Length: 2\r\n\r\n{}`, 415],
+];
+
+test('broken HTTP: is answered with an error in the usual shape', async (t) => {
+  const { address } = await setUp(t);
+  const base = await address();
+  for (const [title, bytes, status] of broken) {
+    const answer = await raw(base, bytes);
+    assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `), `${title}: ${answer}`);
+    assert.equal(typeof JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4)).error, 'string', title);
+  }
+});
+
+test('10 MB over a real connection: the client sees the answer instead of a reset', async (t) => {
+  const { address } = await setUp(t);
+  const body = JSON.stringify({ number: '551', text: 'x'.repeat(10 * bodyLimit) });
+  const headers = { 'content-type': 'application/json' };
+  const large = await fetch(`${await address()}/send/text`, { method: 'POST', headers: { ...headers, ...asInstance }, body });
+  assert.deepEqual([large.status, await large.json()], [413, { error: 'the body is too large' }]);
+  const stranger = await fetch(`${await address()}/send/text`, { method: 'POST', headers, body });
+  assert.deepEqual([stranger.status, await stranger.json()], [401, { error: 'instance info not found' }]);
+});

@@ -1,0 +1,169 @@
+/** What the endpoints answer when all is well, against a gateway in memory. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { InjectOptions } from 'fastify';
+import { chatView, instanceView, messageView } from '#src/contract/views.ts';
+import { chat, instance, message, now, owner } from '#test/contract/samples.ts';
+import { asAdmin, asInstance, setUp } from './setup.ts';
+
+const { id } = instance.record;
+const shown = instanceView(instance, now);
+const jid = instance.record.jid;
+
+interface Case {
+  readonly on: string;
+  readonly body?: InjectOptions['payload'];
+  /** Fields of the answer that matter. */
+  readonly answer: object;
+}
+
+const cases: readonly Case[] = [
+  {
+    on: 'POST /instance/create',
+    body: { name: 'new' },
+    answer: { response: 'Instance created successfully', connected: false, name: 'new' },
+  },
+  { on: 'POST /instance/init', body: { name: 'old', systemName: 'x' }, answer: { loggedIn: false, name: 'old' } },
+  { on: 'POST /instance/connect', answer: { connected: true, loggedIn: true, jid } },
+  { on: 'GET /instance/status', answer: { instance: shown, status: { connected: true, loggedIn: true, jid } } },
+  { on: 'POST /instance/disconnect', answer: { response: 'Disconnected' } },
+  { on: 'POST /instance/hibernate', answer: { response: 'Hibernated' } },
+  { on: 'POST /instance/reset', answer: { response: 'Instance reset started', resetting: true, instanceId: id } },
+  { on: 'DELETE /instance', answer: { response: 'Instance Deleted' } },
+  { on: 'POST /instance/updateInstanceName', body: { name: 'shop 2' }, answer: { id, name: 'shop 2' } },
+  { on: 'POST /instance/updateAdminFields', body: { id, adminField02: 'two' }, answer: { adminField01: 'one', adminField02: 'two' } },
+  { on: 'POST /instance/token/rotate', answer: { success: true, token: 'rotated-token', timestamp: now } },
+  { on: 'POST /admin/token/rotate', answer: { success: true, admin_token: 'A'.repeat(50), license_synced: false, timestamp: now } },
+  { on: 'POST /instance/presence', body: { presence: 'available' }, answer: { response: 'Presence updated successfully' } },
+  { on: 'GET /message/async', answer: { response: 'Async queue status', instanceId: id } },
+  { on: 'DELETE /message/async', answer: { response: 'Async queue cleared', instanceId: id } },
+  {
+    on: 'POST /message/find',
+    body: { chatid: '5511999999999', limit: 5 },
+    answer: { returnedMessages: 1, messages: [messageView(message, owner)], limit: 5, offset: 0, nextOffset: 1, hasMore: true },
+  },
+  {
+    on: 'POST /chat/find',
+    answer: { chats: [chatView(chat, owner)], totalChatsStats: { total: 1 }, pagination: { totalRecords: 1, limit: 2000, offset: 0 } },
+  },
+  {
+    on: 'POST /send/text',
+    body: { number: 5511999999999, text: 'Oi' },
+    answer: { messageid: message.messageId, response: { status: 'success', message: 'Message sent successfully' } },
+  },
+  {
+    on: 'POST /globalwebhook',
+    body: { url: 'https://example.com/g', events: ['All'], enabled: true },
+    answer: { url: 'https://example.com/g', events: ['All'], enabled: true },
+  },
+  { on: 'GET /health', answer: { status: 'ok', version: '0.0.0' } },
+  { on: 'GET /health/ready', answer: { restored: 1, total: 2 } },
+];
+
+for (const { on, body, answer } of cases) {
+  test(`${on}: answers in the shape of the interface`, async (t) => {
+    const { app } = await setUp(t);
+    const [method, url] = on.split(' ') as [InjectOptions['method'] & string, string];
+    const reply = await app.inject({
+      method,
+      url,
+      headers: { ...asInstance, ...asAdmin },
+      ...(body === undefined ? {} : { payload: body }),
+    });
+    assert.equal(reply.statusCode, 200, reply.body);
+    assert.partialDeepStrictEqual(reply.json(), answer);
+  });
+}
+
+test('GET /instance/all: answers a bare array of full instances', async (t) => {
+  const { app } = await setUp(t);
+  const reply = await app.inject({ url: '/instance/all', headers: asAdmin });
+  assert.deepEqual(reply.json(), [shown]);
+});
+
+test('POST /send/text: hands over what the client wrote, in the types of the gateway', async (t) => {
+  const { app, gateway } = await setUp(t);
+  const payload = { number: 5511999999999, text: 'Oi', delay: '1000', mentions: '551, 552,', track_id: 7, replyid: null, other: 1 };
+  const reply = await app.inject({ method: 'POST', url: '/send/text', headers: asInstance, payload: { ...payload, async: true } });
+  assert.equal(reply.json().response.message, 'Message queued successfully');
+  assert.deepEqual(gateway.sends, [
+    {
+      send: { number: '5511999999999', text: 'Oi', preview: null, replyTo: '', mentions: ['551', '552'], forward: false },
+      options: {
+        delay: 1000,
+        readChat: false,
+        readMessages: false,
+        trackSource: '',
+        trackId: '7',
+        async: true,
+        payload: { number: 5511999999999, text: 'Oi', delay: 1000, mentions: '551, 552,', track_id: 7, async: true },
+      },
+    },
+  ]);
+});
+
+test('POST /send/text: tells the gateway how the link preview is wanted, and keeps base64 out of the payload', async (t) => {
+  const { app, gateway } = await setUp(t);
+  const send = (more: object) =>
+    app.inject({ method: 'POST', url: '/send/text', headers: asInstance, payload: { number: '551', text: 'x', ...more } });
+  await send({ linkPreview: true });
+  await send({ linkPreview: true, linkPreviewTitle: 'T', linkPreviewImage: 'iVBORw0KGgo=', linkPreviewLarge: true });
+  const [plain, custom] = gateway.sends;
+  assert.equal(plain?.send.preview, 'auto');
+  assert.deepEqual(custom?.send.preview, { title: 'T', description: '', image: 'iVBORw0KGgo=', large: true });
+  assert.deepEqual(custom?.options.payload, { number: '551', text: 'x', linkPreview: true, linkPreviewTitle: 'T', linkPreviewLarge: true });
+});
+
+test('POST /instance/connect: reads the digits of a punctuated number', async (t) => {
+  const { app, gateway } = await setUp(t);
+  for (const phone of ['+55 (11) 98888-7777', 5511988887777, '']) {
+    await app.inject({ method: 'POST', url: '/instance/connect', headers: asInstance, payload: { phone, browser: 'chrome' } });
+  }
+  assert.deepEqual(gateway.connects, [
+    { phone: '5511988887777', browser: 'chrome' },
+    { phone: '5511988887777', browser: 'chrome' },
+    { browser: 'chrome' },
+  ]);
+});
+
+test('POST /message/find: accepts short names of chats, and never gives more than the documented maximum', async (t) => {
+  const { app, gateway } = await setUp(t);
+  for (const payload of [
+    { chatid: '5511999999999', limit: 1e6 },
+    { id: `${owner}:3EB0`, limit: 0, offset: '20' },
+  ]) {
+    await app.inject({ method: 'POST', url: '/message/find', headers: asInstance, payload });
+  }
+  assert.deepEqual(gateway.messageQueries, [
+    { chatId: '5511999999999@s.whatsapp.net', limit: 1000, offset: 0 },
+    { id: `${owner}:3EB0`, limit: 100, offset: 20 },
+  ]);
+});
+
+for (const credential of ['webhook', 'globalwebhook']) {
+  test(`GET /${credential}/errors: tells since when failures are kept`, async (t) => {
+    const { app } = await setUp(t);
+    const reply = await app.inject({ url: `/${credential}/errors`, headers: { ...asInstance, ...asAdmin } });
+    assert.equal(reply.headers['x-webhook-error-capture-started-at'], new Date(now).toISOString());
+    assert.deepEqual(reply.json(), []);
+  });
+}
+
+test('GET /globalwebhook: is 404 before one was set, and shows it afterwards', async (t) => {
+  const { app } = await setUp(t);
+  const get = () => app.inject({ url: '/globalwebhook', headers: asAdmin });
+  const before = await get();
+  assert.deepEqual([before.statusCode, before.json()], [404, { error: 'Global webhook not found' }]);
+  const payload = { url: 'https://example.com/g', events: ['messages'] };
+  await app.inject({ method: 'POST', url: '/globalwebhook', headers: asAdmin, payload });
+  assert.partialDeepStrictEqual((await get()).json(), payload);
+});
+
+test('GET /openapi.json: describes every route, and names shared shapes once', async (t) => {
+  const { app } = await setUp(t);
+  const document = (await app.inject({ url: '/openapi.json' })).json();
+  assert.ok(document.paths['/send/text'].post.requestBody);
+  assert.deepEqual(Object.keys(document.components.schemas).sort(), ['Chat', 'Delivery', 'Instance', 'Message', 'Webhook']);
+  assert.deepEqual(document.paths['/instance/all'].get.security, [{ admintoken: [] }]);
+  assert.equal((await app.inject({ url: '/docs/' })).statusCode, 200);
+});

@@ -1,0 +1,61 @@
+/** An app in front of a gateway in memory, closed when its test ends. */
+import type { TestContext } from 'node:test';
+import type { FastifyInstance } from 'fastify';
+import { buildApp, type HttpOptions } from '#src/http/app.ts';
+import { instance, now } from '#test/contract/samples.ts';
+import { adminToken, createFakeGateway, type FakeGateway } from '#test/fakes/gateway.ts';
+
+export const token = instance.record.token;
+export const asInstance = { token };
+export const asAdmin = { admintoken: adminToken };
+
+export interface LogLine {
+  readonly level: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly event: string;
+}
+
+export interface Setup {
+  readonly app: FastifyInstance;
+  readonly gateway: FakeGateway;
+  readonly lines: LogLine[];
+  /** Listens on a free port when it is called first. */
+  address(): Promise<string>;
+}
+
+const logInto = (lines: LogLine[]): HttpOptions['log'] => {
+  const at = (level: string) => (fields: object, event: string) => void lines.push({ level, fields: { ...fields }, event });
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+};
+
+export const bodyLimit = 1024 * 1024;
+
+export const optionsWith = (options: Partial<HttpOptions>, lines: LogLine[] = []): HttpOptions => ({
+  baseUrl: 'http://127.0.0.1:3000',
+  demoServer: false,
+  bodyLimit,
+  allowQueryTokens: false,
+  log: logInto(lines),
+  version: '0.0.0',
+  storageHealthy: () => true,
+  now: () => now,
+  ...options,
+});
+
+export const setUp = async (t: TestContext, options: Partial<HttpOptions> = {}): Promise<Setup> => {
+  const gateway = createFakeGateway();
+  const lines: LogLine[] = [];
+  const app = await buildApp(gateway, optionsWith(options, lines));
+  t.after(() => app.close());
+  let listening: Promise<string> | undefined;
+  return { app, gateway, lines, address: () => (listening ??= app.listen({ host: '127.0.0.1', port: 0 })) };
+};
+
+/** Resolves when the condition holds, rejects after two seconds. */
+export const until = async (condition: () => boolean): Promise<void> => {
+  const deadline = Date.now() + 2000;
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error('the condition never held');
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+};

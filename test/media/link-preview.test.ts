@@ -1,0 +1,136 @@
+/** Link previews: what a page says of itself, fetched with bounds. */
+import assert from 'node:assert/strict';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, test } from 'node:test';
+import sharp from 'sharp';
+import { readHead } from '#src/media/html-head.ts';
+import { createLinkPreviews } from '#src/media/link-preview.ts';
+import { createMedia } from '#src/media/media.ts';
+import { createAddressGuard } from '#src/webhooks/address-guard.ts';
+
+const heads: readonly (readonly [what: string, html: string, title: string, description: string, image: string])[] = [
+  ['a title alone', '<html><head><title>\n A &amp; B </title></head>', 'A & B', '', ''],
+  [
+    'og before twitter before plain',
+    '<title>t</title><meta name="twitter:title" content="tw"><meta property="og:title" content="og">',
+    'og',
+    '',
+    '',
+  ],
+  [
+    'any order, quotes and case',
+    `<META content='It&#39;s "so"' PROPERTY=og:title /><meta content=d name=description>`,
+    'It\'s "so"',
+    'd',
+    '',
+  ],
+  ['a bracket inside a value', '<meta property="og:title" content="a > b < c">', 'a > b < c', '', ''],
+  [
+    'the first value wins',
+    '<meta property="og:image" content="/1.png"><meta property="og:image" content="/2.png"><title>x</title>',
+    'x',
+    '',
+    '/1.png',
+  ],
+  ['nothing after the head', '<head></head><body><title>no</title><meta property="og:title" content="no">', '', '', ''],
+  ['entities out of range', '<title>&#x110000;&#0;&unknown;&#128512;</title>', '&unknown;😀', '', ''],
+];
+for (const [what, html, title, description, image] of heads)
+  test(`readHead: ${what}`, () => assert.deepEqual(readHead(html), { title, description, image }));
+
+test('readHead: hostile pages cost no more than others', () => {
+  for (const html of ['<meta "<" '.repeat(50_000), '<meta '.repeat(80_000), '<title'.repeat(80_000), `<meta ${'a="'.repeat(150_000)}`]) {
+    const started = process.cpuUsage();
+    readHead(html);
+    assert.ok(process.cpuUsage(started).user < 500_000, html.slice(0, 10));
+  }
+});
+
+const media = createMedia({ threads: 1 });
+const options = { guard: createAddressGuard({ allow: ['loopback'] }), media, userAgent: 'Dormouse/test' };
+const previews = createLinkPreviews(options);
+const servers: Server[] = [];
+after(async () => {
+  await Promise.all([previews.close(), media.close()]);
+  for (const server of servers) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+const serve = async (pages: Readonly<Record<string, RequestListener>>): Promise<string> => {
+  const server = createServer((request, response) =>
+    (pages[request.url ?? ''] ?? ((_request, answer) => answer.writeHead(404).end()))(request, response),
+  );
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+};
+const html =
+  (text: string, type = 'text/html; charset=utf-8'): RequestListener =>
+  (_request, response) =>
+    void response.writeHead(200, { 'content-type': type }).end(Buffer.from(text, type.includes('8859') ? 'latin1' : 'utf8'));
+const redirect =
+  (location: string): RequestListener =>
+  (_request, response) =>
+    void response.writeHead(302, { location }).end();
+
+test('fetchPreview: title, description and a picture that fits', async () => {
+  const picture = await sharp({ create: { width: 1200, height: 630, channels: 3, background: 'teal' } })
+    .png()
+    .toBuffer();
+  const base = await serve({
+    '/post': html('<title>Post</title><meta name="description" content="About"><meta property="og:image" content="/image.png">'),
+    '/image.png': (_request, response) => void response.writeHead(200, { 'content-type': 'image/png' }).end(picture),
+  });
+  const found = await previews.fetchPreview(`${base}/post`);
+  assert.deepEqual([found?.url, found?.title, found?.description], [`${base}/post`, 'Post', 'About']);
+  assert.ok(found?.jpeg && found.jpeg.length <= 10_240);
+});
+
+test('fetchPreview: a page without its picture is still a preview', async () => {
+  const base = await serve({
+    '/lost': html('<title>Lost</title><meta property="og:image" content="/missing.png">'),
+    '/big': html('<title>Big</title><meta property="og:image" content="/big.png">'),
+    '/big.png': (_request, response) => void response.writeHead(200, { 'content-type': 'image/png' }).end(Buffer.alloc(1_100_000)),
+  });
+  for (const path of ['/lost', '/big']) assert.equal((await previews.fetchPreview(base + path))?.jpeg, null, path);
+});
+
+test('fetchPreview: three redirects are followed, a fourth and a forbidden one are not', async () => {
+  const base = await serve({
+    '/0': redirect('/1'),
+    '/1': redirect('/2'),
+    '/2': redirect('/3'),
+    '/3': redirect('/4'),
+    '/4': html('<title>End</title>'),
+    '/out': redirect('http://169.254.169.254/latest/'),
+    '/file': redirect('file:///etc/passwd'),
+  });
+  assert.equal((await previews.fetchPreview(`${base}/1`))?.title, 'End');
+  for (const path of ['/0', '/out', '/file']) assert.equal(await previews.fetchPreview(base + path), null, path);
+});
+
+test('fetchPreview: other encodings are read, and a long page by its beginning', async () => {
+  const base = await serve({
+    '/latin': html('<title>Olá</title>', 'text/html; charset=iso-8859-1'),
+    '/long': html(`<title>Long</title>${'x'.repeat(3_000_000)}`),
+  });
+  assert.equal((await previews.fetchPreview(`${base}/latin`))?.title, 'Olá');
+  assert.equal((await previews.fetchPreview(`${base}/long`))?.title, 'Long');
+});
+
+test('fetchPreview: what is no page, has no title, fails or never answers gives none', async () => {
+  const base = await serve({
+    '/json': html('{"title":"x"}', 'application/json'),
+    '/untitled': html('<p>hello</p>'),
+    '/broken': (_request, response) => void response.destroy(),
+    '/silent': () => undefined,
+  });
+  const impatient = createLinkPreviews({ ...options, timeoutMs: 200 });
+  for (const path of ['/json', '/untitled', '/broken', '/missing', '/silent'])
+    assert.equal(await impatient.fetchPreview(base + path), null, path);
+  assert.equal(await impatient.fetchPreview('no address'), null);
+  await impatient.close();
+});

@@ -1,0 +1,79 @@
+/** The pool of threads: what it makes is right, and the event loop stays free meanwhile. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { after, test } from 'node:test';
+import { Curve } from '@whiskeysockets/baileys';
+import jsqr from 'jsqr';
+import { PNG } from 'pngjs';
+import sharp from 'sharp';
+import { createMedia } from '#src/media/media.ts';
+
+const media = createMedia({ threads: 1 });
+after(() => media.close());
+
+const readQr = (dataUrl: string): string | undefined => {
+  const png = PNG.sync.read(Buffer.from(dataUrl.replace('data:image/png;base64,', ''), 'base64'));
+  return jsqr.default(new Uint8ClampedArray(png.data), png.width, png.height)?.data;
+};
+
+test('qrPng: the picture holds the text', async () => {
+  const text = `2@${'aZ9+/'.repeat(40)},${'b'.repeat(44)},${'c'.repeat(44)},${'d'.repeat(44)}`;
+  assert.equal(readQr(await media.qrPng(text)), text);
+});
+
+test('qrPng: a text that no QR code can hold is an error of the call alone', async () => {
+  await assert.rejects(media.qrPng('x'.repeat(5000)), /too big/i);
+  assert.equal(readQr(await media.qrPng('after')), 'after');
+});
+
+test('generatePreKeys: the pairs work with the Signal library and differ', async () => {
+  const pairs = Buffer.from(await media.generatePreKeys(20));
+  assert.equal(pairs.length, 20 * 64);
+  const other = Curve.generateKeyPair();
+  const secrets = Array.from({ length: 20 }, (_, index) => {
+    const [privateKey, publicKey] = [pairs.subarray(index * 64, index * 64 + 32), pairs.subarray(index * 64 + 32, index * 64 + 64)];
+    assert.deepEqual(Curve.sharedKey(privateKey, other.public), Curve.sharedKey(other.private, publicKey));
+    const signature = Curve.sign(privateKey, Buffer.from('text'));
+    assert.ok(Curve.verify(publicKey, Buffer.from('text'), signature));
+    return privateKey.toString('hex');
+  });
+  assert.equal(new Set(secrets).size, 20);
+});
+
+test('generatePreKeys: the event loop turns on while a whole batch is made', async () => {
+  let turns = 0;
+  let waiting = true;
+  const count = (): void => {
+    turns += 1;
+    if (waiting) setImmediate(count);
+  };
+  const made = media.generatePreKeys(812);
+  count();
+  assert.equal((await made).length, 812 * 64);
+  waiting = false;
+  // Made here, they would hold it for all of the time: one turn.
+  assert.ok(turns > 50, `${turns} turns`);
+});
+
+test('thumbnail: a large picture becomes a JPEG that fits', async () => {
+  const noise = Buffer.from(Array.from({ length: 400 * 300 * 3 }, (_, index) => (index * 7919) % 251));
+  const picture = await sharp(noise, { raw: { width: 400, height: 300, channels: 3 } })
+    .resize(1600)
+    .png()
+    .toBuffer();
+  const small = await media.thumbnail(picture, 10_240);
+  assert.ok(small && small.length <= 10_240);
+  const { format, width, height } = await sharp(small).metadata();
+  assert.equal(format, 'jpeg');
+  assert.equal(Math.round((Number(width) / Number(height)) * 3), 4);
+});
+
+test('thumbnail: what is no picture gives none', async () => assert.equal(await media.thumbnail(Buffer.from('<html>'), 10_240), null));
+
+test('media: an idle pool does not keep a process alive', () => {
+  const script = `
+    import { createMedia } from ${JSON.stringify(new URL('../../src/media/media.ts', import.meta.url).href)};
+    process.stdout.write((await createMedia({ threads: 1 }).qrPng('x')).slice(0, 10));`;
+  const { stdout, status } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8', timeout: 20_000 });
+  assert.deepEqual([stdout, status], ['data:image', 0]);
+});

@@ -1,0 +1,320 @@
+/** Messages on their way in: logged before the library has them, handled in order, kept until what they led to is stored. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { BinaryNode } from '@whiskeysockets/baileys';
+import type { Close } from '#actors/ports.ts';
+import { InboundGate, type StanzaKind } from '#src/platform/inbound-gate.ts';
+import { InboundLog } from '#src/platform/inbound-log.ts';
+import { createKeyWriter } from '#src/platform/key-writer.ts';
+import { hashOf, plainType } from '#src/platform/ratchets.ts';
+import { createFakeVault, type FakeVault } from '#test/fakes/vault.ts';
+import { until } from '#test/support/until.ts';
+import { quietLog } from './setup.ts';
+
+const stanza = (id: string, tag: StanzaKind = 'message', attrs: Record<string, string> = {}): BinaryNode => ({
+  tag,
+  attrs: { id, from: '5511900000001@s.whatsapp.net', t: '1', ...attrs },
+  content: [{ tag: 'enc', attrs: { v: '2', type: 'msg' }, content: Buffer.from(`cipher ${id}`) }],
+});
+const hashOfStanza = (id: string): string => hashOf(Buffer.from(`cipher ${id}`));
+
+interface Run {
+  readonly log: InboundLog;
+  readonly gate: InboundGate;
+  /** What the library was handed, as `kind id`. */
+  readonly handed: string[];
+  readonly nodes: BinaryNode[];
+  readonly closes: Close[];
+  readonly errors: { readonly fields: object; readonly event: string }[];
+  connected: boolean;
+  /** What the library does with a message. */
+  handle: (id: string) => Promise<void> | void;
+  stored: () => Promise<boolean>;
+  flushed(): Promise<void>;
+}
+
+/** A process that starts on what the vault holds, with one connection. */
+const start = async (vault: FakeVault, suspicious = true): Promise<Run> => {
+  const errors: Run['errors'][number][] = [];
+  const log = { ...quietLog, error: (fields: object, event: string) => void errors.push({ fields, event }) };
+  const common = { vault, instance: 'r0', epoch: 1, log };
+  const writer = createKeyWriter({
+    ...common,
+    encode: (_type, value) => JSON.stringify(value),
+    credentials: () => '{}',
+    onLost: () => undefined,
+  });
+  const inbound = new InboundLog({ ...common, writer, suspicious, now: Date.now });
+  const plaintexts = [...vault.stored.keys].filter(([key]) => key.startsWith(plainType));
+  await inbound.load(new Map(plaintexts.map(([key, text]) => [key.split(' ')[1] ?? '', Buffer.from(text)])));
+  const handler = (kind: StanzaKind) => async (node: BinaryNode) => {
+    run.handed.push(`${kind} ${node.attrs['id']}`);
+    run.nodes.push(node);
+    if (kind === 'message') await run.handle(node.attrs['id'] ?? '');
+  };
+  const run: Run = {
+    log: inbound,
+    handed: [],
+    nodes: [],
+    closes: [],
+    errors,
+    connected: true,
+    handle: () => undefined,
+    stored: async () => true,
+    flushed: () => inbound.settled().then(() => writer.flush()),
+    gate: new InboundGate({
+      inbound,
+      handlers: { message: handler('message'), receipt: handler('receipt'), notification: handler('notification'), call: handler('call') },
+      connected: () => run.connected,
+      stored: () => run.stored(),
+      failed: (close) => void run.closes.push(close),
+      stumbled: () => undefined,
+      limits: { bytes: 40_000, handling: 500 },
+    }),
+  };
+  return run;
+};
+
+const happens = (run: Run, count: number) =>
+  until(
+    () => run.handed.length >= count,
+    () => `${count} stanzas are handed over; ${run.handed.join(', ')}`,
+  );
+
+test('gate: a message is in the log when the library gets it, and leaves it when what it led to is stored', async () => {
+  const vault = createFakeVault();
+  const run = await start(vault);
+  let release = (_stored: boolean): void => undefined;
+  run.stored = () => new Promise((resolve) => (release = resolve));
+  run.handle = () => {
+    assert.equal(vault.inbound.size, 1);
+    run.log.remember(hashOfStanza('a'), Buffer.from('plain'));
+  };
+  run.gate.open();
+  run.gate.take('message', stanza('a'));
+  await happens(run, 1);
+  await new Promise(setImmediate);
+  assert.equal(vault.inbound.size, 1);
+  release(true);
+  await run.flushed();
+  assert.equal(vault.inbound.size, 0);
+  assert.equal(vault.stored.keys.size, 0, 'and the plaintext goes with it');
+});
+
+test('gate: nothing of a message is handed over before the login, nor while the storage is away; the order stays', async () => {
+  const vault = createFakeVault();
+  const run = await start(vault);
+  run.gate.take('notification', stanza('0', 'notification'));
+  assert.deepEqual(run.handed, ['notification 0'], 'what nobody waits for passes');
+  vault.away = true;
+  run.gate.take('message', stanza('1'));
+  run.gate.take('receipt', stanza('2', 'receipt'));
+  run.gate.open();
+  run.gate.take('message', stanza('3', 'message', { offline: '1' }));
+  await new Promise(setImmediate);
+  assert.equal(run.handed.length, 1);
+  vault.away = false;
+  await happens(run, 4);
+  assert.deepEqual(run.handed, ['notification 0', 'message 1', 'receipt 2', 'message 3']);
+  assert.equal(run.nodes[3]?.attrs['offline'], undefined, 'the library would queue it elsewhere');
+});
+
+test('gate: many messages share a write, and each is handled before the next begins', async () => {
+  const vault = createFakeVault();
+  let writes = 0;
+  const { log } = vault;
+  vault.log = (...stanzas) => {
+    writes += 1;
+    return log(...stanzas);
+  };
+  const run = await start(vault);
+  let inside = 0;
+  run.handle = async () => {
+    inside += 1;
+    assert.equal(inside, 1);
+    await new Promise(setImmediate);
+    inside -= 1;
+  };
+  run.gate.open();
+  for (let n = 0; n < 100; n += 1) run.gate.take('message', stanza(String(n)));
+  await happens(run, 100);
+  assert.deepEqual(
+    run.handed,
+    Array.from({ length: 100 }, (_, n) => `message ${n}`),
+  );
+  assert.ok(writes <= 2, `${writes} writes`);
+});
+
+test('gate: what a connection left half done is handed to the next one, first', async () => {
+  const vault = createFakeVault();
+  const run = await start(vault);
+  run.gate.open();
+  // The confirmation fails when the connection is gone, and the library gives the message up.
+  run.handle = (id) => void (run.connected = id !== 'b');
+  for (const id of ['a', 'b']) run.gate.take('message', stanza(id));
+  await happens(run, 2);
+  await run.gate.close();
+  await run.flushed();
+  assert.deepEqual(
+    run.log.unfinished.map(({ node }) => node.attrs['id']),
+    ['b'],
+  );
+  const again = await start(vault);
+  again.gate.take('message', stanza('c'));
+  again.gate.open();
+  await happens(again, 2);
+  assert.deepEqual(again.handed, ['message b', 'message c']);
+  await again.flushed();
+  assert.equal(vault.inbound.size, 0);
+});
+
+test('gate: an event tells that a message is on its way though the connection ended meanwhile', async () => {
+  const vault = createFakeVault();
+  const run = await start(vault);
+  run.gate.open();
+  run.handle = (id) => {
+    run.connected = false;
+    run.gate.tell(id);
+  };
+  run.gate.take('message', stanza('a'));
+  await happens(run, 1);
+  await run.gate.close();
+  await run.flushed();
+  assert.equal(vault.inbound.size, 0);
+});
+
+test('gate: what the platform repeats is neither logged nor handled twice while it waits, and only confirmed afterwards', async () => {
+  const vault = createFakeVault();
+  const run = await start(vault);
+  run.gate.take('message', stanza('a'));
+  run.gate.take('message', stanza('a', 'message', { offline: '1' }));
+  run.gate.open();
+  await happens(run, 1);
+  await run.flushed();
+  assert.deepEqual(run.handed, ['message a']);
+  run.handle = () => assert.equal(vault.inbound.size, 0);
+  run.gate.take('message', stanza('a', 'message', { offline: '1' }));
+  await happens(run, 2);
+  const other = stanza('a');
+  run.gate.take('message', { ...other, content: [{ tag: 'enc', attrs: { v: '2', type: 'pkmsg' }, content: Buffer.from('sealed anew') }] });
+  run.handle = () => assert.equal(vault.inbound.size, 1);
+  await happens(run, 3);
+});
+
+test('gate: a message that fails, or takes its time, does not stop the next', async () => {
+  const run = await start(createFakeVault());
+  run.gate.open();
+  run.handle = (id) => (id === 'a' ? Promise.reject(new Error('broken')) : undefined);
+  for (const id of ['a', 'b']) run.gate.take('message', stanza(id));
+  await happens(run, 2);
+});
+
+test('gate: a closed one hands nothing over, and logs nothing that waits', async () => {
+  const vault = createFakeVault();
+  const run = await start(vault);
+  vault.away = true;
+  run.gate.open();
+  for (const id of ['a', 'b']) run.gate.take('message', stanza(id));
+  await run.gate.close();
+  vault.away = false;
+  run.gate.take('message', stanza('c'));
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  assert.deepEqual(run.handed, []);
+});
+
+test('gate: a log that cannot be written for good ends the connection', async () => {
+  const vault = createFakeVault();
+  const run = await start(vault);
+  vault.epoch = 2;
+  run.gate.open();
+  run.gate.take('message', stanza('a'));
+  await until(() => run.closes.length > 0, 'the connection is told to end');
+  assert.equal(run.closes[0]?.data?.['reason'], 'epochLost');
+  assert.deepEqual(run.handed, []);
+});
+
+test('gate: more than memory should hold ends the connection, and the platform keeps it', async () => {
+  const vault = createFakeVault();
+  const run = await start(vault);
+  vault.away = true;
+  run.gate.open();
+  const content = [{ tag: 'enc', attrs: { v: '2', type: 'msg' }, content: Buffer.alloc(15_000) }];
+  for (const id of ['a', 'b', 'c']) run.gate.take('message', { ...stanza(id), content });
+  assert.equal(run.closes.length, 1);
+  await run.gate.close();
+});
+
+test('log: after a crash the plaintexts of unfinished messages are known, and what belongs to none is removed', async () => {
+  const vault = createFakeVault();
+  const run = await start(vault);
+  run.gate.open();
+  run.handle = (id) => {
+    run.log.remember(hashOfStanza(id), Buffer.from(`plain ${id}`));
+    run.connected = false;
+  };
+  run.gate.take('message', stanza('a'));
+  await happens(run, 1);
+  run.log.remember('orphan', Buffer.from('nobody'));
+  await until(() => vault.stored.keys.size === 2, 'plaintexts are stored');
+  const again = await start(vault);
+  assert.ok(again.log.plaintext(hashOfStanza('a')));
+  assert.equal(again.log.plaintext('orphan'), undefined);
+  await until(() => vault.stored.keys.size === 1, 'the orphan is removed');
+});
+
+test('log: a stanza that ends every process is set aside, and those beside it are not', async () => {
+  const vault = createFakeVault();
+  const first = await start(vault);
+  first.gate.open();
+  first.handle = () => void (first.connected = false);
+  for (const id of ['good', 'poison', 'late']) first.gate.take('message', stanza(id));
+  await happens(first, 3);
+  let last: Run | null = null;
+  for (let crash = 0; crash < 5; crash += 1) {
+    const run = await start(vault);
+    // The process ends in the middle of it.
+    run.handle = (id) => (id === 'poison' ? new Promise(() => undefined) : undefined);
+    run.gate.open();
+    await until(() => run.handed.includes('message poison'), 'it is tried');
+    last = run;
+  }
+  assert.equal(last?.errors.length, 0);
+  const healed = await start(vault);
+  assert.deepEqual(
+    healed.errors.map(({ event }) => event),
+    ['platform.stanzas-set-aside'],
+  );
+  healed.gate.open();
+  await happens(healed, 1);
+  await healed.flushed();
+  assert.deepEqual(healed.handed, ['message late']);
+  assert.equal(vault.inbound.size, 1);
+});
+
+test('log: tries are not counted after a connection that ended in order', async () => {
+  const vault = createFakeVault();
+  const first = await start(vault);
+  first.gate.open();
+  first.handle = () => void (first.connected = false);
+  first.gate.take('message', stanza('a'));
+  await happens(first, 1);
+  for (let round = 0; round < 8; round += 1) {
+    const run = await start(vault, false);
+    run.handle = () => void (run.connected = false);
+    run.gate.open();
+    await happens(run, 1);
+  }
+  assert.equal([...vault.inbound.values()][0]?.tries, 0);
+});
+
+test('log: what could not be stored stays for the next run', async () => {
+  const vault = createFakeVault();
+  const run = await start(vault);
+  run.stored = async () => false;
+  run.gate.open();
+  run.gate.take('message', stanza('a'));
+  await happens(run, 1);
+  await run.flushed();
+  assert.equal(vault.inbound.size, 1);
+  assert.deepEqual(run.log.unfinished, [], 'and is not handled again by this one');
+});

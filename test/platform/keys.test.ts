@@ -1,0 +1,207 @@
+/** Keys in memory and their way into the storage: order, merging, faults, and what reads see meanwhile. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EpochLost } from '#actors/ports.ts';
+import { openAuthState } from '#src/platform/auth-state.ts';
+import { CorruptCredentials } from '#src/platform/vault.ts';
+import { createFakeVault, type FakeVault } from '#test/fakes/vault.ts';
+import { preKeys, quietLog } from './setup.ts';
+
+const open = async (vault: FakeVault) => {
+  const lost: unknown[] = [];
+  const auth = await openAuthState({ vault, instance: 'r0', epoch: 1, preKeys, log: quietLog, onLost: (error) => lost.push(error) });
+  return { auth, keys: auth.state.keys, lost };
+};
+
+const gate = () => {
+  let release = (): void => undefined;
+  const closed = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  return { closed, release };
+};
+
+test('keys: fresh credentials come with 812 stored keys, and the credentials last', async () => {
+  const vault = createFakeVault();
+  const { auth, keys } = await open(vault);
+  assert.equal(vault.stored.keys.size, 812);
+  assert.equal(vault.writes.at(-1)?.credentials, true);
+  assert.ok(vault.writes.slice(0, -1).every(({ credentials, keys: count }) => !credentials && count <= 120));
+  assert.deepEqual([auth.state.creds.nextPreKeyId, auth.state.creds.firstUnuploadedPreKeyId], [813, 1]);
+  const found = await keys.get('pre-key', ['1', '812', '813']);
+  assert.deepEqual(Object.keys(found), ['1', '812']);
+  assert.equal(found['1']?.private.length, 32);
+  assert.deepEqual(
+    JSON.parse(vault.stored.keys.get('pre-key 1') ?? ''),
+    JSON.parse(
+      JSON.stringify({
+        public: { type: 'Buffer', data: Buffer.from(found['1']?.public ?? []).toString('base64') },
+        private: { type: 'Buffer', data: Buffer.from(found['1']?.private ?? []).toString('base64') },
+      }),
+    ),
+  );
+});
+
+test('keys: a key that was used up at pairing stays gone', async () => {
+  const { auth, keys } = await open(createFakeVault());
+  await keys.set({ 'pre-key': { '5': null } });
+  await auth.durable();
+  assert.deepEqual(Object.keys(await keys.get('pre-key', ['5', '6'])), ['6']);
+  auth.releaseFreshKeys();
+  assert.deepEqual(Object.keys(await keys.get('pre-key', ['5', '6'])), ['6']);
+});
+
+test('keys: what was set is read at once, and stored when it is asked to be durable', async () => {
+  const vault = createFakeVault();
+  const { auth, keys } = await open(vault);
+  await keys.set({ session: { 'a.0': Uint8Array.of(1) }, 'lid-mapping': { '55': '11' } });
+  assert.deepEqual(await keys.get('session', ['a.0', 'b.0']), { 'a.0': Uint8Array.of(1) });
+  assert.equal(vault.stored.keys.has('session a.0'), false);
+  assert.equal(auth.clean, false);
+  await auth.durable();
+  assert.equal(auth.clean, true);
+  assert.equal(vault.stored.keys.get('lid-mapping 55'), '"11"');
+});
+
+test('keys: changes that wait share one write, and the last one of a key wins', async () => {
+  const vault = createFakeVault();
+  const { auth, keys } = await open(vault);
+  const before = vault.writes.length;
+  for (let round = 0; round < 50; round += 1) {
+    await keys.set({ session: { 'a.0': Uint8Array.of(round) } });
+    auth.saveCredentials();
+  }
+  await auth.durable();
+  assert.deepEqual(vault.writes.slice(before), [{ keys: 1, credentials: true }]);
+  const again = await open(vault);
+  assert.deepEqual(await again.keys.get('session', ['a.0']), { 'a.0': Buffer.of(49) });
+});
+
+test('keys: a change during a write is a later write, and durable waits only for what came before it', async () => {
+  const vault = createFakeVault();
+  const { auth, keys } = await open(vault);
+  const first = gate();
+  vault.slow = first.closed;
+  await keys.set({ session: { 'a.0': Uint8Array.of(1) } });
+  const durable = auth.durable();
+  await new Promise(setImmediate);
+  await keys.set({ session: { 'a.0': Uint8Array.of(2), 'b.0': null } });
+  assert.deepEqual(await keys.get('session', ['a.0', 'b.0']), { 'a.0': Uint8Array.of(2) });
+  const second = gate();
+  vault.slow = second.closed;
+  first.release();
+  await durable;
+  assert.match(vault.stored.keys.get('session a.0') ?? '', /AQ==/);
+  second.release();
+  await auth.durable();
+  assert.match(vault.stored.keys.get('session a.0') ?? '', /Ag==/);
+});
+
+test('keys: a storage that was away gets everything in the end', async () => {
+  const vault = createFakeVault();
+  const { auth, keys } = await open(vault);
+  vault.away = true;
+  await keys.set({ session: { 'a.0': Uint8Array.of(1) } });
+  const durable = auth.durable();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  await keys.set({ session: { 'a.0': Uint8Array.of(2) } });
+  vault.away = false;
+  await durable;
+  await auth.durable();
+  assert.match(vault.stored.keys.get('session a.0') ?? '', /Ag==/);
+});
+
+test('keys: reads wait for a storage that is away, and give up with their connection', async () => {
+  const vault = createFakeVault();
+  const { auth, keys } = await open(vault);
+  vault.away = true;
+  const read = assert.rejects(async () => keys.get('session', ['a.0']), { name: 'StorageUnavailable' });
+  await new Promise(setImmediate);
+  auth.giveUpReads();
+  await read;
+});
+
+test('keys: with a lost epoch nothing is written any more, and whoever waits is told', async () => {
+  const vault = createFakeVault();
+  const { auth, keys, lost } = await open(vault);
+  vault.epoch = 2;
+  await keys.set({ session: { 'a.0': Uint8Array.of(1) } });
+  await assert.rejects(auth.durable(), EpochLost);
+  assert.equal(lost.length, 1);
+  await keys.set({ session: { 'b.0': Uint8Array.of(1) } });
+  await assert.rejects(auth.durable(), EpochLost);
+  assert.equal(auth.clean, false);
+  assert.equal(vault.stored.keys.has('session b.0'), false);
+});
+
+test('keys: the storage is asked once for a key, present or absent', async () => {
+  const vault = createFakeVault();
+  const { auth, keys } = await open(vault);
+  vault.queries.length = 0;
+  for (let round = 0; round < 3; round += 1) await keys.get('session', ['a.0', 'b.0']);
+  await auth.learn('session', ['a.0', 'c.0']);
+  assert.deepEqual(vault.queries, [
+    { type: 'session', ids: ['a.0', 'b.0'] },
+    { type: 'session', ids: ['c.0'] },
+  ]);
+  assert.equal(auth.peek('session', 'a.0'), null);
+  assert.equal(auth.peek('session', 'never'), undefined);
+});
+
+test('keys: a change during a query wins over what the query found', async () => {
+  const vault = createFakeVault();
+  vault.stored.keys.set('session a.0', '"old"');
+  const { keys } = await open(vault);
+  const reading = keys.get('session', ['a.0']);
+  await keys.set({ session: { 'a.0': Uint8Array.of(9) } });
+  assert.deepEqual(await reading, { 'a.0': Uint8Array.of(9) });
+});
+
+test('keys: memory is bounded, and what left it is read again', async () => {
+  const vault = createFakeVault();
+  const { auth, keys } = await open(vault);
+  for (let id = 0; id < 1_500; id += 1) await keys.set({ 'lid-mapping': { [String(id)]: `l${id}` } });
+  await auth.durable();
+  assert.equal(auth.peek('lid-mapping', '0'), undefined);
+  assert.equal(auth.peek('lid-mapping', '1499'), 'l1499');
+  assert.deepEqual(await keys.get('lid-mapping', ['0']), { '0': 'l0' });
+});
+
+test('keys: keys of the synchronisation come back as what the library expects', async () => {
+  const vault = createFakeVault();
+  const { auth, keys } = await open(vault);
+  await keys.set({ 'app-state-sync-key': { k: { keyData: Uint8Array.of(1, 2), timestamp: 5 } } });
+  await auth.durable();
+  const again = await open(vault);
+  const { k } = await again.keys.get('app-state-sync-key', ['k']);
+  assert.equal(k?.constructor.name, 'AppStateSyncKeyData');
+  assert.deepEqual(Buffer.from(k?.keyData ?? []), Buffer.of(1, 2));
+});
+
+test('keys: credentials that are no credentials are corrupt', async () => {
+  for (const text of ['', 'null', '{}', '{"noiseKey":1']) {
+    const vault = createFakeVault();
+    vault.stored.credentials = text;
+    await assert.rejects(open(vault), CorruptCredentials);
+  }
+});
+
+test('keys: that a privacy token was given is noted once a week, beside the token that was received', async () => {
+  const vault = createFakeVault();
+  const { auth, keys } = await open(vault);
+  const [week, jid] = [604_800_000, '111222333444555@lid'];
+  auth.tokenIssued(jid, 10 * week);
+  assert.deepEqual(await keys.get('tctoken', [jid]), {}, 'what was never read is not written over');
+  await keys.set({ tctoken: { [jid]: { token: Buffer.from('theirs'), timestamp: '7' } } });
+  const noted = async (at: number): Promise<number> => {
+    const before = vault.writes.length;
+    auth.tokenIssued(jid, at);
+    await auth.durable();
+    return vault.writes.length - before;
+  };
+  await auth.durable();
+  assert.deepEqual([await noted(10 * week), await noted(11 * week - 1000), await noted(11 * week)], [1, 0, 1]);
+  assert.deepEqual(await keys.get('tctoken', [jid]), {
+    [jid]: { token: Buffer.from('theirs'), timestamp: '7', senderTimestamp: (11 * week) / 1000 },
+  });
+});

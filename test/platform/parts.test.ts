@@ -1,0 +1,211 @@
+/** The small parts of the adapter, as tables. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Curve, type GroupMetadata } from '@whiskeysockets/baileys';
+import { sign, verify } from 'curve25519-js';
+import { createBaileysLogger } from '#src/platform/baileys-logger.ts';
+import { closeOf } from '#src/platform/close-cause.ts';
+import { createGroupCache } from '#src/platform/group-cache.ts';
+import { bare, resolveTarget, shortMessageId } from '#src/platform/jid.ts';
+import { quietConsole } from '#src/platform/quiet-console.ts';
+import { browserOf } from '#src/platform/socket-config.ts';
+import { createTransmissions } from '#src/platform/transmissions.ts';
+import { trustAddress } from '#src/platform/trust.ts';
+import { createTtlCache } from '#src/platform/ttl-cache.ts';
+import { verifySignature } from '#src/platform/xeddsa.ts';
+import { quietLog } from './setup.ts';
+
+const targets: readonly (readonly [string, string | RegExp])[] = [
+  ['5511999999999', '5511999999999@s.whatsapp.net'],
+  [' 5511999999999 ', '5511999999999@s.whatsapp.net'],
+  ['5511999999999@s.whatsapp.net', '5511999999999@s.whatsapp.net'],
+  ['5511999999999:12@s.whatsapp.net', '5511999999999@s.whatsapp.net'],
+  ['5511999999999@c.us', '5511999999999@s.whatsapp.net'],
+  ['123456789012345@lid', '123456789012345@lid'],
+  ['120363000000000001@g.us', '120363000000000001@g.us'],
+  ['5511999999999-1600000000@g.us', '5511999999999-1600000000@g.us'],
+  ['120363000000000001@newsletter', '120363000000000001@newsletter'],
+  ['', /missing/],
+  ['+5511999999999', /digits/],
+  ['55 11 99999', /digits/],
+  ['1234', /digits/],
+  ['12345678901234567890', /digits/],
+  ['abc@s.whatsapp.net', /contact/],
+  ['abc@lid', /LID/],
+  ['abc@g.us', /group/],
+  ['abc@newsletter', /channel/],
+  ['status@broadcast', /suffix/],
+  ['5511@example.org', /suffix/],
+];
+
+for (const [number, expected] of targets) {
+  test(`target: "${number}"`, () => {
+    const target = resolveTarget(number);
+    if (typeof expected === 'string') assert.deepEqual(target, { ok: true, jid: expected });
+    else assert.match(target.ok ? '' : target.message, expected);
+  });
+}
+
+const jids: readonly (readonly [string | null | undefined, string])[] = [
+  ['5511:7@s.whatsapp.net', '5511@s.whatsapp.net'],
+  ['5511_1:7@lid', '5511@lid'],
+  ['5511:99@hosted', '5511@s.whatsapp.net'],
+  ['5511:99@hosted.lid', '5511@lid'],
+  ['1-2@g.us', '1-2@g.us'],
+  ['nothing', ''],
+  [null, ''],
+  [undefined, ''],
+];
+for (const [jid, expected] of jids) test(`jid: ${jid} without device`, () => assert.equal(bare(jid), expected));
+
+test('jid: full and short ids of messages', () => {
+  assert.equal(shortMessageId('5511999:3EB0'), '3EB0');
+  assert.equal(shortMessageId('3EB0'), '3EB0');
+});
+
+const boom = (statusCode: unknown, data?: unknown) => Object.assign(new Error('why'), { output: { statusCode }, data });
+const closes: readonly (readonly [string, unknown, object])[] = [
+  ['an error with a status', boom(428), { code: 428, message: 'why' }],
+  [
+    'attributes of a failure',
+    boom(402, { reason: '402', expire: '9', name: 'Eva' }),
+    { code: 402, message: 'why', data: { reason: '402', expire: '9' } },
+  ],
+  ['data that is private', boom(500, { tag: 'message', content: 'secret' }), { code: 500, message: 'why' }],
+  ['a plain error', new TypeError('invalid wire type 7'), { code: null, message: 'invalid wire type 7' }],
+  ['nothing', undefined, { code: null, message: 'closed without a reason' }],
+  ['a text', 'oops', { code: null, message: 'closed without a reason' }],
+  ['a status that is no number', boom('428'), { code: null, message: 'why' }],
+];
+for (const [title, error, close] of closes) test(`close: ${title}`, () => assert.deepEqual(closeOf(error), close));
+
+test('signatures: right ones are accepted, from either library, and anything else is not', () => {
+  for (let round = 0; round < 8; round += 1) {
+    const pair = Curve.generateKeyPair();
+    const message = Buffer.from(`message ${round}`);
+    for (const signature of [sign(pair.private, message, undefined), Curve.sign(pair.private, message)]) {
+      assert.equal(verifySignature(pair.public, message, signature), true);
+      assert.equal(verifySignature(Buffer.concat([Buffer.of(5), pair.public]), message, signature), true);
+      for (const at of [0, 31, 32, 62]) {
+        const wrong = Uint8Array.from(signature);
+        wrong[at] = (wrong[at] ?? 0) ^ 1;
+        assert.equal(verifySignature(pair.public, message, wrong), false);
+        assert.equal(verifySignature(pair.public, message, wrong), verify(pair.public, message, wrong));
+      }
+      assert.equal(verifySignature(pair.public, Buffer.from('another'), signature), false);
+      assert.equal(verifySignature(Curve.generateKeyPair().public, message, signature), false);
+    }
+  }
+  assert.equal(verifySignature(new Uint8Array(3), new Uint8Array(3), new Uint8Array(64)), false);
+  assert.equal(verifySignature(new Uint8Array(32), new Uint8Array(3), new Uint8Array(63)), false);
+});
+
+const trusts: readonly (readonly [string, string | null])[] = [
+  ['ws://127.0.0.1:3001/ws/chat', 'http://127.0.0.1:3001/trust'],
+  ['ws://localhost:3001/ws/chat', 'http://localhost:3001/trust'],
+  ['ws://[::1]:3001/ws/chat', 'http://[::1]:3001/trust'],
+  ['wss://web.whatsapp.com/ws/chat', null],
+  ['wss://127.0.0.1/ws/chat', null],
+  ['ws://127.0.0.1.example.org/ws/chat', null],
+  ['ws://10.0.0.1/ws/chat', null],
+];
+for (const [url, address] of trusts) test(`trust: ${url}`, () => assert.equal(trustAddress(url), address));
+
+const browsers: readonly (readonly [object, readonly string[]])[] = [
+  [{}, ['Dormouse', 'Chrome', '1.0']],
+  [{ browser: 'auto', systemName: ' Shop ' }, ['Shop', 'Chrome', '1.0']],
+  [{ browser: 'Firefox' }, ['Dormouse', 'Firefox', '1.0']],
+  [{ browser: 'Android' }, ['Dormouse', 'Chrome', '1.0']],
+];
+for (const [options, expected] of browsers)
+  test(`browser: ${JSON.stringify(options)}`, () => assert.deepEqual(browserOf(options), expected));
+
+test('console: what libsignal prints is dropped, everything else passes', () => {
+  const printed: unknown[][] = [];
+  const print = (...args: unknown[]) => void printed.push(args);
+  const target = { log: print, info: print, warn: print, error: print, debug: print };
+  quietConsole(target);
+  class SessionEntry {
+    readonly privKey = 'secret';
+  }
+  target.info('Closing session:', { privKey: 'secret' });
+  target.warn('some new sentence', new SessionEntry());
+  target.error('Session error:MessageCounterError', 'stack');
+  target.info('hello', { a: 1 });
+  assert.deepEqual(printed, [['hello', { a: 1 }]]);
+});
+
+test('logger: sentences of errors pass without numbers, objects never', () => {
+  const warnings: unknown[] = [];
+  const logger = createBaileysLogger({ ...quietLog, warn: (...args) => void warnings.push(args) }, 'r1');
+  logger.child({ secret: 1 }).error({ key: 'secret' }, 'no session for 5511999999999');
+  logger.info({ key: 'secret' }, 'never');
+  logger.error({ key: 'secret' });
+  assert.deepEqual(warnings, [
+    [{ instance: 'r1', detail: 'no session for …' }, 'platform.library-error'],
+    [{ instance: 'r1', detail: '' }, 'platform.library-error'],
+  ]);
+});
+
+test('transmissions: the first word counts', async () => {
+  const transmissions = createTransmissions({ timeoutMs: 1_000, now: () => 7 });
+  const [first, second, third] = ['a', 'b', 'c'].map((id) => transmissions.wait(id));
+  transmissions.acknowledged({ id: 'a' });
+  transmissions.acknowledged({ id: 'a', error: '479' });
+  transmissions.acknowledged({ id: 'b', error: '463' });
+  transmissions.acknowledged({ id: 'unknown' });
+  transmissions.acknowledged({});
+  transmissions.close();
+  assert.deepEqual(await first, { ok: true, at: 7 });
+  const refusal = await second;
+  assert.ok(refusal?.ok === false && refusal.code === 463 && /reach-out/.test(refusal.error));
+  assert.deepEqual(await third, { ok: false, reason: 'closed', error: 'the connection was closed' });
+  assert.equal(transmissions.closed, true);
+});
+
+test('transmissions: what is not answered expires, in order', async () => {
+  const transmissions = createTransmissions({ timeoutMs: 20, now: Date.now });
+  const answers = await Promise.all([transmissions.wait('a'), transmissions.wait('b')]);
+  assert.deepEqual(
+    answers.map((answer) => !answer.ok && answer.reason),
+    ['timeout', 'timeout'],
+  );
+});
+
+test('cache: entries expire, and the oldest leave first', async () => {
+  let now = 0;
+  const cache = createTtlCache(10, 2, () => now);
+  cache.set('a', 1);
+  cache.set('b', 2);
+  cache.set('a', 3);
+  cache.set('c', 4);
+  assert.deepEqual([await cache.get('a'), await cache.get('b'), await cache.get('c')], [3, undefined, 4]);
+  assert.deepEqual(await cache.mget?.(['a', 'b']), { a: 3, b: undefined });
+  now = 10;
+  assert.equal(await cache.get('a'), undefined);
+});
+
+test('groups: members and settings follow the events', () => {
+  const groups = createGroupCache();
+  const metadata = { id: '1@g.us', subject: 'Team', owner: undefined, participants: [{ id: 'a@lid' }] } satisfies GroupMetadata;
+  const members = () => groups.get('1@g.us')?.participants.map(({ id, admin }) => `${id} ${admin ?? ''}`.trim());
+  groups.learn({ name: 'groups.upsert', data: [metadata] });
+  groups.learn({ name: 'group-participants.update', data: { id: '1@g.us', author: 'x', participants: [{ id: 'b@lid' }], action: 'add' } });
+  groups.learn({
+    name: 'group-participants.update',
+    data: { id: '1@g.us', author: 'x', participants: [{ id: 'a@lid' }], action: 'promote' },
+  });
+  assert.deepEqual(members(), ['a@lid admin', 'b@lid']);
+  groups.learn({
+    name: 'group-participants.update',
+    data: { id: '1@g.us', author: 'x', participants: [{ id: 'b@lid' }], action: 'remove' },
+  });
+  groups.learn({
+    name: 'groups.update',
+    data: [
+      { id: '1@g.us', subject: 'Crew' },
+      { id: '2@g.us', subject: 'Unknown' },
+    ],
+  });
+  assert.deepEqual([members(), groups.name('1@g.us'), groups.name('2@g.us')], [['a@lid admin'], 'Crew', '']);
+});

@@ -1,0 +1,158 @@
+/** Ratchets over crashes: what was decrypted is never needed twice, and a contact can read whatever a killed gateway sends next. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { unstoredSends } from '#src/platform/chain-skip.ts';
+import { hashOf, plainType } from '#src/platform/ratchets.ts';
+import { repairSessionTrials } from '#src/platform/session-trials.ts';
+import { quietConsole } from '#src/platform/quiet-console.ts';
+import { createFakeVault, type FakeVault } from '#test/fakes/vault.ts';
+import { until } from '#test/support/until.ts';
+import { type Gateway, groupJid, makeContact, meet, type Party, read, type Sent, startGateway, write } from './parties.ts';
+
+quietConsole();
+repairSessionTrials();
+
+const conversation = async (): Promise<{ vault: FakeVault; gateway: Gateway; contact: Party }> => {
+  const vault = createFakeVault();
+  const [gateway, contact] = [await startGateway(vault), makeContact()];
+  await meet(gateway, contact);
+  return { vault, gateway, contact };
+};
+
+const storedSession = (vault: FakeVault): string => vault.stored.keys.get('session 2002_1.0') ?? '';
+
+test('crash: messages whose chain was not stored are followed by ones that can be read, before and after the first answer', async () => {
+  const { vault, gateway, contact } = await conversation();
+  const first = await write(gateway, contact, 'first');
+  assert.equal(first.type, 'pkmsg');
+  await gateway.auth.durable();
+  vault.away = 'write';
+  for (let n = 0; n < 20; n += 1) assert.equal(await read(contact, gateway, await write(gateway, contact, `lost ${n}`)), `lost ${n}`);
+  vault.away = false;
+  const copy = createFakeVault();
+  for (const [key, value] of vault.stored.keys) copy.stored.keys.set(key, value);
+  copy.stored.credentials = vault.stored.credentials;
+  const second = await startGateway(copy);
+  assert.equal(await read(contact, second, await write(second, contact, 'after the kill')), 'after the kill');
+  assert.equal(await read(contact, second, first), 'first', 'late, and still readable');
+  assert.equal(await read(second, contact, await write(contact, second, 'answer')), 'answer');
+  const turned = await write(second, contact, 'turned');
+  assert.equal(turned.type, 'msg');
+  assert.equal(await read(contact, second, turned), 'turned');
+  await second.auth.durable();
+  const third = await startGateway(copy);
+  assert.equal(await read(contact, third, await write(third, contact, 'after another kill')), 'after another kill');
+});
+
+test('crash: the keys of a group go on where nobody has been', async () => {
+  const { vault, gateway, contact } = await conversation();
+  const say = async (by: Gateway, text: string): Promise<Uint8Array> => {
+    const { ciphertext } = await by.repository.encryptGroupMessage({ group: groupJid, meId: by.jid, data: Buffer.from(text) });
+    return ciphertext;
+  };
+  const hear = async (msg: Uint8Array): Promise<string> =>
+    Buffer.from(await contact.repository.decryptGroupMessage({ group: groupJid, authorJid: gateway.jid, msg })).toString();
+  const key = await gateway.repository.getSenderKeyDistributionMessage({ group: groupJid, meId: gateway.jid });
+  const item = { groupId: groupJid, axolotlSenderKeyDistributionMessage: key };
+  await contact.repository.processSenderKeyDistributionMessage({ authorJid: gateway.jid, item });
+  assert.equal(await hear(await say(gateway, 'one')), 'one');
+  await gateway.auth.durable();
+  const stored = new Map(vault.stored.keys);
+  for (let n = 0; n < 50; n += 1) assert.equal(await hear(await say(gateway, `lost ${n}`)), `lost ${n}`);
+  await gateway.auth.durable();
+  vault.stored.keys.clear();
+  for (const [name, value] of stored) vault.stored.keys.set(name, value);
+  const second = await startGateway(vault);
+  assert.equal(await hear(await say(second, 'after the kill')), 'after the kill');
+});
+
+test('crash: only a run that ended without a farewell costs keys, and each costs them once', async () => {
+  const { vault, gateway, contact } = await conversation();
+  const counter = (): number => Number(/"counter":(\d+)/.exec(storedSession(vault))?.[1]);
+  await write(gateway, contact, 'one');
+  await gateway.auth.settled();
+  assert.equal(counter(), 0);
+  const second = await startGateway(vault);
+  await write(second, contact, 'two');
+  await second.auth.durable();
+  assert.equal(counter(), 1, 'the first run ended in order');
+  const third = await startGateway(vault);
+  await write(third, contact, 'three');
+  await third.auth.settled();
+  assert.equal(counter(), 2 + unstoredSends, 'the second did not');
+  const fourth = await startGateway(vault);
+  await write(fourth, contact, 'four');
+  await fourth.auth.settled();
+  assert.equal(counter(), 3 + unstoredSends);
+});
+
+test('send: the note of the run and a new session are stored before the first frame leaves, later steps are not waited for', async () => {
+  const { vault, gateway, contact } = await conversation();
+  await write(gateway, contact, 'one');
+  assert.match(storedSession(vault), /"counter":0/);
+  assert.match(vault.stored.keys.get('gateway-run last') ?? '', /"open":true/);
+  const writes = vault.writes.length;
+  await write(gateway, contact, 'two');
+  assert.equal(vault.writes.length, writes);
+});
+
+test('send: an answer waits until the ratchet that it tells of is stored', async () => {
+  const { vault, gateway, contact } = await conversation();
+  assert.equal(await read(contact, gateway, await write(gateway, contact, 'one')), 'one');
+  assert.equal(await read(gateway, contact, await write(contact, gateway, 'question')), 'question');
+  const before = storedSession(vault);
+  await write(gateway, contact, 'answer');
+  assert.notEqual(storedSession(vault), before);
+});
+
+test('send: no more messages leave than a start after a crash makes good', async () => {
+  const { vault, gateway, contact } = await conversation();
+  await write(gateway, contact, 'first');
+  await gateway.auth.durable();
+  vault.away = 'write';
+  let sent = 0;
+  const all = Promise.all(Array.from({ length: 150 }, () => write(gateway, contact, 'more').then(() => (sent += 1))));
+  await until(() => sent >= unstoredSends - 1, 'messages leave');
+  for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate);
+  assert.equal(sent, unstoredSends - 1);
+  vault.away = false;
+  await all;
+});
+
+test('receive: a plaintext is stored in the write that stores its ratchet, and answers for the ciphertext', async () => {
+  const { vault, gateway, contact } = await conversation();
+  assert.equal(await read(contact, gateway, await write(gateway, contact, 'one')), 'one');
+  const torn: number[] = [];
+  const { write: store } = vault;
+  vault.write = async (instance, epoch, change) => {
+    await store(instance, epoch, change);
+    const plaintexts = [...vault.stored.keys.keys()].filter((key) => key.startsWith(plainType)).length;
+    // The contact's chain: the number of the last message read in it.
+    const counter = /"counter":(\d+),"key":"[^"]*"\},"chainType":2/.exec(storedSession(vault))?.[1];
+    const used = counter === undefined ? 0 : Number(counter) + 1;
+    if (used !== plaintexts) torn.push(used - plaintexts);
+  };
+  const sent: Sent[] = [];
+  for (let n = 0; n < 60; n += 1) sent.push(await write(contact, gateway, `${n}`));
+  for (const [n, one] of sent.entries()) {
+    assert.equal(await read(gateway, contact, one), `${n}`);
+    if (n % 7 === 0) await new Promise((resolve) => setTimeout(resolve, n % 3));
+  }
+  await gateway.auth.durable();
+  assert.deepEqual(torn, []);
+  for (const [n, one] of sent.entries()) assert.equal(await read(gateway, contact, one), `${n}`);
+  assert.ok(vault.stored.keys.has(`${plainType} ${hashOf(sent[0]?.ciphertext ?? new Uint8Array())}`));
+});
+
+test('receive: an answer in the old session leaves the new one as it is', async () => {
+  const { gateway, contact } = await conversation();
+  assert.equal(await read(contact, gateway, await write(gateway, contact, 'one')), 'one');
+  assert.equal(await read(gateway, contact, await write(contact, gateway, 'two')), 'two');
+  assert.equal(await read(contact, gateway, await write(gateway, contact, 'three')), 'three');
+  const late = await write(contact, gateway, 'written before the new session');
+  await meet(gateway, contact);
+  const fresh = await write(gateway, contact, 'in the new session');
+  assert.equal(await read(gateway, contact, late), 'written before the new session');
+  assert.equal(await read(contact, gateway, fresh), 'in the new session');
+  assert.equal(await read(gateway, contact, await write(contact, gateway, 'and its answer')), 'and its answer');
+});

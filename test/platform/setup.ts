@@ -1,0 +1,163 @@
+/** The adapter against the simulated platform: real sockets, real encryption, storage in memory. */
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Entry, Message } from '#actors/model.ts';
+import type { Log, OpenOptions, PlatformFact, PlatformLink } from '#actors/ports.ts';
+import { type BaileysPlatform, createPlatform, type Deadlines } from '#src/platform/platform.ts';
+import { startSandbox, type RunningSandbox } from '#src/sandbox/server.ts';
+import { createFakeVault, type FakeVault } from '#test/fakes/vault.ts';
+
+export const quietLog: Log = { info: () => undefined, warn: () => undefined, debug: () => undefined, error: () => undefined };
+
+export const deadlines: Deadlines = {
+  open: 4_000,
+  login: 4_000,
+  close: 1_000,
+  silence: 30_000,
+  send: 4_000,
+  pairingQr: 60_000,
+  pairingCode: 60_000,
+};
+
+const encoding = { publicKeyEncoding: { format: 'der', type: 'spki' }, privateKeyEncoding: { format: 'der', type: 'pkcs8' } } as const;
+
+/** As the worker makes them. */
+export const preKeys = async (count: number): Promise<Uint8Array> => {
+  const pairs = new Uint8Array(count * 64);
+  for (let at = 0; at < pairs.length; at += 64) {
+    const { privateKey, publicKey } = generateKeyPairSync('x25519', encoding);
+    pairs.set(privateKey.subarray(-32), at);
+    pairs.set(publicKey.subarray(-32), at + 32);
+  }
+  return pairs;
+};
+
+/** Things that happen, and a way to wait for one of them. */
+export class Happenings<T> {
+  readonly all: T[] = [];
+  readonly #waiting = new Set<() => void>();
+
+  add(item: T): void {
+    this.all.push(item);
+    for (const check of this.#waiting) check();
+  }
+
+  /** The first, past or coming, of which `pick` makes something. */
+  wait<R>(pick: (item: T) => R | undefined | false, what = 'it', ms = 8_000): Promise<R> {
+    return new Promise((resolve, reject) => {
+      const check = (): boolean => {
+        for (const item of this.all) {
+          const picked = pick(item);
+          if (picked === undefined || picked === false) continue;
+          clearTimeout(timer);
+          this.#waiting.delete(check);
+          resolve(picked);
+          return true;
+        }
+        return false;
+      };
+      const timer = setTimeout(() => {
+        this.#waiting.delete(check);
+        reject(new Error(`${what} did not happen; seen: ${JSON.stringify(this.all).slice(0, 1_200)}`));
+      }, ms);
+      if (!check()) this.#waiting.add(check);
+    });
+  }
+}
+
+export interface Bench {
+  readonly running: RunningSandbox;
+  /** `port`: another than that of the simulated platform. */
+  instance(own?: Partial<Deadlines>, port?: number, makePreKeys?: (count: number) => Promise<Uint8Array>): Instance;
+  /** Closes everything. */
+  stop(): Promise<void>;
+}
+
+export interface Instance {
+  readonly link: PlatformLink;
+  readonly vault: FakeVault;
+  /** Of all connections, in order. */
+  readonly facts: Happenings<PlatformFact>;
+  readonly entries: Happenings<Entry>;
+  readonly surprises: unknown[];
+  open(options?: OpenOptions): void;
+  /** Waits for a fact of the newest connection. */
+  fact<T extends PlatformFact['type']>(type: T, ms?: number): Promise<Extract<PlatformFact, { type: T }>>;
+  message(pick: (message: Message) => boolean, what?: string): Promise<Message>;
+}
+
+export const startBench = async (): Promise<Bench> => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'dormouse-platform-'));
+  const running = await startSandbox({ port: 0, dataDir });
+  const platforms: BaileysPlatform[] = [];
+  const links: PlatformLink[] = [];
+  const instance: Bench['instance'] = (own = {}, port = running.port, makePreKeys = preKeys) => {
+    const vault = createFakeVault();
+    const entries = new Happenings<Entry>();
+    const surprises: unknown[] = [];
+    const messages = () => entries.all.flatMap((entry) => (entry.kind === 'message' || entry.kind === 'queued' ? [entry.message] : []));
+    const platform = createPlatform({
+      url: `ws://127.0.0.1:${port}/ws/chat`,
+      vault,
+      preKeys: makePreKeys,
+      deadlines: { ...deadlines, ...own },
+      log: quietLog,
+      quoted: async (_instance, id) => messages().find((message) => message.messageId === id) ?? null,
+      fetchPreview: async (url) => ({ title: `Title of ${url}`, description: 'About', jpeg: Uint8Array.of(0xff, 0xd8) }),
+      now: Date.now,
+    });
+    platforms.push(platform);
+    const host = {
+      id: 'r0',
+      epoch: 1,
+      record: (made: readonly Entry[]) => made.forEach((entry) => entries.add(entry)),
+      recorded: async () => true,
+      surprise: (error: unknown) => void surprises.push(error),
+    };
+    const link = platform.link(host);
+    links.push(link);
+    const facts = new Happenings<PlatformFact>();
+    let from = 0;
+    return {
+      link,
+      vault,
+      facts,
+      entries,
+      surprises,
+      open(options = {}) {
+        from = facts.all.length;
+        link.open(options, (fact) => facts.add(fact));
+      },
+      fact<T extends PlatformFact['type']>(type: T, ms?: number) {
+        const wanted = (fact: PlatformFact): fact is Extract<PlatformFact, { type: T }> =>
+          fact.type === type && facts.all.indexOf(fact) >= from;
+        return facts.wait((fact) => wanted(fact) && fact, type, ms);
+      },
+      message: (pick, what) => entries.wait((entry) => entry.kind === 'message' && pick(entry.message) && entry.message, what),
+    };
+  };
+  const stop = async (): Promise<void> => {
+    for (const link of links) await link.close();
+    for (const platform of platforms) await platform.close();
+    await running.stop();
+    await rm(dataDir, { recursive: true, force: true });
+    // Baileys leaves a timer of 30 s behind every pairing.
+    setTimeout(() => process.exit(), 200).unref();
+  };
+  return { running, instance, stop };
+};
+
+/** A linked and connected instance. */
+export const connected = async (bench: Bench, number: string, own: Partial<Deadlines> = {}): Promise<Instance> => {
+  const instance = bench.instance(own);
+  instance.open();
+  const { qr } = await instance.fact('platform.qr');
+  await bench.running.sandbox.scan({ qr, number, name: `Person ${number}` });
+  const { close } = await instance.fact('platform.closed');
+  if (close.code !== 515) throw new Error(`expected 515, got ${close.code} ${close.message}`);
+  instance.open();
+  await instance.fact('platform.opened');
+  return instance;
+};

@@ -1,0 +1,97 @@
+/** The live stream and the journal behind it: what a page is told, and what it can read again. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createJournal } from '#src/sandbox/control/journal.ts';
+import { FakeSandbox } from '#test/fakes/sandbox.ts';
+import { serve } from './serve.ts';
+
+const ana = '5511988880001';
+const account = '5511900000001';
+
+/** Reads the stream until it has `count` events, or to its end. */
+const readEvents = async (response: Response, count: number): Promise<readonly { readonly type: string }[]> => {
+  const events: { type: string }[] = [];
+  let rest = '';
+  assert.ok(response.body);
+  for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+    const blocks = (rest + chunk).split('\n\n');
+    rest = blocks.pop() ?? '';
+    for (const block of blocks) {
+      const match = /^event: (\w+)\ndata: (.*)$/.exec(block);
+      if (!match) continue;
+      const event = JSON.parse(match[2] ?? '') as { type: string };
+      assert.equal(event.type, match[1]);
+      events.push(event);
+    }
+    if (events.length >= count) break;
+  }
+  return events;
+};
+
+test('stream: tells what happens in the world and what people send, in order', async (t) => {
+  const { sandbox, origin, call } = await serve(t);
+  const response = await fetch(`${origin}/events`);
+  assert.equal(response.headers.get('content-type'), 'text/event-stream');
+  await call('PUT', `/phones/${ana}`, { name: 'Ana\n\nevent: forged' });
+  const { body } = (await call('POST', `/contacts/${ana}/messages`, { to: account, text: 'hi' })) as { body: { id: string } };
+  sandbox.emit({ type: 'receipt', to: ana, id: body.id, kind: 'read', by: account });
+  sandbox.emit({ type: 'presence', of: account, chat: ana, state: 'composing' });
+  const events = await readEvents(response, 4);
+  assert.deepEqual(
+    events.map(({ type }) => type),
+    ['person', 'sent', 'receipt', 'presence'],
+  );
+});
+
+test('stream: ends when the interface closes, and a reader that left is forgotten', async (t) => {
+  const { sandbox, origin, close } = await serve(t);
+  const left = new AbortController();
+  await fetch(`${origin}/events`, { signal: left.signal });
+  const staying = await fetch(`${origin}/events`);
+  left.abort();
+  sandbox.emit({ type: 'presence', of: account, chat: ana, state: 'paused' });
+  assert.equal((await readEvents(staying, 1)).length, 1);
+  const ending = await fetch(`${origin}/events`);
+  const closing = close();
+  assert.deepEqual(await readEvents(ending, 99), []);
+  await closing;
+});
+
+test('stream: HEAD does not open it', async (t) => {
+  const { call } = await serve(t);
+  assert.equal((await call('HEAD', '/events')).status, 405);
+});
+
+test('journal: a sent message is remembered and follows its receipts, forwards only', async () => {
+  const sandbox = new FakeSandbox();
+  const journal = createJournal(sandbox, () => 42);
+  const { id } = await journal.send(ana, account, { kind: 'text', text: 'hi', replyTo: 'A' });
+  assert.deepEqual(journal.sentBy(ana), [{ id, from: ana, to: account, at: 42, kind: 'text', text: 'hi', about: 'A', status: 'sent' }]);
+  for (const kind of ['read', 'delivered'] as const) sandbox.emit({ type: 'receipt', to: ana, id, kind, by: account });
+  assert.equal(journal.sentBy(ana)[0]?.status, 'read');
+  assert.deepEqual(journal.sentBy(account), []);
+  journal.close();
+});
+
+test('journal: a receipt that came before the answer still counts', async () => {
+  const sandbox = new FakeSandbox();
+  const journal = createJournal({
+    subscribe: (listener) => sandbox.subscribe(listener),
+    async send() {
+      sandbox.emit({ type: 'receipt', to: ana, id: 'X', kind: 'delivered', by: account });
+      return { id: 'X' };
+    },
+  });
+  await journal.send(ana, account, { kind: 'delete', messageId: 'A' });
+  assert.deepEqual(
+    journal.sentBy(ana).map(({ status, about }) => [status, about]),
+    [['delivered', 'A']],
+  );
+});
+
+test('journal: it forgets the oldest, so that a long run does not fill the memory', async () => {
+  const journal = createJournal(new FakeSandbox());
+  for (let n = 0; n < 5_010; n++) await journal.send(ana, account, { kind: 'text', text: String(n) });
+  const texts = journal.sentBy(ana).map(({ text }) => text);
+  assert.deepEqual([texts.length, texts[0], texts.at(-1)], [5_000, '10', '5009']);
+});

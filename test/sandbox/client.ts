@@ -1,0 +1,224 @@
+/** The real Baileys client for tests of the simulated platform: keys in memory, signatures really checked, nothing left behind. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { Agent as HttpsAgent } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  Curve,
+  initAuthCreds,
+  makeWASocket,
+  WA_CERT_DETAILS,
+  type AuthenticationState,
+  type BaileysEventMap,
+  type SignalDataTypeMap,
+  type UserFacingSocketConfig,
+  type WASocket,
+} from '@whiskeysockets/baileys';
+import { verify } from 'curve25519-js';
+import { pino } from 'pino';
+import type { History, Sandbox } from '#src/sandbox/face.ts';
+import { startSandbox, type RunningSandbox } from '#src/sandbox/server.ts';
+import { silenceSignal } from '#src/sandbox/silence.ts';
+
+silenceSignal();
+// Baileys ignores what the library says about a signature; here a wrong one must fail.
+Curve.verify = (publicKey, message, signature) => verify(publicKey.length === 33 ? publicKey.subarray(1) : publicKey, message, signature);
+
+const silent = pino({ level: 'silent' });
+
+export interface Auth extends AuthenticationState {
+  readonly values: Map<string, unknown>;
+}
+
+export function createAuth(): Auth {
+  const values = new Map<string, unknown>();
+  return {
+    creds: initAuthCreds(),
+    values,
+    keys: {
+      get: <T extends keyof SignalDataTypeMap>(type: T, ids: string[]) =>
+        Object.fromEntries(ids.flatMap((id) => (values.has(`${type} ${id}`) ? [[id, values.get(`${type} ${id}`)]] : []))) as {
+          [id: string]: SignalDataTypeMap[T];
+        },
+      set: (data) => {
+        for (const [type, entries] of Object.entries(data)) {
+          for (const [id, value] of Object.entries(entries ?? {})) {
+            if (value === null || value === undefined) values.delete(`${type} ${id}`);
+            else values.set(`${type} ${id}`, value);
+          }
+        }
+      },
+    },
+  };
+}
+
+type Name = keyof BaileysEventMap;
+
+/** One WebSocket of Baileys, with everything it said so far. */
+export interface Client {
+  readonly sock: WASocket;
+  readonly auth: Auth;
+  /** The first event, past or coming, of which `pick` makes something. */
+  wait<N extends Name, R>(name: N, pick: (event: BaileysEventMap[N]) => R | undefined | false, ms?: number): Promise<R>;
+  /** Everything of one kind so far. */
+  seen<N extends Name>(name: N): BaileysEventMap[N][];
+  end(): Promise<void>;
+}
+
+const open = new Set<Client>();
+
+/** What a client needs to know of a sandbox, wherever it runs. */
+export interface Place {
+  readonly port: number;
+  readonly sandbox: Pick<Sandbox, 'trust'>;
+}
+
+export function connect(sandbox: Place, auth: Auth = createAuth(), config: Partial<UserFacingSocketConfig> = {}): Client {
+  const { noiseRoot, mediaAuthority } = sandbox.sandbox.trust();
+  WA_CERT_DETAILS.PUBLIC_KEY = Buffer.from(noiseRoot, 'hex');
+  const agent = new HttpsAgent({ ca: mediaAuthority });
+  const sock = makeWASocket({
+    auth,
+    logger: silent,
+    waWebSocketUrl: `ws://127.0.0.1:${sandbox.port}/ws/chat`,
+    fetchAgent: agent as never,
+    // Own messages would swallow the first update of their status.
+    emitOwnEvents: false,
+    ...config,
+  });
+  const events: { name: Name; event: unknown }[] = [];
+  const waiting = new Set<() => void>();
+  sock.ev.process((batch) => {
+    for (const [name, event] of Object.entries(batch)) events.push({ name: name as Name, event });
+    for (const check of waiting) check();
+  });
+  sock.ev.on('creds.update', (update) => {
+    Object.assign(auth.creds, update);
+  });
+  const seen = <N extends Name>(name: N): BaileysEventMap[N][] =>
+    events.flatMap((one) => (one.name === name ? [one.event as BaileysEventMap[N]] : []));
+  const client: Client = {
+    sock,
+    auth,
+    seen,
+    async wait(name, pick, ms = 8000) {
+      return until(
+        () => {
+          for (const event of seen(name)) {
+            const picked = pick(event);
+            if (picked !== undefined && picked !== false) return picked;
+          }
+          return undefined;
+        },
+        waiting,
+        `${name}, seen: ${JSON.stringify(seen(name)).slice(0, 1500)}`,
+        ms,
+      );
+    },
+    async end() {
+      open.delete(client);
+      agent.destroy();
+      // A new owner may use the same credentials at once; the old socket must not answer any more.
+      await sock.end(undefined);
+    },
+  };
+  open.add(client);
+  return client;
+}
+
+async function until<R>(look: () => R | undefined, waiting: Set<() => void>, what: string, ms: number): Promise<R> {
+  const { promise, resolve, reject } = Promise.withResolvers<R>();
+  const timer = setTimeout(() => reject(new Error(`waited ${ms} ms for ${what}`)), ms);
+  const check = (): void => {
+    const found = look();
+    if (found !== undefined) resolve(found);
+  };
+  waiting.add(check);
+  check();
+  return promise.finally(() => {
+    clearTimeout(timer);
+    waiting.delete(check);
+  });
+}
+
+export const closeCode = (client: Client): Promise<number> =>
+  client.wait('connection.update', ({ connection, lastDisconnect }) =>
+    connection === 'close'
+      ? ((lastDisconnect?.error as { output?: { statusCode?: number } } | undefined)?.output?.statusCode ?? -1)
+      : undefined,
+  );
+
+export const opened = (client: Client): Promise<true> => client.wait('connection.update', ({ connection }) => connection === 'open');
+
+export const qrOf = (client: Client): Promise<string> => client.wait('connection.update', ({ qr }) => qr);
+
+/** Pairs by QR code and comes back with the open second connection. */
+export async function pair(
+  sandbox: RunningSandbox,
+  input: { readonly number: string; readonly name?: string; readonly history?: History },
+  config?: Partial<UserFacingSocketConfig>,
+): Promise<Client> {
+  const first = connect(sandbox, createAuth(), config);
+  await sandbox.sandbox.scan({ qr: await qrOf(first), ...input });
+  const code = await closeCode(first);
+  if (code !== 515) throw new Error(`the pairing ended with ${code}`);
+  open.delete(first);
+  const second = connect(sandbox, first.auth, config);
+  await opened(second);
+  return second;
+}
+
+/** Polls a condition that no event tells about. */
+export async function eventually<R>(look: () => R | undefined | false, what: string, ms = 8000): Promise<R> {
+  const deadline = Date.now() + ms;
+  for (;;) {
+    const found = look();
+    if (found !== undefined && found !== false) return found;
+    if (Date.now() > deadline) throw new Error(`waited ${ms} ms for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+/** The same for a look that takes a while. */
+export async function eventuallyAsync(look: () => boolean | Promise<boolean>, what: string, ms = 8000): Promise<void> {
+  const deadline = Date.now() + ms;
+  while (!(await look())) {
+    if (Date.now() > deadline) throw new Error(`waited ${ms} ms for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+export interface TestSandbox extends RunningSandbox {
+  /** Stops and starts again on the same data. */
+  restart(): Promise<void>;
+}
+
+/** A sandbox in a folder of its own. `cleanUp` ends all clients as well. */
+export async function openSandbox(
+  options: { readonly decrypt?: boolean } = {},
+): Promise<{ sandbox: TestSandbox; cleanUp: () => Promise<void> }> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'sandbox-test-'));
+  let running = await startSandbox({ port: 0, dataDir, ...options });
+  const sandbox: TestSandbox = {
+    get port() {
+      return running.port;
+    },
+    get sandbox() {
+      return running.sandbox;
+    },
+    stop: () => running.stop(),
+    async restart() {
+      const { port } = running;
+      await running.stop();
+      running = await startSandbox({ port, dataDir, ...options });
+    },
+  };
+  const cleanUp = async (): Promise<void> => {
+    for (const client of open) await client.end();
+    await running.stop();
+    await rm(dataDir, { recursive: true, force: true });
+    // Baileys leaves a timer of 30 s behind every pairing.
+    setTimeout(() => process.exit(), 200).unref();
+  };
+  return { sandbox, cleanUp };
+}

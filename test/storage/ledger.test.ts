@@ -1,0 +1,145 @@
+/** What the ledger tells of chats, labels, members and the past: entries in, events out, without a database. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ChatLabel, Entry, Message, Past } from '#actors/model.ts';
+import { historyView } from '#src/contract/views.ts';
+import { reduceEntries } from '#src/storage/ledger.ts';
+import { chat as sampleChat, message as sample, owner } from '#test/contract/samples.ts';
+
+const chatId = '551100000001@s.whatsapp.net';
+const fresh = (change: Partial<Message> = {}): Message => ({ ...sample, messageId: 'M', chatId, ...change });
+const past = (part: Past): Entry => ({ kind: 'history', past: part, number: 1, total: 1 });
+
+const label = (labelId: string, labeled = true): ChatLabel => ({ chatId, labelId, labeled });
+
+/** What is told of a chat that is known, or of one that is not. */
+const changes: readonly (readonly [string, readonly Entry[], readonly (readonly [string, object])[]])[] = [
+  [
+    'a mark that changes is told with the whole chat, and not again',
+    [
+      { kind: 'chat', chat: { chatId, archived: true }, create: false, tell: 'chats' },
+      { kind: 'chat', chat: { chatId, archived: true }, create: false, tell: 'chats' },
+    ],
+    [['chats', { wa_chatid: chatId, wa_archived: true }]],
+  ],
+  [
+    'what was unread and is read now is told',
+    [
+      { kind: 'chat', chat: { chatId, unreadCount: 3 }, create: false },
+      { kind: 'chatRead', chatId },
+      { kind: 'chatRead', chatId },
+    ],
+    [['chats', { wa_unreadCount: 0 }]],
+  ],
+  [
+    'a name of the address book is told',
+    [{ kind: 'chat', chat: { chatId, contactName: 'Ana Book' }, create: false, tell: 'contacts' }],
+    [['contacts', { jid: chatId, contact_name: 'Ana Book', phone: '+551100000001' }]],
+  ],
+  [
+    'a name of the address book is told without a chat, what somebody calls itself is not',
+    [
+      { kind: 'chat', chat: { chatId: 'x@lid', contactName: 'Book' }, create: false, tell: 'contacts' },
+      { kind: 'chat', chat: { chatId: 'y@lid', pushName: 'Me' }, create: false, tell: 'contacts' },
+    ],
+    [['contacts', { jid: 'x@lid', contact_name: 'Book' }]],
+  ],
+  [
+    'labels are told with all that the chat has, and only when they change',
+    [
+      { kind: 'chatLabel', ...label('9') },
+      { kind: 'chatLabel', ...label('4') },
+      { kind: 'chatLabel', ...label('4') },
+      { kind: 'chatLabel', ...label('9', false) },
+    ],
+    [`${owner}:9`, `${owner}:4 ${owner}:9`, `${owner}:4`].map((all) => [
+      'chat_labels',
+      { wa_chatid: chatId, phone: '+551100000001', wa_label: all.split(' ') },
+    ]),
+  ],
+  [
+    'labels and marks of the past are batches',
+    [
+      past({ of: 'labels', items: [{ id: '4', name: 'New', color: 3, deleted: false }] }),
+      past({ of: 'chat_labels', items: [label('4'), label('5')] }),
+      past({ of: 'chats', items: [{ chatId, pinned: true }] }),
+      past({ of: 'chats', items: [{ chatId, pinned: true }] }),
+      past({ of: 'calls', items: [{ id: 'C' }] }),
+      past({ of: 'status', items: [fresh({ messageId: 'S' })] }),
+    ],
+    [
+      ['history labels', { id: `${owner}:4`, labelid: '4', name: 'New', color: 3, colorHex: '#dfaef0', owner }],
+      ['history chat_labels', { wa_chatid: chatId, wa_label: [`${owner}:4`, `${owner}:5`] }],
+      ['history chats', { wa_chatid: chatId, wa_isPinned: true }],
+      ['history calls', { id: 'C' }],
+      ['history status', { messageid: 'S' }],
+    ],
+  ],
+];
+
+for (const [title, entries, expected] of changes) {
+  test(`ledger: ${title}`, () => {
+    const chat = { ...sampleChat, chatId, labels: [], phone: '+551100000001', archived: false, pinned: false, contactName: '' };
+    const { events } = reduceEntries({ messages: [], chats: [chat] }, owner, entries, () => 'r0');
+    const told = events.map(({ type, payload }): readonly [string, Record<string, unknown>] => {
+      if (type !== 'history') return [type, (payload['chat'] ?? payload['contact']) as Record<string, unknown>];
+      const kind = String(payload['event']);
+      return [`history ${kind}`, (payload[kind] as Record<string, unknown>[])[0] ?? {}];
+    });
+    assert.deepEqual(
+      told.map(([type, view], at) => [type, Object.fromEntries(Object.keys(expected[at]?.[1] ?? {}).map((name) => [name, view[name]]))]),
+      expected,
+    );
+  });
+}
+
+const group = '123@g.us';
+/** A member read what the account wrote. */
+const confirmed = (messageIds: readonly string[], status: 'Delivered' | 'Read'): Entry => ({
+  kind: 'status',
+  messageIds,
+  chatId: group,
+  status,
+  sender: 'a@lid',
+  senderPn: 'a@s.whatsapp.net',
+  senderLid: 'a@lid',
+  fromMe: false,
+  at: 1_000,
+});
+
+test('ledger: in a group every member confirms, also what others confirmed before', () => {
+  const known = {
+    messages: [{ ...fresh({ chatId: group, fromMe: true, status: 'Sent' }), messageId: 'G', unread: false, deletedAt: 0 }],
+    chats: [],
+  };
+  const entries = [confirmed(['G', 'unknown'], 'Read'), confirmed(['G'], 'Delivered')];
+  const { events, changedMessages } = reduceEntries(known, owner, entries, () => 'r0');
+  assert.deepEqual(
+    events.map(({ payload }) => [payload['type'], payload['state']]),
+    [
+      ['GroupReceipts', 'Read'],
+      ['GroupReceipts', 'Delivered'],
+    ],
+  );
+  assert.equal(changedMessages[0]?.status, 'Read');
+});
+
+test('ledger: a post of a channel is an event of its own type', () => {
+  const message = fresh({ chatId: '120363000000000001@newsletter' });
+  const entry: Entry = { kind: 'message', message, chat: { chatId: message.chatId }, unread: true };
+  const { events } = reduceEntries({ messages: [], chats: [] }, owner, [entry], () => 'r0');
+  assert.equal(events[0]?.type, 'newsletter_messages');
+});
+
+test('history: a body stays below its limit whatever an item holds, and what was cut is still named', () => {
+  const huge = 'x'.repeat(300_000);
+  const items = Array.from({ length: 200 }, (_, at) => ({
+    messageid: `M${at}`,
+    text: 'hi',
+    content: at % 50 === 0 ? { deep: huge } : 'hi',
+  }));
+  const view = historyView('messages', items, 1, 1);
+  const messages = view['messages'] as readonly { readonly messageid: string; readonly content: unknown }[];
+  assert.ok(Buffer.byteLength(JSON.stringify(view)) <= 256 * 1024);
+  assert.deepEqual([messages.length, messages[50]?.messageid, messages[50]?.content, messages[51]?.content], [200, 'M50', '', 'hi']);
+});

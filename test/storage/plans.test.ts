@@ -1,0 +1,137 @@
+/** The cost of a question does not grow with the data of other instances: every plan goes by an index that begins with the instance. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { chatStatements, findStatements } from '#src/storage/chats.ts';
+import type { Statement } from '#src/storage/database.ts';
+import { deliveryStatements, listStatement } from '#src/storage/deliveries.ts';
+import { journalStatements } from '#src/storage/journal.ts';
+import { findStatement, messageStatements } from '#src/storage/messages.ts';
+import { outboxStatements } from '#src/storage/outbox.ts';
+import { stanzaStatements } from '#src/storage/stanza-log.ts';
+import { vaultStatements } from '#src/storage/vault.ts';
+import { instance, message, webhook } from '#test/contract/samples.ts';
+import { testDatabase } from '#test/support/database.ts';
+
+const database = await testDatabase();
+const storage = await database.storage();
+const run = (text: string) => database.admin.rows({ name: '', text }, []);
+
+const instances = 30;
+for (let at = 0; at < instances; at++) {
+  await storage.instances.insert({ ...instance.record, id: `r${at}`, token: `t${at}` });
+  await storage.webhooks.save({ ...webhook, id: `w${at}`, instanceId: `r${at}` });
+}
+
+await storage.journal.commit({ id: 'r0', owner: '' }, [{ kind: 'message', message, chat: { chatId: 'c0' }, unread: true }], () => ['w0']);
+await storage.vault.write('r0', 1, { credentials: '{}', keys: [{ type: 'session', id: 's', value: 'v' }] });
+await storage.vault.log('r0', 1, [{ seq: 1_000_000, stanza: Buffer.of(1) }]);
+
+/** Copies the one row of a table for all instances: `i` is the instance's number, `n` the row's. */
+const spread = async (table: string, keys: Readonly<Record<string, string>>, rows: number): Promise<void> => {
+  const names = await run(
+    `select column_name as name from information_schema.columns where table_schema = 'public' and table_name = '${table}'`,
+  );
+  const copied = names.map(({ name }) => String(name)).filter((name) => !(name in keys) && name !== 'instance_id' && name !== 'seq');
+  const columns = [...Object.keys(keys), ...copied].map((name) => `"${name}"`).join(', ');
+  const values = [...Object.values(keys), ...copied.map((name) => `one."${name}"`)].join(', ');
+  await run(`insert into ${table} (instance_id, ${columns}) select 'r' || i, ${values}
+    from (select * from ${table} limit 1) as one, generate_series(0, ${instances - 1}) as i, generate_series(1, ${rows}) as n`);
+};
+const queued = `case when mod(n, 100) = 0 then 'Queued' else '' end`;
+await spread(
+  'message',
+  { message_id: `'m' || n`, chat_id: `'c' || mod(n, 20)`, timestamp: 'n', status: queued, unread: 'mod(n, 50) = 0' },
+  700,
+);
+await spread('chat', { chat_id: `'c' || n`, last_message_timestamp: 'n' }, 300);
+await spread('signal_key', { id: `'k' || n` }, 300);
+await spread('inbound', { seq: 'n' }, 300);
+await spread('outbox', { webhook_id: `'w' || i`, event_id: 'n::text', not_before: 'case when mod(n, 2) = 0 then n else 0 end' }, 200);
+await storage.outbox.archive(
+  (await storage.outbox.due('w1', 'r1', 0, 0, 1)).map(({ seq }) => ({ seq, dead: false, attempts: 1, status: 200, error: '', endedAt: 1 })),
+);
+await spread('archive', { webhook_id: `'w' || i`, seq: 'n', at: 'n', dead: 'mod(n, 4) = 0' }, 200);
+
+interface Node {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Index Name'?: string;
+  readonly 'Index Cond'?: string;
+  readonly Plans?: readonly Node[];
+}
+
+const nodesOf = (node: Node): readonly Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+
+/** The test's other tables are so small that reading them is the best plan. */
+const large = new Set(['message', 'chat', 'signal_key', 'inbound', 'outbox', 'archive']);
+
+type Plan = { readonly 'QUERY PLAN': readonly { readonly Plan: Node }[] };
+
+const planOf = async (statement: Statement): Promise<readonly Node[]> =>
+  database.admin.transaction(async (runner) => {
+    const ask = <T>(text: string): Promise<readonly T[]> => runner.rows<T>({ name: '', text }, []);
+    await ask(`prepare asked as ${statement.text}`);
+    const [types] = await ask<{ count: number }>(
+      `select cardinality(parameter_types) as count from pg_prepared_statements where name = 'asked'`,
+    );
+    const nothing = Array.from({ length: types?.count ?? 0 }, () => 'null').join(', ');
+    const [row] = await ask<Plan>(`explain (format json) execute asked${nothing && `(${nothing})`}`);
+    await ask('deallocate asked');
+    return nodesOf(row!['QUERY PLAN'][0]!.Plan);
+  });
+
+const checkPlan = async (statement: Statement): Promise<void> => {
+  for (const node of await planOf(statement)) {
+    const table = node['Relation Name'] ?? '';
+    assert.ok(node['Node Type'] !== 'Seq Scan' || !large.has(table), `${statement.name} reads all of ${table}`);
+    if (!node['Node Type'].includes('Index') || node['Index Name'] === undefined) continue;
+    assert.match(node['Index Cond'] ?? '', /instance_id|seq|id = /, `${statement.name} reads all of ${node['Index Name']}`);
+  }
+};
+
+const filters = [
+  { field: 'name', operator: '~', value: 'x' },
+  { field: 'lead_name', operator: '=', value: 'x' },
+] as const;
+const statements: readonly Statement[] = [
+  ...[[], ['id'], ['chatId'], ['trackId'], ['trackSource'], ['id', 'chatId']].map((asked) => findStatement(asked as never)),
+  // Asked once, at start, about all instances: it reads what is queued, and nothing else.
+  ...Object.values(messageStatements).filter((statement) => statement !== messageStatements.queueing),
+  ...Object.values(chatStatements),
+  { ...findStatements({ filters: [], any: false, sort: null, limit: 1, offset: 0 }).page, name: 'chat-find' },
+  {
+    ...findStatements({ filters, any: true, sort: { field: 'name', descending: true }, limit: 1, offset: 0 }).page,
+    name: 'chat-find-filtered',
+  },
+  { ...findStatements({ filters, any: false, sort: null, limit: 1, offset: 0 }).count, name: 'chat-count' },
+  outboxStatements.due,
+  outboxStatements.nextDue,
+  outboxStatements.remove,
+  outboxStatements.postpone,
+  outboxStatements.archive,
+  ...([null, 'waiting', 'parked', 'dead', 'delivered'] as const).map(listStatement),
+  deliveryStatements.replay,
+  deliveryStatements.hasten,
+  deliveryStatements.tally,
+  deliveryStatements.trim,
+  ...Object.values(journalStatements),
+  ...Object.values(vaultStatements),
+  ...Object.values(stanzaStatements),
+];
+
+for (const [when, prepare] of [
+  ['without statistics', () => run('select 1')],
+  ['with statistics', () => run('analyze')],
+] as const) {
+  test(`plans: ${when}, no statement reads the rows of other instances`, async () => {
+    await prepare();
+    for (const statement of statements) await checkPlan(statement);
+  });
+}
+
+test('plans: the newest messages are read in the order of an index, without sorting all', async () => {
+  for (const asked of [[], ['chatId']] as const) {
+    const kinds = (await planOf(findStatement(asked))).map((node) => node['Node Type']);
+    assert.ok(kinds.includes('Index Scan') && !kinds.includes('Sort'), kinds.join(', '));
+  }
+});

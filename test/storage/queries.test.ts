@@ -1,0 +1,200 @@
+/** What the stores answer: messages, chats by filters and order, waiting deliveries. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ChatPatch, Entry, Message } from '#actors/model.ts';
+import type { ChatFilter } from '#actors/ports.ts';
+import { instance, message as sample, owner, webhook } from '#test/contract/samples.ts';
+import { testDatabase } from '#test/support/database.ts';
+
+const database = await testDatabase();
+const storage = await database.storage();
+const id = instance.record.id;
+for (const [at, one] of [id, 'rother'].entries()) {
+  await storage.instances.insert({ ...instance.record, id: one, token: one });
+  await storage.webhooks.save({ ...webhook, id: `hook${at}`, instanceId: one });
+}
+
+const texts = ['m1', 'm2', 'm3', 'm4', 'm5', 'm6'];
+const messages = texts.map((messageId, at): Message => ({
+  ...sample,
+  id: `r000000${at}`,
+  messageId,
+  chatId: at % 2 === 0 ? 'even@s.whatsapp.net' : 'odd@g.us',
+  timestamp: 1_000 * Math.floor(at / 2),
+  trackSource: at < 2 ? 'crm' : '',
+  trackId: at === 1 ? 'order' : '',
+}));
+const entryOf = (message: Message): Entry => ({ kind: 'message', message, chat: { chatId: message.chatId }, unread: true });
+await storage.journal.commit({ id, owner }, messages.map(entryOf), () => ['hook0']);
+await storage.journal.commit({ id: 'rother', owner }, messages.map(entryOf), () => ['hook1']);
+
+// Everything is stored before the first test is declared: the runner may end between two tests while a file still waits.
+const chats: readonly ChatPatch[] = [
+  { chatId: '1@s.whatsapp.net', name: 'Ana 100%', unreadCount: 3, labels: ['7', 'vip'], lastMessageTimestamp: 300, archived: true },
+  { chatId: '2@s.whatsapp.net', name: 'ana_b', unreadCount: 0, labels: ['17'], lastMessageTimestamp: 100 },
+  { chatId: '3@g.us', name: 'Bruno', unreadCount: 12, lastMessageTimestamp: 200, groupAdmin: true },
+];
+const chatInstance = { id: 'rchats', owner };
+await storage.instances.insert({ ...instance.record, id: chatInstance.id, token: 'chats' });
+await storage.journal.commit(
+  chatInstance,
+  chats.map((chat): Entry => ({ kind: 'chat', chat, create: true })),
+  () => [],
+);
+const extra = { lead_name: 'Silva', lead_tags: ['hot', 'new'], lead_isTicketOpen: true, lead_kanbanOrder: 5 };
+await database.admin.rows({ name: '', text: `update chat set extra = $1 where chat_id = '1@s.whatsapp.net'` }, [JSON.stringify(extra)]);
+
+const found = async (query: object): Promise<string> => {
+  const page = await storage.messages.find(id, { limit: 100, offset: 0, ...query });
+  return `${page.messages.map(({ messageId }) => messageId).join(' ')}${page.more ? ' …' : ''}`;
+};
+
+const finds: readonly (readonly [object, string])[] = [
+  [{}, 'm6 m5 m4 m3 m2 m1'],
+  [{ limit: 2 }, 'm6 m5 …'],
+  [{ limit: 2, offset: 4 }, 'm2 m1'],
+  [{ limit: 2, offset: 40 }, ''],
+  [{ id: 'm3' }, 'm3'],
+  [{ id: 'r0000002' }, 'm3'],
+  [{ id: `${owner}:m3` }, 'm3'],
+  [{ id: `${owner}:r0000002` }, 'm3'],
+  [{ id: 'm3', chatId: 'odd@g.us' }, ''],
+  [{ chatId: 'odd@g.us' }, 'm6 m4 m2'],
+  [{ trackSource: 'crm' }, 'm2 m1'],
+  [{ trackSource: 'crm', trackId: 'order' }, 'm2'],
+  [{ trackId: '' }, ''],
+  [{ id: `x' or '1'='1` }, ''],
+  [{ id: 'zero\0' }, ''],
+];
+for (const [query, expected] of finds) {
+  test(`messages: ${JSON.stringify(query)} finds '${expected}'`, async () => assert.equal(await found(query), expected));
+}
+
+test('messages: one by its id, or null', async () => {
+  assert.equal((await storage.messages.byId(id, 'm1'))?.chatId, 'even@s.whatsapp.net');
+  assert.equal(await storage.messages.byId(id, 'nothing'), null);
+});
+
+test('messages: those that wait come oldest first', async () => {
+  for (const messageId of ['q1', 'q2', 'q3']) {
+    const message = { ...sample, messageId, timestamp: 99 - Number(messageId[1]) };
+    await storage.journal.commit({ id, owner }, [{ kind: 'queued', message, chat: { chatId: message.chatId } }], () => []);
+  }
+  const change = {
+    kind: 'status',
+    messageIds: ['q2'],
+    chatId: sample.chatId,
+    status: 'Failed',
+    sender: '',
+    senderPn: '',
+    senderLid: '',
+    fromMe: true,
+    at: 1,
+  } as const;
+  await storage.journal.commit({ id, owner }, [change], () => []);
+  const waiting = async (status: 'Queued' | 'Failed') => (await storage.messages.waiting(id, status, 10)).map(({ messageId }) => messageId);
+  assert.deepEqual(await waiting('Queued'), ['q1', 'q3']);
+  assert.deepEqual(await waiting('Failed'), ['q2']);
+  assert.deepEqual(await storage.messages.waiting('rother', 'Queued', 10), []);
+});
+
+const listed = async (filters: readonly ChatFilter[], more: object = {}): Promise<string> => {
+  const { chats: page, total } = await storage.chats.find(chatInstance.id, {
+    filters,
+    any: false,
+    sort: null,
+    limit: 10,
+    offset: 0,
+    ...more,
+  });
+  return `${page.map(({ chatId }) => chatId[0]).join('')}/${total}`;
+};
+const filter = (field: string, operator: ChatFilter['operator'], value: ChatFilter['value']): ChatFilter => ({ field, operator, value });
+
+const filtered: readonly (readonly [string, readonly ChatFilter[], object, string])[] = [
+  ['no filter sorts by the last message', [], {}, '132/3'],
+  ['a page counts all', [], { limit: 1, offset: 1 }, '3/3'],
+  ['a page behind the end', [], { limit: 2, offset: 5 }, '/3'],
+  ['contains, whatever the case', [filter('name', '~', 'ANA')], {}, '12/2'],
+  ['contains takes signs of patterns as they are', [filter('name', '~', '0%')], {}, '1/1'],
+  ['contains takes an underscore as it is', [filter('name', '~', 'a_b')], {}, '2/1'],
+  ['does not contain', [filter('name', '!~', 'ana')], {}, '3/1'],
+  ['equals', [filter('name', '=', 'Bruno')], {}, '3/1'],
+  ['differs', [filter('name', '!=', 'Bruno')], {}, '12/2'],
+  ['number at least', [filter('wa_unreadCount', '>=', '3')], {}, '13/2'],
+  ['number below', [filter('wa_unreadCount', '<', 3)], {}, '2/1'],
+  ['number, no number given', [filter('wa_unreadCount', '=', 'many')], {}, '/0'],
+  ['boolean', [filter('wa_archived', '=', true)], {}, '1/1'],
+  ['boolean as text', [filter('wa_archived', '=', 'false')], {}, '32/2'],
+  ['boolean differs', [filter('wa_isGroup', '!=', 'true')], {}, '12/2'],
+  ['list contains part of an element', [filter('wa_label', '~', '7')], {}, '12/2'],
+  ['list has an element', [filter('wa_label', '=', '7')], {}, '1/1'],
+  ['list has not', [filter('wa_label', '!=', '7')], {}, '32/2'],
+  ['lead text', [filter('lead_name', '~', 'silv')], {}, '1/1'],
+  ['lead text absent counts as empty', [filter('lead_name', '=', '')], {}, '32/2'],
+  ['lead list', [filter('lead_tags', '=', 'hot')], {}, '1/1'],
+  ['lead boolean', [filter('lead_isTicketOpen', '=', true)], {}, '1/1'],
+  ['lead number', [filter('lead_kanbanOrder', '>', 4)], {}, '1/1'],
+  ['owner', [filter('owner', '=', owner)], {}, '132/3'],
+  ['fast id', [filter('wa_fastid', '=', `${owner}:2`)], {}, '2/1'],
+  ['all of several', [filter('name', '~', 'ana'), filter('wa_unreadCount', '>', 0)], {}, '1/1'],
+  ['any of several', [filter('name', '=', 'Bruno'), filter('wa_archived', '=', true)], { any: true }, '13/2'],
+  ['sorted up', [], { sort: { field: 'wa_unreadCount', descending: false } }, '213/3'],
+  ['sorted down by a lead field', [], { sort: { field: 'lead_kanbanOrder', descending: true }, limit: 1 }, '1/3'],
+  ['a value that tries to be a statement', [filter('name', '=', `'; drop table chat; --`)], {}, '/0'],
+  ['a value with a zero', [filter('name', '~', 'a\0')], {}, '12/2'],
+];
+for (const [title, filters, more, expected] of filtered) {
+  test(`chats: ${title}`, async () => assert.equal(await listed(filters, more), expected));
+}
+
+test('chats: an unknown field is refused, before any statement is made of it', async () => {
+  for (const field of ['nothing', 'constructor', '__proto__', `name" or 1=1 --`]) {
+    await assert.rejects(listed([filter(field, '=', 'x')]), TypeError);
+    await assert.rejects(listed([], { sort: { field, descending: true } }), TypeError);
+  }
+});
+
+test('chats: counts over all of them', async () => {
+  const stats = await storage.chats.stats(chatInstance.id);
+  assert.deepEqual(stats, {
+    total: 3,
+    unread: 2,
+    archived: 1,
+    pinned: 0,
+    blocked: 0,
+    groups: 1,
+    groups_admin: 1,
+    groups_member: 0,
+    groups_announce: 0,
+  });
+});
+
+test('outbox: rows wait in order, are parked, fall due and go', async () => {
+  const { outbox } = storage;
+  const due = async (after: number, now: number, limit = 10) => (await outbox.due('hook0', id, after, now, limit)).map(({ seq }) => seq);
+  const [first = 0, second = 0, ...rest] = await due(0, 0);
+  assert.equal(rest.length, 4);
+  assert.deepEqual(await due(first, 0, 1), [second]);
+  assert.equal(await outbox.nextDue('hook0', id), null);
+  await outbox.postpone(first, 5_000, { attempts: 3, status: 502, error: 'bad' });
+  await outbox.postpone(second, 0, { attempts: 1, status: 0, error: '' });
+  assert.deepEqual(await due(0, 4_999), [second, ...rest]);
+  assert.deepEqual(await due(0, 5_000), [first, second, ...rest]);
+  assert.equal(await outbox.nextDue('hook0', id), 5_000);
+  const [parked, counted] = await outbox.due('hook0', id, 0, 5_000, 2);
+  assert.deepEqual([parked?.attempts, parked?.notBefore, counted?.attempts, counted?.notBefore], [3, 5_000, 1, 0]);
+  assert.deepEqual(
+    (await outbox.pending()).toSorted((a, b) => a.webhookId.localeCompare(b.webhookId)),
+    [
+      { webhookId: 'hook0', instanceId: id },
+      { webhookId: 'hook1', instanceId: 'rother' },
+    ],
+  );
+  await outbox.remove([]);
+  await outbox.remove([first, second, ...rest]);
+  assert.deepEqual(await due(0, 9_000), []);
+  assert.deepEqual(await outbox.pending(), [{ webhookId: 'hook1', instanceId: 'rother' }]);
+  await storage.webhooks.remove('hook1');
+  assert.deepEqual(await outbox.pending(), []);
+});

@@ -1,0 +1,161 @@
+/** Credentials and keys: fenced by the epoch, sealed at rest, set aside or deleted. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { makeSealer, placeOf } from '#src/storage/sealing.ts';
+import { instance, owner, message } from '#test/contract/samples.ts';
+import { testDatabase } from '#test/support/database.ts';
+
+const database = await testDatabase();
+const storage = await database.storage({ now: () => 7_000 });
+const { vault } = storage;
+const id = instance.record.id;
+await storage.instances.insert({ ...instance.record, token: 'secret-token-xyz', aiApikey: 'secret-apikey-xyz' });
+const run = (text: string, values: readonly unknown[] = []) => database.admin.rows({ name: '', text }, values);
+
+test('vault: nothing is there at first', async () => {
+  assert.equal(await vault.credentials(id), null);
+  assert.deepEqual(await vault.keys(id, 'session', ['1']), new Map());
+  assert.deepEqual(await vault.allKeys(id, ['session']), []);
+});
+
+test('vault: credentials and keys come back; keys are replaced and removed; the last change of a key counts', async () => {
+  await vault.write(id, 1, {
+    credentials: '{"secret-creds-xyz":1}',
+    keys: [
+      { type: 'session', id: '1', value: 'first' },
+      { type: 'session', id: '1', value: 'secret-key-xyz' },
+      { type: 'session', id: '2', value: 'two' },
+      { type: 'pre-key', id: '1', value: 'pre' },
+      { type: 'session', id: '9', value: null },
+    ],
+  });
+  assert.equal(await vault.credentials(id), '{"secret-creds-xyz":1}');
+  assert.deepEqual(
+    await vault.keys(id, 'session', ['1', '2', '3']),
+    new Map([
+      ['1', 'secret-key-xyz'],
+      ['2', 'two'],
+    ]),
+  );
+  await vault.write(id, 1, {
+    keys: [
+      { type: 'session', id: '2', value: null },
+      { type: 'pre-key', id: '1', value: 'again' },
+    ],
+  });
+  const all = await vault.allKeys(id, ['session', 'pre-key']);
+  assert.deepEqual(all.map(({ type, id, value }) => `${type} ${id} ${value}`).toSorted(), ['pre-key 1 again', 'session 1 secret-key-xyz']);
+  assert.equal(await vault.credentials(id), '{"secret-creds-xyz":1}');
+});
+
+test('vault: a write of another epoch, or for an instance that is gone, changes nothing', async () => {
+  const change = { credentials: '{"stolen":1}', keys: [{ type: 'session', id: '1', value: 'stolen' }] };
+  await assert.rejects(vault.write(id, 2, change), { name: 'EpochLost' });
+  await assert.rejects(vault.write('rnobody', 1, change), { name: 'EpochLost' });
+  await assert.rejects(vault.discard(id, 2, 'delete', ''), { name: 'EpochLost' });
+  assert.deepEqual(await vault.keys(id, 'session', ['1']), new Map([['1', 'secret-key-xyz']]));
+  assert.equal(await vault.credentials(id), '{"secret-creds-xyz":1}');
+});
+
+test('vault: a change of the epoch waits for a write that is under way, and fences the next', async () => {
+  const [write, , late] = await Promise.allSettled([
+    vault.write(id, 1, { keys: [{ type: 'session', id: 'race', value: 'a' }] }),
+    storage.instances.update(id, { epoch: 2 }).then(() => vault.write(id, 2, { keys: [] })),
+    storage.instances.update(id, { epoch: 2 }).then(() => vault.write(id, 1, { keys: [] })),
+  ]);
+  assert.ok(write.status === 'fulfilled' || write.reason.name === 'EpochLost');
+  assert.equal(late.status === 'rejected' && late.reason.name, 'EpochLost');
+  await storage.instances.update(id, { epoch: 1 });
+});
+
+test('log: stanzas come back in order, until they are handled in the write that says so', async () => {
+  const stanza = (n: number) => ({ seq: n, stanza: Buffer.from(`secret-stanza-xyz ${n} \u0000\u00ff`, 'latin1') });
+  await vault.log(id, 1, [stanza(2), stanza(10)]);
+  await vault.log(id, 1, [stanza(9), stanza(9)]);
+  assert.deepEqual(await vault.logged(id, 5), { stanzas: [2, 9, 10].map((n) => ({ ...stanza(n), tries: 0 })), aside: 0 });
+  await vault.write(id, 1, { keys: [], handled: [2, 10, 77] });
+  assert.deepEqual(await vault.logged(id, 5), { stanzas: [{ ...stanza(9), tries: 0 }], aside: 0 });
+});
+
+test('log: what was tried too often stands aside, and another epoch neither adds nor counts nor removes', async () => {
+  await vault.tried(id, 1, [9]);
+  await assert.rejects(vault.log(id, 2, [{ seq: 11, stanza: Buffer.of(1) }]), { name: 'EpochLost' });
+  await assert.rejects(vault.tried(id, 2, [9]), { name: 'EpochLost' });
+  await assert.rejects(vault.write(id, 2, { keys: [], handled: [9] }), { name: 'EpochLost' });
+  const { stanzas } = await vault.logged(id, 2);
+  assert.deepEqual(
+    stanzas.map(({ seq, tries }) => [seq, tries]),
+    [[9, 1]],
+  );
+  assert.deepEqual(await vault.logged(id, 1), { stanzas: [], aside: 1 });
+});
+
+test('vault: no token, key or credential stands readable in any table', async () => {
+  await storage.journal.commit({ id, owner }, [{ kind: 'message', message, chat: { chatId: message.chatId }, unread: true }], () => []);
+  const tables = await run(`select table_name as name from information_schema.tables where table_schema = 'public'`);
+  assert.ok(tables.length >= 10);
+  for (const { name } of tables) {
+    for (const row of await run(`select * from "${String(name)}"`)) {
+      const dump = Object.values(row).map((value) => (Buffer.isBuffer(value) ? value.toString('latin1') : JSON.stringify(value)));
+      assert.doesNotMatch(dump.join('\n'), /secret-\w+-xyz/, `table ${String(name)}`);
+    }
+  }
+});
+
+test('vault: a value in another place, changed or cut does not open', async () => {
+  const [row] = await run(`select sealed from signal_key where instance_id = $1 and type = 'session' and id = '1'`, [id]);
+  const sealed = row?.['sealed'] as Buffer;
+  await run(`insert into signal_key values ($1, 'session', 'moved', $2), ($1, 'session', 'cut', $3)`, [id, sealed, sealed.subarray(0, 20)]);
+  for (const key of ['moved', 'cut']) await assert.rejects(vault.keys(id, 'session', [key]), { name: 'CorruptCredentials' });
+  await run(`delete from signal_key where id in ('moved', 'cut')`);
+});
+
+test('vault: credentials that are damaged or no JSON are corrupt, and the error holds none of them', async () => {
+  const [row] = await run(`select sealed from credential where instance_id = $1`, [id]);
+  const put = (sealed: Buffer) => run(`update credential set sealed = $2 where instance_id = $1`, [id, sealed]);
+  const sealed = row?.['sealed'] as Buffer;
+  const changed = Buffer.from(sealed);
+  changed[20]! ^= 1;
+  for (const bad of [changed, Buffer.alloc(0), makeSealer(Buffer.alloc(32, 7)).seal(placeOf('credential', id), 'secret')]) {
+    await put(bad);
+    const error = await vault.credentials(id).then(
+      () => null,
+      (reason: Error) => reason,
+    );
+    assert.equal(error?.name, 'CorruptCredentials');
+    assert.doesNotMatch(String(error?.message), /secret/);
+  }
+  await put(sealed);
+});
+
+test('vault: what is set aside is kept with time and reason, and replaced by the next', async () => {
+  await vault.discard(id, 1, 'setAside', '401: logged out');
+  assert.equal(await vault.credentials(id), null);
+  assert.deepEqual(await vault.logged(id, 9), { stanzas: [], aside: 0 });
+  assert.deepEqual(await vault.allKeys(id, ['session', 'pre-key']), []);
+  const kept = () =>
+    run(
+      `select reason, at::int as at, (select count(*)::int from retired_key where id <> 'race') as keys from retired_credential where instance_id = $1`,
+      [id],
+    );
+  assert.deepEqual(await kept(), [{ reason: '401: logged out', at: 7_000, keys: 2 }]);
+  await vault.discard(id, 1, 'setAside', 'nothing to set aside');
+  assert.deepEqual(await kept(), [{ reason: '401: logged out', at: 7_000, keys: 2 }]);
+  await vault.write(id, 1, { credentials: '{}', keys: [{ type: 'session', id: '5', value: 'v' }] });
+  await vault.discard(id, 1, 'setAside', 'again');
+  assert.deepEqual(await kept(), [{ reason: 'again', at: 7_000, keys: 1 }]);
+});
+
+test('vault: what is deleted is gone', async () => {
+  await vault.write(id, 1, { credentials: '{}', keys: [{ type: 'session', id: '5', value: 'v' }] });
+  await vault.log(id, 1, [{ seq: 1, stanza: Buffer.of(1) }]);
+  await vault.discard(id, 1, 'delete', '');
+  assert.equal(await vault.credentials(id), null);
+  assert.deepEqual(await run(`select 1 from signal_key`), []);
+  assert.deepEqual(await run(`select 1 from inbound`), []);
+});
+
+test('storage: a start with another encryption key says so', async () => {
+  await assert.rejects(database.storage({ encryptionKey: Buffer.alloc(32, 8) }), /encryption key is not the one/);
+  await assert.rejects(database.storage({ encryptionKey: Buffer.alloc(31) }), /32 bytes/);
+});

@@ -1,0 +1,113 @@
+/** One instance of a running gateway with its phone: what tests do with it, over HTTP alone. */
+import assert from 'node:assert/strict';
+import type { Answer, GatewayProcess } from './gateway.ts';
+import type { TestPlatform } from './platform.ts';
+import { until } from './until.ts';
+
+/** What tests read of an instance. */
+export interface InstanceSeen {
+  readonly id: string;
+  readonly status: string;
+  readonly qrcode: string;
+  readonly owner: string;
+  readonly lastDisconnect: string;
+  readonly lastDisconnectReason: string;
+}
+
+export interface MessageSeen {
+  readonly messageid: string;
+  readonly text: string;
+  readonly status: string;
+  readonly fromMe: boolean;
+}
+
+export class Account {
+  readonly gateway: GatewayProcess;
+  readonly number: string;
+  readonly token: string;
+
+  private constructor(gateway: GatewayProcess, number: string, token: string) {
+    this.gateway = gateway;
+    this.number = number;
+    this.token = token;
+  }
+
+  /** An instance that the test made itself. */
+  static of(gateway: GatewayProcess, number: string, token: string): Account {
+    return new Account(gateway, number, token);
+  }
+
+  static async create(gateway: GatewayProcess, number: string): Promise<Account> {
+    const created = await gateway.call('POST', '/instance/create', { body: { name: `shop ${number}` } });
+    assert.equal(created.status, 200, JSON.stringify(created.body));
+    return new Account(gateway, number, String(created.body['token']));
+  }
+
+  call(method: string, path: string, body?: unknown): Promise<Answer> {
+    return this.gateway.call(method, path, { token: this.token, ...(body === undefined ? {} : { body }) });
+  }
+
+  async seen(): Promise<InstanceSeen> {
+    const { status, body } = await this.call('GET', '/instance/status');
+    assert.equal(status, 200, JSON.stringify(body));
+    return body['instance'] as InstanceSeen;
+  }
+
+  /** Waits for one of the four words, and answers with what is seen then. */
+  async reaches(status: string, ms = 20_000): Promise<InstanceSeen> {
+    let last: InstanceSeen | null = null;
+    return until(
+      async () => {
+        last = await this.seen();
+        return last.status === status && last;
+      },
+      () => `${this.number} is ${status}; it is ${last?.status} (${last?.lastDisconnectReason})`,
+      ms,
+    );
+  }
+
+  /** Asks for a picture and scans it; the session is not connected yet. */
+  async scan(platform: TestPlatform, owner: Omit<Parameters<TestPlatform['scan']>[0], 'qrcode' | 'number'> = {}): Promise<void> {
+    const { status, body } = await this.call('POST', '/instance/connect', {});
+    assert.equal(status, 200, JSON.stringify(body));
+    const qrcode = await until(async () => (await this.seen()).qrcode || undefined, `a picture for ${this.number}`);
+    await platform.scan({ qrcode, number: this.number, name: `Person ${this.number}`, ...owner });
+  }
+
+  async pair(platform: TestPlatform): Promise<this> {
+    await this.scan(platform);
+    await this.reaches('connected');
+    return this;
+  }
+
+  /** Wherever a pairing was cut off: it is connected by itself, or a connect finishes it or shows another picture. */
+  async finishes(platform: TestPlatform): Promise<void> {
+    const { status } = await until(async () => {
+      const seen = await this.seen();
+      return seen.status !== 'connecting' && seen;
+    }, 'the pairing that was cut off has an end');
+    if (status === 'connected') return;
+    await this.connect();
+    const { qrcode } = await until(async () => {
+      const seen = await this.seen();
+      return (seen.status === 'connected' || seen.qrcode !== '') && seen;
+    }, 'a connect leads on');
+    if (qrcode !== '') await platform.scan({ qrcode, number: this.number, name: `Person ${this.number}` });
+    await this.reaches('connected');
+  }
+
+  connect(): Promise<Answer> {
+    return this.call('POST', '/instance/connect', {});
+  }
+
+  send(number: string, text: string): Promise<Answer> {
+    return this.call('POST', '/send/text', { number, text });
+  }
+
+  /** Stored messages of a chat, newest first. */
+  async messages(number: string): Promise<readonly MessageSeen[]> {
+    const { status, body } = await this.call('POST', '/message/find', { chatid: `${number}@s.whatsapp.net`, limit: 1000 });
+    assert.equal(status, 200, JSON.stringify(body));
+    return body['messages'] as readonly MessageSeen[];
+  }
+}

@@ -1,0 +1,169 @@
+/** The gateway as its operator has it: a process of its own, with its data in a folder outside the project, killed and started again at will. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { root } from '#test/source-tree.ts';
+import { databaseServers, removeFolder, signalTo, temporaryFolder } from './processes.ts';
+import { until } from './until.ts';
+
+export const adminToken = 'e2e-admin-token';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // What a test expects is said where it is read.
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export interface CallOptions {
+  /** Token of an instance; the admin token when absent. */
+  readonly token?: string;
+  readonly body?: unknown;
+  readonly ms?: number;
+}
+
+/** How a process ended: its code, or the signal that ended it. */
+export type End = number | NodeJS.Signals | null;
+
+export interface GatewayOptions {
+  /** WebSocket address of the simulated platform; absent: `--sandbox`, with one of its own. */
+  readonly platformUrl?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** What a test process that is ended from outside must still end. */
+const running = new Set<GatewayProcess>();
+process.once('exit', () => {
+  for (const gateway of running) gateway.abandon();
+});
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+
+const startLimit = 60_000;
+
+export class GatewayProcess {
+  readonly dataDir: string;
+  readonly #options: GatewayOptions;
+  #child: ChildProcess | null = null;
+  #ended: Promise<End> = Promise.resolve(null);
+  #printed = '';
+
+  /** `dataDir`: the folder of another, which stays that one's. */
+  constructor(options: GatewayOptions, dataDir?: string) {
+    this.dataDir = dataDir ?? temporaryFolder();
+    this.#options = options;
+    running.add(this);
+  }
+
+  /** Everything since the last start, logs included. */
+  get printed(): string {
+    return this.#printed;
+  }
+
+  get pid(): number {
+    return this.#child?.pid ?? 0;
+  }
+
+  get address(): string {
+    return /listens on (http:\S+)/.exec(this.#printed)?.[1] ?? '';
+  }
+
+  /** Starts the process and waits for nothing. */
+  launch(env: Readonly<Record<string, string>> = {}): void {
+    const { platformUrl, env: own = {} } = this.#options;
+    const platform = platformUrl === undefined ? { SANDBOX_PORT: '0' } : { PLATFORM_URL: platformUrl };
+    const child = spawn(process.execPath, [join(root, 'src/main.ts'), ...(platformUrl === undefined ? ['--sandbox'] : [])], {
+      cwd: this.dataDir,
+      // Nothing of the surroundings, so that the settings are those of the test.
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        DATA_DIR: this.dataDir,
+        PORT: '0',
+        ADMIN_TOKEN: adminToken,
+        ALLOW_PRIVATE_RECEIVERS: 'loopback',
+        ...platform,
+        ...own,
+        ...env,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#printed = '';
+    const hear = (chunk: Buffer): void => void (this.#printed += chunk.toString());
+    child.stdout.on('data', hear);
+    child.stderr.on('data', hear);
+    this.#child = child;
+    this.#ended = new Promise((resolve) => void child.once('close', (code, signal) => resolve(code ?? signal)));
+  }
+
+  /** Starts the process and waits until it answers. */
+  async start(env: Readonly<Record<string, string>> = {}): Promise<this> {
+    this.launch(env);
+    await until(
+      () => {
+        if (this.#child?.exitCode !== null) throw new Error(`the gateway ended:\n${this.#printed}`);
+        return this.address !== '' && this.#isHealthy();
+      },
+      () => `the gateway answers; it printed:\n${this.#printed}`,
+      startLimit,
+    );
+    return this;
+  }
+
+  /** Sends a signal and waits for the end. */
+  async end(signal: NodeJS.Signals = 'SIGKILL'): Promise<End> {
+    this.#child?.kill(signal);
+    return this.#ended;
+  }
+
+  /** Waits for it to end by itself; rejects when it does not. */
+  endsWithin(ms: number): Promise<End> {
+    return Promise.race([
+      this.#ended,
+      wait(ms, undefined, { ref: false }).then(() => {
+        throw new Error(`the gateway did not end in ${ms} ms`);
+      }),
+    ]);
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child?.kill(signal);
+  }
+
+  get databases(): readonly number[] {
+    return databaseServers(this.dataDir);
+  }
+
+  async call(method: string, path: string, { token, body, ms = 30_000 }: CallOptions = {}): Promise<Answer> {
+    const response = await fetch(this.address + path, {
+      method,
+      headers: {
+        ...(token === undefined ? { admintoken: adminToken } : { token }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(ms),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: text === '' ? {} : (JSON.parse(text) as Answer['body']) };
+  }
+
+  /** Ends the process if it runs, its database server, and removes the folder. */
+  async close(): Promise<void> {
+    await this.end();
+    running.delete(this);
+    await removeFolder(this.dataDir);
+  }
+
+  /** As much of `close` as can be done without waiting. */
+  abandon(): void {
+    this.#child?.kill('SIGKILL');
+    for (const pid of this.databases) signalTo(pid, 'SIGQUIT');
+  }
+
+  async #isHealthy(): Promise<boolean> {
+    try {
+      return (await this.call('GET', '/health', { ms: 1_000 })).status === 200;
+    } catch {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,80 @@
+/** Where events go: a receiver of webhooks that can be out of order, and a reader of the event stream. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { until } from './until.ts';
+
+export interface Posted {
+  /** The header `webhook-id`: the same for every attempt of one event. */
+  readonly id: string;
+  readonly type: string;
+  /** Token of the instance. */
+  readonly token: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export interface Receiver {
+  readonly url: string;
+  /** Everything that was answered with 200, repetitions included. */
+  readonly posted: readonly Posted[];
+  /** Attempts that were answered with 503. */
+  readonly refused: number;
+  /** What is answered from now on. */
+  answer(status: 200 | 503): void;
+  /** The first event, past or coming, that fits. */
+  wait(fits: (posted: Posted) => boolean, what: string, ms?: number): Promise<Posted>;
+  close(): Promise<void>;
+}
+
+export const openReceiver = async (): Promise<Receiver> => {
+  const posted: Posted[] = [];
+  let status = 200;
+  let refused = 0;
+  const server = createServer((request, response) => {
+    void text(request).then((sent) => {
+      response.writeHead(status).end();
+      if (status !== 200) return void (refused += 1);
+      const body = JSON.parse(sent) as Posted['body'];
+      posted.push({ id: String(request.headers['webhook-id']), type: String(body['EventType']), token: String(body['token']), body });
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    posted,
+    get refused() {
+      return refused;
+    },
+    answer: (next) => void (status = next),
+    wait: (fits, what, ms) => until(() => posted.find(fits), `${what}; posted were ${posted.map(({ type }) => type).join(', ')}`, ms),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+};
+
+export interface StreamReader {
+  /** The `data` of every event so far. */
+  readonly events: readonly Readonly<Record<string, unknown>>[];
+  close(): void;
+}
+
+export const readStream = async (address: string, token: string, events: string): Promise<StreamReader> => {
+  const abort = new AbortController();
+  const response = await fetch(`${address}/sse?token=${token}&events=${events}`, { signal: abort.signal });
+  const heard: Readonly<Record<string, unknown>>[] = [];
+  const read = async (): Promise<void> => {
+    const decoder = new TextDecoder();
+    let rest = '';
+    for await (const chunk of response.body ?? []) {
+      const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) if (line.startsWith('data: ')) heard.push(JSON.parse(line.slice(6)) as Readonly<Record<string, unknown>>);
+    }
+  };
+  // A stream ends with the gateway that is killed, and by `close`.
+  void read().catch(() => undefined);
+  return { events: heard, close: () => abort.abort() };
+};

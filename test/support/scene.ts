@@ -1,0 +1,120 @@
+/** What a test of kills and outages needs: the simulated platform, a receiver of webhooks, and a gateway between them that comes and goes. */
+import assert from 'node:assert/strict';
+import { Account } from './account.ts';
+import { GatewayProcess } from './gateway.ts';
+import { openPlatform, type TestPlatform } from './platform.ts';
+import { openReceiver, type Receiver } from './receivers.ts';
+import { until } from './until.ts';
+
+/** Retries and back-off in fractions of a second. */
+const clock = {
+  RECONNECT_MIN_MS: '100',
+  RECONNECT_MAX_MS: '800',
+  HANDSHAKES_AT_ONCE: '10',
+  HANDSHAKES_PER_SECOND: '50',
+  SEND_TIMEOUT_MS: '5000',
+  WEBHOOK_QUICK_RETRIES_MS: '0,50,100',
+  WEBHOOK_SLOW_RETRIES_MS: '200,400,800,1600,3200,6400',
+  CIRCUIT_FAILURES: '1000',
+};
+
+export const contact = '5511988880001';
+
+export class Scene {
+  readonly platform: TestPlatform;
+  readonly receiver: Receiver;
+  readonly gateway: GatewayProcess;
+  #people = 0;
+
+  private constructor(platform: TestPlatform, receiver: Receiver, gateway: GatewayProcess) {
+    this.platform = platform;
+    this.receiver = receiver;
+    this.gateway = gateway;
+  }
+
+  /** `env`: settings beside the shortened clock. */
+  static async open(env: Readonly<Record<string, string>> = {}): Promise<Scene> {
+    const platform = await openPlatform();
+    const receiver = await openReceiver();
+    const gateway = new GatewayProcess({ platformUrl: platform.url, env: { ...clock, ...env } });
+    const scene = new Scene(platform, receiver, gateway);
+    try {
+      await gateway.start();
+      const webhook = { url: receiver.url, events: ['messages', 'connection'] };
+      const { status, body } = await gateway.call('POST', '/globalwebhook', { body: webhook });
+      assert.equal(status, 200, JSON.stringify(body));
+      return scene;
+    } catch (error) {
+      await scene.close();
+      throw error;
+    }
+  }
+
+  create(): Promise<Account> {
+    this.#people += 1;
+    return Account.create(this.gateway, `55119000${String(this.#people).padStart(5, '0')}`);
+  }
+
+  async paired(): Promise<Account> {
+    return (await this.create()).pair(this.platform);
+  }
+
+  logins({ number }: Account): number {
+    return this.platform.sandbox.stats().logins.byNumber[number] ?? 0;
+  }
+
+  /** The contact writes; answers with the platform's id of the message. */
+  async write(account: Account, text: string): Promise<string> {
+    return (await this.platform.sandbox.send(contact, account.number, { kind: 'text', text })).id;
+  }
+
+  /** Texts that the contact could read. */
+  readBy(number: string): ReadonlySet<string> {
+    return new Set(this.platform.sandbox.received(number).map(({ text }) => text));
+  }
+
+  /** Texts go both ways, and the contact can read what it gets. */
+  async works(account: Account): Promise<void> {
+    const out = `out of ${account.number} ${Math.random()}`;
+    const sent = await account.send(contact, out);
+    assert.equal(sent.status, 200, JSON.stringify(sent.body));
+    await until(() => this.readBy(contact).has(out), 'the contact reads the text');
+    await this.stored(account, [await this.write(account, `back to ${account.number}`)]);
+  }
+
+  /** Waits until the messages with these ids are stored, each of them once. */
+  async stored(account: Account, ids: readonly string[], ms?: number): Promise<void> {
+    let missing = ids;
+    await until(
+      async () => {
+        const all = (await account.messages(contact)).map(({ messageid }) => messageid);
+        assert.equal(new Set(all).size, all.length, 'no message is stored twice');
+        missing = ids.filter((id) => !all.includes(id));
+        return missing.length === 0;
+      },
+      () => `${ids.length} messages are stored; ${missing.length} are not`,
+      ms,
+    );
+  }
+
+  /** Waits until every one of these messages came by webhook, however often, always as the same event. */
+  async told(ids: readonly string[]): Promise<void> {
+    const events = (id: string) =>
+      new Set(
+        this.receiver.posted
+          .filter(({ body }) => (body['message'] as { readonly messageid?: string } | undefined)?.messageid === id)
+          .map((posted) => posted.id),
+      );
+    await until(
+      () => ids.every((id) => events(id).size > 0),
+      () => `${ids.length} messages are told; ${ids.filter((id) => events(id).size === 0).length} are not`,
+    );
+    for (const id of ids) assert.equal(events(id).size, 1, 'one message is one event');
+  }
+
+  async close(): Promise<void> {
+    await this.gateway.close();
+    await this.receiver.close();
+    await this.platform.close();
+  }
+}

@@ -1,0 +1,157 @@
+/** Posting to receivers that behave, and to those that do not. */
+import assert from 'node:assert/strict';
+import { createServer as createHttp, type RequestListener, type Server } from 'node:http';
+import { createServer as createTcp, type AddressInfo, type Server as TcpServer } from 'node:net';
+import { after, test } from 'node:test';
+import { createAddressGuard } from '#src/webhooks/address-guard.ts';
+import { createReceiver } from '#src/webhooks/receiver.ts';
+
+const guard = createAddressGuard({ allow: ['loopback'] });
+const noon = Date.parse('2026-01-01T12:00:00Z');
+const options = { guard, timeoutMs: 5_000, userAgent: 'Dormouse/test', now: () => noon };
+const receiver = createReceiver(options);
+const impatient = createReceiver({ ...options, timeoutMs: 150 });
+const servers: (Server | TcpServer)[] = [];
+after(async () => {
+  await Promise.all([receiver.close(), impatient.close()]);
+  for (const server of servers) {
+    if ('closeAllConnections' in server) server.closeAllConnections();
+    server.close();
+  }
+});
+
+const listen = async (server: Server | TcpServer): Promise<string> => {
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?key=secret`;
+};
+const serve = (listener: RequestListener) => listen(createHttp(listener));
+
+test('receiver: the body and the headers arrive, and a 2xx is a success', async () => {
+  const seen: string[] = [];
+  const url = await serve(async (request, response) => {
+    const chunks = await request.toArray();
+    seen.push(String(request.method), String(request.url), String(request.headers['content-type']), String(request.headers['user-agent']));
+    seen.push(String(request.headers['webhook-id']), Buffer.concat(chunks as Buffer[]).toString());
+    response.writeHead(202).end();
+  });
+  assert.deepEqual(await receiver.post(url, '{"é":1}', { 'webhook-id': 'one' }), { ok: true, status: 202 });
+  assert.deepEqual(seen, ['POST', '/hook?key=secret', 'application/json', 'Dormouse/test', 'one', '{"é":1}']);
+});
+
+test('receiver: connections are used again', async () => {
+  const ports = new Set<number | undefined>();
+  const url = await serve((request, response) => {
+    ports.add(request.socket.remotePort);
+    response.end('thank you');
+  });
+  for (let round = 0; round < 9; round += 1) await receiver.post(url, '{}', {});
+  // The pool may take a second one when the first is not yet idle again.
+  assert.ok(ports.size <= 2);
+});
+
+const answers: readonly (readonly [status: number, headers: Record<string, string>, expected: object])[] = [
+  [502, {}, { error: 'webhook returned non-success status: 502 Bad Gateway' }],
+  [404, {}, { error: 'webhook returned non-success status: 404 Not Found' }],
+  [799, {}, { error: 'webhook returned non-success status: 799' }],
+  [302, { location: '/elsewhere' }, { error: 'webhook returned non-success status: 302 Found' }],
+  [429, { 'retry-after': '7' }, { error: 'webhook returned non-success status: 429 Too Many Requests', retryAfter: 7 }],
+  [503, { 'retry-after': '9999999' }, { error: 'webhook returned non-success status: 503 Service Unavailable', retryAfter: 3600 }],
+  [
+    503,
+    { 'retry-after': 'Thu, 01 Jan 2026 12:01:00 GMT' },
+    { error: 'webhook returned non-success status: 503 Service Unavailable', retryAfter: 60 },
+  ],
+  [503, { 'retry-after': 'Thu, 01 Jan 2020 12:01:00 GMT' }, { error: 'webhook returned non-success status: 503 Service Unavailable' }],
+  [503, { 'retry-after': 'soon' }, { error: 'webhook returned non-success status: 503 Service Unavailable' }],
+];
+for (const [status, headers, expected] of answers)
+  test(`receiver: ${status} ${JSON.stringify(headers)} is a failure that says so`, async () => {
+    let requests = 0;
+    const url = await serve((_request, response) => {
+      requests += 1;
+      response.writeHead(status, headers).end();
+    });
+    assert.deepEqual(await receiver.post(url, '{}', {}), { ok: false, status, ...expected });
+    assert.equal(requests, 1);
+  });
+
+test('receiver: no answer in time is a failure, and the connection is given up', async () => {
+  let gone: (() => void) | undefined;
+  const closed = new Promise<void>((resolve) => (gone = resolve));
+  const url = await serve((request) => void request.on('close', () => gone?.()));
+  assert.deepEqual(await impatient.post(url, '{}', {}), { ok: false, error: 'webhook could not be reached: no answer in time' });
+  await closed;
+});
+
+test('receiver: an endless answer is cut and its status counts', async () => {
+  let written = 0;
+  const url = await serve((_request, response) => {
+    response.writeHead(200);
+    const write = (): void => {
+      if (response.destroyed) return;
+      written += 16_384;
+      if (response.write(Buffer.alloc(16_384))) setImmediate(write);
+      else response.once('drain', write);
+    };
+    write();
+  });
+  assert.deepEqual(await receiver.post(url, '{}', {}), { ok: true, status: 200 });
+  assert.ok(written < 16_000_000, `${written} bytes`);
+});
+
+test('receiver: an answer that trickles is cut in time and its status counts', async () => {
+  const url = await serve((_request, response) => void response.writeHead(500).write('x'));
+  assert.deepEqual(await impatient.post(url, '{}', {}), {
+    ok: false,
+    status: 500,
+    error: 'webhook returned non-success status: 500 Internal Server Error',
+  });
+});
+
+test('receiver: a connection that is reset, and an answer that is no HTTP, are failures', async () => {
+  const reset = await listen(createTcp((socket) => socket.on('error', () => undefined).once('data', () => socket.resetAndDestroy())));
+  assert.deepEqual(await receiver.post(reset, '{}', {}), {
+    ok: false,
+    error: 'webhook could not be reached: connection closed before the answer',
+  });
+  const noise = await listen(
+    createTcp((socket) => socket.on('error', () => undefined).once('data', () => socket.end('SSH-2.0-hello\r\n\r\n'))),
+  );
+  assert.deepEqual(await receiver.post(noise, '{}', {}), {
+    ok: false,
+    error: 'webhook could not be reached: the answer is not valid HTTP',
+  });
+});
+
+test('receiver: a closed port, a wrong protocol and a bad header are failures without any of the URL', async () => {
+  const server = createHttp();
+  const url = await listen(server);
+  await new Promise((resolve) => server.close(resolve));
+  assert.deepEqual(await receiver.post(url, '{}', {}), { ok: false, error: 'webhook could not be reached: connection refused' });
+  const plain = await serve((_request, response) => void response.end());
+  const tls = await receiver.post(plain.replace('http:', 'https:'), '{}', {});
+  assert.match(tls.ok ? '' : tls.error, /^webhook could not be reached: TLS failed \(\w+\)$/);
+  const header = await receiver.post(plain, '{}', { 'x-bad': 'a\nb' });
+  assert.match(header.ok ? '' : header.error, /^webhook could not be reached: \w+$/);
+});
+
+test('receiver: an address that is not allowed gets nothing, as a literal and as what a name resolves to', async () => {
+  let requests = 0;
+  const url = await serve((_request, response) => void response.end(String((requests += 1))));
+  const strict = createReceiver({ ...options, guard: createAddressGuard({ allow: [] }) });
+  const refusal = { ok: false, error: 'webhook could not be reached: url points to an address that is not allowed (loopback)' };
+  assert.deepEqual(await strict.post(url, '{}', {}), refusal);
+  await strict.close();
+  const resolve = createAddressGuard({ allow: [], resolve: (_host, _options, done) => done(null, [{ address: '127.0.0.1', family: 4 }]) });
+  const rebound = createReceiver({ ...options, guard: resolve });
+  assert.deepEqual(await rebound.post(url.replace('127.0.0.1', 'rebinding.test'), '{}', {}), refusal);
+  await rebound.close();
+  assert.equal(requests, 0);
+});
+
+test('receiver: closing it ends what is under way as a failure', async () => {
+  const closing = createReceiver(options);
+  const url = await serve(() => void closing.close());
+  assert.deepEqual(await closing.post(url, '{}', {}), { ok: false, error: 'webhook could not be reached: the server is stopping' });
+});
