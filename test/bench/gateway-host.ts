@@ -21,7 +21,7 @@ const tell = (fields: object, event: string): void => void process.stderr.write(
 const quiet = { debug: () => undefined, info: tell, warn: tell, error: tell };
 const hosts = new Map<string, LinkHost>();
 let storage: Storage;
-let gateway: RunningGateway;
+let gateway: RunningGateway | undefined;
 
 const refuse = (): never => {
   throw new Error('there is no platform here');
@@ -97,11 +97,18 @@ answer('fill', async ({ instances, each, bytes }: { instances: number; each: num
       await storage.journal.commit({ id: `r${n}`, owner: '' }, entries, () => [`w${n}`]);
     }
 });
+/** The first time the gateway is made; each time it looks for what waits in the outbox. */
 answer('start', async () => {
-  gateway = await createGateway({ ports: portsOf(storage), policy: policyOf(settings), baseUrl: 'http://bench.test', adminToken: 'bench' });
+  gateway ??= await createGateway({
+    ports: portsOf(storage),
+    policy: policyOf(settings),
+    baseUrl: 'http://bench.test',
+    adminToken: 'bench',
+  });
   await gateway.restore();
 });
 answer('listen', async () => {
+  if (!gateway) throw new Error('the gateway is not started');
   const http = { baseUrl: '', demoServer: false, bodyLimit: 1e6, allowQueryTokens: false, version: 'bench', storageHealthy: () => true };
   const app = await buildApp(gateway, { ...http, log: quiet });
   return app.listen({ host: '127.0.0.1', port: 0 });

@@ -8,13 +8,14 @@ import { parseArgs } from 'node:util';
 import type { Bench, Setting } from './bench.ts';
 import { deliveries } from './deliveries.ts';
 import { idle } from './idle.ts';
+import { isolation } from './isolation.ts';
 import { pairing } from './pairing.ts';
 import { jsonOf, tableOf, verdictOf, type Figure } from './report.ts';
 import { streams } from './streams.ts';
 import { texts } from './texts.ts';
 import { Workshop } from './workshop.ts';
 
-const benches: readonly Bench[] = [texts, pairing, idle, deliveries, streams];
+const benches: readonly Bench[] = [texts, pairing, idle, deliveries, isolation, streams];
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 

@@ -1,9 +1,8 @@
 /** Texts through HTTP on one session, beside bare Baileys' `sendMessage`, in turns. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Pool } from 'undici';
 import { numberOf, scaled, type Bench, type Setting } from './bench.ts';
 import { startBare, startGateway, type Client, type GatewayClient } from './clients.ts';
+import { databaseCpu, profiled } from './cost.ts';
 import { median, type Figure } from './report.ts';
 import { startSandbox } from './sandbox.ts';
 
@@ -13,8 +12,6 @@ const perRound = 400;
 /** Rounds before the first that counts: the gateway has more code to compile than the library alone. */
 const warmUp = 6;
 const contacts = Array.from({ length: 20 }, (_, n) => numberOf(8, n));
-/** Milliseconds per kernel tick, in which Linux counts the time of other processes. */
-const tick = 10;
 
 interface Round {
   readonly perSecond: number;
@@ -22,23 +19,6 @@ interface Round {
   readonly cpu: number;
   readonly database: number;
 }
-
-/** Processor time of the database server with its backends; 0 where that cannot be read. */
-const databaseCpu = (server: number | null): number => {
-  if (server === null || process.platform !== 'linux') return 0;
-  const stats = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map((name) => {
-      try {
-        return readFileSync(join('/proc', name, 'stat'), 'utf8');
-      } catch {
-        return ''; // it ended while we looked
-      }
-    })
-    .map((stat) => ({ pid: Number.parseInt(stat, 10), fields: stat.slice(stat.lastIndexOf(')') + 2).split(' ') }))
-    .filter(({ pid, fields }) => pid === server || Number(fields[1]) === server);
-  return stats.reduce((sum, { fields }) => sum + (Number(fields[11]) + Number(fields[12])) * tick, 0);
-};
 
 /** Sends `count` texts and waits for all answers; rejects when one is not 200. Answers the milliseconds it took. */
 const sendByHttp = async (pool: Pool, token: string, count: number): Promise<number> => {
@@ -114,14 +94,6 @@ const figuresOf = (ours: readonly Round[], theirs: readonly Round[]): readonly F
       details: { databaseServer: median(of(ours, 'database')) },
     },
   ];
-};
-
-const profiled = async <T>({ profiles }: Setting, client: Client, name: string, work: () => Promise<T>): Promise<T> => {
-  if (profiles === null) return work();
-  await client.ask('profile.start');
-  const result = await work();
-  await client.ask('profile.stop', join(profiles, `${name}.cpuprofile`));
-  return result;
 };
 
 const pairBoth = async (gateway: GatewayClient, bare: Client): Promise<{ from: string; token: string }> => {
