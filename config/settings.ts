@@ -324,6 +324,11 @@ export const table = {
     10_000,
     'How often the bounds above are looked after. In 10 s a busy instance adds a few thousand deliveries, a small part of what is allowed.',
   ),
+  streamHeartbeatMs: events(
+    milliseconds(100),
+    15_000,
+    'Time between two comments on an event stream, while nothing else is sent. 15 s: proxies close what is silent for 30 s and more.',
+  ),
   recorderMaxWaitMs: events(
     milliseconds(0, 1_000),
     4,

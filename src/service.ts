@@ -161,6 +161,7 @@ export async function startService(
       bodyLimit: settings.bodyLimit,
       allowQueryTokens: settings.allowQueryTokens,
       storageHealthy: () => storage.healthy(),
+      stream: { heartbeatMs: settings.streamHeartbeatMs },
       log,
       version,
     });

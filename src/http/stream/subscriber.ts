@@ -18,6 +18,8 @@ const headers = {
   'cache-control': 'no-cache',
   // Proxies that buffer answers would hold events back.
   'x-accel-buffering': 'no',
+  // The token is in the address and cookies count for nothing here, so a page of any origin that knows the token may listen.
+  'access-control-allow-origin': '*',
 };
 
 export const createSubscriber = (response: ServerResponse, subscription: Subscription, limits: StreamLimits): Subscriber => {
