@@ -337,7 +337,7 @@ export const table = {
   recorderMaxBatch: events(
     integer(1, 10_000),
     64,
-    'Most items in one commit. More made commits longer without making them cheaper per item.',
+    'Most items in one commit; what belongs together, such as a batch of 200 of the past, is one in any case. More made commits longer without making them cheaper per item.',
   ),
 } as const;
 

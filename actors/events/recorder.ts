@@ -27,6 +27,12 @@ interface Item {
   readonly settle: ((error: Error | null) => void) | null;
 }
 
+/** A batch of the past and a receipt are as many items as they hold; each is told as one event, so it stays in one piece. */
+const itemsOf = ({ entry }: Item): number => {
+  if (entry.kind === 'history') return entry.past.items.length;
+  return entry.kind === 'status' ? entry.messageIds.length : 1;
+};
+
 /** Entries that may be dropped when the database is away for long; messages never are. */
 const droppable = (entry: Entry): boolean => entry.kind === 'event' && entry.type === 'presence';
 const droppableLimit = 1000;
@@ -130,21 +136,33 @@ export class Recorder {
   }
 
   async #work(): Promise<void> {
-    const { maxBatch, maxWait } = this.#input.limits;
+    const { maxWait } = this.#input.limits;
     await Promise.resolve(); // what was said in the same turn goes into the same group
     while (this.#items.length > 0) {
-      const group = this.#items.splice(0, maxBatch);
+      const group = this.#items.splice(0, Math.max(1, this.#fitting()));
       this.#inHand = group.length;
       await this.#commit(group);
       this.#inHand = 0;
       this.#reach(group.at(-1)?.number ?? 0);
-      const awaited = this.#items.length >= maxBatch || this.#items.some(({ settle }) => settle !== null);
+      const awaited = this.#isFull() || this.#items.some(({ settle }) => settle !== null);
       if (this.#busy && !awaited && maxWait > 0) await this.#gathering.wait(maxWait);
     }
     this.#away = null;
     this.#working = false;
     this.#reach(this.#taken);
     for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  /** Entries at the head of the line that make a group of at most `maxBatch` items. */
+  #fitting(): number {
+    let room = this.#input.limits.maxBatch;
+    const over = this.#items.findIndex((item) => (room -= itemsOf(item)) < 0);
+    return over < 0 ? this.#items.length : over;
+  }
+
+  /** Gathering more would not make the next group larger. */
+  #isFull(): boolean {
+    return this.#fitting() < this.#items.length || this.#items.length >= this.#input.limits.maxBatch;
   }
 
   /** One group until it is stored. A group that storage cannot take is taken apart, so that one bad entry costs only itself. */

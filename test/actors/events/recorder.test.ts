@@ -8,7 +8,11 @@ import { RecordKeeper } from '#actors/session/record-keeper.ts';
 import { settle, World } from '#test/fakes/world.ts';
 
 const entry = (n: number, type: 'messages' | 'presence' = 'messages'): Entry => ({ kind: 'event', type, lane: '', payload: { n } });
-const numberOf = (one: Entry): number => (one.kind === 'event' ? Number(one.payload['n']) : -1);
+const numberOf = (one: Entry): number => {
+  if (one.kind === 'event') return Number(one.payload['n']);
+  if (one.kind === 'history') return one.number;
+  return one.kind === 'status' ? one.at : -1;
+};
 
 class Bench {
   readonly world = new World();
@@ -36,6 +40,24 @@ class Bench {
   }
 }
 
+const past = (n: number, items: number): Entry => ({
+  kind: 'history',
+  past: { of: 'calls', items: Array.from({ length: items }, () => ({})) },
+  number: n,
+  total: 9,
+});
+const receipt = (n: number, items: number): Entry => ({
+  kind: 'status',
+  messageIds: Array.from({ length: items }, (_, id) => `M${id}`),
+  chatId: '',
+  status: 'Read',
+  sender: '',
+  senderPn: '',
+  senderLid: '',
+  fromMe: false,
+  at: n,
+});
+
 test('recorder: an idle one commits at once; what was said in one turn is one group', async () => {
   const bench = new Bench();
   bench.recorder.record([entry(1)]);
@@ -56,6 +78,13 @@ test('recorder: a busy one gathers, in order, in groups of a limited size', asyn
   await bench.world.time.pass(100);
   assert.deepEqual(bench.groups, [[0], [1, 2, 3, 4], [5, 6, 7, 8], [9, 10]]);
   assert.equal(bench.recorder.waiting, 0);
+});
+
+test('recorder: the past and receipts count as what they hold, and what is larger than a group is a group by itself', async () => {
+  const bench = new Bench();
+  bench.recorder.record([past(1, 3), entry(2), entry(3), past(4, 4), past(5, 9), entry(6), past(7, 2), receipt(8, 2), past(9, 0)]);
+  await bench.world.time.pass(100);
+  assert.deepEqual(bench.groups, [[1, 2], [3], [4], [5], [6, 7], [8, 9]]);
 });
 
 for (const [title, first, groups] of [
