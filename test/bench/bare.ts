@@ -11,6 +11,7 @@ import { pino } from 'pino';
 import { silenceSignal } from '#src/sandbox/silence.ts';
 import { answer } from './probe.ts';
 import { scan } from './sandbox.ts';
+import { arrived } from './tally.ts';
 
 silenceSignal();
 
@@ -46,6 +47,10 @@ const createAuth = (keys: Keys): AuthenticationState => ({
 const connect = (auth: AuthenticationState): WASocket => {
   const sock = makeWASocket({ auth, logger, waWebSocketUrl: url, emitOwnEvents: false, markOnlineOnConnect: false });
   sock.ev.on('creds.update', (update) => void Object.assign(auth.creds, update));
+  sock.ev.on('messages.upsert', ({ messages }) => {
+    for (const { key, message } of messages)
+      if (!key.fromMe && message) arrived(message.conversation ?? message.extendedTextMessage?.text ?? '');
+  });
   return sock;
 };
 

@@ -2,6 +2,7 @@
 import { scaled, type Bench, type Setting } from './bench.ts';
 import { databaseCpu, profiled } from './cost.ts';
 import { median, type Figure } from './report.ts';
+import type { Arrivals } from './tally.ts';
 import { databaseServerOf, eventually, type Child } from './workshop.ts';
 
 const instances = 20;
@@ -14,11 +15,11 @@ const warmUp = 2;
 const connections = 64;
 
 const perSecond = async (peers: Child, posts: number): Promise<number> => {
-  const { ms } = await eventually(async () => {
-    const received = await peers.ask<{ count: number; ms: number }>('received');
+  const { first, last } = await eventually(async () => {
+    const received = await peers.ask<Arrivals>('received');
     return received.count >= posts ? received : null;
   }, `${posts} posts`);
-  return (posts / ms) * 1000;
+  return (posts / (last - first)) * 1000;
 };
 
 const startPeers = (setting: Setting): Promise<Child> => setting.workshop.start('test/bench/peers.ts');

@@ -6,6 +6,7 @@ import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Bench, Setting } from './bench.ts';
+import { arrivals } from './arrivals.ts';
 import { deliveries } from './deliveries.ts';
 import { idle } from './idle.ts';
 import { isolation } from './isolation.ts';
@@ -15,7 +16,7 @@ import { streams } from './streams.ts';
 import { texts } from './texts.ts';
 import { Workshop } from './workshop.ts';
 
-const benches: readonly Bench[] = [texts, pairing, idle, deliveries, isolation, streams];
+const benches: readonly Bench[] = [texts, arrivals, pairing, idle, deliveries, isolation, streams];
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 

@@ -3,12 +3,7 @@ import { createServer } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { Pool } from 'undici';
 import { answer } from './probe.ts';
-
-const now = (): number => performance.timeOrigin + performance.now();
-
-/** Posts by path, and how long the events of each were on their way, in milliseconds. */
-let late = new Map<string, number[]>();
-let [count, first, last] = [0, 0, 0];
+import { arrived, now } from './tally.ts';
 
 const server = createServer((request, response) => {
   const { url = '' } = request;
@@ -18,12 +13,7 @@ const server = createServer((request, response) => {
   request.on('data', (chunk: string) => (text += chunk));
   request.on('end', () => {
     response.end();
-    last = now();
-    if ((count += 1) === 1) first = last;
-    const at = Number(/"at":([\d.]+)/.exec(text)?.[1] ?? NaN);
-    const of = late.get(url);
-    if (of) of.push(last - at);
-    else late.set(url, [last - at]);
+    arrived(text);
   });
 });
 
@@ -31,12 +21,6 @@ answer('receive', async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
-answer('reset', () => {
-  late = new Map();
-  [count, first, last] = [0, 0, 0];
-});
-answer('received', () => ({ count, ms: last - first }));
-answer('late', () => [...late.values()].flat());
 
 /** The baseline: so many bodies over so many connections, one after the other on each. */
 answer('post', async ({ url, posts, bytes, connections }: { url: string; posts: number; bytes: number; connections: number }) => {

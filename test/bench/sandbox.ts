@@ -1,4 +1,4 @@
-/** The simulated platform of a bench: it acknowledges without decrypting, so that it is not what is measured. */
+/** The simulated platform of a bench. */
 import { request } from 'undici';
 import type { Child, Workshop } from './workshop.ts';
 
@@ -25,9 +25,10 @@ export const postJson = async <T>(url: string, body: unknown, headers: Readonly<
 export const scan = async (control: string, number: string, code: { readonly qr: string } | { readonly qrcode: string }): Promise<void> =>
   void (await postJson(`${control}/phones/scan`, { ...code, number, name: `Bench ${number}` }));
 
-export const startSandbox = async (workshop: Workshop): Promise<BenchSandbox> => {
+/** Without `decrypt` it acknowledges what clients send without a look, so that it is not what is measured. */
+export const startSandbox = async (workshop: Workshop, { decrypt = false } = {}): Promise<BenchSandbox> => {
   const child = await workshop.start('src/sandbox/main.ts', {
-    args: ['--port', '0', '--data', 'data', '--no-decrypt', '--level', 'warn'],
+    args: ['--port', '0', '--data', 'data', '--level', 'warn', ...(decrypt ? [] : ['--no-decrypt'])],
   });
   const { port } = await child.said<{ port: number }>();
   const control = `http://127.0.0.1:${port}`;

@@ -1,0 +1,174 @@
+/** Texts of contacts on one session, from the platform's socket to the receiver's answer, beside what bare Baileys decrypts and emits. */
+import { numberOf, scaled, type Bench, type Setting } from './bench.ts';
+import { startBare, startGateway, type Client, type GatewayClient } from './clients.ts';
+import { databaseCpu, profiled } from './cost.ts';
+import { median, type Figure } from './report.ts';
+import { postJson, startSandbox, type BenchSandbox } from './sandbox.ts';
+import type { Arrivals } from './tally.ts';
+import { eventually, type Child } from './workshop.ts';
+
+const rounds = 7;
+const perRound = 1000;
+/** Rounds before the first that counts: the gateway has more code to compile than the library alone. */
+const warmUp = 3;
+const contacts = Array.from({ length: 20 }, (_, n) => numberOf(8, n));
+
+const pacedRounds = 5;
+const pace = 100;
+const perPacedRound = 1000;
+
+interface Side {
+  /** The account that contacts write to. */
+  readonly number: string;
+  readonly client: Client;
+  /** The process where texts arrive in the end. */
+  readonly end: Child;
+  readonly database: number | null;
+}
+
+interface Round {
+  readonly perSecond: number;
+  /** Milliseconds of processor time a text: of the client, of the database server. */
+  readonly cpu: number;
+  readonly database: number;
+}
+
+const percentile = (values: readonly number[], share: number): number =>
+  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? NaN;
+
+class Stage {
+  readonly #sandbox: BenchSandbox;
+  readonly #dam: Child;
+
+  constructor(sandbox: BenchSandbox, dam: Child) {
+    this.#sandbox = sandbox;
+    this.#dam = dam;
+  }
+
+  /** From the release of all texts at once to the last arrival. */
+  async burst({ number, client, end, database }: Side, count: number): Promise<Round> {
+    await end.ask('reset');
+    await this.#dam.ask('hold');
+    await this.#write(number, count);
+    const [before, databaseBefore] = [await client.cpu(), databaseCpu(database)];
+    const released = await this.#dam.ask<number>('release');
+    const { last } = await this.#arrived(end, count);
+    return {
+      perSecond: (count / (last - released)) * 1000,
+      cpu: ((await client.cpu()) - before) / count,
+      database: (databaseCpu(database) - databaseBefore) / count,
+    };
+  }
+
+  /** 99th percentile of the way of texts at a steady pace, in milliseconds from the contact's wish to the arrival. */
+  async paced({ number, end }: Side, count: number): Promise<{ readonly p50: number; readonly p99: number }> {
+    await end.ask('reset');
+    await this.#write(number, count, pace);
+    await this.#arrived(end, count);
+    const late = await end.ask<readonly number[]>('late');
+    return { p50: percentile(late, 0.5), p99: percentile(late, 0.99) };
+  }
+
+  #write(to: string, count: number, perSecond?: number): Promise<void> {
+    return this.#dam.ask('write', { control: this.#sandbox.control, from: contacts, to, count, perSecond });
+  }
+
+  #arrived(end: Child, count: number): Promise<Arrivals> {
+    return eventually(async () => {
+      const arrivals = await end.ask<Arrivals>('received');
+      return arrivals.count >= count ? arrivals : null;
+    }, `${count} texts in ${end.title}`);
+  }
+}
+
+const compareBursts = async (stage: Stage, ours: Side, theirs: Side, setting: Setting): Promise<readonly Figure[]> => {
+  const count = scaled(perRound, setting);
+  const [own, bare]: [Round[], Round[]] = [[], []];
+  for (let round = 1 - warmUp; round <= rounds; round += 1) {
+    const [their, our] = [await stage.burst(theirs, count), await stage.burst(ours, count)];
+    setting.say(`round ${round} of ${rounds}: ${our.perSecond.toFixed(0)}/s, bare ${their.perSecond.toFixed(0)}/s`);
+    if (round < 1) continue;
+    own.push(our);
+    bare.push(their);
+  }
+  await profiled(setting, ours.client, 'arrivals-gateway', () => stage.burst(ours, count * 4));
+  const of = (all: readonly Round[], field: keyof Round): number[] => all.map((one) => one[field]);
+  const ratios = own.map((one, n) => one.perSecond / (bare[n]?.perSecond ?? NaN));
+  return [
+    {
+      name: 'arrivals, one session: socket to receiver',
+      unit: 'messages/s',
+      ours: median(of(own, 'perSecond')),
+      baseline: median(of(bare, 'perSecond')),
+      judged: 'ratio',
+      bound: { least: 0.6 },
+      details: { aim: 0.9, ratios, medianRatio: median(ratios) },
+    },
+    {
+      name: 'arrivals, one session: processor',
+      unit: 'ms/message',
+      ours: median(of(own, 'cpu')),
+      baseline: median(of(bare, 'cpu')),
+      judged: 'nothing',
+      details: { databaseServer: median(of(own, 'database')) },
+    },
+  ];
+};
+
+const comparePaced = async (stage: Stage, ours: Side, theirs: Side, setting: Setting): Promise<Figure> => {
+  const count = scaled(perPacedRound, setting);
+  const own: Awaited<ReturnType<Stage['paced']>>[] = [];
+  const bare: typeof own = [];
+  for (let round = 1; round <= pacedRounds; round += 1) {
+    bare.push(await stage.paced(theirs, count));
+    own.push(await stage.paced(ours, count));
+    setting.say(`paced round ${round} of ${pacedRounds}: p99 ${own.at(-1)?.p99.toFixed(1)} ms, bare ${bare.at(-1)?.p99.toFixed(1)} ms`);
+  }
+  await profiled(setting, ours.client, 'arrivals-paced-gateway', () => stage.paced(ours, count));
+  return {
+    name: `arrivals at ${pace}/s: p99 from the contact to the receiver`,
+    unit: 'ms',
+    ours: median(own.map(({ p99 }) => p99)),
+    baseline: median(bare.map(({ p99 }) => p99)),
+    judged: 'value',
+    bound: { most: 60 },
+    details: { p50: median(own.map(({ p50 }) => p50)), p50Bare: median(bare.map(({ p50 }) => p50)), p99s: own.map(({ p99 }) => p99) },
+  };
+};
+
+/** Both write to every contact first: until then each text of a contact begins a new session with them. */
+const introduce = async (gateway: GatewayClient, token: string, bare: Client, from: string): Promise<void> => {
+  await bare.ask('send', { from, to: contacts, count: contacts.length, concurrency: 1 });
+  for (const number of contacts) await postJson(`${gateway.address}/send/text`, { number, text: 'hello' }, { token });
+};
+
+export const arrivals: Bench = {
+  name: 'arrivals',
+  about: 'texts of 20 contacts on one session until the receiver has them, against what bare Baileys emits',
+  async run(setting) {
+    const { workshop } = setting;
+    const sandbox = await startSandbox(workshop, { decrypt: true });
+    const [dam, receiver] = await Promise.all([workshop.start('test/bench/dam.ts'), workshop.start('test/bench/peers.ts')]);
+    const port = await dam.ask<number>('open', Number(new URL(sandbox.control).port));
+    const throughDam: BenchSandbox = { ...sandbox, url: `ws://127.0.0.1:${port}/ws/chat` };
+    const [gateway, bare] = await Promise.all([
+      startGateway(workshop, throughDam, { env: { ALLOW_PRIVATE_RECEIVERS: 'loopback' } }),
+      startBare(workshop, throughDam),
+    ]);
+    const [ownNumber, bareNumber] = [numberOf(2, 0), numberOf(1, 0)];
+    await bare.pair(bareNumber);
+    const token = await gateway.pair(ownNumber);
+    await introduce(gateway, token, bare, bareNumber);
+    const hook = {
+      url: `${await receiver.ask<string>('receive')}/hook`,
+      enabled: true,
+      events: ['messages'],
+      excludeMessages: ['fromMeYes'],
+    };
+    await postJson(`${gateway.address}/webhook`, hook, { token });
+    const stage = new Stage(sandbox, dam);
+    const ours: Side = { number: ownNumber, client: gateway, end: receiver, database: gateway.database };
+    const theirs: Side = { number: bareNumber, client: bare, end: bare, database: null };
+    return [...(await compareBursts(stage, ours, theirs, setting)), await comparePaced(stage, ours, theirs, setting)];
+  },
+};

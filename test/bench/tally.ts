@@ -1,0 +1,33 @@
+/** What arrived in this process: how much, when, and how long it was on its way. Loaded by the processes at the far end of a bench. */
+import { answer } from './probe.ts';
+
+/** Unix time in milliseconds, with fractions: comparable between the processes of one machine. */
+export const now = (): number => performance.timeOrigin + performance.now();
+
+export interface Arrivals {
+  readonly count: number;
+  /** Moments of the first and the last one. */
+  readonly first: number;
+  readonly last: number;
+}
+
+/** How a text tells when it was sent; a body of JSON may have it as a field. */
+export const sentAt = (at: number): string => `sent at ${at.toFixed(3)}`;
+const moment = /(?:"at":|sent at )([\d.]+)/;
+
+/** Milliseconds. */
+let late: number[] = [];
+let [first, last] = [0, 0];
+
+export const arrived = (text: string): void => {
+  last = now();
+  if (late.length === 0) first = last;
+  late.push(last - Number(moment.exec(text)?.[1] ?? NaN));
+};
+
+answer('reset', () => {
+  late = [];
+  [first, last] = [0, 0];
+});
+answer('received', (): Arrivals => ({ count: late.length, first, last }));
+answer('late', () => late);
