@@ -4,7 +4,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { StorageUnavailable, type Log } from '#actors/ports.ts';
 import { explained } from './failures.ts';
 import { makeOrm, poolOf, type Client } from './orm.ts';
-import { storable } from './texts.ts';
+import { parameterOf } from './parameters.ts';
 
 /** A statement that each connection prepares once. Its text never changes, so that values cannot become part of it. */
 export interface Statement {
@@ -41,7 +41,7 @@ const probeInterval = 500;
 
 const runnerOf = (client: Client): Runner => ({
   rows: async <T>(statement: Statement, values: readonly unknown[]) => {
-    const result = await client.query({ ...statement, values: values.map(storable) });
+    const result = await client.query({ ...statement, values: values.map(parameterOf) });
     return result.rows as readonly T[];
   },
 });

@@ -1,7 +1,7 @@
 /** PostgreSQL takes neither the character zero nor half a surrogate pair, and strangers and clients may send both. */
 
 const forbidden = /\0|[\ud800-\udfff]/;
-const cleanText = (text: string): string => (forbidden.test(text) ? text.replaceAll('\0', '').toWellFormed() : text);
+export const cleanText = (text: string): string => (forbidden.test(text) ? text.replaceAll('\0', '').toWellFormed() : text);
 
 /** The value with every text in it made storable; the value itself when it is neither text, list nor plain object. */
 export const storable = (value: unknown): unknown => {
