@@ -64,6 +64,14 @@ export const readBodies = (app: FastifyInstance): void => {
   });
 };
 
+/** Keeps only what counts of a body, before it is checked. */
+export const readEssential =
+  (essential: (body: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>) =>
+  (request: FastifyRequest, _reply: FastifyReply, next: () => void): void => {
+    request.body = essential(request.body as Record<string, unknown>);
+    next();
+  };
+
 /** Makes numbers of the texts that clients of dynamic languages send for these fields. */
 export const readNumbers =
   (names: readonly string[]) =>

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 import { type Static, type TSchema, type TUnknown, Type } from 'typebox';
 import type { InstanceId, Refusal, Result } from '#actors/gateway.ts';
 import { type CredentialName, credentials } from './auth.ts';
-import { readNumbers } from './body.ts';
+import { readEssential, readNumbers } from './body.ts';
 import type { Complaints } from './complaint.ts';
 import { sendRefusal } from './errors.ts';
 
@@ -28,6 +28,8 @@ export interface RouteSpec<Body extends TSchema, Query extends TSchema> {
   readonly query?: Query;
   /** Shape of the answer, for the documents only: nothing is dropped from what `run` returns. */
   readonly answer: TSchema;
+  /** What of a body counts, where some of it is to be ignored even when it makes no sense. */
+  readonly essential?: (body: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
   readonly complaints?: Complaints;
   readonly surprise?: string;
   /** Fields that a refusal of this route has beside `error`. */
@@ -71,6 +73,10 @@ const configOf = ({ credential, complaints, surprise }: Route) => ({
 
 export const addRoute = (app: FastifyInstance, spec: Route): void => {
   const numbers = numbersOf(spec);
+  const preValidation = [
+    ...(spec.essential === undefined ? [] : [readEssential(spec.essential)]),
+    ...(numbers.length === 0 ? [] : [readNumbers(numbers)]),
+  ];
   for (const [index, name] of spec.on.entries()) {
     const [method, url] = name.split(' ') as [HTTPMethods, string];
     app.route({
@@ -78,7 +84,7 @@ export const addRoute = (app: FastifyInstance, spec: Route): void => {
       url,
       schema: schemaOf(spec, index > 0),
       config: configOf(spec),
-      ...(numbers.length === 0 ? {} : { preValidation: readNumbers(numbers) }),
+      preValidation,
       // A stream has no end that an answer to HEAD could tell of.
       exposeHeadRoute: method === 'GET' && spec.produces === undefined,
       handler: async (request, reply) => {

@@ -74,6 +74,8 @@ test('POST /webhook: several webhooks are added, updated and deleted by their id
     left.map(({ id }) => id),
     [managed?.id, b?.id],
   );
+  const ignored = { url: 7, events: 'All', enabled: 'no', excludeMessages: 'x', secret: false, headers: [] };
+  assert.equal((await save(shop, { action: 'delete', id: b?.id, ...ignored })).length, 1, 'only the id counts');
   await save(shop, { url: `${url}/c`, events: ['messages'] });
   await confirm(shop, listOf(await shop.call('GET', '/webhook')));
 });
@@ -84,7 +86,7 @@ test('POST /webhook: a delete without an id goes by the address; a repeated dele
   await save(shop, { action: 'add', url: `${url}/other`, events: ['messages'] });
   for (let round = 0; round < 2; round += 1)
     assert.deepEqual(
-      (await save(shop, { action: 'delete', url })).map((hook) => hook.url),
+      (await save(shop, { action: 'delete', id: '', url, events: 7 })).map((hook) => hook.url),
       [`${url}/other`],
     );
   for (let round = 0; round < 2; round += 1) assert.equal((await save(shop, { action: 'delete', id: one?.id })).length, 1);

@@ -17,6 +17,13 @@ const inputOf = ({ action = '', id = '', url = '', ...rest }: Static<typeof shap
   ...pick(rest),
 });
 
+/** A delete goes by the id alone, or by the address as some clients do it; whatever else comes with it is ignored (specification 4.1 rule 4). */
+const essential = (body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
+  const { action, id, url } = body;
+  if (action !== 'delete') return body;
+  return id === undefined || id === '' ? { action, ...(url === undefined ? {} : { url }) } : { action, id };
+};
+
 type Choices = Omit<WebhookInput, 'action' | 'id' | 'url'>;
 
 /** Drops fields that nobody knows. */
@@ -53,6 +60,7 @@ const localRoutes = (gateway: Gateway): readonly Route[] => [
     tag,
     summary: 'Add, change or delete a webhook; without action and id there is one that is created or changed',
     body: shape.WebhookBody,
+    essential,
     answer: shape.WebhooksAnswer,
     complaints: { action: 'Invalid action' },
     surprise: 'Could not save webhook',
