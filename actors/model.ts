@@ -356,6 +356,8 @@ export interface Refusal {
   readonly code?: number;
   /** Seconds. */
   readonly retryAfter?: number;
+  /** Unix milliseconds between which it is refused, where that is known. */
+  readonly pause?: { readonly from: number; readonly to: number };
 }
 
 export type Result<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: Refusal };

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import type { Refusal } from '#actors/gateway.ts';
+import { now } from '#test/contract/samples.ts';
 import { storageAway } from '#test/fakes/gateway.ts';
 import { asAdmin, asInstance, bodyLimit, setUp, token } from './setup.ts';
 
@@ -42,16 +43,19 @@ test('refusal: says after how many seconds to try again, in whole ones', async (
   const { app, gateway } = await setUp(t);
   gateway.refuseNext = { reason: 'capped', message: 'full', retryAfter: 29.1 };
   assert.equal((await app.inject(send)).headers['retry-after'], '30');
-  gateway.refuseNext = { reason: 'capped', message: 'Admin token rotation cooldown active', retryAfter: 60 };
+  const pause = { from: now - 1_000, to: now + 59_500 };
+  gateway.refuseNext = { reason: 'capped', message: 'Admin token rotation cooldown active', retryAfter: 60, pause };
   const rotation = await app.inject({ method: 'POST', url: '/admin/token/rotate', headers: asAdmin });
   assert.equal(rotation.statusCode, 429);
-  assert.partialDeepStrictEqual(rotation.json(), { error: 'Admin token rotation cooldown active', retry_after_ms: 60_000 });
+  const times = { last_rotated_at: pause.from, next_rotation_at: pause.to, retry_after_ms: 59_500 };
+  assert.deepEqual(rotation.json(), { error: 'Admin token rotation cooldown active', ...times });
 });
 
 const surprises: readonly (readonly [on: string, payload: object, text: string])[] = [
   ['POST /send/text', send.payload, 'Internal server error'],
   ['POST /webhook', { url: 'https://example.com/', events: ['All'] }, 'Could not save webhook'],
   ['POST /globalwebhook', { url: 'https://example.com/', events: ['All'] }, 'Failed to save global webhook to database'],
+  ['POST /admin/token/rotate', {}, 'Failed to persist admin token'],
 ];
 
 for (const [on, payload, text] of surprises) {

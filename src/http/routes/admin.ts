@@ -19,11 +19,9 @@ const created = (now: () => number) => (view: InstanceView) => ({
   info: 'Use the token to connect the instance: POST /instance/connect.',
 });
 
-/** A rotation that came too early says when the next one is allowed. */
-const cooldown = ({ reason, retryAfter = 0 }: Refusal, now: number) => {
-  const wait = retryAfter * 1000;
-  return reason === 'capped' ? { next_rotation_at: now + wait, retry_after_ms: wait } : {};
-};
+/** A rotation that came too early says when the last one was and when the next one is allowed. */
+const cooldown = ({ pause }: Refusal, now: number) =>
+  pause === undefined ? {} : { last_rotated_at: pause.from, next_rotation_at: pause.to, retry_after_ms: Math.max(0, pause.to - now) };
 
 export const adminRoutes = (gateway: Gateway, now: () => number): readonly Route[] => {
   const shown = (view: InstanceView) => instanceView(view, now());
@@ -72,6 +70,7 @@ export const adminRoutes = (gateway: Gateway, now: () => number): readonly Route
       summary: 'Replace the admin token; the old one is void at once',
       answer: shape.AdminTokenAnswer,
       details: (refusal) => cooldown(refusal, now()),
+      surprise: 'Failed to persist admin token',
       run: async () =>
         answering((token: string) => ({
           success: true,
