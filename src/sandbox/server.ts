@@ -8,6 +8,7 @@ import { WebSocketServer } from 'ws';
 import { AppState } from './app-state.ts';
 import { openIdentity, type ServerIdentity } from './certificates.ts';
 import { buildControl } from './control/app.ts';
+import { answerBelow, refuse } from './control/below.ts';
 import type { Sandbox } from './face.ts';
 import { Faults } from './faults.ts';
 import { Groups } from './groups.ts';
@@ -30,6 +31,7 @@ import { Database, Records } from './store/database.ts';
 import { KeyStore } from './store/keys.ts';
 import { MessageStore } from './store/messages.ts';
 import { QueueStore } from './store/queue.ts';
+import { SentStore } from './store/sent.ts';
 import { maxFrame } from './wire/codec.ts';
 import { Connection } from './wire/connection.ts';
 import { World } from './world.ts';
@@ -69,8 +71,13 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
     noiseRoot: Buffer.from(identity.root).toString('hex'),
     mediaAuthority: certificates.authority,
   });
-  const control = await buildControl(sandbox, { onSurprise: (error) => log.error({ error: String(error) }, 'control.failed') });
-  const http = createHttpServer((request, response) => control.handler(request, response));
+  const control = await buildControl(sandbox, {
+    onSurprise: (error) => log.error({ error: String(error) }, 'control.failed'),
+    memory: new SentStore(db),
+  });
+  // A request without a host is refused by the interface itself.
+  const http = createHttpServer({ requireHostHeader: false }, (request, response) => control.handler(request, response));
+  answerBelow(http);
   const clients = acceptClients(http, parts, identity);
   const https = createMediaHost(certificates, { media: parts.media, counters: parts.counters, auth: parts.mediaAuth });
   const sockets = new Set<Socket>();
@@ -131,15 +138,13 @@ function acceptClients(http: HttpServer, parts: Parts, identity: ServerIdentity)
   const clients = new Set<Connection>();
   const handler = createHandler(parts);
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxFrame, perMessageDeflate: false, autoPong: false });
+  sockets.on('wsClientError', (error, socket) => refuse(socket, 400, error.message));
   http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const fault = parts.faults.take('refuseUpgrade');
-    const refused = fault && (fault.code ?? 503);
     const path = (request.url ?? '').split('?')[0];
-    const status = refused ?? (path !== '/ws/chat' ? 404 : clients.size >= maxConnections ? 503 : undefined);
-    if (status !== undefined) {
-      socket.end(`HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-      return;
-    }
+    if (fault) return refuse(socket, fault.code ?? 503, 'refused by a fault');
+    if (path !== '/ws/chat') return refuse(socket, 404, 'only /ws/chat can be upgraded');
+    if (clients.size >= maxConnections) return refuse(socket, 503, 'too many connections');
     sockets.handleUpgrade(request, socket, head, (ws) => {
       parts.counters.connections.open += 1;
       parts.counters.connections.total += 1;

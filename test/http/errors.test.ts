@@ -1,10 +1,10 @@
 /** How refusals, failures and broken HTTP are answered. */
 import assert from 'node:assert/strict';
-import { connect } from 'node:net';
 import { test } from 'node:test';
 import type { Refusal } from '#actors/gateway.ts';
 import { now } from '#test/contract/samples.ts';
 import { storageAway } from '#test/fakes/gateway.ts';
+import { sendRaw } from '#test/support/raw-http.ts';
 import { asAdmin, asInstance, bodyLimit, setUp, token } from './setup.ts';
 
 const send = { method: 'POST', url: '/send/text', headers: asInstance, payload: { number: '551', text: 'x' } } as const;
@@ -186,18 +186,6 @@ test('stopping: new work is refused with 503', async (t) => {
   assert.deepEqual([reply.statusCode, reply.json()], [503, { error: 'the server is stopping' }]);
 });
 
-/** Sends bytes and resolves with everything that comes back until the connection ends. */
-const raw = (address: string, bytes: string): Promise<string> =>
-  new Promise((resolve, reject) => {
-    const { hostname, port } = new URL(address);
-    let answer = '';
-    const socket = connect(Number(port), hostname, () => socket.write(bytes));
-    socket.setTimeout(2000, () => socket.destroy(new Error('no answer in time')));
-    socket.on('data', (chunk) => void (answer += chunk.toString()));
-    socket.on('end', () => resolve(answer));
-    socket.on('error', reject);
-  });
-
 const head = 'Host: x\r\nConnection: close\r\n';
 const broken: readonly (readonly [title: string, bytes: string, status: number])[] = [
   ['no HTTP at all', 'hello\r\n\r\n', 400],
@@ -214,9 +202,9 @@ test('broken HTTP: is answered with an error in the usual shape', async (t) => {
   const { address } = await setUp(t);
   const base = await address();
   for (const [title, bytes, status] of broken) {
-    const answer = await raw(base, bytes);
-    assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `), `${title}: ${answer}`);
-    assert.equal(typeof JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4)).error, 'string', title);
+    const answer = await sendRaw(base, bytes);
+    assert.equal(answer.status, status, `${title}: ${answer.text}`);
+    assert.equal(typeof JSON.parse(answer.body).error, 'string', title);
   }
 });
 

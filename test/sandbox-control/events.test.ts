@@ -64,7 +64,7 @@ test('stream: HEAD does not open it', async (t) => {
 
 test('journal: a sent message is remembered and follows its receipts, forwards only', async () => {
   const sandbox = new FakeSandbox();
-  const journal = createJournal(sandbox, () => 42);
+  const journal = createJournal(sandbox, { now: () => 42 });
   const { id } = await journal.send(ana, account, { kind: 'text', text: 'hi', replyTo: 'A' });
   assert.deepEqual(journal.sentBy(ana), [{ id, from: ana, to: account, at: 42, kind: 'text', text: 'hi', about: 'A', status: 'sent' }]);
   for (const kind of ['read', 'delivered'] as const) sandbox.emit({ type: 'receipt', to: ana, id, kind, by: account });

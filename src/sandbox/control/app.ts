@@ -8,7 +8,7 @@ import { createCamera } from './camera.ts';
 import { handleErrors, sendError } from './errors.ts';
 import { createEventStream } from './events.ts';
 import { checkCaller } from './guard.ts';
-import { createJournal } from './journal.ts';
+import { createJournal, type SentMemory } from './journal.ts';
 import { page } from './page.ts';
 import { channels } from './routes/channels.ts';
 import { contacts } from './routes/contacts.ts';
@@ -29,6 +29,8 @@ export interface Control {
 /** `onSurprise` hears of every failure that nobody expected; the caller of the interface only sees a 500. */
 export interface ControlOptions {
   readonly onSurprise?: (error: unknown) => void;
+  /** What people sent, beyond a restart. */
+  readonly memory?: SentMemory;
 }
 
 const openapi = {
@@ -61,7 +63,7 @@ const acceptJsonOnly = (app: FastifyInstance): void => {
   });
 };
 
-export const buildControl = async (sandbox: Sandbox, { onSurprise = () => undefined }: ControlOptions = {}): Promise<Control> => {
+export const buildControl = async (sandbox: Sandbox, { onSurprise = () => undefined, memory }: ControlOptions = {}): Promise<Control> => {
   const app = fastify({
     bodyLimit,
     return503OnClosing: false,
@@ -72,7 +74,7 @@ export const buildControl = async (sandbox: Sandbox, { onSurprise = () => undefi
   // Answers come typed from the face; a serialiser made of the schemas would only be able to drop something.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   const camera = createCamera();
-  const journal = createJournal(sandbox);
+  const journal = createJournal(sandbox, memory === undefined ? {} : { memory });
   const events = createEventStream(journal);
   app.addHook('onRequest', checkCaller);
   handleErrors(app, onSurprise);

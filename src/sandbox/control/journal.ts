@@ -29,6 +29,17 @@ export interface Journal {
   close(): void;
 }
 
+/** Where it is kept beyond a restart. */
+export interface SentMemory {
+  /** Oldest first. */
+  all(): readonly SentMessage[];
+  /** Keeps the message, and of all no more than the newest `most`. */
+  put(message: SentMessage, most: number): void;
+  confirm(id: string, status: SentMessage['status']): void;
+}
+
+const noMemory: SentMemory = { all: () => [], put: () => undefined, confirm: () => undefined };
+
 const remembered = 5_000;
 const order: readonly Status[] = ['sent', 'delivered', 'read', 'played'];
 
@@ -67,16 +78,30 @@ const putBounded = <V>(map: Map<string, V>, key: string, value: V): void => {
   if (map.size > remembered) for (const oldest of map.keys()) return void map.delete(oldest);
 };
 
-export const createJournal = (sandbox: Pick<Sandbox, 'send' | 'subscribe'>, now: () => number = Date.now): Journal => {
+export interface JournalOptions {
+  readonly memory?: SentMemory;
+  /** Unix time in milliseconds. */
+  readonly now?: () => number;
+}
+
+export const createJournal = (
+  sandbox: Pick<Sandbox, 'send' | 'subscribe'>,
+  { memory = noMemory, now = Date.now }: JournalOptions = {},
+): Journal => {
   const sent = new Map<string, Omit<SentMessage, 'status'>>();
   const statuses = new Map<string, Status>();
   const listeners = new Set<(event: ControlEvent) => void>();
+  for (const { status, ...message } of memory.all()) {
+    sent.set(message.id, message);
+    statuses.set(message.id, status);
+  }
 
   const emit = (event: ControlEvent) => listeners.forEach((listener) => listener(event));
   // A receipt may come before `send` has answered, so statuses are kept apart from the messages.
   const unsubscribe = sandbox.subscribe((event) => {
     if (event.type === 'receipt' && order.indexOf(event.kind) > order.indexOf(statuses.get(event.id) ?? 'sent')) {
       putBounded(statuses, event.id, event.kind);
+      if (sent.has(event.id)) memory.confirm(event.id, event.kind);
     }
     emit(event);
   });
@@ -87,6 +112,7 @@ export const createJournal = (sandbox: Pick<Sandbox, 'send' | 'subscribe'>, now:
       const { id } = await sandbox.send(from, to, content, addressing === undefined ? {} : { addressing });
       const message = { id, from, to, at: now(), kind: content.kind, text: textOf(content), ...aboutOf(content) };
       putBounded(sent, id, message);
+      memory.put(view(message), remembered);
       emit({ type: 'sent', message: view(message) });
       return { id };
     },

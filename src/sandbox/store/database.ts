@@ -16,6 +16,7 @@ const schema = `
     at INTEGER NOT NULL, attempts INTEGER NOT NULL, confirmed TEXT NOT NULL, content BLOB, view TEXT, extra TEXT NOT NULL,
     UNIQUE (owner, id, author));
   CREATE INDEX IF NOT EXISTS message_owner ON message (owner, seq);
+  CREATE TABLE IF NOT EXISTS sent (seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, value TEXT NOT NULL, status TEXT NOT NULL);
   CREATE TABLE IF NOT EXISTS patch (owner TEXT, collection TEXT, version INTEGER, value BLOB NOT NULL,
     PRIMARY KEY (owner, collection, version)) WITHOUT ROWID;
 `;

@@ -1,0 +1,25 @@
+/** HTTP as nobody polite would send it. */
+import { connect } from 'node:net';
+
+export interface RawAnswer {
+  readonly status: number;
+  /** Head and body as they came. */
+  readonly text: string;
+  readonly body: string;
+}
+
+/** Sends bytes and resolves with everything that comes back until the connection ends. */
+export const sendRaw = (address: string, bytes: string): Promise<RawAnswer> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(address);
+    let text = '';
+    const socket = connect(Number(port), hostname, () => socket.write(bytes));
+    socket.setTimeout(20_000, () => socket.destroy(new Error('no answer in time')));
+    socket.on('data', (chunk) => void (text += chunk.toString()));
+    socket.on('end', () => {
+      socket.end();
+      const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(text)?.[1] ?? 0);
+      resolve({ status, text, body: text.slice(text.indexOf('\r\n\r\n') + 4) });
+    });
+    socket.on('error', reject);
+  });
