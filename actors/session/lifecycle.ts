@@ -95,15 +95,12 @@ const code = {
   actions: { type: 'showCode' as const, params: ({ event }: { event: { code: string } }) => event.code },
 } as const;
 
-const endOperation = { type: 'endOperation' as const, params: ({ event }: { event: { actorId: string } }) => event.actorId };
-
 export const lifecycle = kit.createMachine({
   id: 'lifecycle',
   context: ({ input }) => ({ ...input, options: {}, openedAt: 0, retryInMs: 0, ...nothingShown, ...calm }),
   initial: 'beginning',
   on: {
-    'xstate.done.actor.op.*': { actions: endOperation },
-    'xstate.error.actor.op.*': { actions: endOperation },
+    'operation.ended': { actions: { type: 'endOperation', params: ({ event }) => event.id } },
   },
   states: {
     beginning: {
@@ -189,7 +186,7 @@ export const lifecycle = kit.createMachine({
       entry: ['passGate', 'noteOpened', 'announceConnected', 'goLive'],
       on: {
         ...endings,
-        'instance.request': { actions: { type: 'startOperation', params: ({ event }) => event } },
+        'instance.request': { actions: 'startOperation' },
         'platform.identity': { actions: { type: 'notePatch', params: ({ event }) => event.patch } },
         'platform.closed': closes(false),
       },

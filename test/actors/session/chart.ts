@@ -100,8 +100,8 @@ export class Chart {
 }
 
 /** A chart whose session is live. */
-export async function liveChart(change: Partial<Policy> = {}, seed = 1): Promise<Chart> {
-  const chart = new Chart('online', change, seed);
+export async function liveChart(change: Partial<Policy> = {}, seed = 1, inspect?: (event: InspectionEvent) => void): Promise<Chart> {
+  const chart = new Chart('online', change, seed, inspect);
   await settle();
   await chart.login();
   return chart;

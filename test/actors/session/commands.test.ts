@@ -275,6 +275,19 @@ test('operation: thousands leave no child behind', async () => {
   assert.equal(chart.time.armed, 0);
 });
 
+test('operation: all of them speak of themselves in one type of event, since XState never forgets a type that it was told', async () => {
+  const types = new Set<string>();
+  const chart = keep(await liveChart({}, 1, (event) => void (event.type === '@xstate.event' && types.add(event.event.type))));
+  types.clear();
+  for (let n = 0; n < 20; n += 1) await chart.request(n, n % 2 === 0 ? async () => n : () => Promise.reject(new Error('no')));
+  await settle();
+  assert.deepEqual(chart.children, ['link']);
+  assert.deepEqual([...types].filter((type) => !type.startsWith('xstate.init') && !type.startsWith('xstate.stop')).toSorted(), [
+    'instance.request',
+    'operation.ended',
+  ]);
+});
+
 test('chart: a session that is live holds no timer and no place in the gate', async () => {
   const chart = keep(new Chart('online', { handshakes: { atOnce: 1, perSecond: 100 } }));
   await settle();

@@ -34,7 +34,7 @@ const rows: readonly Row[] = nodes.flatMap((node) =>
 /** What a path may be made of. The end of a suspension depends on the clock, which a computed path has not: it is walked by hand. */
 const steps: readonly Step[] = [...new Set(rows.map((row) => row.type))]
   .filter((type) => type !== 'always' && !type.startsWith('xstate.after.suspension'))
-  .flatMap((type) => (type === 'platform.closed' ? [...closes, suspended] : [{ type: type.replace('op.*', 'op.1') }]));
+  .flatMap((type) => (type === 'platform.closed' ? [...closes, suspended] : [{ type }]));
 
 const eventOf = ({ type, code, expire }: Step): LifecycleEvent =>
   ({
@@ -42,7 +42,7 @@ const eventOf = ({ type, code, expire }: Step): LifecycleEvent =>
     step: { type, code, expire },
     options: {},
     identity,
-    actorId: 'op.1',
+    id: 'op.1',
     n: 1,
     qr: 'text',
     code: 'ABCD1234',

@@ -62,8 +62,7 @@ export class Walk {
 
   async #cause({ type, code, expire }: Step): Promise<void> {
     const { chart } = this;
-    if (type.startsWith('xstate.done.actor.op')) return this.#request(async () => 1);
-    if (type.startsWith('xstate.error.actor.op')) return this.#request(() => Promise.reject(new Error('no')));
+    if (type === 'operation.ended') return this.#request(async () => 1);
     if (type.endsWith('admission')) return chart.gate.release('other');
     if (type.startsWith('xstate.done') || type.startsWith('xstate.error')) return this.#letGo(type.startsWith('xstate.done'));
     if (type.startsWith('xstate.after')) return chart.time.pass(chart.time.rings[0] ?? 0);
