@@ -55,8 +55,8 @@ export interface AuthOptions {
   onLost(error: unknown): void;
 }
 
-/** Entries kept in memory, absent ones included. An idle session has a few dozen, a busy one keeps the conversations of the last hours. */
-const cacheLimit = 1_000;
+/** Entries kept in memory, up to twice as many, absent ones included. An idle session has a few dozen, a busy one keeps the conversations of the last hours. */
+const cacheLimit = 500;
 /** Read at every start, few, and asked for by the first requests: they come with one query. */
 const warmTypes = ['app-state-sync-version', 'app-state-sync-key', runType, plainType] as const;
 /** Privacy tokens are given once in each week of Unix time. */
@@ -93,10 +93,11 @@ class SessionKeys {
   }
 
   peek(type: KeyType, id: string): unknown {
-    const waits = this.writer.peek(type, id);
-    if (waits !== undefined) return waits;
     // One-time keys are read once: only those of a pairing under way are kept.
-    return type === 'pre-key' ? this.#fresh?.get(id) : this.#cache.get(`${type} ${id}`);
+    const remembered = type === 'pre-key' ? undefined : this.#cache.get(`${type} ${id}`);
+    if (remembered !== undefined) return remembered;
+    const waits = this.writer.peek(type, id);
+    return waits === undefined && type === 'pre-key' ? this.#fresh?.get(id) : waits;
   }
 
   async get(type: KeyType, ids: readonly string[]): Promise<Record<string, unknown>> {

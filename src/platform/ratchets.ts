@@ -12,6 +12,7 @@ import {
   type SignalKeyStoreWithTransaction,
   type SocketConfig,
 } from '@whiskeysockets/baileys';
+import { rememberLids } from './lid-memory.ts';
 
 /** One step: what it changed. */
 export interface Step {
@@ -43,6 +44,7 @@ export const ratchetsOf =
   (host: RatchetHost): Make =>
   (auth, logger, pnToLid) => {
     const inner = DEFAULT_CONNECTION_CONFIG.makeSignalRepository(auth, logger, pnToLid);
+    rememberLids(inner.lidMapping);
     const keys = auth.keys as SignalKeyStoreWithTransaction;
     /** Out of the transaction of whoever calls: a send's lasts until its frame is written. */
     const outside = AsyncLocalStorage.snapshot();

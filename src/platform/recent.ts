@@ -6,22 +6,31 @@ export interface Recent<T> {
   delete(key: string): void;
 }
 
-/** Insertion order is the order of use: the first entry is the one that was not used for longest. */
+/**
+ * Keeps the `limit` entries that were used last, and at most twice as many. Two generations: what is used moves to the young one, and when that
+ * is full the old one is dropped. One map in the order of use would be rewritten with every read.
+ */
 export const createRecent = <T>(limit: number): Recent<T> => {
-  const entries = new Map<string, T>();
+  let young = new Map<string, T>();
+  let old = new Map<string, T>();
+  const keep = (key: string, value: T): void => {
+    young.set(key, value);
+    if (young.size <= limit) return;
+    old = young;
+    young = new Map();
+  };
   return {
     get(key) {
-      const value = entries.get(key);
-      if (value === undefined) return undefined;
-      entries.delete(key);
-      entries.set(key, value);
-      return value;
+      const value = young.get(key);
+      if (value !== undefined) return value;
+      const older = old.get(key);
+      if (older !== undefined) keep(key, older);
+      return older;
     },
-    set(key, value) {
-      entries.delete(key);
-      entries.set(key, value);
-      if (entries.size > limit) for (const oldest of entries.keys()) return void entries.delete(oldest);
+    set: keep,
+    delete(key) {
+      young.delete(key);
+      old.delete(key);
     },
-    delete: (key) => void entries.delete(key),
   };
 };

@@ -1,13 +1,6 @@
 /** From what a client of the interface asked for to a message of the platform, and on its way. */
-import {
-  generateMessageIDV2,
-  generateWAMessage,
-  type GroupMetadata,
-  proto,
-  type WAMessage,
-  type WASocket,
-  type WAUrlInfo,
-} from '@whiskeysockets/baileys';
+import { randomUUID } from 'node:crypto';
+import { generateWAMessage, type GroupMetadata, proto, type WAMessage, type WASocket, type WAUrlInfo } from '@whiskeysockets/baileys';
 import type { Message } from '#actors/model.ts';
 import type { Composed, TextSend, Transmission } from '#actors/ports.ts';
 import { closeOf } from './close-cause.ts';
@@ -40,6 +33,12 @@ export interface Line {
 type Composition = { readonly ok: true; readonly composed: Composed } | { readonly ok: false; readonly message: string };
 
 const firstLink = (text: string): string => /https?:\/\/[^\s<>"]+/i.exec(text)?.[0] ?? '';
+
+/** As the platform's web client makes them: `3EB0` and 18 digits. Node pools the randomness of UUIDs; the library asks the system for each id. */
+const newMessageId = (): string => {
+  const [first = '', second = '', , , last = ''] = randomUUID().split('-');
+  return `3EB0${(first + second + last).slice(0, 18).toUpperCase()}`;
+};
 
 /** A picture as clients write it: a data URL or bare base64. Null for an address. */
 const inlinePicture = (image: string): Buffer | null =>
@@ -132,7 +131,7 @@ export const composeText = async (send: TextSend, line: Line): Promise<Compositi
     ...(mentions.length === 0 ? {} : { mentions }),
     ...(send.forward ? { contextInfo: { isForwarded: true, forwardingScore: 1 } } : {}),
   };
-  const messageId = generateMessageIDV2(userJid);
+  const messageId = newMessageId();
   // No upload: a text has no media.
   const upload = () => Promise.reject(new Error('a text uploads nothing'));
   const full = await generateWAMessage(jid, content, { userJid, messageId, upload, ...(quoted === null ? {} : { quoted }) });

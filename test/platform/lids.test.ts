@@ -1,0 +1,51 @@
+/** What is remembered of people's LIDs is what the library would answer. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { rememberLids } from '#src/platform/lid-memory.ts';
+
+type Mapping = Parameters<typeof rememberLids>[0];
+
+/** The part of the library that is asked, over a table that a test holds in its hand. */
+const makeMapping = () => {
+  const table = new Map<string, string>();
+  const state = { asked: 0, hold: Promise.resolve() };
+  const mapping = {
+    async getLIDForPN(pn: string) {
+      state.asked += 1;
+      const lid = table.get(pn) ?? null;
+      await state.hold;
+      return lid;
+    },
+    async storeLIDPNMappings(pairs: { lid: string; pn: string }[]) {
+      for (const { lid, pn } of pairs) table.set(pn, lid);
+    },
+  } as unknown as Mapping;
+  rememberLids(mapping);
+  return { mapping, state, know: (pn: string, lid: string) => mapping.storeLIDPNMappings([{ lid, pn }]) };
+};
+
+test('lids: a known one is looked up once', async () => {
+  const { mapping, state, know } = makeMapping();
+  await know('1@s.whatsapp.net', '7@lid');
+  for (let n = 0; n < 3; n += 1) assert.equal(await mapping.getLIDForPN('1@s.whatsapp.net'), '7@lid');
+  assert.equal(state.asked, 1);
+});
+
+test('lids: an unknown one is looked up again, for it may become known', async () => {
+  const { mapping, know } = makeMapping();
+  assert.equal(await mapping.getLIDForPN('1@s.whatsapp.net'), null);
+  await know('1@s.whatsapp.net', '7@lid');
+  assert.equal(await mapping.getLIDForPN('1@s.whatsapp.net'), '7@lid');
+});
+
+test('lids: a new pair replaces what was remembered, even when it comes during a look', async () => {
+  const { mapping, state, know } = makeMapping();
+  await know('1@s.whatsapp.net', '7@lid');
+  const { promise, resolve } = Promise.withResolvers<void>();
+  state.hold = promise;
+  const early = mapping.getLIDForPN('1@s.whatsapp.net');
+  await know('1@s.whatsapp.net', '8@lid');
+  resolve();
+  assert.equal(await early, '7@lid');
+  assert.equal(await mapping.getLIDForPN('1@s.whatsapp.net'), '8@lid');
+});
