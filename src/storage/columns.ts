@@ -99,26 +99,45 @@ export const messageFields = listOf(plainMessage, selected);
 export const storedMessageFields = `${listOf(without(messageColumns, ['raw']), selected)}, null as "raw"`;
 export const chatFields = listOf(chatColumns, selected);
 
+/** What a column holds where nothing is known; null where that is no value. */
+const defaults: Readonly<Record<SqlType, unknown>> = { text: '', bigint: 0, boolean: false, jsonb: null, bytea: null, 'text[]': '[]' };
+const inSql: Readonly<Record<SqlType, string | null>> = {
+  text: `''`,
+  bigint: '0',
+  boolean: 'false',
+  jsonb: null,
+  bytea: null,
+  'text[]': `'[]'`,
+};
+
 /**
  * A set of rows as parameters: one array for each column, beginning with parameter `first`. An array is read ten times faster than the same
- * values in JSON. What has no array of its own travels as JSON text.
+ * values in JSON. What has no array of its own travels as JSON text. Most columns of most rows hold nothing, so that a column without any value
+ * is not written at all (a third of what a commit costs on this side).
  */
 export const makeRowSet = (columns: Readonly<Record<string, SqlType>>, first: number) => {
   const fields = Object.entries(columns);
+  const value = (field: string): string => {
+    const type = columns[field] ?? 'text';
+    const plain = `fresh.${columnOf(field)}`;
+    const given = inSql[type] === null ? plain : `coalesce(${plain}, ${inSql[type]})`;
+    if (type === 'text[]') return `array(select jsonb_array_elements_text(${given}::jsonb))`;
+    return type === 'jsonb' ? `${given}::jsonb` : given;
+  };
   const arrays = fields.map(([, type], at) => `$${first + at}::${type === 'jsonb' || type === 'text[]' ? 'text' : type}[]`).join(', ');
   return {
     next: first + fields.length,
     columns: listOf(columns, columnOf),
-    values: listOf(columns, (field, type) => {
-      const value = `fresh.${columnOf(field)}`;
-      if (type === 'text[]') return `array(select jsonb_array_elements_text(${value}::jsonb))`;
-      return type === 'jsonb' ? `${value}::jsonb` : value;
-    }),
+    value,
+    values: listOf(columns, value),
     from: `unnest(${arrays}) with ordinality as fresh (${listOf(columns, columnOf)}, position)`,
     /** The array of one column, to be asked for by `any`: an estimate of a join alone may lead to a scan of all rows. */
     array: (field: string) => `$${first + fields.findIndex(([name]) => name === field)}::text[]`,
-    parameters: (rows: readonly object[]): readonly (readonly unknown[])[] =>
-      fields.map(([field, type]) => rows.map((row) => toParameter((row as Readonly<Record<string, unknown>>)[field], type))),
+    parameters: (rows: readonly object[]): readonly (readonly unknown[] | null)[] =>
+      fields.map(([field, type]) => {
+        const values = rows.map((row) => toParameter((row as Readonly<Record<string, unknown>>)[field], type));
+        return values.every((one) => one === defaults[type]) ? null : values;
+      }),
   };
 };
 

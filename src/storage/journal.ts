@@ -14,13 +14,61 @@ export interface JournalChance {
   eventId(): string;
 }
 
-/** The four sets of rows of one commit, numbered one after the other behind $1, the instance. */
-const newMessages = messageRows(2);
-const changes = makeRowSet({ messageId: 'text', chatId: 'text', status: 'text', error: 'text', deletedAt: 'bigint' }, newMessages.next);
-const changedChats = chatRows(changes.next);
-const deliveries = makeRowSet(
-  { webhookId: 'text', eventId: 'text', type: 'text', messageType: 'text', lane: 'text', body: 'text', size: 'bigint', at: 'bigint' },
-  changedChats.next,
+const outboxRows = (first: number) => {
+  const rows = makeRowSet(
+    { webhookId: 'text', eventId: 'text', type: 'text', messageType: 'text', lane: 'text', body: 'text', size: 'bigint', at: 'bigint' },
+    first,
+  );
+  // Webhooks that were removed meanwhile get nothing.
+  const sql = `insert into outbox (instance_id, attempts, not_before, ${rows.columns})
+    select $1, 0, 0, ${rows.values} from ${rows.from}
+    join webhook on webhook.id = any(${rows.array('webhookId')}) and webhook.id = fresh.webhook_id order by position
+    returning seq, webhook_id, event_id`;
+  return { ...rows, sql };
+};
+
+const changeRows = (first: number) => {
+  const rows = makeRowSet({ messageId: 'text', chatId: 'text', status: 'text', error: 'text', deletedAt: 'bigint' }, first);
+  const sql = `update message set status = ${rows.value('status')}, error = ${rows.value('error')}, deleted_at = ${rows.value('deletedAt')} from ${rows.from}
+    where message.instance_id = $1 and message.message_id = any(${rows.array('messageId')})
+      and message.message_id = fresh.message_id and message.chat_id = fresh.chat_id`;
+  return { ...rows, sql };
+};
+
+/** What one commit may write, in this order, numbered one after the other behind $1, the instance. */
+const sets = { messages: messageRows, changes: changeRows, chats: chatRows, deliveries: outboxRows } as const;
+
+type SetName = keyof typeof sets;
+type Rows = Readonly<Record<SetName, readonly object[]>>;
+
+const setNames = Object.keys(sets) as SetName[];
+
+/** The statement for commits that write these sets, and its parameters: a set that has no rows would cost nearly as much as one that has. */
+const makeWrite = (names: readonly SetName[]) => {
+  const parts: { readonly name: SetName; readonly sql: string; readonly parameters: (rows: readonly object[]) => readonly unknown[] }[] =
+    [];
+  let next = 2;
+  for (const name of names) {
+    const part = sets[name](next);
+    next = part.next;
+    parts.push({ name, ...part });
+  }
+  const withs = parts.map(({ name, sql }) => `${name} as (${sql})`).join(',\n');
+  const written = names.includes('deliveries')
+    ? `select seq::float8 as seq, webhook_id as "webhookId", event_id as "eventId" from deliveries order by deliveries.seq`
+    : `select 1 where false`;
+  return {
+    statement: { name: `journal-write-${names.join('-')}`, text: `with ${withs} ${written}` },
+    values: (instance: string, rows: Rows) => [instance, ...parts.flatMap(({ name, parameters }) => parameters(rows[name]))],
+  };
+};
+
+/** By the sets that have rows. */
+const writes = new Map(
+  Array.from({ length: 2 ** setNames.length - 1 }, (_, n) => setNames.filter((_name, at) => ((n + 1) >> at) & 1)).map((names) => [
+    names.join(),
+    makeWrite(names),
+  ]),
 );
 
 export const journalStatements = {
@@ -36,22 +84,7 @@ export const journalStatements = {
         order by chat_id) as c) as chats`,
   },
   read: { name: 'journal-read', text: `update message set unread = false where instance_id = $1 and chat_id = any($2::text[]) and unread` },
-  /** $1 instance, then the four sets of rows. Webhooks that were removed meanwhile get nothing. */
-  write: {
-    name: 'journal-write',
-    text: `with messages as (${newMessages.sql}),
-      changes as (
-        update message set status = fresh.status, error = fresh.error, deleted_at = fresh.deleted_at from ${changes.from}
-        where message.instance_id = $1 and message.message_id = any(${changes.array('messageId')})
-          and message.message_id = fresh.message_id and message.chat_id = fresh.chat_id),
-      chats as (${changedChats.sql}),
-      deliveries as (
-        insert into outbox (instance_id, attempts, not_before, ${deliveries.columns})
-        select $1, 0, 0, ${deliveries.values} from ${deliveries.from}
-        join webhook on webhook.id = any(${deliveries.array('webhookId')}) and webhook.id = fresh.webhook_id order by position
-        returning seq, webhook_id, event_id)
-      select seq::float8 as seq, webhook_id as "webhookId", event_id as "eventId" from deliveries order by deliveries.seq`,
-  },
+  ...Object.fromEntries([...writes].map(([names, { statement }]) => [`write ${names}`, statement])),
 } as const satisfies Readonly<Record<string, Statement>>;
 
 interface KnownRow {
@@ -88,13 +121,14 @@ const writeOutcome = async (
     return webhooks.map((webhookId) => ({ webhookId, instanceId, eventId, type, messageType, lane, body, attempts: 0, at, notBefore: 0 }));
   });
   if (outcome.readChats.length > 0) await runner.rows(journalStatements.read, [instanceId, outcome.readChats]);
-  const written = await runner.rows<Written>(journalStatements.write, [
-    instanceId,
-    ...newMessages.parameters(outcome.freshMessages),
-    ...changes.parameters(outcome.changedMessages),
-    ...changedChats.parameters(outcome.chats),
-    ...deliveries.parameters(waiting.map((row) => ({ ...row, size: Buffer.byteLength(row.body) }))),
-  ]);
+  const rows: Rows = {
+    messages: outcome.freshMessages,
+    changes: outcome.changedMessages,
+    chats: outcome.chats,
+    deliveries: waiting.map((row) => ({ ...row, size: Buffer.byteLength(row.body) })),
+  };
+  const write = writes.get(setNames.filter((name) => rows[name].length > 0).join());
+  const written = write ? await runner.rows<Written>(write.statement, write.values(instanceId, rows)) : [];
   const seqs = new Map(written.map(({ seq, webhookId, eventId }) => [`${eventId} ${webhookId}`, seq]));
   return waiting.flatMap((delivery) => {
     const seq = seqs.get(`${delivery.eventId} ${delivery.webhookId}`);
