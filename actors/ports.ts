@@ -192,6 +192,8 @@ export interface Time {
   now(): number;
   setTimeout(fn: () => void, ms: number): unknown;
   clearTimeout(id: unknown): void;
+  /** Resolves when everything that is ready has had its turn, without waiting for anything. */
+  turn(): Promise<void>;
 }
 
 export interface Ports extends Stores {

@@ -36,6 +36,7 @@ const chance: Chance = {
 
 const time: Time = {
   now: () => Date.now(),
+  turn: () => new Promise((resolve) => setImmediate(resolve)),
   setTimeout: (fn, ms) => setTimeout(fn, ms),
   clearTimeout: (id) => clearTimeout(id as NodeJS.Timeout),
 };

@@ -1,8 +1,8 @@
 /**
  * What an instance's events pass through on their way to storage: in order, in groups, tried again while the database is away.
  *
- * An idle recorder commits at once; a busy one gathers for a few milliseconds, because a group costs hardly more than a single entry. Where
- * somebody waits for an entry it gathers only what comes during the commit before.
+ * A group costs hardly more than a single entry, so that everything of one turn of the event loop goes together. A busy recorder gathers for a few
+ * milliseconds more, unless somebody waits for an entry.
  */
 import type { Entry } from '../model.ts';
 import type { Committed, Log, Time } from '../ports.ts';
@@ -137,8 +137,8 @@ export class Recorder {
 
   async #work(): Promise<void> {
     const { maxWait } = this.#input.limits;
-    await Promise.resolve(); // what was said in the same turn goes into the same group
     while (this.#items.length > 0) {
+      await this.#input.time.turn();
       const group = this.#items.splice(0, Math.max(1, this.#fitting()));
       this.#inHand = group.length;
       await this.#commit(group);

@@ -61,7 +61,12 @@ const portsOf = (stores: Storage): Ports => {
     loopLagMs: () => 0,
     media: { qrPng: async () => '' },
     chance: { random: () => Math.random(), hex: (bytes) => randomBytes(bytes).toString('hex'), token: (length) => 'x'.repeat(length) },
-    time: { now: () => Date.now(), setTimeout: (fn, ms) => setTimeout(fn, ms), clearTimeout: (id) => clearTimeout(id as NodeJS.Timeout) },
+    time: {
+      now: () => Date.now(),
+      turn: () => new Promise((resolve) => setImmediate(resolve)),
+      setTimeout: (fn, ms) => setTimeout(fn, ms),
+      clearTimeout: (id) => clearTimeout(id as NodeJS.Timeout),
+    },
     log: quiet,
     digest: (text) => createHash('sha256').update(text).digest('hex'),
   };

@@ -34,6 +34,11 @@ export class FakeTime implements Time {
     this.#timers.delete(id as number);
   }
 
+  /** Nothing else runs in simulated time. */
+  turn(): Promise<void> {
+    return Promise.resolve();
+  }
+
   /** Timers that are armed. */
   get armed(): number {
     return this.#timers.size;
