@@ -11,7 +11,8 @@ import type { Ports } from './ports.ts';
 import { Cell } from './session/cell.ts';
 import { Hibernation } from './session/hibernation.ts';
 import { cancelInterrupted, queueHostOf, restoreQueues } from './session/sending.ts';
-import { restingView } from './session/status.ts';
+import { beginningOf, restingView } from './session/status.ts';
+import { restingVitals } from './session/vitals.ts';
 import { UnderWay, within } from './waiting.ts';
 
 export interface SupervisorInput {
@@ -20,8 +21,8 @@ export interface SupervisorInput {
   readonly baseUrl: string;
 }
 
-/** Cells made in one turn of the loop at start; making one takes some 50 µs. */
-const cellsPerTurn = 100;
+/** Cells made in one turn of the loop at start; making one and asking for admission takes some 100 µs. */
+const cellsPerTurn = 50;
 
 export class Supervisor {
   readonly ports: Ports;
@@ -52,12 +53,21 @@ export class Supervisor {
       ports,
       policy: policy.hibernation,
       cells: () => this.#cells.values(),
-      room: (cell) => this.full(cell.record.id) === null,
+      resting: (before) => this.#resting(before),
+      cell: (id) => this.cell(id),
+      room: () => policy.maxConnected - this.#counted().size,
     });
     this.#deliveries = new UnderWay(ports.time);
     const outbox = trackedOutbox(ports.outbox, this.#deliveries);
     const receiver = trackedReceiver(ports.receiver, this.#deliveries);
-    this.post = new PostOffice({ ports: { ...ports, outbox, receiver }, policy, baseUrl, cells: this.#cells, open: () => this.accepting });
+    this.post = new PostOffice({
+      ports: { ...ports, outbox, receiver },
+      policy,
+      baseUrl,
+      cells: this.#cells,
+      record: (id) => this.#record(id),
+      open: () => this.accepting,
+    });
   }
 
   /** Reads what is registered. After it commands work; `restore` brings the sessions back meanwhile. */
@@ -65,16 +75,20 @@ export class Supervisor {
     const [records, webhooks] = await Promise.all([this.ports.instances.all(), this.ports.webhooks.all()]);
     for (const webhook of webhooks) this.post.webhooks.set(webhook);
     for (const record of records) this.#register(record);
-    for (const record of records) if (record.jid !== '' && record.wanted === 'online') this.#restoring.add(record.id);
+    for (const record of records) if (beginningOf(record) === 'online') this.#restoring.add(record.id);
     this.#restoreTotal = this.#restoring.size;
     this.accepting = true;
     this.#hibernation.start();
     this.post.sweeper.start();
   }
 
-  /** Makes the actors, most recently active first; each asks the gate before it connects. Then continues what waits in the outbox. */
+  /**
+   * Makes the actors of sessions that shall be online, most recently active first; each asks the gate before it connects. An instance at rest has
+   * nothing to do, and gets its actors when somebody asks for them. Then continues what waits in the outbox.
+   */
   async restore(): Promise<void> {
-    const order = [...this.#records.values()].toSorted((a, b) => b.lastActiveAt - a.lastActiveAt);
+    const online = [...this.#records.values()].filter((record) => beginningOf(record) === 'online');
+    const order = online.toSorted((a, b) => b.lastActiveAt - a.lastActiveAt);
     for (const [index, record] of order.entries()) {
       if (!this.accepting) return;
       this.cell(record.id);
@@ -109,6 +123,7 @@ export class Supervisor {
     if (!record) return null;
     const cell = new Cell({
       record,
+      since: this.since,
       ports: this.ports,
       policy: this.policy,
       gate: this.gate,
@@ -140,7 +155,7 @@ export class Supervisor {
   }
 
   forget(id: InstanceId): void {
-    this.#tokens.delete(this.#cells.get(id)?.record.token ?? '');
+    this.#tokens.delete(this.#record(id)?.token ?? '');
     this.#cells.delete(id);
     this.#records.delete(id);
     this.#restoring.delete(id);
@@ -150,8 +165,7 @@ export class Supervisor {
   byToken(token: string): InstanceId | null {
     const id = this.#tokens.get(token);
     if (id === undefined) return null;
-    const now = (this.#cells.get(id)?.record ?? this.#records.get(id))?.token;
-    return now === token ? id : null;
+    return this.#record(id)?.token === token ? id : null;
   }
 
   /** The record's token changed; the old one is void, whatever order two rotations ended in. */
@@ -162,11 +176,7 @@ export class Supervisor {
 
   /** Null when one more session may connect; sessions that are being restored count. */
   full(id: InstanceId): { readonly ok: false; readonly refusal: Refusal } | null {
-    const counted = new Set(this.#restoring);
-    for (const cell of this.#cells.values()) {
-      const { status } = cell.view;
-      if (status === 'connected' || status === 'connecting') counted.add(cell.record.id);
-    }
+    const counted = this.#counted();
     counted.delete(id);
     if (counted.size < this.policy.maxConnected) return null;
     return refuse('capped', `Maximum number of connected instances reached (${this.policy.maxConnected})`, { retryAfter: 60 });
@@ -206,7 +216,12 @@ export class Supervisor {
   }
 
   numbers(): Numbers {
-    const instances = [...this.#cells.values()].map((cell) => ({ id: cell.record.id, status: cell.view.status, ...cell.numbers }));
+    const restingMs = this.ports.time.now() - this.since;
+    const instances = [...this.#records.values()].map((record) => {
+      const cell = this.#cells.get(record.id);
+      const status = cell?.status ?? restingView(record).status;
+      return { id: record.id, status, ...(cell?.numbers ?? restingVitals(status, restingMs)) };
+    });
     const count = (status: Status): number => instances.filter((one) => one.status === status).length;
     return {
       registered: this.#records.size,
@@ -223,7 +238,7 @@ export class Supervisor {
 
   ready(): { readonly restored: number; readonly total: number } {
     for (const id of this.#restoring) {
-      const status = this.#cells.get(id)?.view.status;
+      const status = this.#cells.get(id)?.status;
       if (status !== undefined && status !== 'connecting') this.#restoring.delete(id);
     }
     return { restored: this.#restoreTotal - this.#restoring.size, total: this.#restoreTotal };
@@ -231,6 +246,26 @@ export class Supervisor {
 
   pause(ms: number): Promise<void> {
     return new Promise((resolve) => void this.ports.time.setTimeout(resolve, ms));
+  }
+
+  /** As it is now: what was read at start is old once there is a cell. */
+  #record(id: InstanceId): InstanceRecord | undefined {
+    return this.#cells.get(id)?.record ?? this.#records.get(id);
+  }
+
+  /** Sessions that are connected or on their way; those that are being restored count. */
+  #counted(): Set<InstanceId> {
+    const counted = new Set(this.#restoring);
+    for (const [id, { status }] of this.#cells) if (status === 'connected' || status === 'connecting') counted.add(id);
+    return counted;
+  }
+
+  /** Sleeping instances that have no cell, last active before this time or then. */
+  #resting(before: number): readonly InstanceId[] {
+    const due: InstanceId[] = [];
+    for (const [id, record] of this.#records)
+      if (record.lastActiveAt <= before && !this.#cells.has(id) && beginningOf(record) === 'asleep') due.push(id);
+    return due;
   }
 
   #register(record: InstanceRecord): void {

@@ -1,5 +1,5 @@
 /** What the couriers of all instances share: the webhooks, the places for posts, the bounds, and who hears of failures. */
-import type { InstanceId, Webhook } from '../model.ts';
+import type { InstanceId, InstanceRecord, Webhook } from '../model.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Ports } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
@@ -17,6 +17,8 @@ export interface PostOfficeInput {
   readonly baseUrl: string;
   /** Cells that exist; none is made for the question. */
   readonly cells: ReadonlyMap<InstanceId, Cell>;
+  /** The record of any instance, as it is now. */
+  record(id: InstanceId): InstanceRecord | undefined;
   /** False during a stop: nothing new is begun. */
   open(): boolean;
 }
@@ -68,7 +70,7 @@ export class PostOffice {
 
   /** What envelopes say of an instance; of none, for a webhook that belongs to none. */
   sender(id: InstanceId | null): Sender {
-    const record = id === null ? undefined : this.#input.cells.get(id)?.record;
+    const record = id === null ? undefined : this.#input.record(id);
     return { owner: record?.owner ?? '', token: record?.token ?? '', name: record?.name ?? '', baseUrl: this.#input.baseUrl };
   }
 

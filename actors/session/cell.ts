@@ -6,7 +6,7 @@ import { wants } from '../events/filter.ts';
 import { History } from '../events/history.ts';
 import { Recorder } from '../events/recorder.ts';
 import type { InstanceView } from '../face.ts';
-import type { Delivery, GatewayEvent, InstanceRecord, Webhook } from '../model.ts';
+import type { Delivery, GatewayEvent, InstanceRecord, Status, Webhook } from '../model.ts';
 import type { Verdict } from '../policy/close-cause.ts';
 import type { Gate } from '../policy/gate.ts';
 import { usualStopGrace, type Policy } from '../policy/policy.ts';
@@ -17,11 +17,13 @@ import type { Host } from './host.ts';
 import { instance, type InstanceEvent } from './instance.ts';
 import { RecordKeeper } from './record-keeper.ts';
 import { SendQueue, type QueueHost } from './queue.ts';
-import { beginningOf, viewOf, type LifecycleSnapshot } from './status.ts';
+import { beginningOf, statusOf, viewOf, type LifecycleSnapshot } from './status.ts';
 import { Vitals, type VitalsView } from './vitals.ts';
 
 export interface CellInput {
   readonly record: InstanceRecord;
+  /** Since when the instance is registered here without a cell. */
+  readonly since: number;
   readonly ports: Ports;
   readonly policy: Policy;
   readonly gate: Gate;
@@ -65,7 +67,7 @@ export class Cell {
     const { record, ports, policy } = input;
     this.#input = input;
     this.activeAt = record.lastActiveAt;
-    this.vitals = new Vitals(() => ports.time.now());
+    this.vitals = new Vitals(() => ports.time.now(), input.since);
     this.keeper = new RecordKeeper(record, ports.instances, ports.time, ports.log);
     this.feed = new Feed((error) => ports.log.error({ instance: record.id, error }, 'listener.failed'));
     this.recorder = new Recorder({
@@ -128,6 +130,11 @@ export class Cell {
 
   get record(): InstanceRecord {
     return this.keeper.record;
+  }
+
+  /** The status of `view`, for whoever looks at all cells. */
+  get status(): Status {
+    return statusOf(this.#actor.getSnapshot().value, this.lifecycle);
   }
 
   get view(): InstanceView {

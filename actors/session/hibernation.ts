@@ -1,4 +1,5 @@
 /** Sends idle sessions to sleep, and wakes sleeping ones now and then for a short while, so that what waits for them arrives. */
+import type { InstanceId } from '../model.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Ports } from '../ports.ts';
 import type { Cell } from './cell.ts';
@@ -7,12 +8,18 @@ export interface HibernationInput {
   readonly ports: Ports;
   readonly policy: Policy['hibernation'];
   readonly cells: () => Iterable<Cell>;
-  /** Whether one more session may connect now. */
-  readonly room: (cell: Cell) => boolean;
+  /** Sleeping instances that have no cell so far, and have been asleep since before this time. */
+  readonly resting: (before: number) => readonly InstanceId[];
+  /** Makes the cell of one of them. */
+  readonly cell: (id: InstanceId) => Cell | null;
+  /** How many more sessions may connect now. */
+  readonly room: () => number;
 }
 
 /** The longest time between two looks at the instances. */
 const longestSweep = 60_000;
+/** Sessions that one look wakes: thousands may be due at once, and each is a fifth of a millisecond of work. */
+const wakesPerSweep = 100;
 
 export class Hibernation {
   readonly #input: HibernationInput;
@@ -44,21 +51,30 @@ export class Hibernation {
   }
 
   #sweep(): void {
-    const { after, wakeEvery, drain } = this.#input.policy;
-    const now = this.#input.ports.time.now();
+    const { ports, policy, resting, cell: cellOf } = this.#input;
+    const { after, wakeEvery, drain } = policy;
+    const now = ports.time.now();
+    const due: Cell[] = [];
     for (const cell of this.#input.cells()) {
-      const { status } = cell.view;
+      const { status } = cell;
       const idle = now - cell.activeAt;
-      const due = now - cell.record.lastActiveAt >= wakeEvery || cell.queue.pending > 0;
-      if (status === 'hibernated' && !cell.closing && due) this.wake(cell);
+      const isDue = now - cell.record.lastActiveAt >= wakeEvery || cell.queue.pending > 0;
+      if (status === 'hibernated' && isDue && !cell.closing) due.push(cell);
       if (status !== 'connected' || cell.busy) continue;
       if ((this.#draining.has(cell) && idle >= drain) || (after > 0 && idle >= after)) this.#sleep(cell);
     }
+    const places = Math.min(wakesPerSweep, this.#input.room());
+    const more = places > due.length ? resting(now - wakeEvery).slice(0, places - due.length) : [];
+    for (const cell of due.slice(0, Math.max(0, places))) this.#wakeNow(cell);
+    for (const cell of more.map(cellOf)) if (cell) this.#wakeNow(cell);
   }
 
   /** Wakes a sleeping session for what waits, here or on the platform; it sleeps again afterwards. Not now when there is no room. */
   wake(cell: Cell): void {
-    if (!this.#input.room(cell)) return;
+    if (this.#input.room() > 0) this.#wakeNow(cell);
+  }
+
+  #wakeNow(cell: Cell): void {
     this.#draining.add(cell);
     cell.connect({});
   }

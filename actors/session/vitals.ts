@@ -1,4 +1,5 @@
 /** Figures of one session's quality, kept while the process lives: counted where things happen, read by logs and the inspector. */
+import type { Status } from '../model.ts';
 import type { CloseCause, Reaction, Verdict } from '../policy/close-cause.ts';
 
 /** All times in milliseconds. */
@@ -40,12 +41,16 @@ export class Vitals {
   #reconnectMs = 0;
   #longestReconnectMs = 0;
   #nextDelayMs = 0;
+  /** Nothing has happened since. */
+  #restingSince: number | null;
 
-  constructor(now: () => number) {
+  constructor(now: () => number, restingSince = now()) {
     this.#now = now;
+    this.#restingSince = restingSince;
   }
 
   attempt(): void {
+    this.#restingSince = null;
     this.#attempts += 1;
     this.#openSince = 0; // closed by a command
     this.#nextDelayMs = 0;
@@ -71,7 +76,8 @@ export class Vitals {
   asleep(): void {
     this.#openSince = 0;
     this.#lostAt = 0;
-    if (this.#asleepSince === 0) this.#asleepSince = this.#now();
+    if (this.#asleepSince === 0) this.#asleepSince = this.#restingSince ?? this.#now();
+    this.#restingSince = null;
   }
 
   /** Sleep ends, for whatever reason. */
@@ -111,3 +117,12 @@ export class Vitals {
     return wasOpen;
   }
 }
+
+/** Of an instance whose actors are not made yet. */
+export const restingVitals = (status: Status, restingMs: number): VitalsView => ({
+  ...new Vitals(() => 0).view,
+  hibernatedMs: status === 'hibernated' ? restingMs : 0,
+  lastFrameAgeMs: null,
+  unrecorded: 0,
+  queued: 0,
+});

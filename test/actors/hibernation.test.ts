@@ -133,9 +133,9 @@ test('hibernation: by schedule a session wakes, takes what waited, and sleeps ag
       link.host.record([{ kind: 'message', message: sampleMessage, chat: { chatId: sampleMessage.chatId }, unread: true }]);
     });
   await world.time.pass(24 * hour - 61_000);
-  assert.equal(stage.link().opens.length, 0);
+  assert.equal(stage.opens(), 0);
   await world.time.pass(122_000);
-  assert.equal(stage.link().opens.length, 1);
+  assert.equal(stage.opens(), 1);
   await world.time.pass(100_000);
   assert.deepEqual([stage.status(), stage.wanted(), world.db.messages.size], ['hibernated', 'asleep', 1]);
   assert.deepEqual(stage.news, ['connected', 'hibernated']);
@@ -160,10 +160,22 @@ test('hibernation: the schedule respects the cap, and tries again when there is 
   const stage = await staged(['r2', asleep], { ...scheduled, maxConnected: 1 });
   stage.letIn();
   await stage.world.time.pass(26 * hour);
-  assert.deepEqual([stage.link('r1').opens.length, stage.numbers('r1').wakes], [0, 0]);
+  assert.deepEqual([stage.opens('r1'), stage.numbers('r1').wakes], [0, 0]);
   await stage.world.answerOf(stage.gateway.disconnect('r2'));
   await stage.world.time.pass(61_000);
-  assert.equal(stage.link('r1').opens.length, 1);
+  assert.equal(stage.opens('r1'), 1);
+});
+
+test('hibernation: of many that are due at once some wake at each look, none twice', async () => {
+  const sleepers = Array.from({ length: 350 }, (_, n) => ({ ...asleep, id: `r${n}` }));
+  const wide = { maxConnected: 10_000, handshakes: { atOnce: 5000, perSecond: 5000 } };
+  const stage = await staged(sleepers, { ...scheduled, ...wide });
+  stage.letIn();
+  const opens = (): number => sleepers.reduce((sum, { id }) => sum + stage.opens(id), 0);
+  for (let n = 0; n < 3000 && opens() === 0; n += 1) await stage.world.time.pass(30_000);
+  assert.ok(opens() < sleepers.length, `${opens()} woke at one look`);
+  await stage.world.time.pass(10 * 60_000);
+  assert.equal(opens(), sleepers.length);
 });
 
 test('hibernation: disconnect of a sleeping session logs out and ends its sleep', async () => {

@@ -42,6 +42,11 @@ export class Stage {
     return this.world.platform.of(id);
   }
 
+  /** How often the instance's link was opened; one that rests has none. */
+  opens(id = 'r1'): number {
+    return this.world.platform.links.get(id)?.opens.length ?? 0;
+  }
+
   status(id = 'r1'): Status | undefined {
     return this.gateway.view(id)?.status;
   }

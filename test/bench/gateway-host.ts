@@ -111,6 +111,8 @@ answer('start', async () => {
     adminToken: 'bench',
   });
   await gateway.restore();
+  // An instance at rest has a link when somebody looks into its queue.
+  for (const { record } of gateway.all()) await gateway.queue(record.id);
 });
 answer('listen', async () => {
   if (!gateway) throw new Error('the gateway is not started');

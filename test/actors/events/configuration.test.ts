@@ -13,6 +13,7 @@ async function delivering() {
   world.hook({ id: 'w1', instanceId: 'r1', events: ['messages'] });
   const gateway: RunningGateway = await world.start();
   await gateway.restore();
+  await gateway.queue('r1'); // whoever rests has no link
   const record = async (): Promise<void> => {
     const messageId = world.chance.hex(4);
     world.platform
