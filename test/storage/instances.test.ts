@@ -7,11 +7,24 @@ import { testDatabase } from '#test/support/database.ts';
 
 const database = await testDatabase();
 const storage = await database.storage({ now: () => 5_000 });
+const crowd = await (await testDatabase()).storage();
 const record = instance.record;
 
 test('instances: a record comes back as it was stored', async () => {
   await storage.instances.insert(record);
   assert.deepEqual(await storage.instances.all(), [record]);
+});
+
+test('instances: thousands come back too, in the order in which they were made', async () => {
+  const many = Array.from({ length: 620 }, (_, n) => ({
+    ...record,
+    id: `r${(n * 7919) % 1000}x${n}`,
+    token: `token-${n}`,
+    created: Math.floor(n / 2),
+  }));
+  for (const one of many) await crowd.instances.insert(one);
+  const order = many.toSorted((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1));
+  assert.deepEqual(await crowd.instances.all(), order);
 });
 
 test('instances: an update changes what it names and the time of change', async () => {
