@@ -1,7 +1,7 @@
 /** The two that are compared: the gateway through its HTTP interface, and bare Baileys. Both pair with the same simulated platform. */
 import { request } from 'undici';
 import { postJson, type BenchSandbox } from './sandbox.ts';
-import { databaseServerOf, eventually, type Child, type Workshop } from './workshop.ts';
+import { databaseServerOf, eventually, type Child, type ChildOptions, type Workshop } from './workshop.ts';
 
 export interface Client extends Child {
   /** Pairs a new session; resolves when it is connected. Answers the token by which the gateway knows it ('' for Baileys). */
@@ -12,6 +12,8 @@ export interface Client extends Child {
 
 export interface GatewayClient extends Client {
   readonly address: string;
+  /** Where it runs; a later one may go on there. */
+  readonly folder: string;
   /** Process id of its database server. */
   readonly database: number | null;
 }
@@ -44,8 +46,9 @@ const pairByHttp = async (address: string, number: string, sandbox: BenchSandbox
 };
 
 /** The program as it is started by everybody, with an embedded database in a folder of its own; only the gates are wide open. */
-export const startGateway = async (workshop: Workshop, sandbox: BenchSandbox): Promise<GatewayClient> => {
+export const startGateway = async (workshop: Workshop, sandbox: BenchSandbox, options: ChildOptions = {}): Promise<GatewayClient> => {
   const child = await workshop.start('src/main.ts', {
+    ...options,
     env: {
       DATA_DIR: 'data',
       PORT: '0',
@@ -54,6 +57,7 @@ export const startGateway = async (workshop: Workshop, sandbox: BenchSandbox): P
       MAX_CONNECTED_INSTANCES: '10000',
       HANDSHAKES_AT_ONCE: '50',
       HANDSHAKES_PER_SECOND: '1000',
+      ...options.env,
     },
   });
   const ended = child.said<never>();

@@ -11,12 +11,13 @@ import { deliveries } from './deliveries.ts';
 import { idle } from './idle.ts';
 import { isolation } from './isolation.ts';
 import { pairing } from './pairing.ts';
+import { registered } from './registered.ts';
 import { jsonOf, tableOf, verdictOf, type Figure } from './report.ts';
 import { streams } from './streams.ts';
 import { texts } from './texts.ts';
 import { Workshop } from './workshop.ts';
 
-const benches: readonly Bench[] = [texts, arrivals, pairing, idle, deliveries, isolation, streams];
+const benches: readonly Bench[] = [texts, arrivals, pairing, idle, deliveries, isolation, streams, registered];
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 

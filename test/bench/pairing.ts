@@ -2,9 +2,9 @@
 import { join } from 'node:path';
 import { numberOf, type Bench, type Setting } from './bench.ts';
 import { startBare, startGateway, type Client } from './clients.ts';
-import type { Stall } from './probe.ts';
 import { median } from './report.ts';
 import { startSandbox } from './sandbox.ts';
+import type { Stall } from './stalls.ts';
 import { pause } from './workshop.ts';
 
 const rounds = 7;

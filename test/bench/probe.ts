@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
 import { writeHeapSnapshot } from 'node:v8';
 import { isMainThread } from 'node:worker_threads';
+import { watchStalls, watchStart, watchVariable, type StallWatch } from './stalls.ts';
 
 export interface Question {
   readonly id: number;
@@ -20,12 +21,6 @@ export interface Memory {
   readonly rss: number;
   readonly heap: number;
   readonly external: number;
-}
-
-/** The longest time between two turns of the event loop, in milliseconds: by the clock, and how much of it the thread itself worked. */
-export interface Stall {
-  readonly wall: number;
-  readonly cpu: number;
 }
 
 const answers = new Map<string, (input: never) => unknown>();
@@ -45,27 +40,7 @@ const memory = async (): Promise<Memory> => {
   return { rss, heap: heapUsed, external };
 };
 
-/** A tick of 1 ms; a longer gap between two is a stall. The clock counts other programs in, the thread's own time does not. */
-const watchStalls = (): (() => Stall) => {
-  const longest = { wall: 0, cpu: 0 };
-  const worked = (): number => {
-    const { user, system } = process.threadCpuUsage();
-    return (user + system) / 1000;
-  };
-  let [wall, cpu] = [performance.now(), worked()];
-  const timer = setInterval(() => {
-    const [nowWall, nowCpu] = [performance.now(), worked()];
-    longest.wall = Math.max(longest.wall, nowWall - wall - 1);
-    longest.cpu = Math.max(longest.cpu, nowCpu - cpu);
-    [wall, cpu] = [nowWall, nowCpu];
-  }, 1);
-  return () => {
-    clearInterval(timer);
-    return longest;
-  };
-};
-
-let stalls: (() => Stall) | null = null;
+let stalls: StallWatch | null = isMainThread && process.env[watchVariable] !== undefined ? watchStart() : null;
 let profiler: Session | null = null;
 
 answer('cpu', () => {
@@ -74,7 +49,7 @@ answer('cpu', () => {
 });
 answer('memory', memory);
 answer('stalls.start', () => void (stalls = watchStalls()));
-answer('stalls.stop', () => stalls?.() ?? null);
+answer('stalls.stop', () => stalls?.stop() ?? null);
 answer('snapshot', (path: string) => writeHeapSnapshot(path));
 answer('profile.start', async () => {
   profiler = new Session();

@@ -6,8 +6,8 @@ export interface Figure {
   readonly ours: number;
   /** The same work without the gateway, measured in the same run; null when the bound is absolute and nothing compares. */
   readonly baseline: number | null;
-  /** What is judged; `ratio`: ours / baseline. */
-  readonly judged: 'ratio' | 'value' | 'nothing';
+  /** What is judged; `ratio`: ours / baseline, `difference`: ours - baseline. */
+  readonly judged: 'ratio' | 'difference' | 'value' | 'nothing';
   readonly bound?: { readonly least: number } | { readonly most: number };
   /** Whatever helps to understand the figure. */
   readonly details?: Readonly<Record<string, unknown>>;
@@ -28,8 +28,9 @@ export const ratioOf = ({ ours, baseline }: Figure): number | null => (baseline 
 
 export const verdictOf = (figure: Figure): Verdict => {
   const { bound, judged, ours } = figure;
-  const value = judged === 'ratio' ? ratioOf(figure) : ours;
-  if (bound === undefined || judged === 'nothing' || value === null) return '';
+  const values = { ratio: ratioOf(figure), difference: ours - (figure.baseline ?? 0), value: ours, nothing: null };
+  const value = values[judged];
+  if (bound === undefined || value === null) return '';
   const over = 'most' in bound ? value / bound.most : bound.least / value;
   return over <= 1 ? 'ok' : over <= 1 + margin ? 'near' : 'missed';
 };

@@ -19,6 +19,8 @@ export interface Child {
 }
 
 export interface ChildOptions {
+  /** Where it runs: a folder of the workshop that an earlier child has left; a new one when there is none. */
+  readonly folder?: string;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -99,11 +101,11 @@ export class Workshop {
     return folder;
   }
 
-  /** Runs a file of the project in a process of its own, with a probe, in an empty folder and environment. */
-  async start(entry: string, { args = [], env = {} }: ChildOptions = {}): Promise<Child & { readonly folder: string }> {
-    const folder = await this.folder();
+  /** Runs a file of the project in a process of its own, with a probe, in an empty environment. */
+  async start(entry: string, options: ChildOptions = {}): Promise<Child & { readonly folder: string }> {
+    const { args = [], env = {}, folder = await this.folder() } = options;
     const logFile = join(folder, 'output.log');
-    const log = openSync(logFile, 'a');
+    const log = openSync(logFile, 'w');
     const forked = fork(entryOf(entry), args, {
       cwd: folder,
       env: { PATH: process.env['PATH'], ...env },

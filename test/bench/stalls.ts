@@ -1,0 +1,67 @@
+/** Stalls of the event loop: how long nobody else had a turn. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+
+/** The longest time between two turns of the event loop, in milliseconds: by the clock, and how much of it the thread itself worked. */
+export interface Stall {
+  readonly wall: number;
+  readonly cpu: number;
+}
+
+/** Set in the environment of a gateway whose stalls are watched from its start on. */
+export const watchVariable = 'BENCH_WATCH_STALLS';
+
+export interface StallWatch {
+  /** What happens from now on does not count, or counts again. */
+  count(counting: boolean): void;
+  /** Ends the watch. */
+  stop(): Stall;
+}
+
+/** A tick of 1 ms; a longer gap between two is a stall. The clock counts other programs in, the thread's own time does not. */
+export const watchStalls = (): StallWatch => {
+  const longest = { wall: 0, cpu: 0 };
+  const worked = (): number => {
+    const { user, system } = process.threadCpuUsage();
+    return (user + system) / 1000;
+  };
+  let [wall, cpu, counts] = [performance.now(), worked(), true];
+  const look = (): void => {
+    const [nowWall, nowCpu] = [performance.now(), worked()];
+    if (counts) {
+      longest.wall = Math.max(longest.wall, nowWall - wall - 1);
+      longest.cpu = Math.max(longest.cpu, nowCpu - cpu);
+    }
+    [wall, cpu] = [nowWall, nowCpu];
+  };
+  const timer = setInterval(look, 1);
+  return {
+    count(counting) {
+      look();
+      counts = counting;
+    },
+    stop() {
+      clearInterval(timer);
+      return longest;
+    },
+  };
+};
+
+/**
+ * Watches a gateway from its start, without what every start costs before anybody is served: loading the program, until it looks for its
+ * database server, and building the HTTP interface.
+ */
+export const watchStart = (): StallWatch => {
+  const watch = watchStalls();
+  watch.count(false);
+  const once = (channel: string, then: () => void): void => {
+    const tell = (): void => {
+      unsubscribe(channel, tell);
+      then();
+    };
+    subscribe(channel, tell);
+  };
+  once('child_process', () => watch.count(true));
+  once('fastify.initialization', () => watch.count(false));
+  once('tracing:net.server.listen:asyncEnd', () => watch.count(true));
+  return watch;
+};
