@@ -3,12 +3,13 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { takeTenancy } from '#src/storage/tenancy.ts';
 import { quietLog, testDatabase } from '#test/support/database.ts';
+import { openNetwork } from '#test/support/network.ts';
 import { until } from '#test/support/until.ts';
 
 const database = await testDatabase();
 
-const take = async (t: TestContext, onTaken: () => void = () => undefined) => {
-  const tenancy = await takeTenancy({ url: database.url, log: quietLog, onTaken, patience: 300, checkInterval: 50 });
+const take = async (t: TestContext, onTaken: () => void = () => undefined, url = database.url) => {
+  const tenancy = await takeTenancy({ url, log: quietLog, onTaken, patience: 300, checkInterval: 50 });
   let open = true;
   const close = async (): Promise<void> => {
     if (open) await tenancy.close();
@@ -36,6 +37,16 @@ test('tenancy: a second one is refused with a sentence, and gets in when the fir
   await take(t);
 });
 
+test('tenancy: a name in the connection string makes nobody the same gateway', async (t) => {
+  const named = `${database.url}&application_name=shop`;
+  let taken = false;
+  await take(t, () => (taken = true), named);
+  const first = await holders();
+  await assert.rejects(take(t, undefined, named), /Another gateway/);
+  assert.deepEqual(await holders(), first);
+  assert.equal(taken, false);
+});
+
 test('tenancy: a connection that was cut is taken up again', async (t) => {
   let taken = false;
   await take(t, () => (taken = true));
@@ -44,6 +55,18 @@ test('tenancy: a connection that was cut is taken up again', async (t) => {
   await until(isBack, 'the lock is taken again');
   await assert.rejects(take(t), /Another gateway/);
   assert.equal(taken, false);
+});
+
+test('tenancy: a connection that only the server still believes in is no other gateway', async (t) => {
+  const network = await openNetwork(t, database.url);
+  let taken = false;
+  await take(t, () => (taken = true), network.url);
+  const before = await holders();
+  network.forget();
+  const isBack = async (): Promise<boolean> => taken || (await holders()).some((pid) => !before.includes(pid));
+  await until(isBack, 'the lock is taken again');
+  assert.equal(taken, false);
+  await assert.rejects(take(t), /Another gateway/);
 });
 
 test('tenancy: who lost it to another hears of it', async (t) => {
