@@ -1,8 +1,11 @@
 /** Tells a database that is away from a mistake of ours, whichever layer reports it. */
 import { StorageUnavailable } from '#actors/ports.ts';
 
-/** SQLSTATE classes and codes after which the same work may succeed later: connection, resources, operator, rollback of a conflict. */
-const passingStates = /^(08|53|57P|57014|25006|40|55P03)/;
+/** SQLSTATE classes and codes after which the same work may succeed later: connection, resources, operator, time limits, rollback of a conflict. */
+const passingStates = /^(08|53|57P|57014|25006|25P0[34]|40|55P03)/;
+
+/** The server is there and does not let us in: a password that was changed, a role that was locked, a database that is being restored. */
+const refusals = /^(28|3D)/;
 
 const networkCodes = new Set([
   'ECONNREFUSED',
@@ -30,12 +33,15 @@ const chain = (error: unknown): readonly DriverError[] =>
   error instanceof Error ? [error, ...(error instanceof AggregateError ? error.errors.flatMap(chain) : []), ...chain(error.cause)] : [];
 
 const isPassing = ({ code, message }: DriverError): boolean =>
-  (code !== undefined && (networkCodes.has(code) || passingStates.test(code))) || driverTexts.test(message);
+  (code !== undefined && (networkCodes.has(code) || passingStates.test(code) || refusals.test(code))) || driverTexts.test(message);
+
+/** A code says it all, except to an operator whom the server does not know. */
+const nameOf = ({ code, message }: DriverError): string => (code === undefined || refusals.test(code) ? message : code);
 
 /** `error` itself, or `StorageUnavailable` when the database is what is missing. */
 export const explained = (error: unknown): unknown => {
   const passing = error instanceof StorageUnavailable ? undefined : chain(error).find(isPassing);
-  return passing ? new StorageUnavailable(`the database is not available: ${passing.code ?? passing.message}`, { cause: error }) : error;
+  return passing ? new StorageUnavailable(`the database is not available: ${nameOf(passing)}`, { cause: error }) : error;
 };
 
 const stateOf = (error: unknown): string => chain(error).find(({ code }) => code !== undefined)?.code ?? '';
