@@ -9,7 +9,7 @@ import { History } from './history.ts';
 import { WebhookRegistry } from './registry.ts';
 import { createSlots } from './slots.ts';
 import { Sweeper } from './sweeper.ts';
-import type { Sender } from './envelope.ts';
+import { finalUrl, type Sender } from './envelope.ts';
 
 export interface PostOfficeInput {
   readonly ports: Ports;
@@ -113,7 +113,9 @@ export class PostOffice {
       failed: (id, webhook, eventId, error) => {
         const isGlobal = webhook.instanceId === null;
         const history = isGlobal ? this.globalHistory : cells.get(id)?.history;
-        history?.add(`${webhook.id} ${eventId}`, { ...error, created: time.now(), url: webhook.url, type: isGlobal ? 'global' : 'local' });
+        // Where it was posted to, segments included: they are the usual reason of a 404.
+        const url = finalUrl(webhook, { type: error.event, messageType: error.messageType });
+        history?.add(`${webhook.id} ${eventId}`, { ...error, created: time.now(), url, type: isGlobal ? 'global' : 'local' });
       },
       disable: (webhook) => this.#disable(webhook),
       paused: (id, webhookId, until) => {

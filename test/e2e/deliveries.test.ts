@@ -109,7 +109,8 @@ test('deliveries: hostile receivers delay nobody else, and each of theirs says w
 
 test('GET /webhook/errors: holds the newest failures of this instance only, with the payload and the capture time', async () => {
   const [shop, other] = [await service.instance('errors'), await service.instance('others')];
-  const hook = await addHook(shop, await receivers.hostile('broken'), { addUrlEvents: true });
+  const url = await receivers.hostile('broken');
+  const hook = await addHook(shop, url, { addUrlEvents: true });
   await commit(shop, [hook], lanes(25, 25));
   const all = async () => (await shop.call('GET', '/webhook/errors')).body as unknown as readonly Record<string, unknown>[];
   const errors = await until(async () => {
@@ -117,6 +118,7 @@ test('GET /webhook/errors: holds the newest failures of this instance only, with
     return found.length === 20 && found.every(({ attempts }) => attempts === 4) && found;
   }, 'twenty records of four attempts');
   assert.partialDeepStrictEqual(errors[0], {
+    url: `${url}/messages`,
     type: 'local',
     event: 'messages',
     message_type: '',
