@@ -74,7 +74,6 @@ class SessionKeys {
   readonly #patience: Patience;
   #fresh: FreshPreKeys | null;
   #runs: Runs;
-  #step: Step | null = null;
   /** Numbers of the changes that sends made and that are not stored, oldest first. */
   #sends: number[] = [];
 
@@ -114,22 +113,18 @@ class SessionKeys {
     return known;
   }
 
-  set(data: SignalDataSet): void {
+  set(data: SignalDataSet, step: Step | null = null): void {
     for (const [type, values] of Object.entries(data)) {
-      for (const [id, value] of Object.entries(values ?? {})) this.#setOne(type, id, value ?? null);
+      for (const [id, value] of Object.entries(values ?? {})) this.#setOne(type, id, value ?? null, step);
     }
   }
 
-  #setOne(type: string, id: string, value: unknown): void {
+  #setOne(type: string, id: string, value: unknown, step: Step | null): void {
     if (type === plainType) return this.inbound.remember(id, value as Uint8Array);
     if (type !== 'pre-key') this.#cache.set(`${type} ${id}`, value);
     else if (value === null) this.#fresh?.delete(id);
-    this.writer.put(type, id, value, this.#step?.fresh);
-    this.#step?.touched.push([type, id]);
-  }
-
-  begin(step: Step): void {
-    this.#step = step;
+    this.writer.put(type, id, value, step?.fresh);
+    step?.touched.push([type, id]);
   }
 
   /**
@@ -215,7 +210,8 @@ export const openAuthState = async (options: AuthOptions): Promise<AuthState> =>
     inbound: keys.inbound,
     ratchets: {
       plaintext: (hash) => keys.inbound.plaintext(hash),
-      begin: (step) => keys.begin(step),
+      get: (type, ids) => keys.get(type as KeyType, ids),
+      set: (data, step) => keys.set(data, step),
       together: (work) => keys.writer.together(work),
       mayLeave: (step) => keys.mayLeave(step),
     },

@@ -4,7 +4,6 @@
  * The library commits the ratchet of a message after the frame was written, together with everything else of the send. What arrives
  * meanwhile then overwrites the chain or is overwritten by it, and a crash leaves a stored chain that is behind.
  */
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { hash } from 'node:crypto';
 import {
   DEFAULT_CONNECTION_CONFIG,
@@ -24,8 +23,9 @@ export interface Step {
 export interface RatchetHost {
   /** What a ciphertext said when it was decrypted. */
   plaintext(hash: string): Uint8Array | undefined;
-  /** Changes that are set from now on belong to this step. */
-  begin(step: Step): void;
+  get(type: string, ids: readonly string[]): Promise<Record<string, unknown>>;
+  /** `step`: all of it belongs to this step, which is over. */
+  set(data: SignalDataSet, step?: Step): void;
   /** What the work sets is stored together. */
   together<T>(work: () => Promise<T>): Promise<T>;
   /** Resolves when a frame may leave that this step made. */
@@ -36,26 +36,59 @@ export interface RatchetHost {
 export const plainType = 'inbound-plain';
 export const hashOf = (ciphertext: Uint8Array): string => hash('sha256', ciphertext, 'base64url');
 
-const lock = 'ratchet';
+/** Nobody's transaction: they are looked up and learnt beside the steps. */
+const apart: ReadonlySet<string> = new Set(['lid-mapping', 'device-list']);
+
+/**
+ * Steps one after the other, each with keys as it has changed them so far; nothing of one that fails is kept. The library's transactions do the
+ * same with two locks and an asynchronous context for every look at a key, and this is the path of every message.
+ */
+const makeSteps = (host: RatchetHost) => {
+  let last: Promise<unknown> = Promise.resolve();
+  let changes: Record<string, Record<string, unknown>> | null = null;
+  const get = async (type: string, ids: readonly string[]): Promise<Record<string, unknown>> => {
+    const changed = changes?.[type];
+    if (changed === undefined) return host.get(type, ids);
+    const found = Object.entries(changed).filter(([id, value]) => (value ?? null) !== null && ids.includes(id));
+    const others = ids.filter((id) => !(id in changed));
+    return { ...(others.length === 0 ? {} : await host.get(type, others)), ...Object.fromEntries(found) };
+  };
+  const set = (type: string, values: Record<string, unknown>): void => {
+    if (changes === null || apart.has(type)) host.set({ [type]: values } as SignalDataSet);
+    else changes[type] = { ...changes[type], ...values };
+  };
+  const keys: SignalKeyStoreWithTransaction = {
+    // The library types the result by the type's name; the names go through unchanged.
+    get: get as SignalKeyStoreWithTransaction['get'],
+    set: async (data) => Object.entries(data).forEach(([type, values]) => set(type, values ?? {})),
+    transaction: (work) => work(),
+    isInTransaction: () => changes !== null,
+  };
+  const run = <T>(step: Step, work: () => Promise<T>): Promise<T> => {
+    const result = last.then(async () => {
+      const mine = (changes = {});
+      try {
+        const value = await work();
+        host.set(mine, step);
+        return value;
+      } finally {
+        changes = null;
+      }
+    });
+    last = result.catch(() => undefined);
+    return result;
+  };
+  return { keys, run };
+};
 
 type Make = SocketConfig['makeSignalRepository'];
 
 export const ratchetsOf =
   (host: RatchetHost): Make =>
   (auth, logger, pnToLid) => {
-    const inner = DEFAULT_CONNECTION_CONFIG.makeSignalRepository(auth, logger, pnToLid);
+    const { keys, run: take } = makeSteps(host);
+    const inner = DEFAULT_CONNECTION_CONFIG.makeSignalRepository({ ...auth, keys }, logger, pnToLid);
     rememberLids(inner.lidMapping);
-    const keys = auth.keys as SignalKeyStoreWithTransaction;
-    /** Out of the transaction of whoever calls: a send's lasts until its frame is written. */
-    const outside = AsyncLocalStorage.snapshot();
-
-    const take = <T>(step: Step, work: () => Promise<T>): Promise<T> =>
-      outside(() =>
-        keys.transaction(() => {
-          host.begin(step);
-          return work();
-        }, lock),
-      );
     const alone = <T>(fresh: boolean, work: () => Promise<T>): Promise<T> => take({ fresh, touched: [] }, work);
 
     /** The plaintext is stored with what it cost the ratchet: whichever half a crash kept would be worthless alone. */
