@@ -76,6 +76,33 @@ for (const [status, headers, expected] of answers)
     assert.equal(requests, 1);
   });
 
+test('receiver: of every status that there is only a 2xx is a success, and each is told', async () => {
+  const url = await serve((request, response) => void response.writeHead(Number(request.url?.slice('/hook?'.length))).end());
+  const told = async (status: number): Promise<void> => {
+    const { ok, status: heard, ...more } = await receiver.post(url.replace(/[?].*/, `?${status}`), '{}', {});
+    assert.deepEqual([ok, heard], [status < 300, status]);
+    const error = 'error' in more ? more.error : '';
+    assert.ok(ok || error.startsWith(`webhook returned non-success status: ${status}`), error);
+  };
+  for (let hundred = 200; hundred < 600; hundred += 100) await Promise.all(Array.from({ length: 100 }, (_, n) => told(hundred + n)));
+});
+
+test('receiver: announcements before the answer are not the answer, and a change of protocol is none', async () => {
+  const saying = (answer: string) =>
+    listen(createTcp((socket) => void socket.on('error', () => undefined).once('data', () => socket.end(answer))));
+  const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n';
+  for (const first of ['102 Processing', '103 Early Hints\r\nLink: </a>'])
+    assert.deepEqual(await receiver.post(await saying(`HTTP/1.1 ${first}\r\n\r\n${ok}`), '{}', {}), { ok: true, status: 200 }, first);
+  const upgrade = await saying('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n');
+  const outcome = await receiver.post(upgrade, '{}', {});
+  assert.match(outcome.ok ? '' : outcome.error, /^webhook could not be reached: /);
+});
+
+test('receiver: an answer that takes its time is taken all the same', async () => {
+  const url = await serve((_request, response) => void setTimeout(() => response.end('thank you'), 200));
+  assert.deepEqual(await receiver.post(url, '{}', {}), { ok: true, status: 200 });
+});
+
 test('receiver: no answer in time is a failure, and the connection is given up', async () => {
   let gone: (() => void) | undefined;
   const closed = new Promise<void>((resolve) => (gone = resolve));
