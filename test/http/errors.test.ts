@@ -81,6 +81,15 @@ for (const [on, payload, text] of surprises) {
   });
 }
 
+test('surprise: GET /webhook has a text of its own', async (t) => {
+  const { app, gateway } = await setUp(t);
+  gateway.webhooks = () => {
+    throw new Error('no such thing');
+  };
+  const reply = await app.inject({ url: '/webhook', headers: asInstance });
+  assert.deepEqual([reply.statusCode, reply.json()], [500, { error: 'Failed to process webhook data' }]);
+});
+
 const complaints: readonly (readonly [on: string, payload: object, error: string])[] = [
   ['POST /send/text', { number: '551' }, 'Missing number or text'],
   ['POST /send/text', { number: '', text: 'x' }, 'Missing number or text'],
