@@ -54,19 +54,19 @@ export class UnderWay {
   readonly #time: Time;
   #count = 0;
   #waiting: (() => void)[] = [];
+  readonly #end = (): void => {
+    this.#count -= 1;
+    if (this.#count === 0) for (const resolve of this.#waiting.splice(0)) resolve();
+  };
 
   constructor(time: Time) {
     this.#time = time;
   }
 
-  async track<T>(work: Promise<T>): Promise<T> {
+  track<T>(work: Promise<T>): Promise<T> {
     this.#count += 1;
-    try {
-      return await work;
-    } finally {
-      this.#count -= 1;
-      if (this.#count === 0) for (const resolve of this.#waiting.splice(0)) resolve();
-    }
+    work.then(this.#end, this.#end);
+    return work;
   }
 
   /** Resolves when nothing is under way, nor what it led to: a delivery that succeeded is then taken out of the outbox. */

@@ -1,15 +1,16 @@
 /**
- * The actor that delivers the events of one instance to one webhook (design, section 5).
+ * Delivers the events of one instance to one webhook (design, section 5).
  *
  * The outbox is the truth: what is in memory is a window on it, and every row lives there until a 2xx arrived. Quick attempts keep their lane
  * waiting, so that a chat stays in order; after those the row is parked in the outbox and its lane goes on.
  */
-import { fromCallback } from 'xstate';
-import type { Attempt, Ended, Log, OutboxStore, Receiver, Signer, Time } from '../ports.ts';
+import type { Attempt, Log, OutboxStore, Receiver, Signer, Time } from '../ports.ts';
 import type { Delivery, DeliveryError, InstanceId, LastAttempt, Webhook } from '../model.ts';
 import { between, type DeliveryPolicy } from '../policy/policy.ts';
+import { Alarm } from './alarm.ts';
 import { Circuit } from './circuit.ts';
-import { envelope, letterOf, type Sender } from './envelope.ts';
+import { Departures } from './departures.ts';
+import { envelope, Letters, type Sender } from './envelope.ts';
 import { stillWants } from './filter.ts';
 import { createLanes } from './lanes.ts';
 import type { Slots } from './slots.ts';
@@ -49,27 +50,12 @@ export interface CourierInput {
   readonly webhookId: string;
 }
 
-/** Said by a courier that met a surprise; it does nothing more, its rows are safe in the outbox. */
-export interface CourierCrash {
-  readonly type: 'delivery.crashed';
-  readonly webhookId: string;
-  readonly error: unknown;
-}
-
-export const courier = fromCallback<CourierEvent, CourierInput>(({ receive, input, sendBack }) => {
-  const work = new Courier(input, (error) =>
-    sendBack({ type: 'delivery.crashed', webhookId: input.webhookId, error } satisfies CourierCrash),
-  );
-  receive((event) => work.tell(event));
-  return () => work.stop();
-});
-
 /** Before storage is asked again, in milliseconds. */
 const storageRetryMs = 1000;
 
 type Failure = Attempt & { readonly ok: false };
 
-/** The courier without its actor. `crashed` hears of a surprise, after which it does nothing more. */
+/** `crashed` hears of a surprise, after which it does nothing more. */
 export class Courier {
   readonly #input: CourierInput;
   readonly #host: CourierHost;
@@ -77,10 +63,11 @@ export class Courier {
   readonly #lanes = createLanes();
   /** Quick retries that wait. */
   readonly #timers = new Set<unknown>();
-  /** Rings when a parked row is due, or when the circuit lets a probe through. */
-  readonly #alarms = { due: { at: 0, id: null as unknown }, probe: { at: 0, id: null as unknown } };
-  /** Delivered, given up, or (null) not wanted any more; still to be taken out of the outbox. */
-  readonly #finished = new Map<number, Ended | null>();
+  /** A parked row is due. */
+  readonly #due: Alarm;
+  /** The circuit lets a probe through. */
+  readonly #probe: Alarm;
+  readonly #over: Departures;
   readonly #circuit: Circuit;
   /** Rows that left memory, or the outbox, while a page is read: the page may hold them as they were. */
   readonly #left = new Set<number>();
@@ -89,8 +76,10 @@ export class Courier {
   #loading = false;
   /** Rows were committed while a page was read: they may be in neither. */
   #missed = false;
-  #flushing = false;
   #stopped = false;
+  /** As it was told last; -1: not at all. */
+  #pause = -1;
+  readonly #letters = new Letters();
   /** The last address, taken apart. */
   #known = { url: '', host: '' };
 
@@ -99,6 +88,9 @@ export class Courier {
     this.#host = input.host;
     this.#crashed = crashed;
     this.#circuit = new Circuit(input.host.policy);
+    this.#over = new Departures(input.host.outbox, input.host.policy);
+    this.#due = new Alarm(input.host.time, () => this.#readMore());
+    this.#probe = new Alarm(input.host.time, () => this.#pump());
   }
 
   tell(event: CourierEvent): void {
@@ -128,7 +120,8 @@ export class Courier {
   stop(): void {
     this.#stopped = true;
     for (const id of this.#timers) this.#host.time.clearTimeout(id);
-    for (const { id } of Object.values(this.#alarms)) this.#host.time.clearTimeout(id);
+    this.#due.clear();
+    this.#probe.clear();
     this.#timers.clear();
   }
 
@@ -139,13 +132,20 @@ export class Courier {
 
   #readAgain(): void {
     this.#lanes.clear();
-    this.#behind = true;
     this.#missed = true;
+    this.#readMore();
+  }
+
+  #readMore(): void {
+    this.#behind = true;
     this.#pump();
   }
 
   #tellPause(): void {
-    this.#host.paused(this.#input.instanceId, this.#input.webhookId, this.#circuit.until);
+    const { until } = this.#circuit;
+    if (until === this.#pause) return;
+    this.#pause = until;
+    this.#host.paused(this.#input.instanceId, this.#input.webhookId, until);
   }
 
   #later(ms: number, fn: () => void): void {
@@ -156,24 +156,8 @@ export class Courier {
     this.#timers.add(id);
   }
 
-  /** One timer for each purpose: the earlier moment wins. */
-  #wakeBy(name: 'due' | 'probe', at: number): void {
-    const { time } = this.#host;
-    const alarm = this.#alarms[name];
-    if (this.#stopped || (alarm.id !== null && alarm.at <= at)) return;
-    time.clearTimeout(alarm.id);
-    alarm.at = at;
-    alarm.id = time.setTimeout(
-      () => {
-        alarm.id = null;
-        this.#behind ||= name === 'due';
-        this.#pump();
-      },
-      Math.max(1, at - time.now()),
-    );
-  }
-
   #crash(error: unknown): void {
+    if (this.#stopped) return;
     this.stop();
     this.#crashed(error);
   }
@@ -209,10 +193,10 @@ export class Courier {
       const rows = await outbox.due(webhookId, instanceId, 0, time.now(), policy.inMemory);
       const full = rows.length >= policy.inMemory;
       const next = full ? null : await outbox.nextDue(webhookId, instanceId);
-      for (const row of rows) if (!this.#finished.has(row.seq) && !this.#left.has(row.seq) && this.#take(row)) added += 1;
+      for (const row of rows) if (!this.#over.has(row.seq) && !this.#left.has(row.seq) && this.#take(row)) added += 1;
       this.#behind = full || this.#missed;
       // A row that is due already is on this page and under way; it hides those after it until it is gone.
-      if (next !== null) this.#wakeBy('due', Math.max(next, time.now() + storageRetryMs));
+      if (next !== null && !this.#stopped) this.#due.set(Math.max(next, time.now() + storageRetryMs));
     } finally {
       this.#loading = false;
       this.#left.clear();
@@ -225,33 +209,21 @@ export class Courier {
   #take(row: Delivery): boolean {
     const webhook = this.#host.webhook(row.webhookId);
     if (!webhook || stillWants(webhook, row)) return this.#lanes.add(row);
-    this.#finished.set(row.seq, null);
+    this.#over.add(row.seq, null);
     this.#flush();
     return false;
   }
 
-  #finish(row: Delivery, last: LastAttempt, dead: boolean): null {
-    this.#finished.set(row.seq, { seq: row.seq, ...last, dead, endedAt: this.#host.time.now() });
+  #finish(row: Delivery, { attempts, status, error }: LastAttempt, dead: boolean): void {
+    this.#over.add(row.seq, { seq: row.seq, attempts, status, error, dead, endedAt: this.#host.time.now() });
     this.#flush();
-    return null;
   }
 
-  /** One statement takes out all that was finished while the one before was under way. */
   #flush(): void {
-    if (this.#flushing || this.#stopped || this.#finished.size === 0) return;
-    this.#flushing = true;
+    if (this.#stopped || !this.#over.waiting) return;
     this.#run(
       async () => {
-        const now = [...this.#finished];
-        try {
-          await this.#takeOut(now);
-          for (const [seq] of now) {
-            this.#finished.delete(seq);
-            this.#leave(seq);
-          }
-        } finally {
-          this.#flushing = false;
-        }
+        for (const seq of await this.#over.takeOut()) this.#leave(seq);
         this.#flush();
         this.#pump();
       },
@@ -259,106 +231,119 @@ export class Courier {
     );
   }
 
-  async #takeOut(finished: readonly (readonly [number, Ended | null])[]): Promise<void> {
-    const { outbox, policy } = this.#host;
-    const isKept = (ended: Ended | null): ended is Ended => ended !== null && policy.kept[ended.dead ? 'dead' : 'delivered'] > 0;
-    await outbox.archive(finished.map(([, ended]) => ended).filter(isKept));
-    await outbox.remove(finished.filter(([, ended]) => !isKept(ended)).map(([seq]) => seq));
-  }
-
   #pump(): void {
-    if (this.#stopped || !this.#host.webhook(this.#input.webhookId)?.enabled) return;
-    if (this.#circuit.until > this.#host.time.now()) return this.#wakeBy('probe', this.#circuit.until);
+    if (this.#sending() === null) return;
+    if (this.#circuit.until > this.#host.time.now()) return this.#probe.set(this.#circuit.until);
     const limit = this.#circuit.lanes;
     while (this.#lanes.underWay < limit) {
       const row = this.#lanes.take();
       if (!row) break;
-      this.#run(
-        () => this.#work(row),
-        () => this.changed(),
-      );
+      this.#attempt(row);
     }
     if (this.#behind && this.#lanes.underWay < limit) this.#load();
   }
 
-  async #work(row: Delivery): Promise<void> {
-    let rest: Delivery | null = null;
-    try {
-      rest = await this.#deliver(row);
-    } finally {
-      if (rest) this.#lanes.putBack(rest);
-      else {
-        this.#lanes.finish(row);
-        this.#leave(row.seq);
-      }
+  /** The webhook, while anything may be sent to it. */
+  #sending(): Webhook | null {
+    const webhook = this.#stopped ? null : this.#host.webhook(this.#input.webhookId);
+    return webhook?.enabled ? webhook : null;
+  }
+
+  /** One attempt, when there is a place for it. Its lane is taken until the row is done or goes back. */
+  #attempt(row: Delivery): void {
+    const host = this.#hostOf(this.#sending()?.url ?? '');
+    const turn = this.#host.slots.take(host);
+    if (turn === null) this.#post(row, host);
+    else void turn.then(() => this.#post(row, host));
+  }
+
+  /** Nothing may be sent any more: the row stays in the outbox. */
+  #post(row: Delivery, host: string): void {
+    const { slots } = this.#host;
+    const webhook = this.#sending();
+    if (webhook === null) {
+      slots.free(host);
+      return this.#done(row);
     }
+    this.#send(row, webhook).then(
+      (outcome) => {
+        slots.free(host);
+        this.#judge(row, webhook, outcome);
+      },
+      (error: unknown) => {
+        slots.free(host);
+        this.#crash(error);
+      },
+    );
+  }
+
+  async #send(row: Delivery, webhook: Webhook): Promise<Attempt> {
+    const { time, receiver, signer, log } = this.#host;
+    const { instanceId } = this.#input;
+    const started = time.now();
+    const { url, body, headers } = this.#letters.of(webhook, this.#host.sender(instanceId), row, started, signer);
+    const outcome = await receiver.post(url, body, headers);
+    const fields = { instance: instanceId, webhook: webhook.id, event: row.type, attempt: row.attempts + 1, status: outcome.status };
+    log[outcome.ok ? 'debug' : 'info']({ ...fields, ms: time.now() - started }, 'webhook.attempted');
+    return outcome;
+  }
+
+  /** Nearly every attempt succeeds and needs no more than this. */
+  #judge(row: Delivery, webhook: Webhook, outcome: Attempt): void {
+    try {
+      this.#circuit.judge(outcome, this.#host.time.now());
+      this.#tellPause();
+      const attempts = row.attempts + 1;
+      if (!outcome.ok) {
+        const tried = { ...row, attempts };
+        return this.#run(
+          () => this.#failed(tried, webhook, outcome),
+          () => this.changed(),
+        );
+      }
+      this.#finish(row, { attempts, status: outcome.status, error: '' }, false);
+      this.#done(row);
+    } catch (error) {
+      this.#crash(error);
+    }
+  }
+
+  /** The row is tried again soon, goes back to the head of its lane while the circuit is open, is parked, or given up. */
+  async #failed(row: Delivery, webhook: Webhook, outcome: Failure): Promise<void> {
+    const { policy, time } = this.#host;
+    const { attempts } = row;
+    const last = { attempts, status: outcome.status ?? 0, error: outcome.error };
+    const isGone = outcome.status === 410;
+    const isQuick = attempts < policy.quick.length;
+    if (isGone || !isQuick) this.#report(row, webhook, outcome);
+    const delay = isGone ? null : this.#delayAfter(attempts, outcome);
+    if (isQuick && delay !== null) {
+      if (this.#circuit.until > time.now()) return this.#putBack(row);
+      return this.#later(delay, () => (this.#circuit.until > time.now() ? this.#putBack(row) : this.#attempt(row)));
+    }
+    try {
+      if (isGone) this.#host.disable(webhook);
+      else if (delay === null) this.#finish(row, last, true);
+      else await this.#park(row, delay, last);
+    } finally {
+      this.#done(row);
+    }
+  }
+
+  #putBack(row: Delivery): void {
+    this.#lanes.putBack(row);
     this.#pump();
   }
 
-  /** One row until it is delivered, parked or given up (null), or until the circuit opens: then it goes back to the head of its lane. */
-  async #deliver(first: Delivery): Promise<Delivery | null> {
-    const { policy, time } = this.#host;
-    let row = first;
-    for (;;) {
-      const tried = await this.#attemptInTurn(row);
-      if (!tried) return null;
-      const { webhook, outcome } = tried;
-      this.#circuit.judge(outcome, time.now());
-      this.#tellPause();
-      const attempts = row.attempts + 1;
-      if (outcome.ok) return this.#finish(row, { attempts, status: outcome.status, error: '' }, false);
-      row = { ...row, attempts };
-      const last = { attempts, status: outcome.status ?? 0, error: outcome.error };
-      const isGone = outcome.status === 410;
-      const isQuick = attempts < policy.quick.length;
-      if (isGone || !isQuick) this.#report(row, webhook, outcome);
-      if (isGone) return this.#disable(webhook);
-      const delay = this.#delayAfter(attempts, outcome);
-      if (delay === null) return this.#finish(row, last, true);
-      if (!isQuick) return this.#park(row, delay, last);
-      if (this.#circuit.until > time.now()) return row;
-      await new Promise<void>((resolve) => this.#later(delay, resolve));
-      if (this.#circuit.until > time.now()) return row;
-    }
-  }
-
-  #disable(webhook: Webhook): null {
-    this.#host.disable(webhook);
-    return null;
-  }
-
-  /** One attempt when there is a place for it; null when nothing may be sent any more. */
-  async #attemptInTurn(row: Delivery): Promise<{ readonly webhook: Webhook; readonly outcome: Attempt } | null> {
-    const { slots } = this.#host;
-    const webhookNow = (): Webhook | null => {
-      const webhook = this.#stopped ? null : this.#host.webhook(this.#input.webhookId);
-      return webhook?.enabled ? webhook : null;
-    };
-    const host = this.#hostOf(webhookNow()?.url ?? '');
-    const turn = slots.take(host);
-    if (turn) await turn;
-    try {
-      const webhook = webhookNow();
-      return webhook && { webhook, outcome: await this.#attempt(row, webhook) };
-    } finally {
-      slots.free(host);
-    }
+  #done(row: Delivery): void {
+    this.#lanes.finish(row);
+    this.#leave(row.seq);
+    this.#pump();
   }
 
   #hostOf(url: string): string {
     if (this.#known.url !== url) this.#known = { url, host: URL.parse(url)?.host ?? '' };
     return this.#known.host;
-  }
-
-  async #attempt(row: Delivery, webhook: Webhook): Promise<Attempt> {
-    const { time, receiver, signer, log } = this.#host;
-    const { instanceId } = this.#input;
-    const started = time.now();
-    const { url, body, headers } = letterOf(webhook, this.#host.sender(instanceId), row, started, signer);
-    const outcome = await receiver.post(url, body, headers);
-    const fields = { instance: instanceId, webhook: webhook.id, event: row.type, attempt: row.attempts + 1, status: outcome.status };
-    log[outcome.ok ? 'debug' : 'info']({ ...fields, ms: time.now() - started }, 'webhook.attempted');
-    return outcome;
   }
 
   /** The pause before the next attempt in milliseconds, or null when the row has no more. */
@@ -370,11 +355,10 @@ export class Courier {
     return Math.max(asked, between(base * 0.8, base * 1.2, this.#host.random()));
   }
 
-  async #park(row: Delivery, delay: number, last: LastAttempt): Promise<null> {
+  async #park(row: Delivery, delay: number, last: LastAttempt): Promise<void> {
     const notBefore = this.#host.time.now() + delay;
     await this.#host.outbox.postpone(row.seq, notBefore, last);
-    this.#wakeBy('due', notBefore);
-    return null;
+    if (!this.#stopped) this.#due.set(notBefore);
   }
 
   #report(row: Delivery, webhook: Webhook, outcome: Failure): void {

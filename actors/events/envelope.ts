@@ -23,6 +23,7 @@ const segment = (url: string, name: string): string => `${url.replace(/\/+$/, ''
 
 /** Path segments go before any query: event name first, then the message type. */
 export function finalUrl(webhook: Webhook, event: Pick<Content, 'type' | 'messageType'>): string {
+  if (!webhook.addUrlEvents && !webhook.addUrlTypesMessages) return webhook.url;
   const at = webhook.url.search(/[?#]/);
   let path = at < 0 ? webhook.url : webhook.url.slice(0, at);
   if (webhook.addUrlEvents) path = segment(path, event.type);
@@ -30,23 +31,42 @@ export function finalUrl(webhook: Webhook, event: Pick<Content, 'type' | 'messag
   return at < 0 ? path : path + webhook.url.slice(at);
 }
 
+const rootOf = (sender: Sender, type: string): string =>
+  JSON.stringify({ BaseUrl: sender.baseUrl, EventType: type, owner: sender.owner, token: sender.token, instanceName: sender.name });
+
+const joined = (root: string, body: string): string => (body === '{}' ? root : `${root.slice(0, -1)},${body.slice(1)}`);
+
 /** `body` is the JSON object of the event's own keys; it is not parsed again. */
-export function envelope(sender: Sender, content: Pick<Content, 'type' | 'body'>): string {
-  const root = JSON.stringify({
-    BaseUrl: sender.baseUrl,
-    EventType: content.type,
-    owner: sender.owner,
-    token: sender.token,
-    instanceName: sender.name,
-  });
-  return content.body === '{}' ? root : `${root.slice(0, -1)},${content.body.slice(1)}`;
+export function envelope(sender: Sender, { type, body }: Pick<Content, 'type' | 'body'>): string {
+  return joined(rootOf(sender, type), body);
 }
 
 /** The id stays the same over attempts, restarts and replays; the signature is of this attempt. */
 export function letterOf(webhook: Webhook, sender: Sender, content: Content, now: number, signer: Signer): Letter {
-  const body = envelope(sender, content);
+  return sealed(webhook, content, envelope(sender, content), now, signer);
+}
+
+function sealed(webhook: Webhook, content: Content, body: string, now: number, signer: Signer): Letter {
   const timestamp = Math.floor(now / 1000);
   const signature = webhook.secret === '' ? {} : { 'webhook-signature': signer.sign(webhook.secret, content.eventId, timestamp, body) };
   const headers = { ...webhook.headers, 'webhook-id': content.eventId, 'webhook-timestamp': String(timestamp), ...signature };
   return { url: finalUrl(webhook, content), body, headers };
+}
+
+const isSame = (a: Sender, b: Sender): boolean =>
+  a.owner === b.owner && a.token === b.token && a.name === b.name && a.baseUrl === b.baseUrl;
+
+/** Letters of one sender after the other: what stands around the events of a type is made once, until something of it changes. */
+export class Letters {
+  #sender: Sender | null = null;
+  readonly #roots = new Map<string, string>();
+
+  of(webhook: Webhook, sender: Sender, content: Content, now: number, signer: Signer): Letter {
+    if (this.#sender === null || !isSame(this.#sender, sender)) this.#roots.clear();
+    this.#sender = sender;
+    const known = this.#roots.get(content.type);
+    const root = known ?? rootOf(sender, content.type);
+    if (known === undefined) this.#roots.set(content.type, root);
+    return sealed(webhook, content, joined(root, content.body), now, signer);
+  }
 }

@@ -12,10 +12,28 @@ export interface Slots {
   readonly busy: number;
 }
 
+/** Those that wait for a place at one host. The first is taken without moving the others, which may be hundreds. */
+interface Line {
+  waiting: (() => void)[];
+  next: number;
+}
+
+const longestTrail = 256;
+
+const takeFirst = (line: Line): (() => void) | undefined => {
+  const first = line.waiting[line.next];
+  line.next += 1;
+  if (line.next >= longestTrail) {
+    line.waiting = line.waiting.slice(line.next);
+    line.next = 0;
+  }
+  return first;
+};
+
 export function createSlots({ total, perHost }: SlotLimits): Slots {
   const taken = new Map<string, number>();
   /** In the order in which the hosts get their turns; none is empty. */
-  const waiting = new Map<string, (() => void)[]>();
+  const lines = new Map<string, Line>();
   let busy = 0;
 
   const hasRoom = (host: string): boolean => busy < total && (taken.get(host) ?? 0) < perHost;
@@ -24,11 +42,11 @@ export function createSlots({ total, perHost }: SlotLimits): Slots {
     taken.set(host, (taken.get(host) ?? 0) + 1);
   };
   const next = (): void => {
-    for (const [host, line] of waiting) {
+    for (const [host, line] of lines) {
       if (!hasRoom(host)) continue;
-      waiting.delete(host);
-      const [go, ...others] = line;
-      if (others.length > 0) waiting.set(host, others);
+      const go = takeFirst(line);
+      lines.delete(host);
+      if (line.next < line.waiting.length) lines.set(host, line);
       occupy(host);
       return go?.();
     }
@@ -41,9 +59,9 @@ export function createSlots({ total, perHost }: SlotLimits): Slots {
         return null;
       }
       return new Promise((resolve) => {
-        const line = waiting.get(host);
-        if (line) line.push(resolve);
-        else waiting.set(host, [resolve]);
+        const line = lines.get(host);
+        if (line) line.waiting.push(resolve);
+        else lines.set(host, { waiting: [resolve], next: 0 });
       });
     },
     free(host) {

@@ -6,7 +6,8 @@
  * through all of that: they need no session.
  */
 import { assign, enqueueActions, fromPromise, sendTo, setup, stopChild, type SnapshotFrom } from 'xstate';
-import { courier, type CourierCrash, type CourierEvent, type CourierHost } from '../events/courier.ts';
+import { courier, type CourierCrash } from '../events/courier-actor.ts';
+import type { CourierEvent, CourierHost } from '../events/courier.ts';
 import type { Delivery } from '../model.ts';
 import { addTime, backOff } from '../policy/policy.ts';
 import type { Host } from './host.ts';
