@@ -1,5 +1,5 @@
 /** Encryption at rest: AES-256-GCM under one key, each value bound to the place where it is stored. */
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, createSecretKey, randomBytes } from 'node:crypto';
 import { CorruptCredentials } from '#src/platform/vault.ts';
 
 export interface Sealer {
@@ -17,8 +17,19 @@ const tagLength = 16;
 /** Names a value's place: a value copied to another row does not open there. */
 export const placeOf = (table: string, instance: string, type = '', id = ''): string => `${table}|${instance}|${type}|${id}`;
 
-export const makeSealer = (key: Uint8Array): Sealer => {
-  if (key.length !== 32) throw new Error('The encryption key must be 32 bytes long.');
+/** Random numbers come in blocks: each call for one costs as much as for hundreds. */
+const makeIvs = (): (() => Buffer) => {
+  let [block, at] = [Buffer.alloc(0), 0];
+  return () => {
+    if (at >= block.length) [block, at] = [randomBytes(ivLength * 256), 0];
+    return block.subarray(at, (at += ivLength));
+  };
+};
+
+export const makeSealer = (bytes: Uint8Array): Sealer => {
+  if (bytes.length !== 32) throw new Error('The encryption key must be 32 bytes long.');
+  const key = createSecretKey(bytes);
+  const nextIv = makeIvs();
   const openBytes = (place: string, sealed: Uint8Array): Buffer => {
     if (sealed.length < 1 + ivLength + tagLength || sealed[0] !== version) throw new Error('The sealed value is damaged.');
     const body = 1 + ivLength;
@@ -28,7 +39,7 @@ export const makeSealer = (key: Uint8Array): Sealer => {
   };
   return {
     seal(place, value) {
-      const iv = randomBytes(ivLength);
+      const iv = nextIv();
       const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: tagLength }).setAAD(Buffer.from(place));
       const body = typeof value === 'string' ? cipher.update(value, 'utf8') : cipher.update(value);
       return Buffer.concat([Buffer.of(version), iv, body, cipher.final(), cipher.getAuthTag()]);

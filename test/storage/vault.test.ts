@@ -110,6 +110,12 @@ test('vault: a value in another place, changed or cut does not open', async () =
   await run(`delete from signal_key where id in ('moved', 'cut')`);
 });
 
+test('vault: no two values are sealed with the same number', () => {
+  const sealer = makeSealer(Buffer.alloc(32, 7));
+  const numbers = Array.from({ length: 1_000 }, () => sealer.seal('place', 'value').toString('hex', 1, 13));
+  assert.equal(new Set(numbers).size, numbers.length);
+});
+
 test('vault: credentials that are damaged or no JSON are corrupt, and the error holds none of them', async () => {
   const [row] = await run(`select sealed from credential where instance_id = $1`, [id]);
   const put = (sealed: Buffer) => run(`update credential set sealed = $2 where instance_id = $1`, [id, sealed]);
