@@ -5,6 +5,7 @@ import type { BaileysEventMap, WASocket } from '@whiskeysockets/baileys';
 import type { Close } from '#actors/ports.ts';
 import { closeOf, ownCloses } from './close-cause.ts';
 import { type BaileysEvent, recorded } from './from-baileys.ts';
+import { gatherFrames, type FrameSocket } from './gathered-frames.ts';
 
 export interface GuardHooks {
   /** Every event, when it happens and before the library merges it with others. */
@@ -19,7 +20,7 @@ export interface GuardHooks {
 }
 
 /** The part of `ws` below the library's client that is needed here. */
-interface RawSocket {
+interface RawSocket extends FrameSocket {
   terminate(): void;
   once(event: 'close', listener: () => void): unknown;
 }
@@ -106,6 +107,8 @@ const watchHandshake = (sock: WASocket, hooks: GuardHooks): void => {
 export const guard = (sock: WASocket, hooks: GuardHooks, closeMs: number): void => {
   catchRejections(sock, hooks);
   tapEvents(sock, hooks);
+  const raw = rawSocket(sock);
+  if (raw !== null) gatherFrames(raw);
   boundClose(sock, closeMs);
   releaseQueries(sock);
   watchHandshake(sock, hooks);
