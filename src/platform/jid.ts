@@ -14,7 +14,10 @@ export const isPerson = (jid: string): boolean => jid.endsWith(personSuffix);
 export const isChannel = (jid: string): boolean => jid.endsWith(channelSuffix);
 
 /** The part before the server, without device and agent: `5511…` of `5511…:57@s.whatsapp.net`. */
-export const userOf = (jid: string): string => /^[^@:_]*/.exec(jid)?.[0] ?? '';
+export const userOf = (jid: string): string => {
+  const end = jid.search(/[@:_]/);
+  return end < 0 ? jid : jid.slice(0, end);
+};
 
 /** `hosted` and `hosted.lid` are devices run by a provider for the same people; `c.us` is the old name of the server of people. */
 const servers: Readonly<Record<string, string>> = { 'c.us': personServer, hosted: personServer, 'hosted.lid': 'lid' };
