@@ -67,7 +67,7 @@ const servePage = (request: IncomingMessage, response: ServerResponse): boolean 
 before(async () => {
   if (reason !== '') return;
   assert.ok(path !== null, 'REQUIRE_BROWSER asks for a browser, and there is none');
-  scene = await Scene.open({ LOG_LEVEL: 'trace' });
+  scene = await Scene.open({ LOG_LEVEL: 'trace', SEND_TIMEOUT_MS: '60000' });
   account = await scene.create();
   const target = () => scene.gateway.address;
   [near, far] = [await Relay.open(target, servePage), await Relay.open(target)];

@@ -15,7 +15,7 @@ let account: Account;
 
 before(async () => {
   if (!hasCurl) return;
-  scene = await Scene.open({ STREAM_HEARTBEAT_MS: '300', LOG_LEVEL: 'trace' });
+  scene = await Scene.open({ STREAM_HEARTBEAT_MS: '300', LOG_LEVEL: 'trace', SEND_TIMEOUT_MS: '60000' });
   account = await scene.paired();
 });
 after(() => scene?.close());
