@@ -76,6 +76,38 @@ const pair = async (number: string): Promise<void> => {
   sessions.set(number, { keys, auth, sock });
 };
 
+const sessionOf = (number: string): Session => {
+  const session = sessions.get(number);
+  if (!session) throw new Error(`there is no session of ${number}`);
+  return session;
+};
+
+/** Ends the connection and keeps the keys. */
+const end = async (number: string): Promise<void> => {
+  const { sock } = sessionOf(number);
+  const closed = new Promise<void>((resolve) => {
+    sock.ev.on('connection.update', ({ connection }) => connection === 'close' && resolve());
+  });
+  await sock.end(undefined);
+  await closed;
+};
+
+/** Logs in again with the keys that are there. */
+const login = async (number: string): Promise<void> => {
+  const session = sessionOf(number);
+  session.sock = connect(session.auth);
+  const code = await settled(session.sock, number);
+  if (code !== null) throw new Error(`the login of ${number} ended with ${code}`);
+};
+
+const forAll = async (numbers: readonly string[], atOnce: number, work: (number: string) => Promise<void>): Promise<void> => {
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    for (let number = numbers[next++]; number !== undefined; number = numbers[next++]) await work(number);
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+};
+
 interface Texts {
   readonly from: string;
   readonly to: readonly string[];
@@ -85,8 +117,7 @@ interface Texts {
 
 /** Milliseconds until all were written, and until all were acknowledged. */
 const send = async ({ from, to, count, concurrency }: Texts): Promise<{ written: number; acknowledged: number }> => {
-  const session = sessions.get(from);
-  if (!session) throw new Error(`there is no session of ${from}`);
+  const session = sessionOf(from);
   let [next, acks] = [0, 0];
   const done = Promise.withResolvers<void>();
   const countAck = (): void => {
@@ -114,6 +145,13 @@ answer('platform', (where: { url: string; control: string; noiseRoot: string }) 
 });
 answer('pair', pair);
 answer('send', send);
+interface Several {
+  readonly numbers: readonly string[];
+  readonly atOnce: number;
+}
+
+answer('end', ({ numbers, atOnce }: Several) => forAll(numbers, atOnce, end));
+answer('login', ({ numbers, atOnce }: Several) => forAll(numbers, atOnce, login));
 /** One-time keys are most of what a session keeps in memory; without them it is what a store on disk would leave. */
 answer('forgetPreKeys', () => {
   for (const { keys } of sessions.values()) for (const key of keys.keys()) if (key.startsWith('pre-key ')) keys.delete(key);

@@ -1,5 +1,6 @@
 /** The two that are compared: the gateway through its HTTP interface, and bare Baileys. Both pair with the same simulated platform. */
 import { request } from 'undici';
+import { numberOf } from './bench.ts';
 import { postJson, type BenchSandbox } from './sandbox.ts';
 import { databaseServerOf, eventually, type Child, type ChildOptions, type Workshop } from './workshop.ts';
 
@@ -70,6 +71,22 @@ export const startGateway = async (workshop: Workshop, sandbox: BenchSandbox, op
     pair: (number) => pairByHttp(address, number, sandbox),
     cpu: () => child.ask('cpu'),
   };
+};
+
+const pairingsAtOnce = 4;
+
+/** Pairs the sessions `from` to `to` of a series. Answers their tokens in this order. */
+export const pairMany = async (client: Client, series: number, from: number, to: number): Promise<readonly string[]> => {
+  const tokens: string[] = [];
+  let next = from;
+  const worker = async (): Promise<void> => {
+    while (next < to) {
+      const n = next++;
+      tokens[n - from] = await client.pair(numberOf(series, n));
+    }
+  };
+  await Promise.all(Array.from({ length: pairingsAtOnce }, worker));
+  return tokens;
 };
 
 export const startBare = async (workshop: Workshop, sandbox: BenchSandbox): Promise<Client> => {

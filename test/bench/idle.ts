@@ -1,7 +1,7 @@
 /** Memory and processor time of sessions that are connected and silent, beside bare Baileys sockets with keys in memory. */
 import { join } from 'node:path';
-import { numberOf, scaled, type Bench, type Setting } from './bench.ts';
-import { startBare, startGateway, type Client } from './clients.ts';
+import { scaled, type Bench, type Setting } from './bench.ts';
+import { pairMany, startBare, startGateway, type Client } from './clients.ts';
 import type { Memory } from './probe.ts';
 import type { Figure } from './report.ts';
 import { startSandbox } from './sandbox.ts';
@@ -10,19 +10,10 @@ import { pause } from './workshop.ts';
 const sessions = 200;
 /** Paired before the first measurement: what is made once, and is not per session. */
 const first = 5;
-const pairingsAtOnce = 4;
 /** Baileys holds on to what a login needs for up to 30 s; the pool of threads ends after 30 s. */
 const settleMs = 40_000;
 /** One ping of every session. */
 const idleMs = 30_000;
-
-const pairMany = async (client: Client, series: number, from: number, to: number): Promise<void> => {
-  let next = from;
-  const worker = async (): Promise<void> => {
-    while (next < to) await client.pair(numberOf(series, next++));
-  };
-  await Promise.all(Array.from({ length: pairingsAtOnce }, worker));
-};
 
 interface Cost {
   /** Bytes a session. */

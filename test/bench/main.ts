@@ -13,11 +13,12 @@ import { isolation } from './isolation.ts';
 import { pairing } from './pairing.ts';
 import { registered } from './registered.ts';
 import { jsonOf, tableOf, verdictOf, type Figure } from './report.ts';
+import { restore } from './restore.ts';
 import { streams } from './streams.ts';
 import { texts } from './texts.ts';
 import { Workshop } from './workshop.ts';
 
-const benches: readonly Bench[] = [texts, arrivals, pairing, idle, deliveries, isolation, streams, registered];
+const benches: readonly Bench[] = [texts, arrivals, pairing, idle, deliveries, isolation, streams, registered, restore];
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 

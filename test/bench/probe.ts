@@ -2,11 +2,12 @@
  * What a measured process says about itself: loaded before its program with `--import`, it answers questions of the bench over IPC.
  * The program itself runs unchanged. The process ends with the bench, however that ends.
  */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
 import { writeHeapSnapshot } from 'node:v8';
 import { isMainThread } from 'node:worker_threads';
-import { watchStalls, watchStart, watchVariable, type StallWatch } from './stalls.ts';
+import { listening, watchStalls, watchStart, watchVariable, type StallWatch } from './stalls.ts';
 
 export interface Question {
   readonly id: number;
@@ -43,10 +44,20 @@ const memory = async (): Promise<Memory> => {
 let stalls: StallWatch | null = isMainThread && process.env[watchVariable] !== undefined ? watchStart() : null;
 let profiler: Session | null = null;
 
-answer('cpu', () => {
+const cpu = (): number => {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
-});
+};
+/** Of the process when its first server listened: loading a program is not what it does. */
+let cpuOfStart = 0;
+const noteStart = (): void => {
+  cpuOfStart = cpu();
+  unsubscribe(listening, noteStart);
+};
+subscribe(listening, noteStart);
+
+answer('cpu', cpu);
+answer('cpu.listening', () => cpu() - cpuOfStart);
 answer('memory', memory);
 answer('stalls.start', () => void (stalls = watchStalls()));
 answer('stalls.stop', () => stalls?.stop() ?? null);

@@ -7,6 +7,8 @@ export interface Stall {
   readonly cpu: number;
 }
 
+/** Where Node tells that a server of this process listens. */
+export const listening = 'tracing:net.server.listen:asyncEnd';
 /** Set in the environment of a gateway whose stalls are watched from its start on. */
 export const watchVariable = 'BENCH_WATCH_STALLS';
 
@@ -62,6 +64,6 @@ export const watchStart = (): StallWatch => {
   };
   once('child_process', () => watch.count(true));
   once('fastify.initialization', () => watch.count(false));
-  once('tracing:net.server.listen:asyncEnd', () => watch.count(true));
+  once(listening, () => watch.count(true));
   return watch;
 };

@@ -1,0 +1,105 @@
+/** Processor time of bringing sessions back after a restart, beside bare Baileys sockets that log in again with their keys in memory. */
+import { request } from 'undici';
+import { numberOf, scaled, type Bench, type Setting } from './bench.ts';
+import { pairMany, startBare, startGateway, type Client, type GatewayClient } from './clients.ts';
+import { databaseCpu, profiled } from './cost.ts';
+import { median, type Figure } from './report.ts';
+import { startSandbox, type BenchSandbox } from './sandbox.ts';
+import { eventually, pause } from './workshop.ts';
+
+const sessions = 500;
+const rounds = 3;
+/** The gates of the gateway are as wide. */
+const atOnce = 50;
+/** Baileys holds on to what a pairing needs for up to 30 s. */
+const afterPairingMs = 40_000;
+/** What a client asks for and is told after its login belongs to it. */
+const afterLoginMs = 5_000;
+const restoreMs = 300_000;
+
+interface Round {
+  /** Milliseconds of processor time a session: of the client, and of the database server. */
+  readonly cpu: number;
+  readonly database: number;
+  /** Until the last was connected. */
+  readonly seconds: number;
+}
+
+const restored = async ({ address }: GatewayClient): Promise<number | null> => {
+  const { statusCode, body } = await request(`${address}/health/ready`);
+  const { restored: done, total } = (await body.json()) as { restored: number; total: number };
+  return statusCode === 200 && done === total ? total : null;
+};
+
+/** From the moment when HTTP listens, which is when sessions are brought back. */
+const startAgain = async (setting: Setting, sandbox: BenchSandbox, folder: string, expected: number): Promise<Round> => {
+  const gateway = await startGateway(setting.workshop, sandbox, { folder });
+  const [begun, database] = [performance.now(), databaseCpu(gateway.database)];
+  const seconds = await profiled(setting, gateway, 'restore-gateway', async () => {
+    const total = await eventually(() => restored(gateway), `${expected} sessions to be restored`, restoreMs);
+    if (total !== expected) throw new Error(`${total} sessions were restored, ${expected} were paired`);
+    const ms = performance.now() - begun;
+    await pause(afterLoginMs);
+    return ms / 1000;
+  });
+  const cpu = (await gateway.ask<number>('cpu.listening')) / expected;
+  const round = { cpu, database: (databaseCpu(gateway.database) - database) / expected, seconds };
+  await gateway.end();
+  return round;
+};
+
+const openAgain = async (bare: Client, numbers: readonly string[]): Promise<Round> => {
+  await bare.ask('end', { numbers, atOnce });
+  await pause(afterLoginMs);
+  const [begun, before] = [performance.now(), await bare.cpu()];
+  await bare.ask('login', { numbers, atOnce });
+  const seconds = (performance.now() - begun) / 1000;
+  await pause(afterLoginMs);
+  return { cpu: ((await bare.cpu()) - before) / numbers.length, database: 0, seconds };
+};
+
+const figuresOf = (count: number, ours: readonly Round[], theirs: readonly Round[]): readonly Figure[] => {
+  const middle = (all: readonly Round[], field: keyof Round): number => median(all.map((round) => round[field]));
+  return [
+    {
+      name: `${count} sessions restored: processor`,
+      unit: 'ms/session',
+      ours: middle(ours, 'cpu'),
+      baseline: middle(theirs, 'cpu'),
+      judged: 'ratio',
+      bound: { most: 1.3 },
+      details: { ratios: ours.map(({ cpu }, n) => cpu / (theirs[n]?.cpu ?? NaN)), databaseServer: middle(ours, 'database') },
+    },
+    {
+      name: `${count} sessions restored: until all are connected`,
+      unit: 's',
+      ours: middle(ours, 'seconds'),
+      baseline: middle(theirs, 'seconds'),
+      judged: 'nothing',
+    },
+  ];
+};
+
+export const restore: Bench = {
+  name: 'restore',
+  about: `processor time of ${sessions} sessions that a start brings back, against logins of bare Baileys`,
+  async run(setting) {
+    const { workshop, say } = setting;
+    const count = scaled(sessions, setting);
+    const sandbox = await startSandbox(workshop);
+    const [gateway, bare] = await Promise.all([startGateway(workshop, sandbox), startBare(workshop, sandbox)]);
+    const begun = performance.now();
+    await Promise.all([pairMany(gateway, 2, 0, count), pairMany(bare, 1, 0, count)]);
+    say(`${count} sessions are paired on either side, in ${((performance.now() - begun) / 1000).toFixed(0)} s`);
+    await pause(afterPairingMs);
+    await gateway.end();
+    const numbers = Array.from({ length: count }, (_, n) => numberOf(1, n));
+    const [ours, theirs]: [Round[], Round[]] = [[], []];
+    for (let round = 1; round <= rounds; round += 1) {
+      theirs.push(await openAgain(bare, numbers));
+      ours.push(await startAgain(setting, sandbox, gateway.folder, count));
+      say(`round ${round} of ${rounds}: ${ours.at(-1)?.cpu.toFixed(2)} ms a session, bare ${theirs.at(-1)?.cpu.toFixed(2)} ms`);
+    }
+    return figuresOf(count, ours, theirs);
+  },
+};
