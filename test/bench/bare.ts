@@ -150,6 +150,18 @@ interface Several {
   readonly atOnce: number;
 }
 
+/** Milliseconds of a login with a text, from nothing to the platform's acknowledgement of the text. */
+const wake = async ({ from, to }: { readonly from: string; readonly to: string }): Promise<number> => {
+  const start = performance.now();
+  await login(from);
+  const { sock } = sessionOf(from);
+  const acknowledged = new Promise<void>((resolve) => sock.ws.once('CB:ack,class:message', () => resolve()));
+  await sock.sendMessage(`${to}@s.whatsapp.net`, { text: 'a text of the bench' });
+  await acknowledged;
+  return performance.now() - start;
+};
+
+answer('wake', wake);
 answer('end', ({ numbers, atOnce }: Several) => forAll(numbers, atOnce, end));
 answer('login', ({ numbers, atOnce }: Several) => forAll(numbers, atOnce, login));
 /** One-time keys are most of what a session keeps in memory; without them it is what a store on disk would leave. */

@@ -16,9 +16,10 @@ import { jsonOf, tableOf, verdictOf, type Figure } from './report.ts';
 import { restore } from './restore.ts';
 import { streams } from './streams.ts';
 import { texts } from './texts.ts';
+import { wake } from './wake.ts';
 import { Workshop } from './workshop.ts';
 
-const benches: readonly Bench[] = [texts, arrivals, pairing, idle, deliveries, isolation, streams, registered, restore];
+const benches: readonly Bench[] = [texts, arrivals, pairing, idle, deliveries, isolation, streams, registered, restore, wake];
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
