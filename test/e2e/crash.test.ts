@@ -4,8 +4,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Account } from '#test/support/account.ts';
 import { contact, Scene } from '#test/support/scene.ts';
+import { startTraffic } from '#test/support/traffic.ts';
 import { until } from '#test/support/until.ts';
 
 let scene: Scene;
@@ -50,54 +50,11 @@ test('kill: right after the pairing the session comes back without another one',
   assert.equal(scene.platform.sandbox.stats().pairings, pairings);
 });
 
-interface Traffic {
-  /** Ids of the texts that were answered with 200, by text. */
-  readonly answered: Map<string, string>;
-  /** Ids of what the contact wrote. */
-  readonly written: string[];
-  readonly failures: Set<number>;
-  stop(): Promise<void>;
-}
-
-/** Texts both ways, several at a time, until it is stopped or the gateway is gone. */
-const traffic = (account: Account): Traffic => {
-  const answered = new Map<string, string>();
-  const written: string[] = [];
-  const failures = new Set<number>();
-  const state = { going: true };
-  const send = async (lane: number): Promise<void> => {
-    for (let n = 0; state.going; n += 1) {
-      const text = `${lane}.${n} of ${account.number} ${Math.random()}`;
-      // A gateway that was killed answers nobody.
-      const sent = await account.send(contact, text).catch(() => null);
-      if (sent === null) return;
-      if (sent.status === 200) answered.set(text, String(sent.body['messageid']));
-      else failures.add(sent.status);
-    }
-  };
-  const write = async (): Promise<void> => {
-    for (let n = 0; state.going; n += 1) {
-      written.push(await scene.write(account, `${n} to ${account.number}`));
-      await wait(10);
-    }
-  };
-  const work = Promise.all([send(1), send(2), send(3), write()]);
-  return {
-    answered,
-    written,
-    failures,
-    async stop() {
-      state.going = false;
-      await work;
-    },
-  };
-};
-
 test('kill: texts flow both ways, and everything that was answered or written is there once afterwards', async () => {
   const account = await scene.paired();
   await scene.works(account);
   for (const ms of [150, 600]) {
-    const flow = traffic(account);
+    const flow = startTraffic(scene, account);
     await until(() => flow.answered.size > 5, 'texts flow');
     await wait(ms);
     await scene.gateway.end('SIGKILL');
@@ -176,7 +133,7 @@ test('stop: SIGTERM right after a pairing ends within 10 s, with nothing left be
 test('stop: SIGTERM while texts flow loses nothing that was answered, and nothing that the platform saw delivered', async () => {
   const account = await scene.paired();
   await scene.works(account);
-  const flow = traffic(account);
+  const flow = startTraffic(scene, account);
   await until(() => flow.answered.size > 20, 'texts flow');
   assert.equal(await scene.gateway.end('SIGTERM'), 0, scene.gateway.printed);
   await flow.stop();

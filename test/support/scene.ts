@@ -98,7 +98,7 @@ export class Scene {
   }
 
   /** Waits until every one of these messages came by webhook, however often, always as the same event. */
-  async told(ids: readonly string[]): Promise<void> {
+  async told(ids: readonly string[], ms?: number): Promise<void> {
     const events = (id: string) =>
       new Set(
         this.receiver.posted
@@ -108,6 +108,7 @@ export class Scene {
     await until(
       () => ids.every((id) => events(id).size > 0),
       () => `${ids.length} messages are told; ${ids.filter((id) => events(id).size === 0).length} are not`,
+      ms,
     );
     for (const id of ids) assert.equal(events(id).size, 1, 'one message is one event');
   }

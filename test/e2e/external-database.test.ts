@@ -1,0 +1,197 @@
+/** The database is a server of its own, given by DATABASE_URL: it dies, the gateway dies, both die, and nothing that was accepted is lost. */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Account } from '#test/support/account.ts';
+import { ExternalServer, password } from '#test/support/external-server.ts';
+import { answersInAnOutage } from '#test/support/outage.ts';
+import { contact, Scene } from '#test/support/scene.ts';
+import { startTraffic, steady, type Traffic } from '#test/support/traffic.ts';
+import { until } from '#test/support/until.ts';
+
+let server: ExternalServer;
+let scene: Scene;
+before(async () => {
+  server = await ExternalServer.open();
+  scene = await Scene.open({ DATABASE_URL: server.url });
+});
+after(async () => {
+  await scene?.close();
+  await server?.close();
+});
+
+/** The machine may be busy with other tests. */
+const patience = 60_000;
+
+const readiness = async (): Promise<number> => (await scene.gateway.call('GET', '/health/ready')).status;
+
+/** The first query on an old connection may still fail. */
+const recovered = async (account: Account): Promise<void> => {
+  await until(async () => (await account.call('POST', '/message/find', {})).status === 200, 'the gateway finds messages', patience);
+  await until(async () => (await readiness()) === 200, 'the gateway is ready', patience);
+};
+
+const grows = async (what: string, size: () => number): Promise<void> => {
+  const from = size();
+  await until(() => size() >= from + 5, what, patience);
+};
+
+/** Everything that was answered or written is there once, was told, and could be read. */
+const nothingLost = async (account: Account, { answered, written }: Traffic): Promise<void> => {
+  await scene.stored(account, [...answered.values(), ...written], patience);
+  await scene.told(written, patience);
+  await until(
+    () => {
+      const read = scene.readBy(contact);
+      return [...answered.keys()].every((text) => read.has(text));
+    },
+    () => `the contact reads all ${answered.size} texts that were answered`,
+    patience,
+  );
+};
+
+test('external: a server that is killed under traffic is missed by requests, and by no session', async () => {
+  const account = await scene.paired();
+  await scene.works(account);
+  const logins = scene.logins(account);
+  const flow = startTraffic(scene, account, steady);
+  for (let death = 0; death < 2; death += 1) {
+    await grows('texts flow', () => flow.answered.size);
+    await server.kill();
+    await until(async () => (await readiness()) === 503, 'the outage is noticed', patience);
+    await until(() => flow.failures.has(503), 'a text is refused', patience);
+    await grows('the contact writes into the outage', () => flow.written.length);
+    await server.start();
+    await recovered(account);
+  }
+  await grows('texts flow again', () => flow.answered.size);
+  await flow.stop();
+  assert.deepEqual([...flow.failures], [503]);
+  await nothingLost(account, flow);
+  assert.equal(scene.logins(account), logins);
+  await scene.works(account);
+});
+
+test('external: while the server is away requests answer 503, and what arrives is stored once and told when it is back', async () => {
+  const account = await scene.paired();
+  const { token } = await scene.paired();
+  await scene.works(account);
+  const logins = scene.logins(account);
+  const ids: string[] = [];
+  await server.kill();
+  await until(async () => (await readiness()) === 503, 'the outage is noticed', patience);
+  await answersInAnOutage(scene.gateway, token, async (path) => void ids.push(await scene.write(account, `into an outage: ${path}`)));
+  assert.equal((await scene.gateway.call('GET', '/health')).status, 200);
+  assert.equal((await account.seen()).status, 'connected');
+  await server.start();
+  await recovered(account);
+  await scene.stored(account, ids, patience);
+  await scene.told(ids, patience);
+  assert.equal(scene.logins(account), logins);
+  await scene.works(account);
+});
+
+test('external: a gateway that is killed finds its sessions on the same server, without a pairing', async () => {
+  const account = await scene.paired();
+  await scene.works(account);
+  const { pairings } = scene.platform.sandbox.stats();
+  for (const pause of [0, 200]) {
+    const flow = startTraffic(scene, account, steady);
+    await grows('texts flow', () => flow.answered.size);
+    await wait(pause);
+    await scene.gateway.end('SIGKILL');
+    await scene.gateway.start();
+    await flow.stop();
+    await account.reaches('connected', patience);
+    assert.deepEqual([...flow.failures], []);
+    await nothingLost(account, flow);
+    await scene.works(account);
+  }
+  assert.equal(scene.platform.sandbox.stats().pairings, pairings);
+});
+
+for (const first of ['server', 'gateway'] as const)
+  test(`external: both are killed, the ${first} first; without a server the gateway does not start, with it everything is back`, async () => {
+    const account = await scene.paired();
+    await scene.works(account);
+    const { pairings } = scene.platform.sandbox.stats();
+    const flow = startTraffic(scene, account, steady);
+    await grows('texts flow', () => flow.answered.size);
+    const ends = { server: () => server.kill(), gateway: () => scene.gateway.end('SIGKILL') };
+    await ends[first]();
+    await ends[first === 'server' ? 'gateway' : 'server']();
+    await grows('the contact writes while nobody is there', () => flow.written.length);
+    scene.gateway.launch();
+    assert.equal(await scene.gateway.endsWithin(60_000), 1, scene.gateway.printed);
+    assert.match(scene.gateway.printed, /^Dormouse could not start: the database is not available/m);
+    assert.ok(!scene.gateway.printed.includes(password));
+    await server.start();
+    await scene.gateway.start();
+    await flow.stop();
+    await account.reaches('connected', patience);
+    await nothingLost(account, flow);
+    await scene.works(account);
+    assert.equal(scene.platform.sandbox.stats().pairings, pairings);
+  });
+
+test('external: SIGTERM right after a pairing ends in time, and leaves a server alone that is not its own', async () => {
+  const account = await scene.paired();
+  const { pairings } = scene.platform.sandbox.stats();
+  const servers = server.pids;
+  // Not in time is 1.
+  assert.equal(await scene.gateway.end('SIGTERM'), 0, scene.gateway.printed);
+  assert.deepEqual(server.pids, servers);
+  assert.equal(existsSync(join(scene.gateway.dataDir, 'gateway.pid')), false);
+  assert.equal(scene.platform.sandbox.stats().connections.open, 0);
+  await scene.gateway.start();
+  await account.reaches('connected', patience);
+  await scene.works(account);
+  assert.equal(scene.platform.sandbox.stats().pairings, pairings);
+});
+
+test('pause: longer than either side waits for the other; sessions come back one login at a time, with all that was written', async () => {
+  const [kept, cut] = [await scene.paired(), await scene.paired()];
+  await scene.gateway.end('SIGTERM');
+  await scene.gateway.start({ FRAME_SILENCE_MS: '6000' });
+  for (const account of [kept, cut]) {
+    await account.reaches('connected', patience);
+    await scene.works(account);
+  }
+  const logins = [scene.logins(kept), scene.logins(cut)];
+  const ids: Record<'kept' | 'cut', string[]> = { kept: [], cut: [] };
+  const writeToBoth = async (): Promise<void> => {
+    for (let n = 0; n < 10; n += 1) {
+      ids.kept.push(await scene.write(kept, `${n} while stopped`));
+      ids.cut.push(await scene.write(cut, `${n} while stopped`));
+    }
+  };
+  scene.gateway.signal('SIGSTOP');
+  await writeToBoth();
+  // The platform gives one of them up; of the other it believes that it is there.
+  await scene.platform.sandbox.fault({ kind: 'reset', number: cut.number });
+  await writeToBoth();
+  await wait(8_000);
+  assert.deepEqual([scene.logins(kept), scene.logins(cut)], logins);
+  scene.gateway.signal('SIGCONT');
+  await until(() => scene.logins(cut) > logins[1]!, 'the one that was given up logs in again', patience);
+  for (const [account, written] of [
+    [kept, ids.kept],
+    [cut, ids.cut],
+  ] as const) {
+    await scene.stored(account, written, patience);
+    await scene.told(written, patience);
+    // The other one may find its own connection too old just now.
+    await until(async () => (await account.send(contact, 'after the pause')).status === 200, 'a text is sent', patience);
+    await scene.stored(account, [await scene.write(account, 'after the pause')], patience);
+  }
+});
+
+test('external: through all of that no account ever had two connections, and the password of the server was not printed', () => {
+  const { logins, unknown, messages } = scene.platform.sandbox.stats();
+  assert.equal(logins.double, 0);
+  assert.equal(messages.undecryptable, 0);
+  assert.deepEqual(unknown, {});
+  assert.ok(!scene.gateway.printed.includes(password));
+});

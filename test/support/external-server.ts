@@ -1,0 +1,101 @@
+/** A PostgreSQL server that the gateway does not own, as an operator has one: over TCP, with a role and a database of its own, killed and started at will. */
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { openDatabase } from '#src/storage/database.ts';
+import { startEmbedded } from '#src/storage/embedded.ts';
+import { quietLog } from './database.ts';
+import { databaseServers, removeFolder, signalTo, temporaryFolder } from './processes.ts';
+import { until } from './until.ts';
+
+/** Stands in the connection string, and must stand nowhere else. */
+export const password = 'external-server-password';
+
+/** A killed process loses nothing that it wrote; a commit that was answered must be written, so nothing else is turned off. */
+const haste = { fsync: 'off', full_page_writes: 'off' };
+
+/** What a test process that is ended from outside must still end. */
+const running = new Set<ExternalServer>();
+process.once('exit', () => {
+  for (const server of running) for (const pid of server.pids) signalTo(pid, 'SIGQUIT');
+});
+
+/** Below the ports that systems give to outgoing connections: one of those could take it while the server is down. */
+const candidate = (): number => 20_000 + Math.floor(Math.random() * 10_000);
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+
+/** Started without being watched: nobody starts it again. */
+const startAlone = async (folder: string, settings: Readonly<Record<string, string>>): Promise<void> => {
+  const server = await startEmbedded({ dataDir: folder, log: quietLog, settings: { ...haste, ...settings } });
+  await server.close(false);
+};
+
+/** The role and its database; connections over TCP need the password. */
+const prepare = async (folder: string): Promise<void> => {
+  const server = await startEmbedded({ dataDir: folder, log: quietLog, settings: haste });
+  const database = await openDatabase({ url: server.url, log: quietLog, poolSize: 1 });
+  for (const text of [`create role shop login password '${password}'`, 'create database messages owner shop'])
+    await database.rows({ name: '', text }, []);
+  await database.close();
+  await server.close(true);
+  const access = join(folder, 'postgres', 'data', 'pg_hba.conf');
+  const refused = await readFile(access, 'utf8');
+  // Written in place, so that it stays the server's own file.
+  await writeFile(access, 'host all all 127.0.0.1/32 scram-sha-256\n');
+  await appendFile(access, refused);
+};
+
+export class ExternalServer {
+  readonly #folder: string;
+  #port = 0;
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+    running.add(this);
+  }
+
+  static async open(): Promise<ExternalServer> {
+    const server = new ExternalServer(temporaryFolder());
+    try {
+      await prepare(server.#folder);
+      do server.#port = candidate();
+      while (!(await isFree(server.#port)));
+      await server.start();
+      return server;
+    } catch (error) {
+      await server.close();
+      throw error;
+    }
+  }
+
+  get url(): string {
+    return `postgresql://shop:${password}@127.0.0.1:${this.#port}/messages`;
+  }
+
+  get pids(): readonly number[] {
+    return databaseServers(this.#folder);
+  }
+
+  /** Resolves when it takes connections. */
+  async start(): Promise<void> {
+    await startAlone(this.#folder, { listen_addresses: '127.0.0.1', port: String(this.#port), unix_socket_directories: '' });
+  }
+
+  /** Without a word to those that are connected. Resolves when it is gone. */
+  async kill(): Promise<void> {
+    const killed = this.pids.filter((pid) => signalTo(pid, 'SIGKILL'));
+    if (killed.length !== 1) throw new Error(`${killed.length} servers ran`);
+    await until(() => killed.every((pid) => !signalTo(pid, 0)), 'the server is gone');
+  }
+
+  async close(): Promise<void> {
+    await removeFolder(this.#folder);
+    running.delete(this);
+  }
+}

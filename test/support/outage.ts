@@ -1,0 +1,53 @@
+/** What requests are answered while the database is away: what is in memory goes on, the rest says so and fails nowhere else. */
+import assert from 'node:assert/strict';
+import type { GatewayProcess } from './gateway.ts';
+import { contact } from './scene.ts';
+
+/** Requests of each kind with their answers; of an instance that is connected, or (admin) of nobody. */
+const requests: readonly (readonly [method: string, path: string, body: object | undefined, status: number, admin?: true])[] = [
+  ['GET', '/instance/status', undefined, 200],
+  ['GET', '/webhook', undefined, 200],
+  ['POST', '/message/find', {}, 503],
+  ['POST', '/chat/find', {}, 503],
+  ['POST', '/webhook', { enabled: true, url: 'http://127.0.0.1:9/', events: ['messages'] }, 503],
+  ['POST', '/instance/updateInstanceName', { name: 'renamed' }, 503],
+  ['POST', '/instance/token/rotate', undefined, 503],
+  ['POST', '/send/text', { number: contact, text: 'sent into an outage' }, 503],
+  ['POST', '/send/text', { number: contact, text: 'sent into an outage', async: true }, 503],
+  ['POST', '/instance/hibernate', undefined, 503],
+  ['POST', '/instance/create', { name: 'in an outage' }, 503, true],
+];
+
+/** The status of an answer, 0 when there is none in time. */
+const statusOf = async (
+  gateway: GatewayProcess,
+  token: string,
+  [method, path, body, , admin]: (typeof requests)[number],
+): Promise<number> => {
+  try {
+    const options = { ms: 10_000, ...(admin ? {} : { token }), ...(body === undefined ? {} : { body }) };
+    const { status, body: answer } = await gateway.call(method, path, options);
+    if (status !== 200) assert.equal(typeof answer['error'], 'string');
+    return status;
+  } catch (error) {
+    assert.equal((error as Error).name, 'TimeoutError');
+    return 0;
+  }
+};
+
+/** Makes all of them. `token`: of a connected instance that nobody needs afterwards; `before`: called with the path before each. */
+export const answersInAnOutage = async (
+  gateway: GatewayProcess,
+  token: string,
+  before: (path: string) => Promise<void> = () => Promise.resolve(),
+): Promise<void> => {
+  const seen: string[] = [];
+  for (const request of requests) {
+    await before(request[1]);
+    seen.push(`${request[0]} ${request[1]}: ${await statusOf(gateway, token, request)}`);
+  }
+  assert.deepEqual(
+    seen,
+    requests.map(([method, path, , status]) => `${method} ${path}: ${status}`),
+  );
+};

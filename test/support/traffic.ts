@@ -1,0 +1,65 @@
+/** Texts that go both ways while something is killed, with what was promised about them. */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Account } from './account.ts';
+import { contact, type Scene } from './scene.ts';
+
+export interface Traffic {
+  /** Ids of the texts that were answered with 200, by text. */
+  readonly answered: Map<string, string>;
+  /** Ids of what the contact wrote. */
+  readonly written: string[];
+  /** What the other texts were answered with. */
+  readonly failures: Set<number>;
+  stop(): Promise<void>;
+}
+
+interface Pace {
+  /** Senders side by side. */
+  readonly lanes: number;
+  /** Milliseconds between two texts of a sender, and of the contact. */
+  readonly pause: { readonly out: number; readonly in: number };
+  /** Texts of a sender that are answered, and texts of the contact. */
+  readonly most: number;
+}
+
+const brisk: Pace = { lanes: 3, pause: { out: 0, in: 10 }, most: Number.POSITIVE_INFINITY };
+
+/** Few enough that one question finds all of them, however long the outage takes. */
+export const steady: Pace = { lanes: 2, pause: { out: 20, in: 20 }, most: 250 };
+
+/** Goes on until it is stopped or the gateway is gone. */
+export const startTraffic = (scene: Scene, account: Account, { lanes, pause, most }: Pace = brisk): Traffic => {
+  const answered = new Map<string, string>();
+  const written: string[] = [];
+  const failures = new Set<number>();
+  const state = { going: true };
+  const send = async (lane: number): Promise<void> => {
+    for (let n = 0, good = 0; state.going && good < most; n += 1) {
+      const text = `${lane}.${n} of ${account.number} ${Math.random()}`;
+      // A gateway that was killed answers nobody.
+      const sent = await account.send(contact, text).catch(() => null);
+      if (sent === null) return;
+      if (sent.status === 200) {
+        answered.set(text, String(sent.body['messageid']));
+        good += 1;
+      } else failures.add(sent.status);
+      if (pause.out > 0) await wait(pause.out);
+    }
+  };
+  const write = async (): Promise<void> => {
+    for (let n = 0; state.going && n < most; n += 1) {
+      written.push(await scene.write(account, `${n} to ${account.number}`));
+      await wait(pause.in);
+    }
+  };
+  const work = Promise.all([...Array.from({ length: lanes }, (_, lane) => send(lane + 1)), write()]);
+  return {
+    answered,
+    written,
+    failures,
+    async stop() {
+      state.going = false;
+      await work;
+    },
+  };
+};
