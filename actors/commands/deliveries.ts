@@ -23,7 +23,7 @@ const chosen = ({ post }: Supervisor, owner: InstanceId | null, id: string | und
 const viewOf = ({ post }: Supervisor, record: DeliveryRecord): DeliveryView => {
   if (isOver(record)) return { ...record, nextAttempt: 0, reason: record.error };
   if (!post.webhooks.get(record.webhookId)?.enabled) return { ...record, nextAttempt: 0, reason: 'the webhook is not enabled' };
-  const paused = post.pausedUntil(record.webhookId, record.instanceId);
+  const paused = post.pausedUntil(record.webhookId);
   const reason = record.error || (paused > 0 ? 'the receiver failed several times in a row' : '');
   return { ...record, nextAttempt: Math.max(record.notBefore, paused), reason };
 };

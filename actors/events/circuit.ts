@@ -1,4 +1,7 @@
-/** How much a receiver that fails is still asked: fewer lanes with every failure, then one probe at a time with growing pauses between. */
+/**
+ * How much a receiver that fails is still asked: fewer lanes with every failure, then one probe at a time with growing pauses between. One circuit
+ * serves all couriers of a webhook. An attempt is named by the number of its delivery.
+ */
 import type { DeliveryPolicy } from '../policy/policy.ts';
 import type { Attempt } from '../ports.ts';
 
@@ -6,6 +9,8 @@ export class Circuit {
   readonly #policy: DeliveryPolicy;
   #failures = 0;
   #until = 0;
+  /** The attempt that probes while the circuit is open. */
+  #probe: number | null = null;
 
   constructor(policy: DeliveryPolicy) {
     this.#policy = policy;
@@ -22,7 +27,21 @@ export class Circuit {
     return this.#failures >= circuit.failures ? 1 : Math.max(1, concurrency >> this.#failures);
   }
 
-  judge(outcome: Attempt, now: number): void {
+  /** Whether an attempt may begin; who was admitted is judged or forgoes it. */
+  admit(attempt: number): boolean {
+    if (this.#failures < this.#policy.circuit.failures) return true;
+    if (this.#probe !== null) return false;
+    this.#probe = attempt;
+    return true;
+  }
+
+  /** The attempt was not made, or nobody knows what came of it. */
+  forgo(attempt: number): void {
+    if (this.#probe === attempt) this.#probe = null;
+  }
+
+  judge(attempt: number, outcome: Attempt, now: number): void {
+    this.forgo(attempt);
     if (outcome.ok) return this.reset();
     if (this.#until > now) return; // it was under way when the pause began: no probe
     this.#failures += 1;

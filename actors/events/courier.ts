@@ -8,7 +8,7 @@ import type { Attempt, Log, OutboxStore, Receiver, Signer, Time } from '../ports
 import type { Delivery, DeliveryError, InstanceId, LastAttempt, Webhook } from '../model.ts';
 import { between, type DeliveryPolicy } from '../policy/policy.ts';
 import { Alarm } from './alarm.ts';
-import { Circuit } from './circuit.ts';
+import type { Circuit } from './circuit.ts';
 import { Departures } from './departures.ts';
 import { envelope, Letters, type Sender } from './envelope.ts';
 import { stillWants } from './filter.ts';
@@ -33,8 +33,8 @@ export interface CourierHost {
   failed(instance: InstanceId, webhook: Webhook, eventId: string, error: Omit<DeliveryError, 'url' | 'type' | 'created'>): void;
   /** The receiver answered 410: it wants no more. */
   disable(webhook: Webhook): void;
-  /** Nothing is sent before this moment; one that is past ends the pause. */
-  paused(instance: InstanceId, webhookId: string, until: number): void;
+  /** The one of this webhook, whatever instance posts. */
+  circuit(webhookId: string): Circuit;
 }
 
 export type CourierEvent =
@@ -52,6 +52,8 @@ export interface CourierInput {
 
 /** Before storage is asked again, in milliseconds. */
 const storageRetryMs = 1000;
+/** Before a courier looks whether another one's probe is over, in milliseconds. */
+const probeLookMs = 1000;
 
 type Failure = Attempt & { readonly ok: false };
 
@@ -77,8 +79,6 @@ export class Courier {
   /** Rows were committed while a page was read: they may be in neither. */
   #missed = false;
   #stopped = false;
-  /** As it was told last; -1: not at all. */
-  #pause = -1;
   readonly #letters = new Letters();
   /** The last address, taken apart. */
   #known = { url: '', host: '' };
@@ -87,7 +87,7 @@ export class Courier {
     this.#input = input;
     this.#host = input.host;
     this.#crashed = crashed;
-    this.#circuit = new Circuit(input.host.policy);
+    this.#circuit = input.host.circuit(input.webhookId);
     this.#over = new Departures(input.host.outbox, input.host.policy);
     this.#due = new Alarm(input.host.time, () => this.#readMore());
     this.#probe = new Alarm(input.host.time, () => this.#pump());
@@ -113,7 +113,6 @@ export class Courier {
   /** What waits is read again, and the receiver gets a fresh chance. */
   changed(): void {
     this.#circuit.reset();
-    this.#tellPause();
     this.#readAgain();
   }
 
@@ -139,13 +138,6 @@ export class Courier {
   #readMore(): void {
     this.#behind = true;
     this.#pump();
-  }
-
-  #tellPause(): void {
-    const { until } = this.#circuit;
-    if (until === this.#pause) return;
-    this.#pause = until;
-    this.#host.paused(this.#input.instanceId, this.#input.webhookId, until);
   }
 
   #later(ms: number, fn: () => void): void {
@@ -238,9 +230,16 @@ export class Courier {
     while (this.#lanes.underWay < limit) {
       const row = this.#lanes.take();
       if (!row) break;
-      this.#attempt(row);
+      if (this.#circuit.admit(row.seq)) this.#attempt(row);
+      else return this.#standBack(row);
     }
     if (this.#behind && this.#lanes.underWay < limit) this.#load();
+  }
+
+  /** Another courier probes: what comes of it is seen soon. */
+  #standBack(row: Delivery): void {
+    this.#lanes.putBack(row);
+    this.#probe.set(this.#host.time.now() + probeLookMs);
   }
 
   /** The webhook, while anything may be sent to it. */
@@ -263,6 +262,7 @@ export class Courier {
     const webhook = this.#sending();
     if (webhook === null) {
       slots.free(host);
+      this.#circuit.forgo(row.seq);
       return this.#done(row);
     }
     this.#send(row, webhook).then(
@@ -272,6 +272,7 @@ export class Courier {
       },
       (error: unknown) => {
         slots.free(host);
+        this.#circuit.forgo(row.seq);
         this.#crash(error);
       },
     );
@@ -291,14 +292,13 @@ export class Courier {
   /** Nearly every attempt succeeds and needs no more than this. */
   #judge(row: Delivery, webhook: Webhook, outcome: Attempt): void {
     try {
-      this.#circuit.judge(outcome, this.#host.time.now());
-      this.#tellPause();
+      this.#circuit.judge(row.seq, outcome, this.#host.time.now());
       const attempts = row.attempts + 1;
       if (!outcome.ok) {
         const tried = { ...row, attempts };
         return this.#run(
           () => this.#failed(tried, webhook, outcome),
-          () => this.changed(),
+          () => this.#readAgain(),
         );
       }
       this.#finish(row, { attempts, status: outcome.status, error: '' }, false);
@@ -319,7 +319,8 @@ export class Courier {
     const delay = isGone ? null : this.#delayAfter(attempts, outcome);
     if (isQuick && delay !== null) {
       if (this.#circuit.until > time.now()) return this.#putBack(row);
-      return this.#later(delay, () => (this.#circuit.until > time.now() ? this.#putBack(row) : this.#attempt(row)));
+      const again = (): boolean => this.#circuit.until <= time.now() && this.#circuit.admit(row.seq);
+      return this.#later(delay, () => (again() ? this.#attempt(row) : this.#putBack(row)));
     }
     try {
       if (isGone) this.#host.disable(webhook);

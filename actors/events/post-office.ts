@@ -3,8 +3,8 @@ import type { InstanceId, InstanceRecord, Webhook } from '../model.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Ports } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
+import { Circuit } from './circuit.ts';
 import type { CourierHost } from './courier.ts';
-import { gather } from './gather.ts';
 import { History } from './history.ts';
 import { WebhookRegistry } from './registry.ts';
 import { createSlots } from './slots.ts';
@@ -29,8 +29,8 @@ export class PostOffice {
   readonly couriers: CourierHost;
   readonly sweeper: Sweeper;
   readonly #input: PostOfficeInput;
-  /** Until when nothing is sent, by webhook and instance. */
-  readonly #pauses = new Map<string, number>();
+  /** By webhook. */
+  readonly #circuits = new Map<string, Circuit>();
 
   constructor(input: PostOfficeInput) {
     const { deliveries, time, log } = input.ports;
@@ -53,18 +53,17 @@ export class PostOffice {
 
   remove(id: string): void {
     this.#tell(this.webhooks.remove(id), 'delivery.changed');
-    for (const key of this.#pauses.keys()) if (key.startsWith(`${id} `)) this.#pauses.delete(key);
+    this.#circuits.delete(id);
   }
 
   /** The instance is gone, and its webhooks with it. */
   forget(instance: InstanceId): void {
     for (const { id } of this.webhooks.own(instance)) this.remove(id);
-    for (const key of this.#pauses.keys()) if (key.endsWith(` ${instance}`)) this.#pauses.delete(key);
   }
 
-  /** The moment before which nothing is sent to the webhook for the instance, because its receiver failed; 0 when there is none. */
-  pausedUntil(webhookId: string, instance: InstanceId): number {
-    const until = this.#pauses.get(`${webhookId} ${instance}`) ?? 0;
+  /** The moment before which nothing is sent to the webhook, because its receiver failed; 0 when there is none. */
+  pausedUntil(webhookId: string): number {
+    const until = this.#circuits.get(webhookId)?.until ?? 0;
     return until > this.#input.ports.time.now() ? until : 0;
   }
 
@@ -92,12 +91,17 @@ export class PostOffice {
     webhooks.save(disabled).catch((error: unknown) => log.error({ webhook: id, error }, 'webhook.notDisabled'));
   }
 
+  #circuit(webhookId: string): Circuit {
+    const known = this.#circuits.get(webhookId) ?? new Circuit(this.#input.policy.delivery);
+    this.#circuits.set(webhookId, known);
+    return known;
+  }
+
   #courierHost(): CourierHost {
     const { ports, policy, cells } = this.#input;
     const { outbox, receiver, signer, time, log, chance } = ports;
     return {
-      // One statement for all couriers: what is written a delivery would else cost more than the delivery.
-      outbox: { ...outbox, archive: gather((ended) => outbox.archive(ended)), remove: gather((seqs) => outbox.remove(seqs)) },
+      outbox,
       receiver,
       signer,
       time,
@@ -118,10 +122,7 @@ export class PostOffice {
         history?.add(`${webhook.id} ${eventId}`, { ...error, created: time.now(), url, type: isGlobal ? 'global' : 'local' });
       },
       disable: (webhook) => this.#disable(webhook),
-      paused: (id, webhookId, until) => {
-        if (until > time.now()) this.#pauses.set(`${webhookId} ${id}`, until);
-        else this.#pauses.delete(`${webhookId} ${id}`);
-      },
+      circuit: (webhookId) => this.#circuit(webhookId),
     };
   }
 }

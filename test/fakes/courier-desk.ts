@@ -1,5 +1,6 @@
 /** A courier of one webhook over a simulated receiver, outbox and clock. */
 import assert from 'node:assert/strict';
+import { Circuit } from '#actors/events/circuit.ts';
 import { Courier, type CourierHost } from '#actors/events/courier.ts';
 import { createSlots, type Slots } from '#actors/events/slots.ts';
 import type { Delivery, DeliveryError, Webhook } from '#actors/model.ts';
@@ -25,12 +26,13 @@ export class CourierDesk {
   courier: Courier;
   readonly #host: CourierHost;
   webhook: Webhook | null = sample;
-  /** The moment that it last said it pauses until. */
-  paused = 0;
+  circuit: Circuit;
   #seq = 0;
 
   constructor(change: Partial<DeliveryPolicy> = {}, slots: Slots = createSlots(testPolicy.delivery.atOnce)) {
     const { ports, time, receiver, log } = this.world;
+    const policy = { ...testPolicy.delivery, ...change };
+    this.circuit = new Circuit(policy);
     this.#host = {
       outbox: ports.outbox,
       receiver,
@@ -38,13 +40,13 @@ export class CourierDesk {
       slots,
       time,
       log,
-      policy: { ...testPolicy.delivery, ...change },
+      policy,
       random: () => 0.5,
       webhook: () => this.webhook,
       sender: () => ({ owner: '', token: '', name: '', baseUrl: '' }),
       failed: (_instance, _webhook, eventId, error) => void this.failures.push({ ...error, eventId }),
       disable: (webhook) => void (this.webhook = { ...webhook, enabled: false }),
-      paused: (_instance, _webhook, until) => void (this.paused = until),
+      circuit: () => this.circuit,
     };
     this.courier = this.#make();
   }
@@ -56,6 +58,7 @@ export class CourierDesk {
   /** The process is killed and started again: what was in memory is gone. */
   restart(): void {
     this.courier.stop();
+    this.circuit = new Circuit(this.#host.policy);
     this.courier = this.#make();
     this.courier.add([]);
   }

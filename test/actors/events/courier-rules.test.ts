@@ -95,6 +95,28 @@ test('courier: waits for a place, and sends nothing when the webhook went meanwh
   assert.deepEqual([one.order, gone.order, slots.busy], ['e1', '', 0]);
 });
 
+test('courier: a probe that is not made, or ends in a surprise, leaves its place to others', async () => {
+  const failing = { circuit: { failures: 1, min: 1000, max: 1000 } };
+  const slots = createSlots({ total: 1, perHost: 1 });
+  const desk = new Desk(failing, slots);
+  desk.circuit.judge(0, no(500), desk.world.time.now());
+  await slots.take('other');
+  await desk.commit(1);
+  await desk.world.time.pass(2000);
+  assert.equal(desk.circuit.admit(99), false, 'the probe waits for a place');
+  desk.webhook = null;
+  slots.free('other');
+  await settle();
+  assert.deepEqual([desk.posts, desk.circuit.admit(99)], ['', true]);
+
+  const surprised = new Desk(failing);
+  surprised.circuit.judge(0, no(500), surprised.world.time.now());
+  surprised.world.receiver.answer = () => Promise.reject(new Error('no such thing'));
+  await surprised.commit(1);
+  await surprised.world.time.pass(2000);
+  assert.deepEqual([surprised.crashes.length, surprised.circuit.admit(99)], [1, true]);
+});
+
 test('courier: a receiver that never answers holds fewer places with each failure, and others are not delayed', async () => {
   const slots = createSlots({ total: 5, perHost: 100 });
   const [dead, healthy] = [new Desk({ concurrency: 4 }, slots), new Desk({ concurrency: 4 }, slots)];
@@ -113,7 +135,7 @@ test('courier: rows that were dropped from the outbox are forgotten, the pause o
   desk.world.receiver.answer = () => no(500);
   await desk.commit(1, 'a');
   await desk.commit(3, 'b');
-  assert.equal(desk.paused, desk.start + 60_000);
+  assert.equal(desk.circuit.until, desk.start + 60_000);
   desk.world.db.outbox.clear();
   desk.courier.tell({ type: 'delivery.trimmed' });
   desk.world.receiver.answer = () => ok;

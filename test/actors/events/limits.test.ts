@@ -80,10 +80,10 @@ test('circuit: each failure halves the lanes, success gives them all back', () =
   const lanes: number[] = [];
   for (let n = 0; n < 5; n += 1) {
     lanes.push(circuit.lanes);
-    circuit.judge(no(), 0);
+    circuit.judge(1, no(), 0);
   }
   assert.deepEqual(lanes, [8, 4, 2, 1, 1]);
-  circuit.judge({ ok: true, status: 200 }, 0);
+  circuit.judge(1, { ok: true, status: 200 }, 0);
   assert.deepEqual([circuit.lanes, circuit.until], [8, 0]);
 });
 
@@ -92,8 +92,8 @@ test('circuit: pauses double up to their limit; what was under way when it opene
   let now = 0;
   const pauses: number[] = [];
   for (let n = 0; n < 10; n += 1) {
-    circuit.judge(no(), now);
-    circuit.judge(no(), now);
+    circuit.judge(1, no(), now);
+    circuit.judge(1, no(), now);
     if (circuit.until > now) pauses.push(circuit.until - now);
     now = Math.max(now, circuit.until);
   }
@@ -102,10 +102,10 @@ test('circuit: pauses double up to their limit; what was under way when it opene
 
 test('circuit: a receiver that asks for patience gets it for all that waits, within the limit', () => {
   const circuit = new Circuit(policy);
-  circuit.judge(no(7), 100);
+  circuit.judge(1, no(7), 100);
   assert.equal(circuit.until, 7100);
   const greedy = new Circuit(policy);
-  greedy.judge(no(86_400), 100);
+  greedy.judge(1, no(86_400), 100);
   assert.equal(greedy.until, 60_100);
 });
 
