@@ -159,6 +159,22 @@ test('stream: says that there is a gap when the last event is not kept any more'
   assert.match(client.comments.join('\n'), /gap/);
 });
 
+test('stream: what is kept for those who come back is bounded by bytes too, and the newest is always there', async (t) => {
+  const payload = { message: { text: 'x'.repeat(400) } };
+  const { address, gateway } = await setUp(t, { stream: { ringBytes: 1_200 } });
+  await openStream(t, await address(), 'events=messages');
+  for (let number = 1; number <= 5; number += 1) gateway.emit(event(number, { payload }));
+  const missed = async (lastEventId: string) => {
+    const client = await openStream(t, await address(), 'events=messages', { 'last-event-id': lastEventId });
+    gateway.emit(event(9, { payload: { message: { text: 'x'.repeat(5_000) } } }));
+    const frames = await client.frame(lastEventId === 'event-4' ? 2 : 1);
+    return [frames.map((frame) => frame.id), client.comments.some((comment) => comment.includes('gap'))];
+  };
+  assert.deepEqual(await missed('event-4'), [['event-5', 'event-9'], false]);
+  assert.deepEqual(await missed('event-5'), [['event-9'], true], 'the last one alone is larger than all that may be kept');
+  assert.deepEqual(await missed('event-9'), [['event-9'], false]);
+});
+
 test('stream: writes comments while nothing happens', async (t) => {
   const { address } = await setUp(t, { stream: { heartbeatMs: 20 } });
   const client = await openStream(t, await address(), 'events=messages');
