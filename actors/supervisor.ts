@@ -1,6 +1,6 @@
 /** One a process: the registry of instances, admission, restore and stop. Commands of the gateway find their cell here. */
 import { PostOffice } from './events/post-office.ts';
-import { trackedOutbox, trackedReceiver } from './events/tracked.ts';
+import { gatheredOutbox, trackedOutbox, trackedReceiver } from './events/tracked.ts';
 import type { InstanceView, Numbers } from './face.ts';
 import { done, refuse, type InstanceId, type InstanceRecord, type Refusal, type Result, type Status } from './model.ts';
 import type { Verdict } from './policy/close-cause.ts';
@@ -58,7 +58,7 @@ export class Supervisor {
       room: () => policy.maxConnected - this.#counted().size,
     });
     this.#deliveries = new UnderWay(ports.time);
-    const outbox = trackedOutbox(ports.outbox, this.#deliveries);
+    const outbox = trackedOutbox(gatheredOutbox(ports.outbox, ports.time), this.#deliveries);
     const receiver = trackedReceiver(ports.receiver, this.#deliveries);
     this.post = new PostOffice({
       ports: { ...ports, outbox, receiver },

@@ -5,8 +5,14 @@ interface Ask<T> {
   readonly settle: PromiseWithResolvers<void>;
 }
 
-/** `work` takes everything at once. When it fails for its content, every caller's part is done alone, so that one bad part costs only its caller. */
-export function gather<T>(work: (items: readonly T[]) => Promise<void>): (items: readonly T[]) => Promise<void> {
+/**
+ * `work` takes everything at once. When it fails for its content, every caller's part is done alone, so that one bad part costs only its caller.
+ * `rest` is waited for between two works that follow each other: what is asked for meanwhile joins the next.
+ */
+export function gather<T>(
+  work: (items: readonly T[]) => Promise<void>,
+  rest: () => Promise<void> = () => Promise.resolve(),
+): (items: readonly T[]) => Promise<void> {
   let waiting: Ask<T>[] = [];
   let working = false;
 
@@ -28,6 +34,7 @@ export function gather<T>(work: (items: readonly T[]) => Promise<void>): (items:
       const asks = waiting;
       waiting = [];
       await together(asks);
+      if (waiting.length > 0) await rest();
     }
     working = false;
   };

@@ -20,6 +20,25 @@ test('gather: what comes while one is under way goes together, in order', async 
   assert.deepEqual(done, [[1], [2, 3, 4]]);
 });
 
+test('gather: a busy one rests between its works, an idle one begins at once', async () => {
+  const done: number[][] = [];
+  let [rests, wake] = [0, (): void => undefined];
+  const rest = (): Promise<void> => {
+    rests += 1;
+    return new Promise((resolve) => (wake = resolve));
+  };
+  const give = gather<number>(async (items) => void done.push([...items]), rest);
+  const all = [give([1]), give([2])];
+  await settle();
+  all.push(give([3]));
+  await settle();
+  assert.deepEqual([done, rests], [[[1]], 1]);
+  wake();
+  await Promise.all(all);
+  await give([4]);
+  assert.deepEqual([done, rests], [[[1], [2, 3], [4]], 1]);
+});
+
 test('gather: a part that cannot be done costs only its caller', async () => {
   const give = gather<number>(async (items) => {
     await settle();
