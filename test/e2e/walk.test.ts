@@ -5,6 +5,7 @@ import { cpSync, existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { hasCurl } from '#test/support/curl.ts';
 import { removeFolder, signalTo, temporaryFolder } from '#test/support/processes.ts';
 import { root } from '#test/source-tree.ts';
 
@@ -130,7 +131,9 @@ const promises: readonly (readonly [step: number | string, promise: string, ...p
   ['test ! -e data/sandbox/gateway.pid', 'the process left nothing that speaks of it'],
 ];
 
-test('README: the walk works word for word', async () => {
+const reason = hasCurl ? '' : ' (left out: this machine has no curl)';
+
+test(`README: the walk works word for word${reason}`, { skip: reason !== '' }, async () => {
   assert.deepEqual([...steps.keys()], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
   const folder = makeFolder();
   const ports = await choosePorts();
