@@ -1,5 +1,6 @@
 /**
- * What the journal wrote a moment ago, so that the steps of a send (queued, then sent) need not ask the database for what it was just told.
+ * What the journal wrote a moment ago, so that the steps of a send (queued, then sent) and the messages of a lively chat need not ask the database
+ * for what it was just told. A message that arrives counts as new; when it is not, its row is refused, and the journal asks after all.
  *
  * An instance's rows have one writer. Should another one write (a node that took the instance over and gave it back), what is kept here has
  * long expired.
@@ -10,7 +11,7 @@ import { concernedBy } from './concerned.ts';
 import type { Known, Outcome } from './ledger.ts';
 
 export interface Recent {
-  /** What is known of everything that the entries concern; null when the database has to be asked. A message that is queued counts as new. */
+  /** What is known of everything that the entries concern, messages that come with them apart; null when the database has to be asked. */
   known(instance: string, entries: readonly Entry[]): Known | null;
   /** What was just written. */
   keep(instance: string, known: Known, outcome: Outcome): void;
@@ -18,7 +19,7 @@ export interface Recent {
   clear(): void;
 }
 
-/** Milliseconds. Most messages are acknowledged within one of these seconds. */
+/** Milliseconds. Most messages are acknowledged within one of these seconds, and lively chats have one in each. */
 const lifetime = 5_000;
 /** Of all instances together; whatever does not fit is asked for. */
 const limits = { messages: 500, chats: 1_000 };
@@ -41,7 +42,7 @@ const createShelf = <T>(limit: number, now: () => number) => {
   };
 };
 
-const steps: ReadonlySet<Entry['kind']> = new Set(['queued', 'status', 'event']);
+const steps: ReadonlySet<Entry['kind']> = new Set(['message', 'queued', 'status', 'event']);
 /** All of them, or null when one is missing. */
 const whole = <T extends object>(rows: readonly (T | undefined)[]): readonly T[] | null => {
   const found = rows.filter((row) => row !== undefined);
@@ -63,11 +64,11 @@ export const createRecent = (now: () => number): Recent => {
       return concerned && { messages: updated, chats: concerned };
     },
     keep(instance, known, { freshMessages, changedMessages, chats: changedChats }) {
-      const sends = freshMessages.some(waits);
-      if (sends) for (const chat of known.chats) chats.put(`${instance} ${chat.chatId}`, chat);
+      const lively = freshMessages.length > 0;
+      if (lively) for (const chat of known.chats) chats.put(`${instance} ${chat.chatId}`, chat);
       for (const chat of changedChats) {
         const key = `${instance} ${chat.chatId}`;
-        if (sends || chats.has(key)) chats.put(key, chat);
+        if (lively || chats.has(key)) chats.put(key, chat);
       }
       for (const message of freshMessages) if (waits(message)) messages.put(`${instance} ${message.messageId}`, message);
       for (const message of changedMessages) messages.drop(`${instance} ${message.messageId}`);

@@ -55,17 +55,24 @@ test('recent: the first text to a chat asks, the steps after it do not', () => {
   assert.equal(commit([status('Read')], empty), true, 'a message that is gone is forgotten');
 });
 
-test('recent: what arrives in between changes the chat that is remembered, and always asks', () => {
+test('recent: what arrives in between changes the chat that is remembered', () => {
   const { recent, commit } = setup();
   commit([queued], withChat);
-  assert.equal(commit([arrived, status('Sent')], { messages: [], chats: [chat] }), true);
+  assert.equal(commit([arrived, status('Sent')], empty), false);
   assert.equal(recent.known(of, [queued])?.chats[0]?.unreadCount, 4);
 });
 
-test('recent: what arrives is not kept by itself', () => {
+test('recent: the first message of a chat asks, those after it do not', () => {
   const { commit } = setup();
-  commit([arrived], withChat);
-  assert.equal(commit([queued], withChat), true);
+  assert.equal(commit([arrived], withChat), true);
+  assert.equal(commit([{ ...arrived, message: { ...sample, messageId: 'IN2', chatId: chat.chatId } }], empty), false);
+  assert.equal(commit([queued], empty), false);
+});
+
+test('recent: a chat of which only receipts tell is not kept', () => {
+  const { recent, commit } = setup();
+  commit([status('Read')], { messages: [{ ...own, unread: false, deletedAt: 0 }], chats: [chat] });
+  assert.equal(recent.known(of, [arrived]), null);
 });
 
 test('recent: nothing is shared between instances, outlives its time or a doubt', () => {
