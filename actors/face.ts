@@ -144,11 +144,15 @@ export interface Numbers {
   readonly connecting: number;
   readonly connected: number;
   readonly hibernated: number;
+  /** Of the disconnected ones: stopped for crashing again and again. */
+  readonly failed: number;
   readonly handshakesWaiting: number;
   /** Why all connects wait for one canary (`clientTooOld`, `outage`), '' when they do not. */
   readonly barrier: string;
   /** 99th percentile of the event loop's delay over the last minute. */
   readonly loopLagMs: number;
+  /** Deliveries of all webhooks that wait, when they were last counted (WEBHOOK_SWEEP_MS). */
+  readonly outbox: { readonly waiting: number; readonly parked: number };
   readonly instances: readonly ({ readonly id: InstanceId; readonly status: Status } & VitalsView)[];
 }
 

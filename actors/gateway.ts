@@ -6,6 +6,7 @@ import { messageCommands } from './commands/messages.ts';
 import { deliveryCommands } from './commands/deliveries.ts';
 import { webhookCommands } from './commands/webhooks.ts';
 import type { Gateway } from './face.ts';
+import { Figures } from './figures.ts';
 import type { Policy } from './policy/policy.ts';
 import type { Ports } from './ports.ts';
 import { Supervisor } from './supervisor.ts';
@@ -41,6 +42,8 @@ export async function createGateway({ ports, policy, baseUrl, adminToken }: Gate
   const supervisor = new Supervisor({ ports, policy, baseUrl });
   const { made, ...admin } = await createAdmin(ports, adminToken, policy.adminRotateCooldown);
   await supervisor.load();
+  const figures = new Figures({ ...ports, every: policy.numbersEvery ?? 0, numbers: () => supervisor.numbers(false) });
+  figures.start();
   return {
     ...admin,
     ...instanceCommands(supervisor),
@@ -56,6 +59,9 @@ export async function createGateway({ ports, policy, baseUrl, adminToken }: Gate
     numbers: () => supervisor.numbers(),
     madeAdminToken: made,
     restore: () => supervisor.restore(),
-    stop: () => supervisor.stop(),
+    stop: () => {
+      figures.stop();
+      return supervisor.stop();
+    },
   };
 }

@@ -2,7 +2,7 @@
 import { PostOffice } from './events/post-office.ts';
 import { gatheredOutbox, trackedOutbox, trackedReceiver } from './events/tracked.ts';
 import type { InstanceView, Numbers } from './face.ts';
-import { done, refuse, type InstanceId, type InstanceRecord, type Refusal, type Result, type Status } from './model.ts';
+import { done, refuse, type InstanceId, type InstanceRecord, type Refusal, type Result } from './model.ts';
 import type { Verdict } from './policy/close-cause.ts';
 import { createGate, type Gate } from './policy/gate.ts';
 import { createOutageWatch } from './policy/outage.ts';
@@ -215,23 +215,25 @@ export class Supervisor {
     return filled;
   }
 
-  numbers(): Numbers {
+  /** `resting`: with the instances that have no actors, and so nothing to tell. */
+  numbers(resting = true): Numbers {
     const restingMs = this.ports.time.now() - this.since;
-    const instances = [...this.#records.values()].map((record) => {
+    const counts = { disconnected: 0, connecting: 0, connected: 0, hibernated: 0, failed: 0 };
+    const instances: Numbers['instances'][number][] = [];
+    for (const record of this.#records.values()) {
       const cell = this.#cells.get(record.id);
       const status = cell?.status ?? restingView(record).status;
-      return { id: record.id, status, ...(cell?.numbers ?? restingVitals(status, restingMs)) };
-    });
-    const count = (status: Status): number => instances.filter((one) => one.status === status).length;
+      counts[status] += 1;
+      if (cell?.failed) counts.failed += 1;
+      if (cell || resting) instances.push({ id: record.id, status, ...(cell?.numbers ?? restingVitals(status, restingMs)) });
+    }
     return {
       registered: this.#records.size,
-      disconnected: count('disconnected'),
-      connecting: count('connecting'),
-      connected: count('connected'),
-      hibernated: count('hibernated'),
+      ...counts,
       handshakesWaiting: this.gate.waiting,
       barrier: this.gate.barrier,
       loopLagMs: this.ports.loopLagMs(),
+      outbox: this.post.sweeper.outstanding,
       instances,
     };
   }

@@ -59,6 +59,11 @@ export const table = {
     'info',
     'Lowest level that is logged. One line per outcome at `info`; no level shows tokens, keys or message texts.',
   ),
+  numbersLogEveryMs: server(
+    milliseconds(0),
+    60_000,
+    'How often the figures of `GET /admin/numbers` are logged in total, as one line `service.numbers` at `info`; 0 is never. Once a minute is 0.6 MB a day, and fine enough to see in the log afterwards when a storm began.',
+  ),
   bodyLimit: server(
     integer(1024, 268_435_456),
     1_048_576,

@@ -16,6 +16,7 @@ export const policyOf = (settings: Settings): Policy => ({
   maxConnected: settings.maxConnectedInstances,
   pairing: { qr: settings.pairingQrMs, code: settings.pairingCodeMs },
   connectAnswer: settings.connectAnswerMs,
+  numbersEvery: settings.numbersLogEveryMs,
   stopGrace: settings.stopGraceMs,
   wakeTimeout: settings.wakeTimeoutMs,
   hibernation: { after: settings.hibernateAfterMs, wakeEvery: settings.hibernateWakeEveryMs, drain: settings.hibernateDrainMs },

@@ -37,6 +37,7 @@ export type Dropped = Readonly<Record<string, number>>;
 export class Sweeper {
   readonly #host: SweeperHost;
   readonly #dropped = new Map<string, Dropped>();
+  #outstanding = { waiting: 0, parked: 0 };
   #timer: unknown = null;
   #rounds = 0;
   #stopped = true;
@@ -60,12 +61,20 @@ export class Sweeper {
     return this.#dropped.get(webhookId) ?? {};
   }
 
+  /** Deliveries of all webhooks, as the last round found them. */
+  get outstanding(): { readonly waiting: number; readonly parked: number } {
+    return this.#outstanding;
+  }
+
   /** One round. Never rejects: what could not be done is done in the next one. */
   async sweep(): Promise<void> {
     const { deliveries, time, policy, log } = this.#host;
     const now = time.now();
     try {
-      for (const { webhookId, waiting, parked, bytes, oldest } of await deliveries.tally(null)) {
+      const tallies = await deliveries.tally(null);
+      const sum = (of: 'waiting' | 'parked'): number => tallies.reduce((all, tally) => all + tally[of], 0);
+      this.#outstanding = { waiting: sum('waiting'), parked: sum('parked') };
+      for (const { webhookId, waiting, parked, bytes, oldest } of tallies) {
         const before = now - policy.bounds.age;
         if (waiting + parked > policy.bounds.rows || bytes > policy.bounds.bytes || oldest < before) await this.#trim(webhookId, before);
       }

@@ -28,6 +28,8 @@ export interface Policy {
   readonly recorder: { readonly maxWait: number; readonly maxBatch: number };
   readonly delivery: DeliveryPolicy;
   readonly adminRotateCooldown: number;
+  /** How often the figures of quality are logged; 0 or absent: not at all. */
+  readonly numbersEvery?: number;
   /** How long a stop waits for storage and receivers; what they did not take by then is told again at the next start. */
   readonly stopGrace?: number;
 }

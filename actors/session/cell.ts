@@ -153,6 +153,11 @@ export class Cell {
     return this.#actor.getSnapshot().value === 'recovering' || (this.lifecycle?.hasTag('closing') ?? false);
   }
 
+  /** Crashed too often: it rests for some time, or until somebody connects it. */
+  get failed(): boolean {
+    return this.#actor.getSnapshot().value === 'failed';
+  }
+
   send(event: InstanceEvent): void {
     if (!this.#stopped && this.#actor.getSnapshot().status === 'active') this.#actor.send(event);
   }

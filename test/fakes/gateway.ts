@@ -222,9 +222,11 @@ export const createFakeGateway = (): FakeGateway => {
       connecting: 0,
       connected: 1,
       hibernated: 0,
+      failed: 0,
       handshakesWaiting: 0,
       barrier: '',
       loopLagMs: 1,
+      outbox: { waiting: 0, parked: 0 },
       instances: [],
     }),
     emit(event) {

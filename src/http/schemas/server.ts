@@ -30,9 +30,11 @@ export const NumbersAnswer = Type.Object({
   connecting: count,
   connected: count,
   hibernated: count,
+  failed: Type.Integer({ description: 'Disconnected ones that crashed again and again and were stopped' }),
   handshakesWaiting: Type.Integer({ description: 'Instances that wait for their turn to connect' }),
   barrier: Type.String({ description: 'Why all of them wait for one that tries (`clientTooOld`, `outage`); empty when they do not' }),
   loopLagMs: Type.Integer({ description: '99th percentile of the delay of the event loop' }),
+  outbox: Type.Object({ waiting: count, parked: count }, { description: 'Deliveries of all webhooks, as last counted' }),
   instances: Type.Array(
     Type.Object({
       id: Type.String(),
