@@ -1,5 +1,5 @@
 /** The process: configuration, start, signals. `main.ts` looks at the version of Node and comes here. */
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadSettings, SettingsError, type Settings } from '#config/load.ts';
 import { openDataDir } from '#config/secrets.ts';
@@ -26,11 +26,14 @@ const readSettings = (sandbox: boolean): Settings => {
   }
 };
 
-/** So that scripts find the process; stale after a kill, and overwritten then. */
+/** So that scripts find the process; stale after a kill, and overwritten then. Who took over meanwhile has a file of its own there, which stays. */
 const writePid = (dataDir: string): (() => void) => {
   const path = join(openDataDir(dataDir), 'gateway.pid');
-  writeFileSync(path, `${process.pid}\n`);
-  return () => rmSync(path, { force: true });
+  const own = `${process.pid}\n`;
+  writeFileSync(path, own);
+  return () => {
+    if (existsSync(path) && readFileSync(path, 'utf8') === own) rmSync(path, { force: true });
+  };
 };
 
 /** `--sandbox`: with a simulated platform of its own beside it. */

@@ -1,6 +1,6 @@
 /** The gateway is killed at moments that hurt: the next start needs no repair by hand, and nothing that was accepted is lost. */
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -128,6 +128,17 @@ test('stop: SIGTERM right after a pairing ends within 10 s, with nothing left be
   await scene.gateway.start();
   await account.reaches('connected');
   await scene.works(account);
+});
+
+test('stop: gateway.pid goes with the process that wrote it, and with no other', async () => {
+  const path = join(scene.gateway.dataDir, 'gateway.pid');
+  assert.equal(readFileSync(path, 'utf8'), `${scene.gateway.pid}\n`);
+  const successor = '2147483647\n';
+  writeFileSync(path, successor);
+  assert.equal(await scene.gateway.end('SIGTERM'), 0, scene.gateway.printed);
+  assert.equal(readFileSync(path, 'utf8'), successor);
+  await scene.gateway.start();
+  assert.equal(readFileSync(path, 'utf8'), `${scene.gateway.pid}\n`);
 });
 
 test('stop: SIGTERM while texts flow loses nothing that was answered, and nothing that the platform saw delivered', async () => {
