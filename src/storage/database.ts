@@ -22,7 +22,7 @@ export interface Runner {
 export interface Database extends Runner {
   /** One transaction; rolled back when `work` rejects. */
   transaction<T>(work: (runner: Runner) => Promise<T>): Promise<T>;
-  /** One unit of work with an entity manager of its own. */
+  /** One unit of work with an entity manager of its own. No transactions in it: one whose connection is lost would keep its place in the pool for ever. */
   unit<T>(work: (em: EntityManager) => Promise<T>): Promise<T>;
   healthy(): boolean;
   close(): Promise<void>;

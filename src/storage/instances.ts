@@ -3,7 +3,7 @@ import type { InstancePatch, InstanceRecord } from '#actors/model.ts';
 import type { InstanceStore } from '#actors/ports.ts';
 import { columnOf } from './columns.ts';
 import type { Database, Statement } from './database.ts';
-import { ArchiveEntity, InstanceEntity, WebhookEntity, type InstanceRow } from './entities.ts';
+import { InstanceEntity, type InstanceRow } from './entities.ts';
 import { placeOf, tokenHash, type Sealer } from './sealing.ts';
 import { storable } from './texts.ts';
 
@@ -75,6 +75,12 @@ const readAll = async (database: Database, sealer: Sealer): Promise<readonly Ins
   return records.toSorted((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1));
 };
 
+const removal = {
+  webhooks: { name: 'instance-webhooks', text: `select id from webhook where instance_id = $1 or instance_id is null` },
+  instance: { name: 'instance-remove', text: `delete from instance where id = $1` },
+  past: { name: 'instance-forget', text: `delete from archive where instance_id = $1 and webhook_id = any($2)` },
+} as const satisfies Readonly<Record<string, Statement>>;
+
 export const makeInstanceStore = (database: Database, sealer: Sealer, now: () => number): InstanceStore => ({
   all: () => readAll(database, sealer),
   insert: ({ id, created, updated, ...fields }) =>
@@ -87,12 +93,10 @@ export const makeInstanceStore = (database: Database, sealer: Sealer, now: () =>
       return changed === 1;
     }),
   remove: (id) =>
-    database.unit((em) =>
-      em.transactional(async (tx) => {
-        const own = await tx.find(WebhookEntity, { $or: [{ instance: id }, { instance: null }] }, { disableIdentityMap: true });
-        await tx.nativeDelete(InstanceEntity, { id });
-        // Afterwards: a courier that ends deliveries meanwhile has either committed by now, or finds nothing left to end.
-        await tx.nativeDelete(ArchiveEntity, { webhookId: { $in: own.map((webhook) => webhook.id) }, instanceId: id });
-      }),
-    ),
+    database.transaction(async (runner) => {
+      const heard = await runner.rows<{ id: string }>(removal.webhooks, [id]);
+      await runner.rows(removal.instance, [id]);
+      // Afterwards: a courier that ends deliveries meanwhile has either committed by now, or finds nothing left to end.
+      await runner.rows(removal.past, [id, heard.map((webhook) => webhook.id)]);
+    }),
 });

@@ -1,8 +1,8 @@
 /** Webhook configurations and server-wide settings: small tables, read at start, so plain units of work. */
 import type { Webhook } from '#actors/model.ts';
 import type { SettingStore, WebhookStore } from '#actors/ports.ts';
-import type { Database } from './database.ts';
-import { ArchiveEntity, SettingEntity, WebhookEntity, type WebhookRow } from './entities.ts';
+import type { Database, Statement } from './database.ts';
+import { SettingEntity, WebhookEntity, type WebhookRow } from './entities.ts';
 import { placeOf, type Sealer } from './sealing.ts';
 import { storable } from './texts.ts';
 
@@ -27,6 +27,11 @@ const webhookOf = ({ instance, private: sealed, ...row }: WebhookRow, sealer: Se
   return { ...row, ...kept, instanceId: instance ?? null };
 };
 
+const removal = {
+  webhook: { name: 'webhook-remove', text: `delete from webhook where id = $1` },
+  past: { name: 'webhook-forget', text: `delete from archive where webhook_id = $1` },
+} as const satisfies Readonly<Record<string, Statement>>;
+
 export const makeWebhookStore = (database: Database, sealer: Sealer): WebhookStore => ({
   all: () =>
     database.unit(async (em) => {
@@ -38,13 +43,11 @@ export const makeWebhookStore = (database: Database, sealer: Sealer): WebhookSto
       await em.upsert(WebhookEntity, rowOf(storable(webhook) as Webhook, sealer));
     }),
   remove: (id) =>
-    database.unit((em) =>
-      em.transactional(async (tx) => {
-        await tx.nativeDelete(WebhookEntity, { id });
-        // Afterwards: a courier that ends deliveries meanwhile has either committed by now, or finds nothing left to end.
-        await tx.nativeDelete(ArchiveEntity, { webhookId: id });
-      }),
-    ),
+    database.transaction(async (runner) => {
+      await runner.rows(removal.webhook, [id]);
+      // Afterwards: a courier that ends deliveries meanwhile has either committed by now, or finds nothing left to end.
+      await runner.rows(removal.past, [id]);
+    }),
 });
 
 export const makeSettingStore = (database: Database): SettingStore => ({

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openDatabase } from '#src/storage/database.ts';
 import { explained } from '#src/storage/failures.ts';
+import { instance, webhook } from '#test/contract/samples.ts';
 import { quietLog, testDatabase } from '#test/support/database.ts';
 import { openNetwork } from '#test/support/network.ts';
 import { until } from '#test/support/until.ts';
@@ -54,4 +55,25 @@ test('failures: a server that refuses our role for some time is one that is away
   assert.equal(await works(), false);
   await run(`alter role ${role} login`);
   await until(works, 'the role is let in again');
+});
+
+/** Removes what a row stands for while another transaction holds the row, and cuts the connection of whoever waits for it. */
+const cutOff = async (table: string, remove: () => Promise<unknown>): Promise<void> =>
+  database.admin.transaction(async (holder) => {
+    await holder.rows({ name: '', text: `select 1 from ${table} for update` }, []);
+    const removed = assert.rejects(remove(), { name: 'StorageUnavailable' });
+    const cut = `select pg_terminate_backend(pid) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+    await until(async () => (await holder.rows({ name: '', text: cut }, [])).length > 0, 'the removal waits for the row');
+    await removed;
+  });
+
+test('failures: a connection that is lost in the middle of a removal is no place less in the pool', async () => {
+  const storage = await database.storage({ poolSize: 1 });
+  await storage.instances.insert(instance.record);
+  await storage.webhooks.save({ ...webhook, instanceId: instance.record.id });
+  await cutOff('webhook', () => storage.webhooks.remove(webhook.id));
+  assert.equal((await storage.webhooks.all()).length, 1);
+  await cutOff('instance', () => storage.instances.remove(instance.record.id));
+  assert.equal((await storage.instances.all()).length, 1);
+  await storage.close();
 });
