@@ -54,6 +54,8 @@ export class RecordKeeper {
         await this.#instances.update(this.record.id, { ...noted, ...patch });
       } catch (error) {
         this.#waiting = { ...noted, ...(this.#waiting as InstancePatch | null) };
+        // The writer may have found nothing to do while a save had it all in hand.
+        if (noted) this.#writing ??= this.#write();
         throw error;
       }
       this.record = { ...this.record, ...patch, ...(this.#waiting as InstancePatch | null), updated: this.#time.now() };

@@ -246,6 +246,29 @@ test('record-keeper: notes outlive storage that is away, and later ones win', as
   assert.equal(world.time.armed, 0);
 });
 
+test('record-keeper: a note that a save took along is stored later when storage takes long to fail', async () => {
+  const { world, keeper, stored } = kept();
+  const { instances, time, log } = world.ports;
+  const slow = {
+    ...instances,
+    update: async (...change: Parameters<typeof instances.update>) => {
+      await new Promise((resolve) => void time.setTimeout(() => resolve(null), world.db.away ? 3000 : 0));
+      return await instances.update(...change);
+    },
+  };
+  const patient = new RecordKeeper(keeper.record, slow, time, log);
+  world.db.away = true;
+  patient.note({ profileName: 'A' });
+  await world.time.pass(3100);
+  const saved = assert.rejects(patient.save({ name: 'new' }), StorageUnavailable);
+  await world.time.pass(4000);
+  await saved;
+  world.db.away = false;
+  await world.time.pass(10_000);
+  assert.deepEqual([stored()?.profileName, stored()?.name === 'new'], ['A', false]);
+  assert.equal(world.time.armed, 0);
+});
+
 test('record-keeper: a save is heard of when storage is away, even while notes wait, and changes nothing', async () => {
   const { world, keeper } = kept();
   world.db.away = true;
