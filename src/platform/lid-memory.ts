@@ -5,9 +5,25 @@ import { createRecent } from './recent.ts';
 type Mapping = ReturnType<SocketConfig['makeSignalRepository']>['lidMapping'];
 
 const kept = 500;
+/** A look into a large group must find all its members again: two entries each. */
+const cached = 10_000;
+
+/**
+ * Where the library keeps pairs. Its own cache has a timer of three days for each, and those of a pair that is found after the connection has
+ * ended, when the cache was cleared for the last time, hold it until then.
+ */
+const makeCache = () => {
+  let entries = createRecent<string>(cached);
+  return {
+    get: (key: string) => entries.get(key),
+    set: (key: string, value: string) => entries.set(key, value),
+    clear: () => void (entries = createRecent(cached)),
+  };
+};
 
 /** Answers what was answered before; every new pair makes it forget. */
 export const rememberLids = (mapping: Mapping): void => {
+  Object.assign(mapping, { mappingCache: makeCache() });
   let known = createRecent<string>(kept);
   const look = mapping.getLIDForPN.bind(mapping);
   const store = mapping.storeLIDPNMappings.bind(mapping);

@@ -1,7 +1,10 @@
 /** What is remembered of people's LIDs is what the library would answer. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { DEFAULT_CONNECTION_CONFIG, type SignalKeyStoreWithTransaction } from '@whiskeysockets/baileys';
+import { createBaileysLogger } from '#src/platform/baileys-logger.ts';
 import { rememberLids } from '#src/platform/lid-memory.ts';
+import { quietLog } from '#test/support/database.ts';
 
 type Mapping = Parameters<typeof rememberLids>[0];
 
@@ -48,4 +51,18 @@ test('lids: a new pair replaces what was remembered, even when it comes during a
   resolve();
   assert.equal(await early, '7@lid');
   assert.equal(await mapping.getLIDForPN('1@s.whatsapp.net'), '8@lid');
+});
+
+test('lids: one that is found after the end of the connection leaves no timer behind', async (t) => {
+  const found = Promise.withResolvers<object>();
+  const keys = { get: () => found.promise } as unknown as SignalKeyStoreWithTransaction;
+  const auth = { creds: {}, keys } as Parameters<typeof DEFAULT_CONNECTION_CONFIG.makeSignalRepository>[0];
+  const { lidMapping, close } = DEFAULT_CONNECTION_CONFIG.makeSignalRepository(auth, createBaileysLogger(quietLog, 'r1'));
+  rememberLids(lidMapping);
+  const look = lidMapping.getLIDForPN('1@s.whatsapp.net');
+  close?.();
+  const timers = t.mock.method(globalThis, 'setTimeout');
+  found.resolve({ '1': '7' });
+  assert.equal(await look, '7@lid');
+  assert.equal(timers.mock.callCount(), 0);
 });
