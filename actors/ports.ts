@@ -91,6 +91,10 @@ export interface Composed {
   transmit(): Promise<Transmission>;
 }
 
+export type Composition =
+  | { readonly ok: true; readonly composed: Composed }
+  | { readonly ok: false; readonly closed?: true; readonly message: string };
+
 export type Transmission =
   | { readonly ok: true; readonly at: number }
   | { readonly ok: false; readonly reason: 'platform' | 'timeout' | 'closed'; readonly code?: number; readonly error: string };
@@ -113,8 +117,11 @@ export interface PlatformLink {
   paired(): Promise<boolean>;
   /** Only while closed. `delete`: gone; `setAside`: kept with time and reason, never used again by itself. */
   discard(how: 'delete' | 'setAside', reason: string): Promise<void>;
-  /** Prepares a text. Only while open. `Err` when the number makes no sense or the quoted message is unknown: then `message` says so. */
-  compose(send: TextSend): Promise<{ readonly ok: true; readonly composed: Composed } | { readonly ok: false; readonly message: string }>;
+  /**
+   * Prepares a text. Only while open. `Err` when the number makes no sense or the quoted message is unknown: then `message` says so. With `closed`
+   * when the connection has ended, which the facts tell a little later.
+   */
+  compose(send: TextSend): Promise<Composition>;
   /** Composes again what was stored as `Queued` (after a restart, or by the queue). Only while open. */
   recompose(message: Message): Composed;
   /** Own presence. Only while open. Never rejects; false when the link went away. */

@@ -83,7 +83,7 @@ class Sending {
   async run(next: () => void): Promise<Result<Message>> {
     if (!this.#cell.view.connected) return notConnected; // it went away while this text waited for its turn
     const composed = await this.#compose();
-    if (!composed.ok) return refuse('invalid', composed.message);
+    if (!composed.ok) return composed.closed ? notConnected : refuse('invalid', composed.message);
     const message = this.#labelled(composed.composed.message);
     await accept(this.#cell, message);
     if (this.#options.async) {

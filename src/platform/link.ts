@@ -26,7 +26,7 @@ export interface LinkParts {
 }
 
 const closing: Close = { code: null, message: 'closed by the gateway' };
-const notOpen = { ok: false, message: 'the instance is not connected' } as const;
+const notOpen = { ok: false, closed: true, message: 'the instance is not connected' } as const;
 
 export class BaileysLink implements PlatformLink {
   readonly #parts: LinkParts;

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { generateWAMessage, type GroupMetadata, proto, type WAMessage, type WASocket, type WAUrlInfo } from '@whiskeysockets/baileys';
 import type { Message } from '#actors/model.ts';
-import type { Composed, TextSend, Transmission } from '#actors/ports.ts';
+import type { Composed, Composition, TextSend, Transmission } from '#actors/ports.ts';
 import { closeOf } from './close-cause.ts';
 import type { Directory } from './directory.ts';
 import { convertMessage } from './from-message.ts';
@@ -29,8 +29,6 @@ export interface Line {
   /** Members and addressing of a group, from memory where possible; null when the platform does not tell. */
   group(jid: string): Promise<GroupMetadata | null>;
 }
-
-type Composition = { readonly ok: true; readonly composed: Composed } | { readonly ok: false; readonly message: string };
 
 const firstLink = (text: string): string => /https?:\/\/[^\s<>"]+/i.exec(text)?.[0] ?? '';
 

@@ -121,6 +121,16 @@ test('gateway: a number that makes no sense is refused before anything is stored
   assert.equal(world.db.messages.size, 0);
 });
 
+test('gateway: a text that meets a connection which has just ended is refused as notConnected, and can be sent again', async () => {
+  const { world, gateway, link } = await live();
+  link.ended = true;
+  assert.equal(refusalOf(await world.answerOf(gateway.sendText('r1', text('551'), options))), 'notConnected');
+  assert.equal(world.db.messages.size, 0);
+  link.ended = false;
+  assert.ok((await world.answerOf(gateway.sendText('r1', text('551'), options))).ok);
+  world.assertKept();
+});
+
 test('gateway: texts to one number leave in the order in which they came, even when the first shows typing for long', async () => {
   const { world, gateway, link } = await live();
   const sends = [

@@ -3,6 +3,7 @@ import type { Message } from '#actors/model.ts';
 import type {
   Close,
   Composed,
+  Composition,
   Identity,
   LinkHost,
   OpenOptions,
@@ -80,6 +81,8 @@ export class FakeLink implements PlatformLink {
   answer: (message: Message) => Transmission | Promise<Transmission> = () => ({ ok: true, at: this.#time.now() });
   /** What `compose` says against a text; null when nothing. */
   objection: (send: TextSend) => string | null = () => null;
+  /** The connection ended, and nobody was told yet. */
+  ended = false;
   /** Set by a test that wants to decide when a close is over. */
   closeGate: Promise<void> | null = null;
   /** Methods that throw when they are called: a fault of the adapter. */
@@ -136,9 +139,10 @@ export class FakeLink implements PlatformLink {
     return Promise.resolve();
   }
 
-  async compose(send: TextSend): Promise<{ ok: true; composed: Composed } | { ok: false; message: string }> {
+  async compose(send: TextSend): Promise<Composition> {
     this.#mustBeOpen('compose');
     this.#breakIf('compose');
+    if (this.ended) return { ok: false, closed: true, message: 'the connection was closed' };
     const message = this.objection(send);
     if (message !== null) return { ok: false, message };
     this.#composed += 1;
