@@ -10,13 +10,12 @@ export const contactPatch = (contact: Partial<Contact>, directory: Directory): C
   const { id, pn, lid } = chatOf(directory, contact.id, contact.phoneNumber ?? contact.lid);
   if (id === '' || isGroup(id) || isMe(directory, id)) return null;
   const pushName = contact.notify || contact.verifiedName;
-  const patch: ChatPatch = {
-    chatId: id,
-    ...(pn !== '' && lid !== '' ? { chatLid: lid } : {}),
-    ...(contact.name ? { contactName: contact.name, name: contact.name } : {}),
-    ...(pushName ? { pushName } : {}),
-  };
-  return Object.keys(patch).length > 1 ? patch : null;
+  // Field by field: every message brings one.
+  const patch: { -readonly [K in keyof ChatPatch]: ChatPatch[K] } = { chatId: id };
+  if (pn !== '' && lid !== '') patch.chatLid = lid;
+  if (contact.name) patch.contactName = patch.name = contact.name;
+  if (pushName) patch.pushName = pushName;
+  return patch.chatLid || patch.name || patch.pushName ? patch : null;
 };
 
 /** A chat with its counters and marks, as history and synchronisation tell it; only what is named. */
@@ -40,10 +39,12 @@ export const conversationPatch = (chat: Partial<Chat>, directory: Directory): Ch
 };
 
 export const fromChatUpdate = (update: ChatUpdate, directory: Directory): Entry[] => {
+  // With messages it is the library's echo of a message, counters included: the message itself is recorded. It may bring a chat back from the archive.
+  const echo = update.messages !== undefined;
+  if (echo && typeof update.archived !== 'boolean') return [];
   const chat = conversationPatch(update, directory);
   if (chat === null) return [];
-  // With messages it is the library's echo of a message, counters included: the message itself is recorded. It may bring a chat back from the archive.
-  if (update.messages !== undefined) {
+  if (echo) {
     const { chatId, archived } = chat;
     return archived === undefined ? [] : [{ kind: 'chat', chat: { chatId, archived }, create: false, tell: 'chats' }];
   }

@@ -74,15 +74,15 @@ const lastMessage = (message: Message): Partial<ChatPatch> => ({
 const chatPatch = (message: Message, source: WAMessage, directory: Directory): ChatPatch => {
   const { chatId, isGroup: group } = message;
   const name = directory.groupName(chatId);
-  return {
-    chatId,
-    isGroup: group,
-    ...(message.chatLid === '' ? {} : { chatLid: message.chatLid }),
-    ...(isPerson(chatId) ? { phone: `+${userOf(chatId)}` } : {}),
-    // A contact's own name only: the name in the address book is told by contacts, and must not be overwritten.
-    ...(!group && !message.fromMe && source.pushName ? { pushName: source.pushName } : {}),
-    ...(group ? { groupMember: true, ...(name === '' ? {} : { name }) } : {}),
-  };
+  // Field by field: a literal of conditions is several times as slow, and there is one for every message.
+  const patch: { -readonly [K in keyof ChatPatch]: ChatPatch[K] } = { chatId, isGroup: group };
+  if (message.chatLid !== '') patch.chatLid = message.chatLid;
+  if (isPerson(chatId)) patch.phone = `+${userOf(chatId)}`;
+  // A contact's own name only: the name in the address book is told by contacts, and must not be overwritten.
+  if (!group && !message.fromMe && source.pushName) patch.pushName = source.pushName;
+  if (group) patch.groupMember = true;
+  if (group && name !== '') patch.name = name;
+  return patch;
 };
 
 const senderName = (source: WAMessage, directory: Directory): string =>

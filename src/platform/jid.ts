@@ -13,9 +13,10 @@ export const isLid = (jid: string): boolean => jid.endsWith(lidSuffix);
 export const isPerson = (jid: string): boolean => jid.endsWith(personSuffix);
 export const isChannel = (jid: string): boolean => jid.endsWith(channelSuffix);
 
+const userEnd = /[@:_]/;
 /** The part before the server, without device and agent: `5511…` of `5511…:57@s.whatsapp.net`. */
 export const userOf = (jid: string): string => {
-  const end = jid.search(/[@:_]/);
+  const end = jid.search(userEnd);
   return end < 0 ? jid : jid.slice(0, end);
 };
 
@@ -27,6 +28,8 @@ export const bare = (jid: string | null | undefined): string => {
   if (!jid) return '';
   const at = jid.indexOf('@');
   if (at < 0) return '';
+  // Most are so already, and every message brings a dozen.
+  if (jid.search(userEnd) === at && (isPerson(jid) || isLid(jid) || isGroup(jid))) return jid;
   const server = jid.slice(at + 1);
   return `${userOf(jid)}@${servers[server] ?? server}`;
 };
