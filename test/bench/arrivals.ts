@@ -92,6 +92,7 @@ const compareBursts = async (stage: Stage, ours: Side, theirs: Side, setting: Se
     bare.push(their);
   }
   await profiled(setting, ours.client, 'arrivals-gateway', () => stage.burst(ours, count * 4));
+  await profiled(setting, theirs.client, 'arrivals-bare', () => stage.burst(theirs, count * 4));
   const of = (all: readonly Round[], field: keyof Round): number[] => all.map((one) => one[field]);
   const ratios = own.map((one, n) => one.perSecond / (bare[n]?.perSecond ?? NaN));
   return [
