@@ -2,7 +2,7 @@
 import { numberOf, scaled, type Bench, type Setting } from './bench.ts';
 import { startBare, startGateway, type Client, type GatewayClient } from './clients.ts';
 import { databaseCpu, profiled } from './cost.ts';
-import { median, type Figure } from './report.ts';
+import { median, percentile, type Figure } from './report.ts';
 import { postJson, startSandbox, type BenchSandbox } from './sandbox.ts';
 import type { Arrivals } from './tally.ts';
 import { eventually, type Child } from './workshop.ts';
@@ -32,9 +32,6 @@ interface Round {
   readonly cpu: number;
   readonly database: number;
 }
-
-const percentile = (values: readonly number[], share: number): number =>
-  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? NaN;
 
 class Stage {
   readonly #sandbox: BenchSandbox;

@@ -124,6 +124,15 @@ answer('listen', async () => {
 answer('tell', ({ instances, bytes, n }: { instances: readonly number[]; bytes: number; n: number }) => {
   for (const at of instances) hosts.get(`r${at}`)?.record([entryOf(n, bytes)]);
 });
+/** One event after the other, of one instance after the other, at a steady pace. Resolves when all are told. */
+answer('pace', async ({ instances, count, perSecond, bytes }: { instances: number; count: number; perSecond: number; bytes: number }) => {
+  const begun = performance.now();
+  for (let n = 0; n < count; n += 1) {
+    const wait = begun + (n * 1000) / perSecond - performance.now();
+    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+    hosts.get(`r${n % instances}`)?.record([entryOf(n, bytes)]);
+  }
+});
 answer('waiting', async () => (await storage.deliveries.tally(null)).reduce((sum, { waiting, parked }) => sum + waiting + parked, 0));
 
 process.once('SIGTERM', () => {

@@ -24,6 +24,10 @@ export const median = (values: readonly number[]): number => {
   return sorted.length % 2 === 1 ? (sorted[middle] ?? NaN) : ((sorted[middle - 1] ?? NaN) + (sorted[middle] ?? NaN)) / 2;
 };
 
+/** `share` of the values are not larger: 0.99 for the 99th percentile. */
+export const percentile = (values: readonly number[], share: number): number =>
+  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? NaN;
+
 export const ratioOf = ({ ours, baseline }: Figure): number | null => (baseline === null ? null : ours / baseline);
 
 export const verdictOf = (figure: Figure): Verdict => {
