@@ -39,7 +39,23 @@ answer('post', async ({ url, posts, bytes, connections }: { url: string; posts: 
 });
 
 const readers: Socket[] = [];
-let heard: number[] = [];
+
+/** An event that so many readers shall have. */
+interface Expected {
+  readonly readers: number;
+  heard: number;
+  /** When it was made. */
+  at: number;
+  readonly all: PromiseWithResolvers<{ readonly at: number; readonly last: number }>;
+}
+let expected: Expected | null = null;
+
+const hear = (text: string): void => {
+  if (expected === null || !text.includes('event: messages')) return;
+  if (expected.heard === 0) expected.at = Number(/"at":([\d.]+)/.exec(text)?.[1]);
+  expected.heard += 1;
+  if (expected.heard === expected.readers) expected.all.resolve({ at: expected.at, last: now() });
+};
 
 /** Opens readers of the stream; resolves when all have their headers. */
 answer('read', async ({ port, readers: wanted, token }: { port: number; readers: number; token: string }) => {
@@ -52,17 +68,16 @@ answer('read', async ({ port, readers: wanted, token }: { port: number; readers:
       socket.on('data', (chunk) => {
         const text = chunk.toString('latin1');
         if (text.startsWith('HTTP/1.1 200')) resolve();
-        if (text.includes('event: messages')) heard.push(now());
+        hear(text);
       });
       readers.push(socket);
     });
   for (let n = 0; n < wanted; n += 50) await Promise.all(Array.from({ length: Math.min(50, wanted - n) }, open));
 });
-answer('heard', () => {
-  const all = heard;
-  heard = [];
-  return { count: all.length, last: Math.max(...all) };
-});
+/** Before the event is told. */
+answer('expect', () => void (expected = { readers: readers.length, heard: 0, at: NaN, all: Promise.withResolvers() }));
+/** When the event was made, and when the last reader had it. */
+answer('heard', () => expected?.all.promise);
 answer('leave', () => {
   for (const socket of readers.splice(0)) socket.destroy();
 });
