@@ -106,13 +106,15 @@ test(`lossless: what arrives while the gateway is killed is stored once, with it
   flow.going = false;
   await Promise.all(trickle);
   for (const [chat, texts] of written) {
+    let missing: readonly string[] = [];
     const found = await until(
       async () => {
         const stored = (await storedIn(account, chat)).filter(({ messageid }) => texts.has(messageid));
+        missing = [...texts].filter(([id]) => !stored.some(({ messageid }) => messageid === id)).map(([, text]) => text);
         return stored.length >= texts.size && stored;
       },
-      () => `${texts.size} messages of ${chat} are stored`,
-      60_000,
+      () => `all ${texts.size} messages of ${chat} are stored; missing: ${missing.join(', ')}`,
+      180_000,
     );
     assert.equal(found.length, texts.size, 'no message is stored twice');
     for (const { messageid, text } of found) assert.equal(text, texts.get(messageid));
