@@ -1,13 +1,69 @@
 /**
  * Stands between the simulated platform and its clients, in a process of its own: it can hold back what the platform says and let it go at
- * once, so that the pace of the platform is not what is measured. It also writes what contacts send, at a steady pace or as fast as it goes.
+ * once or at a pace, so that the pace of the platform is not what is measured. It also writes what contacts send, at a steady pace or as fast
+ * as it goes.
  */
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { Pool } from 'undici';
 import { answer } from './probe.ts';
 import { now, sentAt } from './tally.ts';
 
-const clients = new Set<Socket>();
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Bytes that the platform said to one client and that were held back; they begin with a frame. */
+class Held {
+  #head: Buffer = Buffer.alloc(0);
+  #behind: Buffer[] = [];
+
+  add(chunk: Buffer): void {
+    this.#behind.push(chunk);
+  }
+
+  get empty(): boolean {
+    return this.#head.length === 0 && this.#behind.length === 0;
+  }
+
+  takeAll(): Buffer {
+    const all = Buffer.concat([this.#head, ...this.#behind.splice(0)]);
+    this.#head = Buffer.alloc(0);
+    return all;
+  }
+
+  takeFrames(most: number): Buffer {
+    const taken: Buffer[] = [];
+    for (let frame = this.#next(); taken.length < most && frame !== null; frame = this.#next()) {
+      taken.push(frame);
+      this.#head = this.#head.subarray(frame.length);
+    }
+    return Buffer.concat(taken);
+  }
+
+  /** How many there are. */
+  frames(): number {
+    this.#head = this.takeAll();
+    let count = 0;
+    for (let at = endOfFrame(this.#head); at <= this.#head.length && at > 0; at += endOfFrame(this.#head.subarray(at))) count += 1;
+    return count;
+  }
+
+  /** The first frame, which is the platform's half of a WebSocket; null when it is not there as a whole. */
+  #next(): Buffer | null {
+    const end = endOfFrame(this.#head);
+    if (end <= this.#head.length) return this.#head.subarray(0, end);
+    if (this.#behind.length === 0) return null;
+    this.#head = this.takeAll();
+    return this.#next();
+  }
+}
+
+const endOfFrame = (bytes: Buffer): number => {
+  const short = bytes.length < 4 ? 0 : bytes.readUInt8(1);
+  if (short < 126) return 2 + short;
+  if (short === 126) return 4 + bytes.readUInt16BE(2);
+  throw new Error('a frame of the platform is longer than 64 KB');
+};
+
+const clients = new Map<Socket, Held>();
 let held = false;
 
 /** What clients say goes through at all times. */
@@ -20,12 +76,17 @@ const join = (client: Socket, platformPort: number): void => {
     one.setNoDelay(true);
     one.on('error', () => other.destroy());
     one.on('close', () => other.destroy());
-    // Without back-pressure: what is held waits here, not with the platform.
-    one.on('data', (chunk) => other.write(chunk));
   }
-  clients.add(client);
+  // Without back-pressure: what is held waits here, not with the platform.
+  client.on('data', (chunk) => platform.write(chunk));
+  platform.on('data', (chunk: Buffer) => (held ? clients.get(client)?.add(chunk) : client.write(chunk)));
+  clients.set(client, new Held());
   client.on('close', () => clients.delete(client));
-  if (held) client.cork();
+};
+
+const letGo = (): void => {
+  held = false;
+  for (const [client, waiting] of clients) if (!waiting.empty) client.write(waiting.takeAll());
 };
 
 /** Resolves with the port for clients. */
@@ -34,16 +95,23 @@ answer('open', async (platformPort: number) => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return (server.address() as AddressInfo).port;
 });
-answer('hold', () => {
-  held = true;
-  for (const client of clients) client.cork();
-});
+answer('hold', () => void (held = true));
 /** The moment after which what was held goes out. */
 answer('release', () => {
-  held = false;
   const moment = now();
-  for (const client of clients) client.uncork();
+  letGo();
   return moment;
+});
+/** Lets go what is held now, at a pace, each client's by itself. What comes meanwhile stays behind it, held. */
+answer('trickle', async (perSecond: number) => {
+  const begun = now();
+  const most = Math.max(...[...clients.values()].map((waiting) => waiting.frames()));
+  for (let out = 0; out < most;) {
+    await pause(1);
+    const due = Math.min(most, Math.floor(((now() - begun) * perSecond) / 1000)) - out;
+    for (const [client, waiting] of clients) client.write(waiting.takeFrames(due));
+    out += due;
+  }
 });
 
 interface Texts {
@@ -53,12 +121,14 @@ interface Texts {
   readonly count: number;
   /** Absent: every contact sends as fast as the platform takes it. */
   readonly perSecond?: number;
+  /** Milliseconds after which no more is written. */
+  readonly atMost?: number;
 }
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-/** Contacts write in turns; resolves when the platform has taken everything. */
-answer('write', async ({ control, from, to, count, perSecond }: Texts) => {
+/** Contacts write in turns; resolves with their number when the platform has taken all texts. */
+answer('write', async ({ control, from, to, count, perSecond, atMost = Infinity }: Texts) => {
+  const end = now() + atMost;
+  let written = 0;
   const pool = new Pool(control, { connections: from.length, pipelining: 1 });
   const write = async (n: number): Promise<void> => {
     const { statusCode, body } = await pool.request({
@@ -69,9 +139,10 @@ answer('write', async ({ control, from, to, count, perSecond }: Texts) => {
     });
     if (statusCode >= 300) throw new Error(`a contact's text was answered with ${statusCode}: ${await body.text()}`);
     await body.dump();
+    written += 1;
   };
   const inTurns = async (first: number): Promise<void> => {
-    for (let n = first; n < count; n += from.length) await write(n);
+    for (let n = first; n < count && now() < end; n += from.length) await write(n);
   };
   const paced = async (rate: number): Promise<void> => {
     const begun = now();
@@ -88,4 +159,5 @@ answer('write', async ({ control, from, to, count, perSecond }: Texts) => {
   } finally {
     await pool.close();
   }
+  return written;
 });

@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util';
 import type { Bench, Setting } from './bench.ts';
 import { arrivals } from './arrivals.ts';
 import { deliveries } from './deliveries.ts';
+import { flood } from './flood.ts';
 import { idle } from './idle.ts';
 import { isolation } from './isolation.ts';
 import { pairing } from './pairing.ts';
@@ -19,7 +20,7 @@ import { texts } from './texts.ts';
 import { wake } from './wake.ts';
 import { Workshop } from './workshop.ts';
 
-const benches: readonly Bench[] = [texts, arrivals, pairing, idle, deliveries, isolation, streams, registered, restore, wake];
+const benches: readonly Bench[] = [texts, arrivals, pairing, idle, deliveries, isolation, streams, registered, restore, wake, flood];
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 

@@ -56,6 +56,7 @@ const talkTo = (child: ChildProcess, title: string, logFile: string): Child => {
   const exited = Promise.withResolvers<void>();
   said.promise.catch(() => undefined);
   let asked = 0;
+  let ended: Error | null = null;
   const output = (): string => readFileSync(logFile, 'utf8');
   child.on('message', (message: Reply) => {
     if (!('id' in message)) return said.resolve(message);
@@ -65,8 +66,8 @@ const talkTo = (child: ChildProcess, title: string, logFile: string): Child => {
     else waiter?.resolve(message.value);
   });
   child.once('exit', (code, signal) => {
-    const error = new Error(`${title} ended (${code ?? signal}):\n${output().slice(-2000)}`);
-    for (const waiter of [...waiting.values(), said]) waiter.reject(error);
+    ended = new Error(`${title} ended (${code ?? signal}):\n${output().slice(-2000)}`);
+    for (const waiter of [...waiting.values(), said]) waiter.reject(ended);
     waiting.clear();
     exited.resolve();
   });
@@ -75,9 +76,10 @@ const talkTo = (child: ChildProcess, title: string, logFile: string): Child => {
     pid: child.pid ?? 0,
     output,
     ask<T>(question: string, input?: unknown): Promise<T> {
+      if (ended) return Promise.reject(ended);
       const waiter = Promise.withResolvers<unknown>();
       waiting.set((asked += 1), waiter);
-      child.send({ id: asked, ask: question, input } satisfies Question);
+      child.send({ id: asked, ask: question, input } satisfies Question, (error) => error && waiter.reject(error));
       return waiter.promise as Promise<T>;
     },
     said: <T>() => said.promise as Promise<T>,
