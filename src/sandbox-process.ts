@@ -23,7 +23,11 @@ export async function forkSandbox(settings: Settings, log: Log): Promise<Sandbox
     child.once('message', (message: { readonly port?: number }) => resolve(message.port ?? settings.sandboxPort));
     child.once('error', reject);
     child.once('exit', (code) =>
-      reject(new Error(`the simulated platform ended at once (code ${code}); is port ${settings.sandboxPort} in use?`)),
+      reject(
+        new Error(
+          `the simulated platform ended at once (code ${code}): either port ${settings.sandboxPort} is in use (SANDBOX_PORT), or another one keeps its data in ${settings.dataDir} (DATA_DIR)`,
+        ),
+      ),
     );
   });
   let stopping = false;
