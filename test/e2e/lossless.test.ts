@@ -6,22 +6,12 @@ import { openDatabase } from '#src/storage/database.ts';
 import { startEmbedded } from '#src/storage/embedded.ts';
 import type { Account } from '#test/support/account.ts';
 import { quietLog } from '#test/support/database.ts';
+import { randomOf } from '#test/support/random.ts';
 import { contact, Scene } from '#test/support/scene.ts';
 import { until } from '#test/support/until.ts';
 
 const kills = 5;
 const people = [contact, '5511988880002', '5511988880003', '5511988880004'];
-
-/** The same moments in every run with the same seed (mulberry32). */
-const randomOf = (seed: number) => {
-  let state = seed;
-  return (): number => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-};
 
 const seed = Number(process.env['LOSSLESS_SEED'] ?? Date.now() % 100_000);
 

@@ -4,6 +4,9 @@ import type { Answer, GatewayProcess } from './gateway.ts';
 import type { TestPlatform } from './platform.ts';
 import { until } from './until.ts';
 
+/** Whoever can scan a picture: the simulated platform, in whatever process. */
+export type Phone = Pick<TestPlatform, 'scan'>;
+
 /** What tests read of an instance. */
 export interface InstanceSeen {
   readonly id: string;
@@ -67,21 +70,21 @@ export class Account {
   }
 
   /** Asks for a picture and scans it; the session is not connected yet. */
-  async scan(platform: TestPlatform, owner: Omit<Parameters<TestPlatform['scan']>[0], 'qrcode' | 'number'> = {}): Promise<void> {
+  async scan(platform: Phone, owner: Omit<Parameters<Phone['scan']>[0], 'qrcode' | 'number'> = {}): Promise<void> {
     const { status, body } = await this.call('POST', '/instance/connect', {});
     assert.equal(status, 200, JSON.stringify(body));
     const qrcode = await until(async () => (await this.seen()).qrcode || undefined, `a picture for ${this.number}`);
     await platform.scan({ qrcode, number: this.number, name: `Person ${this.number}`, ...owner });
   }
 
-  async pair(platform: TestPlatform): Promise<this> {
+  async pair(platform: Phone): Promise<this> {
     await this.scan(platform);
     await this.reaches('connected');
     return this;
   }
 
   /** Wherever a pairing was cut off: it is connected by itself, or a connect finishes it or shows another picture. */
-  async finishes(platform: TestPlatform): Promise<void> {
+  async finishes(platform: Phone): Promise<void> {
     const { status } = await until(async () => {
       const seen = await this.seen();
       return seen.status !== 'connecting' && seen;

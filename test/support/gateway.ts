@@ -29,6 +29,8 @@ export interface GatewayOptions {
   /** WebSocket address of the simulated platform; absent: `--sandbox`, with one of its own. */
   readonly platformUrl?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Arguments of Node, before the program's. */
+  readonly nodeArgs?: readonly string[];
 }
 
 /** What a test process that is ended from outside must still end. */
@@ -69,9 +71,9 @@ export class GatewayProcess {
 
   /** Starts the process and waits for nothing. */
   launch(env: Readonly<Record<string, string>> = {}): void {
-    const { platformUrl, env: own = {} } = this.#options;
+    const { platformUrl, env: own = {}, nodeArgs = [] } = this.#options;
     const platform = platformUrl === undefined ? { SANDBOX_PORT: '0' } : { PLATFORM_URL: platformUrl };
-    const child = spawn(process.execPath, [join(root, 'src/main.ts'), ...(platformUrl === undefined ? ['--sandbox'] : [])], {
+    const child = spawn(process.execPath, [...nodeArgs, join(root, 'src/main.ts'), ...(platformUrl === undefined ? ['--sandbox'] : [])], {
       cwd: this.dataDir,
       // Nothing of the surroundings, so that the settings are those of the test.
       env: {

@@ -1,0 +1,210 @@
+/** Texts that go both ways on many instances at once, through everything that happens to them, with what was promised about each. */
+import assert from 'node:assert/strict';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Account, MessageSeen } from './account.ts';
+import type { PlatformProcess } from './platform-process.ts';
+import { shuffled } from './random.ts';
+import type { Receiver } from './receivers.ts';
+import { until } from './until.ts';
+
+export interface Sent {
+  readonly account: Account;
+  readonly text: string;
+  /** By the asynchronous queue. */
+  readonly queued: boolean;
+  /** What the gateway answered; 0: nothing, it was killed. */
+  readonly status: number;
+}
+
+export interface Written {
+  readonly account: Account;
+  readonly id: string;
+}
+
+export interface FlowOptions {
+  readonly platform: PlatformProcess;
+  readonly accounts: readonly Account[];
+  readonly contacts: readonly string[];
+  /** Their phones unlink them at some time: what they were asked for may never happen. */
+  readonly unlinked: ReadonlySet<Account>;
+  readonly random: () => number;
+}
+
+/** Side by side, and the longest pause of each in milliseconds. Each writes as much as it sends, so that a slow machine is asked for less. */
+const lanes = 10;
+const longestPause = 400;
+/** Every so many texts go by the queue. */
+const queuedEvery = 4;
+/** Texts each way that count as progress. */
+const progress = 10;
+/** Milliseconds. */
+const patience = 120_000;
+
+export class Flow {
+  readonly sent: Sent[] = [];
+  readonly written: Written[] = [];
+  /** Nothing is sent by these for now: a text would wake them. */
+  readonly spared = new Set<Account>();
+  readonly #options: FlowOptions;
+  #going = false;
+  #work: Promise<unknown> = Promise.resolve();
+
+  constructor(options: FlowOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    const { accounts } = this.#options;
+    this.#going = true;
+    this.#work = Promise.all(Array.from({ length: lanes }, (_, lane) => this.#goOn(accounts.filter((_, at) => at % lanes === lane))));
+    // Whoever stops it hears of what failed.
+    this.#work.catch(() => (this.#going = false));
+  }
+
+  async stop(): Promise<void> {
+    this.#going = false;
+    await this.#work;
+  }
+
+  /** One text each way; answers with the status of the one that was sent. */
+  async once(account: Account): Promise<number> {
+    const status = await this.#send(account);
+    await this.#write(account);
+    return status;
+  }
+
+  /** Waits until some more texts got through, both ways. */
+  async proceeds(): Promise<void> {
+    const through = async () => ({
+      out: this.sent.filter(({ status, queued }) => status === 200 && !queued).length,
+      in: (await this.#options.platform.stats()).messages.acknowledged,
+    });
+    const before = await through();
+    const enough = async (): Promise<boolean> => {
+      const now = await through();
+      return now.out >= before.out + progress && now.in >= before.in + progress;
+    };
+    await until(enough, 'texts get through', patience);
+  }
+
+  /** Every accepted text was read once, but for those that the gateway itself calls failed; no other text was read twice. */
+  async assertRead(): Promise<void> {
+    const { platform, accounts, contacts, unlinked } = this.#options;
+    const failed = new Set<string>();
+    for (const account of accounts) {
+      for (const { fromMe, text, status } of await storedBy(account)) if (fromMe && status === 'Failed') failed.add(text);
+    }
+    const owed = this.sent.filter(
+      ({ account, text, queued, status }) => status === 200 && !(queued && (unlinked.has(account) || failed.has(text))),
+    );
+    let missing = owed;
+    const reads = await until(
+      async () => {
+        const all = (await Promise.all(contacts.map((contact) => platform.received(contact)))).flat();
+        const texts = new Set(all.map(({ text }) => text));
+        missing = owed.filter(({ text }) => !texts.has(text));
+        return missing.length === 0 && all;
+      },
+      () =>
+        `${owed.length} accepted texts are read; not so are ${missing.map(({ text, queued }) => `${text}${queued ? ' (queued)' : ''}`).join(', ')}`,
+      patience,
+    );
+    assert.deepEqual(
+      reads.filter(({ error }) => error !== undefined),
+      [],
+      'somebody got what could not be read',
+    );
+    const ours = new Set(this.sent.map(({ text }) => text));
+    const twice = [...Map.groupBy(reads, ({ text }) => text)].filter(([text, { length }]) => ours.has(text) && length > 1);
+    assert.deepEqual(twice, [], 'no text is read twice');
+  }
+
+  /** Everything that was written is stored once; of accounts that were unlinked, what the platform saw confirmed. Answers with the ids. */
+  async assertStored(): Promise<readonly string[]> {
+    const { platform, contacts, unlinked } = this.#options;
+    const told = (await Promise.all(contacts.map((contact) => platform.sentBy(contact)))).flat();
+    const confirmed = new Set(told.filter(({ status }) => status !== 'sent').map(({ id }) => id));
+    const owed = this.written.filter(({ account, id }) => !unlinked.has(account) || confirmed.has(id));
+    for (const [account, written] of Map.groupBy(owed, ({ account }) => account)) {
+      let missing: readonly Written[] = written;
+      await until(
+        async () => {
+          const counts = Map.groupBy(await storedBy(account), ({ messageid }) => messageid);
+          for (const { id } of written) assert.ok((counts.get(id)?.length ?? 0) <= 1, `${id} of ${account.number} is stored twice`);
+          missing = written.filter(({ id }) => !counts.has(id));
+          return missing.length === 0;
+        },
+        () => `everything for ${account.number} is stored; not so are ${missing.map(({ id }) => id).join(', ')}`,
+        patience,
+      );
+    }
+    return owed.map(({ id }) => id);
+  }
+
+  async #send(account: Account): Promise<number> {
+    const n = this.sent.length;
+    const text = `${n} out of ${account.number}, ${this.#options.random()}`;
+    const queued = n % queuedEvery === 0;
+    // A gateway that was killed answers nobody.
+    const answer = await account.call('POST', '/send/text', { number: this.#contactOf(account), text, async: queued }).catch(() => null);
+    const status = answer?.status ?? 0;
+    this.sent.push({ account, text, queued, status });
+    return status;
+  }
+
+  async #write(account: Account): Promise<void> {
+    const id = await this.#options.platform.write(this.#contactOf(account), account.number, `${this.written.length} to ${account.number}`);
+    this.written.push({ account, id });
+  }
+
+  /** One of two. */
+  #contactOf(account: Account): string {
+    const { accounts, contacts, random } = this.#options;
+    const first = accounts.indexOf(account);
+    return contacts[(random() < 0.5 ? first : first + 1) % contacts.length] as string;
+  }
+
+  async #goOn(accounts: readonly Account[]): Promise<void> {
+    const { random } = this.#options;
+    while (this.#going) {
+      for (const account of shuffled(accounts, random)) {
+        if (!this.#going) return;
+        if (this.spared.has(account)) await this.#write(account);
+        else await this.once(account);
+        await wait(random() * longestPause);
+      }
+    }
+  }
+}
+
+/** All messages of an account, page by page. */
+const storedBy = async (account: Account): Promise<readonly MessageSeen[]> => {
+  const all: MessageSeen[] = [];
+  for (;;) {
+    const { status, body } = await account.call('POST', '/message/find', { limit: 1000, offset: all.length });
+    assert.equal(status, 200, JSON.stringify(body));
+    all.push(...(body['messages'] as readonly MessageSeen[]));
+    if (body['hasMore'] !== true) return all;
+  }
+};
+
+/** Waits until each of these messages was told, however often, always as the same event. */
+export const assertTold = async (receiver: Receiver, ids: readonly string[]): Promise<void> => {
+  const events = new Map<string, Set<string>>();
+  let read = 0;
+  let missing = ids;
+  await until(
+    () => {
+      for (const { id, body } of receiver.posted.slice(read)) {
+        const { messageid = '' } = (body['message'] ?? {}) as { readonly messageid?: string };
+        events.set(messageid, (events.get(messageid) ?? new Set()).add(id));
+      }
+      read = receiver.posted.length;
+      missing = ids.filter((id) => !events.has(id));
+      return missing.length === 0;
+    },
+    () => `${ids.length} messages are told; not so are ${missing.join(', ')}`,
+    patience,
+  );
+  for (const id of ids) assert.equal(events.get(id)?.size, 1, 'one message is one event');
+};

@@ -1,0 +1,117 @@
+/** What lives inside a process that runs, asked over the inspector: the program itself stays as it is. Start it with `inspectable`. */
+import { readdirSync } from 'node:fs';
+import { until } from './until.ts';
+
+/** Arguments of Node. */
+export const inspectable = ['--inspect=127.0.0.1:0'] as const;
+
+/** Everything that grows with what is forgotten, after garbage collection. */
+export interface Census {
+  /** Bytes. */
+  readonly heap: number;
+  /** Emitters that something still holds: sockets, streams, connections. */
+  readonly emitters: number;
+  /** Listeners on all of them. */
+  readonly listeners: number;
+  /** Timers that are armed or held, those that keep no process alive included. */
+  readonly timers: number;
+  /** What keeps the event loop going: open handles and requests. */
+  readonly resources: number;
+  /** Open files and sockets; 0 where the system does not tell. */
+  readonly descriptors: number;
+}
+
+interface RemoteObject {
+  readonly objectId?: string;
+  readonly value?: unknown;
+}
+interface Result {
+  readonly result?: RemoteObject;
+  readonly objects?: RemoteObject;
+  readonly exceptionDetails?: unknown;
+}
+interface Reply {
+  readonly id: number;
+  readonly result?: Result;
+  readonly error?: { readonly message: string };
+}
+
+class Inspector {
+  readonly #socket: WebSocket;
+  readonly #waiting = new Map<number, PromiseWithResolvers<Result>>();
+  #asked = 0;
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket;
+    socket.addEventListener('message', ({ data }) => {
+      const { id, result, error } = JSON.parse(String(data)) as Reply;
+      const waiter = this.#waiting.get(id);
+      this.#waiting.delete(id);
+      if (result === undefined || result.exceptionDetails) waiter?.reject(new Error(JSON.stringify(error ?? result)));
+      else waiter?.resolve(result);
+    });
+    socket.addEventListener('close', () => {
+      for (const { reject } of this.#waiting.values()) reject(new Error('the inspected process went away'));
+    });
+  }
+
+  static async connect(url: string): Promise<Inspector> {
+    const socket = new WebSocket(url);
+    await new Promise((resolve, reject) => {
+      socket.addEventListener('open', resolve);
+      socket.addEventListener('error', () => reject(new Error('the inspector does not answer')));
+    });
+    return new Inspector(socket);
+  }
+
+  ask(method: string, params: object = {}): Promise<Result> {
+    const waiter = Promise.withResolvers<Result>();
+    this.#waiting.set((this.#asked += 1), waiter);
+    this.#socket.send(JSON.stringify({ id: this.#asked, method, params }));
+    return waiter.promise;
+  }
+
+  async value(expression: string): Promise<number> {
+    return Number((await this.ask('Runtime.evaluate', { expression, returnByValue: true })).result?.value);
+  }
+
+  /** Collects garbage, and answers what the function with this text says of all objects with this prototype; they are its `this`. */
+  async all<T>(prototype: string, functionDeclaration: string): Promise<T> {
+    const objectGroup = 'census';
+    const { result } = await this.ask('Runtime.evaluate', { expression: prototype, objectGroup });
+    const { objects } = await this.ask('Runtime.queryObjects', { prototypeObjectId: result?.objectId, objectGroup });
+    const said = await this.ask('Runtime.callFunctionOn', { objectId: objects?.objectId, functionDeclaration, returnByValue: true });
+    await this.ask('Runtime.releaseObjectGroup', { objectGroup });
+    return said.result?.value as T;
+  }
+
+  close(): void {
+    this.#socket.close();
+  }
+}
+
+const emitters = 'process.getBuiltinModule("node:events").prototype';
+const timers = 'Object.getPrototypeOf(setTimeout(() => undefined))';
+// Prototypes that stand on this one are found too, and have no listeners.
+const countEmitters = `function () {
+  const on = (one) => Object.hasOwn(one, '_events') ? one.eventNames().map((name) => one.listenerCount(name)) : [];
+  return { emitters: this.length, listeners: this.flatMap(on).reduce((sum, listeners) => sum + listeners, 0) };
+}`;
+const countTimers = 'function () { return { timers: this.length }; }';
+
+/** `printed`: what the process said so far, the address of its inspector included. */
+export const takeCensus = async (pid: number, printed: string): Promise<Census> => {
+  const url = await until(() => /ws:\/\/127\.0\.0\.1:\d+\/\S+/.exec(printed)?.[0], 'the process can be inspected');
+  const inspector = await Inspector.connect(url);
+  try {
+    return {
+      descriptors: process.platform === 'linux' ? readdirSync(`/proc/${pid}/fd`).length : 0,
+      resources: await inspector.value('process.getActiveResourcesInfo().length'),
+      ...(await inspector.all<Pick<Census, 'timers'>>(timers, countTimers)),
+      ...(await inspector.all<Pick<Census, 'emitters' | 'listeners'>>(emitters, countEmitters)),
+      heap: await inspector.value('process.memoryUsage().heapUsed'),
+    };
+  } finally {
+    inspector.close();
+  }
+};

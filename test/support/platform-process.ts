@@ -1,0 +1,84 @@
+/** The simulated platform as an integrator has it: a process of its own, told what to do over its control interface. */
+import type { Fault, ReceivedMessage, Stats } from '#src/sandbox/face.ts';
+import type { SentMessage } from '#src/sandbox/control/journal.ts';
+import { forkSandbox } from '#src/sandbox-process.ts';
+import { loadSettings } from '#config/load.ts';
+import { quietLog } from './database.ts';
+import type { Phone } from './account.ts';
+import { removeFolder, temporaryFolder } from './processes.ts';
+
+/** More than a test ever sends: pages are not needed. */
+const all = 'limit=10000';
+
+export class PlatformProcess implements Phone {
+  /** WebSocket address for the gateway. */
+  readonly url: string;
+  readonly #control: string;
+  readonly #stop: () => Promise<void>;
+
+  private constructor(url: string, control: string, stop: () => Promise<void>) {
+    this.url = url;
+    this.#control = control;
+    this.#stop = stop;
+  }
+
+  static async start(dataDir = temporaryFolder()): Promise<PlatformProcess> {
+    const settings = loadSettings({ env: { SANDBOX_PORT: '0', DATA_DIR: dataDir }, file: '' });
+    const { url, page, stop } = await forkSandbox(settings, quietLog);
+    const it = new PlatformProcess(url, page, async () => {
+      await stop();
+      await removeFolder(dataDir);
+    });
+    it.dataDir = dataDir;
+    it.close2 = stop;
+    return it;
+  }
+  dataDir = '';
+  close2: () => Promise<void> = async () => undefined;
+
+  async scan(input: Parameters<Phone['scan']>[0]): Promise<void> {
+    await this.#ask('POST', 'phones/scan', input);
+  }
+
+  /** The phone removes its linked devices. */
+  async logout(number: string): Promise<void> {
+    await this.#ask('POST', `phones/${number}/logout`, {});
+  }
+
+  fault(fault: Fault): Promise<{ readonly hit: number }> {
+    return this.#ask('POST', 'faults', fault);
+  }
+
+  stats(): Promise<Stats> {
+    return this.#ask('GET', 'stats');
+  }
+
+  /** A person writes a text; answers with the platform's id of it. */
+  async write(from: string, to: string, text: string): Promise<string> {
+    return (await this.#ask<{ readonly id: string }>('POST', `contacts/${from}/messages`, { to, text })).id;
+  }
+
+  /** What the person received and decrypted, oldest first. */
+  received(number: string): Promise<readonly ReceivedMessage[]> {
+    return this.#ask('GET', `contacts/${number}/messages?${all}`);
+  }
+
+  /** What the person wrote, and how far it came. */
+  sentBy(number: string): Promise<readonly SentMessage[]> {
+    return this.#ask('GET', `contacts/${number}/sent?${all}`);
+  }
+
+  close(): Promise<void> {
+    return this.#stop();
+  }
+
+  async #ask<T>(method: string, path: string, body?: unknown): Promise<T> {
+    const response = await fetch(this.#control + path, {
+      method,
+      ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`the simulated platform answered ${response.status} to ${method} ${path}: ${text}`);
+    return JSON.parse(text) as T;
+  }
+}
