@@ -103,5 +103,7 @@ export async function restoreQueues(
  */
 export async function cancelInterrupted(ports: Ports, cell: Cell, since: number): Promise<void> {
   const given = await requeue(ports, cell, since);
-  await Promise.all(given.map((message) => giveUp(cell, message, 'Failed', 'interrupted by a restart of the gateway: whether it was sent is not known')));
+  await Promise.all(
+    given.map((message) => giveUp(cell, message, 'Failed', 'interrupted by a restart of the gateway: whether it was sent is not known')),
+  );
 }
