@@ -80,17 +80,25 @@ export const deliveryStatements = {
         delete from outbox where seq in (select seq from ranked where at < $4 or rows > $2 or bytes > $3) returning type)
       select type, count(*)::int as count from gone group by type`,
   },
-  /** $1 rows, $2 and $3 the times for delivered and dead ones. */
+  /**
+   * $1 rows, $2 and $3 the times for delivered and dead ones, $4 the most to remove at once of each webhook and kind. The rules are made once:
+   * inside a join, each row would count all the others.
+   */
   forget: {
     name: 'deliveries-forget',
-    text: `with rules as (
+    text: `with rules as materialized (
         select webhook.id, kind.dead, greatest(kind.before, (
           select at + 1 from archive where webhook_id = webhook.id and archive.dead = kind.dead
           order by archive.at desc, archive.seq desc offset $1 limit 1)) as before
         from webhook cross join (values (false, $2::bigint), (true, $3::bigint)) as kind (dead, before))
-      delete from archive using rules where archive.webhook_id = rules.id and archive.dead = rules.dead and archive.at < rules.before`,
+      delete from archive where ctid = any(array(
+        select past.ctid from rules cross join lateral (
+          select ctid from archive where webhook_id = rules.id and dead = rules.dead and at < rules.before order by at, seq limit $4) as past))`,
   },
 } as const satisfies Readonly<Record<string, Statement>>;
+
+/** So that the statement ends in time, whatever came together; the rest goes the next time. */
+const mostForgotten = 20_000;
 
 export const makeDeliveryStore = (database: Database): DeliveryStore => ({
   async list({ webhooks, state, limit, offset }) {
@@ -113,6 +121,6 @@ export const makeDeliveryStore = (database: Database): DeliveryStore => ({
     return Object.fromEntries(gone.map(({ type, count }) => [type, count]));
   },
   async forget(rows, deliveredBefore, deadBefore) {
-    await database.rows(deliveryStatements.forget, [rows, deliveredBefore, deadBefore]);
+    await database.rows(deliveryStatements.forget, [rows, deliveredBefore, deadBefore, mostForgotten]);
   },
 });

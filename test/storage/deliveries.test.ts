@@ -151,6 +151,18 @@ test('deliveries: past ones are forgotten by age and number, each kind and webho
   assert.deepEqual(await states(other.hook), ['delivered messages']);
 });
 
+test('deliveries: what is kept of many past ones is worked out once, not once for each', async () => {
+  const { hook } = await place();
+  // Each looking at all others would be 150 million looks, and take longer than any statement may.
+  const many = `insert into archive (webhook_id, dead, at, seq, instance_id, event_id, type, message_type, lane, body, attempts, status, error, ended_at)
+    select '${hook}', false, n, n, 'r', n::text, 'messages', '', 'l', '', 1, 200, '', n from generate_series(1, 13000) as n`;
+  await database.admin.rows({ name: '', text: many }, []);
+  await database.admin.rows({ name: '', text: 'analyze archive' }, []);
+  await deliveries.forget(1000, 0, 0);
+  const left = `select count(*)::int as count, min(at)::int as oldest from archive where webhook_id = '${hook}'`;
+  assert.deepEqual(await database.admin.rows({ name: '', text: left }, []), [{ count: 1000, oldest: 12_001 }]);
+});
+
 test('deliveries: they go with their webhook and their instance, from the global webhook too', async () => {
   const [one, other] = [await place(), await place()];
   await webhooks.save({ ...sample, id: 'global', instanceId: null });
