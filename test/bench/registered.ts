@@ -12,7 +12,7 @@ import { eventually, pause } from './workshop.ts';
 const instances = 10_000;
 const rounds = 3;
 /** A process that used less of its thread in this time has nothing left to do. */
-const quietMs = { each: 500, most: 25 };
+const quietMs = { each: 500, most: 75 };
 /** Two looks of whoever looks at all instances now and then, which are moved closer for it. */
 const sweepMs = 2_500;
 const sweeps = { HIBERNATE_AFTER_MS: '4000', WEBHOOK_SWEEP_MS: '1000' };
