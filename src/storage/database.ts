@@ -2,6 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { StorageUnavailable, type Log } from '#actors/ports.ts';
+import { entities } from './entities.ts';
 import { explained } from './failures.ts';
 import { makeOrm, poolOf, type Client } from './orm.ts';
 import { parameterOf } from './parameters.ts';
@@ -110,7 +111,7 @@ const inTransaction = async <T>(client: Client, work: (runner: Runner) => Promis
 
 /** Connects when first used: a database that is away is an error of the first statement. */
 export const openDatabase = async (options: DatabaseOptions): Promise<Database> => {
-  const orm = await makeOrm(options.url, options.log, {
+  const driverOptions = {
     max: options.poolSize ?? 10,
     application_name: options.application ?? 'dormouse',
     // Nothing in our statements profits from being planned anew for its values.
@@ -118,7 +119,8 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     query_timeout: statementLimit,
     statement_timeout: statementLimit,
     idle_in_transaction_session_timeout: statementLimit,
-  });
+  };
+  const orm = await makeOrm(options.url, options.log, driverOptions, entities);
   const pool = await poolOf(orm);
   const health = makeHealth(options.log, () => rows({ name: 'probe', text: 'select 1' }, []));
   pool.on('error', () => health.noteDown());

@@ -2,7 +2,7 @@
 import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM } from '@mikro-orm/postgresql';
 import type { Log } from '#actors/ports.ts';
-import { entities } from './entities.ts';
+import type { entities } from './entities.ts';
 import { explained } from './failures.ts';
 import { migrations } from './migrations/list.ts';
 
@@ -28,11 +28,13 @@ const connectLimit = 3_000;
 
 const databaseName = (url: string): string => decodeURIComponent(/^[^?]*\/([^/?]*)/.exec(url)?.[1] ?? '');
 
-export const makeOrm = (url: string, log: Log, driverOptions: object): Promise<MikroORM> =>
+/** `tables`: what units of work may be about; to look through them takes some tens of milliseconds without a turn of the event loop. */
+export const makeOrm = (url: string, log: Log, driverOptions: object, tables: typeof entities | readonly [] = []): Promise<MikroORM> =>
   MikroORM.init({
     dbName: databaseName(url),
     driverOptions: { connectionString: url, connectionTimeoutMillis: connectLimit, keepAlive: true, ...driverOptions },
-    entities: [...entities],
+    entities: [...tables],
+    discovery: { warnWhenNoEntities: false },
     ensureDatabase: false,
     extensions: [Migrator],
     colors: false,
