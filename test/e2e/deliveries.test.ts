@@ -158,7 +158,8 @@ test('POST /webhook/replay: sends again what is dead and what was delivered, und
   await until(async () => (await pageOf(shop, '?state=delivered')).deliveries.length === 3, 'one record a delivery');
   await until(async () => (await pageOf(shop)).queues[0]?.waiting === 0, 'nothing waits');
   for (const [body, text] of [
-    [{}, 'say what to replay: id, event, from or to'],
+    [{}, 'say what to replay: id, event, state, from or to'],
+    [{ from: 2, to: 1 }, 'from must not be later than to'],
     [{ event: 'nonsense' }, 'event must be of'],
     [{ from: 'yesterday' }, 'from and to must be'],
     [{ id: 'x', state: 'lost' }, 'state must be of'],

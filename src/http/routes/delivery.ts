@@ -42,14 +42,15 @@ const momentOf = (value: string | number | undefined): number | undefined | null
 
 const replayOf = (body: Static<typeof shape.ReplayBody>): Result<ReplayFilter> => {
   const { id, event, webhook, limit = usualReplay } = body;
-  if (id === undefined && event === undefined && body.from === undefined && body.to === undefined)
-    return refuse('invalid', 'say what to replay: id, event, from or to');
+  if ([id, event, body.state, body.from, body.to].every((one) => one === undefined))
+    return refuse('invalid', 'say what to replay: id, event, state, from or to');
   const types = known(event, eventTypes);
   const states = known(body.state, deliveryStates);
   const [from, to] = [momentOf(body.from), momentOf(body.to)];
   if (types === null) return refuse('invalid', `event must be of ${eventTypes.join(', ')}`);
   if (states === null) return refuse('invalid', `state must be of ${deliveryStates.join(', ')}`);
   if (from === null || to === null) return refuse('invalid', 'from and to must be ISO 8601 or Unix milliseconds');
+  if (from !== undefined && to !== undefined && from > to) return refuse('invalid', 'from must not be later than to');
   return done({
     limit,
     ...(webhook === undefined ? {} : { webhook }),
