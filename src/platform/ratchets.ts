@@ -12,6 +12,7 @@ import {
   type SocketConfig,
 } from '@whiskeysockets/baileys';
 import { rememberLids } from './lid-memory.ts';
+import { mergeRecords } from './session-merge.ts';
 
 /** One step: what it changed. */
 export interface Step {
@@ -46,6 +47,8 @@ const apart: ReadonlySet<string> = new Set(['lid-mapping', 'device-list']);
 const makeSteps = (host: RatchetHost) => {
   let last: Promise<unknown> = Promise.resolve();
   let changes: Record<string, Record<string, unknown>> | null = null;
+  /** Sessions that are set stay beside those that are there. */
+  let joining = false;
   const get = async (type: string, ids: readonly string[]): Promise<Record<string, unknown>> => {
     const changed = changes?.[type];
     if (changed === undefined) return host.get(type, ids);
@@ -57,10 +60,17 @@ const makeSteps = (host: RatchetHost) => {
     if (changes === null || apart.has(type)) host.set({ [type]: values } as SignalDataSet);
     else changes[type] = { ...changes[type], ...values };
   };
+  const joined = async (values: Record<string, unknown>): Promise<Record<string, unknown>> => {
+    const there = await get('session', Object.keys(values));
+    const entries = Object.entries(values).map(([id, value]) => [id, mergeRecords(value, there[id], Date.now())] as const);
+    return Object.fromEntries(entries);
+  };
   const keys: SignalKeyStoreWithTransaction = {
     // The library types the result by the type's name; the names go through unchanged.
     get: get as SignalKeyStoreWithTransaction['get'],
-    set: async (data) => Object.entries(data).forEach(([type, values]) => set(type, values ?? {})),
+    async set(data) {
+      for (const [type, values = {}] of Object.entries(data)) set(type, joining && type === 'session' ? await joined(values) : values);
+    },
     transaction: (work) => work(),
     isInTransaction: () => changes !== null,
   };
@@ -78,7 +88,15 @@ const makeSteps = (host: RatchetHost) => {
     last = result.catch(() => undefined);
     return result;
   };
-  return { keys, run };
+  const join = async <T>(work: () => Promise<T>): Promise<T> => {
+    joining = true;
+    try {
+      return await work();
+    } finally {
+      joining = false;
+    }
+  };
+  return { keys, run, join };
 };
 
 type Make = SocketConfig['makeSignalRepository'];
@@ -86,7 +104,7 @@ type Make = SocketConfig['makeSignalRepository'];
 export const ratchetsOf =
   (host: RatchetHost): Make =>
   (auth, logger, pnToLid) => {
-    const { keys, run: take } = makeSteps(host);
+    const { keys, run: take, join } = makeSteps(host);
     const inner = DEFAULT_CONNECTION_CONFIG.makeSignalRepository({ ...auth, keys }, logger, pnToLid);
     rememberLids(inner.lidMapping);
     const alone = <T>(fresh: boolean, work: () => Promise<T>): Promise<T> => take({ fresh, touched: [] }, work);
@@ -120,7 +138,7 @@ export const ratchetsOf =
       getSenderKeyDistributionMessage: (options) => sealed(() => inner.getSenderKeyDistributionMessage(options)),
       processSenderKeyDistributionMessage: (options) => alone(false, () => inner.processSenderKeyDistributionMessage(options)),
       injectE2ESession: (options) => alone(true, () => inner.injectE2ESession(options)),
-      migrateSession: (from, to) => alone(false, () => inner.migrateSession(from, to)),
+      migrateSession: (from, to) => alone(false, () => join(() => inner.migrateSession(from, to))),
       deleteSession: (jids) => alone(false, () => inner.deleteSession(jids)),
     };
   };

@@ -156,3 +156,21 @@ test('receive: an answer in the old session leaves the new one as it is', async 
   assert.equal(await read(contact, gateway, fresh), 'in the new session');
   assert.equal(await read(gateway, contact, await write(contact, gateway, 'and its answer')), 'and its answer');
 });
+
+test('addresses: a contact that is known by number and by LID can go on in either session when they become one', async () => {
+  const [gateway, contact] = [await startGateway(createFakeVault()), makeContact()];
+  const byNumber: Party = { ...contact, jid: '5511988880001@s.whatsapp.net' };
+  await gateway.auth.state.keys.set({ 'device-list': { '5511988880001': ['0'] } });
+  await meet(contact, gateway);
+  assert.equal(await read(gateway, contact, await write(contact, gateway, 'by LID')), 'by LID');
+  assert.equal(await read(contact, gateway, await write(gateway, contact, 'answer')), 'answer');
+  await meet(gateway, byNumber);
+  const toNumber = await write(gateway, byNumber, 'to the number');
+  await gateway.repository.migrateSession(byNumber.jid, contact.jid);
+  const late = await write(contact, gateway, 'in the session of the LID');
+  assert.equal(late.type, 'msg');
+  assert.equal(await read(gateway, contact, late), 'in the session of the LID');
+  assert.equal(await read(contact, gateway, toNumber), 'to the number');
+  assert.equal(await read(gateway, contact, await write(contact, gateway, 'in the other')), 'in the other');
+  assert.equal(await read(contact, gateway, await write(gateway, contact, 'and back')), 'and back');
+});
