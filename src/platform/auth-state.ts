@@ -86,8 +86,6 @@ class SessionKeys {
       ...options,
       encode: (type, value) => encodeKey(this.#runs.stamp(type, value)),
       credentials: () => encodeCredentials(creds),
-      // A message that is stored needs no plaintext beside its ratchet.
-      rest: () => this.inbound.ended(),
     });
     this.#runs = this.#makeRuns(null);
     this.inbound = new InboundLog({ suspicious: true, now: Date.now, ...options, writer: this.writer });
@@ -125,7 +123,7 @@ class SessionKeys {
     if (type === plainType) return this.inbound.remember(id, value as Uint8Array);
     if (type !== 'pre-key') this.#cache.set(`${type} ${id}`, value);
     else if (value === null) this.#fresh?.delete(id);
-    this.writer.put(type, id, value, step?.fresh === true ? 'fresh' : undefined);
+    this.writer.put(type, id, value, step?.fresh);
     step?.touched.push([type, id]);
   }
 

@@ -4,7 +4,7 @@
  */
 import { type BinaryNode, decodeBinaryNode, encodeBinaryNode } from '@whiskeysockets/baileys';
 import type { Log } from '#actors/ports.ts';
-import type { Handled, KeyWriter } from './key-writer.ts';
+import type { KeyWriter } from './key-writer.ts';
 import { createPatience, type Patience } from './patience.ts';
 import { hashOf, plainType } from './ratchets.ts';
 import { createRecent } from './recent.ts';
@@ -15,7 +15,7 @@ export interface InboundOptions {
   readonly instance: string;
   readonly epoch: number;
   readonly log: Log;
-  readonly writer: Pick<KeyWriter, 'put' | 'finish' | 'last'>;
+  readonly writer: Pick<KeyWriter, 'put' | 'finish'>;
   /** The last run of this session did not end in order: a stanza in the log may be why. */
   readonly suspicious: boolean;
   now(): number;
@@ -64,11 +64,11 @@ export class InboundLog {
   /** By hash of the ciphertext: of unfinished messages, and of the last finished ones. */
   readonly #plaintexts = new Map<string, Uint8Array>();
   readonly #known = createRecent<Uint8Array>(finishedKept);
-  #finishing: { readonly arrived: Arrived; readonly changes: number; readonly stored: () => Promise<boolean> }[] = [];
-  /** One for each turn of the event loop in which something was finished, until it is stored. */
-  readonly #ends = new Set<Promise<void>>();
+  #finishing: { readonly arrived: Arrived; readonly stored: () => Promise<boolean> }[] = [];
   /** Left behind by an earlier run, and not tried again so far. */
   #untried: number[] = [];
+  #busy = false;
+  #idle: (() => void)[] = [];
   #lastSeq: number;
 
   constructor(options: InboundOptions) {
@@ -104,7 +104,7 @@ export class InboundLog {
   /** Set by the step that decrypted it, and stored with what that step changed. */
   remember(hash: string, plain: Uint8Array): void {
     this.#plaintexts.set(hash, plain);
-    this.#options.writer.put(plainType, hash, plain, 'brief');
+    this.#options.writer.put(plainType, hash, plain);
   }
 
   /** In the order of arrival. */
@@ -158,24 +158,17 @@ export class InboundLog {
     if (!this.#unfinished.delete(arrived.seq)) return;
     this.#finished.set(arrived.name, true);
     this.#waiting.delete(arrived.name);
-    this.#finishing.push({ arrived, changes: this.#options.writer.last, stored });
-    if (this.#finishing.length > 1) return;
-    const end: Promise<void> = new Promise(setImmediate).then(() => this.#end()).then(() => void this.#ends.delete(end));
-    this.#ends.add(end);
+    this.#finishing.push({ arrived, stored });
+    if (!this.#busy) void this.#finishAll();
   }
 
   /** Everything that is finished has left the log, or is about to with the next write of keys. */
   get idle(): boolean {
-    return this.#ends.size === 0;
+    return !this.#busy;
   }
 
-  /** What is finished by now has left the log, or stays in it for good. Never rejects. */
-  async ended(): Promise<void> {
-    await Promise.all(this.#ends);
-  }
-
-  async settled(): Promise<void> {
-    while (!this.idle) await this.ended();
+  settled(): Promise<void> {
+    return this.#busy ? new Promise((resolve) => this.#idle.push(resolve)) : Promise.resolve();
   }
 
   #keep(arrived: Arrived): Arrived {
@@ -184,23 +177,26 @@ export class InboundLog {
     return arrived;
   }
 
-  async #end(): Promise<void> {
-    const batch = this.#finishing;
-    this.#finishing = [];
-    const outcomes = await Promise.all([...new Set(batch.map(({ stored }) => stored))].map((stored) => stored()));
-    // What is not stored stays in the log, for the next run.
-    if (!outcomes.every(Boolean)) return;
-    this.#options.writer.finish(
-      batch.map(({ arrived: { seq, node }, changes }) => ({ seq, changes, brief: hashesOf(node).flatMap((hash) => this.#forget(hash)) })),
-    );
+  async #finishAll(): Promise<void> {
+    this.#busy = true;
+    while (this.#finishing.length > 0) {
+      const batch = this.#finishing;
+      this.#finishing = [];
+      const outcomes = await Promise.all([...new Set(batch.map(({ stored }) => stored))].map((stored) => stored()));
+      // What is not stored stays in the log, for the next run.
+      if (!outcomes.every(Boolean)) continue;
+      this.#options.writer.finish(batch.map(({ arrived }) => arrived.seq));
+      for (const { arrived } of batch) for (const hash of hashesOf(arrived.node)) this.#forget(hash);
+    }
+    this.#busy = false;
+    for (const resolve of this.#idle.splice(0)) resolve();
   }
 
-  /** The keys that hold it. */
-  #forget(hash: string): Handled['brief'] {
+  #forget(hash: string): void {
     const plain = this.#plaintexts.get(hash);
-    if (plain === undefined) return [];
+    if (plain === undefined) return;
     this.#plaintexts.delete(hash);
+    this.#options.writer.put(plainType, hash, null);
     if (plain.length <= longestKept) this.#known.set(hash, plain);
-    return [{ type: plainType, id: hash }];
   }
 }

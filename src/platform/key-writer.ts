@@ -15,26 +15,16 @@ export interface KeyWriterOptions {
   /** Called when it is written: the newest state, once for many changes. */
   encode(type: string, value: unknown): string;
   credentials(): string;
-  /** What a write waits for, a moment at most and unless somebody flushes: afterwards less of it may be left to write. Never rejects. */
-  rest?(): Promise<void>;
   /** Nothing can be written any more: another node owns the instance, or the storage failed in a way that trying again does not mend. */
   onLost(error: unknown): void;
 }
 
-/** A stanza whose messages are stored. */
-export interface Handled {
-  readonly seq: number;
-  /** `last`, when everything that it changes was put. */
-  readonly changes: number;
-  readonly brief: readonly { readonly type: string; readonly id: string }[];
-}
-
 export interface KeyWriter {
-  /** `null` removes the key. `fresh`: it must be stored before it is used, see `isFresh`. `brief`: a stanza needs it until it is handled. */
-  put(type: string, id: string, value: unknown, how?: 'fresh' | 'brief'): void;
+  /** `null` removes the key. `fresh`: it must be stored before it is used, see `isFresh`. */
+  put(type: string, id: string, value: unknown, fresh?: boolean): void;
   putCredentials(): void;
-  /** These leave the log with the last of their changes, or after it, and their brief keys with them: never written, when that comes in time. */
-  finish(stanzas: readonly Handled[]): void;
+  /** Stanzas whose messages are stored; they leave the log together with, or after, every change put before. */
+  finish(stanzas: readonly number[]): void;
   /** What the work puts is stored together: no write begins while it runs. */
   together<T>(work: () => Promise<T>): Promise<T>;
   /** What waits for this key, or undefined when nothing does. */
@@ -54,15 +44,12 @@ export interface KeyWriter {
 
 /** Changes of a few milliseconds share a transaction; whoever flushes does not wait for it. */
 const gatherMs = 5;
-/** What a write rests for at most. Whatever it holds is safe meanwhile: inbound stanzas in their log, and whoever sends flushes. */
-const restMs = 100;
 
 interface Change {
   readonly type: string;
   readonly id: string;
   readonly value: unknown;
   readonly fresh: boolean;
-  readonly brief: boolean;
 }
 
 /** One write: what waited when it began. */
@@ -70,15 +57,6 @@ class Batch {
   readonly changes = new Map<string, Change>();
   readonly handled: number[] = [];
   credentials = false;
-
-  end(seq: number, brief: Handled['brief']): void {
-    this.handled.push(seq);
-    for (const { type, id } of brief) {
-      const key = `${type} ${id}`;
-      // What is not here may be stored already.
-      if (!this.changes.delete(key)) this.changes.set(key, { type, id, value: null, fresh: false, brief: false });
-    }
-  }
 }
 
 /** Promises that wait for a change to be stored, by the number of the change. */
@@ -103,21 +81,19 @@ const createWaiters = () => {
   };
 };
 
-/** A pause that can be cut short, and ends early when what it waits for has come. */
+/** A pause that can be cut short. */
 const createGather = () => {
   let cut: (() => void) | null = null;
   return {
     cut: () => cut?.(),
-    wait: (ms: number, event?: Promise<void>): Promise<void> =>
+    wait: (): Promise<void> =>
       new Promise((resolve) => {
-        const end = (): void => {
+        const timer = setTimeout(() => cut?.(), gatherMs);
+        cut = () => {
           clearTimeout(timer);
-          if (cut === end) cut = null;
+          cut = null;
           resolve();
         };
-        const timer = setTimeout(end, ms);
-        cut = end;
-        void event?.then(end);
       }),
   };
 };
@@ -161,10 +137,6 @@ class VaultWriter implements KeyWriter {
   #last = 0;
   #stored = 0;
   #running = false;
-  /** What is to be written next is taken, and its write has not begun. */
-  #resting = false;
-  /** Number of the last change that was taken. */
-  #taken = 0;
   #retired = false;
   #lost: { readonly error: unknown } | null = null;
 
@@ -173,11 +145,11 @@ class VaultWriter implements KeyWriter {
     this.#patience = createPatience(options.log, options.instance);
   }
 
-  put(type: string, id: string, value: unknown, how?: 'fresh' | 'brief'): void {
+  put(type: string, id: string, value: unknown, fresh = false): void {
     if (this.#retired) return;
     const key = `${type} ${id}`;
     const { changes } = this.#waiting;
-    changes.set(key, { type, id, value, fresh: how === 'fresh' || (changes.get(key)?.fresh ?? false), brief: how === 'brief' });
+    changes.set(key, { type, id, value, fresh: fresh || (changes.get(key)?.fresh ?? false) });
     this.#start();
   }
 
@@ -187,13 +159,10 @@ class VaultWriter implements KeyWriter {
     this.#start();
   }
 
-  finish(stanzas: readonly Handled[]): void {
-    if (this.#retired) return;
-    for (const { seq, changes, brief } of stanzas) {
-      const inTime = this.#resting && changes <= this.#taken;
-      (inTime ? this.#writing : this.#waiting).end(seq, brief);
-      if (!inTime) this.#start();
-    }
+  finish(stanzas: readonly number[]): void {
+    if (this.#retired || stanzas.length === 0) return;
+    this.#waiting.handled.push(...stanzas);
+    this.#start();
   }
 
   together<T>(work: () => Promise<T>): Promise<T> {
@@ -243,9 +212,8 @@ class VaultWriter implements KeyWriter {
 
   async #run(): Promise<void> {
     while (!this.idle) {
-      if (!this.#waiters.any) await this.#gather.wait(gatherMs);
+      if (!this.#waiters.any) await this.#gather.wait();
       const upTo = await this.#hold.free(() => this.#take());
-      await this.#rest();
       await this.#write(this.#writing);
       this.#writing = new Batch();
       this.#stored = upTo;
@@ -254,19 +222,10 @@ class VaultWriter implements KeyWriter {
     this.#running = false;
   }
 
-  async #rest(): Promise<void> {
-    const { rest } = this.#options;
-    if (rest === undefined || this.#waiters.any || ![...this.#writing.changes.values()].some(({ brief }) => brief)) return;
-    this.#resting = true;
-    await this.#gather.wait(restMs, rest());
-    this.#resting = false;
-  }
-
   #take(): number {
     this.#writing = this.#waiting;
     this.#waiting = new Batch();
-    this.#taken = this.#last;
-    return this.#taken;
+    return this.#last;
   }
 
   async #write({ changes, handled, credentials }: Batch): Promise<void> {

@@ -145,27 +145,6 @@ test('gate: many messages share a write, and each is handled before the next beg
   assert.ok(writes <= 2, `${writes} writes`);
 });
 
-test('gate: a backlog leaves turns of the event loop to others', async () => {
-  const run = await start(createFakeVault());
-  let [turn, inTurn, most] = [0, 0, 0];
-  let last = -1;
-  const count = (): void => {
-    turn += 1;
-    if (run.handed.length < 60) setImmediate(count);
-  };
-  // Work without a pause, a millisecond a message.
-  run.handle = () => {
-    inTurn = turn === last ? inTurn + 1 : 1;
-    [last, most] = [turn, Math.max(most, inTurn)];
-    for (const end = performance.now() + 1; performance.now() < end;);
-  };
-  for (let n = 0; n < 60; n += 1) run.gate.take('message', stanza(String(n)));
-  count();
-  run.gate.open();
-  await happens(run, 60);
-  assert.ok(most <= 12, `${most} messages in one turn`);
-});
-
 test('gate: what a connection left half done is handed to the next one, first', async () => {
   const vault = createFakeVault();
   const run = await start(vault);

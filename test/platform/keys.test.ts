@@ -1,13 +1,10 @@
 /** Keys in memory and their way into the storage: order, merging, faults, and what reads see meanwhile. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { BinaryNode, SignalDataSet } from '@whiskeysockets/baileys';
 import { EpochLost } from '#actors/ports.ts';
 import { openAuthState } from '#src/platform/auth-state.ts';
-import { hashOf, plainType } from '#src/platform/ratchets.ts';
 import { CorruptCredentials } from '#src/platform/vault.ts';
 import { createFakeVault, type FakeVault } from '#test/fakes/vault.ts';
-import { until } from '#test/support/until.ts';
 import { preKeys, quietLog } from './setup.ts';
 
 const open = async (vault: FakeVault) => {
@@ -98,72 +95,6 @@ test('keys: a change during a write is a later write, and durable waits only for
   second.release();
   await auth.durable();
   assert.match(vault.stored.keys.get('session a.0') ?? '', /Ag==/);
-});
-
-const received = (id: string): BinaryNode => ({
-  tag: 'message',
-  attrs: { id, from: '5511900000001@s.whatsapp.net', t: '1' },
-  content: [{ tag: 'enc', attrs: { v: '2', type: 'msg' }, content: Buffer.from(`cipher ${id}`) }],
-});
-
-/** A message that was logged and decrypted, and whose events are under way. */
-const decrypted = async ({ auth, keys }: Awaited<ReturnType<typeof open>>, id: string) => {
-  const [arrived] = await auth.inbound.append([auth.inbound.arrive(received(id))!]);
-  const plain = { [plainType]: { [hashOf(Buffer.from(`cipher ${id}`))]: Buffer.from(`plain ${id}`) } };
-  await keys.set({ session: { 'a.0': Buffer.from(id) }, ...plain } as SignalDataSet);
-  return arrived!;
-};
-const textsOf = (vault: FakeVault): readonly string[] => [...vault.stored.keys.keys()].filter((key) => key.startsWith(plainType));
-
-test('keys: the plaintext of a message that is stored in time is never written, only the ratchet that read it', async (t) => {
-  const vault = createFakeVault();
-  const opened = await open(vault);
-  await opened.auth.durable();
-  const { writes } = vault;
-  const before = writes.length;
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  const stored = gate();
-  opened.auth.inbound.finish(await decrypted(opened, '1'), () => stored.closed.then(() => true));
-  // Longer than changes are gathered: the write has begun to wait.
-  t.mock.timers.tick(10);
-  await new Promise(setImmediate);
-  assert.equal(writes.length, before);
-  stored.release();
-  await opened.auth.inbound.settled();
-  await opened.auth.durable();
-  assert.deepEqual(textsOf(vault), []);
-  assert.equal(vault.inbound.size, 0);
-  assert.equal(vault.stored.keys.has('session a.0'), true);
-  // Torn apart, a crash would leave a stanza in the log that nothing can read any more.
-  assert.deepEqual(writes.slice(before), [{ keys: 1, credentials: false }], 'the ratchet alone, and the end of the log with it');
-});
-
-test('keys: a message that is not stored in time has its plaintext beside the ratchet, until it is', async () => {
-  const vault = createFakeVault();
-  const opened = await open(vault);
-  const stored = gate();
-  opened.auth.inbound.finish(await decrypted(opened, '1'), () => stored.closed.then(() => true));
-  await until(() => vault.stored.keys.has('session a.0'), 'the ratchet is stored');
-  assert.equal(textsOf(vault).length, 1);
-  assert.equal(vault.inbound.size, 1);
-  stored.release();
-  await until(() => vault.inbound.size === 0, 'the stanza leaves the log');
-  assert.deepEqual(textsOf(vault), []);
-});
-
-test('keys: whoever needs keys to be stored does not wait for messages', async (t) => {
-  const vault = createFakeVault();
-  const opened = await open(vault);
-  await opened.auth.durable();
-  // Time stands still from here on.
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  opened.auth.inbound.finish(await decrypted(opened, '1'), () => new Promise(() => undefined));
-  t.mock.timers.tick(10);
-  await new Promise(setImmediate);
-  await opened.keys.set({ session: { 'b.0': Buffer.of(1) } });
-  await opened.auth.durable();
-  assert.equal(vault.stored.keys.has('session b.0'), true);
-  assert.equal(textsOf(vault).length, 1);
 });
 
 test('keys: a storage that was away gets everything in the end', async () => {
