@@ -81,7 +81,7 @@ export const deliveryStatements = {
       select type, count(*)::int as count from gone group by type`,
   },
   /**
-   * $1 rows, $2 and $3 the times for delivered and dead ones, $4 the most to remove at once of each webhook and kind. The rules are made once:
+   * $1 rows, $2 and $3 the times for delivered and dead ones, $4 the most to remove at once. The rules are made once:
    * inside a join, each row would count all the others.
    */
   forget: {
@@ -93,7 +93,7 @@ export const deliveryStatements = {
         from webhook cross join (values (false, $2::bigint), (true, $3::bigint)) as kind (dead, before))
       delete from archive where ctid = any(array(
         select past.ctid from rules cross join lateral (
-          select ctid from archive where webhook_id = rules.id and dead = rules.dead and at < rules.before order by at, seq limit $4) as past))`,
+          select ctid from archive where webhook_id = rules.id and dead = rules.dead and at < rules.before order by at, seq limit $4) as past limit $4))`,
   },
 } as const satisfies Readonly<Record<string, Statement>>;
 

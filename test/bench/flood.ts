@@ -3,7 +3,7 @@ import { Pool, request } from 'undici';
 import { numberOf, scaled, type Bench, type Setting } from './bench.ts';
 import { startGateway, type GatewayClient } from './clients.ts';
 import { profiled } from './cost.ts';
-import { median } from './report.ts';
+import { median, percentile } from './report.ts';
 import { postJson, startSandbox, type BenchSandbox } from './sandbox.ts';
 import type { Stall } from './stalls.ts';
 import { eventually, pause, type Child } from './workshop.ts';
@@ -20,9 +20,6 @@ const holdMs = 15_000;
 const restMs = 2_000;
 const contacts = Array.from({ length: 20 }, (_, n) => numberOf(8, n));
 const [floodedNumber, quietNumber] = [numberOf(2, 0), numberOf(2, 1)];
-
-const percentile = (values: readonly number[], share: number): number =>
-  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? NaN;
 
 /** Asks at a steady rate, whatever the answers do, while something happens; answers how long each took from the moment when it was due. */
 const askDuring = async (address: string, token: string, what: () => Promise<void>): Promise<readonly number[]> => {

@@ -22,19 +22,15 @@ export class PlatformProcess implements Phone {
     this.#stop = stop;
   }
 
-  static async start(dataDir = temporaryFolder()): Promise<PlatformProcess> {
+  static async start(): Promise<PlatformProcess> {
+    const dataDir = temporaryFolder();
     const settings = loadSettings({ env: { SANDBOX_PORT: '0', DATA_DIR: dataDir }, file: '' });
     const { url, page, stop } = await forkSandbox(settings, quietLog);
-    const it = new PlatformProcess(url, page, async () => {
+    return new PlatformProcess(url, page, async () => {
       await stop();
       await removeFolder(dataDir);
     });
-    it.dataDir = dataDir;
-    it.close2 = stop;
-    return it;
   }
-  dataDir = '';
-  close2: () => Promise<void> = async () => undefined;
 
   async scan(input: Parameters<Phone['scan']>[0]): Promise<void> {
     await this.#ask('POST', 'phones/scan', input);
