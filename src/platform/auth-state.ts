@@ -7,7 +7,8 @@ import type { AuthenticationCreds, AuthenticationState, SignalDataSet, SignalDat
 import type { Log } from '#actors/ports.ts';
 import { decodeCredentials, decodeKey, encodeCredentials, encodeKey } from './key-codec.ts';
 import { unstoredSends } from './chain-skip.ts';
-import { InboundLog } from './inbound-log.ts';
+import type { Page } from './finished-names.ts';
+import { finishedType, InboundLog } from './inbound-log.ts';
 import { createKeyWriter, type KeyWriter } from './key-writer.ts';
 import { createPatience, type Patience } from './patience.ts';
 import { type FreshPreKeys, makeCredentials } from './pairing-keys.ts';
@@ -58,7 +59,7 @@ export interface AuthOptions {
 /** Entries kept in memory, up to twice as many, absent ones included. An idle session has a few dozen, a busy one keeps the conversations of the last hours. */
 const cacheLimit = 500;
 /** Read at every start, few, and asked for by the first requests: they come with one query. */
-const warmTypes = ['app-state-sync-version', 'app-state-sync-key', runType, plainType] as const;
+const warmTypes = ['app-state-sync-version', 'app-state-sync-key', runType, plainType, finishedType] as const;
 /** Privacy tokens are given once in each week of Unix time. */
 const weekOf = (seconds: number): number => Math.floor(seconds / 604_800);
 
@@ -167,13 +168,15 @@ class SessionKeys {
   /** Reads what every start needs. */
   async warm(): Promise<void> {
     const plaintexts = new Map<string, Uint8Array>();
+    const finished: Page[] = [];
     for (const { type, id, value: text } of await this.#vault.allKeys(this.#instance, warmTypes)) {
       const value = decodeKey(type, text);
       if (type === plainType) plaintexts.set(id, value as Uint8Array);
+      else if (type === finishedType) finished.push(value as Page);
       else if (type === runType) this.#runs = this.#makeRuns(value as RunNote);
       else this.#cache.set(`${type} ${id}`, value);
     }
-    await this.inbound.load(plaintexts);
+    await this.inbound.load({ plaintexts, finished });
   }
 
   #makeRuns(last: RunNote | null): Runs {

@@ -11,6 +11,8 @@ import { within } from './within.ts';
 export const stanzaKinds = ['message', 'receipt', 'notification', 'call'] as const;
 export type StanzaKind = (typeof stanzaKinds)[number];
 export type Handlers = Readonly<Record<StanzaKind, (node: BinaryNode) => unknown>>;
+/** What a stanza is to the gate: one that `repeats` a message which is finished needs nothing but a confirmation. */
+type Turn = StanzaKind | 'repeats';
 
 export interface GateLimits {
   /** That wait for the log. Beyond it the connection ends: the platform keeps what it has no confirmation of. */
@@ -23,6 +25,8 @@ export interface GateOptions {
   readonly inbound: InboundLog;
   /** The library's own. */
   readonly handlers: Handlers;
+  /** Tells the platform that a message was received. */
+  confirm(node: BinaryNode): Promise<void>;
   readonly connected: () => boolean;
   /** Resolves when everything is stored that the handlers have led to so far; false when it never will be. */
   stored(): Promise<boolean>;
@@ -33,7 +37,7 @@ export interface GateOptions {
 }
 
 interface Item {
-  readonly kind: StanzaKind;
+  readonly kind: Turn;
   readonly node: BinaryNode;
   /** For a message: when it is in the log; null when the connection ended before. */
   readonly logged: Promise<Arrived | null> | null;
@@ -45,8 +49,8 @@ interface Unlogged {
 }
 
 const mostInGroup = 256;
-/** Messages that are handled before everybody else gets a turn of the event loop: one is about a millisecond of work. */
-const mostAtOnce = 5;
+/** Milliseconds of work before everybody else gets a turn of the event loop: one message is about one. */
+const turnMs = 2;
 const usualLimits: GateLimits = { bytes: 32 * 1024 * 1024, handling: 10_000 };
 
 /** Takes the library's listeners off its socket and puts `take` in their place. Throws when they are not what they were. */
@@ -92,9 +96,9 @@ export class InboundGate {
   take(kind: StanzaKind, node: BinaryNode): void {
     if (this.#closed) return;
     if (kind === 'message') {
-      const stanza = this.#options.inbound.arrive(node);
-      if (stanza === null) return;
-      this.#queue.add({ kind, node, logged: this.#log(stanza) });
+      const item = this.#arrived(node);
+      if (item === null) return;
+      this.#queue.add(item);
     } else if (this.#queue.size === 0) return this.#passOn({ kind, node, logged: null });
     else this.#queue.add({ kind, node, logged: null });
     this.#run();
@@ -102,8 +106,10 @@ export class InboundGate {
 
   /** The session is logged in: what an earlier connection did not finish goes first. */
   open(): void {
-    const { unfinished } = this.#options.inbound;
-    const again = unfinished.map((arrived): Item => ({ kind: 'message', node: arrived.node, logged: Promise.resolve(arrived) }));
+    // The platform does not wait for the login with what it has kept: some of that may be in the log already.
+    const mine = new Set([...this.#queue].map(({ node }) => node));
+    const earlier = this.#options.inbound.unfinished.filter(({ node }) => !mine.has(node));
+    const again = earlier.map((arrived): Item => ({ kind: 'message', node: arrived.node, logged: Promise.resolve(arrived) }));
     this.#queue = new Set([...again, ...this.#queue]);
     this.#opened = true;
     this.#run();
@@ -126,12 +132,15 @@ export class InboundGate {
     return this.#busy ? new Promise((resolve) => this.#idle.push(resolve)) : Promise.resolve();
   }
 
+  #arrived(node: BinaryNode): Item | null {
+    const { inbound } = this.#options;
+    const stanza = inbound.arrive(node);
+    if (stanza === null) return null;
+    return stanza === 'finished' ? { kind: 'repeats', node, logged: null } : { kind: 'message', node, logged: this.#log(stanza) };
+  }
+
   #log(stanza: Stanza): Promise<Arrived | null> {
-    const { inbound, failed, limits = usualLimits } = this.#options;
-    if (inbound.isFinished(stanza)) {
-      inbound.giveUp(stanza);
-      return Promise.resolve({ ...stanza, seq: 0, tries: null });
-    }
+    const { failed, limits = usualLimits } = this.#options;
     this.#waitingBytes += stanza.encoded.length;
     if (this.#waitingBytes > limits.bytes) failed(ownCloses.storage);
     return new Promise((done) => {
@@ -168,16 +177,17 @@ export class InboundGate {
   async #work(): Promise<void> {
     this.#busy = true;
     try {
-      let handled = 0;
+      let turn = performance.now();
       for (const item of this.#queue) {
         const arrived = item.logged === null ? null : await item.logged;
         if (this.#closed) break;
         if (arrived === null) this.#passOn(item);
         else await this.#handle(arrived);
         this.#queue.delete(item);
-        handled += 1;
         // A handler may wait for nothing but promises, and a backlog of them would stop the process.
-        if (handled % mostAtOnce === 0) await new Promise(setImmediate);
+        if (performance.now() - turn < turnMs) continue;
+        await new Promise(setImmediate);
+        turn = performance.now();
       }
     } finally {
       this.#busy = false;
@@ -189,9 +199,10 @@ export class InboundGate {
     void this.#call(kind, node);
   }
 
-  async #call(kind: StanzaKind, node: BinaryNode): Promise<void> {
+  async #call(kind: Turn, node: BinaryNode): Promise<void> {
+    const { handlers, confirm } = this.#options;
     try {
-      await this.#options.handlers[kind](node);
+      await (kind === 'repeats' ? confirm(node) : handlers[kind](node));
     } catch (error) {
       this.#options.stumbled(`CB:${kind}`, error);
     }
@@ -204,7 +215,8 @@ export class InboundGate {
     this.#told.set(id, false);
     const handled = this.#call('message', unmarked(arrived.node)).then(() => {
       // Without an event and a connection it is half done: the library could not confirm it, and gave it up.
-      if (this.#told.get(id) === true || connected()) inbound.finish(arrived, this.#stored);
+      const told = this.#told.get(id) === true;
+      if (told || connected()) inbound.finish(arrived, told, this.#stored);
       this.#told.delete(id);
     });
     await within(limits.handling, handled);

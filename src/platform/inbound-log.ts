@@ -4,10 +4,10 @@
  */
 import { type BinaryNode, decodeBinaryNode, encodeBinaryNode } from '@whiskeysockets/baileys';
 import type { Log } from '#actors/ports.ts';
+import { FinishedNames, type Page } from './finished-names.ts';
 import type { KeyWriter } from './key-writer.ts';
 import { createPatience, type Patience } from './patience.ts';
 import { hashOf, plainType } from './ratchets.ts';
-import { createRecent } from './recent.ts';
 import type { Vault } from './vault.ts';
 
 export interface InboundOptions {
@@ -39,19 +39,25 @@ export interface Arrived {
 
 /** A stanza that was tried so often is set aside. */
 const mostTries = 5;
-/** Finished messages that are remembered, for the platform may repeat what it has no confirmation of. */
-const finishedKept = 500;
-const longestKept = 16_384;
+/** Where the names of finished messages stand among the keys. */
+export const finishedType = 'inbound-finished';
+
+/** What an earlier run left among the keys. */
+export interface LeftBehind {
+  /** What was decrypted, by the hash of its ciphertext. */
+  readonly plaintexts: ReadonlyMap<string, Uint8Array>;
+  readonly finished: Iterable<Page>;
+}
 
 const hashesOf = ({ content }: BinaryNode): string[] =>
   Array.isArray(content)
     ? content.flatMap((child) => (child.tag === 'enc' && child.content instanceof Uint8Array ? [hashOf(child.content)] : []))
     : [];
 
-/** Names a stanza by what it carries: a message that is sent again in a new envelope is another one. */
+/** Names a stanza by what it carries: a message that is sent again in a new envelope is another one. 96 bits: two never share one. */
 const nameOf = (node: BinaryNode): string => {
   const { id, from, participant } = node.attrs;
-  return [id, from, participant, ...hashesOf(node)].join(' ');
+  return hashOf([id, from, participant, ...hashesOf(node)].join(' ')).slice(0, 16);
 };
 
 export class InboundLog {
@@ -60,10 +66,9 @@ export class InboundLog {
   readonly #unfinished = new Map<number, Arrived>();
   /** Names of what is in the log or on its way there. */
   readonly #waiting = new Set<string>();
-  readonly #finished = createRecent<true>(finishedKept);
-  /** By hash of the ciphertext: of unfinished messages, and of the last finished ones. */
+  readonly #finished = new FinishedNames();
+  /** Of unfinished messages, by hash of the ciphertext. */
   readonly #plaintexts = new Map<string, Uint8Array>();
-  readonly #known = createRecent<Uint8Array>(finishedKept);
   #finishing: { readonly arrived: Arrived; readonly stored: () => Promise<boolean> }[] = [];
   /** Left behind by an earlier run, and not tried again so far. */
   #untried: number[] = [];
@@ -78,9 +83,10 @@ export class InboundLog {
     this.#lastSeq = options.now() * 1000;
   }
 
-  /** Reads what an earlier run left behind. `plaintexts`: what of it was decrypted, by hash. */
-  async load(plaintexts: ReadonlyMap<string, Uint8Array>): Promise<void> {
+  /** Reads what an earlier run left behind. */
+  async load({ plaintexts, finished }: LeftBehind): Promise<void> {
     const { vault, instance, log, writer } = this.#options;
+    this.#finished.load(finished);
     const { stanzas, aside } = await vault.logged(instance, mostTries);
     if (aside > 0) log.error({ instance, stanzas: aside, tries: mostTries }, 'platform.stanzas-set-aside');
     this.#lastSeq = Math.max(this.#lastSeq, stanzas.at(-1)?.seq ?? 0);
@@ -98,7 +104,7 @@ export class InboundLog {
   }
 
   plaintext(hash: string): Uint8Array | undefined {
-    return this.#plaintexts.get(hash) ?? this.#known.get(hash);
+    return this.#plaintexts.get(hash);
   }
 
   /** Set by the step that decrypted it, and stored with what that step changed. */
@@ -113,16 +119,12 @@ export class InboundLog {
   }
 
   /** Null for what the platform repeats while it is in the log: its confirmation comes with the first one's. */
-  arrive(node: BinaryNode): Stanza | null {
+  arrive(node: BinaryNode): Stanza | 'finished' | null {
     const name = nameOf(node);
     if (this.#waiting.has(name)) return null;
+    if (this.#finished.has(name)) return 'finished';
     this.#waiting.add(name);
     return { node, name, encoded: encodeBinaryNode(node) };
-  }
-
-  /** What the platform repeats though it is stored needs no log, only a confirmation. */
-  isFinished({ name }: Stanza): boolean {
-    return this.#finished.get(name) === true;
   }
 
   /** The stanza will not be logged. */
@@ -153,10 +155,13 @@ export class InboundLog {
     if (seqs.length > 0) await this.#patience.wait('stanzas', () => vault.tried(instance, epoch, seqs));
   }
 
-  /** The library is done with it. It leaves the log when `stored` (which never rejects) says that everything it led to is stored. */
-  finish(arrived: Arrived, stored: () => Promise<boolean>): void {
+  /**
+   * The library is done with it. It leaves the log when `stored` (which never rejects) says that everything it led to is stored. `read`: what it
+   * said is known, so that a repetition of the same bytes needs no more than a confirmation.
+   */
+  finish(arrived: Arrived, read: boolean, stored: () => Promise<boolean>): void {
     if (!this.#unfinished.delete(arrived.seq)) return;
-    this.#finished.set(arrived.name, true);
+    if (read) this.#finished.add(arrived.name);
     this.#waiting.delete(arrived.name);
     this.#finishing.push({ arrived, stored });
     if (!this.#busy) void this.#finishAll();
@@ -185,7 +190,9 @@ export class InboundLog {
       const outcomes = await Promise.all([...new Set(batch.map(({ stored }) => stored))].map((stored) => stored()));
       // What is not stored stays in the log, for the next run.
       if (!outcomes.every(Boolean)) continue;
-      this.#options.writer.finish(batch.map(({ arrived }) => arrived.seq));
+      const { writer } = this.#options;
+      writer.finish(batch.map(({ arrived }) => arrived.seq));
+      this.#finished.save((id, page) => writer.put(finishedType, id, page));
       for (const { arrived } of batch) for (const hash of hashesOf(arrived.node)) this.#forget(hash);
     }
     this.#busy = false;
@@ -193,10 +200,6 @@ export class InboundLog {
   }
 
   #forget(hash: string): void {
-    const plain = this.#plaintexts.get(hash);
-    if (plain === undefined) return;
-    this.#plaintexts.delete(hash);
-    this.#options.writer.put(plainType, hash, null);
-    if (plain.length <= longestKept) this.#known.set(hash, plain);
+    if (this.#plaintexts.delete(hash)) this.#options.writer.put(plainType, hash, null);
   }
 }

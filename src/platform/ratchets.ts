@@ -35,7 +35,7 @@ export interface RatchetHost {
 
 /** Where plaintexts stand among the keys, by the hash of their ciphertext. */
 export const plainType = 'inbound-plain';
-export const hashOf = (ciphertext: Uint8Array): string => hash('sha256', ciphertext, 'base64url');
+export const hashOf = (content: Uint8Array | string): string => hash('sha256', content, 'base64url');
 
 /** Nobody's transaction: they are looked up and learnt beside the steps. */
 const apart: ReadonlySet<string> = new Set(['lid-mapping', 'device-list']);

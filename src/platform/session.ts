@@ -15,6 +15,7 @@ import { createBaileysLogger } from './baileys-logger.ts';
 import { closeOf, ownCloses } from './close-cause.ts';
 import { type Directory, mappedJid, mappingKey } from './directory.ts';
 import type { BaileysEvent } from './from-baileys.ts';
+import { confirmReceived } from './confirm.ts';
 import { createGroupCache, type GroupCache } from './group-cache.ts';
 import { bare, isLid, isPerson, userOf } from './jid.ts';
 import { divert, InboundGate } from './inbound-gate.ts';
@@ -196,6 +197,7 @@ class LiveSession implements Session {
     return new InboundGate({
       inbound: auth.inbound,
       handlers,
+      confirm: (node) => confirmReceived(this.#sock, auth.state.creds.me, node),
       connected: () => this.#sock.ws.isOpen,
       stored: () => this.#recorder.drain().then(() => host.recorded()),
       failed: (close) => this.#fail(close),

@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import type { BinaryNode } from '@whiskeysockets/baileys';
 import type { Close } from '#actors/ports.ts';
 import { InboundGate, type StanzaKind } from '#src/platform/inbound-gate.ts';
-import { InboundLog } from '#src/platform/inbound-log.ts';
+import type { Page } from '#src/platform/finished-names.ts';
+import { finishedType, InboundLog } from '#src/platform/inbound-log.ts';
 import { createKeyWriter } from '#src/platform/key-writer.ts';
 import { hashOf, plainType } from '#src/platform/ratchets.ts';
 import { createFakeVault, type FakeVault } from '#test/fakes/vault.ts';
@@ -45,8 +46,11 @@ const start = async (vault: FakeVault, suspicious = true): Promise<Run> => {
     onLost: () => undefined,
   });
   const inbound = new InboundLog({ ...common, writer, suspicious, now: Date.now });
-  const plaintexts = [...vault.stored.keys].filter(([key]) => key.startsWith(plainType));
-  await inbound.load(new Map(plaintexts.map(([key, text]) => [key.split(' ')[1] ?? '', Buffer.from(text)])));
+  const stored = (type: string) => [...vault.stored.keys].filter(([key]) => key.startsWith(type));
+  await inbound.load({
+    plaintexts: new Map(stored(plainType).map(([key, text]) => [key.split(' ')[1] ?? '', Buffer.from(text)])),
+    finished: stored(finishedType).map(([, text]) => JSON.parse(text) as Page),
+  });
   const handler = (kind: StanzaKind) => async (node: BinaryNode) => {
     run.handed.push(`${kind} ${node.attrs['id']}`);
     run.nodes.push(node);
@@ -64,6 +68,7 @@ const start = async (vault: FakeVault, suspicious = true): Promise<Run> => {
     flushed: () => inbound.settled().then(() => writer.flush()),
     gate: new InboundGate({
       inbound,
+      confirm: async (node) => void run.handed.push(`confirmed ${node.attrs['id']}`),
       handlers: { message: handler('message'), receipt: handler('receipt'), notification: handler('notification'), call: handler('call') },
       connected: () => run.connected,
       stored: () => run.stored(),
@@ -117,6 +122,17 @@ test('gate: nothing of a message is handed over before the login, nor while the 
   await happens(run, 4);
   assert.deepEqual(run.handed, ['notification 0', 'message 1', 'receipt 2', 'message 3']);
   assert.equal(run.nodes[3]?.attrs['offline'], undefined, 'the library would queue it elsewhere');
+});
+
+test('gate: what is in the log before the login is handed over once', async () => {
+  const vault = createFakeVault();
+  const run = await start(vault);
+  for (const id of ['a', 'b']) run.gate.take('message', stanza(id));
+  await until(() => run.log.unfinished.length === 2, 'both are logged');
+  run.gate.open();
+  run.gate.take('receipt', stanza('r', 'receipt'));
+  await happens(run, 3);
+  assert.deepEqual(run.handed, ['message a', 'message b', 'receipt r']);
 });
 
 test('gate: many messages share a write, and each is handled before the next begins', async () => {
@@ -183,22 +199,47 @@ test('gate: an event tells that a message is on its way though the connection en
   assert.equal(vault.inbound.size, 0);
 });
 
+/** What the library does with a message that it can read. */
+const reads = (run: Run) => (id: string) => run.gate.tell(id);
+
 test('gate: what the platform repeats is neither logged nor handled twice while it waits, and only confirmed afterwards', async () => {
   const vault = createFakeVault();
   const run = await start(vault);
+  run.handle = reads(run);
   run.gate.take('message', stanza('a'));
   run.gate.take('message', stanza('a', 'message', { offline: '1' }));
   run.gate.open();
   await happens(run, 1);
   await run.flushed();
-  assert.deepEqual(run.handed, ['message a']);
-  run.handle = () => assert.equal(vault.inbound.size, 0);
   run.gate.take('message', stanza('a', 'message', { offline: '1' }));
   await happens(run, 2);
+  assert.deepEqual(run.handed, ['message a', 'confirmed a']);
+  assert.equal(vault.inbound.size, 0);
   const other = stanza('a');
   run.gate.take('message', { ...other, content: [{ tag: 'enc', attrs: { v: '2', type: 'pkmsg' }, content: Buffer.from('sealed anew') }] });
   run.handle = () => assert.equal(vault.inbound.size, 1);
   await happens(run, 3);
+  assert.equal(run.handed.at(-1), 'message a');
+});
+
+test('gate: what was finished before a kill is only confirmed when the platform repeats it, and what could not be read is tried again', async () => {
+  const vault = createFakeVault();
+  const run = await start(vault);
+  run.gate.open();
+  // More than a page of names.
+  const ids = Array.from({ length: 100 }, (_, n) => `m${n}`);
+  run.handle = reads(run);
+  for (const id of ids) run.gate.take('message', stanza(id));
+  await happens(run, ids.length);
+  run.handle = () => undefined;
+  run.gate.take('message', stanza('unread'));
+  await happens(run, ids.length + 1);
+  await run.flushed();
+  const again = await start(vault);
+  for (const id of [...ids, 'unread']) again.gate.take('message', stanza(id, 'message', { offline: '1' }));
+  again.gate.open();
+  await happens(again, ids.length + 1);
+  assert.deepEqual(again.handed, [...ids.map((id) => `confirmed ${id}`), 'message unread']);
 });
 
 test('gate: a message that fails, or takes its time, does not stop the next', async () => {

@@ -150,8 +150,8 @@ export const startBench = async (): Promise<Bench> => {
 };
 
 /** A linked and connected instance. */
-export const connected = async (bench: Bench, number: string, own: Partial<Deadlines> = {}): Promise<Instance> => {
-  const instance = bench.instance(own);
+export const connected = async (bench: Bench, number: string, own: Partial<Deadlines> = {}, port?: number): Promise<Instance> => {
+  const instance = bench.instance(own, port);
   instance.open();
   const { qr } = await instance.fact('platform.qr');
   await bench.running.sandbox.scan({ qr, number, name: `Person ${number}` });

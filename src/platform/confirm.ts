@@ -1,0 +1,14 @@
+/** What the library says to the platform about a message that it has read, for one that it is not given again. */
+import { type BinaryNode, type Contact, decodeMessageNode, isJidNewsletter, isLidUser, type WASocket } from '@whiskeysockets/baileys';
+
+/** Sends the receipt that ends the platform's repetitions. Rejects when the connection is gone: then it will be repeated once more. */
+export const confirmReceived = async (sock: WASocket, me: Contact | undefined, node: BinaryNode): Promise<void> => {
+  const { fullMessage, author } = decodeMessageNode(node, me?.id ?? '', me?.lid ?? '');
+  const { remoteJid, remoteJidAlt, participant, fromMe, id } = fullMessage.key;
+  if (!remoteJid || !id) return;
+  if (isJidNewsletter(remoteJid)) return sock.sendMessageAck(node);
+  // Of an own message in a chat known by LID the receipt goes to the device that wrote it.
+  const to = fromMe && (isLidUser(remoteJid) || isLidUser(remoteJidAlt ?? undefined)) ? author : (participant ?? undefined);
+  const type = node.attrs['category'] === 'peer' ? 'peer_msg' : fromMe ? 'sender' : 'inactive';
+  await sock.sendReceipt(remoteJid, to, [id], type);
+};
