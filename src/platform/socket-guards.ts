@@ -5,6 +5,7 @@ import type { BaileysEventMap, WASocket } from '@whiskeysockets/baileys';
 import type { Close } from '#actors/ports.ts';
 import { closeOf, ownCloses } from './close-cause.ts';
 import { type BaileysEvent, recorded } from './from-baileys.ts';
+import { takeTurns, type TurnSocket } from './frame-turns.ts';
 import { gatherFrames, type FrameSocket } from './gathered-frames.ts';
 
 export interface GuardHooks {
@@ -20,7 +21,7 @@ export interface GuardHooks {
 }
 
 /** The part of `ws` below the library's client that is needed here. */
-interface RawSocket extends FrameSocket {
+interface RawSocket extends FrameSocket, TurnSocket {
   terminate(): void;
   once(event: 'close', listener: () => void): unknown;
 }
@@ -108,7 +109,10 @@ export const guard = (sock: WASocket, hooks: GuardHooks, closeMs: number): void 
   catchRejections(sock, hooks);
   tapEvents(sock, hooks);
   const raw = rawSocket(sock);
-  if (raw !== null) gatherFrames(raw);
+  if (raw !== null) {
+    gatherFrames(raw);
+    takeTurns(raw);
+  }
   boundClose(sock, closeMs);
   releaseQueries(sock);
   watchHandshake(sock, hooks);

@@ -1,0 +1,90 @@
+/** A session that is flooded with frames takes a few in each turn of the event loop, in their order, and its end comes last. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { AddressInfo, Socket } from 'node:net';
+import { test, type TestContext } from 'node:test';
+import { WebSocket, WebSocketServer } from 'ws';
+import { takeTurns, type TurnSocket } from '#src/platform/frame-turns.ts';
+
+interface Told {
+  readonly what: string;
+  readonly turn: number;
+}
+
+/** Two ends of a connection; what the near one was told, and in which turn of the event loop. */
+const connected = async (t: TestContext) => {
+  const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
+  await once(server, 'listening');
+  const near = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const [[far]] = (await Promise.all([once(server, 'connection'), once(near, 'open')])) as [[WebSocket], unknown];
+  let [turn, over] = [0, false];
+  const count = (): void => {
+    turn += 1;
+    if (!over) setImmediate(count);
+  };
+  count();
+  t.after(() => {
+    over = true;
+    near.terminate();
+    server.close();
+  });
+  const told: Told[] = [];
+  near.on('message', (data: Buffer) => told.push({ what: data.toString(), turn }));
+  near.on('close', (code: number) => told.push({ what: `closed with ${code}`, turn }));
+  takeTurns(near as unknown as TurnSocket);
+  return { near, far, told, wire: (far as unknown as { readonly _socket: Socket })._socket };
+};
+
+const frames = Array.from({ length: 600 }, (_, n) => `frame ${n}`);
+
+test('frames that come at once are taken in several turns, in their order, and the close comes behind them', async (t) => {
+  const { near, far, told, wire } = await connected(t);
+  const closed = new Promise<void>((resolve) => {
+    near.on('close', () => {
+      // Not the one that waits its turn: the other listener hears of it when all frames were taken.
+      const look = (): void => void (told.length > frames.length ? resolve() : setImmediate(look));
+      look();
+    });
+  });
+  wire.cork();
+  for (const frame of frames) far.send(frame);
+  far.close(4000);
+  wire.uncork();
+  await closed;
+  assert.deepEqual(
+    told.map(({ what }) => what),
+    [...frames, 'closed with 4000'],
+  );
+  const inTurn = new Map<number, number>();
+  for (const { turn } of told) inTurn.set(turn, (inTurn.get(turn) ?? 0) + 1);
+  assert.ok(Math.max(...inTurn.values()) <= 40, `${Math.max(...inTurn.values())} in one turn`);
+});
+
+test('a frame that comes alone is taken at once', async (t) => {
+  const { near, far, told } = await connected(t);
+  for (const frame of ['one', 'two']) {
+    const heard = once(near, 'message');
+    far.send(frame);
+    await heard;
+    assert.equal(told.at(-1)?.what, frame);
+  }
+});
+
+test('a socket with too many waiting frames is not read until they were taken', async (t) => {
+  const { near, told, far, wire } = await connected(t);
+  const pauses: string[] = [];
+  for (const name of ['pause', 'resume'] as const) {
+    const real = near[name].bind(near);
+    near[name] = () => {
+      pauses.push(`${name} at ${told.length}`);
+      real();
+    };
+  }
+  wire.cork();
+  for (const frame of frames) far.send(frame);
+  wire.uncork();
+  while (told.length < frames.length) await new Promise(setImmediate);
+  assert.match(pauses[0] ?? '', /^pause/);
+  assert.match(pauses.at(-1) ?? '', /^resume/);
+  assert.ok(!near.isPaused);
+});
