@@ -28,13 +28,15 @@ const connectLimit = 3_000;
 
 const databaseName = (url: string): string => decodeURIComponent(/^[^?]*\/([^/?]*)/.exec(url)?.[1] ?? '');
 
-/** `tables`: what units of work may be about; to look through them takes some tens of milliseconds without a turn of the event loop. */
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** `tables`: what units of work may be about. To look through them takes some tens of milliseconds: others get turns of the event loop between. */
 export const makeOrm = (url: string, log: Log, driverOptions: object, tables: typeof entities | readonly [] = []): Promise<MikroORM> =>
   MikroORM.init({
     dbName: databaseName(url),
     driverOptions: { connectionString: url, connectionTimeoutMillis: connectLimit, keepAlive: true, ...driverOptions },
     entities: [...tables],
-    discovery: { warnWhenNoEntities: false },
+    discovery: { warnWhenNoEntities: false, onMetadata: turn, afterDiscovered: turn },
     ensureDatabase: false,
     extensions: [Migrator],
     colors: false,
