@@ -10,6 +10,7 @@ import { buildApp } from '#src/http/app.ts';
 import { createLinkPreviews } from '#src/media/link-preview.ts';
 import { createMedia } from '#src/media/media.ts';
 import { createPlatform } from '#src/platform/platform.ts';
+import { within } from '#src/platform/within.ts';
 import { policyOf } from '#src/policy.ts';
 import { openStorage } from '#src/storage/open.ts';
 import { createAddressGuard } from '#src/webhooks/address-guard.ts';
@@ -153,7 +154,9 @@ export async function startService(
   try {
     const { ports, storage } = await openPorts(settings, log, version, closers, onTaken);
     const gateway = await createGateway({ ports, policy: policyOf(settings), baseUrl: settings.baseUrl, adminToken: settings.adminToken });
-    closers.add('gateway', () => gateway.stop());
+    let stopped: Promise<void> | null = null;
+    const stopGateway = (): Promise<void> => (stopped ??= gateway.stop());
+    closers.add('gateway', stopGateway);
     // Before anything else can fail: only its hash is stored by now.
     if (gateway.madeAdminToken !== null) onAdminToken(gateway.madeAdminToken);
     const app = await buildApp(gateway, {
@@ -166,7 +169,12 @@ export async function startService(
       log,
       version,
     });
-    closers.add('http', () => app.close());
+    closers.add('http', async () => {
+      const answered = app.close();
+      // A request that waits for a session, or for the platform, is answered when the sessions are closed.
+      if (!(await within(settings.stopGraceMs, answered))) await stopGateway();
+      await answered;
+    });
     await app.listen({ host: settings.host, port: settings.port }).catch((error: Error) => {
       throw listenError(error, settings);
     });
