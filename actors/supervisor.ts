@@ -32,6 +32,8 @@ export class Supervisor {
   /** Since when delivery errors are kept. */
   readonly since: number;
   accepting = false;
+  /** Instances that are being removed, which may take a while. */
+  readonly removals = new Map<InstanceId, Promise<Result<null>>>();
   readonly #records = new Map<InstanceId, InstanceRecord>();
   readonly #cells = new Map<InstanceId, Cell>();
   readonly #tokens = new Map<string, InstanceId>();

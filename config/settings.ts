@@ -87,7 +87,7 @@ export const table = {
   stopGraceMs: server(
     milliseconds(0),
     3_000,
-    'Of SHUTDOWN_MS, how long a stop waits for the database and for receivers that answer late. What they did not take by then is taken up at the next start.',
+    'Of SHUTDOWN_MS, how long a stop waits for requests under way, then for the database and for receivers that answer late. What those did not take by then is taken up at the next start.',
   ),
 
   platformUrl: platform(
@@ -157,6 +157,11 @@ export const table = {
     milliseconds(100),
     15_000,
     'How long a request waits for a hibernated session to wake up. The same 15 s: the client is gone after that.',
+  ),
+  unlinkTimeoutMs: pairing(
+    milliseconds(100),
+    8_000,
+    'How long a disconnect or delete of an instance that is not connected tries to log in to unlink its device. A login takes 1 to 3 s; 8 s leave of the 15 s of a client what closing and deleting may take.',
   ),
 
   reconnectMinMs: restarts(

@@ -19,6 +19,7 @@ export const policyOf = (settings: Settings): Policy => ({
   numbersEvery: settings.numbersLogEveryMs,
   stopGrace: settings.stopGraceMs,
   wakeTimeout: settings.wakeTimeoutMs,
+  unlinkTimeout: settings.unlinkTimeoutMs,
   hibernation: { after: settings.hibernateAfterMs, wakeEvery: settings.hibernateWakeEveryMs, drain: settings.hibernateDrainMs },
   outage: { window: settings.outageWindowMs, least: settings.outageLeast },
   recorder: { maxWait: settings.recorderMaxWaitMs, maxBatch: settings.recorderMaxBatch },

@@ -14,8 +14,8 @@ const hasAnswer = (cell: Cell): boolean => {
   return status === 'connecting' ? qrcode !== '' || paircode !== '' : isSettled(cell);
 };
 
-const settledView = async (cell: Cell): Promise<Result<InstanceView>> => {
-  await settled(cell);
+const settledView = async (supervisor: Supervisor, cell: Cell): Promise<Result<InstanceView>> => {
+  await settled(supervisor, cell);
   await cell.stored();
   return done(cell.view);
 };
@@ -45,7 +45,7 @@ export const connectionCommands = (supervisor: Supervisor): ConnectionCommands =
     onSettled(supervisor, id, async (cell) => {
       await cell.keeper.save({ wanted: 'offline' });
       cell.send({ type: 'instance.disconnect' });
-      return settledView(cell);
+      return settledView(supervisor, cell);
     }),
 
   reset: (id) =>
@@ -53,7 +53,7 @@ export const connectionCommands = (supervisor: Supervisor): ConnectionCommands =
       const { status } = cell.view;
       if (status !== 'connected' && status !== 'connecting') return refuse('conflict', 'there is no running session to reset');
       cell.send({ type: 'instance.reset' });
-      return settledView(cell);
+      return settledView(supervisor, cell);
     }),
 
   hibernate: (id) =>
@@ -63,7 +63,7 @@ export const connectionCommands = (supervisor: Supervisor): ConnectionCommands =
       await cell.keeper.save({ wanted: 'asleep' });
       await cell.waitFor((other) => !other.busy, settleMs); // what was accepted goes out first
       cell.send({ type: 'instance.hibernate' });
-      return settledView(cell);
+      return settledView(supervisor, cell);
     }),
 
   async presence(id, presence) {

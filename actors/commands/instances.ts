@@ -1,6 +1,7 @@
 /** Commands on the register of instances: made, listed, changed, removed. */
 import type { Gateway } from '../face.ts';
-import { done, type InstanceId, type InstanceRecord } from '../model.ts';
+import { done, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
+import type { Cell } from '../session/cell.ts';
 import type { Supervisor } from '../supervisor.ts';
 import { settled, onSettled } from './settling.ts';
 
@@ -39,8 +40,21 @@ const newRecord = (id: InstanceId, token: string, now: number): InstanceRecord =
   updated: now,
 });
 
+async function remove(supervisor: Supervisor, cell: Cell): Promise<Result<null>> {
+  const { id } = cell.record;
+  await cell.keeper.save({ wanted: 'offline' }); // storage that is away is heard of before anything is undone
+  cell.send({ type: 'instance.disconnect' });
+  await settled(supervisor, cell);
+  await cell.stored();
+  await supervisor.ports.instances.remove(id); // when this fails the instance is there as before, and can be removed again
+  await cell.close();
+  cell.end();
+  supervisor.forget(id);
+  return done(null);
+}
+
 export function instanceCommands(supervisor: Supervisor): InstanceCommands {
-  const { ports } = supervisor;
+  const { ports, removals } = supervisor;
   const { chance, time } = ports;
   return {
     async create(input) {
@@ -57,18 +71,13 @@ export function instanceCommands(supervisor: Supervisor): InstanceCommands {
         return done(cell.view);
       }),
 
-    remove: (id) =>
-      onSettled(supervisor, id, async (cell) => {
-        await cell.keeper.save({ wanted: 'offline' }); // storage that is away is heard of before anything is undone
-        cell.send({ type: 'instance.disconnect' });
-        await settled(cell);
-        await cell.stored();
-        await ports.instances.remove(id); // when this fails the instance is there as before, and can be removed again
-        await cell.close();
-        cell.end();
-        supervisor.forget(id);
-        return done(null);
-      }),
+    remove(id) {
+      const known = removals.get(id);
+      if (known) return known;
+      const removal = onSettled(supervisor, id, (cell) => remove(supervisor, cell)).finally(() => removals.delete(id));
+      removals.set(id, removal);
+      return removal;
+    },
 
     rotateToken: (id) =>
       onSettled(supervisor, id, async (cell) => {

@@ -3,7 +3,7 @@ import { refuse, type InstanceId, type Result } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Supervisor } from '../supervisor.ts';
 
-/** How long a command waits for the chart to finish what it was asked for. */
+/** How long a command waits for the chart to finish what it was asked for, beside the time that unlinking may take. */
 export const settleMs = 10_000;
 
 export const notConnected = refuse('notConnected', 'the instance is not connected: connect it first');
@@ -11,16 +11,18 @@ const unknownInstance = refuse('notFound', 'instance not found');
 
 export const isSettled = (cell: Cell): boolean => !cell.closing;
 
-export const settled = (cell: Cell): Promise<boolean> => cell.waitFor(isSettled, settleMs);
+export const settled = (supervisor: Supervisor, cell: Cell): Promise<boolean> =>
+  cell.waitFor(isSettled, settleMs + supervisor.policy.unlinkTimeout);
 
-/** Runs a command on an instance that is not closing. */
+/** Runs a command on an instance that is neither closing nor being removed. */
 export async function onSettled<T>(
   supervisor: Supervisor,
   id: InstanceId,
   command: (cell: Cell) => Promise<Result<T>>,
 ): Promise<Result<T>> {
+  await supervisor.removals.get(id)?.catch(() => undefined); // whoever removes it hears of the failure
   const cell = supervisor.cell(id);
   if (!cell) return unknownInstance;
-  await settled(cell);
+  await settled(supervisor, cell);
   return command(cell);
 }

@@ -22,6 +22,8 @@ export interface Policy {
   readonly connectAnswer: number;
   /** How long a call waits for a hibernated instance to wake. */
   readonly wakeTimeout: number;
+  /** How long a session that is not connected tries to log in, so that it can unlink its device before its credentials go. */
+  readonly unlinkTimeout: number;
   /** Idle time after which an instance hibernates (0: never); how often a sleeping one wakes, and how long without traffic until it sleeps again. */
   readonly hibernation: { readonly after: number; readonly wakeEvery: number; readonly drain: number };
   readonly outage: OutageRule;

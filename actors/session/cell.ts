@@ -148,7 +148,7 @@ export class Cell {
     return child ? (child.getSnapshot() as LifecycleSnapshot) : null;
   }
 
-  /** A socket is being closed: commands wait until it is gone. */
+  /** A socket is being closed, or a device unlinked: commands wait until that is over. */
   get closing(): boolean {
     return this.#actor.getSnapshot().value === 'recovering' || (this.lifecycle?.hasTag('closing') ?? false);
   }
@@ -182,10 +182,10 @@ export class Cell {
     return promise;
   }
 
-  /** Resolves when `test` holds, at the latest after `ms`; says whether it holds. */
+  /** Resolves when `test` holds, at the latest after `ms` or with the end of the cell; says whether it holds. */
   waitFor(test: (cell: Cell) => boolean, ms: number): Promise<boolean> {
     const { time } = this.#input.ports;
-    if (test(this)) return Promise.resolve(true);
+    if (test(this) || this.#stopped) return Promise.resolve(test(this));
     return new Promise((resolve) => {
       const finish = (): void => {
         time.clearTimeout(timer);
@@ -205,7 +205,7 @@ export class Cell {
         child = follow();
         check();
       };
-      const root = this.#actor.subscribe({ next, error: () => undefined });
+      const root = this.#actor.subscribe({ next, error: () => undefined, complete: finish });
     });
   }
 
@@ -223,9 +223,13 @@ export class Cell {
 
   /** Closes the session, stores what was said. The link is closed even when the actor is not well. The couriers live on until `end`. */
   async close(): Promise<void> {
+    const { ports, policy } = this.#input;
+    const grace = policy.stopGrace ?? usualStopGrace;
     this.send({ type: 'instance.stop' });
     await this.#closeLink();
-    await this.stored();
+    // A chart that was logging out still has credentials to delete, and that to tell.
+    const ended = this.waitFor(({ closing }) => !closing, grace).then(() => this.stored());
+    await within(ports.time, grace, ended);
   }
 
   /** Nothing of this cell is left running. */

@@ -143,6 +143,11 @@ export const kit = setup({
     closing: fromPromise<void, { host: Host; logout: boolean }>(({ input }) =>
       input.logout ? input.host.link.logout() : input.host.link.close(),
     ),
+    /** Closes, and answers whether there is a pairing to undo. */
+    closingPaired: fromPromise<boolean, Host>(async ({ input: { link } }) => {
+      await link.close();
+      return link.paired();
+    }),
     discarding: fromPromise<void, { host: Host; how: 'delete' | 'setAside'; reason: string }>(({ input: { host, how, reason } }) =>
       host.link.discard(how, reason),
     ),
@@ -152,6 +157,7 @@ export const kit = setup({
     begins: ({ context }, begin: LifecycleInput['begin']) => context.begin === begin,
     means: ({ context }, params: { close: Close; pairing: boolean; reactions: readonly Reaction[] }) =>
       params.reactions.includes(judge(context, params.close, params.pairing).reaction),
+    isPaired: (_, paired: boolean) => paired,
     isSuspended: ({ context: { host, verdict } }) => (verdict?.until ?? 0) > host.now(),
   },
   actions: {
@@ -184,6 +190,7 @@ export const kit = setup({
     notePairingEnded: ({ context: { host } }) => host.note({ wanted: 'offline' }),
     noteRefused: ({ context: { host } }) => host.note({ wanted: 'offline' }),
     forgetVerdict: assign({ verdict: null }),
+    noteStillLinked: ({ context: { host } }, reason: string) => host.log.warn({ instance: host.id, reason }, 'session.stillLinked'),
     noteLoggedOut: ({ context: { host } }) => host.note({ wanted: 'offline', jid: '', lid: '' }),
     noteAsleep: ({ context: { host } }) => host.note({ wanted: 'asleep', lastActiveAt: host.now() }),
     noteOpened: assign(({ context }) => ({ openedAt: context.host.now(), unknowns: 0, ...nothingShown })),
@@ -205,6 +212,7 @@ export const kit = setup({
   delays: {
     retryDelay: ({ context }) => context.retryInMs,
     suspension: ({ context: { host, verdict } }) => Math.min(Math.max(0, (verdict?.until ?? 0) - host.now()), longestTimer),
+    unlinkLimit: ({ context }) => context.host.policy.unlinkTimeout,
     pairingLimit: ({ context }) => context.host.policy.pairing[context.options.phone === undefined ? 'qr' : 'code'],
   },
 });

@@ -1,5 +1,5 @@
 /**
- * The statechart of one session: disconnected · connecting · connected · hibernated.
+ * The statechart of one session: disconnected · connecting · connected · hibernated, and unlinking, which the API calls disconnected.
  *
  * A state exists because behaviour differs; `status.ts` makes the API's word of it. The socket is not the chart's: it belongs to the link, which
  * outlives a crash of the chart, and is closed (`closing`) before anything opens it again.
@@ -8,9 +8,12 @@ import type { Reaction } from '../policy/close-cause.ts';
 import type { Close, Identity, OpenOptions } from '../ports.ts';
 import { calm, kit, nothingShown, type Context } from './kit.ts';
 
-/** What a close leads to, in the order of the table of `close-cause.ts`; `pairing` is what distinguishes the two meanings of 408. */
-const closes = (pairing: boolean) => {
-  const row = (reactions: readonly Reaction[], target: string, more: readonly ('announceDisconnected' | 'noteRefused')[] = []) =>
+type AfterClose = 'announceDisconnected' | 'noteRefused' | ReturnType<typeof stillLinked>;
+
+/** `pairing` is what distinguishes the two meanings of 408. */
+const onClose =
+  (pairing: boolean) =>
+  (reactions: readonly Reaction[], target: string, more: readonly AfterClose[] = []) =>
     ({
       guard: { type: 'means' as const, params: ({ event }: { event: { close: Close } }) => ({ close: event.close, pairing, reactions }) },
       target,
@@ -23,6 +26,10 @@ const closes = (pairing: boolean) => {
         ...more,
       ],
     }) as const;
+
+/** What a close leads to, in the order of the table of `close-cause.ts`. */
+const closes = (pairing: boolean) => {
+  const row = onClose(pairing);
   return [
     row(['reopen'], '#lifecycle.connecting.opening'),
     row(['backOff', 'contest', 'gate'], '#lifecycle.connecting.waiting'),
@@ -33,7 +40,17 @@ const closes = (pairing: boolean) => {
   ] as const;
 };
 
+const stillLinked = (reason: string) => ({ type: 'noteStillLinked' as const, params: reason });
+const loggingOut = '#lifecycle.disconnected.loggingOut';
+
 type Afterwards = 'forgetVerdict' | 'noteLoggedOut' | 'noteAsleep' | 'announceDisconnected' | 'announceHibernated';
+
+/** What a close leads to when the connection was only to unlink the device. */
+const closesUnlinking = [
+  onClose(false)(['reopen'], '#lifecycle.unlinking.opening'),
+  onClose(false)(['loggedOut'], '#lifecycle.disconnected.deleting'),
+  onClose(false)(['backOff', 'contest', 'gate', 'stop', 'suspend', 'refuse'], loggingOut, [stillLinked('closed by the platform')]),
+] as const;
 
 /** Closes the socket before going on; a close that fails has failed on a socket that is gone. */
 const closing = (logout: boolean, target: string, actions: readonly Afterwards[] = []) => ({
@@ -62,9 +79,12 @@ const discarding = (how: 'delete' | 'setAside', target: string, actions: readonl
   },
 });
 
+/** Without a live connection: the phone lists the device until somebody logs in to say goodbye. */
+const unlink = '#lifecycle.unlinking';
+
 /** Commands that end a connection, wherever it stands. */
 const endings = {
-  'instance.disconnect': '#lifecycle.disconnected.loggingOut',
+  'instance.disconnect': unlink,
   'instance.hibernate': '#lifecycle.hibernated.closing',
   'instance.stop': '#lifecycle.disconnected.closing',
   'instance.reset': '#lifecycle.connecting.closing',
@@ -113,7 +133,7 @@ export const lifecycle = kit.createMachine({
     disconnected: {
       initial: 'idle',
       entry: ['leaveGate', 'forgetShown'],
-      on: { 'instance.connect': connect, 'instance.disconnect': '.loggingOut' },
+      on: { 'instance.connect': connect, 'instance.disconnect': unlink },
       states: {
         idle: {},
         loggedOut: {},
@@ -186,6 +206,7 @@ export const lifecycle = kit.createMachine({
       entry: ['passGate', 'noteOpened', 'announceConnected', 'goLive'],
       on: {
         ...endings,
+        'instance.disconnect': loggingOut,
         'instance.request': { actions: 'startOperation' },
         'platform.identity': { actions: { type: 'notePatch', params: ({ event }) => event.patch } },
         'platform.closed': closes(false),
@@ -193,10 +214,35 @@ export const lifecycle = kit.createMachine({
     },
     hibernated: {
       initial: 'asleep',
-      on: { 'instance.connect': connect, 'instance.disconnect': '#lifecycle.disconnected.loggingOut', 'instance.stop': {} },
+      on: { 'instance.connect': connect, 'instance.disconnect': unlink, 'instance.stop': {} },
       states: {
         closing: { ...closing(false, 'asleep', ['noteAsleep', 'announceHibernated']), on: { 'instance.connect': {} } },
         asleep: { entry: { type: 'tellHappening', params: 'asleep' }, exit: { type: 'tellHappening', params: 'awake' } },
+      },
+    },
+    // Tried once, and whatever comes of it, the credentials go. It takes no place of those that may be connected: the gate bounds it.
+    unlinking: {
+      tags: 'closing',
+      initial: 'closing',
+      after: { unlinkLimit: { target: loggingOut, actions: stillLinked('not logged in within the limit') } },
+      on: { 'instance.stop': { target: loggingOut, actions: stillLinked('the gateway stops') } },
+      states: {
+        closing: {
+          entry: ['dropLink', 'leaveGate', 'forgetShown'],
+          invoke: {
+            src: 'closingPaired',
+            input: ({ context }) => context.host,
+            onDone: [{ guard: { type: 'isPaired', params: ({ event }) => event.output }, target: 'admission' }, { target: loggingOut }],
+            onError: { target: loggingOut, actions: stillLinked('the credentials cannot be read') },
+          },
+        },
+        admission: {
+          invoke: { src: 'admission', input: ({ context }) => context.host, onDone: 'opening' },
+        },
+        opening: {
+          entry: [{ type: 'tellHappening', params: 'attempt' }, 'openLink'],
+          on: { 'platform.opened': { target: loggingOut, actions: 'passGate' }, 'platform.closed': closesUnlinking },
+        },
       },
     },
   },

@@ -13,6 +13,7 @@ const words: Readonly<Record<string, Status>> = {
   connecting: 'connecting',
   connected: 'connected',
   hibernated: 'hibernated',
+  unlinking: 'disconnected',
 };
 
 /** An instance whose chart is being restarted is on its way back; one that failed is disconnected. */

@@ -76,9 +76,10 @@ export class BaileysLink implements PlatformLink {
 
   async logout(): Promise<void> {
     const session = this.#session;
-    if (session?.loggedIn) {
+    if (session !== null) {
       this.#generation += 1;
-      const told = await within(this.#parts.deadlines.close / 2, session.line.sock.logout('logged out by the gateway'));
+      const told =
+        session.loggedIn && (await within(this.#parts.deadlines.close / 2, session.line.sock.logout('logged out by the gateway')));
       if (!told) this.#parts.log.warn({ instance: this.#host.id }, 'platform.logout-unsent');
     }
     await this.close();

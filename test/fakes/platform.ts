@@ -39,6 +39,8 @@ export class FakePlatform implements Platform {
   readonly links = new Map<string, FakeLink>();
   /** Broken obligations, in words. A good test ends with none. */
   readonly violations: string[] = [];
+  /** Whether an instance has stored credentials when its link is made. */
+  credentials: (id: string) => boolean = () => false;
   /** Called at each open; a test answers here when the platform should answer by itself. */
   onOpen: (link: FakeLink) => void = () => undefined;
   readonly #time: FakeTime;
@@ -76,7 +78,7 @@ export class FakeLink implements PlatformLink {
   readonly calls: string[] = [];
   logouts = 0;
   closes = 0;
-  hasCredentials = false;
+  hasCredentials: boolean;
   /** What the platform answers to a message. */
   answer: (message: Message) => Transmission | Promise<Transmission> = () => ({ ok: true, at: this.#time.now() });
   /** What `compose` says against a text; null when nothing. */
@@ -94,6 +96,7 @@ export class FakeLink implements PlatformLink {
 
   constructor(host: LinkHost, platform: FakePlatform, time: FakeTime) {
     this.host = host;
+    this.hasCredentials = platform.credentials(host.id);
     this.#platform = platform;
     this.#time = time;
   }

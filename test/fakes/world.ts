@@ -52,6 +52,7 @@ export const testPolicy: Policy = {
   pairing: { qr: 120_000, code: 300_000 },
   connectAnswer: 5000,
   wakeTimeout: 20_000,
+  unlinkTimeout: 8_000,
   hibernation: { after: 0, wakeEvery: 604_800_000, drain: 10_000 },
   outage: { window: 10_000, least: 4 },
   recorder: { maxWait: 5, maxBatch: 64 },
@@ -85,6 +86,7 @@ export class World {
     const chance = new FakeChance(seed);
     this.chance = chance;
     this.platform = new FakePlatform(time);
+    this.platform.credentials = (id) => (db.instances.get(id)?.jid ?? '') !== '';
     this.receiver = new FakeReceiver(time);
     this.journal = new FakeJournal(db, time, chance);
     this.ports = {

@@ -33,6 +33,7 @@ export class Chart {
     this.policy = { ...testPolicy, ...change };
     this.gate = createGate(this.policy.handshakes, this.time);
     const id = 'r1';
+    this.platform.credentials = () => begin !== 'offline'; // only a paired session is brought back
     this.link = this.platform.link({ id, epoch: 1, record: () => undefined, recorded: async () => true, surprise: () => undefined });
     const chance = new FakeChance(seed);
     const host: Host = {

@@ -142,13 +142,16 @@ for (const [title, limit] of [
     const { world, cell, crash, link } = await supervised({ crash: { limit, window: 60_000, cooldown: 900_000 } });
     await crash('r1');
     cell('r1').send({ type: 'instance.disconnect' });
-    await world.time.pass(10);
+    await world.time.pass(1010);
+    assert.equal(link.opens.length, 2, 'once more, to unlink the device');
+    link.login();
+    await settle();
     assert.equal(link.logouts, 1);
     assert.equal(link.discarded.length, 1);
     assert.equal(cell('r1').view.status, 'disconnected');
     assert.equal(cell('r1').view.loggedIn, false);
     await world.time.pass(3_600_000);
-    assert.equal(link.opens.length, 1);
+    assert.equal(link.opens.length, 2);
     world.assertKept();
   });
 
@@ -173,6 +176,8 @@ test('supervision: a disconnect that comes while the link of a crash is being cl
   assert.equal(link.logouts, 0);
   link.closeGate = null;
   resolve();
+  await world.time.pass(1010);
+  link.login();
   await settle();
   assert.equal(link.logouts, 1);
   assert.equal(cell('r1').view.status, 'disconnected');

@@ -9,6 +9,8 @@ export interface Step {
   readonly type: string;
   readonly code?: number;
   readonly expire?: string;
+  /** Whether a link that was closed says that there is a pairing. */
+  readonly isPaired?: boolean;
 }
 
 type Taken = object;
@@ -46,7 +48,7 @@ export class Walk {
 
   /** The only place of the gate is somebody else's until the walk says that the chart is admitted. */
   #occupy(): void {
-    if (this.chart.state !== 'connecting.admission' || this.chart.gate.waiting === 0) this.chart.gate.release('other');
+    if (!this.chart.state.endsWith('.admission') || this.chart.gate.waiting === 0) this.chart.gate.release('other');
     void this.chart.gate.admit('other', new AbortController().signal);
   }
 
@@ -60,8 +62,9 @@ export class Walk {
     }
   }
 
-  async #cause({ type, code, expire }: Step): Promise<void> {
+  async #cause({ type, code, expire, isPaired }: Step): Promise<void> {
     const { chart } = this;
+    if (isPaired !== undefined) chart.link.hasCredentials = isPaired;
     if (type === 'operation.ended') return this.#request(async () => 1);
     if (type.endsWith('admission')) return chart.gate.release('other');
     if (type.startsWith('xstate.done') || type.startsWith('xstate.error')) return this.#letGo(type.startsWith('xstate.done'));

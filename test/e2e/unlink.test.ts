@@ -1,0 +1,105 @@
+/** Disconnect and delete of sessions that are not connected: the phone's list of linked devices tells whether they are gone there too. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Account } from '#test/support/account.ts';
+import { Scene } from '#test/support/scene.ts';
+import { until } from '#test/support/until.ts';
+
+let scene: Scene;
+before(async () => {
+  scene = await Scene.open({ UNLINK_TIMEOUT_MS: '30000' }); // for a machine that does other things too
+});
+after(() => scene.close());
+
+/** Devices that the phone lists. */
+const linked = ({ number }: Account): number =>
+  scene.platform.sandbox.people().find((person) => person.number === number)?.devices.length ?? 0;
+
+const asleep = async (): Promise<Account> => {
+  const account = await scene.paired();
+  const { status } = await account.call('POST', '/instance/hibernate');
+  assert.equal(status, 200);
+  await account.reaches('hibernated');
+  assert.equal(linked(account), 1);
+  return account;
+};
+
+const unlinked = (account: Account): Promise<unknown> => until(() => linked(account) === 0, 'the phone lists no device');
+
+/** `times` connections meet a platform that says nothing. Nobody else may connect meanwhile. */
+const silent = (times: number) => scene.platform.sandbox.fault({ kind: 'silentHandshake', times });
+
+const restart = async (env: Readonly<Record<string, string>>): Promise<void> => {
+  assert.equal(await scene.gateway.end('SIGTERM'), 0, scene.gateway.printed);
+  await scene.gateway.start(env);
+};
+
+const warnings = (): number => scene.gateway.printed.split('session.stillLinked').length - 1;
+
+test('unlink: disconnect of a hibernated session takes it from the list of the phone, and it can be paired again', async () => {
+  const account = await asleep();
+  const { status, body } = await account.call('POST', '/instance/disconnect');
+  assert.equal(status, 200, JSON.stringify(body));
+  assert.equal(body['response'], 'Disconnected');
+  assert.equal((body['instance'] as { status: string }).status, 'disconnected');
+  await unlinked(account);
+  await account.pair(scene.platform);
+  await scene.works(account);
+  assert.equal(linked(account), 1);
+  assert.equal((await account.call('DELETE', '/instance')).status, 200);
+  await unlinked(account);
+});
+
+test('unlink: delete of a hibernated session takes it from the list of the phone', async () => {
+  const account = await asleep();
+  assert.equal((await account.call('DELETE', '/instance')).status, 200);
+  await unlinked(account);
+  assert.equal((await account.call('GET', '/instance/status')).status, 401);
+});
+
+test('unlink: delete of a session that rests since the start of the gateway takes it from the list of the phone', async () => {
+  const account = await asleep();
+  await restart({});
+  assert.equal((await account.seen()).status, 'hibernated');
+  assert.equal((await account.call('DELETE', '/instance')).status, 200);
+  await unlinked(account);
+});
+
+test('unlink: disconnect of a session that the platform refused takes it from the list of the phone', async () => {
+  const account = await scene.paired();
+  await scene.platform.sandbox.fault({ kind: 'loginFailure', code: 403, number: account.number });
+  await account.call('POST', '/instance/reset');
+  await account.reaches('disconnected');
+  assert.equal(linked(account), 1);
+  assert.equal((await account.call('POST', '/instance/disconnect')).status, 200);
+  await unlinked(account);
+  assert.equal(warnings(), 0, scene.gateway.printed);
+});
+
+test('unlink: delete succeeds while the platform says nothing, and the log tells that the device is still linked', async () => {
+  const account = await asleep();
+  await restart({ UNLINK_TIMEOUT_MS: '1000' });
+  await silent(1);
+  const { status, body } = await account.call('DELETE', '/instance');
+  assert.equal(status, 200, JSON.stringify(body));
+  assert.equal((await account.call('GET', '/instance/status')).status, 401);
+  assert.equal(warnings(), 1);
+  assert.equal(linked(account), 1);
+  await silent(0);
+});
+
+test('unlink: a stop does not wait for the platform, and does what was asked for', async () => {
+  const account = await asleep();
+  await restart({ UNLINK_TIMEOUT_MS: '300000' });
+  const { total } = scene.platform.sandbox.stats().connections;
+  await silent(1);
+  const answer = account.call('POST', '/instance/disconnect');
+  answer.catch(() => undefined); // looked at later
+  await until(() => scene.platform.sandbox.stats().connections.total > total, 'the gateway connects');
+  assert.equal(await scene.gateway.end('SIGTERM'), 0, scene.gateway.printed);
+  assert.equal((await answer).status, 200);
+  assert.equal(warnings(), 1);
+  await scene.gateway.start();
+  const { body } = await account.call('GET', '/instance/status');
+  assert.deepEqual(body['status'], { connected: false, loggedIn: false, jid: null });
+});
