@@ -159,6 +159,8 @@ export async function startService(
     closers.add('gateway', stopGateway);
     // Before anything else can fail: only its hash is stored by now.
     if (gateway.madeAdminToken !== null) onAdminToken(gateway.madeAdminToken);
+    // To build it takes a quarter of a second without a turn of the event loop: what began with the sessions goes first.
+    await new Promise((resolve) => setTimeout(resolve));
     const app = await buildApp(gateway, {
       baseUrl: settings.baseUrl,
       demoServer: settings.demoServer,

@@ -13,8 +13,10 @@ export const listening = 'tracing:net.server.listen:asyncEnd';
 export const watchVariable = 'BENCH_WATCH_STALLS';
 
 export interface StallWatch {
-  /** What happens from now on does not count, or counts again. */
-  count(counting: boolean): void;
+  /** What happens from now on counts. */
+  count(): void;
+  /** What happens from now on does not count, nor does what has happened since the last turn of the event loop. */
+  ignore(): void;
   /** Ends the watch. */
   stop(): Stall;
 }
@@ -37,9 +39,13 @@ export const watchStalls = (): StallWatch => {
   };
   const timer = setInterval(look, 1);
   return {
-    count(counting) {
+    count() {
       look();
-      counts = counting;
+      counts = true;
+    },
+    ignore() {
+      counts = false;
+      look();
     },
     stop() {
       clearInterval(timer);
@@ -50,11 +56,11 @@ export const watchStalls = (): StallWatch => {
 
 /**
  * Watches a gateway from its start, without what every start costs before anybody is served: loading the program, until it looks for its
- * database server, and building the HTTP interface.
+ * database server, and building the HTTP interface, which has turns of its own and tells of itself at the end of the first one.
  */
 export const watchStart = (): StallWatch => {
   const watch = watchStalls();
-  watch.count(false);
+  watch.ignore();
   const once = (channel: string, then: () => void): void => {
     const tell = (): void => {
       unsubscribe(channel, tell);
@@ -62,8 +68,8 @@ export const watchStart = (): StallWatch => {
     };
     subscribe(channel, tell);
   };
-  once('child_process', () => watch.count(true));
-  once('fastify.initialization', () => watch.count(false));
-  once(listening, () => watch.count(true));
+  once('child_process', () => watch.count());
+  once('fastify.initialization', () => watch.ignore());
+  once(listening, () => watch.count());
   return watch;
 };
