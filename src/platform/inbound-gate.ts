@@ -27,6 +27,8 @@ export interface GateOptions {
   readonly handlers: Handlers;
   /** Tells the platform that a message was received. */
   confirm(node: BinaryNode): Promise<void>;
+  /** Resolves when a stanza may be handled: others want to as well. */
+  turn(): Promise<void>;
   readonly connected: () => boolean;
   /** Resolves when everything is stored that the handlers have led to so far; false when it never will be. */
   stored(): Promise<boolean>;
@@ -49,8 +51,6 @@ interface Unlogged {
 }
 
 const mostInGroup = 256;
-/** Milliseconds of work before everybody else gets a turn of the event loop: one message is about one. */
-const turnMs = 2;
 const usualLimits: GateLimits = { bytes: 32 * 1024 * 1024, handling: 10_000 };
 
 /** Takes the library's listeners off its socket and puts `take` in their place. Throws when they are not what they were. */
@@ -177,17 +177,14 @@ export class InboundGate {
   async #work(): Promise<void> {
     this.#busy = true;
     try {
-      let turn = performance.now();
       for (const item of this.#queue) {
         const arrived = item.logged === null ? null : await item.logged;
+        // A handler may wait for nothing but promises, and a backlog of them would stop the process.
+        await this.#options.turn();
         if (this.#closed) break;
         if (arrived === null) this.#passOn(item);
         else await this.#handle(arrived);
         this.#queue.delete(item);
-        // A handler may wait for nothing but promises, and a backlog of them would stop the process.
-        if (performance.now() - turn < turnMs) continue;
-        await new Promise(setImmediate);
-        turn = performance.now();
       }
     } finally {
       this.#busy = false;

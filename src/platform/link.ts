@@ -8,6 +8,7 @@ import { isGroup, isLid, isPerson } from './jid.ts';
 import { type Deadlines, openSession, type Session } from './session.ts';
 import { composeText, type Preview, recompose } from './to-baileys.ts';
 import type { Trust } from './trust.ts';
+import type { SharedTurns } from './turns.ts';
 import { CorruptCredentials, type Vault } from './vault.ts';
 import { within } from './within.ts';
 
@@ -16,6 +17,7 @@ export interface LinkParts {
   readonly url: string | null;
   readonly vault: Vault;
   readonly trust: Trust;
+  readonly turns: SharedTurns;
   readonly deadlines: Deadlines;
   readonly log: Log;
   preKeys(count: number): Promise<Uint8Array>;
@@ -134,7 +136,7 @@ export class BaileysLink implements PlatformLink {
   }
 
   async #begin(generation: number, open: OpenOptions, tell: (fact: PlatformFact) => void): Promise<void> {
-    const { trust, deadlines, log, vault, preKeys, url, now, newId, quoted, fetchPreview } = this.#parts;
+    const { trust, turns, deadlines, log, vault, preKeys, url, now, newId, quoted, fetchPreview } = this.#parts;
     const { id: instance, epoch } = this.#host;
     const current = (): boolean => generation === this.#generation;
     if (!current()) return;
@@ -151,6 +153,7 @@ export class BaileysLink implements PlatformLink {
       url,
       auth: this.#auth,
       media,
+      turns,
       open,
       deadlines,
       log,

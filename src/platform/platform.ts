@@ -8,6 +8,7 @@ import { repairSessionTrials } from './session-trials.ts';
 import type { Deadlines } from './session.ts';
 import type { Preview } from './to-baileys.ts';
 import { createTrust } from './trust.ts';
+import { type SharedTurns, Turns } from './turns.ts';
 import type { Vault } from './vault.ts';
 
 export type { Deadlines } from './session.ts';
@@ -17,6 +18,9 @@ export type { Deadlines } from './session.ts';
  * of 64 KB that came to 212 KB a session, with these to 53 KB.
  */
 const slab = 8 * 1024;
+
+/** A frame costs a tenth of a millisecond until its message is on its way into the log, and a message about one from there to its entry. */
+const makeTurns = (): SharedTurns => ({ frames: new Turns({ least: 3, cost: 0.1 }), messages: new Turns({ least: 1, cost: 1 }) });
 
 export interface PlatformOptions {
   /** WebSocket of the platform, null for the real one. A loopback address is taken for the simulated one, whose certificates then replace the real ones in this process. */
@@ -47,9 +51,10 @@ export const createPlatform = (options: PlatformOptions): BaileysPlatform => {
   // One for every message: the generator of UUIDs draws its randomness in advance.
   const hex = chance?.hex ?? (() => randomUUID());
   const trust = createTrust(options.url, options.deadlines.open);
+  const turns = makeTurns();
   const newId = (): string => `r${hex(4).slice(0, 7)}`;
   return {
-    link: (host: LinkHost) => new BaileysLink({ ...parts, trust, newId }, host),
+    link: (host: LinkHost) => new BaileysLink({ ...parts, trust, turns, newId }, host),
     close: () => trust.close(),
   };
 };

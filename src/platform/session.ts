@@ -25,6 +25,7 @@ import { guard, makeGuarded } from './socket-guards.ts';
 import type { Line, Preview } from './to-baileys.ts';
 import { createTransmissions, type Transmissions } from './transmissions.ts';
 import type { MediaTrust } from './trust.ts';
+import type { SharedTurns } from './turns.ts';
 import { within } from './within.ts';
 
 const { StubType } = proto.WebMessageInfo;
@@ -50,6 +51,7 @@ export interface SessionOptions {
   readonly url: string | null;
   readonly auth: AuthState;
   readonly media: MediaTrust;
+  readonly turns: SharedTurns;
   readonly open: OpenOptions;
   readonly deadlines: Deadlines;
   readonly log: Log;
@@ -164,7 +166,7 @@ class LiveSession implements Session {
   }
 
   #makeSocket(): WASocket {
-    const { host, log, deadlines, open, auth, media, url, quoted } = this.#options;
+    const { host, log, deadlines, open, auth, media, turns, url, quoted } = this.#options;
     const config = socketConfig({
       url,
       auth,
@@ -186,17 +188,18 @@ class LiveSession implements Session {
       failed: (close: Close) => this.#fail(close),
       stumbled: (where: string, error: unknown) => this.#stumbled(where, error),
     };
-    guard(sock, hooks, deadlines.close / 2);
+    guard(sock, hooks, { closeMs: deadlines.close / 2, frames: turns.frames });
     sock.ws.on('CB:ack,class:message', ({ attrs }: { attrs: Record<string, string> }) => this.#transmissions.acknowledged(attrs));
     return sock;
   }
 
   #makeGate(): InboundGate {
-    const { host, auth } = this.#options;
+    const { host, auth, turns } = this.#options;
     const handlers = divert(this.#sock, (kind, node) => this.#gate.take(kind, node));
     return new InboundGate({
       inbound: auth.inbound,
       handlers,
+      turn: () => turns.messages.taken(),
       confirm: (node) => confirmReceived(this.#sock, auth.state.creds.me, node),
       connected: () => this.#sock.ws.isOpen,
       stored: () => this.#recorder.drain().then(() => host.recorded()),

@@ -7,6 +7,7 @@ import { closeOf, ownCloses } from './close-cause.ts';
 import { type BaileysEvent, recorded } from './from-baileys.ts';
 import { takeTurns, type TurnSocket } from './frame-turns.ts';
 import { gatherFrames, type FrameSocket } from './gathered-frames.ts';
+import type { Turns } from './turns.ts';
 
 export interface GuardHooks {
   /** Every event, when it happens and before the library merges it with others. */
@@ -105,13 +106,19 @@ const watchHandshake = (sock: WASocket, hooks: GuardHooks): void => {
   });
 };
 
-export const guard = (sock: WASocket, hooks: GuardHooks, closeMs: number): void => {
+export interface GuardOptions {
+  readonly closeMs: number;
+  /** Of all sessions. */
+  readonly frames: Turns;
+}
+
+export const guard = (sock: WASocket, hooks: GuardHooks, { closeMs, frames }: GuardOptions): void => {
   catchRejections(sock, hooks);
   tapEvents(sock, hooks);
   const raw = rawSocket(sock);
   if (raw !== null) {
     gatherFrames(raw);
-    takeTurns(raw);
+    takeTurns(raw, frames);
   }
   boundClose(sock, closeMs);
   releaseQueries(sock);

@@ -5,6 +5,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { WebSocket, WebSocketServer } from 'ws';
 import { takeTurns, type TurnSocket } from '#src/platform/frame-turns.ts';
+import { Turns } from '#src/platform/turns.ts';
 
 interface Told {
   readonly what: string;
@@ -31,7 +32,7 @@ const connected = async (t: TestContext) => {
   const told: Told[] = [];
   near.on('message', (data: Buffer) => told.push({ what: data.toString(), turn }));
   near.on('close', (code: number) => told.push({ what: `closed with ${code}`, turn }));
-  takeTurns(near as unknown as TurnSocket);
+  takeTurns(near as unknown as TurnSocket, new Turns({ least: 8, cost: 1 }));
   return { near, far, told, wire: (far as unknown as { readonly _socket: Socket })._socket };
 };
 

@@ -68,6 +68,7 @@ const start = async (vault: FakeVault, suspicious = true): Promise<Run> => {
     flushed: () => inbound.settled().then(() => writer.flush()),
     gate: new InboundGate({
       inbound,
+      turn: () => new Promise((resolve) => setImmediate(resolve)),
       confirm: async (node) => void run.handed.push(`confirmed ${node.attrs['id']}`),
       handlers: { message: handler('message'), receipt: handler('receipt'), notification: handler('notification'), call: handler('call') },
       connected: () => run.connected,

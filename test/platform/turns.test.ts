@@ -1,0 +1,58 @@
+/** Work that comes by the hundred gets a few pieces done in each turn of the event loop, in the order in which it came. */
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { Turns } from '#src/platform/turns.ts';
+import { until } from '#test/support/until.ts';
+
+/** Counts the turns of the event loop. */
+const counted = (t: TestContext) => {
+  const loop = { turn: 0, over: false };
+  const count = (): void => {
+    loop.turn += 1;
+    if (!loop.over) setImmediate(count);
+  };
+  count();
+  t.after(() => void (loop.over = true));
+  return loop;
+};
+
+test('what comes alone is done at once', () => {
+  const turns = new Turns({ least: 1, cost: 1000 });
+  let done = false;
+  turns.take(() => void (done = true));
+  assert.ok(done);
+});
+
+test('what comes at once is done a few at a time, whoever brings it, first come first served', async (t) => {
+  const turns = new Turns({ least: 2, cost: 1000 });
+  const loop = counted(t);
+  const done: { name: string; turn: number }[] = [];
+  for (let n = 0; n < 20; n += 1) for (const who of ['a', 'b']) turns.take(() => done.push({ name: `${who}${n}`, turn: loop.turn }));
+  await until(() => done.length === 40, 'everything is done');
+  assert.deepEqual(
+    done.map(({ name }) => name),
+    Array.from({ length: 20 }, (_, n) => [`a${n}`, `b${n}`]).flat(),
+  );
+  const inTurn = Map.groupBy(done, ({ turn }) => turn);
+  for (const [turn, pieces] of inTurn) assert.ok(pieces.length <= 2, `${pieces.length} in turn ${turn}`);
+  assert.ok(inTurn.size >= 19);
+});
+
+test('where others keep the loop busy a turn takes more, a quarter of what they took', async (t) => {
+  const turns = new Turns({ least: 1, cost: 1 });
+  const loop = counted(t);
+  const busy = setInterval(() => {
+    const until = performance.now() + 40;
+    while (performance.now() < until);
+  }, 1);
+  t.after(() => clearInterval(busy));
+  const inTurn = new Map<number, number>();
+  let left = 200;
+  for (let n = left; n > 0; n -= 1)
+    turns.take(() => {
+      inTurn.set(loop.turn, (inTurn.get(loop.turn) ?? 0) + 1);
+      left -= 1;
+    });
+  await until(() => left === 0, 'everything is done');
+  assert.ok(Math.max(...inTurn.values()) >= 8, `at most ${Math.max(...inTurn.values())} in a turn`);
+});
