@@ -12,6 +12,7 @@ import type { Turns } from './turns.ts';
 export interface GuardHooks {
   /** Every event, when it happens and before the library merges it with others. */
   event(event: BaileysEvent): void;
+  /** The platform said something; it may wait for its turn. */
   frame(): void;
   /** The upgrade and the Noise handshake are done. */
   handshaken(): void;
@@ -95,7 +96,6 @@ const releaseQueries = (sock: WASocket): void => {
 
 const watchHandshake = (sock: WASocket, hooks: GuardHooks): void => {
   const { ws } = sock;
-  ws.on('frame', hooks.frame);
   // The first frame is the server's half of the handshake; when it is refused the socket closes before the next turn.
   ws.once('frame', () => setImmediate(() => ws.isOpen && hooks.handshaken()));
   ws.on('unexpected-response', (request: ClientRequest, response: IncomingMessage) => {
@@ -118,7 +118,7 @@ export const guard = (sock: WASocket, hooks: GuardHooks, { closeMs, frames }: Gu
   const raw = rawSocket(sock);
   if (raw !== null) {
     gatherFrames(raw);
-    takeTurns(raw, frames);
+    takeTurns(raw, frames, hooks.frame);
   }
   boundClose(sock, closeMs);
   releaseQueries(sock);

@@ -1,11 +1,12 @@
 /** A session that is flooded with frames takes a few in each turn of the event loop, in their order, and its end comes last. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { WebSocket, WebSocketServer } from 'ws';
 import { takeTurns, type TurnSocket } from '#src/platform/frame-turns.ts';
 import { Turns } from '#src/platform/turns.ts';
+import { until } from '#test/support/until.ts';
 
 interface Told {
   readonly what: string;
@@ -32,7 +33,7 @@ const connected = async (t: TestContext) => {
   const told: Told[] = [];
   near.on('message', (data: Buffer) => told.push({ what: data.toString(), turn }));
   near.on('close', (code: number) => told.push({ what: `closed with ${code}`, turn }));
-  takeTurns(near as unknown as TurnSocket, new Turns({ least: 8, cost: 1 }));
+  takeTurns(near as unknown as TurnSocket, new Turns({ least: 8, cost: 1 }), () => undefined);
   return { near, far, told, wire: (far as unknown as { readonly _socket: Socket })._socket };
 };
 
@@ -88,4 +89,35 @@ test('a socket with too many waiting frames is not read until they were taken', 
   assert.match(pauses[0] ?? '', /^pause/);
   assert.match(pauses.at(-1) ?? '', /^resume/);
   assert.ok(!near.isPaused);
+});
+
+/** A socket without a wire, so that its frames come when the test says. */
+const emitting = (turns: Turns, tell: () => void = () => undefined) => {
+  const socket = Object.assign(new EventEmitter(), { pause: () => undefined, resume: () => undefined });
+  const state = { told: 0, seen: 0 };
+  socket.on('message', () => {
+    state.told += 1;
+    tell();
+  });
+  takeTurns(socket as unknown as TurnSocket, turns, () => (state.seen += 1));
+  return { socket, state };
+};
+
+test('a socket with one frame does not wait for all the frames of another', async () => {
+  const turns = new Turns({ least: 4, cost: 1000 });
+  const flooded = emitting(turns);
+  let before = -1;
+  const quiet = emitting(turns, () => (before = flooded.state.told));
+  for (const frame of frames) flooded.socket.emit('message', frame);
+  quiet.socket.emit('message', 'one');
+  await until(() => flooded.state.told === frames.length, 'the flood is over');
+  assert.ok(before >= 0 && before < 20, `${before} frames of the other were taken before`);
+});
+
+test('a frame that waits for its turn is heard of when it comes, and again when it is taken', async () => {
+  const { socket, state } = emitting(new Turns({ least: 1, cost: 1000 }));
+  for (const frame of frames) socket.emit('message', frame);
+  assert.deepEqual(state, { told: 1, seen: frames.length + 1 });
+  await until(() => state.told === frames.length, 'all are taken');
+  assert.equal(state.seen, 2 * frames.length);
 });
