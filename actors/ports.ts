@@ -111,8 +111,8 @@ export interface PlatformLink {
   open(options: OpenOptions, emit: (fact: PlatformFact) => void): void;
   /** Idempotent. Nothing is emitted after the call. Resolves, within the close deadline, when the socket is gone and all keys are flushed. */
   close(): Promise<void>;
-  /** Tells the platform to forget this device, then closes. Best effort when not open. Credentials stay: see `discard`. */
-  logout(): Promise<void>;
+  /** Tells the platform to forget this device, then closes. Resolves with whether it could be told. Credentials stay: see `discard`. */
+  logout(): Promise<boolean>;
   /** Credentials of a finished pairing exist. */
   paired(): Promise<boolean>;
   /** Only while closed. `delete`: gone; `setAside`: kept with time and reason, never used again by itself. */

@@ -11,6 +11,9 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
+/** Milliseconds in which a second signal is the first one's echo; after that somebody has no patience. */
+const sameSignalMs = 1_000;
+
 /** Ends the process with one sentence; a stack would not help whoever mistyped a setting. */
 const refuseToStart = (message: string): never => {
   process.stderr.write(`${message}\n`);
@@ -55,10 +58,15 @@ export async function start(args: readonly string[]): Promise<void> {
   greet(service, platform?.page ?? null);
   log.info({ address: service.address, version, pid: process.pid }, 'service.started');
 
-  let stopping = false;
+  let stoppedAt: number | null = null;
   const stop = (signal: string): void => {
-    if (stopping) process.exit(1);
-    stopping = true;
+    if (stoppedAt !== null) {
+      // Whoever signals a whole group reaches this process twice under npm, which passes on what it gets.
+      if (performance.now() - stoppedAt < sameSignalMs) return;
+      log.error({ signal }, 'service.stopCutShort');
+      process.exit(1);
+    }
+    stoppedAt = performance.now();
     log.info({ signal }, 'service.stopping');
     setTimeout(() => {
       log.error({ ms: settings.shutdownMs }, 'service.stopTimedOut');

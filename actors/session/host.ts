@@ -26,6 +26,8 @@ export interface Host {
   readonly media: Media;
   readonly policy: Policy;
   readonly log: Log;
+  /** The last digits of the account's number: enough for its owner to know it. */
+  account(): string;
   now(): number;
   random(): number;
   /** Applies to the record in memory now and to the stored one soon, in order. */

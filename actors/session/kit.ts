@@ -140,9 +140,9 @@ export const kit = setup({
   actors: {
     link: linkLogic,
     admission: fromPromise<void, Host>(({ input, signal }) => input.gate.admit(input.id, signal)),
-    closing: fromPromise<void, { host: Host; logout: boolean }>(({ input }) =>
-      input.logout ? input.host.link.logout() : input.host.link.close(),
-    ),
+    closing: fromPromise<void, Host>(({ input: { link } }) => link.close()),
+    /** Answers whether the platform was told. */
+    loggingOut: fromPromise<boolean, Host>(({ input: { link } }) => link.logout()),
     /** Closes, and answers whether there is a pairing to undo. */
     closingPaired: fromPromise<boolean, Host>(async ({ input: { link } }) => {
       await link.close();
@@ -157,7 +157,7 @@ export const kit = setup({
     begins: ({ context }, begin: LifecycleInput['begin']) => context.begin === begin,
     means: ({ context }, params: { close: Close; pairing: boolean; reactions: readonly Reaction[] }) =>
       params.reactions.includes(judge(context, params.close, params.pairing).reaction),
-    isPaired: (_, paired: boolean) => paired,
+    isTrue: (_, answer: boolean) => answer,
     isSuspended: ({ context: { host, verdict } }) => (verdict?.until ?? 0) > host.now(),
   },
   actions: {
@@ -190,7 +190,12 @@ export const kit = setup({
     notePairingEnded: ({ context: { host } }) => host.note({ wanted: 'offline' }),
     noteRefused: ({ context: { host } }) => host.note({ wanted: 'offline' }),
     forgetVerdict: assign({ verdict: null }),
-    noteStillLinked: ({ context: { host } }, reason: string) => host.log.warn({ instance: host.id, reason }, 'session.stillLinked'),
+    beginAnew: assign(calm),
+    noteStillLinked: ({ context: { host, verdict } }, reason: string) =>
+      host.log.warn(
+        { instance: host.id, account: host.account(), reason, ...(verdict ? { lastClose: verdict.sentence } : {}) },
+        'session.stillLinked',
+      ),
     noteLoggedOut: ({ context: { host } }) => host.note({ wanted: 'offline', jid: '', lid: '' }),
     noteAsleep: ({ context: { host } }) => host.note({ wanted: 'asleep', lastActiveAt: host.now() }),
     noteOpened: assign(({ context }) => ({ openedAt: context.host.now(), unknowns: 0, ...nothingShown })),

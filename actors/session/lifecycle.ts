@@ -42,23 +42,25 @@ const closes = (pairing: boolean) => {
 
 const stillLinked = (reason: string) => ({ type: 'noteStillLinked' as const, params: reason });
 const loggingOut = '#lifecycle.disconnected.loggingOut';
+const abandoning = '#lifecycle.disconnected.abandoning';
 
 type Afterwards = 'forgetVerdict' | 'noteLoggedOut' | 'noteAsleep' | 'announceDisconnected' | 'announceHibernated';
 
 /** What a close leads to when the connection was only to unlink the device. */
 const closesUnlinking = [
   onClose(false)(['reopen'], '#lifecycle.unlinking.opening'),
+  onClose(false)(['backOff', 'contest', 'gate'], '#lifecycle.unlinking.waiting'),
   onClose(false)(['loggedOut'], '#lifecycle.disconnected.deleting'),
-  onClose(false)(['backOff', 'contest', 'gate', 'stop', 'suspend', 'refuse'], loggingOut, [stillLinked('closed by the platform')]),
+  onClose(false)(['stop', 'suspend', 'refuse'], abandoning, [stillLinked('closed by the platform')]),
 ] as const;
 
 /** Closes the socket before going on; a close that fails has failed on a socket that is gone. */
-const closing = (logout: boolean, target: string, actions: readonly Afterwards[] = []) => ({
+const closing = (target: string, actions: readonly Afterwards[] = []) => ({
   tags: ['closing' as const],
   entry: ['dropLink' as const, 'leaveGate' as const],
   invoke: {
     src: 'closing' as const,
-    input: ({ context }: { context: Context }) => ({ host: context.host, logout }),
+    input: ({ context }: { context: Context }) => context.host,
     onDone: { target, actions },
     onError: { target, actions },
   },
@@ -141,8 +143,22 @@ export const lifecycle = kit.createMachine({
           after: { suspension: [{ guard: 'isSuspended', target: 'suspended', reenter: true }, { target: '#lifecycle.connecting' }] },
         },
         refused: {},
-        closing: { ...closing(false, 'idle'), on: { 'instance.connect': {} } },
-        loggingOut: { ...closing(true, 'deleting', ['forgetVerdict']), on: { 'instance.connect': {}, 'instance.disconnect': {} } },
+        closing: { ...closing('idle'), on: { 'instance.connect': {} } },
+        loggingOut: {
+          tags: 'closing',
+          entry: ['dropLink', 'leaveGate'],
+          invoke: {
+            src: 'loggingOut',
+            input: ({ context }) => context.host,
+            onDone: [
+              { guard: { type: 'isTrue', params: ({ event }) => event.output }, target: 'deleting', actions: 'forgetVerdict' },
+              { target: 'deleting', actions: ['forgetVerdict', stillLinked('the connection ended before the platform was told')] },
+            ],
+            onError: { target: 'deleting', actions: ['forgetVerdict', stillLinked('the platform could not be told')] },
+          },
+          on: { 'instance.connect': {}, 'instance.disconnect': {} },
+        },
+        abandoning: { ...closing('deleting', ['forgetVerdict']), on: { 'instance.connect': {}, 'instance.disconnect': {} } },
         deleting: {
           ...discarding('delete', 'idle', ['noteLoggedOut', 'announceDisconnected']),
           on: { 'instance.connect': {}, 'instance.disconnect': {} },
@@ -199,7 +215,7 @@ export const lifecycle = kit.createMachine({
           after: { retryDelay: 'admission' },
           on: { 'instance.connect': 'admission' },
         },
-        closing: closing(false, 'admission'),
+        closing: closing('admission'),
       },
     },
     connected: {
@@ -216,24 +232,25 @@ export const lifecycle = kit.createMachine({
       initial: 'asleep',
       on: { 'instance.connect': connect, 'instance.disconnect': unlink, 'instance.stop': {} },
       states: {
-        closing: { ...closing(false, 'asleep', ['noteAsleep', 'announceHibernated']), on: { 'instance.connect': {} } },
+        closing: { ...closing('asleep', ['noteAsleep', 'announceHibernated']), on: { 'instance.connect': {} } },
         asleep: { entry: { type: 'tellHappening', params: 'asleep' }, exit: { type: 'tellHappening', params: 'awake' } },
       },
     },
-    // Tried once, and whatever comes of it, the credentials go. It takes no place of those that may be connected: the gate bounds it.
+    // Whatever comes of it, the credentials go. It takes no place of those that may be connected: the gate bounds it.
     unlinking: {
       tags: 'closing',
       initial: 'closing',
-      after: { unlinkLimit: { target: loggingOut, actions: stillLinked('not logged in within the limit') } },
-      on: { 'instance.stop': { target: loggingOut, actions: stillLinked('the gateway stops') } },
+      entry: 'beginAnew',
+      after: { unlinkLimit: { target: abandoning, actions: stillLinked('not logged in within the limit') } },
+      on: { 'instance.stop': { target: abandoning, actions: stillLinked('the gateway stops') } },
       states: {
         closing: {
           entry: ['dropLink', 'leaveGate', 'forgetShown'],
           invoke: {
             src: 'closingPaired',
             input: ({ context }) => context.host,
-            onDone: [{ guard: { type: 'isPaired', params: ({ event }) => event.output }, target: 'admission' }, { target: loggingOut }],
-            onError: { target: loggingOut, actions: stillLinked('the credentials cannot be read') },
+            onDone: [{ guard: { type: 'isTrue', params: ({ event }) => event.output }, target: 'admission' }, { target: abandoning }],
+            onError: { target: abandoning, actions: stillLinked('the credentials cannot be read') },
           },
         },
         admission: {
@@ -243,6 +260,7 @@ export const lifecycle = kit.createMachine({
           entry: [{ type: 'tellHappening', params: 'attempt' }, 'openLink'],
           on: { 'platform.opened': { target: loggingOut, actions: 'passGate' }, 'platform.closed': closesUnlinking },
         },
+        waiting: { entry: 'leaveGate', after: { retryDelay: 'admission' } },
       },
     },
   },

@@ -19,7 +19,8 @@ const ignore = (): void => undefined;
 /** Numbers in a sentence are people; the rest of it is constant. */
 const anonymous = (sentence: string): string => sentence.replace(/\d{5,}/g, '…').slice(0, 160);
 
-export const createBaileysLogger = (log: Log, instance: string): BaileysLogger => {
+/** `over`: the connection has ended, and whatever was under way on it fails. */
+export const createBaileysLogger = (log: Log, instance: string, over: () => boolean = () => false): BaileysLogger => {
   const logger: BaileysLogger = {
     level: 'error',
     child: () => logger,
@@ -29,7 +30,7 @@ export const createBaileysLogger = (log: Log, instance: string): BaileysLogger =
     warn: ignore,
     error: (fields, message) => {
       const sentence = message ?? (typeof fields === 'string' ? fields : '');
-      log[told.has(sentence) ? 'debug' : 'warn']({ instance, detail: anonymous(sentence) }, 'platform.library-error');
+      log[told.has(sentence) || over() ? 'debug' : 'warn']({ instance, detail: anonymous(sentence) }, 'platform.library-error');
     },
   };
   return logger;

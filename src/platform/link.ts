@@ -76,15 +76,15 @@ export class BaileysLink implements PlatformLink {
     await within(this.#parts.deadlines.close, this.#work);
   }
 
-  async logout(): Promise<void> {
+  async logout(): Promise<boolean> {
     const session = this.#session;
-    if (session !== null) {
-      this.#generation += 1;
-      const told =
-        session.loggedIn && (await within(this.#parts.deadlines.close / 2, session.line.sock.logout('logged out by the gateway')));
-      if (!told) this.#parts.log.warn({ instance: this.#host.id }, 'platform.logout-unsent');
-    }
+    this.#generation += 1;
+    const told =
+      session !== null &&
+      session.loggedIn &&
+      (await within(this.#parts.deadlines.close / 2, session.line.sock.logout('logged out by the gateway')));
     await this.close();
+    return told;
   }
 
   async paired(): Promise<boolean> {

@@ -173,7 +173,7 @@ class LiveSession implements Session {
       open,
       media,
       quoted,
-      logger: createBaileysLogger(log, host.id),
+      logger: createBaileysLogger(log, host.id, () => this.#cause !== null),
       groups: this.#groups,
       silenceMs: deadlines.silence,
       pairingMs: open.phone === undefined ? deadlines.pairingQr : deadlines.pairingCode,

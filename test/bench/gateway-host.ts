@@ -32,7 +32,7 @@ const platform: Platform = {
     return {
       open: () => undefined,
       close: async () => undefined,
-      logout: async () => undefined,
+      logout: async () => true,
       paired: async () => false,
       discard: async () => undefined,
       compose: refuse,

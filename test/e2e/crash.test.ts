@@ -130,6 +130,15 @@ test('stop: SIGTERM right after a pairing ends within 10 s, with nothing left be
   await scene.works(account);
 });
 
+test('stop: a signal that comes twice at once, as from a process group under npm, is one stop', async () => {
+  const account = await scene.paired();
+  scene.gateway.signal('SIGTERM');
+  assert.equal(await scene.gateway.end('SIGTERM'), 0, scene.gateway.printed);
+  assert.deepEqual(scene.gateway.databases, []);
+  await scene.gateway.start();
+  await account.reaches('connected');
+});
+
 test('stop: gateway.pid goes with the process that wrote it, and with no other', async () => {
   const path = join(scene.gateway.dataDir, 'gateway.pid');
   assert.equal(readFileSync(path, 'utf8'), `${scene.gateway.pid}\n`);

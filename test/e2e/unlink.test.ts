@@ -88,6 +88,24 @@ test('unlink: delete succeeds while the platform says nothing, and the log tells
   await silent(0);
 });
 
+test('unlink: a platform that refuses the first login is asked again', async () => {
+  const account = await asleep();
+  await restart({});
+  const before = warnings();
+  await scene.platform.sandbox.fault({ kind: 'loginFailure', code: 503, number: account.number });
+  assert.equal((await account.call('DELETE', '/instance')).status, 200);
+  await unlinked(account);
+  assert.equal(warnings(), before);
+});
+
+test('unlink: a connection that ends right after the login leaves no device that nobody is told of', async () => {
+  const account = await asleep();
+  const before = warnings();
+  await scene.platform.sandbox.fault({ kind: 'closeAfterLogin', number: account.number });
+  assert.equal((await account.call('DELETE', '/instance')).status, 200);
+  assert.ok(linked(account) === 0 || warnings() === before + 1, scene.gateway.printed);
+});
+
 test('unlink: a stop does not wait for the platform, and does what was asked for', async () => {
   const account = await asleep();
   await restart({ UNLINK_TIMEOUT_MS: '300000' });

@@ -125,9 +125,11 @@ export class FakeLink implements PlatformLink {
     return this.#closing;
   }
 
-  logout(): Promise<void> {
+  async logout(): Promise<boolean> {
     this.logouts += 1;
-    return this.close();
+    const told = this.state === 'live' && !this.ended;
+    await this.close();
+    return told;
   }
 
   paired(): Promise<boolean> {

@@ -43,6 +43,7 @@ export class Chart {
       media: { qrPng: async (text) => `png:${text}` },
       policy: this.policy,
       log: this.log,
+      account: () => '…0001',
       now: () => this.time.now(),
       random: () => chance.random(),
       note: (patch) => void this.notes.push(patch),

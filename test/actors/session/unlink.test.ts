@@ -1,4 +1,4 @@
-/** A session that is told to log out while it is not connected: it logs in once, within a limit, to unlink its device. */
+/** A session that is told to log out while it is not connected: it logs in, within a limit, to unlink its device. */
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { identity } from '#test/fakes/platform.ts';
@@ -141,20 +141,19 @@ for (const [title, begin] of [
 /** Why the platform was not told, and what the log says of it. */
 const inVain: readonly (readonly [title: string, happens: (chart: Chart) => Promise<void>, reason: RegExp])[] = [
   ['the login takes longer than the limit', (chart) => chart.time.pass(8_000), /limit/],
-  ['the connection is refused', (chart) => chart.end(503), /platform/],
   ['the account is locked', (chart) => chart.end(403), /platform/],
-  ['the client is too old', (chart) => chart.end(405), /platform/],
+  ['the client is too old', (chart) => chart.end(405).then(() => chart.time.pass(8_000)), /limit/],
   ['the process stops', (chart) => chart.do('instance.stop'), /stop/],
 ];
 for (const [title, happens, reason] of inVain) {
   test(`unlink: when ${title} the credentials go all the same, and the log says that the device is still linked`, async () => {
     const chart = await unlinking();
     await happens(chart);
-    assertForgotten(chart, 1);
-    assert.equal(chart.link.opens.length, 1, 'it is tried once');
+    assertForgotten(chart, 0);
     const [line] = chart.log.of('session.stillLinked');
     assert.equal(line?.level, 'warn');
     assert.equal(line.fields['instance'], 'r1');
+    assert.equal(line.fields['account'], '…0001', 'the id is nobody any more');
     assert.match(String(line.fields['reason']), reason);
     await chart.connect();
     assert.equal(chart.state, 'connecting.opening');
@@ -169,7 +168,7 @@ test('unlink: the limit holds while others are at the gate, and the place in the
   await chart.time.pass(7_999);
   assert.equal(chart.state, 'unlinking.admission');
   await chart.time.pass(1);
-  assertForgotten(chart, 1);
+  assertForgotten(chart, 0);
   assert.deepEqual([chart.gate.waiting, chart.link.opens.length], [0, 0]);
   assert.equal(chart.log.of('session.stillLinked').length, 1);
 });
@@ -190,7 +189,45 @@ test('unlink: a restart that the platform asks for is followed, within the same 
   await chart.time.pass(2_998);
   assert.equal(chart.state, 'unlinking.opening');
   await chart.time.pass(1);
+  assertForgotten(chart, 0);
+});
+
+test('unlink: a platform that is away for a moment is tried again, with pauses, within the same limit', async () => {
+  const chart = await unlinking();
+  await chart.end(503);
+  assert.equal(chart.state, 'unlinking.waiting');
+  await chart.time.pass(chart.context.retryInMs);
+  assert.equal(chart.state, 'unlinking.opening');
+  await chart.login();
   assertForgotten(chart, 1);
+  assert.equal(chart.link.opens.length, 2);
+  assert.deepEqual(chart.log.of('session.stillLinked'), []);
+});
+
+test('unlink: a session in a long back-off begins with short pauses, and a platform that stays away ends at the limit', async () => {
+  const chart = keep(await liveChart());
+  for (let n = 0; n < 8; n += 1) {
+    await chart.end(428);
+    await chart.time.pass(chart.context.retryInMs + 1);
+  }
+  await chart.do('instance.disconnect');
+  const { length: opens } = chart.link.opens;
+  for (let ms = 0; ms < 9_000; ms += 100) {
+    if (chart.state === 'unlinking.opening') await chart.end(503);
+    await chart.time.pass(100);
+  }
+  assertForgotten(chart, 0);
+  const tries = chart.link.opens.length - opens;
+  assert.ok(tries >= 2 && tries <= 6, `${tries} tries in 8 s`);
+  assert.match(String(chart.log.of('session.stillLinked')[0]?.fields['lastClose']), /503/);
+});
+
+test('unlink: a connection that ends between the login and the logout is told of', async () => {
+  const chart = await unlinking();
+  chart.link.ended = true;
+  await chart.login();
+  assertForgotten(chart, 1);
+  assert.match(String(chart.log.of('session.stillLinked')[0]?.fields['reason']), /told/);
 });
 
 for (const command of ['connect', 'disconnect', 'reset', 'hibernate'] as const) {

@@ -9,8 +9,8 @@ export interface Step {
   readonly type: string;
   readonly code?: number;
   readonly expire?: string;
-  /** Whether a link that was closed says that there is a pairing. */
-  readonly isPaired?: boolean;
+  /** What the link says when it is done: after a close whether there is a pairing, after a logout whether the platform was told. */
+  readonly answer?: boolean;
 }
 
 type Taken = object;
@@ -21,6 +21,7 @@ export class Walk {
   readonly taken = new Set<Taken>();
   #hold = Promise.withResolvers<void>();
   #closing = 0;
+  #told = true;
   #requests = 0;
 
   constructor(begin: LifecycleInput['begin'] = 'offline') {
@@ -29,6 +30,7 @@ export class Walk {
     });
     const { link } = this.chart;
     link.close = () => this.#held(() => FakeLink.prototype.close.call(link));
+    link.logout = () => link.close().then(() => this.#told);
     const discard = link.discard.bind(link);
     link.discard = (how, reason) => this.#held(() => discard(how, reason));
     this.#occupy();
@@ -62,12 +64,13 @@ export class Walk {
     }
   }
 
-  async #cause({ type, code, expire, isPaired }: Step): Promise<void> {
+  async #cause({ type, code, expire, answer }: Step): Promise<void> {
     const { chart } = this;
-    if (isPaired !== undefined) chart.link.hasCredentials = isPaired;
+    if (answer !== undefined) chart.link.hasCredentials = this.#told = answer;
     if (type === 'operation.ended') return this.#request(async () => 1);
     if (type.endsWith('admission')) return chart.gate.release('other');
     if (type.startsWith('xstate.done') || type.startsWith('xstate.error')) return this.#letGo(type.startsWith('xstate.done'));
+    if (type.startsWith('xstate.after.unlinkLimit')) return chart.time.pass(chart.time.rings.at(-1) ?? 0);
     if (type.startsWith('xstate.after')) return chart.time.pass(chart.time.rings[0] ?? 0);
     if (type === 'instance.request') return this.#request(async () => 1);
     if (type === 'instance.connect') return chart.connect();
