@@ -7,7 +7,7 @@ import type { Verdict } from './policy/close-cause.ts';
 import { createGate, type Gate } from './policy/gate.ts';
 import { createOutageWatch } from './policy/outage.ts';
 import { usualStopGrace, type Policy } from './policy/policy.ts';
-import type { Ports } from './ports.ts';
+import { type Ports, StorageUnavailable } from './ports.ts';
 import { Cell } from './session/cell.ts';
 import { Hibernation } from './session/hibernation.ts';
 import { cancelInterrupted, queueHostOf, restoreQueues } from './session/sending.ts';
@@ -23,6 +23,8 @@ export interface SupervisorInput {
 
 /** Cells made in one turn of the loop at start; making one and asking for admission takes some 100 µs. */
 const cellsPerTurn = 50;
+/** Milliseconds. */
+const storageRetryMs = 1_000;
 
 export class Supervisor {
   readonly ports: Ports;
@@ -101,8 +103,9 @@ export class Supervisor {
       (id) => (this.accepting ? this.cell(id) : null),
       this.since,
       (cell) => this.#hibernation.wake(cell),
+      (work) => this.#patiently(work),
     );
-    const pending = await this.ports.outbox.pending();
+    const pending = await this.#patiently(() => this.ports.outbox.pending());
     if (this.accepting) for (const { instanceId, webhookId } of pending) this.cell(instanceId)?.nudge(webhookId);
   }
 
@@ -248,6 +251,18 @@ export class Supervisor {
     return { restored: this.#restoreTotal - this.#restoring.size, total: this.#restoreTotal };
   }
 
+  /** Outlasts a storage that is away: what an earlier run left would wait for the next start otherwise. */
+  async #patiently<T>(work: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof StorageUnavailable) || !this.accepting) throw error;
+      }
+      await this.pause(storageRetryMs);
+    }
+  }
+
   pause(ms: number): Promise<void> {
     return new Promise((resolve) => void this.ports.time.setTimeout(resolve, ms));
   }
@@ -291,7 +306,7 @@ export class Supervisor {
   async #live(cell: Cell): Promise<void> {
     this.#restoring.delete(cell.record.id);
     try {
-      await cancelInterrupted(this.ports, cell, this.since);
+      await this.#patiently(() => cancelInterrupted(this.ports, cell, this.since));
     } catch (error) {
       this.ports.log.warn({ instance: cell.record.id, error }, 'queue.unread');
     }

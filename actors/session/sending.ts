@@ -88,11 +88,12 @@ export async function restoreQueues(
   cellOf: (id: InstanceId) => Cell | null,
   since: number,
   wake: (cell: Cell) => void,
+  patiently: <T>(work: () => Promise<T>) => Promise<T>,
 ): Promise<void> {
-  for (const id of await ports.messages.queueing()) {
+  for (const id of await patiently(() => ports.messages.queueing())) {
     const cell = cellOf(id);
     if (!cell) continue;
-    await requeue(ports, cell, since);
+    await patiently(() => requeue(ports, cell, since));
     if (cell.queue.pending > 0 && cell.view.status === 'hibernated') wake(cell);
   }
 }

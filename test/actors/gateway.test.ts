@@ -366,6 +366,29 @@ test('gateway: stop closes every session, stores what was said and takes no more
   world.assertKept();
 });
 
+test('gateway: what an earlier run left goes on though the storage is away while the sessions are brought back', async () => {
+  const world = new World();
+  world.register({ ...paired, id: 'r1' });
+  world.hook({ id: 'w1', instanceId: 'r1', events: ['messages'] });
+  world.db.outbox.set(1, { ...sampleRow, instanceId: 'r1' });
+  const old = { ...sampleMessage, instanceId: 'r1', unread: false, status: 'Queued', timestamp: 1 } as const;
+  world.db.messages.set('r1 a', { ...old, messageId: 'a', sendPayload: { async: true } });
+  world.db.messages.set('r1 b', { ...old, messageId: 'b' });
+  const gateway = await world.start();
+  world.platform.onOpen = (link) => queueMicrotask(() => link.state === 'open' && link.login());
+  world.db.away = true;
+  const restored = gateway.restore();
+  restored.catch(() => undefined); // looked at later
+  await world.time.pass(5_000);
+  world.db.away = false;
+  await world.time.pass(5_000);
+  await restored;
+  assert.equal(world.db.messages.get('r1 a')?.status, 'Sent');
+  assert.equal(world.db.messages.get('r1 b')?.status, 'Failed');
+  assert.equal(world.db.outbox.has(1), false);
+  await gateway.stop();
+});
+
 test('gateway: at the next start, texts of the queue go on and those whose caller has gone are failed', async () => {
   const { world } = await live({}, (world) => {
     const old = { ...sampleMessage, instanceId: 'r1', unread: false, status: 'Queued', timestamp: 1 } as const;
