@@ -8,47 +8,78 @@
 export interface Page {
   /** Counts up; the page with the largest number is the one that is being written. */
   readonly at: number;
+  /** When it was begun, Unix milliseconds. */
+  readonly begun: number;
   readonly names: readonly string[];
 }
 
 const pageSize = 64;
-const pageCount = 8;
+/** 4,096 names: five seconds at the fastest, which is how long confirmations may be lost before a connection that loses them is given up. */
+const pageCount = 64;
+/**
+ * Milliseconds. An older page goes when a new one begins: by then the platform has answered something on the same connection, and would have repeated
+ * what it missed. While nothing is finished nothing goes, however long the platform is away.
+ */
+const kept = 10 * 60_000;
+
+interface Kept {
+  readonly begun: number;
+  readonly names: Set<string>;
+}
 
 export class FinishedNames {
-  readonly #pages = new Map<number, Set<string>>();
-  /** Numbers of pages that were changed since they were put. */
+  readonly #now: () => number;
+  readonly #pages = new Map<number, Kept>();
+  /** Numbers of pages that were changed, or went, since they were put. */
   readonly #changed = new Set<number>();
   #at = 0;
 
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
   /** What an earlier run put, in any order. */
   load(pages: Iterable<Page>): void {
-    for (const { at, names } of pages) {
-      this.#pages.set(at, new Set(names));
-      this.#at = Math.max(this.#at, at);
+    for (const { at, begun, names } of [...pages].toSorted((a, b) => a.at - b.at)) {
+      this.#pages.set(at, { begun, names: new Set(names) });
+      this.#at = at;
     }
   }
 
   has(name: string): boolean {
-    for (const names of this.#pages.values()) if (names.has(name)) return true;
+    for (const { names } of this.#pages.values()) if (names.has(name)) return true;
     return false;
   }
 
   add(name: string): void {
-    if ((this.#pages.get(this.#at)?.size ?? 0) >= pageSize) this.#turn();
-    const page = this.#pages.get(this.#at) ?? new Set<string>();
-    this.#pages.set(this.#at, page.add(name));
+    const page = this.#page();
+    page.names.add(name);
     this.#changed.add(this.#at);
   }
 
-  /** Puts what was added since the last time. `id`: where the page is stored, in the place of the one it follows. */
-  save(put: (id: string, page: Page) => void): void {
-    for (const at of this.#changed) put(String(at % pageCount), { at, names: [...(this.#pages.get(at) ?? [])] });
+  /** Puts what changed since the last time: pages, each in the place of the one it follows, and null for one that went. */
+  save(put: (id: string, page: Page | null) => void): void {
+    for (const at of this.#changed) {
+      const page = this.#pages.get(at);
+      put(String(at % pageCount), page === undefined ? null : { at, begun: page.begun, names: [...page.names] });
+    }
     this.#changed.clear();
   }
 
-  #turn(): void {
+  #page(): Kept {
+    const page = this.#pages.get(this.#at);
+    if (page !== undefined && page.names.size < pageSize) return page;
     this.#at += 1;
-    this.#pages.delete(this.#at - pageCount);
-    this.#changed.delete(this.#at - pageCount);
+    const next = { begun: this.#now(), names: new Set<string>() };
+    // The oldest first: one that went and one that takes its place are put in this order.
+    for (const [at, { begun }] of this.#pages) if (at <= this.#at - pageCount || begun < next.begun - kept) this.#drop(at);
+    this.#pages.set(this.#at, next);
+    return next;
+  }
+
+  #drop(at: number): void {
+    this.#pages.delete(at);
+    this.#changed.delete(at);
+    this.#changed.add(at);
   }
 }

@@ -66,7 +66,7 @@ export class InboundLog {
   readonly #unfinished = new Map<number, Arrived>();
   /** Names of what is in the log or on its way there. */
   readonly #waiting = new Set<string>();
-  readonly #finished = new FinishedNames();
+  readonly #finished: FinishedNames;
   /** Of unfinished messages, by hash of the ciphertext. */
   readonly #plaintexts = new Map<string, Uint8Array>();
   #finishing: { readonly arrived: Arrived; readonly stored: () => Promise<boolean> }[] = [];
@@ -79,6 +79,7 @@ export class InboundLog {
   constructor(options: InboundOptions) {
     this.#options = options;
     this.#patience = createPatience(options.log, options.instance);
+    this.#finished = new FinishedNames(options.now);
     // Larger than any number of an earlier run, those set aside included.
     this.#lastSeq = options.now() * 1000;
   }

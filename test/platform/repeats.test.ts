@@ -92,23 +92,46 @@ test('repeats: what was stored is confirmed when it comes again, without being r
   assert.equal(sandbox.stats().messages.retryReceipts, retryReceipts, 'nothing had to be sent again');
 });
 
-test('repeats: the last five hundred names come back from a bounded number of rows, whatever the moment of the kill', () => {
+/** Names as a process keeps them, and as the next one finds them. */
+const kept = (rows: Map<string, Page>) => {
+  const clock = { now: 0 };
+  const names = new FinishedNames(() => clock.now);
+  names.load(rows.values());
+  const save = (): void => names.save((id, page) => void (page === null ? rows.delete(id) : rows.set(id, page)));
+  return { clock, names, save };
+};
+
+test('repeats: the last four thousand names come back from a bounded number of rows, whatever the moment of the kill', () => {
   const rows = new Map<string, Page>();
-  const names = new FinishedNames();
-  for (let n = 0; n < 2_000; n += 1) {
+  const { names, save } = kept(rows);
+  for (let n = 0; n < 9_000; n += 1) {
     names.add(`m${n}`);
-    if (n % 3 === 0) names.save((id, page) => rows.set(id, page));
+    if (n % 100 === 0) save();
   }
-  const last = 1_998;
-  assert.ok(rows.size <= 8);
-  const again = new FinishedNames();
-  again.load(rows.values());
-  for (let n = last; n > last - 448; n -= 1) assert.ok(again.has(`m${n}`), `m${n}`);
-  assert.ok(!again.has('m0'));
+  const last = 8_900;
+  assert.ok(rows.size <= 64);
+  const again = kept(rows);
+  for (let n = last; n > last - 63 * 64; n -= 1) assert.ok(again.names.has(`m${n}`), `m${n}`);
+  assert.ok(!again.names.has('m0'));
   // A later run goes on where this one was.
-  again.add('later');
-  again.save((id, page) => rows.set(id, page));
-  const third = new FinishedNames();
-  third.load(rows.values());
-  assert.ok(third.has('later') && third.has(`m${last}`));
+  again.names.add('later');
+  again.save();
+  const third = kept(rows);
+  assert.ok(third.names.has('later') && third.names.has(`m${last}`));
+});
+
+test('repeats: names are forgotten after ten minutes in which others came, and never while the platform is away', () => {
+  const rows = new Map<string, Page>();
+  const { clock, names, save } = kept(rows);
+  const add = (from: number, count: number): void => {
+    for (let n = from; n < from + count; n += 1) names.add(`m${n}`);
+    save();
+  };
+  add(0, 128);
+  clock.now += 24 * 3_600_000;
+  assert.ok(names.has('m0') && kept(rows).names.has('m0'));
+  add(128, 1);
+  assert.ok(!names.has('m0') && names.has('m128'));
+  assert.equal(rows.size, 1);
+  assert.ok(!kept(rows).names.has('m0') && kept(rows).names.has('m128'));
 });
