@@ -1,4 +1,6 @@
 /** One lifecycle chart on a fake link and simulated time, without what surrounds it. */
+import assert from 'node:assert/strict';
+import { afterEach } from 'node:test';
 import { createActor, type ActorRefFrom, type InspectionEvent } from 'xstate';
 import type { Entry, InstancePatch } from '#actors/model.ts';
 import { createGate, type Gate } from '#actors/policy/gate.ts';
@@ -108,3 +110,15 @@ export async function liveChart(change: Partial<Policy> = {}, seed = 1, inspect?
   await chart.login();
   return chart;
 }
+
+/** For a file of tests: no chart that is handed to the answer has used its link against its obligations when its test ends. */
+export const keepSound = (): ((chart: Chart) => Chart) => {
+  const charts: Chart[] = [];
+  afterEach(() => {
+    for (const chart of charts.splice(0)) assert.deepEqual(chart.platform.violations, []);
+  });
+  return (chart) => {
+    charts.push(chart);
+    return chart;
+  };
+};

@@ -1,18 +1,11 @@
 /** What each command does to a session, in whatever state it stands. */
 import assert from 'node:assert/strict';
-import { afterEach, test } from 'node:test';
+import { test } from 'node:test';
 import { identity } from '#test/fakes/platform.ts';
 import { settle } from '#test/fakes/time.ts';
-import { Chart, liveChart } from './chart.ts';
+import { Chart, keepSound, liveChart } from './chart.ts';
 
-const charts: Chart[] = [];
-const keep = (chart: Chart): Chart => {
-  charts.push(chart);
-  return chart;
-};
-afterEach(() => {
-  for (const chart of charts.splice(0)) assert.deepEqual(chart.platform.violations, []);
-});
+const keep = keepSound();
 
 const online = async (): Promise<Chart> => {
   const chart = new Chart('online');

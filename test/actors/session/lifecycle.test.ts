@@ -1,18 +1,11 @@
 /** The chart of a session: every state and what leads from it, on simulated time. */
 import assert from 'node:assert/strict';
-import { afterEach, test } from 'node:test';
+import { test } from 'node:test';
 import { identity } from '#test/fakes/platform.ts';
 import { settle } from '#test/fakes/time.ts';
-import { Chart, liveChart } from './chart.ts';
+import { Chart, keepSound, liveChart } from './chart.ts';
 
-const charts: Chart[] = [];
-const keep = (chart: Chart): Chart => {
-  charts.push(chart);
-  return chart;
-};
-afterEach(() => {
-  for (const chart of charts.splice(0)) assert.deepEqual(chart.platform.violations, []);
-});
+const keep = keepSound();
 
 /* ---------- beginnings ---------- */
 

@@ -1,18 +1,11 @@
 /** A session that is told to log out while it is not connected: it logs in, within a limit, to unlink its device. */
 import assert from 'node:assert/strict';
-import { afterEach, test } from 'node:test';
+import { test } from 'node:test';
 import { identity } from '#test/fakes/platform.ts';
 import { settle } from '#test/fakes/time.ts';
-import { Chart, liveChart } from './chart.ts';
+import { Chart, keepSound, liveChart } from './chart.ts';
 
-const charts: Chart[] = [];
-const keep = (chart: Chart): Chart => {
-  charts.push(chart);
-  return chart;
-};
-afterEach(() => {
-  for (const chart of charts.splice(0)) assert.deepEqual(chart.platform.violations, []);
-});
+const keep = keepSound();
 
 const online = async (): Promise<Chart> => {
   const chart = new Chart('online', { handshakes: { atOnce: 1, perSecond: 1000 } });
