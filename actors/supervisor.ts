@@ -13,7 +13,7 @@ import { Hibernation } from './session/hibernation.ts';
 import { cancelInterrupted, queueHostOf, restoreQueues } from './session/sending.ts';
 import { beginningOf, restingView } from './session/status.ts';
 import { restingVitals } from './session/vitals.ts';
-import { UnderWay, within } from './waiting.ts';
+import { storageRetryMs, UnderWay, within } from './waiting.ts';
 
 export interface SupervisorInput {
   readonly ports: Ports;
@@ -23,8 +23,6 @@ export interface SupervisorInput {
 
 /** Cells made in one turn of the loop at start; making one and asking for admission takes some 100 µs. */
 const cellsPerTurn = 50;
-/** Milliseconds. */
-const storageRetryMs = 1_000;
 
 export class Supervisor {
   readonly ports: Ports;

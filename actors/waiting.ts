@@ -1,6 +1,9 @@
 /** Waiting with an end: nothing in the gateway waits for the world for ever. */
 import type { Time } from './ports.ts';
 
+/** Milliseconds until what needs a storage that is away is tried again. */
+export const storageRetryMs = 1_000;
+
 /** Whether `promise` ended, either way, within `ms`. */
 export const within = (time: Time, ms: number, promise: Promise<unknown>): Promise<boolean> =>
   new Promise((resolve) => {

@@ -2,6 +2,7 @@
 import { createHash, randomBytes, randomInt } from 'node:crypto';
 import { isIP } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setImmediate as turn } from 'node:timers/promises';
 import { createGateway, type RunningGateway } from '#actors/gateway.ts';
 import type { Chance, Log, Receiver, Time } from '#actors/ports.ts';
 import { baseUrlOf, type Settings } from '#config/load.ts';
@@ -37,7 +38,7 @@ const chance: Chance = {
 
 const time: Time = {
   now: () => Date.now(),
-  turn: () => new Promise((resolve) => setImmediate(resolve)),
+  turn: () => turn(),
   setTimeout: (fn, ms) => setTimeout(fn, ms),
   clearTimeout: (id) => clearTimeout(id as NodeJS.Timeout),
 };

@@ -14,6 +14,7 @@ import { envelope, Letters, type Sender } from './envelope.ts';
 import { stillWants } from './filter.ts';
 import { createLanes } from './lanes.ts';
 import type { Slots } from './slots.ts';
+import { storageRetryMs } from '../waiting.ts';
 
 /** What couriers share; no method throws. */
 export interface CourierHost {
@@ -50,8 +51,6 @@ export interface CourierInput {
   readonly webhookId: string;
 }
 
-/** Before storage is asked again, in milliseconds. */
-const storageRetryMs = 1000;
 /** Before a courier looks whether another one's probe is over, in milliseconds. */
 const probeLookMs = 1000;
 

@@ -304,7 +304,7 @@ export class Cell {
       media: ports.media,
       policy,
       log: ports.log,
-      account: () => `…${this.record.jid.split(/[:@]/)[0]?.slice(-4) ?? ''}`,
+      account: () => `…${this.record.owner.slice(-4)}`,
       now: () => ports.time.now(),
       random: () => ports.chance.random(),
       note: (patch) => this.keeper.note(patch),

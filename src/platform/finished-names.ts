@@ -71,7 +71,7 @@ export class FinishedNames {
     if (page !== undefined && page.names.size < pageSize) return page;
     this.#at += 1;
     const next = { begun: this.#now(), names: new Set<string>() };
-    // The oldest first: one that went and one that takes its place are put in this order.
+    // Before the next one is changed: one that went and one that takes its place are put in this order.
     for (const [at, { begun }] of this.#pages) if (at <= this.#at - pageCount || begun < next.begun - kept) this.#drop(at);
     this.#pages.set(this.#at, next);
     return next;
@@ -79,7 +79,6 @@ export class FinishedNames {
 
   #drop(at: number): void {
     this.#pages.delete(at);
-    this.#changed.delete(at);
     this.#changed.add(at);
   }
 }

@@ -12,7 +12,7 @@ export const stanzaKinds = ['message', 'receipt', 'notification', 'call'] as con
 export type StanzaKind = (typeof stanzaKinds)[number];
 export type Handlers = Readonly<Record<StanzaKind, (node: BinaryNode) => unknown>>;
 /** What a stanza is to the gate: one that `repeats` a message which is finished needs nothing but a confirmation. */
-type Turn = StanzaKind | 'repeats';
+type ItemKind = StanzaKind | 'repeats';
 
 export interface GateLimits {
   /** That wait for the log. Beyond it the connection ends: the platform keeps what it has no confirmation of. */
@@ -39,7 +39,7 @@ export interface GateOptions {
 }
 
 interface Item {
-  readonly kind: Turn;
+  readonly kind: ItemKind;
   readonly node: BinaryNode;
   /** For a message: when it is in the log; null when the connection ended before. */
   readonly logged: Promise<Arrived | null> | null;
@@ -196,7 +196,7 @@ export class InboundGate {
     void this.#call(kind, node);
   }
 
-  async #call(kind: Turn, node: BinaryNode): Promise<void> {
+  async #call(kind: ItemKind, node: BinaryNode): Promise<void> {
     const { handlers, confirm } = this.#options;
     try {
       await (kind === 'repeats' ? confirm(node) : handlers[kind](node));

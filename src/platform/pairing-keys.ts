@@ -2,6 +2,7 @@
  * Fresh credentials with the one-time keys that the platform asks for at the first login. They are made elsewhere (a worker), because
  * Baileys would make them on the event loop and stop it for an eighth of a second.
  */
+import { setImmediate as turn } from 'node:timers/promises';
 import { type AuthenticationCreds, initAuthCreds, type KeyPair } from '@whiskeysockets/baileys';
 import { encodeCredentials, encodeKeyPair } from './key-codec.ts';
 import type { KeyChange, Vault } from './vault.ts';
@@ -29,8 +30,6 @@ export const freshPreKeys = (block: Uint8Array): FreshPreKeys => {
     delete: (id) => void used.add(id),
   };
 };
-
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const storePreKeys = async (keys: FreshPreKeys, write: (changes: readonly KeyChange[]) => Promise<void>): Promise<void> => {
   for (let from = 1; from <= initialCount; from += chunk) {

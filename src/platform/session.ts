@@ -13,9 +13,9 @@ import type { Close, Identity, LinkHost, Log, OpenOptions, PlatformFact } from '
 import type { AuthState } from './auth-state.ts';
 import { createBaileysLogger } from './baileys-logger.ts';
 import { closeOf, ownCloses } from './close-cause.ts';
+import { confirmReceived } from './confirm.ts';
 import { type Directory, mappedJid, mappingKey } from './directory.ts';
 import type { BaileysEvent } from './from-baileys.ts';
-import { confirmReceived } from './confirm.ts';
 import { createGroupCache, type GroupCache } from './group-cache.ts';
 import { bare, isLid, isPerson, userOf } from './jid.ts';
 import { divert, InboundGate } from './inbound-gate.ts';

@@ -1,4 +1,5 @@
 /** MikroORM as we use it: tables, migrations, and the driver's pool beneath it. */
+import { setImmediate as turn } from 'node:timers/promises';
 import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM } from '@mikro-orm/postgresql';
 import type { Log } from '#actors/ports.ts';
@@ -28,15 +29,13 @@ const connectLimit = 3_000;
 
 const databaseName = (url: string): string => decodeURIComponent(/^[^?]*\/([^/?]*)/.exec(url)?.[1] ?? '');
 
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
 /** `tables`: what units of work may be about. To look through them takes some tens of milliseconds: others get turns of the event loop between. */
 export const makeOrm = (url: string, log: Log, driverOptions: object, tables: typeof entities | readonly [] = []): Promise<MikroORM> =>
   MikroORM.init({
     dbName: databaseName(url),
     driverOptions: { connectionString: url, connectionTimeoutMillis: connectLimit, keepAlive: true, ...driverOptions },
     entities: [...tables],
-    discovery: { warnWhenNoEntities: false, onMetadata: turn, afterDiscovered: turn },
+    discovery: { warnWhenNoEntities: false, onMetadata: () => turn(), afterDiscovered: () => turn() },
     ensureDatabase: false,
     extensions: [Migrator],
     colors: false,

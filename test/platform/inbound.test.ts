@@ -31,6 +31,7 @@ interface Run {
   /** What the library does with a message. */
   handle: (id: string) => Promise<void> | void;
   stored: () => Promise<boolean>;
+  turn: () => Promise<void>;
   flushed(): Promise<void>;
 }
 
@@ -65,10 +66,11 @@ const start = async (vault: FakeVault, suspicious = true): Promise<Run> => {
     connected: true,
     handle: () => undefined,
     stored: async () => true,
+    turn: async () => undefined,
     flushed: () => inbound.settled().then(() => writer.flush()),
     gate: new InboundGate({
       inbound,
-      turn: () => new Promise((resolve) => setImmediate(resolve)),
+      turn: () => run.turn(),
       confirm: async (node) => void run.handed.push(`confirmed ${node.attrs['id']}`),
       handlers: { message: handler('message'), receipt: handler('receipt'), notification: handler('notification'), call: handler('call') },
       connected: () => run.connected,
@@ -160,6 +162,23 @@ test('gate: many messages share a write, and each is handled before the next beg
     Array.from({ length: 100 }, (_, n) => `message ${n}`),
   );
   assert.ok(writes <= 2, `${writes} writes`);
+});
+
+test('gate: a backlog goes on one stanza a turn, and others have the turns between', async () => {
+  const run = await start(createFakeVault());
+  const asked: (() => void)[] = [];
+  run.turn = () => new Promise((resolve) => asked.push(resolve));
+  for (const id of ['a', 'b']) run.gate.take('message', stanza(id));
+  run.gate.take('receipt', stanza('r', 'receipt'));
+  run.gate.open();
+  const expected = ['message a', 'message b', 'receipt r'];
+  for (let n = 0; n < expected.length; n += 1) {
+    await until(() => asked.length === n + 1, `turn ${n + 1} is asked for`);
+    assert.deepEqual(run.handed, expected.slice(0, n));
+    asked[n]?.();
+    await happens(run, n + 1);
+  }
+  assert.deepEqual(run.handed, expected);
 });
 
 test('gate: what a connection left half done is handed to the next one, first', async () => {
