@@ -6,7 +6,7 @@ import { messageCommands } from './commands/messages.ts';
 import { deliveryCommands } from './commands/deliveries.ts';
 import { webhookCommands } from './commands/webhooks.ts';
 import type { Gateway } from './face.ts';
-import { Figures } from './figures.ts';
+import { NumbersLog } from './numbers-log.ts';
 import type { Policy } from './policy/policy.ts';
 import type { Ports } from './ports.ts';
 import { Supervisor } from './supervisor.ts';
@@ -42,7 +42,7 @@ export async function createGateway({ ports, policy, baseUrl, adminToken }: Gate
   const supervisor = new Supervisor({ ports, policy, baseUrl });
   const { made, ...admin } = await createAdmin(ports, adminToken, policy.adminRotateCooldown);
   await supervisor.load();
-  const figures = new Figures({ ...ports, every: policy.numbersEvery ?? 0, numbers: () => supervisor.numbers(false) });
+  const figures = new NumbersLog({ ...ports, every: policy.numbersEvery ?? 0, numbers: () => supervisor.numbers(false) });
   figures.start();
   return {
     ...admin,

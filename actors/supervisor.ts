@@ -1,11 +1,10 @@
 /** One a process: the registry of instances, admission, restore and stop. Commands of the gateway find their cell here. */
-import { PostOffice } from './events/post-office.ts';
-import { gatheredOutbox, trackedOutbox, trackedReceiver } from './events/tracked.ts';
+import { Dispatcher } from './events/dispatcher.ts';
+import { batchedOutbox, trackedOutbox, trackedReceiver } from './events/tracked-ports.ts';
 import type { InstanceView, Numbers } from './face.ts';
 import { done, refuse, type InstanceId, type InstanceRecord, type Refusal, type Result } from './model.ts';
 import type { Verdict } from './policy/close-cause.ts';
-import { createGate, type Gate } from './policy/gate.ts';
-import { createOutageWatch } from './policy/outage.ts';
+import { createGate, createOutageWatch, type Gate } from './policy/gate.ts';
 import { usualStopGrace, type Policy } from './policy/policy.ts';
 import { type Ports, StorageUnavailable } from './ports.ts';
 import { Cell } from './session/cell.ts';
@@ -28,7 +27,7 @@ export class Supervisor {
   readonly ports: Ports;
   readonly policy: Policy;
   readonly gate: Gate;
-  readonly post: PostOffice;
+  readonly dispatcher: Dispatcher;
   /** Since when delivery errors are kept. */
   readonly since: number;
   accepting = false;
@@ -60,9 +59,9 @@ export class Supervisor {
       room: () => policy.maxConnected - this.#counted().size,
     });
     this.#deliveries = new UnderWay(ports.time);
-    const outbox = trackedOutbox(gatheredOutbox(ports.outbox, ports.time), this.#deliveries);
+    const outbox = trackedOutbox(batchedOutbox(ports.outbox, ports.time), this.#deliveries);
     const receiver = trackedReceiver(ports.receiver, this.#deliveries);
-    this.post = new PostOffice({
+    this.dispatcher = new Dispatcher({
       ports: { ...ports, outbox, receiver },
       policy,
       baseUrl,
@@ -75,13 +74,13 @@ export class Supervisor {
   /** Reads what is registered. After it commands work; `restore` brings the sessions back meanwhile. */
   async load(): Promise<void> {
     const [records, webhooks] = await Promise.all([this.ports.instances.all(), this.ports.webhooks.all()]);
-    for (const webhook of webhooks) this.post.webhooks.set(webhook);
+    for (const webhook of webhooks) this.dispatcher.webhooks.set(webhook);
     for (const record of records) this.#register(record);
     for (const record of records) if (beginningOf(record) === 'online') this.#restoring.add(record.id);
     this.#restoreTotal = this.#restoring.size;
     this.accepting = true;
     this.#hibernation.start();
-    this.post.sweeper.start();
+    this.dispatcher.sweeper.start();
   }
 
   /**
@@ -111,7 +110,7 @@ export class Supervisor {
   async stop(): Promise<void> {
     this.accepting = false;
     this.#hibernation.stop();
-    this.post.sweeper.stop();
+    this.dispatcher.sweeper.stop();
     const cells = [...this.#cells.values()];
     const delivered = within(this.ports.time, this.policy.stopGrace ?? usualStopGrace, this.#deliveries.ended());
     await Promise.all([delivered, ...cells.map((cell) => cell.close())]);
@@ -130,8 +129,8 @@ export class Supervisor {
       ports: this.ports,
       policy: this.policy,
       gate: this.gate,
-      couriers: this.post.couriers,
-      webhooks: () => this.post.webhooks.hearing(id),
+      couriers: this.dispatcher.couriers,
+      webhooks: () => this.dispatcher.webhooks.hearing(id),
       queueHost: queueHostOf(this.ports),
       live: (live) => void Promise.resolve().then(() => this.#live(live)),
       closed: (closed, verdict, wasLive) => this.#closed(closed, verdict, wasLive),
@@ -162,7 +161,7 @@ export class Supervisor {
     this.#cells.delete(id);
     this.#records.delete(id);
     this.#restoring.delete(id);
-    this.post.forget(id);
+    this.dispatcher.forget(id);
   }
 
   byToken(token: string): InstanceId | null {
@@ -236,7 +235,7 @@ export class Supervisor {
       handshakesWaiting: this.gate.waiting,
       barrier: this.gate.barrier,
       loopLagMs: this.ports.loopLagMs(),
-      outbox: this.post.sweeper.outstanding,
+      outbox: this.dispatcher.sweeper.outstanding,
       instances,
     };
   }

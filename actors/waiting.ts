@@ -4,15 +4,18 @@ import type { Time } from './ports.ts';
 /** Milliseconds until what needs a storage that is away is tried again. */
 export const storageRetryMs = 1_000;
 
-/** Whether `promise` ended, either way, within `ms`. */
-export const within = (time: Time, ms: number, promise: Promise<unknown>): Promise<boolean> =>
+/** How work stood at its limit; `late` work goes on by itself. */
+export type Ending = 'done' | 'failed' | 'late';
+
+/** Resolves when the work has ended, at the latest after `ms`. Never rejects. */
+export const within = (time: Pick<Time, 'setTimeout' | 'clearTimeout'>, ms: number, work: Promise<unknown>): Promise<Ending> =>
   new Promise((resolve) => {
-    const timer = time.setTimeout(() => resolve(false), ms);
-    const end = (): void => {
+    const timer = time.setTimeout(() => resolve('late'), ms);
+    const end = (ending: Ending) => (): void => {
       time.clearTimeout(timer);
-      resolve(true);
+      resolve(ending);
     };
-    promise.then(end, end);
+    work.then(end('done'), end('failed'));
   });
 
 /** A pause that can be cut short: this time, or for good. */

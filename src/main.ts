@@ -1,1 +1,21 @@
-main.cjs
+// The entry. Plain JavaScript behind the name main.ts (a link), so that a Node that cannot run TypeScript says what is missing
+// instead of failing over the file's ending.
+'use strict';
+
+const needed = 24;
+const major = Number(process.versions.node.split('.')[0]);
+
+if (major < needed) {
+  process.stderr.write(
+    `Dormouse needs Node ${needed} or later, and this is Node ${process.versions.node}.\n` +
+      'Run "npm ci" once, then "npm start": the scripts use a Node of their own.\n',
+  );
+  process.exitCode = 1;
+} else {
+  import('./start.ts')
+    .then(({ start }) => start(process.argv.slice(2)))
+    .catch((error) => {
+      process.stderr.write(`${error instanceof Error ? error.stack : error}\n`);
+      process.exit(1);
+    });
+}

@@ -2,18 +2,18 @@
 import { createHash, randomBytes, randomInt } from 'node:crypto';
 import { isIP } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { setImmediate as turn } from 'node:timers/promises';
 import { createGateway, type RunningGateway } from '#actors/gateway.ts';
-import type { Chance, Log, Receiver, Time } from '#actors/ports.ts';
+import type { Chance, Log, Receiver } from '#actors/ports.ts';
+import { within } from '#actors/waiting.ts';
 import { baseUrlOf, type Settings } from '#config/load.ts';
 import { encryptionKey, openDataDir } from '#config/secrets.ts';
 import { buildApp } from '#src/http/app.ts';
 import { createLinkPreviews } from '#src/media/link-preview.ts';
 import { createMedia } from '#src/media/media.ts';
 import { createPlatform } from '#src/platform/platform.ts';
-import { within } from '#src/platform/within.ts';
 import { policyOf } from '#src/policy.ts';
 import { openStorage } from '#src/storage/open.ts';
+import { systemTime as time } from '#src/system-time.ts';
 import { createAddressGuard } from '#src/webhooks/address-guard.ts';
 import { createReceiver } from '#src/webhooks/receiver.ts';
 import { signer } from '#src/webhooks/signature.ts';
@@ -34,13 +34,6 @@ const chance: Chance = {
   random: () => Math.random(),
   hex: (bytes) => randomBytes(bytes).toString('hex'),
   token: (length) => Array.from({ length }, () => letters[randomInt(letters.length)]).join(''),
-};
-
-const time: Time = {
-  now: () => Date.now(),
-  turn: () => turn(),
-  setTimeout: (fn, ms) => setTimeout(fn, ms),
-  clearTimeout: (id) => clearTimeout(id as NodeJS.Timeout),
 };
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -175,7 +168,7 @@ export async function startService(
     closers.add('http', async () => {
       const answered = app.close();
       // A request that waits for a session, or for the platform, is answered when the sessions are closed.
-      if (!(await within(settings.stopGraceMs, answered))) await stopGateway();
+      if ((await within(time, settings.stopGraceMs, answered)) === 'late') await stopGateway();
       await answered;
     });
     await app.listen({ host: settings.host, port: settings.port }).catch((error: Error) => {

@@ -6,6 +6,9 @@ import { test } from 'node:test';
 import { nameOf, table } from '#config/settings.ts';
 import { readSourceTree, root, type SourceFileFacts } from './source-tree.ts';
 
+/** Helpers without any knowledge of the gateway. */
+const helpers = ['actors/keyed-mutex.ts', 'actors/waiting.ts'];
+
 /** What a folder may import from the project. The longest name that fits a file counts. */
 const reach: Readonly<Record<string, readonly string[]>> = {
   actors: ['actors/'],
@@ -13,9 +16,17 @@ const reach: Readonly<Record<string, readonly string[]>> = {
   'src/contract': ['src/contract/', 'actors/gateway.ts', 'actors/model.ts', 'actors/face.ts'],
   'src/http': ['src/http/', 'src/contract/', 'actors/gateway.ts'],
   'src/media': ['src/media/', 'src/webhooks/', 'actors/ports.ts'],
-  'src/platform': ['src/platform/', 'src/media/', 'actors/ports.ts', 'actors/model.ts'],
+  'src/platform': ['src/platform/', 'src/media/', 'src/system-time.ts', ...helpers, 'actors/ports.ts', 'actors/model.ts'],
   'src/sandbox': ['src/sandbox/'],
-  'src/storage': ['src/storage/', 'src/contract/', 'src/platform/vault.ts', 'actors/ports.ts', 'actors/model.ts'],
+  'src/storage': [
+    'src/storage/',
+    'src/contract/',
+    'src/platform/vault.ts',
+    'src/system-time.ts',
+    ...helpers,
+    'actors/ports.ts',
+    'actors/model.ts',
+  ],
   'src/webhooks': ['src/webhooks/', 'actors/ports.ts'],
   // The composition: files that stand in src/ itself.
   'src/*': ['src/', 'config/', 'actors/'],

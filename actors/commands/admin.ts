@@ -2,7 +2,7 @@
 import type { Gateway } from '../face.ts';
 import { done, refuse, type Result } from '../model.ts';
 import type { Ports } from '../ports.ts';
-import { createLine } from '../session/line.ts';
+import { createMutex } from '../keyed-mutex.ts';
 
 interface Stored {
   readonly hash: string;
@@ -33,7 +33,7 @@ export async function createAdmin(ports: Ports, configured: string | null, coold
       : { hash: made === null ? wanted : digest(made), replaces: wanted, rotatedAt: 0 };
   if (current !== stored) await settings.set(key, JSON.stringify(current));
 
-  const line = createLine();
+  const serially = createMutex();
   const rotate = async (): Promise<Result<string>> => {
     const pause = { from: current.rotatedAt, to: current.rotatedAt + cooldown };
     const wait = pause.to - time.now();
@@ -48,6 +48,6 @@ export async function createAdmin(ports: Ports, configured: string | null, coold
   return {
     made,
     isAdmin: (token) => digest(token) === current.hash,
-    rotateAdminToken: () => line.run(key, rotate),
+    rotateAdminToken: () => serially(rotate),
   };
 }

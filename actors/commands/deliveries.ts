@@ -1,5 +1,5 @@
 /** Commands on deliveries: what waits and why, sending again, trying a receiver. */
-import { letterOf } from '../events/envelope.ts';
+import { webhookRequestOf } from '../events/webhook-request.ts';
 import { listensTo } from '../events/filter.ts';
 import type { DeliveryFilter, DeliveryPage, DeliveryView, Gateway, ReplayFilter, WebhookTest } from '../face.ts';
 import { deliveryStates, done, eventTypes, refuse, type DeliveryRecord, type InstanceId, type Result, type Webhook } from '../model.ts';
@@ -13,17 +13,17 @@ const replayable = deliveryStates.filter((state) => state !== 'waiting');
 const isOver = ({ state }: DeliveryRecord): boolean => state === 'dead' || state === 'delivered';
 
 /** Those of the owner, or the one that was asked for. */
-const chosen = ({ post }: Supervisor, owner: InstanceId | null, id: string | undefined): Result<readonly Webhook[]> => {
-  const own = post.webhooks.own(owner);
+const chosen = ({ dispatcher }: Supervisor, owner: InstanceId | null, id: string | undefined): Result<readonly Webhook[]> => {
+  const own = dispatcher.webhooks.own(owner);
   const found = id === undefined ? own : own.filter((webhook) => webhook.id === id);
   if (found.length > 0 || (id === undefined && owner !== null)) return done(found);
   return refuse('notFound', owner === null ? 'Global webhook not found' : 'Webhook not found');
 };
 
-const viewOf = ({ post }: Supervisor, record: DeliveryRecord): DeliveryView => {
+const viewOf = ({ dispatcher }: Supervisor, record: DeliveryRecord): DeliveryView => {
   if (isOver(record)) return { ...record, nextAttempt: 0, reason: record.error };
-  if (!post.webhooks.get(record.webhookId)?.enabled) return { ...record, nextAttempt: 0, reason: 'the webhook is not enabled' };
-  const paused = post.pausedUntil(record.webhookId);
+  if (!dispatcher.webhooks.get(record.webhookId)?.enabled) return { ...record, nextAttempt: 0, reason: 'the webhook is not enabled' };
+  const paused = dispatcher.pausedUntil(record.webhookId);
   const reason = record.error || (paused > 0 ? 'the receiver failed several times in a row' : '');
   return { ...record, nextAttempt: Math.max(record.notBefore, paused), reason };
 };
@@ -35,7 +35,7 @@ async function look(supervisor: Supervisor, webhooks: readonly Webhook[], filter
   const [page, tallies] = await Promise.all([deliveries.list({ webhooks: ids, state, limit, offset }), deliveries.tally(ids)]);
   const queues = ids.map((webhookId) => {
     const { waiting = 0, parked = 0, bytes = 0 } = tallies.find((tally) => tally.webhookId === webhookId) ?? {};
-    return { webhookId, waiting, parked, bytes, dropped: supervisor.post.sweeper.dropped(webhookId) };
+    return { webhookId, waiting, parked, bytes, dropped: supervisor.dispatcher.sweeper.dropped(webhookId) };
   });
   return { deliveries: page.deliveries.map((record) => viewOf(supervisor, record)), more: page.more, queues };
 }
@@ -56,11 +56,11 @@ async function replay(supervisor: Supervisor, webhooks: readonly Webhook[], filt
   return count;
 }
 
-async function tryOut({ ports, post }: Supervisor, webhook: Webhook, type: string): Promise<WebhookTest> {
+async function tryOut({ ports, dispatcher }: Supervisor, webhook: Webhook, type: string): Promise<WebhookTest> {
   const { receiver, signer, chance, time } = ports;
   const started = time.now();
   const content = { eventId: `test_${chance.hex(12)}`, type, messageType: '', body: JSON.stringify({ test: true }) };
-  const { url, body, headers } = letterOf(webhook, post.sender(webhook.instanceId), content, started, signer);
+  const { url, body, headers } = webhookRequestOf(webhook, dispatcher.sender(webhook.instanceId), content, started, signer);
   const outcome = await receiver.post(url, body, headers);
   return { id: content.eventId, url, outcome, ms: time.now() - started };
 }

@@ -3,7 +3,7 @@ import type { Gateway, SendOptions } from '../face.ts';
 import { done, refuse, type Message, type Result } from '../model.ts';
 import type { TextSend, Transmission } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
-import { createLine, type Line } from '../session/line.ts';
+import { createKeyedMutex, type KeyedMutex } from '../keyed-mutex.ts';
 import { accept, giveUp, transmit } from '../session/sending.ts';
 import type { Supervisor } from '../supervisor.ts';
 import { fillPlaceholders, hasPlaceholders } from '../text.ts';
@@ -15,9 +15,9 @@ type MessageCommands = Pick<Gateway, 'sendText' | 'findMessages' | 'findChats' |
 const readLimit = 500;
 
 export function messageCommands(supervisor: Supervisor): MessageCommands {
-  const lines = new WeakMap<Cell, Line>();
-  const lineOf = (cell: Cell): Line => {
-    const line = lines.get(cell) ?? createLine();
+  const lines = new WeakMap<Cell, KeyedMutex>();
+  const lineOf = (cell: Cell): KeyedMutex => {
+    const line = lines.get(cell) ?? createKeyedMutex();
     lines.set(cell, line);
     return line;
   };

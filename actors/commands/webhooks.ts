@@ -2,6 +2,7 @@
 import type { ErrorHistory, Gateway, SavedWebhooks, WebhookInput } from '../face.ts';
 import { changeOf } from '../events/webhook-config.ts';
 import { privateOf } from '../events/webhook-secrets.ts';
+import { createKeyedMutex } from '../keyed-mutex.ts';
 import { done, refuse, type InstanceId, type Result, type Webhook } from '../model.ts';
 import type { Supervisor } from '../supervisor.ts';
 
@@ -11,32 +12,23 @@ type WebhookCommands = Pick<
 >;
 
 export function webhookCommands(supervisor: Supervisor): WebhookCommands {
-  const { ports, post } = supervisor;
+  const { ports, dispatcher } = supervisor;
 
   /** One change at a time for each owner: two simple-mode requests at once must not make two webhooks. */
-  const tails = new Map<InstanceId | null, Promise<unknown>>();
-  const inTurn = <T>(id: InstanceId | null, task: () => Promise<T>): Promise<T> => {
-    const turn = (tails.get(id) ?? Promise.resolve()).then(task, task);
-    tails.set(id, turn);
-    void turn.then(
-      () => tails.get(id) === turn && tails.delete(id),
-      () => tails.get(id) === turn && tails.delete(id),
-    );
-    return turn;
-  };
+  const mutex = createKeyedMutex();
 
   const save = async (webhook: Webhook, input: WebhookInput): Promise<Result<string>> => {
     const secrets = privateOf(webhook, input, ports.signer);
     if (!secrets.ok) return secrets;
     const next = { ...webhook, ...secrets.value };
     await ports.webhooks.save(next);
-    post.set(next);
+    dispatcher.set(next);
     return done(input.secret === true ? next.id : '');
   };
   const remove = async (ids: readonly string[]): Promise<Result<string>> => {
     for (const id of ids) {
       await ports.webhooks.remove(id);
-      post.remove(id);
+      dispatcher.remove(id);
     }
     return done('');
   };
@@ -45,21 +37,21 @@ export function webhookCommands(supervisor: Supervisor): WebhookCommands {
       const objection = ports.receiver.objection(input.url);
       if (objection !== null) return refuse('invalid', objection);
     }
-    const situation = { instanceId: id, current: post.webhooks.own(id), newId: ports.chance.hex(12), now: ports.time.now() };
+    const situation = { instanceId: id, current: dispatcher.webhooks.own(id), newId: ports.chance.hex(12), now: ports.time.now() };
     const change = changeOf(situation, input);
     if (!change.ok) return change;
     const revealed = 'save' in change.value ? await save(change.value.save, input) : await remove(change.value.remove);
-    return revealed.ok ? done({ webhooks: post.webhooks.own(id), revealed: revealed.value }) : revealed;
+    return revealed.ok ? done({ webhooks: dispatcher.webhooks.own(id), revealed: revealed.value }) : revealed;
   };
   const history = (errors: ErrorHistory['errors']): ErrorHistory => ({ since: supervisor.since, errors });
 
   return {
-    webhooks: (id) => post.webhooks.own(id),
-    saveWebhook: (id, input) => inTurn(id, () => apply(id, input)),
+    webhooks: (id) => dispatcher.webhooks.own(id),
+    saveWebhook: (id, input) => mutex.run(id, () => apply(id, input)),
     webhookErrors: (id) => history(supervisor.cell(id)?.history.errors ?? []),
-    globalWebhook: () => post.webhooks.own(null)[0] ?? null,
-    saveGlobalWebhook: (input) => inTurn(null, () => apply(null, { ...input, action: '', id: '', enabled: input.enabled ?? true })),
-    globalWebhookErrors: () => history(post.globalHistory.errors),
+    globalWebhook: () => dispatcher.webhooks.own(null)[0] ?? null,
+    saveGlobalWebhook: (input) => mutex.run('', () => apply(null, { ...input, action: '', id: '', enabled: input.enabled ?? true })),
+    globalWebhookErrors: () => history(dispatcher.globalHistory.errors),
     subscribe(id, onEvent, onEnd) {
       const cell = supervisor.cell(id);
       if (cell) return cell.feed.subscribe(onEvent, onEnd);

@@ -5,12 +5,13 @@
  * waiting, so that a chat stays in order; after those the row is parked in the outbox and its lane goes on.
  */
 import type { Attempt, Log, OutboxStore, Receiver, Signer, Time } from '../ports.ts';
+import { StorageUnavailable } from '../ports.ts';
 import type { Delivery, DeliveryError, InstanceId, LastAttempt, Webhook } from '../model.ts';
 import { between, type DeliveryPolicy } from '../policy/policy.ts';
 import { Alarm } from './alarm.ts';
 import type { Circuit } from './circuit.ts';
-import { Departures } from './departures.ts';
-import { envelope, Letters, type Sender } from './envelope.ts';
+import { FinishedDeliveries } from './finished-deliveries.ts';
+import { envelope, WebhookRequests, type Sender } from './webhook-request.ts';
 import { stillWants } from './filter.ts';
 import { createLanes } from './lanes.ts';
 import type { Slots } from './slots.ts';
@@ -68,7 +69,7 @@ export class Courier {
   readonly #due: Alarm;
   /** The circuit lets a probe through. */
   readonly #probe: Alarm;
-  readonly #over: Departures;
+  readonly #over: FinishedDeliveries;
   readonly #circuit: Circuit;
   /** Rows that left memory, or the outbox, while a page is read: the page may hold them as they were. */
   readonly #left = new Set<number>();
@@ -78,7 +79,7 @@ export class Courier {
   /** Rows were committed while a page was read: they may be in neither. */
   #missed = false;
   #stopped = false;
-  readonly #letters = new Letters();
+  readonly #requests = new WebhookRequests();
   /** The last address, taken apart. */
   #known = { url: '', host: '' };
 
@@ -87,7 +88,7 @@ export class Courier {
     this.#host = input.host;
     this.#crashed = crashed;
     this.#circuit = input.host.circuit(input.webhookId);
-    this.#over = new Departures(input.host.outbox, input.host.policy);
+    this.#over = new FinishedDeliveries(input.host.outbox, input.host.policy);
     this.#due = new Alarm(input.host.time, () => this.#readMore());
     this.#probe = new Alarm(input.host.time, () => this.#pump());
   }
@@ -157,7 +158,7 @@ export class Courier {
   #run(task: () => Promise<void>, again: () => void): void {
     task().catch((error: unknown) => {
       if (this.#stopped) return;
-      if (error instanceof Error && error.name === 'StorageUnavailable') return this.#later(storageRetryMs, again);
+      if (error instanceof StorageUnavailable) return this.#later(storageRetryMs, again);
       this.#crash(error);
     });
   }
@@ -281,7 +282,7 @@ export class Courier {
     const { time, receiver, signer, log } = this.#host;
     const { instanceId } = this.#input;
     const started = time.now();
-    const { url, body, headers } = this.#letters.of(webhook, this.#host.sender(instanceId), row, started, signer);
+    const { url, body, headers } = this.#requests.of(webhook, this.#host.sender(instanceId), row, started, signer);
     const outcome = await receiver.post(url, body, headers);
     const fields = { instance: instanceId, webhook: webhook.id, event: row.type, attempt: row.attempts + 1, status: outcome.status };
     log[outcome.ok ? 'debug' : 'info']({ ...fields, ms: time.now() - started }, 'webhook.attempted');

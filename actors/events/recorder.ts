@@ -5,7 +5,7 @@
  * milliseconds more, unless somebody waits for an entry.
  */
 import type { Entry } from '../model.ts';
-import type { Committed, Log, Time } from '../ports.ts';
+import { StorageUnavailable, type Committed, type Log, type Time } from '../ports.ts';
 import { Pause } from '../waiting.ts';
 
 export interface RecorderInput {
@@ -178,7 +178,7 @@ export class Recorder {
         return;
       } catch (error) {
         const surprise = error instanceof Error ? error : new Error(String(error));
-        if (surprise.name === 'StorageUnavailable') group = await this.#outlast(surprise, group);
+        if (surprise instanceof StorageUnavailable) group = await this.#outlast(surprise, group);
         else if (group.length > 1) return this.#commitOneByOne(group);
         else return this.#giveUp(group, surprise);
       }

@@ -13,14 +13,14 @@ export interface Slots {
 }
 
 /** Those that wait for a place at one host. The first is taken without moving the others, which may be hundreds. */
-interface Line {
+interface HostQueue {
   waiting: (() => void)[];
   next: number;
 }
 
 const longestTrail = 256;
 
-const takeFirst = (line: Line): (() => void) | undefined => {
+const takeFirst = (line: HostQueue): (() => void) | undefined => {
   const first = line.waiting[line.next];
   line.next += 1;
   if (line.next >= longestTrail) {
@@ -33,7 +33,7 @@ const takeFirst = (line: Line): (() => void) | undefined => {
 export function createSlots({ total, perHost }: SlotLimits): Slots {
   const taken = new Map<string, number>();
   /** In the order in which the hosts get their turns; none is empty. */
-  const lines = new Map<string, Line>();
+  const lines = new Map<string, HostQueue>();
   let busy = 0;
 
   const hasRoom = (host: string): boolean => busy < total && (taken.get(host) ?? 0) < perHost;

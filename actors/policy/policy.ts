@@ -1,7 +1,6 @@
 /** Every constant of reconnection, admission and delivery in one record; `config/` supplies it, tests shorten it. Times in milliseconds. */
 import type { SlotLimits } from '../events/slots.ts';
-import type { GateLimits } from './gate.ts';
-import type { OutageRule } from './outage.ts';
+import type { GateLimits, OutageRule } from './gate.ts';
 
 export interface Policy {
   /** Back-off: `U(0.5, 1) · min(max, min · 2^n)`; n returns to 0 after `stable` of connection. */

@@ -1,6 +1,7 @@
 /** Keeps the record of one instance: changed in memory at once, in storage soon after and in order. */
+import { createMutex } from '../keyed-mutex.ts';
 import type { InstancePatch, InstanceRecord } from '../model.ts';
-import type { InstanceStore, Log, Time } from '../ports.ts';
+import { StorageUnavailable, type InstanceStore, type Log, type Time } from '../ports.ts';
 import { Pause } from '../waiting.ts';
 
 const retryMs = 500;
@@ -13,7 +14,7 @@ export class RecordKeeper {
   readonly #patience: Pause;
   #waiting: InstancePatch | null = null;
   #writing: Promise<void> | null = null;
-  #turn: Promise<void> = Promise.resolve();
+  readonly #serially = createMutex();
 
   constructor(record: InstanceRecord, store: InstanceStore, time: Time, log: Log) {
     this.record = record;
@@ -47,7 +48,7 @@ export class RecordKeeper {
 
   /** One statement at a time, with all that is noted: the last word counts, whichever way it was said. What fails stays noted. */
   #store(patch: InstancePatch): Promise<void> {
-    const turn = this.#turn.then(async () => {
+    return this.#serially(async () => {
       const noted = this.#waiting;
       this.#waiting = null;
       try {
@@ -60,8 +61,6 @@ export class RecordKeeper {
       }
       this.record = { ...this.record, ...patch, ...(this.#waiting as InstancePatch | null), updated: this.#time.now() };
     });
-    this.#turn = turn.catch(() => undefined);
-    return turn;
   }
 
   async #write(): Promise<void> {
@@ -70,7 +69,7 @@ export class RecordKeeper {
       try {
         await this.#store({});
       } catch (error) {
-        const away = (error as Error).name === 'StorageUnavailable';
+        const away = error instanceof StorageUnavailable;
         if (away) await this.#patience.wait(retryMs);
         if (away && !this.#patience.ended) continue;
         this.#log.error({ instance: this.record.id, error }, 'record.refused');

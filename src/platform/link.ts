@@ -2,15 +2,16 @@
 import type { Message } from '#actors/model.ts';
 import type { Close, Composed, LinkHost, Log, OpenOptions, PlatformFact, PlatformLink, ReadKey, TextSend } from '#actors/ports.ts';
 import { EpochLost, StorageUnavailable } from '#actors/ports.ts';
-import { type AuthState, openAuthState, storedCredentials } from './auth-state.ts';
-import { ownCloses } from './close-cause.ts';
+import { type AuthState, openAuthState, storedCredentials } from './keys/auth-state.ts';
+import { ownCloses } from './connection/close-cause.ts';
 import { isGroup, isLid, isPerson } from './jid.ts';
-import { type Deadlines, openSession, type Session } from './session.ts';
-import { composeText, type Preview, recompose } from './to-baileys.ts';
-import type { Trust } from './trust.ts';
-import type { SharedTurns } from './turns.ts';
+import { type Deadlines, openSession, type Session } from './connection/session.ts';
+import { composeText, type Preview, recompose } from './outbound/compose.ts';
+import type { Trust } from './connection/trust.ts';
+import type { SharedTurns } from './connection/turns.ts';
 import { CorruptCredentials, type Vault } from './vault.ts';
-import { within } from './within.ts';
+import { within } from '#actors/waiting.ts';
+import { systemTime } from '#src/system-time.ts';
 
 /** What all links share. */
 export interface LinkParts {
@@ -73,7 +74,7 @@ export class BaileysLink implements PlatformLink {
       this.#orderly = true;
       if (this.#auth?.clean) this.#forget();
     });
-    await within(this.#parts.deadlines.close, this.#work);
+    await within(systemTime, this.#parts.deadlines.close, this.#work);
   }
 
   async logout(): Promise<boolean> {
@@ -82,7 +83,7 @@ export class BaileysLink implements PlatformLink {
     const told =
       session !== null &&
       session.loggedIn &&
-      (await within(this.#parts.deadlines.close / 2, session.line.sock.logout('logged out by the gateway')));
+      (await within(systemTime, this.#parts.deadlines.close / 2, session.connection.sock.logout('logged out by the gateway'))) === 'done';
     await this.close();
     return told;
   }
@@ -95,8 +96,8 @@ export class BaileysLink implements PlatformLink {
   async discard(how: 'delete' | 'setAside', reason: string): Promise<void> {
     // What is still on its way to the storage would come back from the dead.
     while (this.#auth !== null && !this.#auth.clean) {
-      const stored = await within(this.#parts.deadlines.close, this.#auth.settled());
-      if (!stored && this.#auth !== null) throw new StorageUnavailable('keys of the session are still being stored');
+      const ending = await within(systemTime, this.#parts.deadlines.close, this.#auth.settled());
+      if (ending !== 'done' && this.#auth !== null) throw new StorageUnavailable('keys of the session are still being stored');
     }
     this.#forget();
     await this.#parts.vault.discard(this.#host.id, this.#host.epoch, how, reason);
@@ -104,21 +105,21 @@ export class BaileysLink implements PlatformLink {
 
   async compose(send: TextSend): ReturnType<PlatformLink['compose']> {
     const session = this.#session;
-    return session?.loggedIn ? composeText(send, session.line) : notOpen;
+    return session?.loggedIn ? composeText(send, session.connection) : notOpen;
   }
 
   recompose(message: Message): Composed {
     const session = this.#session;
-    if (session !== null) return recompose(message, session.line);
+    if (session !== null) return recompose(message, session.connection);
     return { message, transmit: async () => ({ ok: false, reason: 'closed', error: notOpen.message }) };
   }
 
   presence(presence: 'available' | 'unavailable'): Promise<boolean> {
-    return this.#tell('presence', ({ line }) => line.sock.sendPresenceUpdate(presence));
+    return this.#tell('presence', ({ connection }) => connection.sock.sendPresenceUpdate(presence));
   }
 
   chatState(chatId: string, state: 'composing' | 'recording' | 'paused'): Promise<boolean> {
-    return this.#tell('chatState', ({ line }) => line.sock.sendPresenceUpdate(state, chatId));
+    return this.#tell('chatState', ({ connection }) => connection.sock.sendPresenceUpdate(state, chatId));
   }
 
   markRead(keys: readonly ReadKey[]): Promise<boolean> {
@@ -128,7 +129,7 @@ export class BaileysLink implements PlatformLink {
       const direct = isLid(sender) || isPerson(sender) ? sender : chatId;
       return { remoteJid: group ? chatId : direct, id: messageId, fromMe: false, ...(group ? { participant: sender } : {}) };
     });
-    return this.#tell('markRead', ({ line }) => line.sock.readMessages(receipts));
+    return this.#tell('markRead', ({ connection }) => connection.sock.readMessages(receipts));
   }
 
   lastFrameAt(): number {

@@ -3,15 +3,15 @@ import { randomUUID } from 'node:crypto';
 import type { Message } from '#actors/model.ts';
 import type { Chance, LinkHost, Log, Platform } from '#actors/ports.ts';
 import { BaileysLink } from './link.ts';
-import { quietConsole } from './quiet-console.ts';
-import { repairSessionTrials } from './session-trials.ts';
-import type { Deadlines } from './session.ts';
-import type { Preview } from './to-baileys.ts';
-import { createTrust } from './trust.ts';
-import { type SharedTurns, Turns } from './turns.ts';
+import { quietConsole } from './connection/quiet-console.ts';
+import { repairSessionTrials } from './keys/session-trials.ts';
+import type { Deadlines } from './connection/session.ts';
+import type { Preview } from './outbound/compose.ts';
+import { createTrust } from './connection/trust.ts';
+import { type SharedTurns, Turns } from './connection/turns.ts';
 import type { Vault } from './vault.ts';
 
-export type { Deadlines } from './session.ts';
+export type { Deadlines } from './connection/session.ts';
 
 /**
  * Bytes. Keys are small buffers that live as long as their session, and each keeps the whole slab alive that it was cut from. With Node's slabs

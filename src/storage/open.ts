@@ -2,22 +2,22 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Log, SettingStore, Stores } from '#actors/ports.ts';
 import type { Vault } from '#src/platform/vault.ts';
-import { makeChatStore } from './chats.ts';
-import { isInUse, openDatabase, type Database } from './database.ts';
-import { makeDeliveryStore } from './deliveries.ts';
-import { startEmbedded, type EmbeddedServer } from './embedded.ts';
-import { makeInstanceStore } from './instances.ts';
-import { makeJournal } from './journal.ts';
-import { makeMessageStore } from './messages.ts';
-import { migrate } from './orm.ts';
-import { makeOutboxStore } from './outbox.ts';
-import { makeSealer, placeOf, type Sealer } from './sealing.ts';
-import { takeTenancy, type Tenancy } from './tenancy.ts';
-import { makeVault } from './vault.ts';
-import { makeSettingStore, makeWebhookStore } from './webhooks.ts';
+import { makeChatStore } from './stores/chats.ts';
+import { isInUse, openDatabase, type Database } from './postgres/database.ts';
+import { makeDeliveryStore } from './stores/deliveries.ts';
+import { startEmbedded, type EmbeddedServer } from './postgres/embedded.ts';
+import { makeInstanceStore } from './stores/instances.ts';
+import { makeJournal } from './journal/journal.ts';
+import { makeMessageStore } from './stores/messages.ts';
+import { migrate } from './postgres/orm.ts';
+import { makeOutboxStore } from './stores/outbox.ts';
+import { makeSealer, placeOf, type Sealer } from './vault/sealing.ts';
+import { takeTenancy, type Tenancy } from './postgres/tenancy.ts';
+import { makeVault } from './vault/vault.ts';
+import { makeSettingStore, makeWebhookStore } from './stores/webhooks.ts';
 
-export { migrate } from './orm.ts';
-export { startEmbedded, type EmbeddedServer } from './embedded.ts';
+export { migrate } from './postgres/orm.ts';
+export { startEmbedded, type EmbeddedServer } from './postgres/embedded.ts';
 
 export interface StorageOptions {
   /** Null: an embedded server in `dataDir`. */

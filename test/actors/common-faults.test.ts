@@ -1,7 +1,7 @@
 /** Faults that many sessions have in common: a client that is too old, an outage, a suspension; and the figures that tell of them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createOutageWatch } from '#actors/policy/outage.ts';
+import { createOutageWatch } from '#actors/policy/gate.ts';
 import { settle } from '#test/fakes/time.ts';
 import { liveChart } from './session/chart.ts';
 import { staged, type Stage } from './stage.ts';

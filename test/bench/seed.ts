@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { initAuthCreds } from '@whiskeysockets/baileys';
 import type { Log } from '#actors/ports.ts';
 import { encryptionKey } from '#config/secrets.ts';
-import { encodeCredentials } from '#src/platform/key-codec.ts';
-import { openDatabase, type Database, type Statement } from '#src/storage/database.ts';
-import { startEmbedded } from '#src/storage/embedded.ts';
-import { makeSealer, placeOf, tokenHash, type Sealer } from '#src/storage/sealing.ts';
+import { encodeCredentials } from '#src/platform/keys/key-codec.ts';
+import { openDatabase, type Database, type Statement } from '#src/storage/postgres/database.ts';
+import { startEmbedded } from '#src/storage/postgres/embedded.ts';
+import { makeSealer, placeOf, tokenHash, type Sealer } from '#src/storage/vault/sealing.ts';
 import { numberOf } from './bench.ts';
 
 const quiet: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };

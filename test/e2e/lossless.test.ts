@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { openDatabase } from '#src/storage/database.ts';
-import { startEmbedded } from '#src/storage/embedded.ts';
+import { openDatabase } from '#src/storage/postgres/database.ts';
+import { startEmbedded } from '#src/storage/postgres/embedded.ts';
 import type { Account } from '#test/support/account.ts';
 import { quietLog } from '#test/support/database.ts';
 import { randomOf } from '#test/support/random.ts';

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type AnyMessageContent, generateWAMessage, proto, type WAMessage } from '@whiskeysockets/baileys';
 import type { Message } from '#actors/model.ts';
-import { contentJson, spelled } from '#src/platform/content-json.ts';
+import { contentJson, spelled } from '#src/platform/events/content-json.ts';
 import type { Directory } from '#src/platform/directory.ts';
-import { convertMessage } from '#src/platform/from-message.ts';
+import { convertMessage } from '#src/platform/events/from-message.ts';
 
 const me = { pn: '5511900000001@s.whatsapp.net', lid: '111111111111111@lid', name: 'Ana' };
 const friend = { pn: '5511900000002@s.whatsapp.net', lid: '222222222222222@lid' };

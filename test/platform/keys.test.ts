@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EpochLost } from '#actors/ports.ts';
-import { openAuthState } from '#src/platform/auth-state.ts';
+import { openAuthState } from '#src/platform/keys/auth-state.ts';
 import { CorruptCredentials } from '#src/platform/vault.ts';
 import { createFakeVault, type FakeVault } from '#test/fakes/vault.ts';
 import { preKeys, quietLog } from './setup.ts';

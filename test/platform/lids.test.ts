@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEFAULT_CONNECTION_CONFIG, type SignalKeyStoreWithTransaction } from '@whiskeysockets/baileys';
-import { createBaileysLogger } from '#src/platform/baileys-logger.ts';
-import { rememberLids } from '#src/platform/lid-memory.ts';
+import { createBaileysLogger } from '#src/platform/connection/baileys-logger.ts';
+import { rememberLids } from '#src/platform/keys/lid-memory.ts';
 import { quietLog } from '#test/support/database.ts';
 
 type Mapping = Parameters<typeof rememberLids>[0];

@@ -10,9 +10,9 @@ import {
   type SignalDataSet,
   type SignalKeyStore,
 } from '@whiskeysockets/baileys';
-import { type AuthState, openAuthState } from '#src/platform/auth-state.ts';
-import { createBaileysLogger } from '#src/platform/baileys-logger.ts';
-import { ratchetsOf } from '#src/platform/ratchets.ts';
+import { type AuthState, openAuthState } from '#src/platform/keys/auth-state.ts';
+import { createBaileysLogger } from '#src/platform/connection/baileys-logger.ts';
+import { ratchetsOf } from '#src/platform/keys/ratchets.ts';
 import type { FakeVault } from '#test/fakes/vault.ts';
 import { preKeys, quietLog } from './setup.ts';
 

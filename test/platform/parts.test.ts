@@ -3,16 +3,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Curve, type GroupMetadata } from '@whiskeysockets/baileys';
 import { sign, verify } from 'curve25519-js';
-import { createBaileysLogger } from '#src/platform/baileys-logger.ts';
-import { closeOf } from '#src/platform/close-cause.ts';
-import { createGroupCache } from '#src/platform/group-cache.ts';
+import { createBaileysLogger } from '#src/platform/connection/baileys-logger.ts';
+import { closeOf } from '#src/platform/connection/close-cause.ts';
+import { createGroupCache } from '#src/platform/connection/group-cache.ts';
 import { bare, resolveTarget, shortMessageId } from '#src/platform/jid.ts';
-import { quietConsole } from '#src/platform/quiet-console.ts';
-import { browserOf } from '#src/platform/socket-config.ts';
-import { createTransmissions } from '#src/platform/transmissions.ts';
-import { trustAddress } from '#src/platform/trust.ts';
-import { createTtlCache } from '#src/platform/ttl-cache.ts';
-import { verifySignature } from '#src/platform/xeddsa.ts';
+import { quietConsole } from '#src/platform/connection/quiet-console.ts';
+import { browserOf } from '#src/platform/connection/socket-config.ts';
+import { createTransmissions } from '#src/platform/outbound/transmissions.ts';
+import { trustAddress } from '#src/platform/connection/trust.ts';
+import { createTtlCache } from '#src/platform/connection/ttl-cache.ts';
+import { verifySignature } from '#src/platform/connection/xeddsa.ts';
 import { quietLog } from './setup.ts';
 
 const targets: readonly (readonly [string, string | RegExp])[] = [

@@ -1,10 +1,10 @@
 /** Ratchets over crashes: what was decrypted is never needed twice, and a contact can read whatever a killed gateway sends next. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { unstoredSends } from '#src/platform/chain-skip.ts';
-import { hashOf, plainType } from '#src/platform/ratchets.ts';
-import { repairSessionTrials } from '#src/platform/session-trials.ts';
-import { quietConsole } from '#src/platform/quiet-console.ts';
+import { unstoredSends } from '#src/platform/keys/unclean-runs.ts';
+import { hashOf, plainType } from '#src/platform/keys/ratchets.ts';
+import { repairSessionTrials } from '#src/platform/keys/session-trials.ts';
+import { quietConsole } from '#src/platform/connection/quiet-console.ts';
 import { createFakeVault, type FakeVault } from '#test/fakes/vault.ts';
 import { until } from '#test/support/until.ts';
 import { type Gateway, groupJid, makeContact, meet, type Party, read, type Sent, startGateway, write } from './parties.ts';

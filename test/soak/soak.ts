@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { openDatabase, type Database } from '#src/storage/database.ts';
-import { startEmbedded, type EmbeddedServer } from '#src/storage/embedded.ts';
+import { openDatabase, type Database } from '#src/storage/postgres/database.ts';
+import { startEmbedded, type EmbeddedServer } from '#src/storage/postgres/embedded.ts';
 import { Account, type InstanceSeen } from '#test/support/account.ts';
 import { quietLog } from '#test/support/database.ts';
 import { assertTold, Flow } from '#test/support/flow.ts';

@@ -1,8 +1,8 @@
 /** A database that does not serve us now is told from a mistake of ours: what waits for it is kept, and requests answer 503. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openDatabase } from '#src/storage/database.ts';
-import { explained } from '#src/storage/failures.ts';
+import { openDatabase } from '#src/storage/postgres/database.ts';
+import { explained } from '#src/storage/postgres/failures.ts';
 import { instance, webhook } from '#test/contract/samples.ts';
 import { quietLog, testDatabase } from '#test/support/database.ts';
 import { openNetwork } from '#test/support/network.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Chat, Entry, Message, MessageStatus, Past } from '#actors/model.ts';
 import type { Committed } from '#actors/ports.ts';
-import { isProgress } from '#src/storage/ledger.ts';
+import { isProgress } from '#src/storage/journal/ledger.ts';
 import { chat as sampleChat, instance, message as sample, owner, webhook } from '#test/contract/samples.ts';
 import { testDatabase } from '#test/support/database.ts';
 

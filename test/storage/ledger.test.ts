@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ChatLabel, Entry, Message, Past } from '#actors/model.ts';
 import { historyView } from '#src/contract/views.ts';
-import { reduceEntries } from '#src/storage/ledger.ts';
+import { reduceEntries } from '#src/storage/journal/ledger.ts';
 import { chat as sampleChat, message as sample, owner } from '#test/contract/samples.ts';
 
 const chatId = '551100000001@s.whatsapp.net';

@@ -1,14 +1,14 @@
 /** The cost of a question does not grow with the data of other instances: every plan goes by an index that begins with the instance. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { chatStatements, findStatements } from '#src/storage/chats.ts';
-import type { Statement } from '#src/storage/database.ts';
-import { deliveryStatements, listStatement } from '#src/storage/deliveries.ts';
-import { journalStatements } from '#src/storage/journal.ts';
-import { findStatement, messageStatements } from '#src/storage/messages.ts';
-import { outboxStatements } from '#src/storage/outbox.ts';
-import { stanzaStatements } from '#src/storage/stanza-log.ts';
-import { vaultStatements } from '#src/storage/vault.ts';
+import { chatStatements, findStatements } from '#src/storage/stores/chats.ts';
+import type { Statement } from '#src/storage/postgres/database.ts';
+import { deliveryStatements, listStatement } from '#src/storage/stores/deliveries.ts';
+import { journalStatements } from '#src/storage/journal/journal.ts';
+import { findStatement, messageStatements } from '#src/storage/stores/messages.ts';
+import { outboxStatements } from '#src/storage/stores/outbox.ts';
+import { stanzaStatements } from '#src/storage/vault/stanza-log.ts';
+import { vaultStatements } from '#src/storage/vault/vault.ts';
 import { instance, message, webhook } from '#test/contract/samples.ts';
 import { testDatabase } from '#test/support/database.ts';
 

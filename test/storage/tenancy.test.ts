@@ -1,7 +1,7 @@
 /** Only one process at a time has a database, whatever happens to its connection. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { takeTenancy } from '#src/storage/tenancy.ts';
+import { takeTenancy } from '#src/storage/postgres/tenancy.ts';
 import { quietLog, testDatabase } from '#test/support/database.ts';
 import { openNetwork } from '#test/support/network.ts';
 import { until } from '#test/support/until.ts';

@@ -1,7 +1,7 @@
 /** Credentials and keys: fenced by the epoch, sealed at rest, set aside or deleted. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { makeSealer, placeOf } from '#src/storage/sealing.ts';
+import { makeSealer, placeOf } from '#src/storage/vault/sealing.ts';
 import { instance, owner, message } from '#test/contract/samples.ts';
 import { testDatabase } from '#test/support/database.ts';
 

@@ -10,8 +10,8 @@ import { join } from 'node:path';
 import { after } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '#actors/ports.ts';
-import { isInUse, openDatabase, type Database } from '#src/storage/database.ts';
-import { startEmbedded, type EmbeddedServer } from '#src/storage/embedded.ts';
+import { isInUse, openDatabase, type Database } from '#src/storage/postgres/database.ts';
+import { startEmbedded, type EmbeddedServer } from '#src/storage/postgres/embedded.ts';
 import { openStorage, type Storage, type StorageOptions } from '#src/storage/open.ts';
 
 export const quietLog: Log = { info: () => undefined, warn: () => undefined, debug: () => undefined, error: () => undefined };

@@ -2,8 +2,8 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { openDatabase } from '#src/storage/database.ts';
-import { startEmbedded } from '#src/storage/embedded.ts';
+import { openDatabase } from '#src/storage/postgres/database.ts';
+import { startEmbedded } from '#src/storage/postgres/embedded.ts';
 import { quietLog } from './database.ts';
 import { databaseServers, removeFolder, signalTo, temporaryFolder } from './processes.ts';
 import { until } from './until.ts';

@@ -1,7 +1,7 @@
 /** A storm: everything that can happen to sessions, each so many times, in an order of chance. Two storms of one size are alike. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Fault } from '#src/sandbox/face.ts';
-import type { Database } from '#src/storage/database.ts';
+import type { Database } from '#src/storage/postgres/database.ts';
 import type { Account } from './account.ts';
 import type { Flow } from './flow.ts';
 import type { PlatformProcess } from './platform-process.ts';

@@ -1,8 +1,8 @@
-/** Streams of all instances: one feed per instance that someone listens to, or did a moment ago. */
+/** Streams of all instances: one stream per instance that someone listens to, or did a moment ago. */
 import type { ServerResponse } from 'node:http';
 import type { Gateway, InstanceId } from '#actors/gateway.ts';
 import type { HttpLog, StreamLimits } from '../options.ts';
-import { createFeed, type Feed } from './feed.ts';
+import { createInstanceStream, type InstanceStream } from './instance-stream.ts';
 import { comment } from './frame.ts';
 import { createSubscriber } from './subscriber.ts';
 import type { Subscription } from './subscription.ts';
@@ -18,39 +18,39 @@ const hello = comment('stream open');
 const heartbeat = comment('keep-alive');
 
 export const createHub = (gateway: Gateway, limits: StreamLimits, log: HttpLog): Hub => {
-  const feeds = new Map<InstanceId, Feed>();
+  const streams = new Map<InstanceId, InstanceStream>();
   let closed = false;
 
-  const feedOf = (id: InstanceId): Feed => {
-    const known = feeds.get(id);
+  const streamOf = (id: InstanceId): InstanceStream => {
+    const known = streams.get(id);
     if (known !== undefined) return known;
-    const feed = createFeed(gateway, id, limits, () => void feeds.delete(id));
-    if (!feed.ended) feeds.set(id, feed);
-    return feed;
+    const stream = createInstanceStream(gateway, id, limits, () => void streams.delete(id));
+    if (!stream.ended) streams.set(id, stream);
+    return stream;
   };
 
   const pulse = setInterval(() => {
-    for (const feed of feeds.values()) feed.ping(heartbeat);
+    for (const stream of streams.values()) stream.ping(heartbeat);
   }, limits.heartbeatMs).unref();
 
   return {
     open(id, subscription, lastEventId, response) {
       const subscriber = createSubscriber(response, subscription, limits);
       if (closed) return subscriber.end();
-      const feed = feedOf(id);
-      if (feed.ended) return subscriber.end();
+      const stream = streamOf(id);
+      if (stream.ended) return subscriber.end();
       subscriber.push(hello);
-      feed.join(subscriber, lastEventId);
-      log.debug({ instance: id, streams: feed.size }, 'stream.opened');
+      stream.join(subscriber, lastEventId);
+      log.debug({ instance: id, streams: stream.size }, 'stream.opened');
       response.once('close', () => {
-        feed.leave(subscriber);
-        log.debug({ instance: id, streams: feed.size }, 'stream.closed');
+        stream.leave(subscriber);
+        log.debug({ instance: id, streams: stream.size }, 'stream.closed');
       });
     },
     close() {
       closed = true;
       clearInterval(pulse);
-      for (const feed of feeds.values()) feed.end();
+      for (const stream of streams.values()) stream.end();
     },
   };
 };

@@ -5,7 +5,7 @@ import { Feed } from '#actors/events/feed.ts';
 import { History } from '#actors/events/history.ts';
 import { createLanes } from '#actors/events/lanes.ts';
 import type { DeliveryError, GatewayEvent } from '#actors/model.ts';
-import { createLine } from '#actors/session/line.ts';
+import { createKeyedMutex } from '#actors/keyed-mutex.ts';
 import { delivery as row } from '#test/fakes/records.ts';
 import { settle } from '#test/fakes/time.ts';
 
@@ -117,7 +117,7 @@ test('feed: its end is told once and nothing follows it', () => {
 });
 
 test('line: tasks of one key take turns, those of others do not wait', async () => {
-  const line = createLine();
+  const line = createKeyedMutex();
   const log: string[] = [];
   const first = Promise.withResolvers<void>();
   const a = line.run('a', async () => {
@@ -135,7 +135,7 @@ test('line: tasks of one key take turns, those of others do not wait', async () 
 });
 
 test('line: a task lets the next one go on before it ends, and a failure holds nobody up', async () => {
-  const line = createLine();
+  const line = createKeyedMutex();
   const log: string[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();
   const slow = line.run('a', async (done) => {

@@ -1,7 +1,7 @@
 /** The pure parts of delivery: filters, addresses, envelopes, placeholders. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { envelope, finalUrl } from '#actors/events/envelope.ts';
+import { envelope, finalUrl } from '#actors/events/webhook-request.ts';
 import { isExcluded, listensTo, wants } from '#actors/events/filter.ts';
 import { messageFilters, type GatewayEvent } from '#actors/model.ts';
 import { fillPlaceholders, hasPlaceholders } from '#actors/text.ts';

@@ -1,0 +1,128 @@
+/** What the couriers of all instances share: the webhooks, the places for posts, the bounds, and who hears of failures. */
+import type { InstanceId, InstanceRecord, Webhook } from '../model.ts';
+import type { Policy } from '../policy/policy.ts';
+import type { Ports } from '../ports.ts';
+import type { Cell } from '../session/cell.ts';
+import { Circuit } from './circuit.ts';
+import type { CourierHost } from './courier.ts';
+import { History } from './history.ts';
+import { WebhookRegistry } from './registry.ts';
+import { createSlots } from './slots.ts';
+import { Sweeper } from './sweeper.ts';
+import { finalUrl, type Sender } from './webhook-request.ts';
+
+export interface DispatcherInput {
+  readonly ports: Ports;
+  readonly policy: Policy;
+  readonly baseUrl: string;
+  /** Cells that exist; none is made for the question. */
+  readonly cells: ReadonlyMap<InstanceId, Cell>;
+  /** The record of any instance, as it is now. */
+  record(id: InstanceId): InstanceRecord | undefined;
+  /** False during a stop: nothing new is begun. */
+  open(): boolean;
+}
+
+export class Dispatcher {
+  readonly webhooks = new WebhookRegistry();
+  readonly globalHistory = new History();
+  readonly couriers: CourierHost;
+  readonly sweeper: Sweeper;
+  readonly #input: DispatcherInput;
+  /** By webhook. */
+  readonly #circuits = new Map<string, Circuit>();
+
+  constructor(input: DispatcherInput) {
+    const { deliveries, time, log } = input.ports;
+    this.#input = input;
+    this.couriers = this.#courierHost();
+    this.sweeper = new Sweeper({
+      deliveries,
+      time,
+      log,
+      policy: input.policy.delivery,
+      trimmed: (webhookId) => this.#tell(this.webhooks.get(webhookId), 'delivery.trimmed'),
+    });
+  }
+
+  /** Replaces the configuration of one webhook and tells its couriers. */
+  set(webhook: Webhook): void {
+    this.webhooks.set(webhook);
+    this.#tell(webhook, 'delivery.changed');
+  }
+
+  remove(id: string): void {
+    this.#tell(this.webhooks.remove(id), 'delivery.changed');
+    this.#circuits.delete(id);
+  }
+
+  /** The instance is gone, and its webhooks with it. */
+  forget(instance: InstanceId): void {
+    for (const { id } of this.webhooks.own(instance)) this.remove(id);
+  }
+
+  /** The moment before which nothing is sent to the webhook, because its receiver failed; 0 when there is none. */
+  pausedUntil(webhookId: string): number {
+    const until = this.#circuits.get(webhookId)?.until ?? 0;
+    return until > this.#input.ports.time.now() ? until : 0;
+  }
+
+  /** What envelopes say of an instance; of none, for a webhook that belongs to none. */
+  sender(id: InstanceId | null): Sender {
+    const record = id === null ? undefined : this.#input.record(id);
+    return { owner: record?.owner ?? '', token: record?.token ?? '', name: record?.name ?? '', baseUrl: this.#input.baseUrl };
+  }
+
+  #tell(webhook: Webhook | null, type: 'delivery.changed' | 'delivery.trimmed'): void {
+    if (!webhook) return;
+    const { cells } = this.#input;
+    const told = webhook.instanceId === null ? cells.values() : [cells.get(webhook.instanceId)];
+    for (const cell of told) cell?.send({ type, webhookId: webhook.id });
+  }
+
+  /** The answer may be that of an address which nobody uses any more. */
+  #disable({ id, url }: Webhook): void {
+    const { webhooks, log } = this.#input.ports;
+    const now = this.webhooks.get(id);
+    if (!now?.enabled || now.url !== url) return;
+    const disabled = { ...now, enabled: false };
+    this.set(disabled);
+    log.warn({ webhook: id }, 'webhook.disabled');
+    webhooks.save(disabled).catch((error: unknown) => log.error({ webhook: id, error }, 'webhook.notDisabled'));
+  }
+
+  #circuit(webhookId: string): Circuit {
+    const known = this.#circuits.get(webhookId) ?? new Circuit(this.#input.policy.delivery);
+    this.#circuits.set(webhookId, known);
+    return known;
+  }
+
+  #courierHost(): CourierHost {
+    const { ports, policy, cells } = this.#input;
+    const { outbox, receiver, signer, time, log, chance } = ports;
+    return {
+      outbox,
+      receiver,
+      signer,
+      time,
+      log,
+      slots: createSlots(policy.delivery.atOnce),
+      policy: policy.delivery,
+      random: () => chance.random(),
+      webhook: (id) => {
+        const webhook = this.webhooks.get(id);
+        return webhook && !this.#input.open() ? { ...webhook, enabled: false } : webhook;
+      },
+      sender: (id) => this.sender(id),
+      failed: (id, webhook, eventId, error) => {
+        const isGlobal = webhook.instanceId === null;
+        const history = isGlobal ? this.globalHistory : cells.get(id)?.history;
+        // Where it was posted to, segments included: they are the usual reason of a 404.
+        const url = finalUrl(webhook, { type: error.event, messageType: error.messageType });
+        history?.add(`${webhook.id} ${eventId}`, { ...error, created: time.now(), url, type: isGlobal ? 'global' : 'local' });
+      },
+      disable: (webhook) => this.#disable(webhook),
+      circuit: (webhookId) => this.#circuit(webhookId),
+    };
+  }
+}

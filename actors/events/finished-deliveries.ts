@@ -1,0 +1,47 @@
+/** Rows that are over: delivered, given up, or (null) not wanted any more. They are known here until they are out of the outbox. */
+import type { Ended, OutboxStore } from '../ports.ts';
+import type { DeliveryPolicy } from '../policy/policy.ts';
+
+export class FinishedDeliveries {
+  readonly #outbox: Pick<OutboxStore, 'archive' | 'remove'>;
+  readonly #kept: DeliveryPolicy['kept'];
+  readonly #rows = new Map<number, Ended | null>();
+  #busy = false;
+
+  constructor(outbox: Pick<OutboxStore, 'archive' | 'remove'>, { kept }: Pick<DeliveryPolicy, 'kept'>) {
+    this.#outbox = outbox;
+    this.#kept = kept;
+  }
+
+  add(seq: number, ended: Ended | null): void {
+    this.#rows.set(seq, ended);
+  }
+
+  has(seq: number): boolean {
+    return this.#rows.has(seq);
+  }
+
+  /** Something is to be taken out, and nobody is at it. */
+  get waiting(): boolean {
+    return !this.#busy && this.#rows.size > 0;
+  }
+
+  /** One statement for all that ended while the one before was under way. Resolves with their numbers; when it rejects they wait as before. */
+  async takeOut(): Promise<readonly number[]> {
+    this.#busy = true;
+    try {
+      const rows = [...this.#rows];
+      const archived = rows.map(([, ended]) => ended).filter((ended) => this.#isKept(ended));
+      await this.#outbox.archive(archived);
+      await this.#outbox.remove(rows.filter(([, ended]) => !this.#isKept(ended)).map(([seq]) => seq));
+      for (const [seq] of rows) this.#rows.delete(seq);
+      return rows.map(([seq]) => seq);
+    } finally {
+      this.#busy = false;
+    }
+  }
+
+  #isKept(ended: Ended | null): ended is Ended {
+    return ended !== null && this.#kept[ended.dead ? 'dead' : 'delivered'] > 0;
+  }
+}

@@ -1,0 +1,31 @@
+/** What couriers do to the world: gathered where one statement serves all of them, and counted, so that a stop can wait for the end of it. */
+import type { OutboxStore, Receiver, Time } from '../ports.ts';
+import type { UnderWay } from '../waiting.ts';
+import { microBatch } from './micro-batch.ts';
+
+/** Milliseconds. A crash within them repeats a few events more; without them each statement takes out what two or three posts delivered. */
+const restMs = 10;
+
+/** What is written a delivery would else cost more than the delivery. */
+export const batchedOutbox = (outbox: OutboxStore, time: Time): OutboxStore => {
+  const rest = (): Promise<void> => new Promise((resolve) => void time.setTimeout(resolve, restMs));
+  return {
+    ...outbox,
+    archive: microBatch((ended) => outbox.archive(ended), rest),
+    remove: microBatch((seqs) => outbox.remove(seqs), rest),
+  };
+};
+
+export const trackedOutbox = (outbox: OutboxStore, underWay: UnderWay): OutboxStore => ({
+  due: (webhookId, instanceId, after, now, limit) => outbox.due(webhookId, instanceId, after, now, limit),
+  nextDue: (webhookId, instanceId) => outbox.nextDue(webhookId, instanceId),
+  remove: (seqs) => underWay.track(outbox.remove(seqs)),
+  archive: (ended) => underWay.track(outbox.archive(ended)),
+  postpone: (seq, notBefore, last) => underWay.track(outbox.postpone(seq, notBefore, last)),
+  pending: () => outbox.pending(),
+});
+
+export const trackedReceiver = (receiver: Receiver, underWay: UnderWay): Receiver => ({
+  post: (url, body, headers) => underWay.track(receiver.post(url, body, headers)),
+  objection: (url) => receiver.objection(url),
+});

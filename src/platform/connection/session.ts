@@ -1,0 +1,356 @@
+/** One connection: one socket of Baileys from its making to its end, with its own deadlines and its own idea of when it is dead. */
+import {
+  isWABusinessPlatform,
+  makeWASocket,
+  proto,
+  type BaileysEventMap,
+  type GroupMetadata,
+  type WAMessage,
+  type WASocket,
+} from '@whiskeysockets/baileys';
+import type { Message } from '#actors/model.ts';
+import type { Close, Identity, LinkHost, Log, OpenOptions, PlatformFact } from '#actors/ports.ts';
+import { within } from '#actors/waiting.ts';
+import type { AuthState } from '../keys/auth-state.ts';
+import { createBaileysLogger } from './baileys-logger.ts';
+import { closeOf, ownCloses } from './close-cause.ts';
+import { confirmReceived } from '../inbound/confirm.ts';
+import { type Directory, mappedJid, mappingKey } from '../directory.ts';
+import type { BaileysEvent } from '../events/from-baileys.ts';
+import { createGroupCache, type GroupCache } from './group-cache.ts';
+import { bare, isLid, isPerson, userOf } from '../jid.ts';
+import { divert, InboundGate } from '../inbound/inbound-gate.ts';
+import { createEventPipeline, type EventPipeline } from '../events/event-pipeline.ts';
+import { socketConfig } from './socket-config.ts';
+import { guard, makeGuarded } from './socket-guards.ts';
+import type { Connection, Preview } from '../outbound/compose.ts';
+import { createTransmissions, type Transmissions } from '../outbound/transmissions.ts';
+import type { MediaTrust } from './trust.ts';
+import type { SharedTurns } from './turns.ts';
+import { systemTime } from '#src/system-time.ts';
+
+const { StubType } = proto.WebMessageInfo;
+
+/** Milliseconds. */
+export interface Deadlines {
+  /** From the first byte to the end of the handshake. */
+  readonly open: number;
+  /** From the handshake to the login, or to the first QR text. */
+  readonly login: number;
+  /** For the farewell and for what has to be stored, together. */
+  readonly close: number;
+  /** Without any frame from the platform. */
+  readonly silence: number;
+  /** From the hand-over of a message to its acknowledgement. */
+  readonly send: number;
+  readonly pairingQr: number;
+  readonly pairingCode: number;
+}
+
+export interface SessionOptions {
+  readonly host: LinkHost;
+  readonly url: string | null;
+  readonly auth: AuthState;
+  readonly media: MediaTrust;
+  readonly turns: SharedTurns;
+  readonly open: OpenOptions;
+  readonly deadlines: Deadlines;
+  readonly log: Log;
+  now(): number;
+  newId(): string;
+  quoted(messageId: string): Promise<Message | null>;
+  fetchPreview(url: string): Promise<Preview | null>;
+  emit(fact: PlatformFact): void;
+}
+
+export interface Session {
+  /** For sends; only meaningful while logged in. */
+  readonly connection: Connection;
+  readonly loggedIn: boolean;
+  lastFrameAt(): number;
+  /** Ends the connection, for the reason given. Resolves like `closed`. */
+  end(close: Close): Promise<void>;
+  /** Resolves after `platform.closed` was emitted: the socket is gone, events are recorded and keys are stored, as far as the deadline allows. */
+  readonly closed: Promise<void>;
+}
+
+const directoryOf = (options: SessionOptions, groups: GroupCache): Directory => {
+  const { auth } = options;
+  const { creds } = auth.state;
+  const lookUp = (id: string) => auth.peek('lid-mapping', id);
+  return {
+    get me() {
+      const { me } = creds;
+      return { pn: bare(me?.id), lid: bare(me?.lid), name: me?.name && me.name !== '~' ? me.name : '' };
+    },
+    pn: (lid) => mappedJid(lookUp, lid),
+    lid: (pn) => mappedJid(lookUp, pn),
+    groupName: (jid) => groups.name(jid),
+    newId: options.newId,
+    now: options.now,
+  };
+};
+
+const identityOf = ({ state: { creds } }: AuthState, directory: Directory): Identity => ({
+  jid: creds.me?.id ?? '',
+  lid: directory.me.lid,
+  owner: userOf(creds.me?.id ?? ''),
+  profileName: directory.me.name,
+  isBusiness: creds.platform !== undefined && isWABusinessPlatform(creds.platform),
+  platform: (creds.platform ?? '').toLowerCase(),
+});
+
+class LiveSession implements Session {
+  readonly connection: Connection;
+  readonly closed: Promise<void>;
+  loggedIn = false;
+  readonly #options: SessionOptions;
+  readonly #sock: WASocket;
+  readonly #groups = createGroupCache();
+  readonly #directory: Directory;
+  readonly #pipeline: EventPipeline;
+  readonly #gate: InboundGate;
+  readonly #transmissions: Transmissions;
+  readonly #watchdog: NodeJS.Timeout;
+  #deadline: NodeJS.Timeout | undefined;
+  #lastFrameAt = 0;
+  #profileName: string;
+  #codeWanted = false;
+  /** The first reason wins: what follows is its echo. */
+  #cause: Close | null = null;
+  #paired: Promise<void> = Promise.resolve();
+  #finish: () => void = () => undefined;
+  #finished = false;
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    const { host, auth, deadlines, log } = options;
+    this.#directory = directoryOf(options, this.#groups);
+    this.#profileName = this.#directory.me.name;
+    this.closed = new Promise((resolve) => {
+      this.#finish = resolve;
+    });
+    this.#transmissions = createTransmissions({ timeoutMs: deadlines.send, now: options.now });
+    this.#pipeline = createEventPipeline({
+      instance: host.id,
+      auth,
+      directory: this.#directory,
+      log,
+      quoted: options.quoted,
+      record: (entries) => host.record(entries),
+      surprise: (error) => this.#surprise(error),
+    });
+    this.#expect(deadlines.open, ownCloses.handshakeTimeout);
+    this.#watchdog = setInterval(() => this.#watch(), Math.ceil(deadlines.silence / 6));
+    this.#sock = this.#makeSocket();
+    this.#gate = this.#makeGate();
+    this.connection = {
+      sock: this.#sock,
+      directory: this.#directory,
+      transmissions: this.#transmissions,
+      quoted: options.quoted,
+      fetchPreview: options.fetchPreview,
+      // Whoever sends is told at once that the storage is away.
+      learn: (jids) => auth.learn('lid-mapping', jids.filter((jid) => isLid(jid) || isPerson(jid)).map(mappingKey), 'now'),
+      group: (jid) => this.#group(jid),
+      tokenIssued: (jid) => auth.tokenIssued(this.#directory.lid(jid) || jid, options.now()),
+    };
+  }
+
+  lastFrameAt(): number {
+    return this.#lastFrameAt;
+  }
+
+  end(close: Close): Promise<void> {
+    this.#fail(close);
+    return this.closed;
+  }
+
+  #makeSocket(): WASocket {
+    const { host, log, deadlines, open, auth, media, turns, url, quoted } = this.#options;
+    const config = socketConfig({
+      url,
+      auth,
+      open,
+      media,
+      quoted,
+      logger: createBaileysLogger(log, host.id, () => this.#cause !== null),
+      groups: this.#groups,
+      silenceMs: deadlines.silence,
+      pairingMs: open.phone === undefined ? deadlines.pairingQr : deadlines.pairingCode,
+    });
+    const sock = makeGuarded(() => makeWASocket(config));
+    const hooks = {
+      event: (event: BaileysEvent) => this.#onEvent(event),
+      frame: () => {
+        this.#lastFrameAt = this.#options.now();
+      },
+      handshaken: () => this.#onHandshake(),
+      failed: (close: Close) => this.#fail(close),
+      stumbled: (where: string, error: unknown) => this.#stumbled(where, error),
+    };
+    guard(sock, hooks, { closeMs: deadlines.close / 2, frames: turns.frames });
+    sock.ws.on('CB:ack,class:message', ({ attrs }: { attrs: Record<string, string> }) => this.#transmissions.acknowledged(attrs));
+    return sock;
+  }
+
+  #makeGate(): InboundGate {
+    const { host, auth, turns } = this.#options;
+    const handlers = divert(this.#sock, (kind, node) => this.#gate.take(kind, node));
+    return new InboundGate({
+      inbound: auth.inbound,
+      handlers,
+      turn: () => turns.messages.taken(),
+      confirm: (node) => confirmReceived(this.#sock, auth.state.creds.me, node),
+      connected: () => this.#sock.ws.isOpen,
+      stored: () => this.#pipeline.drain().then(() => host.recorded()),
+      failed: (close) => this.#fail(close),
+      stumbled: (where, error) => this.#stumbled(where, error),
+    });
+  }
+
+  /** Replaces the deadline that runs. */
+  #expect(ms: number, close: Close): void {
+    clearTimeout(this.#deadline);
+    this.#deadline = setTimeout(() => this.#fail(close), ms);
+  }
+
+  #watch(): void {
+    const { now, deadlines } = this.#options;
+    if (this.#lastFrameAt > 0 && now() - this.#lastFrameAt > deadlines.silence) this.#fail(ownCloses.silence);
+  }
+
+  #onHandshake(): void {
+    this.#expect(this.#options.deadlines.login, ownCloses.loginTimeout);
+    this.#options.emit({ type: 'platform.handshaken' });
+  }
+
+  #onEvent(event: BaileysEvent): void {
+    try {
+      if (event.name === 'connection.update') this.#onConnection(event.data);
+      else if (event.name === 'creds.update') this.#onCredentials();
+      else {
+        if (event.name === 'messages.upsert') this.#arrived(event.data.messages);
+        this.#groups.learn(event);
+        this.#pipeline.push(event);
+      }
+    } catch (error) {
+      this.#surprise(error);
+    }
+  }
+
+  #arrived(messages: readonly WAMessage[]): void {
+    for (const { key, messageStubType } of messages) if (messageStubType !== StubType.CIPHERTEXT) this.#gate.tell(key.id ?? '');
+  }
+
+  #onCredentials(): void {
+    this.#options.auth.saveCredentials();
+    const { name } = this.#directory.me;
+    if (!this.loggedIn || name === this.#profileName) return;
+    this.#profileName = name;
+    this.#options.emit({ type: 'platform.identity', patch: { profileName: name } });
+  }
+
+  #onConnection(update: BaileysEventMap['connection.update']): void {
+    if (update.qr !== undefined) this.#onQr(update.qr);
+    if (update.isNewLogin) this.#onPaired();
+    if (update.connection === 'open') this.#onOpen();
+    if (update.connection === 'close') {
+      this.#cause ??= closeOf(update.lastDisconnect?.error);
+      void this.#finalize(this.#cause);
+    }
+  }
+
+  #onQr(qr: string): void {
+    const { open, emit } = this.#options;
+    clearTimeout(this.#deadline);
+    if (open.phone === undefined) return emit({ type: 'platform.qr', qr });
+    // Asked for once, after the platform is ready for it; the QR texts that follow are for nobody.
+    if (this.#codeWanted) return;
+    this.#codeWanted = true;
+    this.#sock.requestPairingCode(open.phone.replace(/\D/g, '')).then(
+      (code) => emit({ type: 'platform.code', code }),
+      (error: unknown) => this.#fail(closeOf(error)),
+    );
+  }
+
+  #onPaired(): void {
+    const { auth, emit, deadlines } = this.#options;
+    // The platform asks for a new connection next; if it forgets to, the pairing is no worse for it.
+    this.#expect(deadlines.login, ownCloses.restartTimeout);
+    auth.saveCredentials();
+    // Rejects when the keys can never be stored, which ends the session by itself.
+    this.#paired = auth.durable().then(
+      () => emit({ type: 'platform.paired', identity: identityOf(auth, this.#directory) }),
+      () => undefined,
+    );
+  }
+
+  #onOpen(): void {
+    const { auth, emit } = this.#options;
+    clearTimeout(this.#deadline);
+    auth.releaseFreshKeys();
+    this.loggedIn = true;
+    this.#profileName = this.#directory.me.name;
+    emit({ type: 'platform.opened', identity: identityOf(auth, this.#directory) });
+    this.#gate.open();
+    // Answers with an event that fills the cache of groups.
+    this.#sock.groupFetchAllParticipating().catch((error: unknown) => this.#stumbled('groups', error));
+  }
+
+  async #group(jid: string): Promise<GroupMetadata | null> {
+    const known = this.#groups.get(jid);
+    if (known !== undefined) return known;
+    try {
+      const group = await this.#sock.groupMetadata(jid);
+      this.#groups.put(group);
+      return group;
+    } catch (error) {
+      this.#stumbled('group', error);
+      return null;
+    }
+  }
+
+  #surprise(error: unknown): void {
+    this.#fail(ownCloses.surprise);
+    this.#options.host.surprise(error);
+  }
+
+  #stumbled(where: string, error: unknown): void {
+    // Everything that was under way fails when a connection ends.
+    if (this.#cause !== null || !this.#sock.ws.isOpen) return;
+    this.#options.log.warn({ instance: this.#options.host.id, where, detail: closeOf(error).message }, 'platform.stumbled');
+  }
+
+  #fail(close: Close): void {
+    if (this.#cause !== null) return;
+    this.#cause = close;
+    const error = Object.assign(new Error(close.message), { output: { statusCode: close.code } });
+    this.#sock.end(error).catch(() => void this.#finalize(close));
+    // The library tells the close when the socket is gone, which takes as long as the other side likes.
+    this.#deadlineForEnd(close);
+  }
+
+  #deadlineForEnd(close: Close): void {
+    clearTimeout(this.#deadline);
+    this.#deadline = setTimeout(() => void this.#finalize(close), this.#options.deadlines.close * 0.6);
+  }
+
+  async #finalize(close: Close): Promise<void> {
+    if (this.#finished) return;
+    this.#finished = true;
+    this.loggedIn = false;
+    clearTimeout(this.#deadline);
+    clearInterval(this.#watchdog);
+    this.#transmissions.close();
+    const { auth, deadlines, emit } = this.#options;
+    auth.giveUpReads();
+    const recorded = this.#gate.close().then(() => this.#pipeline.drain());
+    await within(systemTime, deadlines.close / 2, Promise.all([recorded.then(() => auth.settled()), this.#paired]));
+    emit({ type: 'platform.closed', close });
+    this.#finish();
+  }
+}
+
+/** Throws when the socket cannot be made (an address that makes no sense). */
+export const openSession = (options: SessionOptions): Session => new LiveSession(options);

@@ -1,0 +1,72 @@
+/** How Baileys is configured for an instance, and why. */
+import { DEFAULT_CONNECTION_CONFIG, type UserFacingSocketConfig, proto } from '@whiskeysockets/baileys';
+import type { Message } from '#actors/model.ts';
+import type { OpenOptions } from '#actors/ports.ts';
+import type { AuthState } from '../keys/auth-state.ts';
+import type { BaileysLogger } from './baileys-logger.ts';
+import { ratchetsOf } from '../keys/ratchets.ts';
+import type { MediaTrust } from './trust.ts';
+import type { GroupCache } from './group-cache.ts';
+import { createTtlCache } from './ttl-cache.ts';
+
+/** The platform gives about this many QR texts; when they are used up it closes. Together they last as long as a pairing may take. */
+const qrTexts = 6;
+const minute = 60_000;
+
+export interface SocketParts {
+  /** Null: the platform's own address, as compiled into the library. */
+  readonly url: string | null;
+  readonly auth: AuthState;
+  readonly open: OpenOptions;
+  readonly logger: BaileysLogger;
+  readonly media: MediaTrust;
+  readonly groups: GroupCache;
+  readonly pairingMs: number;
+  /** Time without a frame after which a connection counts as dead. */
+  readonly silenceMs: number;
+  quoted(messageId: string): Promise<Message | null>;
+}
+
+/** What the phone's list of devices shows: `Chrome (Dormouse)`. A name with "android" in it would make the session pose as a phone. */
+export const browserOf = ({ browser, systemName }: OpenOptions): [string, string, string] => {
+  const wanted = browser?.trim() ?? '';
+  const usable = wanted !== '' && wanted.toLowerCase() !== 'auto' && !wanted.toLowerCase().includes('android');
+  return [systemName?.trim() || 'Dormouse', usable ? wanted : 'Chrome', '1.0'];
+};
+
+/** Stories: nobody asked for them, and they outnumber messages. Everything else is heard: people, groups, channels, bots, lists. */
+const ignored = (jid: string): boolean => jid === 'status@broadcast';
+
+export const socketConfig = (parts: SocketParts): UserFacingSocketConfig => ({
+  ...(parts.url === null ? {} : { waWebSocketUrl: parts.url }),
+  auth: parts.auth.state,
+  makeSignalRepository: ratchetsOf(parts.auth.ratchets),
+  logger: parts.logger,
+  browser: browserOf(parts.open),
+  // None: the session has deadlines of its own, and with one here each frame costs a timer and two stack traces.
+  connectTimeoutMs: 0,
+  // Three pings are missed before a connection counts as dead, however short that time is.
+  keepAliveIntervalMs: Math.min(minute / 2, parts.silenceMs / 3),
+  defaultQueryTimeoutMs: minute,
+  qrTimeout: Math.ceil(parts.pairingMs / qrTexts),
+  // The gateway records its own messages; the library's echo costs more than the send.
+  emitOwnEvents: false,
+  // Otherwise the phone stays silent while the gateway is connected.
+  markOnlineOnConnect: false,
+  // Recent history only: a full one is years of messages.
+  syncFullHistory: false,
+  shouldSyncHistoryMessage: ({ syncType }) => syncType !== proto.HistorySync.HistorySyncType.FULL,
+  shouldIgnoreJid: ignored,
+  cachedGroupMetadata: async (jid) => parts.groups.get(jid),
+  // For receivers that could not decrypt: the message is sent again as it was.
+  getMessage: async ({ id }) => {
+    const stored = id ? await parts.quoted(id) : null;
+    return stored?.raw ? proto.Message.decode(stored.raw) : undefined;
+  },
+  userDevicesCache: createTtlCache(5 * minute, 5_000),
+  msgRetryCounterCache: createTtlCache(60 * minute, 500),
+  callOfferCache: createTtlCache(5 * minute, 50),
+  placeholderResendCache: createTtlCache(60 * minute, 200),
+  options: parts.media === null ? DEFAULT_CONNECTION_CONFIG.options : ({ dispatcher: parts.media.downloads } as object),
+  ...(parts.media === null ? {} : { fetchAgent: parts.media.uploads }),
+});

@@ -1,0 +1,95 @@
+/** One switch over everything that Baileys reports: what becomes an entry, and what is left out, on purpose. */
+import type { BaileysEventMap } from '@whiskeysockets/baileys';
+import type { Entry } from '#actors/model.ts';
+import type { BaileysEvent } from './baileys-event.ts';
+import type { Directory } from '../directory.ts';
+import { fromCall } from './from-calls.ts';
+import { fromAddressBook, fromBlocklist, fromChatUpdate, fromContact } from './from-chats.ts';
+import { fromGroupUpdates, fromGroupUpserts, fromParticipants } from './from-groups.ts';
+import { fromHistory } from './from-history.ts';
+import { fromAssociation, fromLabelEdit } from './from-labels.ts';
+import { fromMessage } from './from-messages.ts';
+import { fromPresence } from './from-presence.ts';
+import { fromMemberReceipts, fromMessageUpdates } from './from-receipts.ts';
+
+export type { BaileysEvent } from './baileys-event.ts';
+
+/** What is left out, and why. An event that stands neither here nor in the switch does not compile. */
+const reasons = {
+  'connection.update': 'the session itself listens to it',
+  'creds.update': 'the session itself listens to it',
+  'lid-mapping.update': 'kept by the library among the keys',
+  'messages.reaction': 'the same reaction arrives as a message',
+  'messages.media-update': 'answers to own requests',
+  'messages.delete': 'deleted for the account only: nothing of a conversation is thrown away',
+  'chats.delete': 'as above',
+  'chats.lock': 'nothing in the interface shows it',
+  'messaging-history.status': 'progress of the library',
+  'group.join-request': 'nothing in the interface shows it',
+  'group.member-tag.update': 'nothing in the interface shows it',
+  'newsletter.reaction': 'counts of channels are asked for, not pushed',
+  'newsletter.view': 'as above',
+  'newsletter-participants.update': 'nothing in the interface shows it',
+  'newsletter-settings.update': 'nothing in the interface shows it',
+  'message-capping.update': 'nothing in the interface shows it',
+  'settings.update': 'settings of the phone',
+} as const satisfies Partial<Record<keyof BaileysEventMap, string>>;
+
+const leftOut = (_name: keyof typeof reasons): Entry[] => [];
+
+/** `votes`: the options that a poll's vote names, by message id; they are looked up before, since a conversion waits for nothing. */
+export const fromBaileys = (event: BaileysEvent, directory: Directory, votes: ReadonlyMap<string, string>): Entry[] => {
+  switch (event.name) {
+    case 'messages.upsert':
+      return event.data.messages.flatMap((message) => fromMessage(message, directory, votes.get(message.key.id ?? '') ?? ''));
+    case 'messages.update':
+      return fromMessageUpdates(event.data, directory);
+    case 'message-receipt.update':
+      return fromMemberReceipts(event.data, directory);
+    case 'messaging-history.set':
+      return fromHistory(event.data, directory);
+    case 'chats.upsert':
+    case 'chats.update':
+      return event.data.flatMap((update) => fromChatUpdate(update, directory));
+    case 'contacts.upsert':
+      return event.data.flatMap((contact) => fromAddressBook(contact, directory));
+    case 'contacts.update':
+      return event.data.flatMap((contact) => fromContact(contact, directory));
+    case 'groups.upsert':
+      return fromGroupUpserts(event.data, directory);
+    case 'groups.update':
+      return fromGroupUpdates(event.data, directory);
+    case 'group-participants.update':
+      return fromParticipants(event.data, directory);
+    case 'presence.update':
+      return fromPresence(event.data, directory);
+    case 'call':
+      return event.data.flatMap((call) => fromCall(call, directory));
+    case 'blocklist.set':
+      return fromBlocklist({ ...event.data, type: 'add' }, directory);
+    case 'blocklist.update':
+      return fromBlocklist(event.data, directory);
+    case 'labels.edit':
+      return [fromLabelEdit(event.data)];
+    case 'labels.association':
+      return fromAssociation(event.data, directory);
+    default:
+      return leftOut(event.name);
+  }
+};
+
+/** Names of events that end in the library's buffer. Nothing in it listens to them, and the buffer merges and delays what it holds. */
+export const recorded: ReadonlySet<keyof BaileysEventMap> = new Set([
+  'messages.upsert',
+  'messages.update',
+  'message-receipt.update',
+  'messages.delete',
+  'messages.reaction',
+  'messaging-history.set',
+  'chats.upsert',
+  'chats.update',
+  'chats.delete',
+  'contacts.upsert',
+  'contacts.update',
+  'groups.update',
+]);

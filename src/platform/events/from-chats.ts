@@ -1,0 +1,77 @@
+/** Chats and the people in them: names, marks and counters, as the phone shares them with its devices. */
+import type { BaileysEventMap, Chat, ChatUpdate, Contact } from '@whiskeysockets/baileys';
+import type { ChatPatch, Entry } from '#actors/model.ts';
+import { numberOf } from './content-json.ts';
+import { chatOf, type Directory, isMe } from '../directory.ts';
+import { isGroup } from '../jid.ts';
+
+/** `name` is the address book's, `notify` what the contact calls itself. */
+export const contactPatch = (contact: Partial<Contact>, directory: Directory): ChatPatch | null => {
+  const { id, pn, lid } = chatOf(directory, contact.id, contact.phoneNumber ?? contact.lid);
+  if (id === '' || isGroup(id) || isMe(directory, id)) return null;
+  const pushName = contact.notify || contact.verifiedName;
+  // Field by field: every message brings one.
+  const patch: { -readonly [K in keyof ChatPatch]: ChatPatch[K] } = { chatId: id };
+  if (pn !== '' && lid !== '') patch.chatLid = lid;
+  if (contact.name) patch.contactName = patch.name = contact.name;
+  if (pushName) patch.pushName = pushName;
+  return patch.chatLid || patch.name || patch.pushName ? patch : null;
+};
+
+/** A chat with its counters and marks, as history and synchronisation tell it; only what is named. */
+export const conversationPatch = (chat: Partial<Chat>, directory: Directory): ChatPatch | null => {
+  const { id, lid } = chatOf(directory, chat.id, chat.pnJid ?? chat.lidJid);
+  if (id === '') return null;
+  const muted = chat.muteEndTime === undefined ? undefined : numberOf(chat.muteEndTime);
+  const name = chat.displayName || chat.name;
+  return {
+    chatId: id,
+    ...(lid !== '' && lid !== id ? { chatLid: lid } : {}),
+    ...(name ? { name, ...(isGroup(id) ? {} : { contactName: name }) } : {}),
+    ...(chat.archived === undefined || chat.archived === null ? {} : { archived: chat.archived }),
+    ...(chat.pinned === undefined ? {} : { pinned: numberOf(chat.pinned) > 0 }),
+    // Seconds in history, milliseconds in synchronisation.
+    ...(muted === undefined ? {} : { muteEndTime: muted > 0 && muted < 1e11 ? muted * 1000 : muted }),
+    ...(chat.ephemeralExpiration === undefined || chat.ephemeralExpiration === null
+      ? {}
+      : { ephemeralExpiration: chat.ephemeralExpiration }),
+  };
+};
+
+export const fromChatUpdate = (update: ChatUpdate, directory: Directory): Entry[] => {
+  // With messages it is the library's echo of a message, counters included: the message itself is recorded. It may bring a chat back from the archive.
+  const echo = update.messages !== undefined;
+  if (echo && typeof update.archived !== 'boolean') return [];
+  const chat = conversationPatch(update, directory);
+  if (chat === null) return [];
+  if (echo) {
+    const { chatId, archived } = chat;
+    return archived === undefined ? [] : [{ kind: 'chat', chat: { chatId, archived }, create: false, tell: 'chats' }];
+  }
+  const read: Entry[] = update.unreadCount === 0 || update.unreadCount === null ? [{ kind: 'chatRead', chatId: chat.chatId }] : [];
+  const left = update.readOnly === true ? { groupMember: false } : {};
+  const timer = update.ephemeralExpiration === null ? { ephemeralExpiration: 0 } : {};
+  const patch = { ...chat, ...left, ...timer };
+  return Object.keys(patch).length > 1 ? [{ kind: 'chat', chat: patch, create: false, tell: 'chats' }, ...read] : read;
+};
+
+/** What contacts say of themselves. */
+export const fromContact = (contact: Partial<Contact>, directory: Directory): Entry[] => {
+  const chat = contactPatch(contact, directory);
+  return chat === null ? [] : [{ kind: 'chat', chat, create: false, tell: 'contacts' }];
+};
+
+/** What the address book says; a contact that was taken out of it is told without a name. */
+export const fromAddressBook = (contact: Contact, directory: Directory): Entry[] => {
+  if (contact.name) return fromContact(contact, directory);
+  const { id } = chatOf(directory, contact.id, contact.phoneNumber ?? contact.lid);
+  return id === '' ? [] : [{ kind: 'chat', chat: { chatId: id, contactName: '', name: '' }, create: false, tell: 'contacts' }];
+};
+
+export const fromBlocklist = ({ blocklist, type }: BaileysEventMap['blocklist.update'], directory: Directory): Entry[] =>
+  blocklist.map((jid) => ({
+    kind: 'chat',
+    chat: { chatId: chatOf(directory, jid).id, blocked: type === 'add' },
+    create: false,
+    tell: 'chats',
+  }));

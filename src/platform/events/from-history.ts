@@ -1,0 +1,151 @@
+/** The past that a phone hands over: its chats, messages, calls and labels, as batches that are stored and told in one piece each. */
+import type { BaileysEventMap, Contact, WAMessage } from '@whiskeysockets/baileys';
+import type { ChatLabel, ChatPatch, Entry, Label, Message, Past } from '#actors/model.ts';
+import { numberOf } from './content-json.ts';
+import { type Directory, chatOf } from '../directory.ts';
+import type { BaileysEvent } from './baileys-event.ts';
+import { pastCall } from './from-calls.ts';
+import { contactPatch, conversationPatch } from './from-chats.ts';
+import { labelOf } from './from-labels.ts';
+import { type Converted, convertMessage } from './from-message.ts';
+import { isGroup, isPerson, statusJid, userOf } from '../jid.ts';
+import { unwrapped } from './message-kinds.ts';
+
+/** Items of one batch, and bytes of it with some room for what the interface adds. */
+const mostItems = 200;
+const mostBytes = 230 * 1024;
+/** Bytes of the interface's own fields, beside those of the item. */
+const viewBytes: Readonly<Record<Past['of'], number>> = {
+  messages: 250,
+  status: 250,
+  chats: 1_800,
+  labels: 150,
+  chat_labels: 150,
+  calls: 0,
+};
+
+/** Of a message only itself counts, without its protobuf form: neither that nor its chat is told. */
+const bytesOf = (item: object): number => {
+  const told = 'message' in item ? item.message : item;
+  return Buffer.byteLength(JSON.stringify(told, (name, value: unknown) => (name === 'raw' ? null : value)));
+};
+
+const inBatches = <T extends object>(items: readonly T[], overhead: number): readonly (readonly T[])[] => {
+  const batches: T[][] = [];
+  let room = 0;
+  for (const item of items) {
+    const bytes = overhead + bytesOf(item);
+    const last = batches.at(-1);
+    if (last !== undefined && last.length < mostItems && bytes <= room) last.push(item);
+    else {
+      batches.push([item]);
+      room = mostBytes;
+    }
+    room -= bytes;
+  }
+  return batches;
+};
+
+const entriesOf = <P extends Past>(of: P['of'], items: readonly P['items'][number][]): Entry[] => {
+  const batches = inBatches<object>(items, viewBytes[of]);
+  return batches.map((batch, index) => ({ kind: 'history', past: { of, items: batch } as Past, number: index + 1, total: batches.length }));
+};
+
+interface PastMessages {
+  readonly messages: Converted[];
+  readonly status: Message[];
+  readonly calls: Readonly<Record<string, unknown>>[];
+  /** By chat. */
+  readonly newest: ReadonlyMap<string, Converted>;
+}
+
+const sorted = (sources: readonly WAMessage[], directory: Directory): PastMessages => {
+  const newest = new Map<string, Converted>();
+  const past: PastMessages = { messages: [], status: [], calls: [], newest };
+  for (const source of sources) {
+    const call = pastCall(source, directory);
+    if (call !== null) past.calls.push(call);
+    const talk = unwrapped(source.message)?.protocolMessage;
+    const converted = talk || call !== null ? null : convertMessage(source, directory);
+    if (converted === null) continue;
+    const { chatId, timestamp } = converted.message;
+    if (chatId === statusJid) past.status.push({ ...converted.message, raw: null });
+    else past.messages.push(converted);
+    if (converted.standsAlone && timestamp >= (newest.get(chatId)?.message.timestamp ?? 0)) newest.set(chatId, converted);
+  }
+  return past;
+};
+
+/** Names go into the chats that come with them. Those of others are kept where there is a chat already, and nobody is told. */
+const withNames = (
+  chats: ReadonlyMap<string, ChatPatch>,
+  contacts: readonly Contact[],
+  directory: Directory,
+): { chats: Map<string, ChatPatch>; others: Entry[] } => {
+  const named = new Map(chats);
+  const others: Entry[] = [];
+  for (const contact of contacts) {
+    const patch = contactPatch(contact, directory);
+    if (patch === null) continue;
+    const chat = named.get(patch.chatId);
+    if (chat !== undefined) named.set(patch.chatId, { ...chat, ...patch });
+    else others.push({ kind: 'chat', chat: patch, create: false });
+  }
+  return { chats: named, others };
+};
+
+/** Chats first, each with its newest message as its last, then what was said in them. */
+export const fromHistory = (history: BaileysEventMap['messaging-history.set'], directory: Directory): Entry[] => {
+  const past = sorted(history.messages, directory);
+  const told = new Map<string, ChatPatch>();
+  for (const conversation of history.chats) {
+    const patch = conversationPatch(conversation, directory);
+    if (patch === null || patch.chatId === statusJid) continue;
+    const { chatId } = patch;
+    const kind = { isGroup: isGroup(chatId), ...(isPerson(chatId) ? { phone: `+${userOf(chatId)}` } : {}) };
+    const unreadCount = Math.max(0, numberOf(conversation.unreadCount));
+    told.set(chatId, { ...past.newest.get(chatId)?.chatAsLast, ...patch, ...kind, unreadCount });
+  }
+  const { chats, others } = withNames(told, history.contacts, directory);
+  const messages = past.messages.map((converted) => {
+    const { message, chat, chatAsLast } = converted;
+    return { message, chat: past.newest.get(message.chatId) === converted ? chatAsLast : chat };
+  });
+  return [
+    ...others,
+    ...entriesOf('chats', [...chats.values()]),
+    ...entriesOf('messages', messages),
+    ...entriesOf('calls', past.calls),
+    ...entriesOf('status', past.status),
+  ];
+};
+
+/** What the phone's settings say when a device sees them for the first time: the labels and marks that chats have, the names people were given. */
+export const fromFirstState = (events: readonly BaileysEvent[], directory: Directory): Entry[] => {
+  const labels: Label[] = [];
+  const labelled: ChatLabel[] = [];
+  const chats = new Map<string, ChatPatch>();
+  const names: Entry[] = [];
+  for (const event of events) {
+    if (event.name === 'labels.edit' && !event.data.deleted) labels.push(labelOf(event.data));
+    if (event.name === 'labels.association') {
+      const { association, type } = event.data;
+      const { id: chatId } = chatOf(directory, association.chatId);
+      // Labels of single messages have no place in the interface.
+      if (!('messageId' in association)) labelled.push({ chatId, labelId: association.labelId, labeled: type === 'add' });
+    }
+    if (event.name === 'chats.update') {
+      for (const update of event.data) {
+        const patch = conversationPatch(update, directory);
+        if (patch !== null && Object.keys(patch).length > 1) chats.set(patch.chatId, { ...chats.get(patch.chatId), ...patch });
+      }
+    }
+    if (event.name === 'contacts.upsert') {
+      for (const contact of event.data) {
+        const chat = contactPatch(contact, directory);
+        if (chat !== null) names.push({ kind: 'chat', chat, create: false });
+      }
+    }
+  }
+  return [...names, ...entriesOf('chats', [...chats.values()]), ...entriesOf('labels', labels), ...entriesOf('chat_labels', labelled)];
+};

@@ -1,0 +1,55 @@
+/** Messages that arrive: what people write, and what they change or take back. */
+import { proto, type WAMessage } from '@whiskeysockets/baileys';
+import type { Entry } from '#actors/model.ts';
+import { numberOf } from './content-json.ts';
+import { addressesOf, chatOf, type Directory } from '../directory.ts';
+import { fromEphemeral } from './from-groups.ts';
+import { convertMessage } from './from-message.ts';
+import { bare, isChannel, isGroup } from '../jid.ts';
+import { unwrapped } from './message-kinds.ts';
+
+const { Type } = proto.Message.ProtocolMessage;
+
+const deletion = (source: WAMessage, messageId: string, directory: Directory): Entry => {
+  const { key } = source;
+  const author = key.fromMe ? directory.me.pn : key.participant || key.remoteJid;
+  const { pn, lid } = addressesOf(directory, author, key.participantAlt, key.participant ? null : key.remoteJidAlt);
+  const seconds = numberOf(source.messageTimestamp);
+  return {
+    kind: 'deleted',
+    messageId,
+    chatId: chatOf(directory, key.remoteJid, key.fromMe ? null : key.remoteJidAlt).id,
+    sender: bare(author),
+    senderPn: pn,
+    senderLid: lid,
+    fromMe: key.fromMe === true,
+    at: seconds > 0 ? seconds * 1000 : directory.now(),
+  };
+};
+
+/** Edits and deletions travel as protocol messages; the rest of those is talk between devices. */
+const fromProtocolMessage = (source: WAMessage, protocol: proto.Message.IProtocolMessage, directory: Directory): Entry[] => {
+  if (protocol.type === Type.EPHEMERAL_SETTING && isGroup(source.key.remoteJid ?? '')) return fromEphemeral(source, protocol, directory);
+  const target = protocol.key?.id ?? '';
+  if (target === '') return [];
+  if (protocol.type === Type.REVOKE) return [deletion(source, target, directory)];
+  if (protocol.type !== Type.MESSAGE_EDIT || !protocol.editedMessage) return [];
+  const converted = convertMessage({ ...source, message: protocol.editedMessage }, directory, { edited: target });
+  return converted === null ? [] : [{ kind: 'message', message: converted.message, chat: converted.chat, unread: false }];
+};
+
+/**
+ * One message as it arrived. Left out: placeholders for what could not be decrypted yet (the message itself follows, under the same id),
+ * notices about groups and calls (they have events of their own), and messages without content. `vote`: options a poll's vote names.
+ */
+export const fromMessage = (given: WAMessage, directory: Directory, vote: string): Entry[] => {
+  // Posts of channels may come as JSON, in which bytes and numbers are texts.
+  const plain = given.message && isChannel(given.key.remoteJid ?? '');
+  const source = plain ? { ...given, message: proto.Message.fromObject({ ...given.message }) } : given;
+  const protocol = unwrapped(source.message)?.protocolMessage;
+  if (protocol) return fromProtocolMessage(source, protocol, directory);
+  const converted = convertMessage(source, directory, vote === '' ? {} : { vote });
+  if (converted === null) return [];
+  const { message, chatAsLast, standsAlone } = converted;
+  return [{ kind: 'message', message, chat: chatAsLast, unread: standsAlone && !message.fromMe }];
+};

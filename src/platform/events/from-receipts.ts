@@ -1,0 +1,90 @@
+/** Delivered, read, played: what contacts and members confirm, and what the account itself read on another device. */
+import { proto, type MessageUserReceiptUpdate, type WAMessageUpdate } from '@whiskeysockets/baileys';
+import type { Entry, MessageStatus } from '#actors/model.ts';
+import { numberOf } from './content-json.ts';
+import { addressesOf, chatOf, type Directory, isMe } from '../directory.ts';
+import { bare, isGroup } from '../jid.ts';
+import { statusOf } from './from-message.ts';
+
+const { Status } = proto.WebMessageInfo;
+
+interface Confirmation {
+  readonly chat: string;
+  readonly sender: string;
+  readonly status: MessageStatus;
+  readonly messageId: string;
+  readonly seconds: number;
+}
+
+/** Confirmations of one receipt are one entry: it may name hundreds of messages. Those of others in between start a new one. */
+const grouped = (confirmations: readonly Confirmation[], directory: Directory): Entry[] => {
+  const entries: Entry[] = [];
+  let ids: string[] = [];
+  let last: Confirmation | null = null;
+  for (const confirmation of confirmations) {
+    const { chat, sender, status, seconds } = confirmation;
+    if (last !== null && last.chat === chat && last.sender === sender && last.status === status && last.seconds === seconds) {
+      ids.push(confirmation.messageId);
+      continue;
+    }
+    last = confirmation;
+    ids = [confirmation.messageId];
+    const { pn, lid } = addressesOf(directory, sender);
+    const at = seconds > 0 ? seconds * 1000 : directory.now();
+    const chatId = chatOf(directory, chat).id;
+    entries.push({
+      kind: 'status',
+      messageIds: ids,
+      chatId,
+      status,
+      sender: bare(sender),
+      senderPn: pn,
+      senderLid: lid,
+      fromMe: false,
+      at,
+    });
+  }
+  return entries;
+};
+
+/**
+ * Receipts in direct chats. Left out: changes of content and deletions (they arrive as messages of their own), refused sends (whoever sends
+ * waits for the answer), stars, and what own devices confirm about own messages.
+ */
+export const fromMessageUpdates = (updates: readonly WAMessageUpdate[], directory: Directory): Entry[] => {
+  const confirmations: Confirmation[] = [];
+  const read = new Set<string>();
+  for (const { key, update } of updates) {
+    const status = update.status ?? 0;
+    if (status < Status.DELIVERY_ACK || !key.id || !key.remoteJid) continue;
+    if (key.fromMe) {
+      const seconds = numberOf(update.messageTimestamp);
+      confirmations.push({
+        chat: key.remoteJid,
+        sender: key.participant || key.remoteJid,
+        status: statusOf(status),
+        messageId: key.id,
+        seconds,
+      });
+    } else if (status >= Status.READ) read.add(chatOf(directory, key.remoteJid).id);
+  }
+  return [...grouped(confirmations, directory), ...[...read].map((chatId): Entry => ({ kind: 'chatRead', chatId }))];
+};
+
+/** Receipts in groups, one per member. Baileys tells played as read there. */
+export const fromMemberReceipts = (updates: readonly MessageUserReceiptUpdate[], directory: Directory): Entry[] => {
+  const confirmations: Confirmation[] = [];
+  const read = new Set<string>();
+  for (const { key, receipt } of updates) {
+    const readAt = numberOf(receipt.readTimestamp);
+    const sender = receipt.userJid ?? '';
+    if (!key.id || !key.remoteJid || !isGroup(key.remoteJid)) continue;
+    if (isMe(directory, sender)) {
+      if (readAt > 0) read.add(key.remoteJid);
+      continue;
+    }
+    const seconds = readAt || numberOf(receipt.receiptTimestamp);
+    confirmations.push({ chat: key.remoteJid, sender, status: readAt > 0 ? 'Read' : 'Delivered', messageId: key.id, seconds });
+  }
+  return [...grouped(confirmations, directory), ...[...read].map((chatId): Entry => ({ kind: 'chatRead', chatId }))];
+};

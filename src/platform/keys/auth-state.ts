@@ -1,0 +1,257 @@
+/**
+ * Credentials and Signal keys of one session: Baileys reads them from memory, the vault gets them behind its back.
+ *
+ * Where lossless guarantees hang: `set` is the only way in, `durable` resolves when everything set before is stored.
+ */
+import type { AuthenticationCreds, AuthenticationState, SignalDataSet, SignalDataTypeMap } from '@whiskeysockets/baileys';
+import type { Log } from '#actors/ports.ts';
+import { decodeCredentials, decodeKey, encodeCredentials, encodeKey } from './key-codec.ts';
+import { unstoredSends } from './unclean-runs.ts';
+import type { Page } from '../inbound/finished-names.ts';
+import { finishedType, InboundLog } from '../inbound/inbound-log.ts';
+import { createKeyWriter, type KeyWriter } from './key-writer.ts';
+import { createStorageRetry, type StorageRetry } from '../storage-retry.ts';
+import { type FreshPreKeys, makeCredentials } from './pairing-keys.ts';
+import { plainType, type RatchetHost, type Step } from './ratchets.ts';
+import { createLruMap } from '../lru-map.ts';
+import { runId, type RunNote, Runs, runType } from './unclean-runs.ts';
+import { CorruptCredentials, type Vault } from '../vault.ts';
+
+export interface AuthState {
+  readonly state: AuthenticationState;
+  /** Messages that arrived and may not be stored yet. */
+  readonly inbound: InboundLog;
+  readonly ratchets: RatchetHost;
+  /** The credentials changed (Baileys changes them in place). */
+  saveCredentials(): void;
+  /** What memory knows of a key: its value, null when it does not exist, undefined when only the vault knows. */
+  peek<T extends keyof SignalDataTypeMap>(type: T, id: string): SignalDataTypeMap[T] | null | undefined;
+  /** Reads keys into memory, with one query at most. Storage that is away is waited for, or (`now`) rejects with `StorageUnavailable`. */
+  learn(type: keyof SignalDataTypeMap, ids: readonly string[], when?: 'now'): Promise<void>;
+  /** Notes that this person (by LID where it is known) was given a privacy token with a text. `at` in Unix milliseconds. */
+  tokenIssued(jid: string, at: number): void;
+  /** Resolves when everything set before is stored; rejects when it never will be. */
+  durable(): Promise<void>;
+  /** Resolves when everything is stored, what finished messages led to included; until something is sent again a crash costs nothing. */
+  settled(): Promise<void>;
+  /** Everything is stored. */
+  readonly clean: boolean;
+  /** The keys made at pairing are uploaded: they need not stay in memory. */
+  releaseFreshKeys(): void;
+  /** A connection ended: reads of its messages that wait for the storage fail now. Otherwise they would go on beside the next connection. */
+  giveUpReads(): void;
+  /** Nobody goes on with this state: listeners of a closed connection that are still at work change nothing any more. */
+  retire(): void;
+}
+
+export interface AuthOptions {
+  readonly vault: Vault;
+  readonly instance: string;
+  readonly epoch: number;
+  readonly preKeys: (count: number) => Promise<Uint8Array>;
+  readonly log: Log;
+  /** The last connection did not end in order: a crash, or the first one of this process. */
+  readonly suspicious?: boolean;
+  readonly now?: () => number;
+  onLost(error: unknown): void;
+}
+
+/** Entries kept in memory, up to twice as many, absent ones included. An idle session has a few dozen, a busy one keeps the conversations of the last hours. */
+const cacheLimit = 500;
+/** Read at every start, few, and asked for by the first requests: they come with one query. */
+const warmTypes = ['app-state-sync-version', 'app-state-sync-key', runType, plainType, finishedType] as const;
+/** Privacy tokens are given once in each week of Unix time. */
+const weekOf = (seconds: number): number => Math.floor(seconds / 604_800);
+
+type KeyType = keyof SignalDataTypeMap;
+
+/** Keys of one session over memory, what waits to be written, and the vault, in this order. */
+class SessionKeys {
+  readonly writer: KeyWriter;
+  readonly inbound: InboundLog;
+  readonly #vault: Vault;
+  readonly #instance: string;
+  readonly #cache = createLruMap<unknown>(cacheLimit);
+  readonly #patience: StorageRetry;
+  #fresh: FreshPreKeys | null;
+  #runs: Runs;
+  /** Numbers of the changes that sends made and that are not stored, oldest first. */
+  #sends: number[] = [];
+
+  constructor(options: AuthOptions, creds: AuthenticationCreds, fresh: FreshPreKeys | null) {
+    this.#vault = options.vault;
+    this.#instance = options.instance;
+    this.#patience = createStorageRetry(options.log, options.instance);
+    this.#fresh = fresh;
+    this.writer = createKeyWriter({
+      ...options,
+      encode: (type, value) => encodeKey(this.#runs.stamp(type, value)),
+      credentials: () => encodeCredentials(creds),
+    });
+    this.#runs = this.#makeRuns(null);
+    this.inbound = new InboundLog({ suspicious: true, now: Date.now, ...options, writer: this.writer });
+  }
+
+  peek(type: KeyType, id: string): unknown {
+    // One-time keys are read once: only those of a pairing under way are kept.
+    const remembered = type === 'pre-key' ? undefined : this.#cache.get(`${type} ${id}`);
+    if (remembered !== undefined) return remembered;
+    const waits = this.writer.peek(type, id);
+    return waits === undefined && type === 'pre-key' ? this.#fresh?.get(id) : waits;
+  }
+
+  async get(type: KeyType, ids: readonly string[]): Promise<Record<string, unknown>> {
+    const known: Record<string, unknown> = {};
+    const missing: string[] = [];
+    for (const id of ids) {
+      const value = this.peek(type, id);
+      if (value === undefined) missing.push(id);
+      else if (value !== null) known[id] = value;
+    }
+    if (missing.length === 0) return known;
+    const found = await this.fetch(type, missing);
+    for (const [id, value] of found) if (value !== null) known[id] = value;
+    return known;
+  }
+
+  set(data: SignalDataSet, step: Step | null = null): void {
+    for (const [type, values] of Object.entries(data)) {
+      for (const [id, value] of Object.entries(values ?? {})) this.#setOne(type, id, value ?? null, step);
+    }
+  }
+
+  #setOne(type: string, id: string, value: unknown, step: Step | null): void {
+    if (type === plainType) return this.inbound.remember(id, value as Uint8Array);
+    if (type !== 'pre-key') this.#cache.set(`${type} ${id}`, value);
+    else if (value === null) this.#fresh?.delete(id);
+    this.writer.put(type, id, value, step?.fresh);
+    step?.touched.push([type, id]);
+  }
+
+  /**
+   * A frame leaves before its chain is stored, which a start after a crash makes good by skipping keys: there may only be so many. Fresh keys must
+   * be stored before, because the contact answers with them.
+   */
+  async mayLeave({ touched }: Step): Promise<void> {
+    const { writer } = this;
+    this.#sends.push(writer.last);
+    const kept = this.#sends.findIndex((number) => number > writer.stored);
+    this.#sends = kept < 0 ? [] : kept === 0 ? this.#sends : this.#sends.slice(kept);
+    const first = this.#runs.begin();
+    if (first || this.#sends.length >= unstoredSends || touched.some(([type, id]) => writer.isFresh(type, id))) await writer.flush();
+  }
+
+  /** Everything is stored, and noted to be. */
+  async settle(): Promise<void> {
+    await this.inbound.settled();
+    await this.writer.flush();
+    this.#runs.end();
+    await this.writer.flush();
+  }
+
+  /** With one query; null for what does not exist. */
+  async fetch(type: KeyType, ids: readonly string[], when?: 'now'): Promise<ReadonlyMap<string, unknown>> {
+    const read = () => this.#vault.keys(this.#instance, type, ids);
+    const found = await (when === 'now' ? read() : this.#patience.wait('keys', read));
+    const values = new Map<string, unknown>();
+    for (const id of ids) {
+      const text = found.get(id);
+      // Set while the query was under way: what was read is old.
+      const newer = this.peek(type, id);
+      const value = newer === undefined ? (text === undefined ? null : this.#runs.unstamp(type, decodeKey(type, text))) : newer;
+      values.set(id, value);
+      if (type !== 'pre-key' && newer === undefined) this.#cache.set(`${type} ${id}`, value);
+    }
+    return values;
+  }
+
+  /** Reads what every start needs. */
+  async warm(): Promise<void> {
+    const plaintexts = new Map<string, Uint8Array>();
+    const finished: Page[] = [];
+    for (const { type, id, value: text } of await this.#vault.allKeys(this.#instance, warmTypes)) {
+      const value = decodeKey(type, text);
+      if (type === plainType) plaintexts.set(id, value as Uint8Array);
+      else if (type === finishedType) finished.push(value as Page);
+      else if (type === runType) this.#runs = this.#makeRuns(value as RunNote);
+      else this.#cache.set(`${type} ${id}`, value);
+    }
+    await this.inbound.load({ plaintexts, finished });
+  }
+
+  #makeRuns(last: RunNote | null): Runs {
+    return new Runs(last, (note) => this.writer.put(runType, runId, note));
+  }
+
+  giveUp(): void {
+    this.#patience.giveUp();
+  }
+
+  release(): void {
+    this.#fresh = null;
+  }
+}
+
+/** Opens what is stored, or makes new credentials. Credentials of an abandoned pairing by code are thrown away: they make a login that gets 401. */
+export const openAuthState = async (options: AuthOptions): Promise<AuthState> => {
+  const { vault, instance, epoch } = options;
+  const stored = await storedCredentials(vault, instance);
+  const abandoned = stored !== null && stored.me !== undefined && stored.account === undefined;
+  if (abandoned) await vault.discard(instance, epoch, 'delete', 'pairing was abandoned');
+  const { creds, fresh } = stored === null || abandoned ? await makeCredentials(options) : { creds: stored, fresh: null };
+  const keys = new SessionKeys(options, creds, fresh);
+  if (fresh === null) await keys.warm();
+  return {
+    state: {
+      creds,
+      keys: {
+        // Baileys types the result by the type's name; the names go through unchanged.
+        get: async <T extends KeyType>(type: T, ids: string[]) => (await keys.get(type, ids)) as { [id: string]: SignalDataTypeMap[T] },
+        set: (data) => keys.set(data),
+      },
+    },
+    inbound: keys.inbound,
+    ratchets: {
+      plaintext: (hash) => keys.inbound.plaintext(hash),
+      get: (type, ids) => keys.get(type as KeyType, ids),
+      set: (data, step) => keys.set(data, step),
+      together: (work) => keys.writer.together(work),
+      mayLeave: (step) => keys.mayLeave(step),
+    },
+    saveCredentials: () => keys.writer.putCredentials(),
+    peek: <T extends KeyType>(type: T, id: string) => keys.peek(type, id) as SignalDataTypeMap[T] | null | undefined,
+    async learn(type, ids, when) {
+      const unknown = ids.filter((id) => keys.peek(type, id) === undefined);
+      if (unknown.length > 0) await keys.fetch(type, unknown, when);
+    },
+    tokenIssued(jid, at) {
+      const known = keys.peek('tctoken', jid) as SignalDataTypeMap['tctoken'] | null | undefined;
+      const seconds = Math.floor(at / 1000);
+      // What only the vault knows is not written over.
+      if (known === undefined || weekOf(known?.senderTimestamp ?? 0) === weekOf(seconds)) return;
+      keys.set({ tctoken: { [jid]: { token: Buffer.alloc(0), ...known, senderTimestamp: seconds } } });
+    },
+    durable: () => keys.writer.flush(),
+    settled: () => keys.settle(),
+    get clean() {
+      return keys.writer.idle && keys.inbound.idle;
+    },
+    releaseFreshKeys: () => keys.release(),
+    giveUpReads: () => keys.giveUp(),
+    retire: () => keys.writer.retire(),
+  };
+};
+
+/** Throws `CorruptCredentials` for what is stored and makes no sense. */
+export const storedCredentials = async (vault: Vault, instance: string): Promise<AuthenticationCreds | null> => {
+  const text = await vault.credentials(instance);
+  if (text === null) return null;
+  let creds: AuthenticationCreds | null;
+  try {
+    creds = decodeCredentials(text);
+  } catch {
+    throw new CorruptCredentials('the credentials are no JSON');
+  }
+  if (creds === null) throw new CorruptCredentials('the credentials are incomplete');
+  return creds;
+};

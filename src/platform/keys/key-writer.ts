@@ -1,0 +1,248 @@
+/**
+ * Writes the keys of one session behind its back: one write at a time, in order, everything that waits merged into one transaction.
+ *
+ * A change counts as durable when a `flush` that began after it has resolved. Reads must see what waits: see `peek`.
+ */
+import type { Log } from '#actors/ports.ts';
+import { createStorageRetry, type StorageRetry } from '../storage-retry.ts';
+import type { Vault } from '../vault.ts';
+
+export interface KeyWriterOptions {
+  readonly vault: Vault;
+  readonly instance: string;
+  readonly epoch: number;
+  readonly log: Log;
+  /** Called when it is written: the newest state, once for many changes. */
+  encode(type: string, value: unknown): string;
+  credentials(): string;
+  /** Nothing can be written any more: another node owns the instance, or the storage failed in a way that trying again does not mend. */
+  onLost(error: unknown): void;
+}
+
+export interface KeyWriter {
+  /** `null` removes the key. `fresh`: it must be stored before it is used, see `isFresh`. */
+  put(type: string, id: string, value: unknown, fresh?: boolean): void;
+  putCredentials(): void;
+  /** Stanzas whose messages are stored; they leave the log together with, or after, every change put before. */
+  finish(stanzas: readonly number[]): void;
+  /** What the work puts is stored together: no write begins while it runs. */
+  together<T>(work: () => Promise<T>): Promise<T>;
+  /** What waits for this key, or undefined when nothing does. */
+  peek(type: string, id: string): unknown;
+  /** A change that must be stored before it is used is not stored. */
+  isFresh(type: string, id: string): boolean;
+  /** Number of the last change; it is stored when `stored` has reached it. */
+  readonly last: number;
+  readonly stored: number;
+  /** Nothing waits and nothing is under way. */
+  readonly idle: boolean;
+  /** Resolves when everything put before is stored. Rejects when it never will be (`onLost`). */
+  flush(): Promise<void>;
+  /** What is put from now on is dropped: the session is over, and its late changes are nobody's. */
+  retire(): void;
+}
+
+/** Changes of a few milliseconds share a transaction; whoever flushes does not wait for it. */
+const gatherMs = 5;
+
+interface Change {
+  readonly type: string;
+  readonly id: string;
+  readonly value: unknown;
+  readonly fresh: boolean;
+}
+
+/** One write: what waited when it began. */
+class Batch {
+  readonly changes = new Map<string, Change>();
+  readonly handled: number[] = [];
+  credentials = false;
+}
+
+/** Promises that wait for a change to be stored, by the number of the change. */
+const createWaiters = () => {
+  let waiters: { readonly seq: number; readonly resolve: () => void; readonly reject: (error: unknown) => void }[] = [];
+  return {
+    get any(): boolean {
+      return waiters.length > 0;
+    },
+    wait: (seq: number): Promise<void> => new Promise((resolve, reject) => waiters.push({ seq, resolve, reject })),
+    stored(seq: number): void {
+      const done = waiters.filter((waiter) => waiter.seq <= seq);
+      if (done.length === 0) return;
+      waiters = waiters.filter((waiter) => waiter.seq > seq);
+      for (const { resolve } of done) resolve();
+    },
+    lost(error: unknown): void {
+      const all = waiters;
+      waiters = [];
+      for (const { reject } of all) reject(error);
+    },
+  };
+};
+
+/** A pause that can be cut short. */
+const createGather = () => {
+  let cut: (() => void) | null = null;
+  return {
+    cut: () => cut?.(),
+    wait: (): Promise<void> =>
+      new Promise((resolve) => {
+        const timer = setTimeout(() => cut?.(), gatherMs);
+        cut = () => {
+          clearTimeout(timer);
+          cut = null;
+          resolve();
+        };
+      }),
+  };
+};
+
+/** Works that must not be torn apart by a write, and the write that waits for their end. */
+const createHold = () => {
+  let holds = 0;
+  let waiting: (() => void) | null = null;
+  return {
+    /** Runs `begin` at a moment when nothing is held; one caller at a time. */
+    free: <T>(begin: () => T): Promise<T> =>
+      new Promise((resolve) => {
+        if (holds === 0) return resolve(begin());
+        waiting = () => resolve(begin());
+      }),
+    async during<T>(work: () => Promise<T>): Promise<T> {
+      holds += 1;
+      try {
+        return await work();
+      } finally {
+        holds -= 1;
+        if (holds === 0) {
+          // At once: the next work may begin before any promise is told.
+          waiting?.();
+          waiting = null;
+        }
+      }
+    },
+  };
+};
+
+class VaultWriter implements KeyWriter {
+  readonly #options: KeyWriterOptions;
+  /** Never given up: what a session did to its keys has to be stored, whatever became of the session. */
+  readonly #patience: StorageRetry;
+  readonly #waiters = createWaiters();
+  readonly #gather = createGather();
+  readonly #hold = createHold();
+  #waiting = new Batch();
+  #writing = new Batch();
+  #last = 0;
+  #stored = 0;
+  #running = false;
+  #retired = false;
+  #lost: { readonly error: unknown } | null = null;
+
+  constructor(options: KeyWriterOptions) {
+    this.#options = options;
+    this.#patience = createStorageRetry(options.log, options.instance);
+  }
+
+  put(type: string, id: string, value: unknown, fresh = false): void {
+    if (this.#retired) return;
+    const key = `${type} ${id}`;
+    const { changes } = this.#waiting;
+    changes.set(key, { type, id, value, fresh: fresh || (changes.get(key)?.fresh ?? false) });
+    this.#start();
+  }
+
+  putCredentials(): void {
+    if (this.#retired) return;
+    this.#waiting.credentials = true;
+    this.#start();
+  }
+
+  finish(stanzas: readonly number[]): void {
+    if (this.#retired || stanzas.length === 0) return;
+    this.#waiting.handled.push(...stanzas);
+    this.#start();
+  }
+
+  together<T>(work: () => Promise<T>): Promise<T> {
+    return this.#hold.during(work);
+  }
+
+  peek(type: string, id: string): unknown {
+    const key = `${type} ${id}`;
+    return (this.#waiting.changes.get(key) ?? this.#writing.changes.get(key))?.value;
+  }
+
+  isFresh(type: string, id: string): boolean {
+    const key = `${type} ${id}`;
+    return this.#waiting.changes.get(key)?.fresh === true || this.#writing.changes.get(key)?.fresh === true;
+  }
+
+  get last(): number {
+    return this.#last;
+  }
+
+  get stored(): number {
+    return this.#stored;
+  }
+
+  get idle(): boolean {
+    return this.#stored === this.#last;
+  }
+
+  async flush(): Promise<void> {
+    if (this.#lost !== null) throw this.#lost.error;
+    if (this.idle) return;
+    const stored = this.#waiters.wait(this.#last);
+    this.#gather.cut();
+    await stored;
+  }
+
+  retire(): void {
+    this.#retired = true;
+  }
+
+  #start(): void {
+    this.#last += 1;
+    if (this.#running || this.#lost !== null) return;
+    this.#running = true;
+    this.#run().catch((error: unknown) => this.#lose(error));
+  }
+
+  async #run(): Promise<void> {
+    while (!this.idle) {
+      if (!this.#waiters.any) await this.#gather.wait();
+      const upTo = await this.#hold.free(() => this.#take());
+      await this.#write(this.#writing);
+      this.#writing = new Batch();
+      this.#stored = upTo;
+      this.#waiters.stored(upTo);
+    }
+    this.#running = false;
+  }
+
+  #take(): number {
+    this.#writing = this.#waiting;
+    this.#waiting = new Batch();
+    return this.#last;
+  }
+
+  async #write({ changes, handled, credentials }: Batch): Promise<void> {
+    const { vault, instance, epoch, encode, credentials: encodeCredentials } = this.#options;
+    const keys = [...changes.values()].map(({ type, id, value }) => ({ type, id, value: value === null ? null : encode(type, value) }));
+    const change = { keys, ...(credentials ? { credentials: encodeCredentials() } : {}), ...(handled.length > 0 ? { handled } : {}) };
+    await this.#patience.wait('keys', () => vault.write(instance, epoch, change));
+  }
+
+  #lose(error: unknown): void {
+    const { log, instance, onLost } = this.#options;
+    this.#running = false;
+    this.#lost = { error };
+    log.error({ instance, error: error instanceof Error ? error.name : typeof error }, 'platform.keys-lost');
+    this.#waiters.lost(error);
+    onLost(error);
+  }
+}
+
+export const createKeyWriter = (options: KeyWriterOptions): KeyWriter => new VaultWriter(options);

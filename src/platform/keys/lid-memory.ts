@@ -1,0 +1,42 @@
+/** The LIDs of people, as the library's Signal sessions ask for them: several times for each message, through three caches of its own. */
+import type { SocketConfig } from '@whiskeysockets/baileys';
+import { createLruMap } from '../lru-map.ts';
+
+type Mapping = ReturnType<SocketConfig['makeSignalRepository']>['lidMapping'];
+
+const kept = 500;
+/** A look into a large group must find all its members again: two entries each. */
+const cached = 10_000;
+
+/**
+ * Where the library keeps pairs. Its own cache has a timer of three days for each, and those of a pair that is found after the connection has
+ * ended, when the cache was cleared for the last time, hold it until then.
+ */
+const makeCache = () => {
+  let entries = createLruMap<string>(cached);
+  return {
+    get: (key: string) => entries.get(key),
+    set: (key: string, value: string) => entries.set(key, value),
+    clear: () => void (entries = createLruMap(cached)),
+  };
+};
+
+/** Answers what was answered before; every new pair makes it forget. */
+export const rememberLids = (mapping: Mapping): void => {
+  Object.assign(mapping, { mappingCache: makeCache() });
+  let known = createLruMap<string>(kept);
+  const look = mapping.getLIDForPN.bind(mapping);
+  const store = mapping.storeLIDPNMappings.bind(mapping);
+  const forget = (): void => {
+    known = createLruMap(kept);
+  };
+  mapping.getLIDForPN = async (pn) => {
+    const remembered = known.get(pn);
+    if (remembered !== undefined) return remembered;
+    const current = known;
+    const lid = await look(pn);
+    if (lid !== null) current.set(pn, lid);
+    return lid;
+  };
+  mapping.storeLIDPNMappings = (pairs) => store(pairs).finally(forget);
+};

@@ -1,0 +1,48 @@
+/** Work that waits until the storage is back: a session must neither lose nor refuse what arrives while it is away. */
+import type { Log } from '#actors/ports.ts';
+import { StorageUnavailable } from '#actors/ports.ts';
+
+const firstMs = 50;
+const longestMs = 2_000;
+
+export interface StorageRetry {
+  /** Tries until it works; rejects with everything but `StorageUnavailable`, and with that once `giveUp` was called. */
+  wait<T>(what: string, work: () => Promise<T>): Promise<T>;
+  /** What waits now gives up; what begins later waits again. */
+  giveUp(): void;
+}
+
+export const createStorageRetry = (log: Log, instance: string): StorageRetry => {
+  let round = 0;
+  const asleep = new Set<() => void>();
+
+  const pause = (ms: number): Promise<void> =>
+    new Promise((resolve) => {
+      const wake = (): void => {
+        clearTimeout(timer);
+        asleep.delete(wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, ms);
+      asleep.add(wake);
+    });
+
+  return {
+    async wait(what, work) {
+      const begun = round;
+      for (let ms = firstMs; ; ms = Math.min(ms * 2, longestMs)) {
+        try {
+          return await work();
+        } catch (error) {
+          if (!(error instanceof StorageUnavailable) || begun !== round) throw error;
+          log.warn({ instance, what, retryInMs: ms }, 'platform.storage-away');
+        }
+        await pause(ms);
+      }
+    },
+    giveUp() {
+      round += 1;
+      for (const wake of asleep) wake();
+    },
+  };
+};

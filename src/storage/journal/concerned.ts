@@ -1,0 +1,35 @@
+/** What entries are about: the keys by which everything known of them is read before the ledger starts. */
+import type { ChatPatch, Entry, Message, Past } from '#actors/model.ts';
+import { keyText } from '../postgres/texts.ts';
+
+export interface Concerned {
+  /** Messages that may be stored already. */
+  readonly messageIds: ReadonlySet<string>;
+  /** Messages that something happened to; their chats are wanted too, whatever they are called. */
+  readonly updatedIds: ReadonlySet<string>;
+  readonly chatIds: ReadonlySet<string>;
+}
+
+export const concernedBy = (entries: readonly Entry[]): Concerned => {
+  const messageIds = new Set<string>();
+  const updatedIds = new Set<string>();
+  const chatIds = new Set<string>();
+  const message = ({ messageId, chatId }: Message): void => {
+    messageIds.add(keyText(messageId));
+    chatIds.add(keyText(chatId));
+  };
+  const chat = ({ chatId }: Pick<ChatPatch, 'chatId'>): void => void chatIds.add(keyText(chatId));
+  const past = (part: Past): void => {
+    if (part.of === 'messages') for (const item of part.items) message(item.message);
+    if (part.of === 'chats' || part.of === 'chat_labels') for (const item of part.items) chat(item);
+  };
+  for (const entry of entries) {
+    if (entry.kind === 'message' || entry.kind === 'queued') message(entry.message);
+    if (entry.kind === 'status') for (const id of entry.messageIds) updatedIds.add(keyText(id));
+    if (entry.kind === 'deleted') updatedIds.add(keyText(entry.messageId));
+    if (entry.kind === 'chat') chat(entry.chat);
+    if (entry.kind === 'chatRead' || entry.kind === 'chatLabel') chat(entry);
+    if (entry.kind === 'history') past(entry.past);
+  }
+  return { messageIds, updatedIds, chatIds };
+};

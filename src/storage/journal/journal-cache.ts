@@ -1,0 +1,81 @@
+/**
+ * What the journal wrote a moment ago, so that the steps of a send (queued, then sent) and the messages of a lively chat need not ask the database
+ * for what it was just told. A message that arrives counts as new; when it is not, its row is refused, and the journal asks after all.
+ *
+ * An instance's rows have one writer. Should another one write (a node that took the instance over and gave it back), what is kept here has
+ * long expired.
+ */
+import type { Chat, Entry } from '#actors/model.ts';
+import type { StoredMessage } from './columns.ts';
+import { concernedBy } from './concerned.ts';
+import type { Known, Outcome } from './ledger.ts';
+
+export interface JournalCache {
+  /** What is known of everything that the entries concern, messages that come with them apart; null when the database has to be asked. */
+  known(instance: string, entries: readonly Entry[]): Known | null;
+  /** What was just written. */
+  keep(instance: string, known: Known, outcome: Outcome): void;
+  /** Nothing is certain any more: a write failed, or may have. */
+  clear(): void;
+}
+
+/** Milliseconds. Most messages are acknowledged within one of these seconds, and lively chats have one in each. */
+const lifetime = 5_000;
+/** Of all instances together; whatever does not fit is asked for. */
+const limits = { messages: 500, chats: 1_000 };
+
+const createShelf = <T>(limit: number, now: () => number) => {
+  const rows = new Map<string, { readonly value: T; readonly until: number }>();
+  return {
+    get(key: string): T | undefined {
+      const row = rows.get(key);
+      return row !== undefined && now() < row.until ? row.value : undefined;
+    },
+    has: (key: string): boolean => rows.has(key),
+    put(key: string, value: T): void {
+      rows.delete(key);
+      rows.set(key, { value, until: now() + lifetime });
+      if (rows.size > limit) for (const oldest of rows.keys()) return void rows.delete(oldest);
+    },
+    drop: (key: string): void => void rows.delete(key),
+    clear: (): void => rows.clear(),
+  };
+};
+
+const steps: ReadonlySet<Entry['kind']> = new Set(['message', 'queued', 'status', 'event']);
+/** All of them, or null when one is missing. */
+const whole = <T extends object>(rows: readonly (T | undefined)[]): readonly T[] | null => {
+  const found = rows.filter((row) => row !== undefined);
+  return found.length === rows.length ? found : null;
+};
+const waits = ({ fromMe, wasSentByApi, status }: StoredMessage): boolean => fromMe && wasSentByApi && status === 'Queued';
+
+export const createJournalCache = (now: () => number): JournalCache => {
+  const messages = createShelf<StoredMessage>(limits.messages, now);
+  const chats = createShelf<Chat>(limits.chats, now);
+  return {
+    known(instance, entries) {
+      if (!entries.every(({ kind }) => steps.has(kind))) return null;
+      const { messageIds, updatedIds, chatIds } = concernedBy(entries);
+      const updated = whole([...updatedIds].filter((id) => !messageIds.has(id)).map((id) => messages.get(`${instance} ${id}`)));
+      if (updated === null) return null;
+      const wanted = new Set([...chatIds, ...updated.map(({ chatId }) => chatId)]);
+      const concerned = whole([...wanted].map((id) => chats.get(`${instance} ${id}`)));
+      return concerned && { messages: updated, chats: concerned };
+    },
+    keep(instance, known, { freshMessages, changedMessages, chats: changedChats }) {
+      const lively = freshMessages.length > 0;
+      if (lively) for (const chat of known.chats) chats.put(`${instance} ${chat.chatId}`, chat);
+      for (const chat of changedChats) {
+        const key = `${instance} ${chat.chatId}`;
+        if (lively || chats.has(key)) chats.put(key, chat);
+      }
+      for (const message of freshMessages) if (waits(message)) messages.put(`${instance} ${message.messageId}`, message);
+      for (const message of changedMessages) messages.drop(`${instance} ${message.messageId}`);
+    },
+    clear() {
+      messages.clear();
+      chats.clear();
+    },
+  };
+};

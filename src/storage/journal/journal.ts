@@ -1,0 +1,177 @@
+/** Where entries become rows: what is known is read, the ledger applies the rules, and one statement writes messages, chats and outbox. */
+import { createKeyedMutex } from '#actors/keyed-mutex.ts';
+import type { Chat, Delivery, Entry, GatewayEvent } from '#actors/model.ts';
+import type { Committed, Journal } from '#actors/ports.ts';
+import { concernedBy } from './concerned.ts';
+import { chatFields, chatRows, makeRowSet, messageRows, storedMessageFields, type StoredMessage } from './columns.ts';
+import type { Database, Runner, Statement } from '../postgres/database.ts';
+import { isConflict, isOrphan } from '../postgres/failures.ts';
+import { reduceEntries, type Known, type Outcome } from './ledger.ts';
+import { createJournalCache } from './journal-cache.ts';
+
+export interface JournalChance {
+  /** `r` and 14 hex digits. */
+  chatId(): string;
+  eventId(): string;
+}
+
+const outboxRows = (first: number) => {
+  const rows = makeRowSet(
+    { webhookId: 'text', eventId: 'text', type: 'text', messageType: 'text', lane: 'text', body: 'text', size: 'bigint', at: 'bigint' },
+    first,
+  );
+  // Webhooks that were removed meanwhile get nothing.
+  const sql = `insert into outbox (instance_id, attempts, not_before, ${rows.columns})
+    select $1, 0, 0, ${rows.values} from ${rows.from}
+    join webhook on webhook.id = any(${rows.array('webhookId')}) and webhook.id = fresh.webhook_id order by position
+    returning seq, webhook_id, event_id`;
+  return { ...rows, sql };
+};
+
+const changeRows = (first: number) => {
+  const rows = makeRowSet({ messageId: 'text', chatId: 'text', status: 'text', error: 'text', deletedAt: 'bigint' }, first);
+  const sql = `update message set status = ${rows.value('status')}, error = ${rows.value('error')}, deleted_at = ${rows.value('deletedAt')} from ${rows.from}
+    where message.instance_id = $1 and message.message_id = any(${rows.array('messageId')})
+      and message.message_id = fresh.message_id and message.chat_id = fresh.chat_id`;
+  return { ...rows, sql };
+};
+
+/** What one commit may write, in this order, numbered one after the other behind $1, the instance. */
+const sets = { messages: messageRows, changes: changeRows, chats: chatRows, deliveries: outboxRows } as const;
+
+type SetName = keyof typeof sets;
+type Rows = Readonly<Record<SetName, readonly object[]>>;
+
+const setNames = Object.keys(sets) as SetName[];
+
+/** The statement for commits that write these sets, and its parameters: a set that has no rows would cost nearly as much as one that has. */
+const makeWrite = (names: readonly SetName[]) => {
+  const parts: { readonly name: SetName; readonly sql: string; readonly parameters: (rows: readonly object[]) => readonly unknown[] }[] =
+    [];
+  let next = 2;
+  for (const name of names) {
+    const part = sets[name](next);
+    next = part.next;
+    parts.push({ name, ...part });
+  }
+  const withs = parts.map(({ name, sql }) => `${name} as (${sql})`).join(',\n');
+  const written = names.includes('deliveries')
+    ? `select seq::float8 as seq, webhook_id as "webhookId", event_id as "eventId" from deliveries order by deliveries.seq`
+    : `select 1 where false`;
+  return {
+    statement: { name: `journal-write-${names.join('-')}`, text: `with ${withs} ${written}` },
+    values: (instance: string, rows: Rows) => [instance, ...parts.flatMap(({ name, parameters }) => parameters(rows[name]))],
+  };
+};
+
+/** By the sets that have rows. */
+const writes = new Map(
+  Array.from({ length: 2 ** setNames.length - 1 }, (_, n) => setNames.filter((_name, at) => ((n + 1) >> at) & 1)).map((names) => [
+    names.join(),
+    makeWrite(names),
+  ]),
+);
+
+export const journalStatements = {
+  /** $2 platform ids of all messages concerned, $3 chats concerned, $4 ids whose chats are concerned too. */
+  known: {
+    name: 'journal-known',
+    text: `select
+      (select json_agg(m) from (
+        select ${storedMessageFields} from message where instance_id = $1 and message_id = any($2::text[]) order by message.seq) as m) as messages,
+      (select json_agg(c) from (
+        select ${chatFields} from chat where instance_id = $1 and chat_id = any(
+          $3::text[] || array(select message.chat_id from message where message.instance_id = $1 and message.message_id = any($4::text[])))
+        order by chat_id) as c) as chats`,
+  },
+  read: { name: 'journal-read', text: `update message set unread = false where instance_id = $1 and chat_id = any($2::text[]) and unread` },
+  ...Object.fromEntries([...writes].map(([names, { statement }]) => [`write ${names}`, statement])),
+} as const satisfies Readonly<Record<string, Statement>>;
+
+interface KnownRow {
+  readonly messages: readonly StoredMessage[] | null;
+  readonly chats: readonly Chat[] | null;
+}
+
+const readKnown = async (runner: Runner, instance: string, entries: readonly Entry[]): Promise<Known> => {
+  const { messageIds, updatedIds, chatIds } = concernedBy(entries);
+  if (messageIds.size + updatedIds.size + chatIds.size === 0) return { messages: [], chats: [] };
+  const [row] = await runner.rows<KnownRow>(journalStatements.known, [
+    instance,
+    [...messageIds, ...updatedIds],
+    [...chatIds],
+    [...updatedIds],
+  ]);
+  return { messages: row?.messages ?? [], chats: row?.chats ?? [] };
+};
+
+type Written = Pick<Delivery, 'seq' | 'webhookId' | 'eventId'>;
+
+const writeOutcome = async (
+  runner: Runner,
+  instanceId: string,
+  outcome: Outcome,
+  events: readonly GatewayEvent[],
+  targets: (event: GatewayEvent) => readonly string[],
+): Promise<readonly Delivery[]> => {
+  const waiting = events.flatMap((event): Omit<Delivery, 'seq'>[] => {
+    const webhooks = targets(event);
+    if (webhooks.length === 0) return [];
+    const { id: eventId, type, messageType, lane, at } = event;
+    const body = JSON.stringify(event.payload);
+    return webhooks.map((webhookId) => ({ webhookId, instanceId, eventId, type, messageType, lane, body, attempts: 0, at, notBefore: 0 }));
+  });
+  if (outcome.readChats.length > 0) await runner.rows(journalStatements.read, [instanceId, outcome.readChats]);
+  const rows: Rows = {
+    messages: outcome.freshMessages,
+    changes: outcome.changedMessages,
+    chats: outcome.chats,
+    deliveries: waiting.map((row) => ({ ...row, size: Buffer.byteLength(row.body) })),
+  };
+  const write = writes.get(setNames.filter((name) => rows[name].length > 0).join());
+  const written = write ? await runner.rows<Written>(write.statement, write.values(instanceId, rows)) : [];
+  const seqs = new Map(written.map(({ seq, webhookId, eventId }) => [`${eventId} ${webhookId}`, seq]));
+  return waiting.flatMap((delivery) => {
+    const seq = seqs.get(`${delivery.eventId} ${delivery.webhookId}`);
+    return seq === undefined ? [] : [{ ...delivery, seq }];
+  });
+};
+
+const nothing: Committed = { events: [], deliveries: [] };
+
+export const makeJournal = (database: Database, chance: JournalChance, now: () => number): Journal => {
+  // An instance's entries have an order, and only one process owns it.
+  const mutex = createKeyedMutex();
+  const recent = createJournalCache(now);
+  const attempt: Journal['commit'] = async (instance, entries, targets) => {
+    const known = recent.known(instance.id, entries) ?? (await readKnown(database, instance.id, entries));
+    const outcome = reduceEntries(known, instance.owner, entries, chance.chatId);
+    const at = now();
+    const events = outcome.events.map((draft): GatewayEvent => ({ ...draft, id: chance.eventId(), instanceId: instance.id, at }));
+    const write = (runner: Runner) => writeOutcome(runner, instance.id, outcome, events, targets);
+    // One statement is a transaction of its own. What was read is still true: the instance's rows have one writer, which writes in order.
+    const deliveries = await (outcome.readChats.length > 0 ? database.transaction(write) : write(database));
+    recent.keep(instance.id, known, outcome);
+    return { events, deliveries };
+  };
+  return {
+    commit: (instance, entries, targets) =>
+      mutex.run(instance.id, async () => {
+        if (entries.length === 0) return nothing;
+        try {
+          return await attempt(instance, entries, targets);
+        } catch (error) {
+          recent.clear();
+          if (!isConflict(error) && !isOrphan(error)) throw error;
+        }
+        try {
+          return await attempt(instance, entries, targets);
+        } catch (error) {
+          recent.clear();
+          // The instance was removed meanwhile: there is nothing left to record.
+          if (isOrphan(error)) return nothing;
+          throw error;
+        }
+      }),
+  };
+};

@@ -1,0 +1,70 @@
+/** MikroORM as we use it: tables, migrations, and the driver's pool beneath it. */
+import { setImmediate as turn } from 'node:timers/promises';
+import { Migrator } from '@mikro-orm/migrations';
+import { MikroORM } from '@mikro-orm/postgresql';
+import type { Log } from '#actors/ports.ts';
+import type { entities } from '../entities.ts';
+import { explained } from './failures.ts';
+import { migrations } from '../migrations/list.ts';
+
+/** What we use of the driver's pool; its package has no types. */
+export interface Client {
+  query(query: {
+    readonly name?: string;
+    readonly text: string;
+    readonly values?: readonly unknown[];
+  }): Promise<{ readonly rows: readonly unknown[] }>;
+  release(broken?: Error): void;
+}
+
+export interface Pool {
+  connect(): Promise<Client>;
+  on(event: 'error', listener: (error: Error) => void): void;
+  readonly ending: boolean;
+  end(): Promise<void>;
+}
+
+/** Milliseconds. */
+const connectLimit = 3_000;
+
+const databaseName = (url: string): string => decodeURIComponent(/^[^?]*\/([^/?]*)/.exec(url)?.[1] ?? '');
+
+/** `tables`: what units of work may be about. To look through them takes some tens of milliseconds: others get turns of the event loop between. */
+export const makeOrm = (url: string, log: Log, driverOptions: object, tables: typeof entities | readonly [] = []): Promise<MikroORM> =>
+  MikroORM.init({
+    dbName: databaseName(url),
+    driverOptions: { connectionString: url, connectionTimeoutMillis: connectLimit, keepAlive: true, ...driverOptions },
+    entities: [...tables],
+    discovery: { warnWhenNoEntities: false, onMetadata: () => turn(), afterDiscovered: () => turn() },
+    ensureDatabase: false,
+    extensions: [Migrator],
+    colors: false,
+    logger: (detail) => log.debug({ detail }, 'storage.driver'),
+    migrations: { migrationsList: [...migrations], snapshot: false },
+  });
+
+export const poolOf = (orm: MikroORM): Promise<Pool> => orm.em.getConnection().getNativeClient();
+
+/** Any number that only we use. */
+const migrationLock = { name: 'migration-lock', text: `select pg_advisory_lock(7110481293)` };
+const migrationUnlock = { name: 'migration-unlock', text: `select pg_advisory_unlock(7110481293)` };
+
+/** Brings the tables up to date; of several processes that start at once, one does it and the others wait. */
+export const migrate = async (url: string, log: Log): Promise<void> => {
+  const orm = await makeOrm(url, log, { max: 3, application_name: 'dormouse migration' });
+  try {
+    const guard = await (await poolOf(orm)).connect();
+    try {
+      await guard.query(migrationLock);
+      const applied = await orm.migrator.up();
+      if (applied.length > 0) log.info({ migrations: applied.map(({ name }) => name) }, 'storage.migrated');
+      await guard.query(migrationUnlock);
+    } finally {
+      guard.release();
+    }
+  } catch (error) {
+    throw explained(error);
+  } finally {
+    await orm.close(true);
+  }
+};

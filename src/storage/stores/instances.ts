@@ -1,0 +1,102 @@
+/** Registered instances: read once at start, thousands of them perhaps, and changed one by one in plain units of work. */
+import type { InstancePatch, InstanceRecord } from '#actors/model.ts';
+import type { InstanceStore } from '#actors/ports.ts';
+import { columnOf } from '../journal/columns.ts';
+import type { Database, Statement } from '../postgres/database.ts';
+import { InstanceEntity, type InstanceRow } from '../entities.ts';
+import { placeOf, tokenHash, type Sealer } from '../vault/sealing.ts';
+import { storable } from '../postgres/texts.ts';
+
+const tokenPlace = (id: string): string => placeOf('instance', id, 'token');
+const apikeyPlace = (id: string): string => placeOf('instance', id, 'ai_apikey');
+
+/** Fields of the record as columns; only those that the patch names. */
+const columnsOf = (id: string, { token, aiApikey, ...rest }: InstancePatch, sealer: Sealer): Partial<InstanceRow> => ({
+  ...(storable(rest) as typeof rest),
+  ...(token === undefined ? {} : { token: sealer.seal(tokenPlace(id), token), tokenHash: tokenHash(token) }),
+  ...(aiApikey === undefined ? {} : { aiApikey: sealer.seal(apikeyPlace(id), aiApikey) }),
+});
+
+/** Every column but the hash of the token. Times leave as floats, which the driver reads as numbers. */
+const plainFields = [
+  'id',
+  'name',
+  'token',
+  'wanted',
+  'epoch',
+  'owner',
+  'jid',
+  'lid',
+  'profileName',
+  'profilePicUrl',
+  'isBusiness',
+  'platform',
+  'systemName',
+  'lastDisconnectReason',
+  'lastDisconnectCause',
+  'adminField01',
+  'adminField02',
+  'aiApikey',
+  'chatbotEnabled',
+  'chatbotIgnoreGroups',
+  'chatbotStopConversation',
+  'chatbotStopMinutes',
+  'chatbotStopWhenYouSendMsg',
+  'fieldsMap',
+] as const;
+const timeFields = ['lastDisconnect', 'lastActiveAt', 'created', 'updated'] as const;
+
+const selected = [
+  ...plainFields.map((field) => `${columnOf(field)} as "${field}"`),
+  ...timeFields.map((field) => `${columnOf(field)}::float8 as "${field}"`),
+].join(', ');
+
+/** The instances behind $1, at most $2. The ORM would take ten times as long, all in one turn of the event loop. */
+const page: Statement = { name: 'instance-page', text: `select ${selected} from instance where id > $1 order by id limit $2` };
+const pageSize = 125;
+
+type StoredRecord = Omit<InstanceRecord, 'token' | 'aiApikey'> & { readonly token: Buffer; readonly aiApikey: Buffer };
+
+const recordOf = ({ token, aiApikey, ...row }: StoredRecord, sealer: Sealer): InstanceRecord => ({
+  ...row,
+  token: sealer.open(tokenPlace(row.id), token),
+  aiApikey: sealer.open(apikeyPlace(row.id), aiApikey),
+});
+
+/** The loop turns between two pages. */
+const readAll = async (database: Database, sealer: Sealer): Promise<readonly InstanceRecord[]> => {
+  const records: InstanceRecord[] = [];
+  for (let last = ''; ;) {
+    const rows = await database.rows<StoredRecord>(page, [last, pageSize]);
+    for (const row of rows) records.push(recordOf(row, sealer));
+    if (rows.length < pageSize) break;
+    last = rows.at(-1)?.id ?? '';
+  }
+  return records.toSorted((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1));
+};
+
+const removal = {
+  webhooks: { name: 'instance-webhooks', text: `select id from webhook where instance_id = $1 or instance_id is null` },
+  instance: { name: 'instance-remove', text: `delete from instance where id = $1` },
+  past: { name: 'instance-forget', text: `delete from archive where instance_id = $1 and webhook_id = any($2)` },
+} as const satisfies Readonly<Record<string, Statement>>;
+
+export const makeInstanceStore = (database: Database, sealer: Sealer, now: () => number): InstanceStore => ({
+  all: () => readAll(database, sealer),
+  insert: ({ id, created, updated, ...fields }) =>
+    database.unit(async (em) => {
+      await em.insert(InstanceEntity, { id, created, updated, ...columnsOf(id, fields, sealer) } as InstanceRow);
+    }),
+  update: (id, patch) =>
+    database.unit(async (em) => {
+      const changed = await em.nativeUpdate(InstanceEntity, { id }, { ...columnsOf(id, patch, sealer), updated: now() });
+      return changed === 1;
+    }),
+  remove: (id) =>
+    database.transaction(async (runner) => {
+      const heard = await runner.rows<{ id: string }>(removal.webhooks, [id]);
+      await runner.rows(removal.instance, [id]);
+      // Afterwards: a courier that ends deliveries meanwhile has either committed by now, or finds nothing left to end.
+      await runner.rows(removal.past, [id, heard.map((webhook) => webhook.id)]);
+    }),
+});

@@ -1,0 +1,72 @@
+/** Questions about stored messages. */
+import type { InstanceId, Message } from '#actors/model.ts';
+import type { MessageQuery, MessageStore, ReadKey } from '#actors/ports.ts';
+import { messageFields } from '../journal/columns.ts';
+import type { Database, Statement } from '../postgres/database.ts';
+import { keyText } from '../postgres/texts.ts';
+
+/** Named by their table: the select list has another `timestamp`, which no index knows. */
+const newest = `order by message.timestamp desc, message.seq desc`;
+
+/** Conditions of a query by the field that asks for them; a statement is made and prepared for every combination in use. */
+const conditions = {
+  id: (n: number) => `(id = any($${n}::text[]) or message_id = any($${n}::text[]))`,
+  chatId: (n: number) => `chat_id = $${n}`,
+  trackSource: (n: number) => `left(track_source, 100) = left($${n}, 100) and track_source = $${n} and track_source <> ''`,
+  trackId: (n: number) => `left(track_id, 100) = left($${n}, 100) and track_id = $${n} and track_id <> ''`,
+} as const;
+
+type Condition = keyof typeof conditions;
+
+/** $1 instance, $2 limit, $3 offset, then one parameter for each condition. */
+export const findStatement = (asked: readonly Condition[]): Statement => ({
+  name: ['message-find', ...asked].join('-'),
+  text: `select ${messageFields} from message where ${['instance_id = $1', ...asked.map((name, at) => conditions[name](at + 4))].join(' and ')}
+    ${newest} limit $2 offset $3`,
+});
+
+const waitingStatement = (condition: string): string =>
+  `select ${messageFields} from message where instance_id = $1 and ${condition} order by seq limit $2`;
+
+export const messageStatements = {
+  unread: {
+    name: 'message-unread',
+    text: `select chat_id as "chatId", message_id as "messageId", sender from message
+      where instance_id = $1 and chat_id = $2 and unread ${newest} limit $3`,
+  },
+  queueing: { name: 'message-queueing', text: `select distinct instance_id as id from message where status = 'Queued'` },
+  queued: { name: 'message-queued', text: waitingStatement(`status = 'Queued'`) },
+  waiting: { name: 'message-waiting', text: waitingStatement(`status = $3`) },
+} as const satisfies Readonly<Record<string, Statement>>;
+
+/** A short id or a platform id, perhaps behind `<owner>:`. */
+const idForms = (id: string): readonly string[] => {
+  const colon = id.indexOf(':');
+  return (colon < 0 ? [id] : [id, id.slice(colon + 1)]).map(keyText);
+};
+
+const valueOf = (query: MessageQuery, name: Condition): unknown => (name === 'id' ? idForms(query.id ?? '') : keyText(query[name] ?? ''));
+
+export const makeMessageStore = (database: Database): MessageStore => {
+  const find = async (
+    instance: InstanceId,
+    query: MessageQuery,
+  ): Promise<{ readonly messages: readonly Message[]; readonly more: boolean }> => {
+    const asked = (Object.keys(conditions) as Condition[]).filter((name) => query[name] !== undefined);
+    const values = asked.map((name) => valueOf(query, name));
+    const rows = await database.rows<Message>(findStatement(asked), [instance, query.limit + 1, query.offset, ...values]);
+    return { messages: rows.slice(0, query.limit), more: rows.length > query.limit };
+  };
+  return {
+    find,
+    byId: async (instance, id) => (await find(instance, { id, limit: 1, offset: 0 })).messages[0] ?? null,
+    unread: (instance, chatId, limit) => database.rows<ReadKey>(messageStatements.unread, [instance, keyText(chatId), limit]),
+    async queueing() {
+      return (await database.rows<{ id: string }>(messageStatements.queueing, [])).map(({ id }) => id);
+    },
+    waiting: (instance, status, limit) =>
+      status === 'Queued'
+        ? database.rows<Message>(messageStatements.queued, [instance, limit])
+        : database.rows<Message>(messageStatements.waiting, [instance, limit, status]),
+  };
+};

@@ -1,0 +1,88 @@
+/** What the journal remembers of a send: when it spares a question, and when it must not. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Chat, Entry, Message } from '#actors/model.ts';
+import { reduceEntries, type Known } from '#src/storage/journal/ledger.ts';
+import { createJournalCache } from '#src/storage/journal/journal-cache.ts';
+import { chat as sampleChat, message as sample, owner } from '#test/contract/samples.ts';
+
+const of = 'r1';
+const chat: Chat = { ...sampleChat, unreadCount: 3 };
+const own: Message = { ...sample, messageId: 'OWN', chatId: chat.chatId, fromMe: true, wasSentByApi: true, status: 'Queued' };
+const queued: Entry = { kind: 'queued', message: own, chat: { chatId: own.chatId } };
+const arrived: Entry = {
+  kind: 'message',
+  message: { ...sample, messageId: 'IN', chatId: chat.chatId, fromMe: false },
+  chat: { chatId: chat.chatId },
+  unread: true,
+};
+const status = (to: 'Sent' | 'Read'): Entry => ({
+  kind: 'status',
+  messageIds: [own.messageId],
+  chatId: own.chatId,
+  status: to,
+  sender: '',
+  senderPn: '',
+  senderLid: '',
+  fromMe: true,
+  at: 1,
+});
+
+/** Does what the journal does; answers what the database would be asked for (true) or spared. */
+const setup = () => {
+  let now = 0;
+  const recent = createJournalCache(() => now);
+  const commit = (entries: readonly Entry[], stored: Known, instance = of): boolean => {
+    const remembered = recent.known(instance, entries);
+    const known = remembered ?? stored;
+    recent.keep(
+      instance,
+      known,
+      reduceEntries(known, owner, entries, () => 'rnew'),
+    );
+    return remembered === null;
+  };
+  return { recent, commit, pass: (ms: number) => void (now += ms) };
+};
+
+const empty: Known = { messages: [], chats: [] };
+const withChat: Known = { messages: [], chats: [chat] };
+
+test('recent: the first text to a chat asks, the steps after it do not', () => {
+  const { commit } = setup();
+  assert.deepEqual([commit([queued], withChat), commit([status('Sent')], empty)], [true, false]);
+  assert.equal(commit([{ ...queued, message: { ...own, messageId: 'OWN2' } }], empty), false);
+  assert.equal(commit([status('Read')], empty), true, 'a message that is gone is forgotten');
+});
+
+test('recent: what arrives in between changes the chat that is remembered', () => {
+  const { recent, commit } = setup();
+  commit([queued], withChat);
+  assert.equal(commit([arrived, status('Sent')], empty), false);
+  assert.equal(recent.known(of, [queued])?.chats[0]?.unreadCount, 4);
+});
+
+test('recent: the first message of a chat asks, those after it do not', () => {
+  const { commit } = setup();
+  assert.equal(commit([arrived], withChat), true);
+  assert.equal(commit([{ ...arrived, message: { ...sample, messageId: 'IN2', chatId: chat.chatId } }], empty), false);
+  assert.equal(commit([queued], empty), false);
+});
+
+test('recent: a chat of which only receipts tell is not kept', () => {
+  const { recent, commit } = setup();
+  commit([status('Read')], { messages: [{ ...own, unread: false, deletedAt: 0 }], chats: [chat] });
+  assert.equal(recent.known(of, [arrived]), null);
+});
+
+test('recent: nothing is shared between instances, outlives its time or a doubt', () => {
+  const { recent, commit, pass } = setup();
+  commit([queued], withChat);
+  assert.equal(recent.known('r2', [queued]), null);
+  assert.notEqual(recent.known(of, [queued]), null);
+  pass(5_000);
+  assert.equal(recent.known(of, [queued]), null);
+  commit([queued], withChat);
+  recent.clear();
+  assert.equal(recent.known(of, [queued]), null);
+});
