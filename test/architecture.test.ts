@@ -45,6 +45,10 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   undici: ['src/webhooks', 'src/media', 'src/platform'],
   piscina: ['src/media', 'src/sandbox'],
   qrcode: ['src/media'],
+  'libphonenumber-js': ['src/platform'],
+  // AGPL: a peer for tests only; no file of the program may import it.
+  '@signalapp/libsignal-client': [],
+  '@seriousme/openapi-schema-validator': [],
   sharp: ['src/media'],
   jsqr: ['src/sandbox'],
   pngjs: ['src/sandbox'],
