@@ -1,0 +1,41 @@
+/** What the gateway offers on instances. */
+import type { InstanceId, InstancePatch, InstanceRecord, Result, Status } from '../model.ts';
+
+/** A record together with what its actor says now. */
+export interface InstanceView {
+  readonly record: InstanceRecord;
+  readonly status: Status;
+  /** Authenticated and live. */
+  readonly connected: boolean;
+  /** Credentials of a finished pairing exist. */
+  readonly loggedIn: boolean;
+  /** PNG data URL, '' when there is none now. */
+  readonly qrcode: string;
+  readonly paircode: string;
+  readonly presence: 'available' | 'unavailable';
+}
+
+/** Commands on instances. An id that is unknown is a refusal `notFound`. */
+export interface InstanceFace {
+  create(input: { readonly name: string; readonly adminField01: string; readonly adminField02: string }): Promise<Result<InstanceView>>;
+  all(): readonly InstanceView[];
+  view(id: InstanceId): InstanceView | null;
+  /** Starts pairing or connecting, or joins what is under way; answers when there is a QR, a code, a connection or a refusal, at the latest after some seconds. */
+  connect(
+    id: InstanceId,
+    options: { readonly phone?: string; readonly browser?: string; readonly systemName?: string },
+  ): Promise<Result<InstanceView>>;
+  /** Logs out and deletes the credentials. */
+  disconnect(id: InstanceId): Promise<Result<InstanceView>>;
+  /** Closes the running session and opens it again with the same credentials. */
+  reset(id: InstanceId): Promise<Result<InstanceView>>;
+  /** Closes the session, keeps the credentials. */
+  hibernate(id: InstanceId): Promise<Result<InstanceView>>;
+  update(id: InstanceId, patch: InstancePatch): Promise<Result<InstanceView>>;
+  remove(id: InstanceId): Promise<Result<null>>;
+  /** The new token; the old one is void at once and its streams end. */
+  rotateToken(id: InstanceId): Promise<Result<InstanceView>>;
+  /** The new admin token, 50 letters and digits; `capped` with `retryAfter` inside the cooldown. */
+  rotateAdminToken(): Promise<Result<string>>;
+  presence(id: InstanceId, presence: 'available' | 'unavailable'): Promise<Result<null>>;
+}

@@ -1,0 +1,51 @@
+/** Chats and labels as they are stored (specification 2.4 and 2.6). */
+
+/** One chat as it is stored (specification 2.4); unique by (instance, chatId). `lead*` and `chatbot*` fields live in `extra` by API name. */
+export interface Chat {
+  readonly id: string;
+  readonly chatId: string;
+  readonly chatLid: string;
+  readonly isGroup: boolean;
+  readonly phone: string;
+  readonly name: string;
+  readonly contactName: string;
+  readonly pushName: string;
+  readonly image: string;
+  readonly imagePreview: string;
+  readonly archived: boolean;
+  readonly blocked: boolean;
+  readonly pinned: boolean;
+  readonly groupAdmin: boolean;
+  readonly groupAnnounce: boolean;
+  readonly groupCommunity: boolean;
+  readonly groupMember: boolean;
+  readonly ephemeralExpiration: number;
+  readonly muteEndTime: number;
+  readonly labels: readonly string[];
+  readonly notes: string;
+  readonly unreadCount: number;
+  readonly lastMessageText: string;
+  readonly lastMessageType: string;
+  readonly lastMessageSender: string;
+  readonly lastMessageTimestamp: number;
+  /** Lead and chatbot fields (`lead_name`, `chatbot_disableUntil`, …) by their API name. */
+  readonly extra: Readonly<Record<string, unknown>>;
+}
+
+/** What one event told about a chat: only the fields that it names change. */
+export type ChatPatch = { readonly chatId: string } & Partial<Omit<Chat, 'id' | 'chatId' | 'extra'>>;
+
+/** A label as the account's owner defined it. `color` is an index of 0 to 19. */
+export interface Label {
+  readonly id: string;
+  readonly name: string;
+  readonly color: number;
+  readonly deleted: boolean;
+}
+
+/** A label was put on a chat, or taken off. */
+export interface ChatLabel {
+  readonly chatId: string;
+  readonly labelId: string;
+  readonly labeled: boolean;
+}

@@ -1,0 +1,64 @@
+/** What happened in an instance, on its way to the journal. */
+import type { ChatLabel, ChatPatch, Label } from './chat.ts';
+import type { Message, MessageStatus } from './message.ts';
+import type { EventType } from './webhook.ts';
+
+/** Part of what a phone hands over of its past; `of` is the word of contract/events.md. Status posts and calls are told, not stored. */
+export type Past =
+  | { readonly of: 'messages'; readonly items: readonly { readonly message: Message; readonly chat: ChatPatch }[] }
+  | { readonly of: 'status'; readonly items: readonly Message[] }
+  | { readonly of: 'chats'; readonly items: readonly ChatPatch[] }
+  | { readonly of: 'labels'; readonly items: readonly Label[] }
+  | { readonly of: 'chat_labels'; readonly items: readonly ChatLabel[] }
+  | { readonly of: 'calls'; readonly items: readonly Readonly<Record<string, unknown>>[] };
+
+/**
+ * What happened in an instance, to be recorded in one transaction with what it leads to.
+ * Message entries are dropped when (instance, messageId, chatId) is known already: reconnects and offline queues repeat messages.
+ */
+export type Entry =
+  /** A message that arrived, or was written on another device of the account. Makes a `messages` event, in a channel a `newsletter_messages`. */
+  | { readonly kind: 'message'; readonly message: Message; readonly chat: ChatPatch; readonly unread: boolean }
+  /** A message of the API that was accepted: stored as `Queued`, no event yet. */
+  | { readonly kind: 'queued'; readonly message: Message; readonly chat: ChatPatch }
+  /**
+   * Progress of messages. A status never goes back (messageStatuses is the order; `Failed` only replaces `Queued`).
+   * `Sent` of an API message makes its `messages` event, everything else a `messages_update`; in groups every member's confirmation has one.
+   */
+  | {
+      readonly kind: 'status';
+      readonly messageIds: readonly string[];
+      readonly chatId: string;
+      readonly status: MessageStatus;
+      readonly error?: string;
+      /** Who confirmed: contact or group member; '' for the platform itself. */
+      readonly sender: string;
+      readonly senderPn: string;
+      readonly senderLid: string;
+      readonly fromMe: boolean;
+      readonly at: number;
+    }
+  /** Deleted for everyone: `messages_update` with state `Deleted`. */
+  | {
+      readonly kind: 'deleted';
+      readonly messageId: string;
+      readonly chatId: string;
+      readonly sender: string;
+      readonly senderPn?: string;
+      readonly senderLid?: string;
+      readonly fromMe: boolean;
+      readonly at: number;
+    }
+  /** The account read a chat, on any device. Makes a `chats` event when something was unread. */
+  | { readonly kind: 'chatRead'; readonly chatId: string }
+  /**
+   * Names, pictures, group facts, archive state; creates the chat when `create`. With `tell` it makes an event of that type if it changed
+   * something; names of the address book are told without a chat as well.
+   */
+  | { readonly kind: 'chat'; readonly chat: ChatPatch; readonly create: boolean; readonly tell?: 'chats' | 'contacts' }
+  /** Makes a `chat_labels` event when the chat's labels changed. */
+  | ({ readonly kind: 'chatLabel' } & ChatLabel)
+  /** One batch of the past: stored, and told as one `history` event of what is new in it. `number` counts from 1 to `total`. */
+  | { readonly kind: 'history'; readonly past: Past; readonly number: number; readonly total: number }
+  /** Anything that is only passed on: `payload` holds the event's own keys. `lane` orders it (chat id, or ''). */
+  | { readonly kind: 'event'; readonly type: EventType; readonly lane: string; readonly payload: Readonly<Record<string, unknown>> };

@@ -1,0 +1,56 @@
+/** Instances as they are stored (specification 2.1). */
+
+/** `r` and 14 hex digits (behaviour.md, "Ids"). */
+export type InstanceId = string;
+
+/** The four words of the API (specification 2.1). */
+export const statuses = ['disconnected', 'connecting', 'connected', 'hibernated'] as const;
+
+export type Status = (typeof statuses)[number];
+
+/** What the operator asked for last; it decides what happens at the next start. Stored, never guessed. */
+export const wantedStates = ['offline', 'online', 'asleep'] as const;
+
+export type Wanted = (typeof wantedStates)[number];
+
+/** One registered instance as it is stored (specification 2.1). */
+export interface InstanceRecord {
+  readonly id: InstanceId;
+  readonly name: string;
+  /** Bearer credential of the instance; looked up by hash, encrypted at rest. */
+  readonly token: string;
+  readonly wanted: Wanted;
+  /** Every write of keys and credentials carries it, so that a node that lost the instance writes nothing. */
+  readonly epoch: number;
+  /** Digits of the account; kept while disconnected. */
+  readonly owner: string;
+  /** Own device jid such as `5534…:57@s.whatsapp.net`, '' before the first pairing and after a logout. */
+  readonly jid: string;
+  readonly lid: string;
+  readonly profileName: string;
+  readonly profilePicUrl: string;
+  readonly isBusiness: boolean;
+  /** Lower case, such as `android`. */
+  readonly platform: string;
+  readonly systemName: string;
+  readonly lastDisconnect: number | null;
+  /** The sentence people read, such as `401: logged out from another device`. */
+  readonly lastDisconnectReason: string;
+  /** The stable machine-readable reason (`CloseCause`), '' when there was none. */
+  readonly lastDisconnectCause: string;
+  readonly adminField01: string;
+  readonly adminField02: string;
+  readonly aiApikey: string;
+  readonly chatbotEnabled: boolean;
+  readonly chatbotIgnoreGroups: boolean;
+  readonly chatbotStopConversation: string;
+  readonly chatbotStopMinutes: number;
+  readonly chatbotStopWhenYouSendMsg: number;
+  readonly fieldsMap: Readonly<Record<string, unknown>> | null;
+  readonly lastActiveAt: number;
+  readonly created: number;
+  readonly updated: number;
+}
+
+/** Fields of an instance that change after it was made. */
+export type InstancePatch = Partial<Omit<InstanceRecord, 'id' | 'created' | 'updated'>>;

@@ -1,0 +1,61 @@
+/** Messages as they are stored (specification 2.5). */
+
+/** Lifecycle of a message (specification 3.2); '' for messages received. The order is the order of progress. */
+export const messageStatuses = ['', 'Queued', 'Canceled', 'Failed', 'Sent', 'Delivered', 'Read', 'Played'] as const;
+
+export type MessageStatus = (typeof messageStatuses)[number];
+
+/** One message as it is stored (specification 2.5); unique by (instance, messageId, chatId). */
+export interface Message {
+  /** `r` and 7 hex digits. */
+  readonly id: string;
+  /** Id at the platform. */
+  readonly messageId: string;
+  /** Phone jid where it is known, group jid, or the LID as a last resort. */
+  readonly chatId: string;
+  readonly chatLid: string;
+  readonly sender: string;
+  readonly senderPn: string;
+  readonly senderLid: string;
+  readonly senderName: string;
+  readonly groupName: string;
+  readonly isGroup: boolean;
+  readonly fromMe: boolean;
+  readonly wasSentByApi: boolean;
+  /** Such as `Conversation`, `ImageMessage` (table in contract/events.md). */
+  readonly messageType: string;
+  /** `text`, `media`, `poll`, `reaction`, … */
+  readonly type: string;
+  /** `image`, `ptt`, …; '' for what is no media. */
+  readonly mediaType: string;
+  readonly source: string;
+  readonly timestamp: number;
+  readonly status: MessageStatus;
+  readonly text: string;
+  /** Id of the quoted message. */
+  readonly quoted: string;
+  /** Id of the message that this one edits. */
+  readonly edited: string;
+  /** Id of the message that this one reacts to. */
+  readonly reaction: string;
+  readonly vote: string;
+  readonly convertOptions: string;
+  readonly buttonOrListId: string;
+  readonly error: string;
+  /** Plain string or JSON with the contract's casing (`URL`, `fileSHA256`), bytes as base64. */
+  readonly content: unknown;
+  readonly sendFunction: string;
+  readonly sendPayload: unknown;
+  readonly fileUrl: string;
+  readonly trackSource: string;
+  readonly trackId: string;
+  /** The encoded protobuf message, for quoting, forwarding and retry requests; null when there is none. */
+  readonly raw: Uint8Array | null;
+}
+
+/** A message that can be marked as read. */
+export interface ReadKey {
+  readonly chatId: string;
+  readonly messageId: string;
+  readonly sender: string;
+}

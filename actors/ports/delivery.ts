@@ -1,0 +1,23 @@
+/** Receivers of webhooks. */
+
+/** Outcome of one POST to a receiver. */
+export type Attempt =
+  | { readonly ok: true; readonly status: number }
+  | { readonly ok: false; readonly status?: number; readonly error: string; /** Seconds. */ readonly retryAfter?: number };
+
+export interface Receiver {
+  /** Posts JSON, waits at most the configured time. Never rejects. */
+  post(url: string, body: string, headers: Readonly<Record<string, string>>): Promise<Attempt>;
+  /** Why this address is never posted to (scheme, form, a forbidden literal); null when nothing speaks against it. Resolves no name. */
+  objection(url: string): string | null;
+}
+
+/** Signatures as in the Standard Webhooks specification. */
+export interface Signer {
+  /** A fresh secret, `whsec_` and base64. */
+  make(): string;
+  /** Why this text is no secret; null when it is one. */
+  objection(secret: string): string | null;
+  /** The value of `webhook-signature`; `timestamp` in seconds. */
+  sign(secret: string, id: string, timestamp: number, body: string): string;
+}

@@ -1,0 +1,47 @@
+/** Storage of messages and chats, as questions are asked of them. */
+import type { Chat, InstanceId, Message, MessageStatus, ReadKey } from '../model.ts';
+
+export interface MessageQuery {
+  /** Short id, platform id, or `<owner>:<either>`. */
+  readonly id?: string;
+  readonly chatId?: string;
+  readonly trackSource?: string;
+  readonly trackId?: string;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export interface MessageStore {
+  /** Newest first. `more`: whether anything follows after this page. */
+  find(instance: InstanceId, query: MessageQuery): Promise<{ readonly messages: readonly Message[]; readonly more: boolean }>;
+  byId(instance: InstanceId, id: string): Promise<Message | null>;
+  /** Messages received in a chat and not yet marked as read by this account, newest first, at most `limit`. */
+  unread(instance: InstanceId, chatId: string, limit: number): Promise<readonly ReadKey[]>;
+  /** Messages that wait with this status, oldest first, at most `limit`. */
+  waiting(instance: InstanceId, status: MessageStatus, limit: number): Promise<readonly Message[]>;
+  /** Instances that have messages with status `Queued`: what a start has to look after. */
+  queueing(): Promise<readonly InstanceId[]>;
+}
+
+/** One comparison; `field` is a Chat field by its API name (checked by the caller against the contract's table). */
+export interface ChatFilter {
+  readonly field: string;
+  readonly operator: '~' | '!~' | '=' | '!=' | '>=' | '>' | '<=' | '<';
+  readonly value: string | number | boolean;
+}
+
+export interface ChatQuery {
+  readonly filters: readonly ChatFilter[];
+  readonly any: boolean;
+  /** API name of a Chat field. */
+  readonly sort: { readonly field: string; readonly descending: boolean } | null;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export interface ChatStore {
+  find(instance: InstanceId, query: ChatQuery): Promise<{ readonly chats: readonly Chat[]; readonly total: number }>;
+  get(instance: InstanceId, chatId: string): Promise<Chat | null>;
+  /** Counts over all chats of the instance, for `totalChatsStats`. */
+  stats(instance: InstanceId): Promise<Readonly<Record<string, number>>>;
+}

@@ -1,0 +1,31 @@
+/** Time, chance, the log, pictures: what a process gives. */
+
+export interface Media {
+  /** PNG data URL of a QR code, made in a worker. */
+  qrPng(text: string): Promise<string>;
+}
+
+export interface Chance {
+  /** 0 ≤ x < 1. */
+  random(): number;
+  /** `bytes` random bytes in hex. */
+  hex(bytes: number): string;
+  /** URL-safe token of `length` letters and digits. */
+  token(length: number): string;
+}
+
+export interface Log {
+  debug(fields: object, event: string): void;
+  info(fields: object, event: string): void;
+  warn(fields: object, event: string): void;
+  error(fields: object, event: string): void;
+}
+
+/** A clock that XState understands (`setTimeout`, `clearTimeout`) and that tells the time. */
+export interface Time {
+  now(): number;
+  setTimeout(fn: () => void, ms: number): unknown;
+  clearTimeout(id: unknown): void;
+  /** Resolves when everything that is ready has had its turn, without waiting for anything. */
+  turn(): Promise<void>;
+}
