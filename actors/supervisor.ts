@@ -203,7 +203,7 @@ export class Supervisor {
     if (!cell.waking) return done(cell);
     const over = (other: Cell): boolean => other.view.connected || other.view.status === 'disconnected';
     const awake = await cell.waitFor(over, this.policy.wakeTimeout);
-    return awake ? done(cell) : refuse('timeout', 'the instance did not wake in time');
+    return awake ? done(cell) : refuse('notSent', 'the instance did not wake in time');
   }
 
   /** Others may take the last place, or wake the session, while it is stored that it shall be online. */

@@ -136,9 +136,9 @@ class Sending {
 
   async #result(message: Message, sent: Transmission): Promise<Result<Message>> {
     if (sent.ok) return done({ ...message, status: 'Sent' });
-    if (sent.reason === 'platform') return refuse('platform', sent.error, sent.code === undefined ? {} : { code: sent.code });
-    if (sent.reason === 'timeout') return refuse('timeout', sent.error);
+    if (sent.reason === 'refused') return refuse('refused', sent.error, sent.code === undefined ? {} : { code: sent.code });
+    if (sent.reason === 'unknown') return refuse('unknown', sent.error);
     await giveUp(this.#cell, message, 'Failed', sent.error);
-    return refuse('notConnected', sent.error);
+    return refuse(sent.reason === 'closed' ? 'unknown' : 'notSent', sent.error);
   }
 }

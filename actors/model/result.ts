@@ -1,16 +1,24 @@
 /** Ordinary failures as values. */
 
+/** Why something was not done. The last five tell what happened to the world. */
+export const reasons = [
+  'invalid', // the input makes no sense
+  'notFound',
+  'conflict', // the state does not allow it
+  'capped', // the server holds as many connected instances as it may
+  'limited', // too many requests, too early, or more than a bound allows; `retryAfter` says when to come back
+  'refused', // the platform said no; `code` and `message` are its words
+  'unknown', // the request left this process and no answer came; it may have happened
+  'notSent', // the session is not connected: nothing left this process, trying again is safe
+  'unavailable', // storage is away or the server is stopping: nothing left this process, trying again is safe
+  'notSupported', // the platform or this build cannot do it
+] as const;
+
+export type Reason = (typeof reasons)[number];
+
 /** A failure that is part of normal life: a value, never thrown. One table in `src/http/` turns `reason` into a status. */
 export interface Refusal {
-  readonly reason:
-    | 'invalid' // the input makes no sense
-    | 'notFound'
-    | 'notConnected' // needs a connected session, and there is none
-    | 'capped' // the server holds as many connected instances as it may
-    | 'conflict' // the state does not allow it
-    | 'platform' // the platform said no; `code` is its word
-    | 'timeout' // the platform did not answer in time; unknown whether it happened
-    | 'unavailable'; // storage is away, or the server is stopping
+  readonly reason: Reason;
   readonly message: string;
   readonly code?: number;
   /** Seconds. */
@@ -23,7 +31,7 @@ export type Result<T> = { readonly ok: true; readonly value: T } | { readonly ok
 
 export const done = <T>(value: T): Result<T> => ({ ok: true, value });
 
-export const refuse = (reason: Refusal['reason'], message: string, more: Partial<Refusal> = {}): { ok: false; refusal: Refusal } => ({
+export const refuse = (reason: Reason, message: string, more: Partial<Refusal> = {}): { ok: false; refusal: Refusal } => ({
   ok: false,
   refusal: { reason, message, ...more },
 });

@@ -77,7 +77,11 @@ export type Composition =
 
 export type Transmission =
   | { readonly ok: true; readonly at: number }
-  | { readonly ok: false; readonly reason: 'platform' | 'timeout' | 'closed'; readonly code?: number; readonly error: string };
+  /**
+   * `refused`: the platform said no, with its code. `unknown`: no answer came in time. `closed`: the connection ended while the answer was awaited, so
+   * the frame may have left. `notSent`: the connection had ended before, nothing left.
+   */
+  | { readonly ok: false; readonly reason: 'refused' | 'unknown' | 'closed' | 'notSent'; readonly code?: number; readonly error: string };
 
 /**
  * One instance's connection to the platform, made once per instance and reused for every connection: it is the only thing to close when

@@ -54,7 +54,7 @@ export async function accept(cell: Cell, message: Message): Promise<void> {
 export async function transmit(cell: Cell, composed: Composed): Promise<Transmission> {
   const sent = await composed.transmit();
   if (sent.ok) await cell.recorder.tell(progress(composed.message, 'Sent', sent.at, ''));
-  else if (sent.reason !== 'closed') await giveUp(cell, composed.message, 'Failed', sent.error);
+  else if (sent.reason !== 'closed' && sent.reason !== 'notSent') await giveUp(cell, composed.message, 'Failed', sent.error);
   return sent;
 }
 
@@ -68,7 +68,7 @@ export const queueHostOf =
     async send(message) {
       const answer = cell.request(() => transmit(cell, cell.link.recompose(message)));
       const sent = answer && (await answer);
-      return sent === null || (!sent.ok && sent.reason === 'closed') ? 'later' : 'done';
+      return sent === null || (!sent.ok && (sent.reason === 'closed' || sent.reason === 'notSent')) ? 'later' : 'done';
     },
     failed: (error) => ports.log.error({ instance: cell.record.id, error }, 'queue.failed'),
   });

@@ -21,12 +21,14 @@ const retryAfter = 5;
 const refusalStatus: Readonly<Record<Refusal['reason'], number>> = {
   invalid: 400,
   notFound: 404,
-  notConnected: 409,
   conflict: 409,
   capped: 429,
-  platform: 500,
-  timeout: 504,
+  limited: 429,
+  refused: 500,
+  unknown: 504,
+  notSent: 409,
   unavailable: 503,
+  notSupported: 501,
 };
 
 /** Codes of the platform that clients know by a name. */
@@ -44,7 +46,7 @@ export const sendRefusal = (reply: FastifyReply, refusal: Refusal, details: obje
   const wait = refusal.retryAfter ?? (refusal.reason === 'unavailable' ? retryAfter : undefined);
   if (wait !== undefined) void reply.header('retry-after', String(Math.max(1, Math.ceil(wait))));
   void reply.code(refusalStatus[refusal.reason]);
-  return reply.send(refusal.reason === 'platform' ? platformBody(refusal) : { error: refusal.message, ...details });
+  return reply.send(refusal.reason === 'refused' ? platformBody(refusal) : { error: refusal.message, ...details });
 };
 
 /** Texts for the failures of the framework whose own ones speak of its insides. */

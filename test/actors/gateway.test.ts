@@ -66,7 +66,7 @@ test('gateway: from create to a message that was sent', async () => {
   assert.match(id, /^r[0-9a-f]{14}$/);
   assert.equal(gateway.authenticate(token), id);
   assert.equal(made.value.status, 'disconnected');
-  assert.equal(refusalOf(await gateway.sendText(id, text('551'), options)), 'notConnected');
+  assert.equal(refusalOf(await gateway.sendText(id, text('551'), options)), 'notSent');
 
   const connecting = gateway.connect(id, {});
   await settle();
@@ -98,9 +98,10 @@ test('gateway: from create to a message that was sent', async () => {
 });
 
 for (const [title, answer, reason, code] of [
-  ['a refusal of the platform', { ok: false, reason: 'platform', code: 463, error: 'reach-out time-lock' }, 'platform', 463],
-  ['no answer in time', { ok: false, reason: 'timeout', error: 'no ack' }, 'timeout', undefined],
-  ['a session that goes away', { ok: false, reason: 'closed', error: 'the connection closed' }, 'notConnected', undefined],
+  ['a refusal of the platform', { ok: false, reason: 'refused', code: 463, error: 'reach-out time-lock' }, 'refused', 463],
+  ['no answer in time', { ok: false, reason: 'unknown', error: 'no ack' }, 'unknown', undefined],
+  ['a session that goes away', { ok: false, reason: 'closed', error: 'the connection closed' }, 'unknown', undefined],
+  ['a session that had gone before', { ok: false, reason: 'notSent', error: 'the connection was closed' }, 'notSent', undefined],
 ] as const) {
   test(`gateway: ${title} is told as ${reason}, and the message is Failed`, async () => {
     const { world, gateway, link } = await live();
@@ -121,10 +122,10 @@ test('gateway: a number that makes no sense is refused before anything is stored
   assert.equal(world.db.messages.size, 0);
 });
 
-test('gateway: a text that meets a connection which has just ended is refused as notConnected, and can be sent again', async () => {
+test('gateway: a text that meets a connection which has just ended is refused as notSent, and can be sent again', async () => {
   const { world, gateway, link } = await live();
   link.ended = true;
-  assert.equal(refusalOf(await world.answerOf(gateway.sendText('r1', text('551'), options))), 'notConnected');
+  assert.equal(refusalOf(await world.answerOf(gateway.sendText('r1', text('551'), options))), 'notSent');
   assert.equal(world.db.messages.size, 0);
   link.ended = false;
   assert.ok((await world.answerOf(gateway.sendText('r1', text('551'), options))).ok);
@@ -156,8 +157,7 @@ test('gateway: texts that wait for their turn when the session goes away are ref
   await world.time.pass(1000);
   link.end(428);
   await world.time.pass(100);
-  const results = await Promise.all(sends.map((send) => world.answerOf(send)));
-  assert.deepEqual(results.map(refusalOf), ['notConnected', 'notConnected']);
+  assert.deepEqual((await Promise.all(sends.map((send) => world.answerOf(send)))).map(refusalOf), ['notSent', 'notSent']);
   world.assertKept();
 });
 

@@ -27,7 +27,7 @@ test('hibernation: the command closes the session, keeps its credentials, is sto
 
 test('hibernation: one that is not connected cannot be sent to sleep', async () => {
   const { gateway } = await staged([{ id: 'r1', wanted: 'offline' }]);
-  assert.equal(refusalOf(await gateway.hibernate('r1')), 'notConnected');
+  assert.equal(refusalOf(await gateway.hibernate('r1')), 'notSent');
 });
 
 test('hibernation: an idle session sleeps by itself, one with traffic does not', async () => {
@@ -113,15 +113,15 @@ test('hibernation: a session that does not wake in time is told, and goes on try
   const { time } = stage.world;
   const began = time.now();
   const slow = await stage.world.answerOf(stage.gateway.sendText('r1', text(), options));
-  assert.deepEqual([refusalOf(slow), stage.status(), time.now() - began], ['timeout', 'connecting', 20_000]);
+  assert.deepEqual([refusalOf(slow), stage.status(), time.now() - began], ['notSent', 'connecting', 20_000]);
   await stage.world.answerOf(stage.gateway.reset('r1'));
-  assert.equal(refusalOf(await stage.world.answerOf(stage.gateway.sendText('r1', text(), options), 1000)), 'notConnected');
+  assert.equal(refusalOf(await stage.world.answerOf(stage.gateway.sendText('r1', text(), options), 1000)), 'notSent');
 
   const other = await staged([asleep]);
   const refused = other.gateway.sendText('r1', text(), options);
   await other.world.time.pass(10);
   other.link().end(403);
-  assert.equal(refusalOf(await other.world.answerOf(refused, 1000)), 'notConnected');
+  assert.equal(refusalOf(await other.world.answerOf(refused, 1000)), 'notSent');
 });
 
 test('hibernation: by schedule a session wakes, takes what waited, and sleeps again; it stays wanted asleep', async () => {

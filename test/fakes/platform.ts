@@ -224,7 +224,7 @@ export class FakeLink implements PlatformLink {
       transmit: async () => {
         if (used) this.#violation('transmit was called twice');
         used = true;
-        if (this.state !== 'live') return { ok: false, reason: 'closed', error: 'the connection closed' };
+        if (this.state !== 'live') return { ok: false, reason: 'notSent', error: 'the connection closed' };
         this.sent.push(message);
         return this.answer(message);
       },

@@ -12,11 +12,13 @@ const send = { method: 'POST', url: '/send/text', headers: asInstance, payload: 
 const refusals: readonly (readonly [Refusal['reason'], number])[] = [
   ['invalid', 400],
   ['notFound', 404],
-  ['notConnected', 409],
   ['conflict', 409],
   ['capped', 429],
-  ['timeout', 504],
+  ['limited', 429],
+  ['unknown', 504],
+  ['notSent', 409],
   ['unavailable', 503],
+  ['notSupported', 501],
 ];
 
 for (const [reason, status] of refusals) {
@@ -31,11 +33,11 @@ for (const [reason, status] of refusals) {
 test('refusal: the platform is quoted with its code, and the reach-out lock by its name', async (t) => {
   const { app, gateway } = await setUp(t);
   const source = { error_source: 'whatsapp_server', provider: 'whatsapp' };
-  gateway.refuseNext = { reason: 'platform', message: 'no', code: 463 };
+  gateway.refuseNext = { reason: 'refused', message: 'no', code: 463 };
   const locked = await app.inject(send);
   assert.equal(locked.statusCode, 500);
   assert.deepEqual(locked.json(), { error: 'no', ...source, provider_code: 463, error_key: 'WHATSAPP_REACHOUT_TIMELOCK' });
-  gateway.refuseNext = { reason: 'platform', message: 'no' };
+  gateway.refuseNext = { reason: 'refused', message: 'no' };
   assert.deepEqual((await app.inject(send)).json(), { error: 'no', ...source });
 });
 

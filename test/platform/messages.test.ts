@@ -123,14 +123,14 @@ test('outbound: a refusal of the platform comes with its code, a missing answer 
   const first = await instance.link.compose({ ...text, text: 'refused' });
   const refusal = first.ok ? await first.composed.transmit() : null;
   assert.ok(refusal?.ok === false);
-  assert.deepEqual([refusal.reason, refusal.code], ['platform', 463]);
+  assert.deepEqual([refusal.reason, refusal.code], ['refused', 463]);
   await sandbox.fault({ kind: 'ackError', number: own, times: 0 });
 
   const hasty = await connected(bench, '5511900000104', { send: 300 });
   await sandbox.fault({ kind: 'noAck', number: '5511900000104' });
   const second = await hasty.link.compose({ ...text, text: 'unanswered' });
   const silence = second.ok ? await second.composed.transmit() : null;
-  assert.deepEqual(silence?.ok === false && silence.reason, 'timeout');
+  assert.deepEqual(silence?.ok === false && silence.reason, 'unknown');
 
   const third = await hasty.link.compose({ ...text, text: 'cut off' });
   await sandbox.fault({ kind: 'noAck', number: '5511900000104' });

@@ -168,7 +168,7 @@ test('transmissions: what is not answered expires, in order', async () => {
   const answers = await Promise.all([transmissions.wait('a'), transmissions.wait('b')]);
   assert.deepEqual(
     answers.map((answer) => !answer.ok && answer.reason),
-    ['timeout', 'timeout'],
+    ['unknown', 'unknown'],
   );
 });
 

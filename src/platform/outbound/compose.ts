@@ -7,7 +7,7 @@ import { closeOf } from '../connection/close-cause.ts';
 import type { Directory } from '../directory.ts';
 import { convertMessage } from '../events/from-message.ts';
 import { bare, isGroup, isLid, isPerson, personJid, resolveTarget, shortMessageId } from '../jid.ts';
-import { connectionClosed, refusalText, type Transmissions } from './transmissions.ts';
+import { alreadyClosed, connectionClosed, refusalText, type Transmissions } from './transmissions.ts';
 
 export interface Preview {
   readonly title: string;
@@ -88,15 +88,15 @@ const mentioned = (mentions: readonly string[], group: GroupMetadata | null, dir
 const failure = (error: unknown, live: boolean): Transmission => {
   const { code, message } = closeOf(error);
   if (!live || code === 428) return connectionClosed;
-  if (code === 408) return { ok: false, reason: 'timeout', error: 'the platform did not answer in time' };
+  if (code === 408) return { ok: false, reason: 'unknown', error: 'the platform did not answer in time' };
   const told = typeof error === 'object' && error !== null && 'data' in error && typeof error.data === 'number' ? error.data : code;
   const sentence = message === 'All encryptions failed' ? 'the recipient cannot be reached: the platform knows no device' : message;
-  return { ok: false, reason: 'platform', error: told === 404 ? refusalText(404) : sentence, ...(told === null ? {} : { code: told }) };
+  return { ok: false, reason: 'refused', error: told === 404 ? refusalText(404) : sentence, ...(told === null ? {} : { code: told }) };
 };
 
 /** Order is kept by the library: it hands messages over one by one, in the order of the calls. */
 const transmitter = (connection: Connection, jid: string, messageId: string, content: proto.IMessage) => (): Promise<Transmission> => {
-  if (connection.transmissions.closed) return Promise.resolve(connectionClosed);
+  if (connection.transmissions.closed) return Promise.resolve(alreadyClosed);
   const answer = connection.transmissions.wait(messageId);
   connection.sock.relayMessage(jid, content, { messageId, additionalAttributes: {} }).then(
     () => {
@@ -143,7 +143,7 @@ export const composeText = async (send: TextSend, connection: Connection): Promi
 /** What was stored as `Queued`, ready to go again under the same id. */
 export const recompose = (message: Message, connection: Connection): Composed => {
   const content = message.raw === null ? null : proto.Message.decode(message.raw);
-  const unreadable: Transmission = { ok: false, reason: 'platform', error: 'the stored message cannot be read' };
+  const unreadable: Transmission = { ok: false, reason: 'refused', error: 'the stored message cannot be read' };
   return {
     message,
     transmit: content === null ? () => Promise.resolve(unreadable) : transmitter(connection, message.chatId, message.messageId, content),

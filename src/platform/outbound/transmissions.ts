@@ -23,6 +23,8 @@ export const refusalText = (code: number): string => refusals[code] ?? `the plat
 
 export const connectionClosed: Transmission = { ok: false, reason: 'closed', error: 'the connection was closed' };
 
+export const alreadyClosed: Transmission = { ok: false, reason: 'notSent', error: 'the connection was closed' };
+
 export interface Transmissions {
   /** Resolves with the first of acknowledgement, refusal, time-out and close. `id` must not be waited for already. */
   wait(id: string): Promise<Transmission>;
@@ -52,7 +54,7 @@ export const createTransmissions = (options: { readonly timeoutMs: number; reado
     timer = null;
     for (const [id, { until }] of waiting) {
       if (until > now()) return watch(until);
-      settle(id, { ok: false, reason: 'timeout', error: 'the platform did not acknowledge the message in time' });
+      settle(id, { ok: false, reason: 'unknown', error: 'the platform did not acknowledge the message in time' });
     }
   };
 
@@ -71,7 +73,7 @@ export const createTransmissions = (options: { readonly timeoutMs: number; reado
       if (id === undefined) return;
       const code = Number(error);
       if (error === undefined) settle(id, { ok: true, at: now() });
-      else settle(id, { ok: false, reason: 'platform', error: refusalText(code), ...(Number.isNaN(code) ? {} : { code }) });
+      else settle(id, { ok: false, reason: 'refused', error: refusalText(code), ...(Number.isNaN(code) ? {} : { code }) });
     },
     failed: settle,
     close() {
