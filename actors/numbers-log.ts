@@ -18,12 +18,14 @@ export const totalsOf = ({ instances, outbox, ...server }: Numbers) => {
   const totals = { attempts: 0, opened: 0, crashes: 0, wakes: 0, unrecorded: 0, queued: 0 };
   const worst = { longestReconnectMs: 0, lastFrameAgeMs: 0 };
   let closes: Counts = {};
+  let workerCrashes: Counts = server.workerCrashes;
   for (const one of instances) {
     for (const name of Object.keys(totals) as (keyof typeof totals)[]) totals[name] += one[name];
     for (const name of Object.keys(worst) as (keyof typeof worst)[]) worst[name] = Math.max(worst[name], one[name] ?? 0);
     if (Object.keys(one.closes).length > 0) closes = addCounts(closes, one.closes);
+    if (Object.keys(one.workerCrashes).length > 0) workerCrashes = addCounts(workerCrashes, one.workerCrashes);
   }
-  return { ...server, ...totals, closes, ...worst, outboxWaiting: outbox.waiting, outboxParked: outbox.parked };
+  return { ...server, ...totals, closes, workerCrashes, ...worst, outboxWaiting: outbox.waiting, outboxParked: outbox.parked };
 };
 
 export interface FiguresHost {

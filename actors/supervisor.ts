@@ -12,6 +12,7 @@ import { Hibernation } from './session/hibernation.ts';
 import { cancelInterrupted, queueHostOf, restoreQueues } from './session/sending.ts';
 import { beginningOf, restingView } from './session/status.ts';
 import { restingVitals } from './session/vitals.ts';
+import { supervisedWorkers, type SupervisedWorkers } from './supervised-workers.ts';
 import { storageRetryMs, UnderWay, within } from './waiting.ts';
 
 export interface SupervisorInput {
@@ -33,6 +34,8 @@ export class Supervisor {
   accepting = false;
   /** Instances that are being removed, which may take a while. */
   readonly removals = new Map<InstanceId, Promise<Result<null>>>();
+  /** Workers of the whole process. */
+  readonly #workers: SupervisedWorkers;
   readonly #records = new Map<InstanceId, InstanceRecord>();
   readonly #cells = new Map<InstanceId, Cell>();
   readonly #tokens = new Map<string, InstanceId>();
@@ -48,6 +51,7 @@ export class Supervisor {
     this.ports = ports;
     this.policy = policy;
     this.since = ports.time.now();
+    this.#workers = supervisedWorkers(ports, policy, {});
     this.gate = createGate(policy.handshakes, ports.time, () => ports.chance.random());
     this.#outage = createOutageWatch(policy.outage);
     this.#hibernation = new Hibernation({
@@ -65,6 +69,7 @@ export class Supervisor {
       ports: { ...ports, outbox, receiver },
       policy,
       baseUrl,
+      workers: this.#workers,
       cells: this.#cells,
       record: (id) => this.#record(id),
       open: () => this.accepting,
@@ -110,6 +115,7 @@ export class Supervisor {
   async stop(): Promise<void> {
     this.accepting = false;
     this.#hibernation.stop();
+    this.#workers.stop();
     this.dispatcher.sweeper.stop();
     const cells = [...this.#cells.values()];
     const delivered = within(this.ports.time, this.policy.stopGrace ?? usualStopGrace, this.#deliveries.ended());
@@ -236,6 +242,7 @@ export class Supervisor {
       barrier: this.gate.barrier,
       loopLagMs: this.ports.loopLagMs(),
       outbox: this.dispatcher.sweeper.outstanding,
+      workerCrashes: this.#workers.crashes,
       instances,
     };
   }

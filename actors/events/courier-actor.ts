@@ -1,18 +1,32 @@
 /** A courier as a child of its instance: an actor around the class, because a child for every post would cost more than the post. */
 import { fromCallback } from 'xstate';
+import type { SupervisedWorkers } from '../supervised-workers.ts';
 import { Courier, type CourierEvent, type CourierInput } from './courier.ts';
 
-/** Said by a courier that met a surprise; it does nothing more, its rows are safe in the outbox. */
-export interface CourierCrash {
-  readonly type: 'delivery.crashed';
-  readonly webhookId: string;
-  readonly error: unknown;
+export interface SupervisedCourierInput extends CourierInput {
+  readonly workers: SupervisedWorkers;
 }
 
-export const courier = fromCallback<CourierEvent, CourierInput>(({ receive, input, sendBack }) => {
-  const work = new Courier(input, (error) =>
-    sendBack({ type: 'delivery.crashed', webhookId: input.webhookId, error } satisfies CourierCrash),
-  );
-  receive((event) => work.tell(event));
-  return () => work.stop();
+/**
+ * A courier that crashed is replaced after the back-off of its supervision. The new one reads the outbox, which holds every row; events for the old
+ * one are not kept.
+ */
+export const courier = fromCallback<CourierEvent, SupervisedCourierInput>(({ receive, input }) => {
+  let current: Courier | null = null;
+  let crashed = false;
+  const replace = (): void => {
+    current = new Courier(input, (error) => {
+      current = null;
+      crashed = true;
+      worker.crashed(error);
+    });
+    if (crashed) current.tell({ type: 'delivery.added', rows: [] });
+  };
+  const worker = input.workers.supervise({ name: 'courier', fields: { webhook: input.webhookId }, run: replace });
+  worker.wake();
+  receive((event) => current?.tell(event));
+  return () => {
+    input.workers.dismiss(worker);
+    current?.stop();
+  };
 });

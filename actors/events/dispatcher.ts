@@ -3,6 +3,7 @@ import type { InstanceId, InstanceRecord, Webhook } from '../model.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Ports } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
+import type { SupervisedWorkers } from '../supervised-workers.ts';
 import { Circuit } from './circuit.ts';
 import type { CourierHost } from './courier.ts';
 import { History } from './history.ts';
@@ -15,6 +16,7 @@ export interface DispatcherInput {
   readonly ports: Ports;
   readonly policy: Policy;
   readonly baseUrl: string;
+  readonly workers: SupervisedWorkers;
   /** Cells that exist; none is made for the question. */
   readonly cells: ReadonlyMap<InstanceId, Cell>;
   /** The record of any instance, as it is now. */
@@ -40,6 +42,7 @@ export class Dispatcher {
       deliveries,
       time,
       log,
+      workers: input.workers,
       policy: input.policy.delivery,
       trimmed: (webhookId) => this.#tell(this.webhooks.get(webhookId), 'delivery.trimmed'),
     });

@@ -1,7 +1,8 @@
 /** Keeps what is stored for webhooks within its bounds, and counts what had to be dropped. */
 import { type EventType } from '../model.ts';
 import type { DeliveryPolicy } from '../policy/policy.ts';
-import type { DeliveryStore, Log, Time } from '../ports.ts';
+import { StorageUnavailable, type DeliveryStore, type Log, type Time } from '../ports.ts';
+import type { SupervisedWorker, SupervisedWorkers } from '../supervised-workers.ts';
 
 /** What is dropped first is 0: what is stale soon or can be asked for again goes before what happened once, messages go last. */
 const ranks: Readonly<Record<EventType, number>> = {
@@ -30,6 +31,7 @@ export interface SweeperHost {
   readonly policy: Pick<DeliveryPolicy, 'bounds' | 'kept' | 'sweepEvery'>;
   /** Rows of this webhook are gone that couriers may hold in memory. */
   trimmed(webhookId: string): void;
+  readonly workers: SupervisedWorkers;
 }
 
 export type Dropped = Readonly<Record<string, number>>;
@@ -40,19 +42,23 @@ export class Sweeper {
   #outstanding = { waiting: 0, parked: 0 };
   #timer: unknown = null;
   #rounds = 0;
-  #stopped = true;
+  readonly #worker: SupervisedWorker;
 
   constructor(host: SweeperHost) {
     this.#host = host;
+    this.#worker = host.workers.supervise({ name: 'sweeper', run: () => this.sweep() });
   }
 
   start(): void {
-    this.#stopped = false;
-    this.#arm();
+    const { time, policy } = this.#host;
+    this.#timer = time.setTimeout(() => {
+      this.start();
+      this.#worker.wake();
+    }, policy.sweepEvery);
   }
 
   stop(): void {
-    this.#stopped = true;
+    this.#worker.stop();
     this.#host.time.clearTimeout(this.#timer);
   }
 
@@ -66,7 +72,7 @@ export class Sweeper {
     return this.#outstanding;
   }
 
-  /** One round. Never rejects: what could not be done is done in the next one. */
+  /** One round. Rejects for a surprise only: storage that is away is asked again in the next round. */
   async sweep(): Promise<void> {
     const { deliveries, time, policy, log } = this.#host;
     const now = time.now();
@@ -82,6 +88,7 @@ export class Sweeper {
       if (this.#rounds % roundsPerForget === 1)
         await deliveries.forget(policy.kept.rows, now - policy.kept.delivered, now - policy.kept.dead);
     } catch (error) {
+      if (!(error instanceof StorageUnavailable)) throw error;
       log.warn({ error }, 'webhook.notSwept');
     }
   }
@@ -94,10 +101,5 @@ export class Sweeper {
     this.#dropped.set(webhookId, sum);
     log.warn({ webhook: webhookId, dropped: gone }, 'webhook.dropped');
     trimmed(webhookId);
-  }
-
-  #arm(): void {
-    const { time, policy } = this.#host;
-    this.#timer = time.setTimeout(() => void this.sweep().then(() => this.#stopped || this.#arm()), policy.sweepEvery);
   }
 }

@@ -18,6 +18,8 @@ export interface Numbers {
   readonly loopLagMs: number;
   /** Deliveries of all webhooks that wait, when they were last counted (WEBHOOK_SWEEP_MS). */
   readonly outbox: { readonly waiting: number; readonly parked: number };
+  /** Crashes of the background workers of the whole process, by name. */
+  readonly workerCrashes: Readonly<Record<string, number>>;
   readonly instances: readonly ({ readonly id: InstanceId; readonly status: Status } & VitalsView)[];
 }
 

@@ -11,6 +11,7 @@ import type { Verdict } from '../policy/close-cause.ts';
 import type { Gate } from '../policy/gate.ts';
 import { usualStopGrace, type Policy } from '../policy/policy.ts';
 import type { Committed, OpenOptions, PlatformLink, Ports } from '../ports.ts';
+import { supervisedWorkers, type SupervisedWorkers } from '../supervised-workers.ts';
 import { within } from '../waiting.ts';
 import { connectionPayload, newsNames } from './connection-news.ts';
 import type { Host } from './host.ts';
@@ -49,6 +50,8 @@ export class Cell {
   readonly link: PlatformLink;
   readonly queue: SendQueue;
   readonly vitals: Vitals;
+  /** Restarts the background workers of this instance. */
+  readonly workers: SupervisedWorkers;
   /** Last traffic: a message either way, or a call that needed the platform. */
   activeAt: number;
   presence: 'available' | 'unavailable' = 'unavailable';
@@ -68,6 +71,7 @@ export class Cell {
     this.#input = input;
     this.activeAt = record.lastActiveAt;
     this.vitals = new Vitals(() => ports.time.now(), input.since);
+    this.workers = supervisedWorkers(ports, policy, { instance: record.id });
     this.keeper = new RecordKeeper(record, ports.instances, ports.time, ports.log);
     this.feed = new Feed((error) => ports.log.error({ instance: record.id, error }, 'listener.failed'));
     this.recorder = new Recorder({
@@ -96,6 +100,7 @@ export class Cell {
     const seen = this.link.lastFrameAt();
     return {
       ...this.vitals.view,
+      workerCrashes: this.workers.crashes,
       lastFrameAgeMs: this.view.connected && seen > 0 ? this.#input.ports.time.now() - seen : null,
       unrecorded: this.recorder.waiting,
       queued: this.queue.pending,
@@ -237,6 +242,7 @@ export class Cell {
     this.#stopped = true;
     this.recorder.stop();
     this.keeper.stop();
+    this.workers.stop();
     this.#input.ports.time.clearTimeout(this.#restart);
     this.#actor.stop();
     this.#input.gate.release(this.record.id);
@@ -267,7 +273,7 @@ export class Cell {
     const actor = createActor(instance, {
       id: this.record.id,
       clock: ports.time,
-      input: { host: this.#host(), couriers, begin: () => beginningOf(this.record) },
+      input: { host: this.#host(), couriers, workers: this.workers, begin: () => beginningOf(this.record) },
     });
     actor.subscribe({ error: (error) => void this.#rootFailed(error) });
     return actor.start();

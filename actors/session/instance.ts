@@ -5,11 +5,12 @@
  * until its cooldown is over or somebody connects it. A command that comes meanwhile is kept and given to the new lifecycle. Deliveries live on
  * through all of that: they need no session.
  */
-import { assign, enqueueActions, fromPromise, sendTo, setup, stopChild, type SnapshotFrom } from 'xstate';
-import { courier, type CourierCrash } from '../events/courier-actor.ts';
+import { assign, enqueueActions, fromPromise, sendTo, setup, type SnapshotFrom } from 'xstate';
+import { courier } from '../events/courier-actor.ts';
 import type { CourierEvent, CourierHost } from '../events/courier.ts';
 import type { Delivery } from '../model.ts';
 import { addTime, backOff } from '../policy/policy.ts';
+import type { SupervisedWorkers } from '../supervised-workers.ts';
 import type { Host } from './host.ts';
 import type { LifecycleCommand, LifecycleInput } from './kit.ts';
 import { lifecycle } from './lifecycle.ts';
@@ -17,6 +18,7 @@ import { lifecycle } from './lifecycle.ts';
 export interface InstanceInput {
   readonly host: Host;
   readonly couriers: CourierHost;
+  readonly workers: SupervisedWorkers;
   /** What the record asks for now; read at every (re)start. */
   readonly begin: () => LifecycleInput['begin'];
 }
@@ -30,8 +32,7 @@ export type InstanceEvent =
   /** The configuration of the webhook changed, or it is gone. */
   | { readonly type: 'delivery.changed'; readonly webhookId: string }
   /** Rows of the outbox were dropped. */
-  | { readonly type: 'delivery.trimmed'; readonly webhookId: string }
-  | CourierCrash;
+  | { readonly type: 'delivery.trimmed'; readonly webhookId: string };
 
 interface Context extends InstanceInput {
   readonly crashes: readonly number[];
@@ -84,13 +85,11 @@ const kit = setup({
       if (context.couriers.webhook(event.webhookId) === null) return enqueue.stopChild(id);
       if (!exists) {
         if (event.type !== 'delivery.added') return; // nothing of it was ever due here
-        enqueue.spawnChild('courier', { id, input: { host: context.couriers, instanceId: context.host.id, webhookId: event.webhookId } });
+        const { couriers, workers, host } = context;
+        enqueue.spawnChild('courier', { id, input: { host: couriers, workers, instanceId: host.id, webhookId: event.webhookId } });
       }
       enqueue.sendTo(id, event);
     }),
-    reportCourier: ({ context: { host } }, params: { id: string; error: unknown }) =>
-      host.log.error({ instance: host.id, actor: params.id, error: params.error }, 'delivery.crashed'),
-    dropCourier: stopChild((_, params: { id: string; error: unknown }) => params.id),
   },
   delays: {
     restartDelay: ({ context: { host, crashes } }) => backOff(host.policy.reconnect, crashes.length - 1, host.random()),
@@ -114,7 +113,6 @@ const now = {
 const deliver = {
   actions: { type: 'deliver' as const, params: ({ event }: { event: CourierEvent & { webhookId: string } }) => event },
 };
-const courierCrash = ({ event }: { event: CourierCrash }) => ({ id: childOf(event.webhookId), error: event.error });
 
 const crash = (error: (args: { event: { error: unknown } }) => unknown) => ({
   target: 'recovering',
@@ -134,13 +132,6 @@ export const instance = kit.createMachine({
     'delivery.changed': deliver,
     'delivery.trimmed': deliver,
     'link.surprised': { actions: { type: 'reportCrash', params: crashError } },
-    // A courier that crashed left its rows in the outbox: the next commit, or the next start, makes a new one.
-    'delivery.crashed': {
-      actions: [
-        { type: 'reportCourier', params: courierCrash },
-        { type: 'dropCourier', params: courierCrash },
-      ],
-    },
   },
   states: {
     running: {

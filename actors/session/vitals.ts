@@ -9,7 +9,10 @@ export interface VitalsView {
   readonly opened: number;
   /** Closes by what they meant. */
   readonly closes: Readonly<Partial<Record<CloseCause, number>>>;
+  /** Of the session's chart. */
   readonly crashes: number;
+  /** Of the background workers, by name; those that never crashed are absent. */
+  readonly workerCrashes: Readonly<Record<string, number>>;
   /** Between the last loss of a live session and its return; 0 before the first. */
   readonly reconnectMs: number;
   readonly longestReconnectMs: number;
@@ -96,7 +99,7 @@ export class Vitals {
     this.#lost();
   }
 
-  get view(): Omit<VitalsView, 'lastFrameAgeMs' | 'unrecorded' | 'queued'> {
+  get view(): Omit<VitalsView, 'workerCrashes' | 'lastFrameAgeMs' | 'unrecorded' | 'queued'> {
     return {
       attempts: this.#attempts,
       opened: this.#opened,
@@ -122,6 +125,7 @@ export class Vitals {
 export const restingVitals = (status: Status, restingMs: number): VitalsView => ({
   ...new Vitals(() => 0).view,
   hibernatedMs: status === 'hibernated' ? restingMs : 0,
+  workerCrashes: {},
   lastFrameAgeMs: null,
   unrecorded: 0,
   queued: 0,

@@ -227,6 +227,7 @@ export const createFakeGateway = (): FakeGateway => {
       barrier: '',
       loopLagMs: 1,
       outbox: { waiting: 0, parked: 0 },
+      workerCrashes: {},
       instances: [],
     }),
     emit(event) {

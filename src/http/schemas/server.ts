@@ -24,6 +24,10 @@ export const ReadyAnswer = Type.Object({ restored: Type.Integer(), total: Type.I
 
 const count = Type.Integer({ minimum: 0 });
 
+const workerCrashes = Type.Record(Type.String(), count, {
+  description: 'Crashes of background workers by name; each was restarted by itself. Empty when none crashed',
+});
+
 export const NumbersAnswer = Type.Object({
   registered: count,
   disconnected: count,
@@ -35,6 +39,7 @@ export const NumbersAnswer = Type.Object({
   barrier: Type.String({ description: 'Why all of them wait for one that tries (`clientTooOld`, `outage`); empty when they do not' }),
   loopLagMs: Type.Integer({ description: '99th percentile of the delay of the event loop' }),
   outbox: Type.Object({ waiting: count, parked: count }, { description: 'Deliveries of all webhooks, as last counted' }),
+  workerCrashes,
   instances: Type.Array(
     Type.Object({
       id: Type.String(),
@@ -42,7 +47,8 @@ export const NumbersAnswer = Type.Object({
       attempts: count,
       opened: count,
       closes: Type.Record(Type.String(), count, { description: 'Closes by cause' }),
-      crashes: count,
+      crashes: Type.Integer({ description: 'Crashes of the session' }),
+      workerCrashes,
       reconnectMs: count,
       longestReconnectMs: count,
       nextDelayMs: count,

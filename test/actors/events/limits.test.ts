@@ -7,6 +7,7 @@ import { createSlots } from '#actors/events/slots.ts';
 import { Sweeper } from '#actors/events/sweeper.ts';
 import type { EventType } from '#actors/model.ts';
 import type { DeliveryPolicy } from '#actors/policy/policy.ts';
+import { supervisedWorkers } from '#actors/supervised-workers.ts';
 import { delivery, webhook } from '#test/fakes/records.ts';
 import { settle, testPolicy, World } from '#test/fakes/world.ts';
 
@@ -121,6 +122,7 @@ function sweeping(bounds: Partial<DeliveryPolicy['bounds']>) {
     deliveries: ports.deliveries,
     time,
     log,
+    workers: supervisedWorkers(ports, testPolicy, {}),
     policy: { ...testPolicy.delivery, bounds: { ...testPolicy.delivery.bounds, ...bounds } },
     trimmed: (id) => trimmed.push(id),
   });
