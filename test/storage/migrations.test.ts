@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MikroORM } from '@mikro-orm/postgresql';
-import { entities } from '#src/storage/entities.ts';
+import { entities } from '#src/storage/entities/index.ts';
 import { migrations } from '#src/storage/migrations/list.ts';
 import { migrate } from '#src/storage/open.ts';
 import { quietLog, testDatabase } from '#test/support/database.ts';

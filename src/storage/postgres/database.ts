@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { StorageUnavailable, type Log } from '#actors/ports.ts';
-import { entities } from '../entities.ts';
+import { entities } from '../entities/index.ts';
 import { explained } from './failures.ts';
 import { makeOrm, poolOf, type Client } from './orm.ts';
 import { parameterOf } from './parameters.ts';

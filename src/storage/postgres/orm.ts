@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM } from '@mikro-orm/postgresql';
 import type { Log } from '#actors/ports.ts';
-import type { entities } from '../entities.ts';
+import type { entities } from '../entities/index.ts';
 import { explained } from './failures.ts';
 import { migrations } from '../migrations/list.ts';
 

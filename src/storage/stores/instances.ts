@@ -3,7 +3,7 @@ import type { InstancePatch, InstanceRecord } from '#actors/model.ts';
 import type { InstanceStore } from '#actors/ports.ts';
 import { columnOf } from '../journal/columns.ts';
 import type { Database, Statement } from '../postgres/database.ts';
-import { InstanceEntity, type InstanceRow } from '../entities.ts';
+import { InstanceEntity, type InstanceRow } from '../entities/index.ts';
 import { placeOf, tokenHash, type Sealer } from '../vault/sealing.ts';
 import { storable } from '../postgres/texts.ts';
 

@@ -2,7 +2,7 @@
 import type { Webhook } from '#actors/model.ts';
 import type { SettingStore, WebhookStore } from '#actors/ports.ts';
 import type { Database, Statement } from '../postgres/database.ts';
-import { SettingEntity, WebhookEntity, type WebhookRow } from '../entities.ts';
+import { SettingEntity, WebhookEntity, type WebhookRow } from '../entities/index.ts';
 import { placeOf, type Sealer } from '../vault/sealing.ts';
 import { storable } from '../postgres/texts.ts';
 

@@ -1,0 +1,60 @@
+/** Tables of deliveries: those that wait, and past ones. */
+import { defineEntity, p } from '@mikro-orm/core';
+import { ofInstance, time } from './instance.ts';
+import { WebhookEntity } from './webhook.ts';
+
+/** One waiting delivery a row. `notBefore` is 0 while it waits in its lane. */
+export const OutboxEntity = defineEntity({
+  name: 'Outbox',
+  tableName: 'outbox',
+  properties: {
+    seq: p.bigint('number').primary(),
+    webhook: () => p.manyToOne(WebhookEntity).mapToPk().deleteRule('cascade').updateRule('no action').fieldName('webhook_id'),
+    instance: () => ofInstance().index('outbox_instance'),
+    eventId: p.text(),
+    type: p.text(),
+    messageType: p.text(),
+    lane: p.text(),
+    body: p.text(),
+    attempts: p.integer(),
+    at: time(),
+    notBefore: time(),
+    /** Of the last attempt that is known. */
+    status: p.integer().default(0),
+    error: p.text().default(''),
+    /** Bytes of the body. */
+    size: p.integer().default(0),
+  },
+  indexes: [
+    {
+      name: 'outbox_lane',
+      expression: `create index "outbox_lane" on "outbox" ("webhook_id", "instance_id", "seq") include (not_before, size, at)`,
+    },
+    {
+      name: 'outbox_parked',
+      expression: `create index "outbox_parked" on "outbox" ("webhook_id", "instance_id", "not_before") where not_before > 0`,
+    },
+  ],
+});
+
+/** One past delivery a row: given up (`dead`) or delivered. Removed with its webhook and its instance by their stores. */
+export const ArchiveEntity = defineEntity({
+  name: 'Archive',
+  tableName: 'archive',
+  properties: {
+    webhookId: p.text().primary(),
+    dead: p.boolean().primary(),
+    at: time().primary(),
+    seq: p.bigint('number').primary(),
+    instanceId: p.text(),
+    eventId: p.text(),
+    type: p.text(),
+    messageType: p.text(),
+    lane: p.text(),
+    body: p.text(),
+    attempts: p.integer(),
+    status: p.integer(),
+    error: p.text(),
+    endedAt: time(),
+  },
+});

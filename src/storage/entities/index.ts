@@ -1,0 +1,27 @@
+/** All tables as MikroORM sees them, one file for each resource. */
+import { ChatEntity } from './chat.ts';
+import { ArchiveEntity, OutboxEntity } from './delivery.ts';
+import { InstanceEntity } from './instance.ts';
+import { MessageEntity } from './message.ts';
+import { SettingEntity } from './setting.ts';
+import { CredentialEntity, InboundEntity, RetiredCredentialEntity, RetiredKeyEntity, SignalKeyEntity } from './vault.ts';
+import { WebhookEntity } from './webhook.ts';
+
+export { InstanceEntity, type InstanceRow } from './instance.ts';
+export { SettingEntity } from './setting.ts';
+export { WebhookEntity, type WebhookRow } from './webhook.ts';
+
+export const entities = [
+  InstanceEntity,
+  CredentialEntity,
+  SignalKeyEntity,
+  InboundEntity,
+  RetiredCredentialEntity,
+  RetiredKeyEntity,
+  MessageEntity,
+  ChatEntity,
+  WebhookEntity,
+  OutboxEntity,
+  ArchiveEntity,
+  SettingEntity,
+] as const;

@@ -1,0 +1,48 @@
+/** The table of instances, and how other tables refer to it. */
+import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
+
+/** Unix milliseconds. */
+export const time = () => p.bigint('number');
+
+/** `token` and `aiApikey` are sealed; tokens are looked up by their hash. */
+export const InstanceEntity = defineEntity({
+  name: 'Instance',
+  tableName: 'instance',
+  properties: {
+    id: p.text().primary(),
+    name: p.text(),
+    tokenHash: p.blob().unique(),
+    token: p.blob(),
+    wanted: p.text(),
+    epoch: p.integer(),
+    owner: p.text(),
+    jid: p.text(),
+    lid: p.text(),
+    profileName: p.text(),
+    profilePicUrl: p.text(),
+    isBusiness: p.boolean(),
+    platform: p.text(),
+    systemName: p.text(),
+    lastDisconnect: time().nullable(),
+    lastDisconnectReason: p.text(),
+    lastDisconnectCause: p.text(),
+    adminField01: p.text().fieldName('admin_field01'),
+    adminField02: p.text().fieldName('admin_field02'),
+    aiApikey: p.blob(),
+    chatbotEnabled: p.boolean(),
+    chatbotIgnoreGroups: p.boolean(),
+    chatbotStopConversation: p.text(),
+    chatbotStopMinutes: p.integer(),
+    chatbotStopWhenYouSendMsg: p.integer(),
+    fieldsMap: p.json<Readonly<Record<string, unknown>>>().nullable(),
+    lastActiveAt: time(),
+    created: time(),
+    updated: time(),
+  },
+});
+
+/** What belongs to an instance goes with it, by the database's own cascade. */
+export const ofInstance = () =>
+  p.manyToOne(InstanceEntity).mapToPk().deleteRule('cascade').updateRule('no action').fieldName('instance_id');
+
+export type InstanceRow = InferEntity<typeof InstanceEntity>;

@@ -1,0 +1,68 @@
+/** The table of messages. */
+import { defineEntity, p } from '@mikro-orm/core';
+import { ofInstance, time } from './instance.ts';
+
+/** `id` is too short to be unique; `seq` is the order of arrival, since the platform's times are whole seconds. */
+export const MessageEntity = defineEntity({
+  name: 'Message',
+  tableName: 'message',
+  properties: {
+    instance: () => ofInstance().primary(),
+    messageId: p.text().primary(),
+    chatId: p.text().primary(),
+    seq: p.bigint('number').autoincrement(),
+    id: p.text(),
+    chatLid: p.text(),
+    sender: p.text(),
+    senderPn: p.text(),
+    senderLid: p.text(),
+    senderName: p.text(),
+    groupName: p.text(),
+    isGroup: p.boolean(),
+    fromMe: p.boolean(),
+    wasSentByApi: p.boolean(),
+    messageType: p.text(),
+    type: p.text(),
+    mediaType: p.text(),
+    source: p.text(),
+    timestamp: time(),
+    status: p.text(),
+    text: p.text(),
+    quoted: p.text(),
+    edited: p.text(),
+    reaction: p.text(),
+    vote: p.text(),
+    convertOptions: p.text(),
+    buttonOrListId: p.text(),
+    error: p.text(),
+    content: p.json().nullable(),
+    sendFunction: p.text(),
+    sendPayload: p.json().nullable(),
+    fileUrl: p.text(),
+    trackSource: p.text(),
+    trackId: p.text(),
+    raw: p.blob().nullable(),
+    /** Received, and not yet read by the account. */
+    unread: p.boolean(),
+    /** 0 until it is deleted for everyone. */
+    deletedAt: time(),
+  },
+  indexes: [
+    { name: 'message_short_id', properties: ['instance', 'id'] },
+    { name: 'message_by_time', properties: ['instance', 'timestamp', 'seq'] },
+    { name: 'message_by_chat', properties: ['instance', 'chatId', 'timestamp', 'seq'] },
+    {
+      name: 'message_track_id',
+      expression: `create index "message_track_id" on "message" ("instance_id", "left"(track_id, 100)) where track_id <> ''`,
+    },
+    {
+      name: 'message_track_source',
+      expression: `create index "message_track_source" on "message" ("instance_id", "left"(track_source, 100), "timestamp", "seq") where track_source <> ''`,
+    },
+    { name: 'message_waiting', expression: `create index "message_waiting" on "message" ("instance_id", "seq") where status = 'Queued'` },
+    {
+      name: 'message_unread',
+      expression: `create index "message_unread" on "message" ("instance_id", "chat_id", "timestamp", "seq") where unread`,
+    },
+  ],
+});
