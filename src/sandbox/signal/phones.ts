@@ -15,6 +15,7 @@ import type { People, Person } from '../people.ts';
 import type { Database } from '../store/database.ts';
 import type { KeyStore } from '../store/keys.ts';
 import { makePhoneKeys, toSession, type Bundle, type PhoneKeys } from './identity.ts';
+import { decryptFirst, decryptOnCopies, type Sessions } from './session-trials.ts';
 
 export type EnvelopeType = 'pkmsg' | 'msg';
 
@@ -152,8 +153,14 @@ function turnOf(repository: SignalRepositoryWithLIDStore, person: Person, { read
     startSession: (jid, bundle) => repository.injectE2ESession({ jid, session: toSession(bundle) }),
     encrypt: (jid, data) => repository.encryptMessage({ jid, data }),
     async decrypt(jid, type, ciphertext) {
-      const plain = await repository.decryptMessage({ jid, type, ciphertext: Buffer.from(ciphertext) });
-      const identity = read('identity-key', repository.jidToSignalProtocolAddress(jid));
+      const address = repository.jidToSignalProtocolAddress(jid);
+      const sessions: Sessions = {
+        load: () => read('session', address) as ReturnType<Sessions['load']>,
+        store: (record) => write('session', address, record),
+      };
+      const open = () => repository.decryptMessage({ jid, type, ciphertext: Buffer.from(ciphertext) });
+      const plain = await (type === 'pkmsg' ? decryptFirst(sessions, open) : decryptOnCopies(sessions, open));
+      const identity = read('identity-key', address);
       return { plain, identity: identity instanceof Uint8Array ? identity.subarray(1) : undefined };
     },
     async encryptGroup(group, data) {
