@@ -51,11 +51,11 @@ export async function createGateway({ ports, policy, baseUrl, adminToken }: Gate
     ...messageCommands(supervisor),
     ...webhookCommands(supervisor),
     ...deliveryCommands(supervisor),
-    authenticate: (token) => supervisor.byToken(token),
+    authenticate: (token) => supervisor.registry.byToken(token),
     get accepting() {
       return supervisor.accepting;
     },
-    ready: () => supervisor.ready(),
+    ready: () => supervisor.progress,
     numbers: () => supervisor.numbers(),
     madeAdminToken: made,
     restore: () => supervisor.restore(),

@@ -21,14 +21,14 @@ const settledView = async (supervisor: Supervisor, cell: Cell): Promise<Result<I
 };
 
 async function connect(supervisor: Supervisor, cell: Cell, options: OpenOptions): Promise<Result<InstanceView>> {
-  supervisor.keepAwake(cell);
+  supervisor.waking.keepAwake(cell);
   if (cell.view.connected) return done(cell.view);
   const { id, wanted } = cell.record;
-  const full = supervisor.full(id);
+  const full = supervisor.capacity.full(id);
   if (full) return full;
   await cell.keeper.save({ wanted: 'online', ...(options.systemName === undefined ? {} : { systemName: options.systemName }) });
   // Others may have taken the last place meanwhile; from here to the chart nothing waits.
-  const filled = supervisor.full(id);
+  const filled = supervisor.capacity.full(id);
   if (filled) {
     cell.keeper.note({ wanted });
     return filled;

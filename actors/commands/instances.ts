@@ -60,10 +60,10 @@ export function instanceCommands(supervisor: Supervisor): InstanceCommands {
     async create(input) {
       const record = { ...newRecord(`r${chance.hex(7)}`, chance.token(tokenLength), time.now()), ...input };
       await ports.instances.insert(record);
-      return done(supervisor.add(record).view);
+      return done(supervisor.registry.add(record).view);
     },
-    all: () => supervisor.views(),
-    view: (id) => supervisor.view(id),
+    all: () => supervisor.registry.views(),
+    view: (id) => supervisor.registry.view(id),
 
     update: (id, patch) =>
       onSettled(supervisor, id, async (cell) => {
@@ -83,7 +83,7 @@ export function instanceCommands(supervisor: Supervisor): InstanceCommands {
       onSettled(supervisor, id, async (cell) => {
         const token = chance.token(tokenLength);
         await cell.keeper.save({ token });
-        supervisor.addToken(token, id);
+        supervisor.registry.addToken(token, id);
         cell.feed.end();
         return done(cell.view);
       }),

@@ -4,14 +4,19 @@ import type { Policy } from '../policy/policy.ts';
 import type { Ports } from '../ports.ts';
 import type { Cell } from './cell.ts';
 
+/** Where sleeping instances are found. */
+export interface Sleepers {
+  readonly cells: ReadonlyMap<InstanceId, Cell>;
+  /** Sleeping instances without a cell that were last active at this time or before. */
+  resting(before: number): readonly InstanceId[];
+  /** Makes the cell of one of them. */
+  cell(id: InstanceId): Cell | null;
+}
+
 export interface HibernationInput {
   readonly ports: Ports;
   readonly policy: Policy['hibernation'];
-  readonly cells: () => Iterable<Cell>;
-  /** Sleeping instances that have no cell so far, and have been asleep since before this time. */
-  readonly resting: (before: number) => readonly InstanceId[];
-  /** Makes the cell of one of them. */
-  readonly cell: (id: InstanceId) => Cell | null;
+  readonly registry: Sleepers;
   /** How many more sessions may connect now. */
   readonly room: () => number;
 }
@@ -51,11 +56,11 @@ export class Hibernation {
   }
 
   #sweep(): void {
-    const { ports, policy, resting, cell: cellOf } = this.#input;
+    const { ports, policy, registry } = this.#input;
     const { after, wakeEvery, drain } = policy;
     const now = ports.time.now();
     const due: Cell[] = [];
-    for (const cell of this.#input.cells()) {
+    for (const cell of registry.cells.values()) {
       const { status } = cell;
       const idle = now - cell.activeAt;
       const isDue = now - cell.record.lastActiveAt >= wakeEvery || cell.queue.pending > 0;
@@ -64,9 +69,12 @@ export class Hibernation {
       if ((this.#draining.has(cell) && idle >= drain) || (after > 0 && idle >= after)) this.#sleep(cell);
     }
     const places = Math.min(wakesPerSweep, this.#input.room());
-    const more = places > due.length ? resting(now - wakeEvery).slice(0, places - due.length) : [];
+    const more = places > due.length ? registry.resting(now - wakeEvery).slice(0, places - due.length) : [];
     for (const cell of due.slice(0, Math.max(0, places))) this.#wakeNow(cell);
-    for (const cell of more.map(cellOf)) if (cell) this.#wakeNow(cell);
+    for (const id of more) {
+      const cell = registry.cell(id);
+      if (cell) this.#wakeNow(cell);
+    }
   }
 
   /** Wakes a sleeping session for what waits, here or on the platform; it sleeps again afterwards. Not now when there is no room. */

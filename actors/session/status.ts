@@ -28,10 +28,13 @@ export const beginningOf = ({ jid, wanted }: InstanceRecord): Wanted => (jid ===
 
 const beginnings: Readonly<Record<Wanted, Status>> = { offline: 'disconnected', online: 'connecting', asleep: 'hibernated' };
 
-/** What is shown of an instance whose actors are not made yet. */
+/** Status of an instance whose actors are not made yet. */
+export const restingStatus = (record: InstanceRecord): Status => beginnings[beginningOf(record)];
+
+/** View of an instance whose actors are not made yet. */
 export const restingView = (record: InstanceRecord): InstanceView => ({
   record,
-  status: beginnings[beginningOf(record)],
+  status: restingStatus(record),
   connected: false,
   loggedIn: record.jid !== '',
   qrcode: '',

@@ -1,0 +1,42 @@
+/** The figures of the server and of its instances, for `GET /admin/numbers` and for the log. */
+import type { Dispatcher } from '../events/dispatcher.ts';
+import type { Numbers } from '../face.ts';
+import type { Gate } from '../policy/gate.ts';
+import type { Ports } from '../ports.ts';
+import { restingVitals } from '../session/vitals.ts';
+import type { SupervisedWorkers } from '../supervised-workers.ts';
+import type { Registry } from './registry.ts';
+
+export interface NumbersInput {
+  readonly ports: Ports;
+  readonly registry: Registry;
+  readonly gate: Gate;
+  readonly dispatcher: Dispatcher;
+  readonly workers: SupervisedWorkers;
+  /** When this process started. */
+  readonly since: number;
+}
+
+/** `resting`: with the instances that have no actors, and so no figures of their own. */
+export function numbersOf({ ports, registry, gate, dispatcher, workers, since }: NumbersInput, resting: boolean): Numbers {
+  const restingMs = ports.time.now() - since;
+  const counts = { disconnected: 0, connecting: 0, connected: 0, hibernated: 0, failed: 0 };
+  const instances: Numbers['instances'][number][] = [];
+  for (const id of registry.ids) {
+    const cell = registry.cells.get(id);
+    const status = registry.status(id);
+    counts[status] += 1;
+    if (cell?.failed) counts.failed += 1;
+    if (cell || resting) instances.push({ id, status, ...(cell?.numbers ?? restingVitals(status, restingMs)) });
+  }
+  return {
+    registered: registry.size,
+    ...counts,
+    handshakesWaiting: gate.waiting,
+    barrier: gate.barrier,
+    loopLagMs: ports.loopLagMs(),
+    workerCrashes: workers.crashes,
+    outbox: dispatcher.sweeper.outstanding,
+    instances,
+  };
+}
