@@ -146,6 +146,7 @@ export class Supervisor {
       couriers: this.dispatcher.couriers,
       webhooks: () => this.dispatcher.webhooks.hearing(record.id),
       queueHost: queueHostOf(this.ports),
+      hasRoom: () => this.capacity.full(record.id) === null,
       live: (cell) => void Promise.resolve().then(() => this.#restore.live(cell)),
       closed: (cell, verdict, wasLive) => this.#faults.closed(cell, verdict, wasLive),
     });

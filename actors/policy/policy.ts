@@ -58,6 +58,9 @@ export interface DeliveryPolicy {
   readonly sweepEvery: number;
 }
 
+/** Milliseconds after which a session, or a client, that met the cap of connected sessions tries again. */
+export const capRetryMs = 60_000;
+
 export const usualStopGrace = 3_000;
 
 export { addTime, backOff, between } from './back-off.ts';

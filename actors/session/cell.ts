@@ -33,6 +33,8 @@ export interface CellInput {
   readonly webhooks: () => readonly Webhook[];
   /** How the queue of this cell sends; needs the cell itself. */
   readonly queueHost: (cell: Cell) => QueueHost;
+  /** Whether this session may connect without passing the cap. */
+  readonly hasRoom: () => boolean;
   /** Called each time the session became live. */
   readonly live: (cell: Cell) => void;
   /** Called at each close; `wasLive`: a live session was lost. */
@@ -302,7 +304,7 @@ export class Cell {
   }
 
   #host(): Host {
-    const { ports, policy, gate, live, closed } = this.#input;
+    const { ports, policy, gate, live, closed, hasRoom } = this.#input;
     return {
       id: this.record.id,
       link: this.link,
@@ -311,6 +313,7 @@ export class Cell {
       policy,
       log: ports.log,
       account: () => `…${this.record.owner.slice(-4)}`,
+      hasRoom,
       now: () => ports.time.now(),
       random: () => ports.chance.random(),
       note: (patch) => this.keeper.note(patch),

@@ -28,6 +28,8 @@ export interface Host {
   readonly log: Log;
   /** The last digits of the account's number: enough for its owner to know it. */
   account(): string;
+  /** Whether this session may connect without passing the cap of connected sessions. */
+  hasRoom(): boolean;
   now(): number;
   random(): number;
   /** Applies to the record in memory now and to the stored one soon, in order. */

@@ -9,7 +9,7 @@ import { assign, enqueueActions, fromPromise, sendTo, setup, type SnapshotFrom }
 import { courier } from '../events/courier-actor.ts';
 import type { CourierEvent, CourierHost } from '../events/courier.ts';
 import type { Delivery } from '../model.ts';
-import { addTime, backOff } from '../policy/policy.ts';
+import { addTime, backOff, capRetryMs } from '../policy/policy.ts';
 import type { SupervisedWorkers } from '../supervised-workers.ts';
 import type { Host } from './host.ts';
 import type { LifecycleCommand, LifecycleInput } from './kit.ts';
@@ -53,6 +53,7 @@ const kit = setup({
   },
   guards: {
     isAsked: ({ context }) => context.asked !== null,
+    hasRoom: ({ context }) => context.host.hasRoom(),
     crashesTooOften: ({ context }) => context.crashes.length >= context.host.policy.crash.limit,
   },
   actions: {
@@ -93,7 +94,10 @@ const kit = setup({
   },
   delays: {
     restartDelay: ({ context: { host, crashes } }) => backOff(host.policy.reconnect, crashes.length - 1, host.random()),
-    cooldown: ({ context }) => context.host.policy.crash.cooldown,
+    cooldown: ({ context: { host, crashes } }) => {
+      const left = (crashes.at(-1) ?? 0) + host.policy.crash.cooldown - host.now();
+      return left > 0 ? left : capRetryMs;
+    },
   },
 });
 
@@ -164,7 +168,15 @@ export const instance = kit.createMachine({
       ],
     },
     restarting: { after: { restartDelay: 'running' }, on: now },
-    failed: { after: { cooldown: { target: 'running', actions: 'halfOpen' } }, on: now },
+    failed: {
+      after: {
+        cooldown: [
+          { guard: 'hasRoom', target: 'running', actions: 'halfOpen' },
+          { target: 'failed', reenter: true },
+        ],
+      },
+      on: now,
+    },
     stopped: {},
   },
 });

@@ -1,7 +1,7 @@
 /** What the chart of a session is made of: its events, its memory, its effects. The chart itself is `lifecycle.ts`. */
 import { assign, enqueueActions, fromCallback, fromPromise, setup, spawnChild, stopChild } from 'xstate';
 import { classify, type Reaction, type Verdict } from '../policy/close-cause.ts';
-import { addTime, backOff, between } from '../policy/policy.ts';
+import { addTime, backOff, between, capRetryMs } from '../policy/policy.ts';
 import type { Close, Identity, OpenOptions, PlatformFact } from '../ports.ts';
 import type { InstancePatch } from '../model.ts';
 import type { Host } from './host.ts';
@@ -158,7 +158,8 @@ export const kit = setup({
     means: ({ context }, params: { close: Close; pairing: boolean; reactions: readonly Reaction[] }) =>
       params.reactions.includes(judge(context, params.close, params.pairing).reaction),
     isTrue: (_, answer: boolean) => answer,
-    isSuspended: ({ context: { host, verdict } }) => (verdict?.until ?? 0) > host.now(),
+    /** The suspension is over, and the cap has room. */
+    mayReturn: ({ context: { host, verdict } }) => (verdict?.until ?? 0) <= host.now() && host.hasRoom(),
   },
   actions: {
     rememberOptions: assign((_, options: OpenOptions) => ({ options, ...calm, ...nothingShown })),
@@ -216,7 +217,10 @@ export const kit = setup({
   },
   delays: {
     retryDelay: ({ context }) => context.retryInMs,
-    suspension: ({ context: { host, verdict } }) => Math.min(Math.max(0, (verdict?.until ?? 0) - host.now()), longestTimer),
+    suspension: ({ context: { host, verdict } }) => {
+      const left = (verdict?.until ?? 0) - host.now();
+      return left > 0 ? Math.min(left, longestTimer) : capRetryMs;
+    },
     unlinkLimit: ({ context }) => context.host.policy.unlinkTimeout,
     pairingLimit: ({ context }) => context.host.policy.pairing[context.options.phone === undefined ? 'qr' : 'code'],
   },

@@ -140,7 +140,12 @@ export const lifecycle = kit.createMachine({
         idle: {},
         loggedOut: {},
         suspended: {
-          after: { suspension: [{ guard: 'isSuspended', target: 'suspended', reenter: true }, { target: '#lifecycle.connecting' }] },
+          after: {
+            suspension: [
+              { guard: 'mayReturn', target: '#lifecycle.connecting' },
+              { target: 'suspended', reenter: true },
+            ],
+          },
         },
         refused: {},
         closing: { ...closing('idle'), on: { 'instance.connect': {} } },

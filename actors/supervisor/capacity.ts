@@ -1,11 +1,12 @@
 /** How many sessions may be connected at once (MAX_CONNECTED_INSTANCES), and which sessions count. */
 import { refuse, type InstanceId, type Refusal } from '../model.ts';
+import { capRetryMs } from '../policy/policy.ts';
 import type { Registry } from './registry.ts';
 
 export interface CapacityInput {
   readonly max: number;
   readonly registry: Registry;
-  /** Sessions that the start of the process still brings back; they count before they have a cell. */
+  /** Sessions that the start of the process still brings back; they count while they wait for their cell. */
   readonly restoring: () => ReadonlySet<InstanceId>;
 }
 
@@ -18,21 +19,21 @@ export class Capacity {
 
   /** How many more sessions may connect now. */
   get room(): number {
-    return this.#input.max - this.#counted().size;
+    return this.#input.max - this.#count(null);
   }
 
   /** A refusal when this session may not connect; null when it may. */
   full(id: InstanceId): { readonly ok: false; readonly refusal: Refusal } | null {
     const { max } = this.#input;
-    const counted = this.#counted();
-    counted.delete(id);
-    if (counted.size < max) return null;
-    return refuse('capped', `Maximum number of connected instances reached (${max})`, { retryAfter: 60 });
+    if (this.#count(id) < max) return null;
+    return refuse('capped', `Maximum number of connected instances reached (${max})`, { retryAfter: capRetryMs / 1000 });
   }
 
-  #counted(): Set<InstanceId> {
-    const counted = new Set(this.#input.restoring());
-    for (const [id, { status }] of this.#input.registry.cells) if (status === 'connected' || status === 'connecting') counted.add(id);
-    return counted;
+  #count(except: InstanceId | null): number {
+    const { registry, restoring } = this.#input;
+    let count = 0;
+    for (const [id, { status }] of registry.cells) if (id !== except && (status === 'connected' || status === 'connecting')) count += 1;
+    for (const id of restoring()) if (id !== except && !registry.cells.has(id)) count += 1;
+    return count;
   }
 }

@@ -46,6 +46,7 @@ export class Chart {
       policy: this.policy,
       log: this.log,
       account: () => '…0001',
+      hasRoom: () => true,
       now: () => this.time.now(),
       random: () => chance.random(),
       note: (patch) => void this.notes.push(patch),

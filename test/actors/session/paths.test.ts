@@ -64,6 +64,7 @@ const nothing = (): void => undefined;
 const host = {
   id: 'r1',
   policy: testPolicy,
+  hasRoom: () => true,
   now: () => 1_000_000,
   random: () => 0.5,
   log: { debug: nothing, info: nothing, warn: nothing, error: nothing },
