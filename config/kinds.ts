@@ -25,17 +25,23 @@ export const integer = (min: number, max: number): Kind<number> => ({
 
 const week = 604_800_000;
 
-/** A time in milliseconds, at most four weeks: a longer one would not be a time-out but a mistake. */
-export const milliseconds = (min = 1, max = 4 * week): Kind<number> => ({
+/** The longest delay that a timer of Node takes, 24.8 days; a longer one rings after 1 ms. */
+const longestTimer = 2 ** 31 - 1;
+
+/** A time in milliseconds that something waits for. */
+export const milliseconds = (min = 1, max = longestTimer): Kind<number> => ({
   ...integer(min, max),
   must: `a whole number of milliseconds from ${min} to ${max}`,
 });
+
+/** A time in milliseconds that is only compared, at most four weeks: a longer one would be a mistake. */
+export const age = (min: number): Kind<number> => milliseconds(min, 4 * week);
 
 export const times: Kind<readonly number[]> = {
   must: 'a list of milliseconds, separated by commas',
   parse: (text) => {
     const values = text.split(',').map((part) => whole(part.trim()));
-    return values.every((value) => value !== undefined && value <= 4 * week) ? Object.freeze(values as number[]) : undefined;
+    return values.every((value) => value !== undefined && value <= longestTimer) ? Object.freeze(values as number[]) : undefined;
   },
   show: (value) => value.join(','),
 };

@@ -1,5 +1,19 @@
 /** The table of settings: every one with its name, kind, default and the reason for that default. Nothing else knows a default. */
-import { choice, flag, integer, type Kind, milliseconds, networks, secretKey, secretToken, secretUrl, text, times, url } from './kinds.ts';
+import {
+  age,
+  choice,
+  flag,
+  integer,
+  type Kind,
+  milliseconds,
+  networks,
+  secretKey,
+  secretToken,
+  secretUrl,
+  text,
+  times,
+  url,
+} from './kinds.ts';
 
 export interface Setting<T> {
   readonly kind: Kind<T>;
@@ -45,7 +59,7 @@ export const table = {
     'Admin token. Absent, one is made and printed once at the first start, and only its hash is kept: nobody ships a well-known password.',
   ),
   adminRotateCooldownMs: server(
-    milliseconds(0),
+    age(0),
     86_400_000,
     'Least time between two rotations of the admin token. A day, so that a stolen token cannot lock the owner out again and again.',
   ),
@@ -122,12 +136,12 @@ export const table = {
     'A connected session without any frame for this long is ended and opened again. Pings go every 30 s, so that three were missed.',
   ),
   hibernateAfterMs: platform(
-    milliseconds(0),
+    age(0),
     0,
     'Time without traffic after which a session hibernates by itself. 0 is never: who hibernates receives nothing until it wakes.',
   ),
   hibernateWakeEveryMs: platform(
-    milliseconds(60_000),
+    age(60_000),
     604_800_000,
     'A hibernated session wakes at least this often. The platform unlinks devices after 14 idle days at the earliest; a week leaves room for one failure.',
   ),
@@ -310,7 +324,7 @@ export const table = {
     'Bytes of the events that may wait for one webhook. 256 MiB are the 100,000 deliveries at 2.6 KB; it is the disk that a dead receiver may cost.',
   ),
   webhookQueueAgeMs: events(
-    milliseconds(60_000),
+    age(60_000),
     604_800_000,
     'Events older than this are not delivered any more. A week: a receiver that was forgotten over holidays still gets everything.',
   ),
@@ -320,12 +334,12 @@ export const table = {
     'Past deliveries of one webhook that are kept for a replay, delivered and dead ones each. At 2 KB they are 20 MB a webhook.',
   ),
   webhookKeepDeliveredMs: events(
-    milliseconds(0),
+    age(0),
     86_400_000,
     'Age of an event until which it can be sent again after it was delivered; 0 keeps none. A day is when a receiver’s bug is noticed. It costs the database 5 µs and 2 KB of its log an event.',
   ),
   webhookKeepDeadMs: events(
-    milliseconds(0),
+    age(0),
     604_800_000,
     'Age of an event until which it can be sent again after all attempts failed; 0 keeps none. A week, like the queue.',
   ),

@@ -2,9 +2,27 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Time } from '#actors/ports.ts';
 
+/** The longest delay of one timer of Node, 24.8 days; a longer one rings after 1 ms. */
+const longest = 2 ** 31 - 1;
+
+/** A delay that takes several timers, one after the other. */
+class LongTimer {
+  #timer: NodeJS.Timeout;
+
+  constructor(fn: () => void, ms: number) {
+    const wait = (left: number): NodeJS.Timeout =>
+      left <= longest ? setTimeout(fn, left) : setTimeout(() => (this.#timer = wait(left - longest)), longest);
+    this.#timer = wait(ms);
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
 export const systemTime: Time = {
   now: () => Date.now(),
   turn: () => turn(),
-  setTimeout: (fn, ms) => setTimeout(fn, ms),
-  clearTimeout: (id) => clearTimeout(id as NodeJS.Timeout),
+  setTimeout: (fn, ms) => (ms <= longest ? setTimeout(fn, ms) : new LongTimer(fn, ms)),
+  clearTimeout: (id) => (id instanceof LongTimer ? id.clear() : clearTimeout(id as NodeJS.Timeout)),
 };

@@ -24,6 +24,7 @@ export interface Log {
 /** A clock that XState understands (`setTimeout`, `clearTimeout`) and that tells the time. */
 export interface Time {
   now(): number;
+  /** Of any length: a delay that one timer of the system cannot hold takes several. */
   setTimeout(fn: () => void, ms: number): unknown;
   clearTimeout(id: unknown): void;
   /** Resolves when everything that is ready has had its turn, without waiting for anything. */

@@ -94,9 +94,6 @@ const operationOf = (event: LifecycleEvent): Operation => {
   return { id: `op.${event.n}`, run: event.run };
 };
 
-/** What a timer can hold; a longer suspension is waited for with several. */
-const longestTimer = 2 ** 31 - 1;
-
 const situationOf = (context: Context, now: number) => {
   const { policy } = context.host;
   return {
@@ -219,7 +216,7 @@ export const kit = setup({
     retryDelay: ({ context }) => context.retryInMs,
     suspension: ({ context: { host, verdict } }) => {
       const left = (verdict?.until ?? 0) - host.now();
-      return left > 0 ? Math.min(left, longestTimer) : capRetryMs;
+      return left > 0 ? left : capRetryMs;
     },
     unlinkLimit: ({ context }) => context.host.policy.unlinkTimeout,
     pairingLimit: ({ context }) => context.host.policy.pairing[context.options.phone === undefined ? 'qr' : 'code'],

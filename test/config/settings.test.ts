@@ -93,6 +93,11 @@ const values: readonly (readonly [name: string, text: string, expected: unknown]
   ['DATABASE_URL', 'mysql://db/x', undefined],
   ['WEBHOOK_QUICK_RETRIES_MS', '0, 10,20', [0, 10, 20]],
   ['WEBHOOK_QUICK_RETRIES_MS', '0,,20', undefined],
+  // A timer of Node rings at once when it is longer than 24.8 days.
+  ['SHUTDOWN_MS', '2147483647', 2_147_483_647],
+  ['SHUTDOWN_MS', '2147483648', undefined],
+  ['WEBHOOK_SLOW_RETRIES_MS', '5000,2147483648', undefined],
+  ['HIBERNATE_AFTER_MS', '2419200000', 2_419_200_000],
   ['ENCRYPTION_KEY', key.toString('hex'), key],
   ['ENCRYPTION_KEY', key.toString('base64'), key],
   ['ENCRYPTION_KEY', key.toString('base64url'), key],

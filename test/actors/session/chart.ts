@@ -25,6 +25,8 @@ export class Chart {
   readonly gate: Gate;
   readonly actor: ActorRefFrom<typeof lifecycle>;
   lives = 0;
+  /** The cap of connected sessions has room. */
+  room = true;
 
   constructor(
     begin: LifecycleInput['begin'] = 'offline',
@@ -46,7 +48,7 @@ export class Chart {
       policy: this.policy,
       log: this.log,
       account: () => '…0001',
-      hasRoom: () => true,
+      hasRoom: () => this.room,
       now: () => this.time.now(),
       random: () => chance.random(),
       note: (patch) => void this.notes.push(patch),

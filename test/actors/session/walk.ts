@@ -9,7 +9,7 @@ export interface Step {
   readonly type: string;
   readonly code?: number;
   readonly expire?: string;
-  /** What the link says when it is done: after a close whether there is a pairing, after a logout whether the platform was told. */
+  /** What the link says when it is done: after a close whether there is a pairing, after a logout whether the platform was told; after a suspension whether there is room. */
   readonly answer?: boolean;
 }
 
@@ -66,7 +66,7 @@ export class Walk {
 
   async #cause({ type, code, expire, answer }: Step): Promise<void> {
     const { chart } = this;
-    if (answer !== undefined) chart.link.hasCredentials = this.#told = answer;
+    if (answer !== undefined) chart.link.hasCredentials = this.#told = chart.room = answer;
     if (type === 'operation.ended') return this.#request(async () => 1);
     if (type.endsWith('admission')) return chart.gate.release('other');
     if (type.startsWith('xstate.done') || type.startsWith('xstate.error')) return this.#letGo(type.startsWith('xstate.done'));
