@@ -1,6 +1,7 @@
 /** Ratchets over crashes: what was decrypted is never needed twice, and a contact can read whatever a killed gateway sends next. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import { unstoredSends } from '#src/platform/keys/unclean-runs.ts';
 import { hashOf, plainType } from '#src/platform/keys/ratchets.ts';
 import { repairSessionTrials } from '#src/platform/keys/session-trials.ts';
@@ -84,6 +85,109 @@ test('crash: only a run that ended without a farewell costs keys, and each costs
   await write(fourth, contact, 'four');
   await fourth.auth.settled();
   assert.equal(counter(), 3 + unstoredSends);
+});
+
+/** What the next process finds after a kill: what was stored until now. */
+const killed = (vault: FakeVault): FakeVault => {
+  const left = createFakeVault();
+  for (const [key, value] of vault.stored.keys) left.stored.keys.set(key, value);
+  left.stored.credentials = vault.stored.credentials;
+  // The process before it is gone; nothing of it may wait.
+  vault.away = false;
+  return left;
+};
+
+interface Conversation {
+  /** Makes what is needed to talk, and stores it. */
+  begin(gateway: Gateway, contact: Party): Promise<void>;
+  say(gateway: Gateway, contact: Party, text: string): Promise<Sent>;
+  hear(contact: Party, gateway: Gateway, sent: Sent): Promise<string>;
+  /** Done by each run but the first before it says something. */
+  prepare?(gateway: Gateway, contact: Party): Promise<void>;
+}
+
+const numbered = (contact: Party): Party => ({ ...contact, jid: '5511988880001@s.whatsapp.net' });
+/** Runs that have moved the session. */
+const moved = new WeakSet<Gateway>();
+
+const conversations: readonly (readonly [title: string, conversation: Conversation])[] = [
+  ['in a direct chat', { begin: async () => undefined, say: write, hear: read }],
+  [
+    'in a chat whose session moves from the number to the LID',
+    {
+      async begin(gateway, contact) {
+        await gateway.auth.state.keys.set({ 'device-list': { '5511988880001': ['0'] } });
+        await gateway.repository.deleteSession([contact.jid]);
+        await meet(gateway, numbered(contact));
+      },
+      say: (gateway, contact, text) => write(gateway, moved.has(gateway) ? contact : numbered(contact), text),
+      hear: read,
+      async prepare(gateway, contact) {
+        await gateway.repository.migrateSession(numbered(contact).jid, contact.jid);
+        moved.add(gateway);
+      },
+    },
+  ],
+  [
+    'in a group',
+    {
+      async begin(gateway, contact) {
+        const key = await gateway.repository.getSenderKeyDistributionMessage({ group: groupJid, meId: gateway.jid });
+        const item = { groupId: groupJid, axolotlSenderKeyDistributionMessage: key };
+        await contact.repository.processSenderKeyDistributionMessage({ authorJid: gateway.jid, item });
+      },
+      async say(gateway, _contact, text) {
+        const data = Buffer.from(text);
+        const { ciphertext } = await gateway.repository.encryptGroupMessage({ group: groupJid, meId: gateway.jid, data });
+        return { type: 'msg', ciphertext };
+      },
+      hear: async (contact, gateway, { ciphertext: msg }) =>
+        Buffer.from(await contact.repository.decryptGroupMessage({ group: groupJid, authorJid: gateway.jid, msg })).toString(),
+    },
+  ],
+];
+
+for (const [title, { begin, say, hear, prepare }] of conversations) {
+  test(`crash: runs in a row that could not store their ratchets use no key twice ${title}`, async (t) => {
+    const { vault: first, gateway, contact } = await conversation();
+    let vault = first;
+    t.after(() => (vault.away = false));
+    await begin(gateway, contact);
+    assert.equal(await hear(contact, gateway, await say(gateway, contact, 'stored')), 'stored');
+    await gateway.auth.durable();
+    let current = gateway;
+    for (const run of ['first', 'second', 'third']) {
+      vault.away = 'write';
+      if (run !== 'first') await prepare?.(current, contact);
+      for (let n = 0; n < unstoredSends - 2; n += 1) {
+        const sent = await Promise.race([say(current, contact, `${run} ${n}`), wait(100, null)]);
+        if (sent === null) break; // it waits for the storage, as it may
+        assert.equal(await hear(contact, current, sent), `${run} ${n}`);
+      }
+      vault = killed(vault);
+      current = await startGateway(vault);
+      // The note of the run is stored with what it says to others.
+      const other = makeContact('4004@lid');
+      await meet(current, other);
+      await write(current, other, 'to somebody else');
+    }
+    assert.equal(await hear(contact, current, await say(current, contact, 'last')), 'last');
+  });
+}
+
+test('crash: no message leaves before the note of its run is stored, not even the second one', async (t) => {
+  const { vault, gateway, contact } = await conversation();
+  await write(gateway, contact, 'one');
+  await gateway.auth.settled();
+  const second = await startGateway(vault);
+  vault.away = 'write';
+  t.after(() => (vault.away = false));
+  const left: string[] = [];
+  const sending = ['two', 'three', 'four'].map((text) => write(second, contact, text).then(() => left.push(text)));
+  await wait(50);
+  assert.deepEqual(left, []);
+  vault.away = false;
+  await Promise.all(sending);
 });
 
 test('send: the note of the run and a new session are stored before the first frame leaves, later steps are not waited for', async () => {

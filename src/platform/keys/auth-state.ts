@@ -77,6 +77,8 @@ class SessionKeys {
   #runs: Runs;
   /** Numbers of the changes that sends made and that are not stored, oldest first. */
   #sends: number[] = [];
+  /** No message leaves before the changes up to this number are stored: the note that this run is open, and chains that skipped keys. */
+  #storedFirst = 0;
 
   constructor(options: AuthOptions, creds: AuthenticationCreds, fresh: FreshPreKeys | null) {
     this.#vault = options.vault;
@@ -129,16 +131,17 @@ class SessionKeys {
   }
 
   /**
-   * A frame leaves before its chain is stored, which a start after a crash makes good by skipping keys: there may only be so many. Fresh keys must
-   * be stored before, because the contact answers with them.
+   * A frame usually leaves before its chain is stored, because the start after a kill skips `unstoredSends` keys. It waits for the storage when so many
+   * are unstored already, when the step used a fresh key (the contact answers with it), and for the changes up to `#storedFirst`.
    */
   async mayLeave({ touched }: Step): Promise<void> {
     const { writer } = this;
     this.#sends.push(writer.last);
     const kept = this.#sends.findIndex((number) => number > writer.stored);
     this.#sends = kept < 0 ? [] : kept === 0 ? this.#sends : this.#sends.slice(kept);
-    const first = this.#runs.begin();
-    if (first || this.#sends.length >= unstoredSends || touched.some(([type, id]) => writer.isFresh(type, id))) await writer.flush();
+    if (this.#runs.begin()) this.#storedFirst = writer.last;
+    if (writer.stored < this.#storedFirst || this.#sends.length >= unstoredSends || touched.some(([type, id]) => writer.isFresh(type, id)))
+      await writer.flush();
   }
 
   /** Everything is stored, and noted to be. */
@@ -155,14 +158,22 @@ class SessionKeys {
     const found = await (when === 'now' ? read() : this.#patience.wait('keys', read));
     const values = new Map<string, unknown>();
     for (const id of ids) {
-      const text = found.get(id);
       // Set while the query was under way: what was read is old.
       const newer = this.peek(type, id);
-      const value = newer === undefined ? (text === undefined ? null : this.#runs.unstamp(type, decodeKey(type, text))) : newer;
-      values.set(id, value);
-      if (type !== 'pre-key' && newer === undefined) this.#cache.set(`${type} ${id}`, value);
+      values.set(id, newer === undefined ? this.#read(type, id, found.get(id)) : newer);
     }
     return values;
+  }
+
+  /** Keeps in memory what the storage holds; null when it holds nothing. */
+  #read(type: KeyType, id: string, text: string | undefined): unknown {
+    const { value, skipped } = text === undefined ? { value: null, skipped: false } : this.#runs.unstamp(type, decodeKey(type, text));
+    if (skipped) {
+      this.writer.put(type, id, value);
+      this.#storedFirst = this.writer.last;
+    }
+    if (type !== 'pre-key') this.#cache.set(`${type} ${id}`, value);
+    return value;
   }
 
   /** Reads what every start needs. */

@@ -1,9 +1,10 @@
 /**
- * What a crash may have done to a session's keys, and how the next start makes up for it.
+ * Keeps a kill of the process from using a message key twice, which would be unreadable for the receiver.
  *
- * A run lasts from the opening of the keys to their end. It is noted before its first message leaves, and noted as over when everything is stored.
- * A frame leaves before the chain that made it is stored: after a crash the stored chain may be behind, and a key that is used twice is unreadable
- * for the receiver. So the sending chains of an unclean run are moved forward. Skipped keys cost nothing but a gap in the numbers.
+ * A frame leaves before the sending chain that made its key is stored, so after a kill the stored chain may be behind by a bounded number of
+ * messages. A run lasts from the opening of a session's keys to their end. A note that the run is open is stored before its first message leaves,
+ * and a note that it has ended when everything is stored. When the next start finds an open note, it moves each stored sending chain forward by
+ * that bound before using it. Receivers accept the gap.
  */
 import { createHmac } from 'node:crypto';
 import { BufferJSON } from '@whiskeysockets/baileys';
@@ -46,17 +47,20 @@ const advanced = (key: Uint8Array, steps: number): Buffer => {
   return next;
 };
 
-/** Changes the record in place; only open sessions send. */
-export const skipInSessions = (record: unknown): void => {
+/** Changes the record in place and says whether it did. Only open sessions send. */
+export const skipInSessions = (record: unknown): boolean => {
+  let skipped = false;
   for (const { indexInfo, currentRatchet, _chains } of Object.values((record as StoredSessions | null)?._sessions ?? {})) {
     const chain = _chains[currentRatchet.ephemeralKeyPair.pubKey];
     if (indexInfo.closed !== -1 || chain?.chainType !== sending || chain.chainKey.key === undefined) continue;
     chain.chainKey.key = advanced(Buffer.from(chain.chainKey.key, 'base64'), unstoredSends).toString('base64');
     chain.chainKey.counter += unstoredSends;
+    skipped = true;
   }
+  return skipped;
 };
 
-/** Only the keys of the account itself hold the private half, and only their newest state sends. */
+/** The moved key, or the value itself when it sends nothing: only own keys hold the private half, and only their newest state sends. */
 export const skipInSenderKey = (value: Uint8Array): Uint8Array => {
   const states = JSON.parse(Buffer.from(value).toString('utf8'), BufferJSON.reviver) as StoredSender[];
   const state = states.at(-1);
@@ -71,20 +75,28 @@ export const skipInSenderKey = (value: Uint8Array): Uint8Array => {
 export const runType = 'gateway-run';
 export const runId = 'last';
 
+/** As it is stored. */
 export interface RunNote {
   readonly run: number;
   /** Messages may have been sent that are not in the stored chains. */
   readonly open: boolean;
-  /** The last run that ended without a farewell; -1 when there was none. */
+  /** The newest run before this one that ended uncleanly; -1 when there was none. */
   readonly unclean: number;
 }
 
-/** Types whose values tell in which run they were stored. */
+/** Types whose stored values name the run that stored them. */
 const stamped = new Set(['session', 'sender-key']);
 
 interface Stamped {
   readonly run: number;
   readonly value: unknown;
+}
+
+/** A stored value as it is used. */
+export interface Unstamped {
+  readonly value: unknown;
+  /** The value was moved forward. It must be stored before a message is encrypted with it: another unclean run would move the old one no further. */
+  readonly skipped: boolean;
 }
 
 const isStamped = (value: unknown): value is Stamped =>
@@ -102,7 +114,7 @@ export class Runs {
     this.#put = put;
   }
 
-  /** Before a message leaves. True when the note of it is not stored yet. */
+  /** Called before each message leaves. True when this call put the note, which must be stored before any message leaves. */
   begin(): boolean {
     if (this.#open) return false;
     this.#open = true;
@@ -110,7 +122,7 @@ export class Runs {
     return true;
   }
 
-  /** Everything that was sent is stored. */
+  /** Everything that was sent is stored: the run counts as ended cleanly. */
   end(): void {
     if (!this.#open) return;
     this.#open = false;
@@ -122,14 +134,16 @@ export class Runs {
     return stamped.has(type) ? { run: this.#run, value } : value;
   }
 
-  /** The value as it is used: what an unclean run may have sent with, unnoticed by what is stored, is skipped. */
-  unstamp(type: string, stored: unknown): unknown {
-    if (!stamped.has(type)) return stored;
+  /** Moves the sending chains of a value forward when the run that stored it, or a later one, ended uncleanly. May change `stored` in place. */
+  unstamp(type: string, stored: unknown): Unstamped {
+    if (!stamped.has(type)) return { value: stored, skipped: false };
     const { run, value } = isStamped(stored) ? stored : { run: 0, value: stored };
-    if (run > this.#unclean || value === null) return value;
-    if (type === 'sender-key') return value instanceof Uint8Array ? skipInSenderKey(value) : value;
-    skipInSessions(value);
-    return value;
+    if (run > this.#unclean || value === null) return { value, skipped: false };
+    if (type === 'sender-key') {
+      const moved = value instanceof Uint8Array ? skipInSenderKey(value) : value;
+      return { value: moved, skipped: moved !== value };
+    }
+    return { value, skipped: skipInSessions(value) };
   }
 
   #note(): void {
