@@ -46,7 +46,7 @@ async function remove(supervisor: Supervisor, cell: Cell): Promise<Result<null>>
   cell.send({ type: 'instance.disconnect' });
   await settled(supervisor, cell);
   await cell.stored();
-  await supervisor.ports.instances.remove(id); // when this fails the instance is there as before, and can be removed again
+  await supervisor.ports.instances.remove(id, cell.record.epoch); // when this fails the instance is there as before, and can be removed again
   await cell.close();
   cell.end();
   supervisor.forget(id);

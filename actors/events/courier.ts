@@ -5,8 +5,8 @@
  * waiting, so that a chat stays in order; after those the row is parked in the outbox and its lane goes on.
  */
 import type { Attempt, Log, OutboxStore, Receiver, Signer, Time } from '../ports.ts';
-import { StorageUnavailable } from '../ports.ts';
-import type { Delivery, DeliveryError, InstanceId, LastAttempt, Webhook } from '../model.ts';
+import { EpochLost, StorageUnavailable } from '../ports.ts';
+import type { Claim, Delivery, DeliveryError, InstanceId, LastAttempt, Webhook } from '../model.ts';
 import { between, type DeliveryPolicy } from '../policy/policy.ts';
 import { Alarm } from './alarm.ts';
 import type { Circuit } from './circuit.ts';
@@ -31,6 +31,8 @@ export interface CourierHost {
   /** The configuration now; null when the webhook is gone. */
   webhook(id: string): Webhook | null;
   sender(instance: InstanceId): Sender;
+  /** Under which the instance's rows are written. */
+  epoch(instance: InstanceId): number;
   /** Adds the record to the history, or updates the one of the same event. */
   failed(instance: InstanceId, webhook: Webhook, eventId: string, error: Omit<DeliveryError, 'url' | 'type' | 'created'>): void;
   /** The receiver answered 410: it wants no more. */
@@ -88,7 +90,7 @@ export class Courier {
     this.#host = input.host;
     this.#crashed = crashed;
     this.#circuit = input.host.circuit(input.webhookId);
-    this.#over = new FinishedDeliveries(input.host.outbox, input.host.policy);
+    this.#over = new FinishedDeliveries(input.host.outbox, input.host.policy, () => this.#claim);
     this.#due = new Alarm(input.host.time, () => this.#readMore());
     this.#probe = new Alarm(input.host.time, () => this.#pump());
   }
@@ -124,6 +126,11 @@ export class Courier {
     this.#timers.clear();
   }
 
+  get #claim(): Claim {
+    const { instanceId, host } = this.#input;
+    return { instanceId, epoch: host.epoch(instanceId) };
+  }
+
   /** Rows in memory. */
   get waiting(): number {
     return this.#lanes.size;
@@ -154,11 +161,12 @@ export class Courier {
     this.#crashed(error);
   }
 
-  /** Runs what nobody awaits: storage that is away is tried again, anything else is a crash. */
+  /** Runs what nobody awaits. Storage that is away is tried again; a former owner stops, since the rows are the next owner's; the rest is a crash. */
   #run(task: () => Promise<void>, again: () => void): void {
     task().catch((error: unknown) => {
       if (this.#stopped) return;
       if (error instanceof StorageUnavailable) return this.#later(storageRetryMs, again);
+      if (error instanceof EpochLost) return this.stop();
       this.#crash(error);
     });
   }
@@ -358,7 +366,7 @@ export class Courier {
 
   async #park(row: Delivery, delay: number, last: LastAttempt): Promise<void> {
     const notBefore = this.#host.time.now() + delay;
-    await this.#host.outbox.postpone(row.seq, notBefore, last);
+    await this.#host.outbox.postpone({ seq: row.seq, ...this.#claim }, notBefore, last);
     if (!this.#stopped) this.#due.set(notBefore);
   }
 

@@ -117,6 +117,7 @@ export class Dispatcher {
         return webhook && !this.#input.open() ? { ...webhook, enabled: false } : webhook;
       },
       sender: (id) => this.sender(id),
+      epoch: (id) => this.#input.record(id)?.epoch ?? 0,
       failed: (id, webhook, eventId, error) => {
         const isGlobal = webhook.instanceId === null;
         const history = isGlobal ? this.globalHistory : cells.get(id)?.history;

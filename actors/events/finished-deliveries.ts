@@ -1,15 +1,18 @@
 /** Rows that are over: delivered, given up, or (null) not wanted any more. They are known here until they are out of the outbox. */
+import type { Claim } from '../model.ts';
 import type { Ended, OutboxStore } from '../ports.ts';
 import type { DeliveryPolicy } from '../policy/policy.ts';
 
 export class FinishedDeliveries {
   readonly #outbox: Pick<OutboxStore, 'archive' | 'remove'>;
   readonly #kept: DeliveryPolicy['kept'];
+  readonly #claim: () => Claim;
   readonly #rows = new Map<number, Ended | null>();
   #busy = false;
 
-  constructor(outbox: Pick<OutboxStore, 'archive' | 'remove'>, { kept }: Pick<DeliveryPolicy, 'kept'>) {
+  constructor(outbox: Pick<OutboxStore, 'archive' | 'remove'>, { kept }: Pick<DeliveryPolicy, 'kept'>, claim: () => Claim) {
     this.#outbox = outbox;
+    this.#claim = claim;
     this.#kept = kept;
   }
 
@@ -31,9 +34,10 @@ export class FinishedDeliveries {
     this.#busy = true;
     try {
       const rows = [...this.#rows];
+      const claim = this.#claim();
       const archived = rows.map(([, ended]) => ended).filter((ended) => this.#isKept(ended));
-      await this.#outbox.archive(archived);
-      await this.#outbox.remove(rows.filter(([, ended]) => !this.#isKept(ended)).map(([seq]) => seq));
+      await this.#outbox.archive(archived.map((ended) => ({ ...ended, ...claim })));
+      await this.#outbox.remove(rows.filter(([, ended]) => !this.#isKept(ended)).map(([seq]) => ({ seq, ...claim })));
       for (const [seq] of rows) this.#rows.delete(seq);
       return rows.map(([seq]) => seq);
     } finally {

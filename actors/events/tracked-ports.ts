@@ -12,16 +12,16 @@ export const batchedOutbox = (outbox: OutboxStore, time: Time): OutboxStore => {
   return {
     ...outbox,
     archive: microBatch((ended) => outbox.archive(ended), rest),
-    remove: microBatch((seqs) => outbox.remove(seqs), rest),
+    remove: microBatch((rows) => outbox.remove(rows), rest),
   };
 };
 
 export const trackedOutbox = (outbox: OutboxStore, underWay: UnderWay): OutboxStore => ({
   due: (webhookId, instanceId, after, now, limit) => outbox.due(webhookId, instanceId, after, now, limit),
   nextDue: (webhookId, instanceId) => outbox.nextDue(webhookId, instanceId),
-  remove: (seqs) => underWay.track(outbox.remove(seqs)),
+  remove: (rows) => underWay.track(outbox.remove(rows)),
   archive: (ended) => underWay.track(outbox.archive(ended)),
-  postpone: (seq, notBefore, last) => underWay.track(outbox.postpone(seq, notBefore, last)),
+  postpone: (row, notBefore, last) => underWay.track(outbox.postpone(row, notBefore, last)),
   pending: () => outbox.pending(),
 });
 

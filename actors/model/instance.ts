@@ -20,7 +20,7 @@ export interface InstanceRecord {
   /** Bearer credential of the instance; looked up by hash, encrypted at rest. */
   readonly token: string;
   readonly wanted: Wanted;
-  /** Every write of keys and credentials carries it, so that a node that lost the instance writes nothing. */
+  /** Fencing token: grows with each owner. Every write of the instance carries it, so that a former owner writes nothing. */
   readonly epoch: number;
   /** Digits of the account; kept while disconnected. */
   readonly owner: string;
@@ -53,4 +53,10 @@ export interface InstanceRecord {
 }
 
 /** Fields of an instance that change after it was made. */
-export type InstancePatch = Partial<Omit<InstanceRecord, 'id' | 'created' | 'updated'>>;
+export type InstancePatch = Partial<Omit<InstanceRecord, 'id' | 'epoch' | 'created' | 'updated'>>;
+
+/** Who writes for an instance: one whose epoch is not the stored one any more writes nothing (`EpochLost`). */
+export interface Claim {
+  readonly instanceId: InstanceId;
+  readonly epoch: number;
+}

@@ -1,17 +1,23 @@
 /** Storage of deliveries: what waits, what ended, what was replayed. */
-import type { Delivery, DeliveryRecord, DeliveryState, EventType, InstanceId, LastAttempt } from '../model.ts';
+import type { Claim, Delivery, DeliveryRecord, DeliveryState, EventType, InstanceId, LastAttempt } from '../model.ts';
 
+/** A row of the outbox, and who changes it. */
+export interface ClaimedRow extends Claim {
+  readonly seq: number;
+}
+
+/** Writes reject with `EpochLost` when one of the claims is void; rows under claims that hold are written all the same. */
 export interface OutboxStore {
   /** Rows of one webhook after `seq` that are due, in order, at most `limit`. */
   due(webhookId: string, instanceId: InstanceId, after: number, now: number, limit: number): Promise<readonly Delivery[]>;
   /** Earliest `notBefore` of rows that are parked; null when none is. */
   nextDue(webhookId: string, instanceId: InstanceId): Promise<number | null>;
   /** Takes rows out for good. */
-  remove(seqs: readonly number[]): Promise<void>;
+  remove(rows: readonly ClaimedRow[]): Promise<void>;
   /** Takes rows out and keeps them among the past ones. */
-  archive(ended: readonly Ended[]): Promise<void>;
+  archive(ended: readonly (Ended & Claim)[]): Promise<void>;
   /** Parks a row. */
-  postpone(seq: number, notBefore: number, last: LastAttempt): Promise<void>;
+  postpone(row: ClaimedRow, notBefore: number, last: LastAttempt): Promise<void>;
   /** (webhook, instance) pairs that have rows: what must be started at boot. */
   pending(): Promise<readonly { readonly webhookId: string; readonly instanceId: InstanceId }[]>;
 }

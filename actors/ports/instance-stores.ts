@@ -5,10 +5,10 @@ export interface InstanceStore {
   /** All of them, at start. */
   all(): Promise<readonly InstanceRecord[]>;
   insert(record: InstanceRecord): Promise<void>;
-  /** Sets `updated` too. False when the instance is gone. */
-  update(id: InstanceId, patch: InstancePatch): Promise<boolean>;
-  /** Removes the instance with everything that belongs to it, in one transaction. */
-  remove(id: InstanceId): Promise<void>;
+  /** Sets `updated` too. False when the instance is gone. Rejects with `EpochLost` when `epoch` is not the instance's any more. */
+  update(id: InstanceId, epoch: number, patch: InstancePatch): Promise<boolean>;
+  /** Removes the instance with everything that belongs to it, in one transaction. Fails like `update`. */
+  remove(id: InstanceId, epoch: number): Promise<void>;
 }
 
 export interface WebhookStore {

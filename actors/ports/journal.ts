@@ -1,5 +1,5 @@
 /** Where entries become rows. */
-import type { Delivery, Entry, GatewayEvent, InstanceId } from '../model.ts';
+import type { Delivery, Entry, GatewayEvent, InstanceRecord } from '../model.ts';
 
 /** What one commit brought about. */
 export interface Committed {
@@ -11,10 +11,10 @@ export interface Committed {
 export interface Journal {
   /**
    * Commits the entries in their order. `targets` says which webhooks want an event; a delivery row is made for each.
-   * Committing the same entries again is harmless. All or nothing.
+   * Committing the same entries again is harmless. All or nothing; rejects with `EpochLost` when `epoch` is not the instance's any more.
    */
   commit(
-    instance: { readonly id: InstanceId; readonly owner: string },
+    instance: Pick<InstanceRecord, 'id' | 'owner' | 'epoch'>,
     entries: readonly Entry[],
     targets: (event: GatewayEvent) => readonly string[],
   ): Promise<Committed>;

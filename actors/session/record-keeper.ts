@@ -52,7 +52,7 @@ export class RecordKeeper {
       const noted = this.#waiting;
       this.#waiting = null;
       try {
-        await this.#instances.update(this.record.id, { ...noted, ...patch });
+        await this.#instances.update(this.record.id, this.record.epoch, { ...noted, ...patch });
       } catch (error) {
         this.#waiting = { ...noted, ...(this.#waiting as InstancePatch | null) };
         // The writer may have found nothing to do while a save had it all in hand.

@@ -99,7 +99,7 @@ answer('fill', async ({ instances, each, bytes }: { instances: number; each: num
   for (let n = 0; n < instances; n += 1)
     for (let at = 0; at < each; at += 100) {
       const entries = Array.from({ length: Math.min(100, each - at) }, (_, k) => entryOf(at + k, bytes));
-      await storage.journal.commit({ id: `r${n}`, owner: '' }, entries, () => [`w${n}`]);
+      await storage.journal.commit({ id: `r${n}`, owner: '', epoch: sample.epoch }, entries, () => [`w${n}`]);
     }
 });
 /** The first time the gateway is made; each time it looks for what waits in the outbox. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Entry, EventType } from '#actors/model.ts';
-import { testDatabase } from '#test/support/database.ts';
+import { testDatabase, writerOf } from '#test/support/database.ts';
 import { hostileNames, Receivers, type Heard } from '#test/support/hostile-receivers.ts';
 import { TestService, type Reply } from '#test/support/service.ts';
 import { until } from '#test/support/until.ts';
@@ -48,7 +48,7 @@ type Hooks = readonly string[] | ((n: number) => readonly string[]);
 const commit = async (shop: Shop, hooks: Hooks, events: readonly { readonly type?: EventType; readonly lane: string }[]) => {
   await service.stop();
   const entries = events.map(({ type = 'messages', lane }, n): Entry => ({ kind: 'event', type, lane, payload: { lane, n } }));
-  const committed = await storage.journal.commit({ id: shop.id, owner: '' }, entries, ({ payload }) =>
+  const committed = await storage.journal.commit(await writerOf(storage, shop.id), entries, ({ payload }) =>
     typeof hooks === 'function' ? hooks(Number(payload['n'])) : hooks,
   );
   await service.start();
@@ -178,7 +178,7 @@ test('deliveries: too many that wait are dropped by importance, counted and show
   await service.restart({ WEBHOOK_QUEUE_ROWS: '25', WEBHOOK_SWEEP_MS: '100' });
   await service.stop();
   const entries = Array.from({ length: 40 }, (_, n): Entry => ({ kind: 'event', type: types[n % 4] ?? 'chats', lane: '', payload: { n } }));
-  await storage.journal.commit({ id: shop.id, owner: '' }, entries, () => [hook]);
+  await storage.journal.commit(await writerOf(storage, shop.id), entries, () => [hook]);
   await service.start({ WEBHOOK_QUEUE_ROWS: '25', WEBHOOK_SWEEP_MS: '100' });
   const { queues } = await until(async () => {
     const page = await pageOf(shop, '?limit=1');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Entry } from '#actors/model.ts';
-import { testDatabase } from '#test/support/database.ts';
+import { testDatabase, writerOf } from '#test/support/database.ts';
 import { GatewayProcess } from '#test/support/gateway.ts';
 import { Receivers, type Heard } from '#test/support/hostile-receivers.ts';
 import { until } from '#test/support/until.ts';
@@ -44,7 +44,8 @@ const fill = async (gateway: GatewayProcess, url: string): Promise<ReadonlyMap<s
   }
   await gateway.end('SIGKILL');
   const events = new Map<string, string>();
-  for (const { id, hook } of owners)
+  for (const { id, hook } of owners) {
+    const writer = await writerOf(storage, id);
     for (let n = 0; n < perChat; n += 1) {
       const group = Array.from({ length: chats }, (_, chat): Entry => ({
         kind: 'event',
@@ -52,9 +53,10 @@ const fill = async (gateway: GatewayProcess, url: string): Promise<ReadonlyMap<s
         lane: `${chat}`,
         payload: { n, chat },
       }));
-      const committed = await storage.journal.commit({ id, owner: '' }, group, () => [hook]);
+      const committed = await storage.journal.commit(writer, group, () => [hook]);
       for (const event of committed.events) events.set(event.id, `${id} ${String(event.payload['chat'])} ${String(event.payload['n'])}`);
     }
+  }
   return events;
 };
 

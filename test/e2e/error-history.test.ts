@@ -1,7 +1,7 @@
 /** The history of failed deliveries (specification 4.3 and 4.6) of the whole service, with real receivers that fail. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { testDatabase } from '#test/support/database.ts';
+import { testDatabase, writerOf } from '#test/support/database.ts';
 import { Receivers } from '#test/support/hostile-receivers.ts';
 import { TestService, type Reply } from '#test/support/service.ts';
 import { until } from '#test/support/until.ts';
@@ -25,7 +25,7 @@ const idOf = ({ body, status }: Reply): string => {
 const commit = async (shop: Shop, hooks: readonly string[], count: number, env = {}): Promise<void> => {
   await service.stop();
   const entries = Array.from({ length: count }, (_, n) => ({ kind: 'event', type: 'call', lane: `${n}`, payload: { n } }) as const);
-  await storage.journal.commit({ id: shop.id, owner: '' }, entries, () => hooks);
+  await storage.journal.commit(await writerOf(storage, shop.id), entries, () => hooks);
   await service.start(env);
 };
 /** The records once there are so many, all of them after their last attempt. */

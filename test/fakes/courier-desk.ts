@@ -43,6 +43,7 @@ export class CourierDesk {
       policy,
       random: () => 0.5,
       webhook: () => this.webhook,
+      epoch: () => instance.epoch,
       sender: () => ({ owner: '', token: '', name: '', baseUrl: '' }),
       failed: (_instance, _webhook, eventId, error) => void this.failures.push({ ...error, eventId }),
       disable: (webhook) => void (this.webhook = { ...webhook, enabled: false }),

@@ -23,11 +23,12 @@ export class FakeJournal implements Journal {
   }
 
   commit(
-    instance: { readonly id: string },
+    instance: { readonly id: string; readonly epoch: number },
     entries: readonly Entry[],
     targets: (event: GatewayEvent) => readonly string[],
   ): Promise<Committed> {
     return this.#db.run('journal.commit', () => {
+      this.#db.claim({ instanceId: instance.id, epoch: instance.epoch });
       if (entries.some((entry) => this.isBad(entry))) throw new Error('value out of range');
       this.groups.push(entries);
       const events = entries.flatMap((entry) => this.#apply(instance.id, entry));

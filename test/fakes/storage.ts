@@ -1,9 +1,11 @@
 /** Storage in memory, with a switch that takes it away. */
-import type { Chat, Delivery, InstancePatch, InstanceRecord, LastAttempt, Message, MessageStatus, Webhook } from '#actors/model.ts';
+import type { Chat, Claim, Delivery, InstancePatch, InstanceRecord, LastAttempt, Message, MessageStatus, Webhook } from '#actors/model.ts';
 import {
+  EpochLost,
   StorageUnavailable,
   type ChatQuery,
   type ChatStore,
+  type ClaimedRow,
   type Ended,
   type InstanceStore,
   type MessageQuery,
@@ -38,6 +40,13 @@ export class FakeDatabase {
     return answer;
   }
 
+  /** Whether the instance is there; throws when it has another epoch. */
+  claim({ instanceId, epoch }: Claim): boolean {
+    const record = this.instances.get(instanceId);
+    if (record && record.epoch !== epoch) throw new EpochLost(`epoch ${epoch}`);
+    return record !== undefined;
+  }
+
   count(name: string): number {
     return this.statements.filter((statement) => statement === name).length;
   }
@@ -50,14 +59,16 @@ export class FakeInstances implements InstanceStore {
   }
   all = () => this.#db.run('instances.all', () => [...this.#db.instances.values()]);
   insert = (record: InstanceRecord) => this.#db.run('instances.insert', () => void this.#db.instances.set(record.id, record));
-  update = (id: string, patch: InstancePatch) =>
+  update = (id: string, epoch: number, patch: InstancePatch) =>
     this.#db.run('instances.update', () => {
+      this.#db.claim({ instanceId: id, epoch });
       const record = this.#db.instances.get(id);
       if (record) this.#db.instances.set(id, { ...record, ...patch });
       return record !== undefined;
     });
-  remove = (id: string) =>
+  remove = (id: string, epoch: number) =>
     this.#db.run('instances.remove', () => {
+      this.#db.claim({ instanceId: id, epoch });
       this.#db.instances.delete(id);
       for (const webhook of this.#db.webhooks.values()) if (webhook.instanceId === id) this.#db.webhooks.delete(webhook.id);
       for (const row of this.#db.outbox.values()) if (row.instanceId === id) this.#db.outbox.delete(row.seq);
@@ -147,17 +158,25 @@ export class FakeOutbox implements OutboxStore {
       const parked = this.#of(webhookId, instanceId).filter((row) => row.notBefore > 0);
       return parked.length === 0 ? null : Math.min(...parked.map((row) => row.notBefore));
     });
-  remove = (seqs: readonly number[]) => this.#db.run('outbox.remove', () => seqs.forEach((seq) => this.#db.outbox.delete(seq)));
-  archive = (ended: readonly Ended[]) =>
+  remove = (rows: readonly ClaimedRow[]) =>
+    this.#db.run('outbox.remove', () => {
+      for (const row of rows) {
+        this.#db.claim(row);
+        this.#db.outbox.delete(row.seq);
+      }
+    });
+  archive = (ended: readonly (Ended & Claim)[]) =>
     this.#db.run('outbox.archive', () => {
       for (const end of ended) {
+        this.#db.claim(end);
         const row = this.#db.outbox.get(end.seq);
         if (row) this.#db.archive.push({ ...row, ...end });
         this.#db.outbox.delete(end.seq);
       }
     });
-  postpone = (seq: number, notBefore: number, { attempts }: LastAttempt) =>
+  postpone = ({ seq, ...claim }: ClaimedRow, notBefore: number, { attempts }: LastAttempt) =>
     this.#db.run('outbox.postpone', () => {
+      this.#db.claim(claim);
       const row = this.#db.outbox.get(seq);
       if (row) this.#db.outbox.set(seq, { ...row, attempts, notBefore });
     });

@@ -1,8 +1,8 @@
 /** Deliveries in the database: ended, listed, sent again, bounded, and gone with their owner. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { DeliveryState, Entry, EventType } from '#actors/model.ts';
-import type { Ended } from '#actors/ports.ts';
+import type { Delivery, DeliveryState, Entry, EventType } from '#actors/model.ts';
+import type { ClaimedRow, Ended } from '#actors/ports.ts';
 import { instance, owner, webhook as sample } from '#test/contract/samples.ts';
 import { testDatabase } from '#test/support/database.ts';
 
@@ -26,13 +26,14 @@ const commit = async ({ id, hook }: { id: string; hook: string }, ...types: Even
   const rows = [];
   for (const type of types) {
     clock += 1;
-    const committed = await journal.commit({ id, owner }, [event(type)], () => [hook]);
+    const committed = await journal.commit({ id, owner, epoch: 1 }, [event(type)], () => [hook]);
     rows.push(...committed.deliveries);
   }
   return rows;
 };
-const end = (seq: number, dead = false, change: Partial<Ended> = {}): Ended => ({
-  seq,
+const claimed = ({ seq, instanceId }: Delivery): ClaimedRow => ({ seq, instanceId, epoch: 1 });
+const end = (row: Delivery, dead = false, change: Partial<Ended> = {}): Ended & ClaimedRow => ({
+  ...claimed(row),
   dead,
   attempts: dead ? 11 : 1,
   status: dead ? 502 : 200,
@@ -47,8 +48,8 @@ const anything = { events: null, types: null, states: ['parked', 'dead', 'delive
 test('deliveries: are listed newest first with their state, page by page', async () => {
   const at = await place();
   const [a, b, c, d] = await commit(at, 'messages', 'presence', 'chats', 'groups');
-  await outbox.postpone(b!.seq, 9_000, { attempts: 3, status: 503, error: 'unavailable' });
-  await outbox.archive([end(c!.seq, true), end(d!.seq)]);
+  await outbox.postpone(claimed(b!), 9_000, { attempts: 3, status: 503, error: 'unavailable' });
+  await outbox.archive([end(c!, true), end(d!)]);
   assert.deepEqual(await states(at.hook), ['delivered groups', 'dead chats', 'parked presence', 'waiting messages']);
   for (const [state, type] of [
     ['waiting', 'messages'],
@@ -83,8 +84,8 @@ test('deliveries: are listed newest first with their state, page by page', async
 test('deliveries: what is sent again keeps its event, comes last and has all attempts before it', async () => {
   const at = await place();
   const [a, b, c] = await commit(at, 'messages', 'messages', 'presence');
-  await outbox.archive([end(a!.seq, true), end(b!.seq)]);
-  await outbox.postpone(c!.seq, 9_000_000, { attempts: 4, status: 0, error: 'no' });
+  await outbox.archive([end(a!, true), end(b!)]);
+  await outbox.postpone(claimed(c!), 9_000_000, { attempts: 4, status: 0, error: 'no' });
   const replayed = await deliveries.replay({ ...anything, webhook: at.hook, states: ['dead', 'delivered'] });
   assert.deepEqual(replayed, [{ instanceId: at.id, count: 2 }]);
   const rows = await outbox.due(at.hook, at.id, 0, 1e12, 10);
@@ -106,7 +107,7 @@ test('deliveries: a replay is chosen by id, type, time and number, oldest first'
   const at = await place();
   const rows = await commit(at, 'messages', 'presence', 'messages', 'chats', 'messages');
   const times = rows.map((row) => row.at);
-  const archived = async (): Promise<void> => outbox.archive((await outbox.due(at.hook, at.id, 0, 0, 10)).map(({ seq }) => end(seq)));
+  const archived = async (): Promise<void> => outbox.archive((await outbox.due(at.hook, at.id, 0, 0, 10)).map((row) => end(row)));
   const back = async (query: object): Promise<string> => {
     await archived();
     await deliveries.replay({ ...anything, webhook: at.hook, ...query });
@@ -139,9 +140,9 @@ test('deliveries: what is over the bounds goes, the least important first', asyn
 test('deliveries: past ones are forgotten by age and number, each kind and webhook for itself', async () => {
   const [one, other] = [await place(), await place()];
   const rows = await commit(one, 'messages', 'messages', 'messages', 'presence', 'presence', 'chats');
-  await outbox.archive(rows.map(({ seq }, n) => end(seq, n < 3)));
+  await outbox.archive(rows.map((row, n) => end(row, n < 3)));
   const [foreign] = await commit(other, 'messages');
-  await outbox.archive([end(foreign!.seq)]);
+  await outbox.archive([end(foreign!)]);
   await deliveries.forget(2, 0, 0);
   assert.deepEqual(await states(one.hook), ['delivered chats', 'delivered presence', 'dead messages', 'dead messages']);
   await deliveries.forget(2, rows[5]!.at, 0);
@@ -168,21 +169,21 @@ test('deliveries: they go with their webhook and their instance, from the global
   await webhooks.save({ ...sample, id: 'global', instanceId: null });
   const all = [];
   for (const { id, hook } of [one, other])
-    all.push(...(await journal.commit({ id, owner }, [event('chats'), event('groups')], () => ['global', hook])).deliveries);
-  await outbox.archive(all.map(({ seq }) => end(seq)));
+    all.push(...(await journal.commit({ id, owner, epoch: 1 }, [event('chats'), event('groups')], () => ['global', hook])).deliveries);
+  await outbox.archive(all.map((row) => end(row)));
   assert.equal((await states('global')).length, 4);
-  await instances.remove(one.id);
+  await instances.remove(one.id, 1);
   assert.deepEqual([(await states('global')).length, (await states(one.hook)).length, (await states(other.hook)).length], [2, 0, 2]);
   await webhooks.remove(other.hook);
   assert.deepEqual([(await states('global')).length, (await states(other.hook)).length], [2, 0]);
-  await outbox.archive([end(all[0]!.seq)]);
+  await outbox.archive([end(all[0]!)]);
 });
 
 test('deliveries: a row that is gone already is not archived', async () => {
   const at = await place();
   const [row] = await commit(at, 'messages');
-  await outbox.remove([row!.seq]);
-  await outbox.archive([end(row!.seq)]);
+  await outbox.remove([claimed(row!)]);
+  await outbox.archive([end(row!)]);
   assert.deepEqual(await states(at.hook), []);
 });
 

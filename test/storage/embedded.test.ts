@@ -86,7 +86,7 @@ test('embedded: a server that another gateway uses is left running', async () =>
 test('embedded: a server that dies is started again; requests fail at once meanwhile, and work afterwards', async () => {
   const storage = await open();
   const entry = { kind: 'message', message, chat: { chatId: message.chatId }, unread: true } as const;
-  await storage.journal.commit({ id: instance.record.id, owner }, [entry], () => []);
+  await storage.journal.commit({ id: instance.record.id, owner, epoch: 1 }, [entry], () => []);
   const dead = await pidOf();
   process.kill(dead, 'SIGKILL');
   const failures: { readonly name: string; readonly ms: number }[] = [];
@@ -116,10 +116,10 @@ test('embedded: every store says StorageUnavailable while there is no server', a
   await server.close(true);
   const works: readonly (() => Promise<unknown>)[] = [
     () => storage.instances.all(),
-    () => storage.instances.update(id, { name: 'x' }),
+    () => storage.instances.update(id, 1, { name: 'x' }),
     () => storage.webhooks.all(),
     () => storage.settings.set('a', 'b'),
-    () => storage.journal.commit({ id, owner }, [{ kind: 'chatRead', chatId: 'a' }], () => []),
+    () => storage.journal.commit({ id, owner, epoch: 1 }, [{ kind: 'chatRead', chatId: 'a' }], () => []),
     () => storage.messages.find(id, { limit: 1, offset: 0 }),
     () => storage.chats.stats(id),
     () => storage.outbox.pending(),

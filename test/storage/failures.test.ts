@@ -73,7 +73,7 @@ test('failures: a connection that is lost in the middle of a removal is no place
   await storage.webhooks.save({ ...webhook, instanceId: instance.record.id });
   await cutOff('webhook', () => storage.webhooks.remove(webhook.id));
   assert.equal((await storage.webhooks.all()).length, 1);
-  await cutOff('instance', () => storage.instances.remove(instance.record.id));
+  await cutOff('instance', () => storage.instances.remove(instance.record.id, 1));
   assert.equal((await storage.instances.all()).length, 1);
   await storage.close();
 });

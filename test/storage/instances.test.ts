@@ -29,15 +29,15 @@ test('instances: thousands come back too, in the order in which they were made',
 
 test('instances: an update changes what it names and the time of change', async () => {
   const patch = { token: 'instance-token-2', aiApikey: 'sk-1', fieldsMap: { a: [1] }, lastDisconnect: 7, wanted: 'asleep' } as const;
-  assert.equal(await storage.instances.update(record.id, patch), true);
+  assert.equal(await storage.instances.update(record.id, 1, patch), true);
   assert.deepEqual(await storage.instances.all(), [{ ...record, ...patch, updated: 5_000 }]);
-  assert.equal(await storage.instances.update(record.id, { fieldsMap: null, lastDisconnect: null }), true);
+  assert.equal(await storage.instances.update(record.id, 1, { fieldsMap: null, lastDisconnect: null }), true);
   const [after] = await storage.instances.all();
   assert.deepEqual([after?.fieldsMap, after?.lastDisconnect], [null, null]);
 });
 
 test('instances: an update of one that is gone answers false', async () => {
-  assert.equal(await storage.instances.update('r00000000000000', { name: 'x' }), false);
+  assert.equal(await storage.instances.update('r00000000000000', 1, { name: 'x' }), false);
 });
 
 test('instances: two of one token are refused', async () => {
@@ -66,7 +66,7 @@ test('webhooks: saved, replaced and removed, the global one among them', async (
 });
 
 test('instances, webhooks: a text that the database would refuse is stored without what it refuses', async () => {
-  await storage.instances.update(record.id, { name: 'a\0b', fieldsMap: { 'k\0': '\ud800' } });
+  await storage.instances.update(record.id, 1, { name: 'a\0b', fieldsMap: { 'k\0': '\ud800' } });
   const [after] = await storage.instances.all();
   assert.deepEqual([after?.name, after?.fieldsMap], ['ab', { k: '\ufffd' }]);
   await storage.webhooks.save({ ...webhook, id: 'rzero', events: ['messages\0'] });

@@ -11,7 +11,7 @@ const database = await testDatabase();
 const storage = await database.storage({ now: () => 9_000 });
 await storage.instances.insert(instance.record);
 await storage.webhooks.save(webhook);
-const of = { id: instance.record.id, owner };
+const of = { id: instance.record.id, owner, epoch: 1 };
 
 const chatId = '551100000001@s.whatsapp.net';
 let count = 0;
@@ -263,7 +263,7 @@ test('journal: what a stranger may send never blocks the entries behind it', asy
 });
 
 test('journal: entries of an instance that was removed are let go', async () => {
-  const gone = await storage.journal.commit({ id: 'rgone', owner }, [arrived(fresh())], () => []);
+  const gone = await storage.journal.commit({ id: 'rgone', owner, epoch: 1 }, [arrived(fresh())], () => []);
   assert.deepEqual(gone, { events: [], deliveries: [] });
 });
 
@@ -284,7 +284,10 @@ test('journal: removing an instance removes everything of it, and of no other', 
   await storage.vault.write(other.id, 1, { credentials: '{}', keys: [{ type: 'session', id: '1', value: 'v' }] });
   await storage.vault.discard(other.id, 1, 'setAside', 'gone');
   await storage.vault.write(other.id, 1, { credentials: '{}', keys: [{ type: 'session', id: '1', value: 'v' }] });
-  await storage.journal.commit({ id: other.id, owner }, [arrived({ ...sample, chatId: sampleChat.chatId })], () => ['rhook0', 'rother']);
+  await storage.journal.commit({ id: other.id, owner, epoch: 1 }, [arrived({ ...sample, chatId: sampleChat.chatId })], () => [
+    'rhook0',
+    'rother',
+  ]);
   const tables = ['credential', 'signal_key', 'retired_credential', 'retired_key', 'message', 'chat', 'webhook', 'outbox'];
   const counts = async (id: string) => {
     const sums = tables.map((table) => `(select count(*)::int from ${table} where instance_id = $1) as ${table}`);
@@ -292,7 +295,7 @@ test('journal: removing an instance removes everything of it, and of no other', 
   };
   assert.ok(Object.values(await counts(other.id)).every((rows) => rows > 0));
   const before = await counts(of.id);
-  await storage.instances.remove(other.id);
+  await storage.instances.remove(other.id, 1);
   assert.ok(Object.values(await counts(other.id)).every((rows) => rows === 0));
   assert.deepEqual(await counts(of.id), before);
 });

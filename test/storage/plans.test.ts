@@ -22,7 +22,11 @@ for (let at = 0; at < instances; at++) {
   await storage.webhooks.save({ ...webhook, id: `w${at}`, instanceId: `r${at}` });
 }
 
-await storage.journal.commit({ id: 'r0', owner: '' }, [{ kind: 'message', message, chat: { chatId: 'c0' }, unread: true }], () => ['w0']);
+await storage.journal.commit(
+  { id: 'r0', owner: '', epoch: 1 },
+  [{ kind: 'message', message, chat: { chatId: 'c0' }, unread: true }],
+  () => ['w0'],
+);
 await storage.vault.write('r0', 1, { credentials: '{}', keys: [{ type: 'session', id: 's', value: 'v' }] });
 await storage.vault.log('r0', 1, [{ seq: 1_000_000, stanza: Buffer.of(1) }]);
 
@@ -48,7 +52,16 @@ await spread('signal_key', { id: `'k' || n` }, 300);
 await spread('inbound', { seq: 'n' }, 300);
 await spread('outbox', { webhook_id: `'w' || i`, event_id: 'n::text', not_before: 'case when mod(n, 2) = 0 then n else 0 end' }, 200);
 await storage.outbox.archive(
-  (await storage.outbox.due('w1', 'r1', 0, 0, 1)).map(({ seq }) => ({ seq, dead: false, attempts: 1, status: 200, error: '', endedAt: 1 })),
+  (await storage.outbox.due('w1', 'r1', 0, 0, 1)).map(({ seq, instanceId }) => ({
+    seq,
+    instanceId,
+    epoch: 1,
+    dead: false,
+    attempts: 1,
+    status: 200,
+    error: '',
+    endedAt: 1,
+  })),
 );
 await spread('archive', { webhook_id: `'w' || i`, seq: 'n', at: 'n', dead: 'mod(n, 4) = 0' }, 200);
 

@@ -25,8 +25,8 @@ const messages = texts.map((messageId, at): Message => ({
   trackId: at === 1 ? 'order' : '',
 }));
 const entryOf = (message: Message): Entry => ({ kind: 'message', message, chat: { chatId: message.chatId }, unread: true });
-await storage.journal.commit({ id, owner }, messages.map(entryOf), () => ['hook0']);
-await storage.journal.commit({ id: 'rother', owner }, messages.map(entryOf), () => ['hook1']);
+await storage.journal.commit({ id, owner, epoch: 1 }, messages.map(entryOf), () => ['hook0']);
+await storage.journal.commit({ id: 'rother', owner, epoch: 1 }, messages.map(entryOf), () => ['hook1']);
 
 // Everything is stored before the first test is declared: the runner may end between two tests while a file still waits.
 const chats: readonly ChatPatch[] = [
@@ -34,7 +34,7 @@ const chats: readonly ChatPatch[] = [
   { chatId: '2@s.whatsapp.net', name: 'ana_b', unreadCount: 0, labels: ['17'], lastMessageTimestamp: 100 },
   { chatId: '3@g.us', name: 'Bruno', unreadCount: 12, lastMessageTimestamp: 200, groupAdmin: true },
 ];
-const chatInstance = { id: 'rchats', owner };
+const chatInstance = { id: 'rchats', owner, epoch: 1 };
 await storage.instances.insert({ ...instance.record, id: chatInstance.id, token: 'chats' });
 await storage.journal.commit(
   chatInstance,
@@ -78,7 +78,7 @@ test('messages: one by its id, or null', async () => {
 test('messages: those that wait come oldest first', async () => {
   for (const messageId of ['q1', 'q2', 'q3']) {
     const message = { ...sample, messageId, timestamp: 99 - Number(messageId[1]) };
-    await storage.journal.commit({ id, owner }, [{ kind: 'queued', message, chat: { chatId: message.chatId } }], () => []);
+    await storage.journal.commit({ id, owner, epoch: 1 }, [{ kind: 'queued', message, chat: { chatId: message.chatId } }], () => []);
   }
   const change = {
     kind: 'status',
@@ -91,7 +91,7 @@ test('messages: those that wait come oldest first', async () => {
     fromMe: true,
     at: 1,
   } as const;
-  await storage.journal.commit({ id, owner }, [change], () => []);
+  await storage.journal.commit({ id, owner, epoch: 1 }, [change], () => []);
   const waiting = async (status: 'Queued' | 'Failed') => (await storage.messages.waiting(id, status, 10)).map(({ messageId }) => messageId);
   assert.deepEqual(await waiting('Queued'), ['q1', 'q3']);
   assert.deepEqual(await waiting('Failed'), ['q2']);
@@ -172,13 +172,14 @@ test('chats: counts over all of them', async () => {
 
 test('outbox: rows wait in order, are parked, fall due and go', async () => {
   const { outbox } = storage;
+  const row = (seq: number) => ({ seq, instanceId: id, epoch: 1 });
   const due = async (after: number, now: number, limit = 10) => (await outbox.due('hook0', id, after, now, limit)).map(({ seq }) => seq);
   const [first = 0, second = 0, ...rest] = await due(0, 0);
   assert.equal(rest.length, 4);
   assert.deepEqual(await due(first, 0, 1), [second]);
   assert.equal(await outbox.nextDue('hook0', id), null);
-  await outbox.postpone(first, 5_000, { attempts: 3, status: 502, error: 'bad' });
-  await outbox.postpone(second, 0, { attempts: 1, status: 0, error: '' });
+  await outbox.postpone(row(first), 5_000, { attempts: 3, status: 502, error: 'bad' });
+  await outbox.postpone(row(second), 0, { attempts: 1, status: 0, error: '' });
   assert.deepEqual(await due(0, 4_999), [second, ...rest]);
   assert.deepEqual(await due(0, 5_000), [first, second, ...rest]);
   assert.equal(await outbox.nextDue('hook0', id), 5_000);
@@ -192,7 +193,7 @@ test('outbox: rows wait in order, are parked, fall due and go', async () => {
     ],
   );
   await outbox.remove([]);
-  await outbox.remove([first, second, ...rest]);
+  await outbox.remove([first, second, ...rest].map(row));
   assert.deepEqual(await due(0, 9_000), []);
   assert.deepEqual(await outbox.pending(), [{ webhookId: 'hook1', instanceId: 'rother' }]);
   await storage.webhooks.remove('hook1');

@@ -36,6 +36,12 @@ const startServer = async (): Promise<EmbeddedServer> => {
   }
 };
 
+/** Who may write for an instance now: whoever opened the storage last has raised its epoch. */
+export const writerOf = async (storage: Pick<Storage, 'instances'>, id: string) => {
+  const record = (await storage.instances.all()).find((one) => one.id === id);
+  return { id, owner: '', epoch: record?.epoch ?? 0 };
+};
+
 /** The server may be stopped by its last user just when it was adopted; then it is started again within moments. */
 const patiently = async <T>(work: () => Promise<T>): Promise<T> => {
   for (const deadline = Date.now() + 15_000; ; await wait(50)) {

@@ -113,7 +113,8 @@ const inSql: Readonly<Record<SqlType, string | null>> = {
 /**
  * A set of rows as parameters: one array for each column, beginning with parameter `first`. An array is read ten times faster than the same
  * values in JSON. What has no array of its own travels as JSON text. Most columns of most rows hold nothing, so that a column without any value
- * is not written at all (a third of what a commit costs on this side).
+ * is not written at all (a third of what a commit costs on this side). There are no rows when `owned` of the statement has none: whoever lost the
+ * instance writes nothing.
  */
 export const makeRowSet = (columns: Readonly<Record<string, SqlType>>, first: number) => {
   const fields = Object.entries(columns);
@@ -130,7 +131,7 @@ export const makeRowSet = (columns: Readonly<Record<string, SqlType>>, first: nu
     columns: listOf(columns, columnOf),
     value,
     values: listOf(columns, value),
-    from: `unnest(${arrays}) with ordinality as fresh (${listOf(columns, columnOf)}, position)`,
+    from: `(select * from unnest(${arrays}) with ordinality where exists (select from owned)) as fresh (${listOf(columns, columnOf)}, position)`,
     /** The array of one column, to be asked for by `any`: an estimate of a join alone may lead to a scan of all rows. */
     array: (field: string) => `$${first + fields.findIndex(([name]) => name === field)}::text[]`,
     parameters: (rows: readonly object[]): readonly (readonly unknown[] | null)[] =>
@@ -141,7 +142,7 @@ export const makeRowSet = (columns: Readonly<Record<string, SqlType>>, first: nu
   };
 };
 
-/** Inserts; $1 is the instance. Messages get their order of arrival from the order of the rows. */
+/** Inserts; $1 is the instance, $2 its epoch. Messages get their order of arrival from the order of the rows. */
 export const messageRows = (first: number) => {
   const rows = makeRowSet(messageColumns, first);
   return {

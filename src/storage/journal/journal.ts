@@ -4,6 +4,7 @@ import type { Chat, Delivery, Entry, GatewayEvent } from '#actors/model.ts';
 import type { Committed, Journal } from '#actors/ports.ts';
 import { concernedBy } from './concerned.ts';
 import { chatFields, chatRows, makeRowSet, messageRows, storedMessageFields, type StoredMessage } from './columns.ts';
+import { checkGone, owned, type Owned } from '../ownership.ts';
 import type { Database, Runner, Statement } from '../postgres/database.ts';
 import { isConflict, isOrphan } from '../postgres/failures.ts';
 import { reduceEntries, type Known, type Outcome } from './ledger.ts';
@@ -14,6 +15,9 @@ export interface JournalChance {
   chatId(): string;
   eventId(): string;
 }
+
+/** Whose entries are committed, and under which epoch. */
+type Writer = Parameters<Journal['commit']>[0];
 
 const outboxRows = (first: number) => {
   const rows = makeRowSet(
@@ -36,7 +40,7 @@ const changeRows = (first: number) => {
   return { ...rows, sql };
 };
 
-/** What one commit may write, in this order, numbered one after the other behind $1, the instance. */
+/** What one commit may write, in this order, numbered one after the other behind $1, the instance, and $2, its epoch. */
 const sets = { messages: messageRows, changes: changeRows, chats: chatRows, deliveries: outboxRows } as const;
 
 type SetName = keyof typeof sets;
@@ -48,19 +52,20 @@ const setNames = Object.keys(sets) as SetName[];
 const makeWrite = (names: readonly SetName[]) => {
   const parts: { readonly name: SetName; readonly sql: string; readonly parameters: (rows: readonly object[]) => readonly unknown[] }[] =
     [];
-  let next = 2;
+  let next = 3;
   for (const name of names) {
     const part = sets[name](next);
     next = part.next;
     parts.push({ name, ...part });
   }
-  const withs = parts.map(({ name, sql }) => `${name} as (${sql})`).join(',\n');
+  const withs = [owned, ...parts.map(({ name, sql }) => `${name} as (${sql})`)].join(',\n');
+  // A row even without deliveries, so that an instance that has another owner can be told from one without webhooks.
   const written = names.includes('deliveries')
-    ? `select seq::float8 as seq, webhook_id as "webhookId", event_id as "eventId" from deliveries order by deliveries.seq`
-    : `select 1 where false`;
+    ? `select seq::float8 as seq, webhook_id as "webhookId", event_id as "eventId" from owned left join deliveries on true`
+    : `select null as seq from owned`;
   return {
     statement: { name: `journal-write-${names.join('-')}`, text: `with ${withs} ${written}` },
-    values: (instance: string, rows: Rows) => [instance, ...parts.flatMap(({ name, parameters }) => parameters(rows[name]))],
+    values: ({ id, epoch }: Writer, rows: Rows) => [id, epoch, ...parts.flatMap(({ name, parameters }) => parameters(rows[name]))],
   };
 };
 
@@ -84,7 +89,14 @@ export const journalStatements = {
           $3::text[] || array(select message.chat_id from message where message.instance_id = $1 and message.message_id = any($4::text[])))
         order by chat_id) as c) as chats`,
   },
-  read: { name: 'journal-read', text: `update message set unread = false where instance_id = $1 and chat_id = any($2::text[]) and unread` },
+  /** $3 chats. */
+  read: {
+    name: 'journal-read',
+    text: `with ${owned},
+      read as (
+        update message set unread = false where instance_id = $1 and chat_id = any($3::text[]) and unread and exists (select from owned))
+      select count(*)::int as owned from owned`,
+  },
   ...Object.fromEntries([...writes].map(([names, { statement }]) => [`write ${names}`, statement])),
 } as const satisfies Readonly<Record<string, Statement>>;
 
@@ -105,15 +117,19 @@ const readKnown = async (runner: Runner, instance: string, entries: readonly Ent
   return { messages: row?.messages ?? [], chats: row?.chats ?? [] };
 };
 
-type Written = Pick<Delivery, 'seq' | 'webhookId' | 'eventId'>;
+type Written = Pick<Delivery, 'webhookId' | 'eventId'> & { readonly seq: number | null };
+
+/** The instance is gone, or has another owner. */
+const disowned = Symbol('disowned');
 
 const writeOutcome = async (
   runner: Runner,
-  instanceId: string,
+  writer: Writer,
   outcome: Outcome,
   events: readonly GatewayEvent[],
   targets: (event: GatewayEvent) => readonly string[],
-): Promise<readonly Delivery[]> => {
+): Promise<readonly Delivery[] | typeof disowned> => {
+  const instanceId = writer.id;
   const waiting = events.flatMap((event): Omit<Delivery, 'seq'>[] => {
     const webhooks = targets(event);
     if (webhooks.length === 0) return [];
@@ -121,7 +137,10 @@ const writeOutcome = async (
     const body = JSON.stringify(event.payload);
     return webhooks.map((webhookId) => ({ webhookId, instanceId, eventId, type, messageType, lane, body, attempts: 0, at, notBefore: 0 }));
   });
-  if (outcome.readChats.length > 0) await runner.rows(journalStatements.read, [instanceId, outcome.readChats]);
+  if (outcome.readChats.length > 0) {
+    const [read] = await runner.rows<Owned>(journalStatements.read, [writer.id, writer.epoch, outcome.readChats]);
+    if (read?.owned !== 1) return disowned;
+  }
   const rows: Rows = {
     messages: outcome.freshMessages,
     changes: outcome.changedMessages,
@@ -129,11 +148,13 @@ const writeOutcome = async (
     deliveries: waiting.map((row) => ({ ...row, size: Buffer.byteLength(row.body) })),
   };
   const write = writes.get(setNames.filter((name) => rows[name].length > 0).join());
-  const written = write ? await runner.rows<Written>(write.statement, write.values(instanceId, rows)) : [];
+  if (write === undefined) return [];
+  const written = await runner.rows<Written>(write.statement, write.values(writer, rows));
+  if (written.length === 0) return disowned;
   const seqs = new Map(written.map(({ seq, webhookId, eventId }) => [`${eventId} ${webhookId}`, seq]));
   return waiting.flatMap((delivery) => {
     const seq = seqs.get(`${delivery.eventId} ${delivery.webhookId}`);
-    return seq === undefined ? [] : [{ ...delivery, seq }];
+    return typeof seq !== 'number' ? [] : [{ ...delivery, seq }];
   });
 };
 
@@ -148,9 +169,14 @@ export const makeJournal = (database: Database, chance: JournalChance, now: () =
     const outcome = reduceEntries(known, instance.owner, entries, chance.chatId);
     const at = now();
     const events = outcome.events.map((draft): GatewayEvent => ({ ...draft, id: chance.eventId(), instanceId: instance.id, at }));
-    const write = (runner: Runner) => writeOutcome(runner, instance.id, outcome, events, targets);
+    const write = (runner: Runner) => writeOutcome(runner, instance, outcome, events, targets);
     // One statement is a transaction of its own. What was read is still true: the instance's rows have one writer, which writes in order.
     const deliveries = await (outcome.readChats.length > 0 ? database.transaction(write) : write(database));
+    if (deliveries === disowned) {
+      recent.clear();
+      await checkGone(database, [instance.id]);
+      return nothing;
+    }
     recent.keep(instance.id, known, outcome);
     return { events, deliveries };
   };

@@ -2,6 +2,7 @@
 import type { InstancePatch, InstanceRecord } from '#actors/model.ts';
 import type { InstanceStore } from '#actors/ports.ts';
 import { columnOf } from '../journal/columns.ts';
+import { checkGone } from '../ownership.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { InstanceEntity, type InstanceRow } from '../entities/index.ts';
 import { placeOf, tokenHash, type Sealer } from '../vault/sealing.ts';
@@ -76,6 +77,8 @@ const readAll = async (database: Database, sealer: Sealer): Promise<readonly Ins
 };
 
 const removal = {
+  /** The lock of whoever changes the epoch: writes that are under way end before, and later ones find nothing. */
+  claim: { name: 'instance-claim', text: `select 1 from instance where id = $1 and epoch = $2 for update` },
   webhooks: { name: 'instance-webhooks', text: `select id from webhook where instance_id = $1 or instance_id is null` },
   instance: { name: 'instance-remove', text: `delete from instance where id = $1` },
   past: { name: 'instance-forget', text: `delete from archive where instance_id = $1 and webhook_id = any($2)` },
@@ -87,13 +90,16 @@ export const makeInstanceStore = (database: Database, sealer: Sealer, now: () =>
     database.unit(async (em) => {
       await em.insert(InstanceEntity, { id, created, updated, ...columnsOf(id, fields, sealer) } as InstanceRow);
     }),
-  update: (id, patch) =>
-    database.unit(async (em) => {
-      const changed = await em.nativeUpdate(InstanceEntity, { id }, { ...columnsOf(id, patch, sealer), updated: now() });
-      return changed === 1;
-    }),
-  remove: (id) =>
+  async update(id, epoch, patch) {
+    const columns = { ...columnsOf(id, patch, sealer), updated: now() };
+    const changed = await database.unit((em) => em.nativeUpdate(InstanceEntity, { id, epoch }, columns));
+    if (changed === 0) await checkGone(database, [id]);
+    return changed === 1;
+  },
+  remove: (id, epoch) =>
     database.transaction(async (runner) => {
+      const claimed = await runner.rows(removal.claim, [id, epoch]);
+      if (claimed.length === 0) return checkGone(runner, [id]);
       const heard = await runner.rows<{ id: string }>(removal.webhooks, [id]);
       await runner.rows(removal.instance, [id]);
       // Afterwards: a courier that ends deliveries meanwhile has either committed by now, or finds nothing left to end.

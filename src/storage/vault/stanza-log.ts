@@ -1,7 +1,7 @@
 /** Received stanzas in the database, sealed, until the vault's write says that they are handled. */
 import type { Vault } from '#src/platform/vault.ts';
 import type { Database, Statement } from '../postgres/database.ts';
-import { checkOwned, owned, type Owned } from './ownership.ts';
+import { checkOwned, owned, type Owned } from '../ownership.ts';
 import { openSealed, placeOf, type Sealer } from './sealing.ts';
 
 export const stanzaStatements = {

@@ -1,7 +1,7 @@
 /** Credentials and Signal keys of the sessions, sealed, each write one statement that also checks who owns the instance. */
 import { CorruptCredentials, type KeyChange, type Vault } from '#src/platform/vault.ts';
 import type { Database, Statement } from '../postgres/database.ts';
-import { checkOwned, owned, type Owned } from './ownership.ts';
+import { checkOwned, owned, type Owned } from '../ownership.ts';
 import { openSealed, placeOf, type Sealer } from './sealing.ts';
 import { makeStanzaLog } from './stanza-log.ts';
 

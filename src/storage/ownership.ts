@@ -1,0 +1,47 @@
+/**
+ * Fencing: every write of an instance carries the epoch under which its writer owns the instance, and does nothing under another one.
+ *
+ * The row of the instance is locked against a change of the epoch until the end of the statement, so that a write is either seen by the next owner
+ * or not done. A plain comparison would not do: the statement may have read the epoch before the next owner raised it, and write after that one
+ * has read. `for key share` is the lock which foreign keys take anyway, so that a commit takes no lock more; it does not wait for changes of other
+ * columns. Raising the epoch takes the row `for update`, which waits for this lock.
+ */
+import type { Claim } from '#actors/model.ts';
+import { EpochLost } from '#actors/ports.ts';
+import type { Runner, Statement } from './postgres/database.ts';
+
+/** $1 is the instance, $2 the epoch. */
+export const owned = `owned as materialized (select id from instance where id = $1 and epoch = $2 for key share)`;
+
+export interface Owned {
+  readonly owned: number;
+}
+
+const lost = (): EpochLost => new EpochLost('the instance has another owner, or is gone');
+
+export const checkOwned = (rows: readonly Owned[]): void => {
+  if (rows[0]?.owned !== 1) throw lost();
+};
+
+/** Of several instances: `ids` and `epochs` are parameters. Locked in one order, so that two statements never wait for each other. */
+export const ownedAmong = (ids: string, epochs: string): string => `owned as materialized (
+  select instance.id from unnest(${ids}::text[], ${epochs}::int[]) as claimed (id, epoch)
+  join instance on instance.id = claimed.id and instance.epoch = claimed.epoch order by instance.id for key share of instance)`;
+
+/** The parameters of `ownedAmong`. Of two claims on an instance the older counts, so that nothing is written under a claim that is void. */
+export const claimsOf = (rows: readonly Claim[]): readonly [ids: readonly string[], epochs: readonly number[]] => {
+  const claims = new Map<string, number>();
+  for (const { instanceId, epoch } of rows) claims.set(instanceId, Math.min(epoch, claims.get(instanceId) ?? epoch));
+  return [[...claims.keys()], [...claims.values()]];
+};
+
+export const ownershipStatements = {
+  exist: { name: 'instances-exist', text: `select count(*)::int as count from instance where id = any($1::text[])` },
+} as const satisfies Readonly<Record<string, Statement>>;
+
+/** For claims that gave no lock: throws `EpochLost` when one of the instances is there, under another epoch. */
+export const checkGone = async (runner: Runner, ids: readonly string[]): Promise<void> => {
+  if (ids.length === 0) return;
+  const [row] = await runner.rows<{ count: number }>(ownershipStatements.exist, [ids]);
+  if (row?.count !== 0) throw lost();
+};

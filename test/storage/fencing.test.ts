@@ -1,0 +1,119 @@
+/** A former owner of an instance writes nothing: not to its keys, its record, its journal or its outbox, however late its statement arrives. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Delivery, Entry } from '#actors/model.ts';
+import type { Runner } from '#src/storage/postgres/database.ts';
+import { instance, message, owner, webhook } from '#test/contract/samples.ts';
+import { testDatabase } from '#test/support/database.ts';
+import { until } from '#test/support/until.ts';
+
+const database = await testDatabase();
+const storage = await database.storage({ now: () => 7_000 });
+const { id } = instance.record;
+await storage.instances.insert(instance.record);
+await storage.webhooks.save({ ...webhook, instanceId: id });
+const run = (text: string, values: readonly unknown[] = [], runner: Runner = database.admin) => runner.rows({ name: '', text }, values);
+
+const first = { ...message, messageId: 'FIRST' };
+const stored: Entry = { kind: 'message', message: first, chat: { chatId: first.chatId }, unread: true };
+await storage.journal.commit({ id, owner, epoch: 1 }, [stored, { ...stored, message: { ...first, messageId: 'SECOND' } }], () => [
+  webhook.id,
+]);
+await storage.vault.write(id, 1, { credentials: '{}', keys: [{ type: 'session', id: '1', value: 'first' }] });
+await storage.vault.log(id, 1, [{ seq: 1, stanza: Buffer.of(1) }]);
+const [row, parked] = (await storage.outbox.due(webhook.id, id, 0, 0, 10)) as readonly [Delivery, Delivery];
+
+const last = { attempts: 1, status: 200, error: '' };
+const sent = { ...first, messageId: 'SENT', fromMe: true, wasSentByApi: true, status: 'Queued' } as const;
+const status: Entry = {
+  kind: 'status',
+  messageIds: ['FIRST'],
+  chatId: first.chatId,
+  status: 'Read',
+  sender: '',
+  senderPn: '',
+  senderLid: '',
+  fromMe: false,
+  at: 1,
+};
+const commit =
+  (...entries: Entry[]) =>
+  (epoch: number) =>
+    storage.journal.commit({ id, owner, epoch }, entries, () => [webhook.id]);
+const claimed = ({ seq, instanceId }: Delivery, epoch: number) => ({ seq, instanceId, epoch });
+
+/** Every write of an instance, and the tables that it may change. */
+const writes: readonly (readonly [title: string, write: (epoch: number) => Promise<unknown>])[] = [
+  ['journal: a message with its chat and its event', commit({ ...stored, message: { ...first, messageId: 'THIRD' } })],
+  ['journal: a message that is sent', commit({ kind: 'queued', message: sent, chat: { chatId: sent.chatId } })],
+  ['journal: a receipt', commit(status)],
+  ['journal: a chat that was read', commit({ kind: 'chatRead', chatId: first.chatId })],
+  ['journal: an event alone', commit({ kind: 'event', type: 'presence', lane: 'l', payload: {} })],
+  ['instances: the record', (epoch) => storage.instances.update(id, epoch, { wanted: 'asleep' })],
+  ['outbox: a delivery that ended', (epoch) => storage.outbox.archive([{ ...claimed(row, epoch), ...last, dead: false, endedAt: 1 }])],
+  ['outbox: a delivery that is not wanted', (epoch) => storage.outbox.remove([claimed(row, epoch)])],
+  ['outbox: a delivery that is parked', (epoch) => storage.outbox.postpone(claimed(parked, epoch), 9_000, last)],
+  ['vault: keys', (epoch) => storage.vault.write(id, epoch, { keys: [{ type: 'session', id: '1', value: 'late' }] })],
+  ['vault: credentials', (epoch) => storage.vault.write(id, epoch, { credentials: '{"late":1}', keys: [] })],
+  ['vault: a received stanza', (epoch) => storage.vault.log(id, epoch, [{ seq: 2, stanza: Buffer.of(2) }])],
+  ['vault: one more try of a stanza', (epoch) => storage.vault.tried(id, epoch, [1])],
+  ['vault: a stanza that is done with', (epoch) => storage.vault.write(id, epoch, { keys: [], handled: [1] })],
+  ['vault: credentials that are set aside', (epoch) => storage.vault.discard(id, epoch, 'setAside', 'late')],
+  ['vault: credentials that are deleted', (epoch) => storage.vault.discard(id, epoch, 'delete', '')],
+  ['instances: the whole instance', (epoch) => storage.instances.remove(id, epoch)],
+];
+
+const tables = ['instance', 'credential', 'signal_key', 'inbound', 'retired_credential', 'message', 'chat', 'outbox', 'archive'];
+/** All rows of all tables, as text. */
+const content = async (): Promise<string> => {
+  const parts = await Promise.all(tables.map((table) => run(`select ${table}.* from ${table} order by ${table}::text`)));
+  return JSON.stringify(parts);
+};
+
+test('fencing: under an old epoch nothing is written', async (t) => {
+  await run('update instance set epoch = 2');
+  const before = await content();
+  for (const [title, write] of writes)
+    await t.test(title, async () => {
+      await assert.rejects(write(1), { name: 'EpochLost' });
+      assert.equal(await content(), before);
+    });
+  await run('update instance set epoch = 1');
+});
+
+test('fencing: a write that arrives while the epoch is raised waits for it, and then writes nothing', async (t) => {
+  for (const [title, write] of writes)
+    await t.test(title, async () => {
+      const before = await content();
+      let late: Promise<unknown> = Promise.resolve();
+      await database.admin.transaction(async (taker) => {
+        await run('select id from instance for update', [], taker);
+        await run('update instance set epoch = 2', [], taker);
+        late = assert.rejects(write(1), { name: 'EpochLost' });
+        const waits = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+        await until(async () => (await run(waits)).length > 0, 'the write waits');
+      });
+      await late;
+      await run('update instance set epoch = 1');
+      assert.equal(await content(), before);
+    });
+});
+
+test('fencing: rows under a claim that holds are written beside those of one that is void', async () => {
+  const ids = ['r00000000000011', 'r00000000000012'];
+  const rows: Delivery[] = [];
+  for (const name of ids) {
+    await storage.instances.insert({ ...instance.record, id: name, token: name });
+    const hook = { ...webhook, id: `w${name}`, instanceId: name };
+    await storage.webhooks.save(hook);
+    const event: Entry = { kind: 'event', type: 'call', lane: '', payload: {} };
+    rows.push(...(await storage.journal.commit({ id: name, owner, epoch: 1 }, [event], () => [hook.id])).deliveries);
+  }
+  await run('update instance set epoch = 2 where id = $1', [ids[1]]);
+  const ended = rows.map((one) => ({ ...claimed(one, 1), ...last, dead: false, endedAt: 1 }));
+  await assert.rejects(storage.outbox.archive(ended), { name: 'EpochLost' });
+  const left = await run('select instance_id as id from outbox where instance_id = any($1)', [ids]);
+  assert.deepEqual(left, [{ id: ids[1] }]);
+  // Again alone, as its courier does: what is done is done.
+  await storage.outbox.archive(ended.slice(0, 1));
+});
