@@ -14,7 +14,7 @@ import { Supervisor } from './supervisor.ts';
 export { isExcluded } from './events/filter.ts';
 export type * from './face.ts';
 export type * from './model.ts';
-export { deliveryStates, done, eventTypes, messageFilters, messageStatuses, refuse, statuses } from './model.ts';
+export { deliveryStates, done, eventTypes, messageFilters, messageStatuses, reasons, refuse, statuses } from './model.ts';
 export { StorageUnavailable } from './ports.ts';
 export type { ChatFilter, ChatQuery, MessageQuery, TextSend } from './ports.ts';
 

@@ -37,7 +37,7 @@ export async function createAdmin(ports: Ports, configured: string | null, coold
   const rotate = async (): Promise<Result<string>> => {
     const pause = { from: current.rotatedAt, to: current.rotatedAt + cooldown };
     const wait = pause.to - time.now();
-    if (wait > 0) return refuse('capped', 'Admin token rotation cooldown active', { retryAfter: Math.ceil(wait / 1000), pause });
+    if (wait > 0) return refuse('limited', 'Admin token rotation cooldown active', { retryAfter: Math.ceil(wait / 1000), pause });
     const token = chance.token(length);
     const next: Stored = { ...current, hash: digest(token), rotatedAt: time.now() };
     await settings.set(key, JSON.stringify(next));

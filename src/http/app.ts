@@ -6,7 +6,8 @@ import { readBodies } from './body.ts';
 import { addDocs } from './docs.ts';
 import { answerParserError, frameworkErrors, handleErrors, refuseExpectation, sendRefusal } from './errors.ts';
 import { defaultStreamLimits, type HttpLog, type HttpOptions } from './options.ts';
-import { addRoute } from './route.ts';
+import { addRoute } from './add-route.ts';
+import type { Route } from './route.ts';
 import { allRoutes } from './routes/index.ts';
 import { createHub } from './stream/hub.ts';
 
@@ -44,8 +45,17 @@ const closeGracefully = (app: FastifyInstance, gateway: Gateway, endStreams: () 
   });
 };
 
-/** Builds the app; the caller makes it listen and closes it. Closing ends all streams. */
-export const buildApp = async (gateway: Gateway, options: HttpOptions): Promise<FastifyInstance> => {
+/** An operationId names one operation: clients are generated from it. */
+const assertUnique = (rows: readonly Route[]): void => {
+  const seen = new Set<string>();
+  for (const { operationId } of rows) {
+    if (seen.has(operationId)) throw new Error(`the routes have the operationId "${operationId}" twice`);
+    seen.add(operationId);
+  }
+};
+
+/** Builds the app; the caller makes it listen and closes it. Closing ends all streams. `more`: rows beside those of the interface. */
+export const buildApp = async (gateway: Gateway, options: HttpOptions, more: readonly Route[] = []): Promise<FastifyInstance> => {
   const { log, bodyLimit } = options;
   const app = fastify({
     bodyLimit,
@@ -68,8 +78,10 @@ export const buildApp = async (gateway: Gateway, options: HttpOptions): Promise<
   guardRoutes(app, gateway, options);
   readBodies(app);
   logAnswers(app, log);
-  await addDocs(app, options);
-  for (const spec of allRoutes(gateway, options, hub)) addRoute(app, spec);
+  const shared = await addDocs(app, options);
+  const rows = [...allRoutes(options, hub), ...more];
+  assertUnique(rows);
+  for (const row of rows) addRoute(app, row, { gateway, now: options.now ?? Date.now, shared });
   await app.ready();
   return app;
 };

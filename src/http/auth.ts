@@ -1,5 +1,5 @@
 /** Who may call what: one table of credentials with the exact texts of the interface, and the hook that applies it. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import type { Gateway } from '#actors/gateway.ts';
 import type { HttpOptions } from './options.ts';
 
@@ -68,8 +68,17 @@ export const guardRoutes = (app: FastifyInstance, gateway: Gateway, { allowQuery
 
   const deny = (reply: FastifyReply, { status, text }: Denial) => void reply.code(status).send({ error: text });
 
+  // A route without a credential would be open to everybody: the start ends with its name.
+  const routes: RouteOptions[] = [];
+  app.addHook('onRoute', (options) => void routes.push(options));
+  app.addHook('onReady', (ready) => {
+    const open = routes.find(({ config }) => config?.credential === undefined);
+    ready(open && new Error(`the route ${String(open.method)} ${open.url} names no credential`));
+  });
+
   app.addHook('onRequest', (request, reply, next) => {
-    const credential: Credential | null = credentials[request.routeOptions.config.credential ?? 'none'];
+    if (request.is404) return next();
+    const credential: Credential | null = credentials[request.routeOptions.config.credential as CredentialName];
     if (credential === null) return next();
     if (credential.name === 'admintoken' && demoServer) return deny(reply, { status: 403, text: demoText });
     const token = tokenOf(request, credential, allowQueryTokens);

@@ -1,5 +1,5 @@
 /** Bodies: JSON objects and nothing else, read leniently where old clients are sloppy and strictly where storage could not cope. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 
 /** A body that no route can take; one place turns it into a 400 or 415. */
 export class BodyError extends Error {
@@ -63,23 +63,3 @@ export const readBodies = (app: FastifyInstance): void => {
     next();
   });
 };
-
-/** Keeps only what counts of a body, before it is checked. */
-export const readEssential =
-  (essential: (body: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>) =>
-  (request: FastifyRequest, _reply: FastifyReply, next: () => void): void => {
-    request.body = essential(request.body as Record<string, unknown>);
-    next();
-  };
-
-/** Makes numbers of the texts that clients of dynamic languages send for these fields. */
-export const readNumbers =
-  (names: readonly string[]) =>
-  (request: FastifyRequest, _reply: FastifyReply, next: () => void): void => {
-    const body = request.body as Record<string, unknown>;
-    for (const name of names) {
-      const value = body[name];
-      if (typeof value === 'string' && /^-?\d{1,9}$/.test(value)) body[name] = Number(value);
-    }
-    next();
-  };

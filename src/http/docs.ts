@@ -2,6 +2,7 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
+import type { SharedSchemas } from './examples.ts';
 import type { HttpOptions } from './options.ts';
 import { sharedSchemas } from './schemas/index.ts';
 
@@ -10,7 +11,7 @@ const describe = ({ baseUrl, version }: HttpOptions) => ({
   info: {
     title: 'Dormouse',
     description:
-      'Messaging sessions behind an HTTP API. Every error is `{ "error": string }`; unknown fields are ignored; null means absent.',
+      'Messaging sessions behind an HTTP API. Every error is `{ "error": string }`; unknown fields are ignored; null means absent; numbers and booleans may come as texts.',
     version,
   },
   servers: [{ url: baseUrl }],
@@ -39,16 +40,39 @@ const noLogo = {
   content: Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'),
 } as const;
 
-/** Must be called before the routes are registered. */
-export const addDocs = async (app: FastifyInstance, options: HttpOptions): Promise<void> => {
+/** Swagger says that every body is required; one that may be left out is not. */
+const freeBodies = (document: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
+  interface Operation {
+    readonly requestBody?: {
+      required: boolean;
+      readonly content: Readonly<Record<string, { readonly schema?: { readonly required?: unknown } }>>;
+    };
+  }
+  for (const path of Object.values((document['paths'] ?? {}) as Readonly<Record<string, Readonly<Record<string, Operation>>>>)) {
+    for (const { requestBody } of Object.values(path)) {
+      if (requestBody) requestBody.required = Object.values(requestBody.content).some(({ schema }) => schema?.required !== undefined);
+    }
+  }
+  return document;
+};
+
+/** Must be called before the routes are registered. Answers with the shapes that the documents name once. */
+export const addDocs = async (app: FastifyInstance, options: HttpOptions): Promise<SharedSchemas> => {
   for (const schema of sharedSchemas) app.addSchema(schema);
   await app.register(swagger, {
     openapi: describe(options),
     refResolver: {
       buildLocalReference: (json, _base, _fragment, index) => (typeof json['$id'] === 'string' ? json['$id'] : `shape-${index}`),
     },
+    transformObject: (document) =>
+      'openapiObject' in document ? freeBodies(document.openapiObject as object as Record<string, unknown>) : {},
   });
-  await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true, logo: noLogo, theme: { title: 'Dormouse' } });
-  app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect('/docs'));
-  app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
+  await app.register(async (pages) => {
+    // The documents are for everybody.
+    pages.addHook('onRoute', (page) => void (page.config = { ...page.config, credential: 'none' }));
+    await pages.register(swaggerUi, { routePrefix: '/docs', staticCSP: true, logo: noLogo, theme: { title: 'Dormouse' } });
+    pages.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect('/docs'));
+    pages.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
+  });
+  return new Map(sharedSchemas.map((schema) => [(schema as { readonly $id?: string }).$id ?? '', schema]));
 };

@@ -2,34 +2,38 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
-import { type Refusal, StorageUnavailable } from '#actors/gateway.ts';
-import { type Complaints, complaintOf } from './complaint.ts';
+import { type Reason, type Refusal, StorageUnavailable } from '#actors/gateway.ts';
+import { type InvalidTexts, invalidText } from './invalid-text.ts';
 import type { HttpLog, HttpOptions } from './options.ts';
+import type { RefusalAnswer } from './route.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Fixed texts for invalid input. */
-    complaints?: Complaints;
-    /** Fixed text for a failure that nobody expected, and for a database that is away. */
-    surprise?: string;
+    invalidTexts?: InvalidTexts;
+    /** Fixed text of the 500 for a failure that nobody expected. */
+    failureText?: string;
   }
 }
 
 /** Seconds after which a client may try again when nothing better is known. */
 const retryAfter = 5;
 
-const refusalStatus: Readonly<Record<Refusal['reason'], number>> = {
-  invalid: 400,
-  notFound: 404,
-  conflict: 409,
-  capped: 429,
-  limited: 429,
-  refused: 500,
-  unknown: 504,
-  notSent: 409,
-  unavailable: 503,
-  notSupported: 501,
+/** What each reason is in HTTP. The texts are those of the documents; an answer has the sentence of its refusal. */
+export const refusalTable: Readonly<Record<Reason, { readonly status: number; readonly text: string }>> = {
+  invalid: { status: 400, text: 'number is required' },
+  notFound: { status: 404, text: 'not found' },
+  conflict: { status: 409, text: 'the state of the instance does not allow it' },
+  capped: { status: 429, text: 'Maximum number of connected instances reached' },
+  limited: { status: 429, text: 'Rate limit exceeded' },
+  refused: { status: 500, text: 'the platform refused it' },
+  unknown: { status: 504, text: 'the platform did not answer in time' },
+  notSent: { status: 409, text: 'the instance is not connected: connect it first' },
+  unavailable: { status: 503, text: 'the database is not available now' },
+  notSupported: { status: 501, text: 'this is not supported' },
 };
+
+export const unexpectedText = 'Internal server error';
 
 /** Codes of the platform that clients know by a name. */
 const errorKeys: Readonly<Record<number, string>> = { 463: 'WHATSAPP_REACHOUT_TIMELOCK' };
@@ -42,11 +46,19 @@ const platformBody = ({ message, code }: Refusal) => ({
   ...(code !== undefined && code in errorKeys ? { error_key: errorKeys[code] } : {}),
 });
 
-export const sendRefusal = (reply: FastifyReply, refusal: Refusal, details: object = {}): FastifyReply => {
-  const wait = refusal.retryAfter ?? (refusal.reason === 'unavailable' ? retryAfter : undefined);
+/** `special`: what the row says about this reason. */
+export const sendRefusal = (
+  reply: FastifyReply,
+  refusal: Refusal,
+  special: RefusalAnswer = {},
+  call: Parameters<NonNullable<RefusalAnswer['details']>>[1] = { id: '', now: 0 },
+): FastifyReply => {
+  const { reason, message } = refusal;
+  const wait = refusal.retryAfter ?? (reason === 'unavailable' ? retryAfter : undefined);
   if (wait !== undefined) void reply.header('retry-after', String(Math.max(1, Math.ceil(wait))));
-  void reply.code(refusalStatus[refusal.reason]);
-  return reply.send(refusal.reason === 'refused' ? platformBody(refusal) : { error: refusal.message, ...details });
+  void reply.code(special.status ?? refusalTable[reason].status);
+  const body = reason === 'refused' ? platformBody(refusal) : { error: message };
+  return reply.send({ ...body, ...(special.text === undefined ? {} : { error: special.text }), ...special.details?.(refusal, call) });
 };
 
 /** Texts for the failures of the framework whose own ones speak of its insides. */
@@ -79,17 +91,16 @@ const describe = (error: unknown): object => {
 const sendSurprise = (log: HttpLog, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
   const { config, url: route } = request.routeOptions;
   if (error instanceof StorageUnavailable) {
-    const text = config.surprise ?? 'the database is not available now';
-    return sendRefusal(reply, { reason: 'unavailable', message: text });
+    return sendRefusal(reply, { reason: 'unavailable', message: refusalTable.unavailable.text });
   }
   log.error({ method: request.method, route, ...describe(error) }, 'http.surprised');
-  return reply.code(500).send({ error: config.surprise ?? 'Internal server error' });
+  return reply.code(500).send({ error: config.failureText ?? unexpectedText });
 };
 
 const sendError = (log: HttpLog, error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
   const { config } = request.routeOptions;
   if (error.validation !== undefined) {
-    return reply.code(400).send({ error: complaintOf(error.validation, error.validationContext ?? 'body', config.complaints) });
+    return reply.code(400).send({ error: invalidText(error.validation, error.validationContext ?? 'body', config.invalidTexts) });
   }
   const status = error.statusCode ?? 500;
   if (status < 400 || status >= 500) return sendSurprise(log, error, request, reply);

@@ -4,7 +4,5 @@ import type { Result } from '#actors/gateway.ts';
 export { done, refuse } from '#actors/gateway.ts';
 
 /** Turns the value of a result and leaves a refusal as it is. */
-export const answering =
-  <Value, Answer>(view: (value: Value) => Answer) =>
-  (result: Result<Value>): Result<Answer> =>
-    result.ok ? { ok: true, value: view(result.value) } : result;
+export const mapResult = <Value, Answer>(result: Result<Value>, view: (value: Value) => Answer): Result<Answer> =>
+  result.ok ? { ok: true, value: view(result.value) } : result;

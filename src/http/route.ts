@@ -1,97 +1,136 @@
-/** A route is data: who may call it, what it takes, what it answers, and one call into the gateway. */
-import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
-import { type Static, type TSchema, type TUnknown, Type } from 'typebox';
-import type { InstanceId, Refusal, Result } from '#actors/gateway.ts';
-import { type CredentialName, credentials } from './auth.ts';
-import { readEssential, readNumbers } from './body.ts';
-import type { Complaints } from './complaint.ts';
-import { sendRefusal } from './errors.ts';
+/** What a route is: one row that says who may call it, what it takes, what it answers and refuses, and makes one call into the gateway. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Static, TSchema, TUnknown } from 'typebox';
+import type { Gateway, InstanceId, Reason, Refusal } from '#actors/gateway.ts';
+import type { CredentialName } from './auth.ts';
+import type { InvalidTexts } from './invalid-text.ts';
 
-export interface Call<Body, Query> {
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** Such as `POST /send/text` or `PATCH /business/catalog/collection/:id`. */
+export type Address = `${Method} /${string}`;
+
+export type SuccessStatus = 200 | 201 | 202 | 207;
+
+/** What a type looks like when nothing of it may be changed: views answer with shared records. */
+export type Frozen<T> = T extends readonly (infer Item)[]
+  ? readonly Frozen<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: Frozen<T[Key]> }
+    : T;
+
+export type AnswerOf<Schema extends TSchema> = Frozen<Static<Schema>>;
+
+export interface Call<Params, Body, Query> {
+  readonly gateway: Gateway;
+  /** Unix milliseconds. */
+  readonly now: number;
   /** The instance of the token; '' on routes of the administrator. */
   readonly id: InstanceId;
+  readonly params: Params;
   readonly body: Body;
   readonly query: Query;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 }
 
-type Outcome = Result<unknown>;
+type Refused = { readonly ok: false; readonly refusal: Refusal };
 
-export interface RouteSpec<Body extends TSchema, Query extends TSchema> {
-  /** `POST /send/text`; further names are aliases. */
-  readonly on: readonly [`${'GET' | 'POST' | 'PATCH' | 'DELETE'} /${string}`, ...`${'GET' | 'POST' | 'PATCH' | 'DELETE'} /${string}`[]];
+/** Successes beside the usual one, by status. */
+type FurtherAnswers = Readonly<Partial<Record<SuccessStatus, TSchema>>>;
+
+type FurtherSuccess<Also extends FurtherAnswers> = {
+  [Status in keyof Also]: {
+    readonly ok: true;
+    readonly status: Status;
+    readonly value: Also[Status] extends TSchema ? AnswerOf<Also[Status]> : never;
+  };
+}[keyof Also];
+
+/** null: `run` has taken the reply over and answers by itself (a stream). */
+export type Outcome<Answer extends TSchema, Also extends FurtherAnswers> =
+  | { readonly ok: true; readonly status?: undefined; readonly value: AnswerOf<Answer> }
+  | FurtherSuccess<Also>
+  | Refused
+  | null;
+
+/** How a refusal is answered where the table in `errors.ts` does not fit. */
+export interface RefusalAnswer {
+  readonly status?: number;
+  /** Instead of the refusal's own sentence. */
+  readonly text?: string;
+  /** A sentence that it often has; for the documents. */
+  readonly example?: string;
+  /** Fields beside `error`: their shapes, and where they come from. */
+  readonly fields?: Readonly<Record<string, TSchema>>;
+  readonly details?: (refusal: Refusal, call: { readonly id: InstanceId; readonly now: number }) => Readonly<Record<string, unknown>>;
+}
+
+/** With what reasons a route can refuse, and what is special about each. Only `invalid` and `unavailable` are understood by themselves. */
+export type Refusals = Readonly<Partial<Record<Reason, RefusalAnswer>>>;
+
+/** What every route can refuse with that asks the platform for something. */
+export const platformRefusals = { notSent: {}, refused: {}, unknown: {}, notSupported: {}, capped: {} } as const satisfies Refusals;
+
+export interface RouteSpec<
+  Params extends TSchema,
+  Body extends TSchema,
+  Query extends TSchema,
+  Answer extends TSchema,
+  Also extends FurtherAnswers,
+> {
+  /** The first is the name of the route; further ones are aliases. */
+  readonly on: readonly [Address, ...Address[]];
+  readonly operationId: string;
   readonly credential: CredentialName;
   readonly tag: string;
   readonly summary: string;
+  /** One text for each `:name` of the address; there when the address has any. */
+  readonly params?: Params;
   readonly body?: Body;
   readonly query?: Query;
-  /** Shape of the answer, for the documents only: nothing is dropped from what `run` returns. */
-  readonly answer: TSchema;
-  /** What of a body counts, where some of it is to be ignored even when it makes no sense. */
-  readonly essential?: (body: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
-  readonly complaints?: Complaints;
-  readonly surprise?: string;
-  /** Fields that a refusal of this route has beside `error`. */
-  readonly details?: (refusal: Refusal) => Readonly<Record<string, unknown>>;
-  /** What a 200 is sent as; JSON when left out. */
+  /** Shape of the answer. Nothing is dropped from what `run` returns; the compiler compares the types. */
+  readonly answer: Answer;
+  /** Status of `answer`; 200 when left out. */
+  readonly status?: SuccessStatus;
+  /** Other successes, by status; `run` gives one by `answered`. */
+  readonly also?: Also;
+  /** Headers of the answer, by name, with what they say; for the documents. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Instead of the examples that are made of the schemas. */
+  readonly examples?: { readonly body?: Frozen<Static<Body>>; readonly answer?: AnswerOf<Answer> };
+  /** Bytes; the setting BODY_LIMIT when left out. */
+  readonly bodyLimit?: number;
+  /** Picks what counts of a body before it is checked, where the rest is to be ignored even when it makes no sense. */
+  readonly relevantFields?: (body: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
+  /** Fixed texts for input that does not fit the schemas. */
+  readonly invalidTexts?: InvalidTexts;
+  readonly refusals?: Refusals;
+  /** Text of the 500 when something failed that nobody expected. */
+  readonly failureText?: string;
+  /** Media type of a success; JSON when left out. */
   readonly produces?: string;
-  run(call: Call<Static<Body>, Static<Query>>): Outcome | Promise<Outcome>;
+  run(call: Call<Static<Params>, Static<Body>, Static<Query>>): Outcome<Answer, Also> | Promise<Outcome<Answer, Also>>;
 }
 
-export type Route = RouteSpec<TSchema, TSchema>;
+/** Any row, once the compiler has compared its parts. */
+export interface Route extends Omit<RouteSpec<TSchema, TSchema, TSchema, TSchema, FurtherAnswers>, 'run' | 'examples'> {
+  readonly examples?: { readonly body?: unknown; readonly answer?: unknown };
+  run(call: Call<unknown, unknown, unknown>): AnyOutcome | Promise<AnyOutcome>;
+}
 
-export const route = <Body extends TSchema = TUnknown, Query extends TSchema = TUnknown>(spec: RouteSpec<Body, Query>): Route =>
-  spec as Route;
+type AnyOutcome = { readonly ok: true; readonly status?: SuccessStatus; readonly value: unknown } | Refused | null;
 
-const ErrorBody = Type.Object({ error: Type.String() });
+/** Lets the compiler compare the parts of a row with each other. */
+export const route = <
+  Answer extends TSchema,
+  Params extends TSchema = TUnknown,
+  Body extends TSchema = TUnknown,
+  Query extends TSchema = TUnknown,
+  const Also extends FurtherAnswers = Readonly<Record<never, never>>,
+>(
+  spec: RouteSpec<Params, Body, Query, Answer, Also>,
+): Route => spec as unknown as Route;
 
-const securityOf = (name: CredentialName) =>
-  credentials[name] === null ? [] : [{ [credentials[name].where === 'query' ? 'stream' : credentials[name].name]: [] }];
-
-const schemaOf = (spec: Route, alias: boolean) => ({
-  tags: [spec.tag],
-  summary: spec.summary,
-  security: securityOf(spec.credential),
-  ...(alias ? { deprecated: true } : {}),
-  ...(spec.body === undefined ? {} : { body: spec.body }),
-  ...(spec.query === undefined ? {} : { querystring: spec.query }),
-  ...(spec.produces === undefined ? {} : { produces: [spec.produces] }),
-  response: { 200: spec.answer, '4xx': ErrorBody, '5xx': ErrorBody },
-});
-
-const numbersOf = ({ body }: Route): readonly string[] =>
-  Object.entries((body as { readonly properties?: Readonly<Record<string, { readonly type?: unknown }>> } | undefined)?.properties ?? {})
-    .filter(([, { type }]) => type === 'integer')
-    .map(([name]) => name);
-
-const configOf = ({ credential, complaints, surprise }: Route) => ({
-  credential,
-  ...(complaints === undefined ? {} : { complaints }),
-  ...(surprise === undefined ? {} : { surprise }),
-});
-
-export const addRoute = (app: FastifyInstance, spec: Route): void => {
-  const numbers = numbersOf(spec);
-  const preValidation = [
-    ...(spec.essential === undefined ? [] : [readEssential(spec.essential)]),
-    ...(numbers.length === 0 ? [] : [readNumbers(numbers)]),
-  ];
-  for (const [index, name] of spec.on.entries()) {
-    const [method, url] = name.split(' ') as [HTTPMethods, string];
-    app.route({
-      method,
-      url,
-      schema: schemaOf(spec, index > 0),
-      config: configOf(spec),
-      preValidation,
-      // A stream has no end that an answer to HEAD could tell of.
-      exposeHeadRoute: method === 'GET' && spec.produces === undefined,
-      handler: async (request, reply) => {
-        const outcome = await spec.run({ id: request.instanceId, body: request.body, query: request.query, request, reply });
-        if (reply.sent) return;
-        return outcome.ok ? outcome.value : sendRefusal(reply, outcome.refusal, spec.details?.(outcome.refusal));
-      },
-    });
-  }
-};
+/** A success with a status of its own: `answered(207, value)`. */
+export const answered = <const Status extends SuccessStatus, Value>(status: Status, value: Value) => ({ ok: true, status, value }) as const;

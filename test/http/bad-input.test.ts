@@ -26,7 +26,7 @@ after(() => Promise.all([app.close(), demo.close()]));
 
 const catalogue = createFakeGateway();
 const hub = createHub(catalogue, defaultStreamLimits, options.log);
-const routes: readonly Route[] = allRoutes(catalogue, options, hub);
+const routes: readonly Route[] = allRoutes(options, hub);
 hub.close();
 
 interface Target {

@@ -163,7 +163,15 @@ test('GET /openapi.json: describes every route, and names shared shapes once', a
   const { app } = await setUp(t);
   const document = (await app.inject({ url: '/openapi.json' })).json();
   assert.ok(document.paths['/send/text'].post.requestBody);
-  assert.deepEqual(Object.keys(document.components.schemas).sort(), ['Chat', 'Delivery', 'Instance', 'Message', 'Webhook']);
+  assert.deepEqual(Object.keys(document.components.schemas).sort(), [
+    'Chat',
+    'Delivery',
+    'Error',
+    'Instance',
+    'Message',
+    'PlatformError',
+    'Webhook',
+  ]);
   assert.deepEqual(document.paths['/instance/all'].get.security, [{ admintoken: [] }]);
   assert.equal((await app.inject({ url: '/docs/' })).statusCode, 200);
 });

@@ -225,7 +225,7 @@ const openDeaf = async (t: TestContext, address: string): Promise<Socket> => {
 const large = { ...sampleEvent.payload, message: { text: 'x'.repeat(100_000) } };
 
 test('stream: cuts a reader that falls too far behind, and nobody else', async (t) => {
-  const { address, gateway, lines } = await setUp(t);
+  const { address, gateway, lines } = await setUp(t, { stream: { graceMs: 10 } });
   const base = await address();
   const reader = await openStream(t, base, 'events=messages');
   await openDeaf(t, base);

@@ -1,17 +1,17 @@
-/** What only the administrator may do with instances and with the server. */
+/** Routes of the administrator: instances and the server as a whole. */
 import { Type } from 'typebox';
-import type { Gateway, InstanceView, Refusal } from '#actors/gateway.ts';
+import type { InstanceView, Refusal } from '#actors/gateway.ts';
 import { instanceView } from '#src/contract/views.ts';
-import { answering, done } from '../outcome.ts';
+import { done, mapResult } from '../outcome.ts';
 import { type Route, route } from '../route.ts';
 import * as shape from '../schemas/instance.ts';
 import { NumbersAnswer } from '../schemas/server.ts';
 
 const common = { credential: 'admin', tag: 'admin' } as const;
 
-const created = (now: () => number) => (view: InstanceView) => ({
+const createdView = (view: InstanceView, now: number) => ({
   response: 'Instance created successfully',
-  instance: instanceView(view, now()),
+  instance: instanceView(view, now),
   connected: view.connected,
   loggedIn: view.loggedIn,
   name: view.record.name,
@@ -23,63 +23,65 @@ const created = (now: () => number) => (view: InstanceView) => ({
 const cooldown = ({ pause }: Refusal, now: number) =>
   pause === undefined ? {} : { last_rotated_at: pause.from, next_rotation_at: pause.to, retry_after_ms: Math.max(0, pause.to - now) };
 
-export const adminRoutes = (gateway: Gateway, now: () => number): readonly Route[] => {
-  const shown = (view: InstanceView) => instanceView(view, now());
-
-  return [
-    route({
-      on: ['POST /instance/create', 'POST /instance/init'],
-      ...common,
-      summary: 'Create an instance; it is not paired yet',
-      body: shape.CreateBody,
-      answer: shape.CreateAnswer,
-      run: async ({ body: { name, adminField01 = '', adminField02 = '' } }) =>
-        answering(created(now))(await gateway.create({ name, adminField01, adminField02 })),
-    }),
-    route({
-      on: ['GET /admin/numbers'],
-      ...common,
-      summary: 'Figures of quality: reconnects by cause, delays, ages, of every instance and in total',
-      answer: NumbersAnswer,
-      run: () => done(gateway.numbers()),
-    }),
-    route({
-      on: ['GET /instance/all'],
-      ...common,
-      summary: 'All instances, with their tokens',
-      answer: Type.Array(shape.InstanceAnswer),
-      run: () => done(gateway.all().map(shown)),
-    }),
-    route({
-      on: ['POST /instance/updateAdminFields'],
-      ...common,
-      summary: 'Set the free fields of an instance',
-      body: shape.AdminFieldsBody,
-      answer: shape.InstanceAnswer,
-      run: async ({ body: { id, adminField01, adminField02 } }) =>
-        answering(shown)(
-          await gateway.update(id, {
-            ...(adminField01 === undefined ? {} : { adminField01 }),
-            ...(adminField02 === undefined ? {} : { adminField02 }),
-          }),
-        ),
-    }),
-    route({
-      on: ['POST /admin/token/rotate'],
-      ...common,
-      summary: 'Replace the admin token; the old one is void at once',
-      answer: shape.AdminTokenAnswer,
-      details: (refusal) => cooldown(refusal, now()),
-      surprise: 'Failed to persist admin token',
-      run: async () =>
-        answering((token: string) => ({
-          success: true,
-          message: 'Admin token rotated successfully',
-          admin_token: token,
-          license_sync_triggered: false,
-          license_synced: false,
-          timestamp: now(),
-        }))(await gateway.rotateAdminToken()),
-    }),
-  ];
-};
+export const adminRoutes: readonly Route[] = [
+  route({
+    on: ['POST /instance/create', 'POST /instance/init'],
+    operationId: 'createInstance',
+    ...common,
+    summary: 'Create an instance; connect it afterwards to pair it',
+    body: shape.CreateBody,
+    answer: shape.CreateAnswer,
+    run: async ({ gateway, now, body: { name, adminField01 = '', adminField02 = '' } }) =>
+      mapResult(await gateway.create({ name, adminField01, adminField02 }), (view) => createdView(view, now)),
+  }),
+  route({
+    on: ['GET /admin/numbers'],
+    operationId: 'getNumbers',
+    ...common,
+    summary: 'Show operating figures of the server and of every instance: reconnects by cause, delays, ages, queues',
+    answer: NumbersAnswer,
+    run: ({ gateway }) => done(gateway.numbers()),
+  }),
+  route({
+    on: ['GET /instance/all'],
+    operationId: 'listInstances',
+    ...common,
+    summary: 'List all instances with their tokens',
+    answer: Type.Array(shape.InstanceAnswer),
+    run: ({ gateway, now }) => done(gateway.all().map((view) => instanceView(view, now))),
+  }),
+  route({
+    on: ['POST /instance/updateAdminFields'],
+    operationId: 'updateAdminFields',
+    ...common,
+    summary: 'Set the free fields of an instance',
+    body: shape.AdminFieldsBody,
+    answer: shape.InstanceAnswer,
+    refusals: { notFound: { example: 'instance not found' } },
+    run: async ({ gateway, now, body: { id, adminField01, adminField02 } }) => {
+      const patch = {
+        ...(adminField01 === undefined ? {} : { adminField01 }),
+        ...(adminField02 === undefined ? {} : { adminField02 }),
+      };
+      return mapResult(await gateway.update(id, patch), (view) => instanceView(view, now));
+    },
+  }),
+  route({
+    on: ['POST /admin/token/rotate'],
+    operationId: 'rotateAdminToken',
+    ...common,
+    summary: 'Replace the admin token; the old one stops working at once',
+    answer: shape.AdminTokenAnswer,
+    refusals: { limited: { fields: shape.cooldownFields, details: (refusal, { now }) => cooldown(refusal, now) } },
+    failureText: 'Failed to persist admin token',
+    run: async ({ gateway, now }) =>
+      mapResult(await gateway.rotateAdminToken(), (token) => ({
+        success: true,
+        message: 'Admin token rotated successfully',
+        admin_token: token,
+        license_sync_triggered: false,
+        license_synced: false,
+        timestamp: now,
+      })),
+  }),
+];

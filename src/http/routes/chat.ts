@@ -1,5 +1,5 @@
 /** Chats: the query language of `/chat/find`. */
-import type { ChatFilter, ChatQuery, Gateway, Result } from '#actors/gateway.ts';
+import type { ChatFilter, ChatQuery, Result } from '#actors/gateway.ts';
 import { type ChatField, chatFields, chatView, type FieldType } from '#src/contract/views.ts';
 import { done, refuse } from '../outcome.ts';
 import { type Route, route } from '../route.ts';
@@ -86,15 +86,16 @@ export const chatQueryOf = (body: Body): Result<ChatQuery> => {
   });
 };
 
-export const chatRoutes = (gateway: Gateway): readonly Route[] => [
+export const chatRoutes: readonly Route[] = [
   route({
     on: ['POST /chat/find'],
+    operationId: 'findChats',
     credential: 'instance',
     tag: 'chat',
     summary: 'Find chats; any field of a chat is a filter',
     body: FindChatsBody,
     answer: ChatsAnswer,
-    run: async ({ id, body }) => {
+    run: async ({ gateway, id, body }) => {
       const query = chatQueryOf(body);
       if (!query.ok) return query;
       const { limit, offset } = query.value;

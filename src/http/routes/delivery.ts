@@ -1,18 +1,17 @@
-/** Deliveries of the webhooks of an instance and of the global one: looked at, sent again, tried. */
+/** Deliveries of the webhooks of an instance and of the global webhook: list, replay, test. */
 import type { Static } from 'typebox';
 import {
   deliveryStates,
   eventTypes,
   type DeliveryFilter,
   type DeliveryPage,
-  type Gateway,
   type InstanceId,
   type ReplayFilter,
   type Result,
 } from '#actors/gateway.ts';
 import { deliveryPageView, webhookTestView } from '#src/contract/views.ts';
 import type { CredentialName } from '../auth.ts';
-import { answering, done, refuse } from '../outcome.ts';
+import { done, mapResult, refuse } from '../outcome.ts';
 import { type Route, route } from '../route.ts';
 import * as shape from '../schemas/delivery.ts';
 
@@ -22,8 +21,8 @@ const [usualPage, largestPage, usualReplay] = [100, 500, 1000];
 const filterOf = ({ webhook, state, limit, offset }: Static<typeof shape.DeliveryQuery>): DeliveryFilter => ({
   ...(webhook === undefined ? {} : { webhook }),
   ...(state === undefined ? {} : { state }),
-  limit: Math.min(Math.max(1, Number(limit ?? usualPage)), largestPage),
-  offset: Number(offset ?? 0),
+  limit: Math.min(Math.max(1, limit ?? usualPage), largestPage),
+  offset: offset ?? 0,
 });
 
 /** Names of an enumeration, one or several; null when one is no member. */
@@ -66,56 +65,67 @@ interface Side {
   readonly path: '/webhook' | '/globalwebhook';
   readonly credential: CredentialName;
   readonly of: string;
+  /** In the names of operations. */
+  readonly name: string;
   owner(id: InstanceId): InstanceId | null;
 }
 
 const sides: readonly Side[] = [
-  { path: '/webhook', credential: 'webhook', of: 'of the instance', owner: (id) => id },
-  { path: '/globalwebhook', credential: 'globalWebhook', of: 'of the global webhook', owner: () => null },
+  { path: '/webhook', credential: 'webhook', of: 'of the instance', name: 'Webhook', owner: (id) => id },
+  { path: '/globalwebhook', credential: 'globalWebhook', of: 'of the global webhook', name: 'GlobalWebhook', owner: () => null },
 ];
 
-const routesOf = (gateway: Gateway, { path, credential, of, owner }: Side): readonly Route[] => [
+const missing = { notFound: { example: 'Webhook not found' } } as const;
+
+const routesOf = ({ path, credential, of, name, owner }: Side): readonly Route[] => [
   route({
     on: [`GET ${path}/deliveries`],
     credential,
     tag,
-    summary: `Deliveries ${of}: what waits, what is parked until when, what was given up, what was delivered of late`,
+    operationId: `list${name}Deliveries`,
+    refusals: missing,
+    summary: `List deliveries ${of}: waiting, parked, given up and lately delivered ones`,
     query: shape.DeliveryQuery,
     answer: shape.DeliveriesAnswer,
-    run: async ({ id, query }) => {
+    run: async ({ gateway, id, query }) => {
       const filter = filterOf(query);
       const { limit, offset } = filter;
       const view = (page: DeliveryPage) => ({ ...deliveryPageView(page, owner(id) === null), limit, offset });
-      return answering(view)(await gateway.deliveries(owner(id), filter));
+      return mapResult(await gateway.deliveries(owner(id), filter), view);
     },
   }),
   route({
     on: [`POST ${path}/replay`],
     credential,
     tag,
-    summary: `Sends deliveries ${of} again, with their webhook-id`,
+    operationId: `replay${name}Deliveries`,
+    refusals: missing,
+    summary: `Send deliveries ${of} again; each keeps its webhook-id`,
     body: shape.ReplayBody,
     answer: shape.ReplayAnswer,
-    run: async ({ id, body }) => {
+    run: async ({ gateway, id, body }) => {
       const filter = replayOf(body);
-      return filter.ok ? answering((replayed: number) => ({ replayed }))(await gateway.replay(owner(id), filter.value)) : filter;
+      return filter.ok ? mapResult(await gateway.replay(owner(id), filter.value), (replayed) => ({ replayed })) : filter;
     },
   }),
   route({
     on: [`POST ${path}/test`],
     credential,
     tag,
-    summary: `Posts a test event (\`test: true\`) at once and tells what the receiver said`,
+    operationId: `test${name}`,
+    refusals: missing,
+    summary: `Post a test event (\`test: true\`) to the receiver ${of} at once and tell what it answered`,
     body: shape.TestBody,
     answer: shape.TestAnswer,
-    run: async ({ id, body }) =>
-      answering(webhookTestView)(
+    run: async ({ gateway, id, body }) =>
+      mapResult(
         await gateway.testWebhook(owner(id), {
           ...(body.id === undefined ? {} : { webhook: body.id }),
           ...(body.event === undefined ? {} : { type: body.event }),
         }),
+        webhookTestView,
       ),
   }),
 ];
 
-export const deliveryRoutes = (gateway: Gateway): readonly Route[] => sides.flatMap((side) => routesOf(gateway, side));
+export const deliveryRoutes: readonly Route[] = sides.flatMap(routesOf);

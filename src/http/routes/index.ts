@@ -1,5 +1,4 @@
 /** Every route of the interface. */
-import type { Gateway } from '#actors/gateway.ts';
 import type { HttpOptions } from '../options.ts';
 import type { Route } from '../route.ts';
 import type { Hub } from '../stream/hub.ts';
@@ -13,17 +12,14 @@ import { sendRoutes } from './send.ts';
 import { streamRoutes } from './stream.ts';
 import { webhookRoutes } from './webhook.ts';
 
-export const allRoutes = (gateway: Gateway, options: HttpOptions, hub: Hub): readonly Route[] => {
-  const now = options.now ?? Date.now;
-  return [
-    ...adminRoutes(gateway, now),
-    ...instanceRoutes(gateway, now),
-    ...sendRoutes(gateway),
-    ...messageRoutes(gateway),
-    ...chatRoutes(gateway),
-    ...webhookRoutes(gateway),
-    ...deliveryRoutes(gateway),
-    ...streamRoutes(hub),
-    ...healthRoutes(gateway, options),
-  ];
-};
+export const allRoutes = (options: HttpOptions, hub: Hub): readonly Route[] => [
+  ...adminRoutes,
+  ...instanceRoutes,
+  ...sendRoutes,
+  ...messageRoutes,
+  ...chatRoutes,
+  ...webhookRoutes,
+  ...deliveryRoutes,
+  ...streamRoutes(hub),
+  ...healthRoutes(options),
+];

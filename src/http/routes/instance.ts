@@ -1,15 +1,26 @@
-/** Instances: make, connect, watch, pause, end. */
-import type { Gateway, InstanceId, InstanceView, Result } from '#actors/gateway.ts';
+/** Routes of an instance's session and of its record. */
+import type { Gateway, InstanceView, Result } from '#actors/gateway.ts';
 import { instanceView } from '#src/contract/views.ts';
-import { answering, done, refuse } from '../outcome.ts';
-import { type Route, route } from '../route.ts';
+import { done, mapResult, refuse } from '../outcome.ts';
+import { platformRefusals, type RefusalAnswer, type Route, route } from '../route.ts';
 import * as shape from '../schemas/instance.ts';
 
-const common = { credential: 'instance', tag: 'instance' } as const;
+const unknownInstance = { notFound: { example: 'instance not found' } } as const;
 
-const jidOf = ({ record }: InstanceView): string | null => record.jid || null;
+const common = { credential: 'instance', tag: 'instance', refusals: unknownInstance } as const;
 
-const sessionOf = (view: InstanceView) => ({ connected: view.connected, loggedIn: view.loggedIn, jid: jidOf(view) });
+const notReset: RefusalAnswer = {
+  fields: shape.resetFields,
+  details: (_refusal, { id }) => ({ resetting: false, instanceId: id, queuedRecoveryAttempted: false }),
+};
+
+const sessionView = ({ connected, loggedIn, record }: InstanceView) => ({ connected, loggedIn, jid: record.jid || null });
+
+const closedView = (view: InstanceView, now: number, response: string, info: string) => ({
+  instance: instanceView(view, now),
+  response,
+  info,
+});
 
 /** Digits of a number however it is punctuated; null when they cannot be an international number. */
 const phoneOf = (phone: string | number): string | null => {
@@ -30,111 +41,121 @@ const connectOptions = (body: { phone?: string | number; browser?: string; syste
   });
 };
 
-const sessionRoutes = (gateway: Gateway, now: () => number): readonly Route[] => {
-  const shown = (view: InstanceView) => instanceView(view, now());
-  const closed = (response: string, info: string) => answering((view: InstanceView) => ({ instance: shown(view), response, info }));
-
-  return [
-    route({
-      on: ['POST /instance/connect'],
-      ...common,
-      summary: 'Connect, or pair by QR code or pairing code; joins what is under way',
-      body: shape.ConnectBody,
-      answer: shape.ConnectAnswer,
-      run: async ({ id, body }) => {
-        const options = connectOptions(body);
-        if (!options.ok) return options;
-        return answering((view: InstanceView) => ({ ...sessionOf(view), instance: shown(view) }))(await gateway.connect(id, options.value));
-      },
-    }),
-    route({
-      on: ['GET /instance/status'],
-      ...common,
-      summary: 'State of the instance, with the current QR code or pairing code',
-      answer: shape.StatusAnswer,
-      run: ({ id }) => answering((view: InstanceView) => ({ instance: shown(view), status: sessionOf(view) }))(viewOf(gateway, id)),
-    }),
-    route({
-      on: ['POST /instance/disconnect'],
-      ...common,
-      summary: 'Log out; a new pairing is needed afterwards',
-      answer: shape.ClosedAnswer,
-      run: async ({ id }) =>
-        closed('Disconnected', 'The session was logged out. Connect again to get a new QR code.')(await gateway.disconnect(id)),
-    }),
-    route({
-      on: ['POST /instance/hibernate'],
-      ...common,
-      summary: 'Close the connection and keep the credentials',
-      answer: shape.ClosedAnswer,
-      run: async ({ id }) =>
-        closed('Hibernated', 'The session is paused. It wakes for a connect or a call that needs it.')(await gateway.hibernate(id)),
-    }),
-    route({
-      on: ['POST /instance/reset'],
-      ...common,
-      summary: 'Restart the running session with the same credentials',
-      answer: shape.ResetAnswer,
-      run: async ({ id }) =>
-        answering(() => ({ response: 'Instance reset started', resetting: true, instanceId: id }))(await gateway.reset(id)),
-    }),
-    route({
-      on: ['POST /instance/presence'],
-      ...common,
-      summary: 'Show the account as available or unavailable',
-      body: shape.PresenceBody,
-      answer: shape.PresenceAnswer,
-      run: async ({ id, body }) =>
-        answering(() => ({ response: 'Presence updated successfully' }))(await gateway.presence(id, body.presence)),
-    }),
-  ];
-};
-
-const viewOf = (gateway: Gateway, id: InstanceId): Result<InstanceView> => {
-  const view = gateway.view(id);
-  return view === null ? refuse('notFound', 'instance not found') : done(view);
-};
-
-const recordRoutes = (gateway: Gateway, now: () => number): readonly Route[] => {
-  const shown = (view: InstanceView) => instanceView(view, now());
-
-  return [
-    route({
-      on: ['DELETE /instance'],
-      ...common,
-      summary: 'Delete the instance with everything that belongs to it',
-      answer: shape.DeletedAnswer,
-      run: async ({ id }) =>
-        answering(() => ({ response: 'Instance Deleted', info: 'The session was closed and its data was deleted.' }))(
-          await gateway.remove(id),
-        ),
-    }),
-    route({
-      on: ['POST /instance/updateInstanceName'],
-      ...common,
-      summary: 'Rename the instance',
-      body: shape.NameBody,
-      answer: shape.InstanceAnswer,
-      run: async ({ id, body }) => answering(shown)(await gateway.update(id, { name: body.name })),
-    }),
-    route({
-      on: ['POST /instance/token/rotate'],
-      ...common,
-      summary: 'Replace the token of the instance; the old one is void at once',
-      answer: shape.TokenAnswer,
-      run: async ({ id }) =>
-        answering((view: InstanceView) => ({
-          success: true,
-          message: 'Instance token rotated successfully',
-          token: view.record.token,
-          instance: shown(view),
-          timestamp: now(),
-        }))(await gateway.rotateToken(id)),
-    }),
-  ];
-};
-
-export const instanceRoutes = (gateway: Gateway, now: () => number): readonly Route[] => [
-  ...sessionRoutes(gateway, now),
-  ...recordRoutes(gateway, now),
+const sessionRoutes: readonly Route[] = [
+  route({
+    on: ['POST /instance/connect'],
+    operationId: 'connectInstance',
+    ...common,
+    summary: 'Connect the instance; one that is not paired yet gets a QR code, or with a phone number a pairing code',
+    body: shape.ConnectBody,
+    answer: shape.ConnectAnswer,
+    refusals: { ...unknownInstance, conflict: {}, capped: {} },
+    run: async ({ gateway, now, id, body }) => {
+      const options = connectOptions(body);
+      if (!options.ok) return options;
+      return mapResult(await gateway.connect(id, options.value), (view) => ({ ...sessionView(view), instance: instanceView(view, now) }));
+    },
+  }),
+  route({
+    on: ['GET /instance/status'],
+    operationId: 'getInstanceStatus',
+    ...common,
+    summary: 'Show the state of the instance with the current QR code or pairing code',
+    answer: shape.StatusAnswer,
+    run: ({ gateway, now, id }) => {
+      const view = gateway.view(id);
+      return view === null
+        ? refuse('notFound', 'instance not found')
+        : done({ instance: instanceView(view, now), status: sessionView(view) });
+    },
+  }),
+  route({
+    on: ['POST /instance/disconnect'],
+    operationId: 'disconnectInstance',
+    ...common,
+    summary: 'Log out of the platform; the instance must be paired anew afterwards',
+    answer: shape.ClosedAnswer,
+    run: async ({ gateway, now, id }) =>
+      mapResult(await gateway.disconnect(id), (view) =>
+        closedView(view, now, 'Disconnected', 'The session was logged out. Connect again to get a new QR code.'),
+      ),
+  }),
+  route({
+    on: ['POST /instance/hibernate'],
+    operationId: 'hibernateInstance',
+    ...common,
+    summary: 'Close the connection and keep the credentials; a connect, or a call that needs the session, wakes it',
+    answer: shape.ClosedAnswer,
+    refusals: { ...unknownInstance, notSent: {} },
+    run: async ({ gateway, now, id }) =>
+      mapResult(await gateway.hibernate(id), (view) =>
+        closedView(view, now, 'Hibernated', 'The session is paused. It wakes for a connect or a call that needs it.'),
+      ),
+  }),
+  route({
+    on: ['POST /instance/reset'],
+    operationId: 'resetInstance',
+    ...common,
+    summary: 'Restart the running session with the same credentials',
+    answer: shape.ResetAnswer,
+    refusals: { notFound: notReset, conflict: notReset },
+    run: async ({ gateway, id }) => {
+      const reset = await gateway.reset(id);
+      if (!reset.ok) return reset;
+      const { pending } = await gateway.queue(id);
+      return done({ response: 'Instance reset started', resetting: true, instanceId: id, queuedRecoveryAttempted: pending > 0 });
+    },
+  }),
+  route({
+    on: ['POST /instance/presence'],
+    operationId: 'setPresence',
+    ...common,
+    summary: 'Show the account as available or unavailable',
+    body: shape.PresenceBody,
+    answer: shape.PresenceAnswer,
+    refusals: { ...unknownInstance, ...platformRefusals },
+    run: async ({ gateway, id, body }) =>
+      mapResult(await gateway.presence(id, body.presence), () => ({ response: 'Presence updated successfully' })),
+  }),
 ];
+
+const recordRoutes: readonly Route[] = [
+  route({
+    on: ['DELETE /instance'],
+    operationId: 'deleteInstance',
+    ...common,
+    summary: 'Delete the instance with everything that belongs to it',
+    answer: shape.DeletedAnswer,
+    run: async ({ gateway, id }) =>
+      mapResult(await gateway.remove(id), () => ({
+        response: 'Instance Deleted',
+        info: 'The session was closed and its data was deleted.',
+      })),
+  }),
+  route({
+    on: ['POST /instance/updateInstanceName'],
+    operationId: 'renameInstance',
+    ...common,
+    summary: 'Rename the instance',
+    body: shape.NameBody,
+    answer: shape.InstanceAnswer,
+    run: async ({ gateway, now, id, body }) => mapResult(await gateway.update(id, { name: body.name }), (view) => instanceView(view, now)),
+  }),
+  route({
+    on: ['POST /instance/token/rotate'],
+    operationId: 'rotateInstanceToken',
+    ...common,
+    summary: 'Replace the token of the instance; the old one stops working and its streams end at once',
+    answer: shape.TokenAnswer,
+    run: async ({ gateway, now, id }) =>
+      mapResult(await gateway.rotateToken(id), (view) => ({
+        success: true,
+        message: 'Instance token rotated successfully',
+        token: view.record.token,
+        instance: instanceView(view, now),
+        timestamp: now,
+      })),
+  }),
+];
+
+export const instanceRoutes: readonly Route[] = [...sessionRoutes, ...recordRoutes];

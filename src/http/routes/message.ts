@@ -1,8 +1,8 @@
 /** Messages that are stored, and those that wait. */
 import type { Static } from 'typebox';
-import type { Gateway, MessageQuery } from '#actors/gateway.ts';
+import type { MessageQuery } from '#actors/gateway.ts';
 import { chatIdOf, messageView } from '#src/contract/views.ts';
-import { answering, done } from '../outcome.ts';
+import { done, mapResult } from '../outcome.ts';
 import { type Route, route } from '../route.ts';
 import { ClearedAnswer, FindMessagesBody, messagePage, MessagesAnswer, QueueAnswer } from '../schemas/message.ts';
 import { pageSize } from './page.ts';
@@ -28,15 +28,16 @@ const clearedStats = (cleared: number) => ({
   persistedQueuedCanceled: cleared,
 });
 
-export const messageRoutes = (gateway: Gateway): readonly Route[] => [
+export const messageRoutes: readonly Route[] = [
   route({
     on: ['POST /message/find'],
+    operationId: 'findMessages',
     credential: 'instance',
     tag,
     summary: 'Find stored messages, newest first',
     body: FindMessagesBody,
     answer: MessagesAnswer,
-    run: async ({ id, body }) => {
+    run: async ({ gateway, id, body }) => {
       const query = queryOf(body);
       const { messages, more } = await gateway.findMessages(id, query);
       const owner = gateway.view(id)?.record.owner ?? '';
@@ -52,21 +53,26 @@ export const messageRoutes = (gateway: Gateway): readonly Route[] => [
   }),
   route({
     on: ['GET /message/async'],
+    operationId: 'getQueue',
     credential: 'instance',
     tag,
-    summary: 'State of the queue of asynchronous sends',
+    summary: 'Show the queue of asynchronous sends',
     answer: QueueAnswer,
-    run: async ({ id }) => done({ response: 'Async queue status', instanceId: id, queue: await gateway.queue(id) }),
+    run: async ({ gateway, id }) => done({ response: 'Async queue status', instanceId: id, queue: await gateway.queue(id) }),
   }),
   route({
     on: ['DELETE /message/async'],
+    operationId: 'clearQueue',
+    refusals: { notFound: { example: 'instance not found' } },
     credential: 'instance',
     tag,
-    summary: 'Cancel what waits in the queue',
+    summary: 'Cancel the messages that wait in the queue of asynchronous sends',
     answer: ClearedAnswer,
-    run: async ({ id }) =>
-      answering((cleared: number) => ({ response: 'Async queue cleared', instanceId: id, stats: clearedStats(cleared) }))(
-        await gateway.clearQueue(id),
-      ),
+    run: async ({ gateway, id }) =>
+      mapResult(await gateway.clearQueue(id), (cleared) => ({
+        response: 'Async queue cleared',
+        instanceId: id,
+        stats: clearedStats(cleared),
+      })),
   }),
 ];

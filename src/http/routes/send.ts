@@ -1,9 +1,9 @@
 /** Sends: what the client wrote becomes a command; the answer is the message. */
 import type { Static } from 'typebox';
-import type { Gateway, Message, SendOptions, TextSend } from '#actors/gateway.ts';
+import type { SendOptions, TextSend } from '#actors/gateway.ts';
 import { messageView } from '#src/contract/views.ts';
-import { answering } from '../outcome.ts';
-import { type Route, route } from '../route.ts';
+import { mapResult } from '../outcome.ts';
+import { platformRefusals, type Route, route } from '../route.ts';
 import { SendTextBody, SentAnswer } from '../schemas/message.ts';
 
 type Body = Static<typeof SendTextBody>;
@@ -51,25 +51,24 @@ const textSendOf = (body: Body): TextSend => ({
   forward: body.forward ?? false,
 });
 
-export const sendRoutes = (gateway: Gateway): readonly Route[] => {
-  const ownerOf = (id: string): string => gateway.view(id)?.record.owner ?? '';
-  const sent = (id: string, message: string) =>
-    answering((value: Message) => ({ ...messageView(value, ownerOf(id)), response: { status: 'success', message } }));
-
-  return [
-    route({
-      on: ['POST /send/text'],
-      credential: 'instance',
-      tag: 'send',
-      summary: 'Send a text',
-      body: SendTextBody,
-      answer: SentAnswer,
-      complaints: { 'number:required': missing, 'number:minLength': missing, 'text:required': missing, 'text:minLength': missing },
-      run: async ({ id, body }) =>
-        sent(
-          id,
-          body.async === true ? 'Message queued successfully' : 'Message sent successfully',
-        )(await gateway.sendText(id, textSendOf(body), optionsOf(body))),
-    }),
-  ];
-};
+export const sendRoutes: readonly Route[] = [
+  route({
+    on: ['POST /send/text'],
+    operationId: 'sendText',
+    credential: 'instance',
+    tag: 'send',
+    summary: 'Send a text',
+    body: SendTextBody,
+    answer: SentAnswer,
+    invalidTexts: { 'number:required': missing, 'number:minLength': missing, 'text:required': missing, 'text:minLength': missing },
+    refusals: { ...platformRefusals, notFound: { example: 'instance not found' } },
+    run: async ({ gateway, id, body }) => {
+      const message = body.async === true ? 'Message queued successfully' : 'Message sent successfully';
+      const owner = (): string => gateway.view(id)?.record.owner ?? '';
+      return mapResult(await gateway.sendText(id, textSendOf(body), optionsOf(body)), (sent) => ({
+        ...messageView(sent, owner()),
+        response: { status: 'success', message },
+      }));
+    },
+  }),
+];

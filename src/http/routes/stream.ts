@@ -1,5 +1,4 @@
 /** The event stream of an instance. */
-import { done } from '../outcome.ts';
 import { type Route, route } from '../route.ts';
 import { StreamAnswer, StreamQuery } from '../schemas/server.ts';
 import type { Hub } from '../stream/hub.ts';
@@ -8,9 +7,10 @@ import { subscriptionOf } from '../stream/subscription.ts';
 export const streamRoutes = (hub: Hub): readonly Route[] => [
   route({
     on: ['GET /sse'],
+    operationId: 'streamEvents',
     credential: 'stream',
     tag: 'events',
-    summary: 'Events as they happen; Last-Event-ID resumes where a stream was cut',
+    summary: 'Stream events as they happen; with the header Last-Event-ID the stream goes on where it was cut',
     query: StreamQuery,
     answer: StreamAnswer,
     produces: 'text/event-stream',
@@ -20,7 +20,7 @@ export const streamRoutes = (hub: Hub): readonly Route[] => [
       reply.hijack();
       const lastEventId = request.headers['last-event-id'];
       hub.open(id, subscription.value, typeof lastEventId === 'string' ? lastEventId : '', reply.raw);
-      return done(null);
+      return null;
     },
   }),
 ];

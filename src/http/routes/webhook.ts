@@ -1,9 +1,9 @@
 /** Webhooks of an instance and the global one, with their error histories. */
 import type { FastifyReply } from 'fastify';
 import type { Static } from 'typebox';
-import type { ErrorHistory, Gateway, SavedWebhooks, WebhookInput } from '#actors/gateway.ts';
+import type { ErrorHistory, SavedWebhooks, WebhookInput } from '#actors/gateway.ts';
 import { deliveryErrorView, savedWebhooksView, webhookView } from '#src/contract/views.ts';
-import { answering, done, refuse } from '../outcome.ts';
+import { done, mapResult, refuse } from '../outcome.ts';
 import { type Route, route } from '../route.ts';
 import * as shape from '../schemas/webhook.ts';
 
@@ -18,7 +18,7 @@ const inputOf = ({ action = '', id = '', url = '', ...rest }: Static<typeof shap
 });
 
 /** A delete goes by the id alone, or by the address as some clients do it; whatever else comes with it is ignored (specification 4.1 rule 4). */
-const essential = (body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
+const relevantFields = (body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
   const { action, id, url } = body;
   if (action !== 'delete') return body;
   return id === undefined || id === '' ? { action, ...(url === undefined ? {} : { url }) } : { action, id };
@@ -37,78 +37,94 @@ const pick = ({ enabled, events, excludeMessages, addUrlEvents, addUrlTypesMessa
   ...(headers === undefined ? {} : { headers }),
 });
 
-const globalView = (saved: SavedWebhooks) => savedWebhooksView(saved)[0];
+const globalView = (saved: SavedWebhooks) => {
+  const [view] = savedWebhooksView(saved);
+  if (view === undefined) throw new Error('the global webhook was saved and is not there');
+  return view;
+};
+
+const captureHeader = { 'x-webhook-error-capture-started-at': 'Time since when failures are kept, ISO 8601' };
 
 const historyOf = ({ since, errors }: ErrorHistory, reply: FastifyReply) => {
   void reply.header('x-webhook-error-capture-started-at', new Date(since).toISOString());
   return done(errors.map(deliveryErrorView));
 };
 
-const localRoutes = (gateway: Gateway): readonly Route[] => [
+const localRoutes: readonly Route[] = [
   route({
     on: ['GET /webhook'],
+    operationId: 'listWebhooks',
     credential: 'webhook',
     tag,
-    summary: 'Webhooks of the instance',
+    summary: 'List the webhooks of the instance',
     answer: shape.WebhooksAnswer,
-    surprise: 'Failed to process webhook data',
-    run: ({ id }) => done(gateway.webhooks(id).map(webhookView)),
+    failureText: 'Failed to process webhook data',
+    run: ({ gateway, id }) => done(gateway.webhooks(id).map(webhookView)),
   }),
   route({
     on: ['POST /webhook'],
+    operationId: 'saveWebhook',
+    refusals: { notFound: { example: 'Webhook not found' } },
     credential: 'webhook',
     tag,
-    summary: 'Add, change or delete a webhook; without action and id there is one that is created or changed',
+    summary: 'Add, change or delete a webhook; without action and id the one webhook of simple mode is created or changed',
     body: shape.WebhookBody,
-    essential,
+    relevantFields,
     answer: shape.WebhooksAnswer,
-    complaints: { action: 'Invalid action' },
-    surprise: 'Could not save webhook',
-    run: async ({ id, body }) => answering(savedWebhooksView)(await gateway.saveWebhook(id, inputOf(body))),
+    invalidTexts: { action: 'Invalid action' },
+    failureText: 'Could not save webhook',
+    run: async ({ gateway, id, body }) => mapResult(await gateway.saveWebhook(id, inputOf(body)), savedWebhooksView),
   }),
   route({
     on: ['GET /webhook/errors'],
+    operationId: 'listWebhookErrors',
+    headers: captureHeader,
     credential: 'webhook',
     tag,
-    summary: 'The last 20 failed deliveries of the instance, kept in memory',
+    summary: 'List the last 20 failed deliveries of the instance; they are kept in memory',
     answer: shape.ErrorsAnswer,
-    run: ({ id, reply }) => historyOf(gateway.webhookErrors(id), reply),
+    run: ({ gateway, id, reply }) => historyOf(gateway.webhookErrors(id), reply),
   }),
 ];
 
-const globalRoutes = (gateway: Gateway): readonly Route[] => [
+const globalRoutes: readonly Route[] = [
   route({
     on: ['GET /globalwebhook'],
+    operationId: 'getGlobalWebhook',
+    refusals: { notFound: { example: 'Global webhook not found' } },
     credential: 'globalWebhook',
     tag,
-    summary: 'The webhook that gets the events of all instances',
+    summary: 'Show the webhook that gets the events of all instances',
     answer: shape.WebhookAnswer,
-    run: () => {
+    run: ({ gateway }) => {
       const webhook = gateway.globalWebhook();
       return webhook === null ? refuse('notFound', 'Global webhook not found') : done(webhookView(webhook));
     },
   }),
   route({
     on: ['POST /globalwebhook'],
+    operationId: 'saveGlobalWebhook',
     credential: 'globalWebhook',
     tag,
     summary: 'Set the webhook that gets the events of all instances',
     body: shape.GlobalWebhookBody,
     answer: shape.WebhookAnswer,
-    complaints: { '*': 'Invalid payload' },
-    surprise: 'Failed to save global webhook to database',
+    invalidTexts: { '*': 'Invalid payload' },
+    failureText: 'Failed to save global webhook to database',
     // There is no way to switch it off: what is saved works.
-    run: async ({ body: { url, ...choices } }) =>
-      answering(globalView)(await gateway.saveGlobalWebhook({ ...pick({ ...choices, enabled: true }), action: '', id: '', url })),
+    run: async ({ gateway, body: { url, ...choices } }) =>
+      mapResult(await gateway.saveGlobalWebhook({ ...pick({ ...choices, enabled: true }), action: '', id: '', url }), globalView),
   }),
   route({
     on: ['GET /globalwebhook/errors'],
+    operationId: 'listGlobalWebhookErrors',
+    headers: captureHeader,
     credential: 'globalWebhook',
     tag,
-    summary: 'The last 20 failed deliveries of the global webhook, kept in memory',
+    summary: 'List the last 20 failed deliveries of the global webhook; they are kept in memory',
     answer: shape.ErrorsAnswer,
-    run: ({ reply }) => historyOf(gateway.globalWebhookErrors(), reply),
+    run: ({ gateway, reply }) => historyOf(gateway.globalWebhookErrors(), reply),
   }),
 ];
 
-export const webhookRoutes = (gateway: Gateway): readonly Route[] => [...localRoutes(gateway), ...globalRoutes(gateway)];
+export const webhookRoutes: readonly Route[] = [...localRoutes, ...globalRoutes];

@@ -1,7 +1,7 @@
 /** Shapes of chats; fields and filters come from the contract's table, so that a new field is known here at once. */
 import { type TSchema, Type } from 'typebox';
-import { chatFields, type FieldType } from '#src/contract/views.ts';
-import { Count, fields, optional, ref, Text } from './common.ts';
+import { chatFields, type chatView, type FieldType } from '#src/contract/views.ts';
+import { Count, fields, FreeObject, OneOf, optional, ref, Text } from './common.ts';
 
 const shapes: Readonly<Record<FieldType, TSchema>> = {
   text: Type.String(),
@@ -10,16 +10,39 @@ const shapes: Readonly<Record<FieldType, TSchema>> = {
   list: Type.Array(Type.String()),
 };
 
-export const Chat = Type.Object(
+const emptyValues: Readonly<Record<FieldType, unknown>> = { text: '', number: 0, boolean: false, list: [] };
+
+const chatExample = {
+  id: 'r00112233445566',
+  wa_chatid: '5511999999999@s.whatsapp.net',
+  wa_fastid: '5511988887777:5511999999999',
+  name: 'Ana',
+  phone: '+55 11 99999-9999',
+  wa_label: ['5511988887777:7'],
+  wa_unreadCount: 2,
+  wa_lastMsgTimestamp: 1_770_146_178_000,
+};
+
+const ChatShape = Type.Object(
   {
     ...Object.fromEntries(Object.entries(chatFields).map(([name, { type }]) => [name, shapes[type]])),
     ...fields('wa_fastid owner', Type.String()),
-    parent_community: Type.Object(fields('jid name image_url image_preview_url default_subgroup_jid', Type.String()), {
-      description: 'only in a subgroup',
-    }),
+    parent_community: optional(
+      Type.Object(fields('jid name image_url image_preview_url default_subgroup_jid', Type.String()), {
+        description: 'Only in a subgroup',
+      }),
+    ),
   },
   { $id: 'Chat' },
 );
+
+/** Every field is in the example, as in an answer. */
+const plainChat = {
+  owner: '5511988887777',
+  ...Object.fromEntries(Object.entries(chatFields).map(([name, { type }]) => [name, emptyValues[type]])),
+};
+
+export const Chat = Type.Unsafe<ReturnType<typeof chatView>>({ ...ChatShape, examples: [{ ...plainChat, ...chatExample }] });
 
 const scalar = 'one value, with or without an operator (~ !~ != >= > <= <) before it';
 
@@ -38,7 +61,7 @@ export const chatPage = { usual: 2000, most: 5000 };
 /** Any field of a chat is a filter. */
 export const FindChatsBody = Type.Unsafe<Readonly<Record<string, string | number | boolean | undefined>>>(
   Type.Object({
-    operator: optional(Type.Unsafe<string>({ type: 'string', enum: ['AND', 'OR', 'and', 'or'] })),
+    operator: optional(OneOf(['AND', 'OR', 'and', 'or'])),
     sort: optional(Text(64, 'A field of the chat, with a minus before it for descending order')),
     limit: optional(Count(-1_000_000, 100_000_000, `At most ${chatPage.most}; ${chatPage.usual} when not positive`)),
     offset: optional(Count(0, 100_000_000, 'Chats to leave out')),
@@ -49,7 +72,7 @@ export const FindChatsBody = Type.Unsafe<Readonly<Record<string, string | number
 );
 
 export const ChatsAnswer = Type.Object({
-  chats: Type.Array(ref('Chat')),
-  totalChatsStats: Type.Object({}, { additionalProperties: true }),
+  chats: Type.Array(ref(Chat)),
+  totalChatsStats: FreeObject('Counts over all chats of the instance'),
   pagination: Type.Object(fields('totalRecords limit offset', Type.Integer())),
 });

@@ -1,5 +1,5 @@
 /** Shapes that every resource uses. Strings are bounded: what is stored for ever is not for the caller to size. */
-import { type TSchema, Type } from 'typebox';
+import { type Static, type TSchema, type TUnsafe, Type } from 'typebox';
 
 export const Flag = (description: string) => Type.Boolean({ description });
 
@@ -16,14 +16,36 @@ export const Count = (minimum: number, maximum: number, description: string) => 
 
 export const optional = <T extends TSchema>(schema: T) => Type.Optional(schema);
 
-/** Points at a shape that `sharedSchemas` registers, so that the documents name it once. */
-export const ref = (id: string) => Type.Unsafe<unknown>({ $ref: `${id}#` });
+/** One of some texts. */
+export const OneOf = <const T extends string>(values: readonly T[], more: Readonly<Record<string, unknown>> = {}) =>
+  Type.Unsafe<T>({ type: 'string', enum: [...values], ...more });
 
-/** Texts of the given names, for answers whose fields are all of one type. */
-export const fields = <T extends TSchema>(names: string, schema: T) =>
+/** null, or a text. */
+export const TextOrNull = (more: Readonly<Record<string, unknown>> = {}) =>
+  Type.Unsafe<string | null>({ type: ['string', 'null'], ...more });
+
+/** An object whose keys are not ours to list. */
+export const FreeObject = (description: string) =>
+  Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object', additionalProperties: true, description });
+
+/** Points at a shape of `sharedSchemas`, so that the documents name it once; its type is that of the shape. */
+export const ref = <T extends TSchema>(shared: T): TUnsafe<Static<T>> =>
+  Type.Unsafe<Static<T>>({ $ref: `${(shared as { readonly $id?: string }).$id}#` });
+
+/** The words of a text, as a type. */
+type Words<Names extends string> = Names extends `${infer First}\n${infer Rest}`
+  ? Words<First> | Words<Rest>
+  : Names extends `${infer First} ${infer Rest}`
+    ? Words<First> | Words<Rest>
+    : Names extends ''
+      ? never
+      : Names;
+
+/** Fields of the given names that are all of one type. */
+export const fields = <const Names extends string, T extends TSchema>(names: Names, schema: T): { [Name in Words<Names>]: T } =>
   Object.fromEntries(
     names
       .trim()
       .split(/\s+/)
       .map((name) => [name, schema]),
-  );
+  ) as { [Name in Words<Names>]: T };

@@ -1,17 +1,15 @@
 /** Shapes of deliveries: what is asked about them, and what is answered. */
 import { Type } from 'typebox';
 import { deliveryStates, eventTypes } from '#actors/gateway.ts';
-import { fields, optional, ref, Text } from './common.ts';
-
-const Digits = (description: string) => Type.String({ pattern: '^[0-9]{1,6}$', description });
+import { Count, fields, OneOf, optional, ref, Text } from './common.ts';
 
 const Webhook = Text(64, 'Id of a webhook; all of the owner when absent');
 
 export const DeliveryQuery = Type.Object({
   webhook: optional(Webhook),
-  state: optional(Type.Unsafe<(typeof deliveryStates)[number]>({ type: 'string', enum: deliveryStates })),
-  limit: optional(Digits('At most 500; 100 when absent')),
-  offset: optional(Digits('So many of the newest are left out')),
+  state: optional(OneOf(deliveryStates)),
+  limit: optional(Count(0, 999_999, 'At most 500; 100 when absent')),
+  offset: optional(Count(0, 999_999, 'So many of the newest are left out')),
 });
 
 /** One word or several. */
@@ -73,11 +71,27 @@ export const Delivery = Type.Object(
     ...fields('next_attempt ended reason', optional(Type.String())),
     status_code: optional(Type.Integer()),
   },
-  { $id: 'Delivery' },
+  {
+    $id: 'Delivery',
+    examples: [
+      {
+        id: '8b1a9953c4611296a827abf8c47804d7',
+        webhook: 'r99887766554433',
+        state: 'parked',
+        event: 'messages',
+        message_type: 'text',
+        attempts: 4,
+        created: '2026-08-19T17:36:34.345Z',
+        next_attempt: '2026-08-19T17:38:34.345Z',
+        status_code: 502,
+        reason: 'webhook returned non-success status: 502 Bad Gateway',
+      },
+    ],
+  },
 );
 
 export const DeliveriesAnswer = Type.Object({
-  deliveries: Type.Array(ref('Delivery')),
+  deliveries: Type.Array(ref(Delivery)),
   ...fields('limit offset', Type.Integer()),
   hasMore: Type.Boolean(),
   queues: Type.Array(Queue),

@@ -1,12 +1,41 @@
 /** Shapes of instances: what the endpoints take and answer. */
 import { Type } from 'typebox';
 import { statuses } from '#actors/gateway.ts';
-import { fields, LooseText, Name, optional, ref, Text } from './common.ts';
+import { fields, FreeObject, LooseText, Name, OneOf, optional, ref, Text, TextOrNull } from './common.ts';
+
+const instanceExample = {
+  id: 'r183e2ef9597845',
+  token: '3f1cPq0eXb7yJ5uKd2wZtG8vRnM4aL6sHhCoEiTB',
+  status: 'connected',
+  paircode: '',
+  qrcode: '',
+  name: 'shop',
+  profileName: 'Shop',
+  profilePicUrl: '',
+  isBusiness: true,
+  plataform: 'android',
+  systemName: 'Dormouse',
+  owner: '5511988887777',
+  current_presence: 'available',
+  lastDisconnect: '2026-08-18 02:11:40.120Z',
+  lastDisconnectReason: '428: connection closed',
+  adminField01: 'client 456',
+  adminField02: '',
+  ai_apikey: '',
+  chatbot_enabled: false,
+  chatbot_ignoreGroups: false,
+  chatbot_stopConversation: '',
+  chatbot_stopMinutes: 0,
+  chatbot_stopWhenYouSendMsg: 0,
+  currentTime: '2026-08-19 17:36:34.345Z',
+  created: '2026-08-01 09:00:00.000Z',
+  updated: '2026-08-19 17:36:30.002Z',
+};
 
 export const Instance = Type.Object(
   {
     id: Type.String({ description: 'r and 14 hex digits' }),
-    status: Type.Unsafe<string>({ type: 'string', enum: [...statuses] }),
+    status: OneOf(statuses),
     ...fields(
       `token paircode qrcode name profileName profilePicUrl plataform systemName owner lastDisconnect lastDisconnectReason adminField01
        adminField02 ai_apikey chatbot_stopConversation currentTime created updated`,
@@ -14,16 +43,19 @@ export const Instance = Type.Object(
     ),
     ...fields('isBusiness chatbot_enabled chatbot_ignoreGroups', Type.Boolean()),
     ...fields('chatbot_stopMinutes chatbot_stopWhenYouSendMsg', Type.Integer()),
-    current_presence: Type.Unsafe<string>({ type: 'string', enum: ['available', 'unavailable'] }),
-    fieldsMap: Type.Object({}, { additionalProperties: true, description: 'only when it was set' }),
+    current_presence: OneOf(['available', 'unavailable']),
+    fieldsMap: optional(FreeObject('Only when it was set')),
   },
-  { $id: 'Instance' },
+  { $id: 'Instance', examples: [instanceExample] },
 );
 
-export const InstanceAnswer = ref('Instance');
+export const InstanceAnswer = ref(Instance);
 
 const session = { connected: Type.Boolean(), loggedIn: Type.Boolean() };
-const jid = Type.Unsafe<string | null>({ type: ['string', 'null'], examples: ['5534999999999:57@s.whatsapp.net'] });
+const jid = TextOrNull({
+  examples: ['5511988887777:57@s.whatsapp.net'],
+  description: 'The session at the platform; null before the first pairing',
+});
 
 export const CreateBody = Type.Object({
   name: Name('Name of the instance'),
@@ -38,7 +70,7 @@ export const CreateAnswer = Type.Object({
 
 export const ConnectBody = Type.Object({
   phone: optional(LooseText(40, 'With it the session pairs by code, without it by QR code. 10 to 15 digits, with country code')),
-  browser: optional(Type.Unsafe<string>({ type: 'string', enum: ['auto', 'safari', 'firefox', 'edge', 'chrome'] })),
+  browser: optional(OneOf(['auto', 'safari', 'firefox', 'edge', 'chrome'])),
   systemName: optional(Text(100, 'Name that the phone shows for this session')),
 });
 export const ConnectAnswer = Type.Object({ ...session, jid, instance: InstanceAnswer });
@@ -47,7 +79,13 @@ export const StatusAnswer = Type.Object({ instance: InstanceAnswer, status: Type
 
 export const ClosedAnswer = Type.Object({ instance: InstanceAnswer, response: Type.String(), info: Type.String() });
 
-export const ResetAnswer = Type.Object({ response: Type.String(), resetting: Type.Boolean(), instanceId: Type.String() });
+/** Also beside the error when a reset is refused. */
+export const resetFields = {
+  resetting: Type.Boolean(),
+  instanceId: Type.String(),
+  queuedRecoveryAttempted: Type.Boolean({ description: 'Messages of the asynchronous queue wait and are sent after the restart' }),
+};
+export const ResetAnswer = Type.Object({ response: Type.String(), ...resetFields });
 
 export const DeletedAnswer = Type.Object({ response: Type.String(), info: Type.String() });
 
@@ -60,9 +98,12 @@ export const AdminFieldsBody = Type.Object({
 });
 
 export const PresenceBody = Type.Object({
-  presence: Type.Unsafe<'available' | 'unavailable'>({ type: 'string', enum: ['available', 'unavailable'] }),
+  presence: OneOf(['available', 'unavailable']),
 });
 export const PresenceAnswer = Type.Object({ response: Type.String() });
+
+/** Beside the error of a rotation that came too early; Unix milliseconds. */
+export const cooldownFields = fields('last_rotated_at next_rotation_at retry_after_ms', Type.Integer());
 
 const rotated = { success: Type.Boolean(), message: Type.String(), timestamp: Type.Integer({ description: 'Unix milliseconds' }) };
 

@@ -1,8 +1,42 @@
 /** Shapes of messages: sends, the queue, queries. */
 import { Type } from 'typebox';
-import { Count, fields, Flag, LooseText, optional, ref, Text } from './common.ts';
+import { Count, fields, Flag, FreeObject, LooseText, OneOf, optional, ref, Text, TextOrNull } from './common.ts';
 
 const Free = Type.Unsafe<unknown>({ description: 'object or text' });
+
+const messageExample = {
+  id: 'r1a2b3c4',
+  messageid: '3EB0538DA65A59F6D8A251',
+  chatid: '5511999999999@s.whatsapp.net',
+  sender: '5511988887777@s.whatsapp.net',
+  senderName: 'Shop',
+  sender_pn: '5511988887777@s.whatsapp.net',
+  sender_lid: '100000000000001@lid',
+  isGroup: false,
+  fromMe: true,
+  messageType: 'Conversation',
+  source: 'web',
+  messageTimestamp: 1_770_146_178_000,
+  status: 'Sent',
+  text: 'Hello',
+  quoted: '',
+  edited: '',
+  reaction: '',
+  vote: '',
+  convertOptions: '',
+  buttonOrListid: '',
+  owner: '5511988887777',
+  error: '',
+  content: 'Hello',
+  wasSentByApi: true,
+  sendFunction: '/send/text',
+  sendPayload: { number: '5511999999999', text: 'Hello' },
+  fileURL: '',
+  send_folder_id: '',
+  track_source: 'crm',
+  track_id: 'order 7',
+  ai_metadata: {},
+};
 
 export const Message = Type.Object(
   {
@@ -11,15 +45,24 @@ export const Message = Type.Object(
        error sendFunction fileURL send_folder_id track_source track_id`,
       Type.String(),
     ),
-    ...fields('sender_pn sender_lid', Type.Unsafe<string | null>({ type: ['string', 'null'] })),
+    ...fields('sender_pn sender_lid', TextOrNull()),
     ...fields('isGroup fromMe wasSentByApi', Type.Boolean()),
     messageTimestamp: Type.Integer({ description: 'Unix milliseconds' }),
     content: Free,
     sendPayload: Free,
-    ai_metadata: Type.Object({}, { additionalProperties: true }),
+    ai_metadata: FreeObject('Of messages that an agent wrote'),
   },
-  { $id: 'Message' },
+  { $id: 'Message', examples: [messageExample] },
 );
+
+/** Whom a message goes to. */
+const Recipient = Type.Unsafe<string | number>({
+  type: ['string', 'number'],
+  minLength: 1,
+  maxLength: 128,
+  description: 'Digits with country code, or an id with its suffix',
+  examples: ['5511999999999'],
+});
 
 /** Common to all sends. */
 const sendOptions = {
@@ -35,8 +78,8 @@ const sendOptions = {
 };
 
 export const SendTextBody = Type.Object({
-  number: LooseText(128, 'Digits with country code, or a jid with its suffix', 1),
-  text: Type.String({ minLength: 1, maxLength: 65_536, description: 'Text, with placeholders such as {{name}}' }),
+  number: Recipient,
+  text: Type.String({ minLength: 1, maxLength: 65_536, description: 'Text, with placeholders such as {{name}}', examples: ['Hello'] }),
   linkPreview: optional(Flag('Show a preview of the first link')),
   linkPreviewTitle: optional(Text(1000, 'Title of the preview instead of the fetched one')),
   linkPreviewDescription: optional(Text(4000, 'Description of the preview')),
@@ -46,15 +89,20 @@ export const SendTextBody = Type.Object({
 });
 
 export const SentAnswer = Type.Intersect([
-  ref('Message'),
-  Type.Object({ response: Type.Object({ status: Type.String({ examples: ['success'] }), message: Type.String() }) }),
+  ref(Message),
+  Type.Object({
+    response: Type.Object({
+      status: Type.String({ examples: ['success'] }),
+      message: Type.String({ examples: ['Message sent successfully'] }),
+    }),
+  }),
 ]);
 
 export const QueueAnswer = Type.Object({
   response: Type.String(),
   instanceId: Type.String(),
   queue: Type.Object({
-    status: Type.Unsafe<string>({ type: 'string', enum: ['idle', 'processing', 'waiting_connection', 'resetting'] }),
+    status: OneOf(['idle', 'processing', 'waiting_connection', 'resetting']),
     pending: Type.Integer(),
     ...fields('processingNow acceptingNewMessages sessionReady resetting', Type.Boolean()),
   }),
@@ -81,6 +129,6 @@ export const FindMessagesBody = Type.Object({
 
 export const MessagesAnswer = Type.Object({
   ...fields('returnedMessages limit offset nextOffset', Type.Integer()),
-  messages: Type.Array(ref('Message')),
+  messages: Type.Array(ref(Message)),
   hasMore: Type.Boolean(),
 });

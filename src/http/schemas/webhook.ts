@@ -1,7 +1,7 @@
 /** Shapes of webhooks and of their error history. */
 import { Type } from 'typebox';
 import { eventTypes, messageFilters } from '#actors/gateway.ts';
-import { fields, Flag, optional, ref, Text } from './common.ts';
+import { fields, Flag, OneOf, optional, ref, Text } from './common.ts';
 
 const names = (known: readonly string[], description: string) =>
   Type.Array(Type.String({ maxLength: 64, examples: [known[0]] }), { maxItems: 64, description: `${description}: ${known.join(', ')}` });
@@ -45,13 +45,26 @@ export const Webhook = Type.Object(
     headerNames: optional(Type.Array(Type.String(), { description: 'Names of the headers of its own; their values are not shown' })),
     secret: optional(Type.String({ description: 'Only in the answer to the request that made it' })),
   },
-  { $id: 'Webhook' },
+  {
+    $id: 'Webhook',
+    examples: [
+      {
+        id: 'r99887766554433',
+        enabled: true,
+        url: 'https://example.com/hook',
+        events: ['messages', 'connection'],
+        excludeMessages: ['wasSentByApi'],
+        addUrlEvents: false,
+        addUrlTypesMessages: false,
+      },
+    ],
+  },
 );
 
-export const WebhookAnswer = ref('Webhook');
+export const WebhookAnswer = ref(Webhook);
 export const WebhooksAnswer = Type.Array(WebhookAnswer);
 
-const Url = Text(2048, 'Address of the receiver, http or https');
+const Url = Type.String({ maxLength: 2048, description: 'Address of the receiver, http or https', examples: ['https://example.com/hook'] });
 
 export const WebhookBody = Type.Object({
   id: optional(Text(64, 'For update and delete')),
@@ -61,13 +74,18 @@ export const WebhookBody = Type.Object({
   excludeMessages: optional(Filters),
   ...addressing,
   ...privacy,
-  action: optional(Type.Unsafe<'add' | 'update' | 'delete' | ''>({ type: 'string', enum: ['add', 'update', 'delete', ''] })),
+  action: optional(OneOf(['add', 'update', 'delete', ''])),
 });
 
 /** Of names that nobody knows alone nothing would ever be delivered. */
 const KnownEvents = Type.Unsafe<string[]>({ ...Events, contains: { enum: [...eventTypes, 'All', 'all'] } });
 
-const WebUrl = Type.String({ maxLength: 2048, pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^\\s]+$', description: 'an http or https address' });
+const WebUrl = Type.String({
+  maxLength: 2048,
+  pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^\\s]+$',
+  description: 'An http or https address',
+  examples: ['https://example.com/hook'],
+});
 
 export const GlobalWebhookBody = Type.Object({
   url: WebUrl,
@@ -80,9 +98,9 @@ export const GlobalWebhookBody = Type.Object({
 export const ErrorsAnswer = Type.Array(
   Type.Object({
     ...fields('created url event message_type error', Type.String()),
-    type: Type.Unsafe<string>({ type: 'string', enum: ['local', 'global'] }),
-    status_code: Type.Integer({ description: 'only when the receiver gave one' }),
+    type: OneOf(['local', 'global']),
+    status_code: optional(Type.Integer({ description: 'Only when the receiver gave one', examples: [502] })),
     attempts: Type.Integer(),
-    payload: Type.Object({}, { additionalProperties: true }),
+    payload: Type.Unsafe<unknown>({ type: 'object', additionalProperties: true, description: 'The body that was posted' }),
   }),
 );

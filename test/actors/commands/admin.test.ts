@@ -46,7 +46,7 @@ test('admin: a second rotation within the cooldown is told to wait, even when bo
   const [lost] = both.filter((result) => !result.ok);
   assert.ok(won?.ok && admin.isAdmin(won.value));
   assert.ok(lost && !lost.ok);
-  assert.deepEqual([lost.refusal.reason, lost.refusal.retryAfter], ['capped', 3600]);
+  assert.deepEqual([lost.refusal.reason, lost.refusal.retryAfter], ['limited', 3600]);
   assert.deepEqual(lost.refusal.pause, { from: time.now(), to: time.now() + cooldown });
   await time.pass(cooldown);
   assert.ok((await admin.rotateAdminToken()).ok);

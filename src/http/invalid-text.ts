@@ -4,7 +4,7 @@ import type { FastifySchemaValidationError } from 'fastify';
 /**
  * Fixed texts of a route, most exact first: `<field>:<keyword>`, `<field>`, `*`. The field of a missing one is its own name.
  */
-export type Complaints = Readonly<Record<string, string>>;
+export type InvalidTexts = Readonly<Record<string, string>>;
 
 const typeWords: Readonly<Record<string, string>> = {
   string: 'a text',
@@ -41,7 +41,7 @@ const fieldOf = ({ keyword, instancePath, params }: FastifySchemaValidationError
   return `${path === '' ? '' : `${path}.`}${String(params['missingProperty'])}`;
 };
 
-export const complaintOf = (findings: readonly FastifySchemaValidationError[], part: string, fixed: Complaints = {}): string => {
+export const invalidText = (findings: readonly FastifySchemaValidationError[], part: string, fixed: InvalidTexts = {}): string => {
   const finding = findings[0];
   if (finding === undefined) return fixed['*'] ?? `the ${part} is not valid`;
   const { keyword, params } = finding;

@@ -1,0 +1,86 @@
+/** Makes a route of the server out of a row. What is missing or wrong in a row ends the start. */
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
+import type { Gateway } from '#actors/gateway.ts';
+import { credentials } from './auth.ts';
+import { sendRefusal } from './errors.ts';
+import { lenientReader } from './lenient.ts';
+import { documentedSchema, type SharedSchemas } from './openapi.ts';
+import type { Route } from './route.ts';
+
+const namesIn = (url: string): readonly string[] => [...url.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
+
+const propertiesOf = (schema: unknown): readonly string[] =>
+  Object.keys((schema as { readonly properties?: object } | undefined)?.properties ?? {});
+
+/** Why a row cannot be offered; null when it can. */
+const faultOf = (spec: Route, url: string): string | null => {
+  if (!Object.hasOwn(credentials, spec.credential ?? '')) return 'names no credential; a route that everybody may call says `none`';
+  if (!spec.operationId) return 'has no operationId';
+  const [given, wanted] = [propertiesOf(spec.params).toSorted().join(), namesIn(url).toSorted().join()];
+  return given === wanted ? null : `has the path parameters "${wanted}" and describes "${given}"`;
+};
+
+type Hook = (request: FastifyRequest, reply: FastifyReply, next: () => void) => void;
+
+/** What happens to the input before it is checked: it is reduced to what counts, then read leniently. */
+const inputHooks = ({ relevantFields, params, query, body }: Route): Hook[] => {
+  const hooks: Hook[] = [];
+  if (relevantFields !== undefined) {
+    hooks.push((request, _reply, next) => {
+      request.body = relevantFields(request.body as Record<string, unknown>);
+      next();
+    });
+  }
+  const [readParams, readQuery, readBody] = [lenientReader(params), lenientReader(query), lenientReader(body)];
+  if (readParams ?? readQuery ?? readBody) {
+    hooks.push((request, _reply, next) => {
+      if (readParams !== null) request.params = readParams(request.params);
+      if (readQuery !== null) request.query = readQuery(request.query);
+      if (readBody !== null) request.body = readBody(request.body);
+      next();
+    });
+  }
+  return hooks;
+};
+
+const configOf = ({ credential, invalidTexts, failureText }: Route) => ({
+  credential,
+  ...(invalidTexts === undefined ? {} : { invalidTexts }),
+  ...(failureText === undefined ? {} : { failureText }),
+});
+
+/** What every route is made with. */
+export interface RouteContext {
+  readonly gateway: Gateway;
+  readonly now: () => number;
+  readonly shared: SharedSchemas;
+}
+
+export const addRoute = (app: FastifyInstance, spec: Route, { gateway, now, shared }: RouteContext): void => {
+  const preValidation = inputHooks(spec);
+  const usual = spec.status ?? 200;
+  for (const [index, address] of spec.on.entries()) {
+    const [method, url] = address.split(' ') as [HTTPMethods, string];
+    const fault = faultOf(spec, url);
+    if (fault !== null) throw new Error(`the route ${address} ${fault}`);
+    app.route({
+      method,
+      url,
+      schema: documentedSchema(spec, index, shared),
+      config: configOf(spec),
+      preValidation,
+      ...(spec.bodyLimit === undefined ? {} : { bodyLimit: spec.bodyLimit }),
+      // A stream has no end that an answer to HEAD could tell of.
+      exposeHeadRoute: method === 'GET' && spec.produces === undefined,
+      handler: async (request, reply) => {
+        const { instanceId: id, params, body, query } = request;
+        const call = { gateway, now: now(), id, params, body, query, request, reply };
+        const outcome = await spec.run(call);
+        if (outcome === null || reply.sent) return;
+        if (!outcome.ok) return sendRefusal(reply, outcome.refusal, spec.refusals?.[outcome.refusal.reason], call);
+        void reply.code(outcome.status ?? usual);
+        return outcome.value;
+      },
+    });
+  }
+};

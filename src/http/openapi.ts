@@ -1,0 +1,105 @@
+/** What the documents say of a row: parameters, bodies with examples, and every error with the texts that it can have. */
+import { type TSchema, Type } from 'typebox';
+import { type Reason, reasons } from '#actors/gateway.ts';
+import { credentials } from './auth.ts';
+import { refusalTable, unexpectedText } from './errors.ts';
+import { exampleOf, type SharedSchemas } from './examples.ts';
+import type { Method, RefusalAnswer, Refusals, Route } from './route.ts';
+import { ErrorBody, PlatformErrorBody } from './schemas/errors.ts';
+import { ref } from './schemas/common.ts';
+
+export type { SharedSchemas } from './examples.ts';
+
+/** One way in which an error comes about. */
+interface ErrorCase {
+  readonly status: number;
+  readonly text: string;
+  readonly reason?: Reason;
+  readonly fields?: RefusalAnswer['fields'];
+}
+
+const methodOf = ({ on }: Route): Method => on[0].split(' ')[0] as Method;
+
+const denialsOf = ({ credential }: Route): readonly ErrorCase[] => {
+  const wanted = credentials[credential];
+  return wanted === null ? [] : [wanted.missing, wanted.wrong];
+};
+
+/** What goes wrong before `run` is called, and what may go wrong in any. */
+const usualErrors = (spec: Route): readonly ErrorCase[] => {
+  const takes = spec.params ?? spec.query ?? spec.body;
+  const hasBody = methodOf(spec) !== 'GET';
+  return [
+    ...denialsOf(spec),
+    ...(takes || hasBody ? [{ status: 400, text: Object.values(spec.invalidTexts ?? {})[0] ?? 'the body is not valid JSON' }] : []),
+    ...(hasBody ? [{ status: 413, text: 'the body is too large' }] : []),
+    ...(hasBody ? [{ status: 415, text: 'the body must be JSON, with the header Content-Type: application/json' }] : []),
+    { status: 500, text: spec.failureText ?? unexpectedText },
+    ...(spec.credential === 'none' ? [] : [{ status: 503, text: refusalTable.unavailable.text }]),
+  ];
+};
+
+const refusalErrors = (refusals: Refusals): readonly ErrorCase[] =>
+  reasons.flatMap((reason) => {
+    const special = refusals[reason];
+    if (special === undefined) return [];
+    const usual = refusalTable[reason];
+    const [status, text] = [special.status ?? usual.status, special.text ?? special.example ?? usual.text];
+    return [{ status, text, reason, ...(special.fields === undefined ? {} : { fields: special.fields }) }];
+  });
+
+/** Fields beside `error` are there only for some causes of a status, so they are optional. */
+const errorSchema = (cases: readonly ErrorCase[]): TSchema => {
+  const body = cases.some(({ reason }) => reason === 'refused') ? ref(PlatformErrorBody) : ref(ErrorBody);
+  const fields = Object.assign({}, ...cases.map((one) => one.fields ?? {})) as Record<string, TSchema>;
+  if (Object.keys(fields).length === 0) return body;
+  return Type.Intersect([
+    body,
+    Type.Object(Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, Type.Optional(schema)]))),
+  ]);
+};
+
+const errorResponses = (spec: Route): Readonly<Record<number, object>> => {
+  const cases = [...usualErrors(spec), ...refusalErrors(spec.refusals ?? {})];
+  const statuses = [...new Set(cases.map(({ status }) => status))].toSorted((a, b) => a - b);
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const own = cases.filter((one) => one.status === status);
+      const texts = [...new Set(own.map(({ text }) => text))];
+      const examples = Object.fromEntries(texts.map((text, index) => [`case${index + 1}`, { value: { error: text } }]));
+      return [status, { description: texts.join('; '), content: { 'application/json': { schema: errorSchema(own), examples } } }];
+    }),
+  );
+};
+
+const successResponses = (spec: Route, shared: SharedSchemas): Readonly<Record<number, object>> => {
+  const usual = spec.status ?? 200;
+  const headers = Object.fromEntries(
+    Object.entries(spec.headers ?? {}).map(([name, description]) => [name, { type: 'string', description }]),
+  );
+  return Object.fromEntries(
+    [[usual, spec.answer] as const, ...Object.entries(spec.also ?? {})].map(([status, schema]) => {
+      const given = Number(status) === usual ? spec.examples?.answer : undefined;
+      const content = { [spec.produces ?? 'application/json']: { schema, example: given ?? exampleOf(schema, shared) } };
+      return [status, { description: spec.summary, content, ...(spec.headers === undefined ? {} : { headers }) }];
+    }),
+  );
+};
+
+const securityOf = ({ credential }: Route) => {
+  const wanted = credentials[credential];
+  return wanted === null ? [] : [{ [wanted.where === 'query' ? 'stream' : wanted.name]: [] }];
+};
+
+/** The schema of a route for the server, which checks input by it, and for the documents. Further names of a row are marked as deprecated. */
+export const documentedSchema = (spec: Route, index: number, shared: SharedSchemas) => ({
+  operationId: index === 0 ? spec.operationId : `${spec.operationId}Alias${index}`,
+  tags: [spec.tag],
+  summary: spec.summary,
+  security: securityOf(spec),
+  ...(index === 0 ? {} : { deprecated: true }),
+  ...(spec.params === undefined ? {} : { params: spec.params }),
+  ...(spec.query === undefined ? {} : { querystring: spec.query }),
+  ...(spec.body === undefined ? {} : { body: { ...spec.body, examples: [spec.examples?.body ?? exampleOf(spec.body, shared)] } }),
+  response: { ...successResponses(spec, shared), ...errorResponses(spec) },
+});

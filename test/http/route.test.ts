@@ -1,0 +1,132 @@
+/** What a row of the table of routes can say, tried with rows of its own. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { Type } from 'typebox';
+import { refuse } from '#actors/gateway.ts';
+import { buildApp } from '#src/http/app.ts';
+import { done } from '#src/http/outcome.ts';
+import { answered, type Route, route } from '#src/http/route.ts';
+import { createFakeGateway } from '#test/fakes/gateway.ts';
+import { asInstance, optionsWith } from './setup.ts';
+
+const common = { operationId: 'tried', credential: 'instance', tag: 'server', summary: 'Try a row' } as const;
+
+const Answer = Type.Object({ ok: Type.Boolean() });
+
+const appWith = async (t: TestContext, ...rows: readonly Route[]) => {
+  const app = await buildApp(createFakeGateway(), optionsWith({}), rows);
+  t.after(() => app.close());
+  return app;
+};
+
+test('row: path parameters are handed over and checked, and the documents name them', async (t) => {
+  const app = await appWith(
+    t,
+    route({
+      ...common,
+      on: ['PUT /tried/:id'],
+      params: Type.Object({ id: Type.Integer({ minimum: 1 }) }),
+      query: Type.Object({ all: Type.Optional(Type.Boolean()) }),
+      answer: Type.Object({ id: Type.Integer(), all: Type.Boolean() }),
+      run: ({ params, query }) => done({ id: params.id, all: query.all ?? false }),
+    }),
+  );
+  const put = (url: string) => app.inject({ method: 'PUT', url, headers: asInstance });
+  assert.deepEqual((await put('/tried/7?all=true')).json(), { id: 7, all: true });
+  const wrong = await put('/tried/0');
+  assert.deepEqual([wrong.statusCode, wrong.json()], [400, { error: 'id must be at least 1' }]);
+  const { paths } = (await app.inject({ url: '/openapi.json' })).json();
+  const { parameters } = paths['/tried/{id}'].put;
+  assert.deepEqual(
+    parameters.map((one: { name: string; in: string; required: boolean }) => [one.name, one.in, one.required]),
+    [
+      ['all', 'query', false],
+      ['id', 'path', true],
+    ],
+  );
+});
+
+test('row: a success has the status of the row, or the one that was picked', async (t) => {
+  const Partly = Type.Object({ failed: Type.Array(Type.String()) });
+  const app = await appWith(
+    t,
+    route({ ...common, on: ['POST /later'], answer: Answer, status: 202, run: () => done({ ok: true }) }),
+    route({
+      ...common,
+      operationId: 'partly',
+      on: ['POST /partly'],
+      body: Type.Object({ fail: Type.Boolean() }),
+      answer: Answer,
+      also: { 207: Partly },
+      run: ({ body }) => (body.fail ? answered(207, { failed: ['a'] }) : done({ ok: true })),
+    }),
+  );
+  const post = async (url: string, payload: object) => {
+    const reply = await app.inject({ method: 'POST', url, headers: asInstance, payload });
+    return [reply.statusCode, reply.json()];
+  };
+  assert.deepEqual(await post('/later', {}), [202, { ok: true }]);
+  assert.deepEqual(await post('/partly', { fail: 'false' }), [200, { ok: true }]);
+  assert.deepEqual(await post('/partly', { fail: true }), [207, { failed: ['a'] }]);
+  const { paths } = (await app.inject({ url: '/openapi.json' })).json();
+  assert.deepEqual(Object.keys(paths['/later'].post.responses).slice(0, 1), ['202']);
+  assert.ok(paths['/partly'].post.responses['207'].content['application/json'].schema.properties.failed);
+});
+
+test('row: a refusal may have a status, a text and fields of its own', async (t) => {
+  const app = await appWith(
+    t,
+    route({
+      ...common,
+      on: ['POST /refused'],
+      body: Type.Object({ reason: Type.Unsafe<'notFound' | 'conflict' | 'refused'>({ type: 'string' }) }),
+      answer: Answer,
+      refusals: {
+        notFound: { status: 400, text: 'No such thing' },
+        conflict: { fields: { request: Type.String() }, details: (_refusal, { id }) => ({ request: id }) },
+        refused: { status: 400 },
+      },
+      run: ({ body }) => refuse(body.reason, 'the sentence of the gateway', { code: 404 }),
+    }),
+  );
+  const post = async (reason: string) => {
+    const reply = await app.inject({ method: 'POST', url: '/refused', headers: asInstance, payload: { reason } });
+    return [reply.statusCode, reply.json()];
+  };
+  assert.deepEqual(await post('notFound'), [400, { error: 'No such thing' }]);
+  assert.deepEqual(await post('conflict'), [409, { error: 'the sentence of the gateway', request: 'r183e2ef9597845' }]);
+  const quoted = { error: 'the sentence of the gateway', error_source: 'whatsapp_server', provider: 'whatsapp', provider_code: 404 };
+  assert.deepEqual(await post('refused'), [400, quoted]);
+  const { responses } = (await app.inject({ url: '/openapi.json' })).json().paths['/refused'].post;
+  assert.match(responses['400'].description, /No such thing/);
+  assert.ok(JSON.stringify(responses['409']).includes('"request"'));
+});
+
+test('row: a body limit of its own counts instead of the common one', async (t) => {
+  const row = (url: `/${string}`, bodyLimit: number) =>
+    route({ ...common, operationId: url, on: [`POST ${url}`], bodyLimit, answer: Answer, run: () => done({ ok: true }) });
+  const app = await appWith(t, row('/small', 100), row('/large', 10_000_000));
+  const status = async (url: string) =>
+    (await app.inject({ method: 'POST', url, headers: asInstance, payload: { text: 'x'.repeat(2_000_000) } })).statusCode;
+  assert.deepEqual([await status('/small'), await status('/large')], [413, 200]);
+});
+
+const faults: readonly (readonly [title: string, row: object, pattern: RegExp])[] = [
+  ['has no credential', { credential: undefined }, /GET \/faulty names no credential/],
+  ['has a credential that does not exist', { credential: 'nobody' }, /GET \/faulty names no credential/],
+  ['has no operationId', { operationId: '' }, /has no operationId/],
+  ['does not describe its path parameters', { on: ['GET /faulty/:id'] }, /path parameters "id"/],
+  ['describes path parameters that it does not have', { params: Type.Object({ id: Type.String() }) }, /describes "id"/],
+];
+
+for (const [title, part, pattern] of faults) {
+  test(`row: one that ${title} ends the start`, async () => {
+    const row = { ...common, on: ['GET /faulty'], answer: Answer, run: () => done({ ok: true }), ...part } as unknown as Route;
+    await assert.rejects(buildApp(createFakeGateway(), optionsWith({}), [row]), pattern);
+  });
+}
+
+test('row: two rows with one operationId end the start', async () => {
+  const row = (path: `/${string}`) => route({ ...common, on: [`GET ${path}`], answer: Answer, run: () => done({ ok: true }) });
+  await assert.rejects(buildApp(createFakeGateway(), optionsWith({}), [row('/one'), row('/two')]), /operationId "tried" twice/);
+});
