@@ -1,6 +1,6 @@
 /** Chats and labels as they are stored (specification 2.4 and 2.6). */
 
-/** One chat as it is stored (specification 2.4); unique by (instance, chatId). `lead*` and `chatbot*` fields live in `extra` by API name. */
+/** One chat as it is stored (specification 2.4); unique by (instance, chatId). Each field has its line in the table of `src/contract/chat-fields.ts`. */
 export interface Chat {
   readonly id: string;
   readonly chatId: string;
@@ -32,8 +32,8 @@ export interface Chat {
   readonly extra: Readonly<Record<string, unknown>>;
 }
 
-/** What one event told about a chat: only the fields that it names change. */
-export type ChatPatch = { readonly chatId: string } & Partial<Omit<Chat, 'id' | 'chatId' | 'extra'>>;
+/** A partial update: only the fields that it names change. Of `extra` only the named keys change; null takes a key away. */
+export type ChatPatch = { readonly chatId: string } & Partial<Omit<Chat, 'id' | 'chatId'>>;
 
 /** A label as the account's owner defined it. `color` is an index of 0 to 19. */
 export interface Label {

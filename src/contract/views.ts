@@ -1,5 +1,6 @@
 /** The border vocabulary in one place: records of the gateway in, objects with the interface's spellings out. Pure functions. */
-export { chatFields, chatIdOf, chatLabelsView, chatView, contactView, fastChatId, type ChatField, type FieldType } from './chat.ts';
+export { chatFields, chatColumns, emptyChat, type ChatField, type FieldType } from './chat-fields.ts';
+export { chatIdOf, chatLabelsView, chatView, contactView, fastChatId } from './chat.ts';
 export { historyView } from './history.ts';
 export { instanceView } from './instance.ts';
 export { fullLabelId, labelView } from './label.ts';

@@ -208,6 +208,46 @@ test('journal: the last message of a chat only moves forward in time', async () 
   assert.deepEqual([chat?.lastMessageText, chat?.lastMessageTimestamp, chat?.name, chat?.unreadCount], ['new', 2_000, 'Eva', 2]);
 });
 
+test('journal: what another writer stored of a chat survives the next commits, and both count what is unread', async () => {
+  const id = '551100000004@s.whatsapp.net';
+  await commit(arrived(fresh({ chatId: id, text: 'first' })));
+  const beside = `update chat set archived = true, unread_count = unread_count + 5, extra = '{"lead_name":"Lima"}' where chat_id = $1`;
+  await database.admin.rows({ name: '', text: beside }, [id]);
+  await commit(arrived(fresh({ chatId: id, text: 'second' }), { pushName: 'Eva' }));
+  await commit({ kind: 'chat', chat: { chatId: id, extra: { lead_email: 'eva@example.com' } }, create: false });
+  const chat = await storage.chats.get(of.id, id);
+  assert.deepEqual(
+    [chat?.archived, chat?.unreadCount, chat?.lastMessageText, chat?.pushName, chat?.extra],
+    [true, 7, 'second', 'Eva', { lead_name: 'Lima', lead_email: 'eva@example.com' }],
+  );
+});
+
+test('journal: a chat that another writer makes meanwhile is changed, not lost', async () => {
+  const [id, model] = ['551100000005@s.whatsapp.net', '551100000004@s.whatsapp.net'];
+  const ask = (text: string) => ({ name: '', text });
+  const columns = `select column_name as name from information_schema.columns where table_name = 'chat' and column_name not in ('chat_id', 'notes')`;
+  const copied = (await database.admin.rows<{ name: string }>(ask(columns), [])).map(({ name }) => name).join(', ');
+  const { waiting } = await database.admin.transaction(async (runner) => {
+    const beside = `insert into chat (chat_id, notes, ${copied}) select $1, 'made beside', ${copied} from chat where chat_id = $2`;
+    await runner.rows(ask(beside), [id, model]);
+    const committing = commit(arrived(fresh({ chatId: id, text: 'after' })));
+    const blocked = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+    while ((await runner.rows(ask(blocked), [])).length === 0);
+    return { waiting: committing };
+  });
+  assert.equal((await waiting).events.length, 1);
+  const chat = await storage.chats.get(of.id, id);
+  assert.deepEqual([chat?.lastMessageText, chat?.notes], ['after', 'made beside']);
+});
+
+test('journal: fields of a lead are merged one by one, and null takes one away', async () => {
+  const id = '551100000006@s.whatsapp.net';
+  const patch = (extra: object): Entry => ({ kind: 'chat', chat: { chatId: id, extra: { ...extra } }, create: true });
+  await commit(patch({ lead_name: 'Ana', lead_tags: ['hot'] }));
+  await commit(patch({ lead_status: 'won' }), patch({ lead_name: 'Eva', lead_tags: null }));
+  assert.deepEqual((await storage.chats.get(of.id, id))?.extra, { lead_name: 'Eva', lead_status: 'won' });
+});
+
 test('journal: a patch changes the chat that is there and makes one only when asked to', async () => {
   const id = '123456@g.us';
   await commit({ kind: 'chat', chat: { chatId: id, name: 'Team' }, create: false });

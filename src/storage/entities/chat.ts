@@ -1,6 +1,19 @@
-/** The table of chats. */
+/** The table of chats, made of the table of their fields. */
 import { defineEntity, p } from '@mikro-orm/core';
+import { chatColumns, type FieldType } from '#src/contract/views.ts';
 import { ofInstance, time } from './instance.ts';
+
+const properties = { text: () => p.text(), number: time, boolean: () => p.boolean(), list: () => p.array() } satisfies Record<
+  FieldType,
+  () => object
+>;
+
+/** No unit of work touches a chat, so that only the names matter to the compiler. */
+type Properties = Readonly<Record<keyof typeof chatColumns, ReturnType<typeof p.text>>>;
+
+const { chatId: _key, ...fields } = Object.fromEntries(
+  Object.entries(chatColumns).map(([key, type]) => [key, properties[type]()]),
+) as unknown as Properties;
 
 export const ChatEntity = defineEntity({
   name: 'Chat',
@@ -8,31 +21,7 @@ export const ChatEntity = defineEntity({
   properties: {
     instance: () => ofInstance().primary(),
     chatId: p.text().primary(),
-    id: p.text(),
-    chatLid: p.text(),
-    isGroup: p.boolean(),
-    phone: p.text(),
-    name: p.text(),
-    contactName: p.text(),
-    pushName: p.text(),
-    image: p.text(),
-    imagePreview: p.text(),
-    archived: p.boolean(),
-    blocked: p.boolean(),
-    pinned: p.boolean(),
-    groupAdmin: p.boolean(),
-    groupAnnounce: p.boolean(),
-    groupCommunity: p.boolean(),
-    groupMember: p.boolean(),
-    ephemeralExpiration: time(),
-    muteEndTime: time(),
-    labels: p.array(),
-    notes: p.text(),
-    unreadCount: time(),
-    lastMessageText: p.text(),
-    lastMessageType: p.text(),
-    lastMessageSender: p.text(),
-    lastMessageTimestamp: time(),
+    ...fields,
     extra: p.json<Readonly<Record<string, unknown>>>(),
   },
   indexes: [{ name: 'chat_by_time', properties: ['instance', 'lastMessageTimestamp', 'chatId'] }],

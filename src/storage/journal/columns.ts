@@ -1,5 +1,6 @@
 /** How messages and chats stand in their tables: one list of columns each, from which the statements are made. */
-import type { Chat, Message } from '#actors/model.ts';
+import type { Message } from '#actors/model.ts';
+import { chatColumns as chatTable, type FieldType } from '#src/contract/views.ts';
 import { jsonText } from '../postgres/texts.ts';
 
 type SqlType = 'text' | 'bigint' | 'boolean' | 'jsonb' | 'bytea' | 'text[]';
@@ -48,33 +49,10 @@ const messageColumns: Readonly<Record<keyof StoredMessage, SqlType>> = {
   deletedAt: 'bigint',
 };
 
-const chatColumns: Readonly<Record<keyof Chat, SqlType>> = {
-  id: 'text',
-  chatId: 'text',
-  chatLid: 'text',
-  isGroup: 'boolean',
-  phone: 'text',
-  name: 'text',
-  contactName: 'text',
-  pushName: 'text',
-  image: 'text',
-  imagePreview: 'text',
-  archived: 'boolean',
-  blocked: 'boolean',
-  pinned: 'boolean',
-  groupAdmin: 'boolean',
-  groupAnnounce: 'boolean',
-  groupCommunity: 'boolean',
-  groupMember: 'boolean',
-  ephemeralExpiration: 'bigint',
-  muteEndTime: 'bigint',
-  labels: 'text[]',
-  notes: 'text',
-  unreadCount: 'bigint',
-  lastMessageText: 'text',
-  lastMessageType: 'text',
-  lastMessageSender: 'text',
-  lastMessageTimestamp: 'bigint',
+const typeOf: Readonly<Record<FieldType, SqlType>> = { text: 'text', number: 'bigint', boolean: 'boolean', list: 'text[]' };
+
+const chatColumns: Readonly<Record<string, SqlType>> = {
+  ...Object.fromEntries(Object.entries(chatTable).map(([key, type]) => [key, typeOf[type]])),
   extra: 'jsonb',
 };
 
@@ -110,53 +88,96 @@ const inSql: Readonly<Record<SqlType, string | null>> = {
   'text[]': `'[]'`,
 };
 
+type Columns = Readonly<Record<string, SqlType>>;
+
+/** Lists and JSON travel as JSON text, since an array of arrays would need lists of one length. */
+const sentAs = (type: SqlType): string => (type === 'jsonb' || type === 'text[]' ? 'text' : type);
+
+/** The value of its column out of what was sent. */
+const received = (type: SqlType, sql: string): string => {
+  if (type === 'text[]') return `array(select jsonb_array_elements_text(${sql}::jsonb))`;
+  return type === 'jsonb' ? `${sql}::jsonb` : sql;
+};
+
 /**
- * A set of rows as parameters: one array for each column, beginning with parameter `first`. An array is read ten times faster than the same
- * values in JSON. What has no array of its own travels as JSON text. Most columns of most rows hold nothing, so that a column without any value
- * is not written at all (a third of what a commit costs on this side). There are no rows when `owned` of the statement has none: whoever lost the
- * instance writes nothing.
+ * `unsaid`: what a field without a value is sent as, and what a column is not sent for when no row has anything else. There are no rows when `owned`
+ * of the statement has none: whoever lost the instance writes nothing.
  */
-export const makeRowSet = (columns: Readonly<Record<string, SqlType>>, first: number) => {
+const rowSet = (columns: Columns, first: number, unsaid: Readonly<Record<SqlType, unknown>>) => {
   const fields = Object.entries(columns);
-  const value = (field: string): string => {
-    const type = columns[field] ?? 'text';
-    const plain = `fresh.${columnOf(field)}`;
-    const given = inSql[type] === null ? plain : `coalesce(${plain}, ${inSql[type]})`;
-    if (type === 'text[]') return `array(select jsonb_array_elements_text(${given}::jsonb))`;
-    return type === 'jsonb' ? `${given}::jsonb` : given;
-  };
-  const arrays = fields.map(([, type], at) => `$${first + at}::${type === 'jsonb' || type === 'text[]' ? 'text' : type}[]`).join(', ');
+  const arrays = fields.map(([, type], at) => `$${first + at}::${sentAs(type)}[]`).join(', ');
   return {
     next: first + fields.length,
     columns: listOf(columns, columnOf),
-    value,
-    values: listOf(columns, value),
     from: `(select * from unnest(${arrays}) with ordinality where exists (select from owned)) as fresh (${listOf(columns, columnOf)}, position)`,
     /** The array of one column, to be asked for by `any`: an estimate of a join alone may lead to a scan of all rows. */
     array: (field: string) => `$${first + fields.findIndex(([name]) => name === field)}::text[]`,
     parameters: (rows: readonly object[]): readonly (readonly unknown[] | null)[] =>
       fields.map(([field, type]) => {
-        const values = rows.map((row) => toParameter((row as Readonly<Record<string, unknown>>)[field], type));
-        return values.every((one) => one === defaults[type]) ? null : values;
+        const nothing = unsaid[type];
+        const values = rows.map((row) => {
+          const value = (row as Readonly<Record<string, unknown>>)[field];
+          return value === undefined ? nothing : toParameter(value, type);
+        });
+        return values.every((one) => one === nothing) ? null : values;
       }),
   };
 };
 
-/** Inserts; $1 is the instance, $2 its epoch. Messages get their order of arrival from the order of the rows. */
-export const messageRows = (first: number) => {
-  const rows = makeRowSet(messageColumns, first);
+/**
+ * A set of rows as parameters: one array for each column, beginning with parameter `first`. An array is read ten times faster than the same
+ * values in JSON. Most columns of most rows hold nothing, so that a column without any value is not written at all (a third of what a commit
+ * costs on this side).
+ */
+export const makeRowSet = (columns: Columns, first: number) => {
+  const value = (field: string): string => {
+    const type = columns[field] ?? 'text';
+    const sent = `fresh.${columnOf(field)}`;
+    return received(type, inSql[type] === null ? sent : `coalesce(${sent}, ${inSql[type]})`);
+  };
+  return { ...rowSet(columns, first, defaults), value, values: listOf(columns, value) };
+};
+
+/** Inserts; $1 is the instance, $2 its epoch. Rows get their order of arrival from the order in which they are given. */
+const insertRows = (table: string, columns: Columns) => (first: number) => {
+  const rows = makeRowSet(columns, first);
   return {
     ...rows,
-    sql: `insert into message (instance_id, ${rows.columns}) select $1, ${rows.values} from ${rows.from} order by position`,
+    sql: `insert into ${table} (instance_id, ${rows.columns}) select $1, ${rows.values} from ${rows.from} order by position`,
   };
 };
 
-const replaced = listOf(without(chatColumns, ['id', 'chatId']), (field) => `${columnOf(field)} = excluded.${columnOf(field)}`);
+export const messageRows = insertRows('message', messageColumns);
+/** A chat that somebody else made meanwhile is a conflict. */
+export const newChatRows = insertRows('chat', chatColumns);
 
-export const chatRows = (first: number) => {
-  const rows = makeRowSet(chatColumns, first);
-  const insert = `insert into chat (instance_id, ${rows.columns}) select $1, ${rows.values} from ${rows.from}`;
-  return { ...rows, sql: `${insert} on conflict (instance_id, chat_id) do update set ${replaced}` };
+const noChange: typeof defaults = { text: null, bigint: null, boolean: null, jsonb: null, bytea: null, 'text[]': null };
+
+const changedTo = (field: string, type: SqlType): string => {
+  const [sent, kept] = [`fresh.${columnOf(field)}`, `chat.${columnOf(field)}`];
+  switch (type) {
+    case 'jsonb':
+      return `case when ${sent} is null then ${kept} else jsonb_strip_nulls(${kept} || ${received(type, sent)}) end`;
+    case 'text[]':
+      return `case when ${sent} is null then ${kept} else ${received(type, sent)} end`;
+    default:
+      return `coalesce(${sent}, ${kept})`;
+  }
+};
+
+const changeable = without(chatColumns, ['id', 'chatId']);
+
+/**
+ * Partial updates of chats; $1 is the instance, $2 its epoch. A field that a row does not have stays as it is stored, a key of `extra` that is null goes,
+ * and `unreadAdded` is counted on top of what is stored, so that whoever writes beside the journal loses nothing.
+ */
+export const chatChangeRows = (first: number) => {
+  const rows = rowSet({ chatId: 'text', ...changeable, unreadAdded: 'bigint' }, first, noChange);
+  const added = (field: string): string => (field === 'unreadCount' ? ` + coalesce(fresh."unread_added", 0)` : '');
+  const changes = listOf(changeable, (field, type) => `${columnOf(field)} = ${changedTo(field, type)}${added(field)}`);
+  const sql = `update chat set ${changes} from ${rows.from}
+    where chat.instance_id = $1 and chat.chat_id = any(${rows.array('chatId')}) and chat.chat_id = fresh.chat_id`;
+  return { ...rows, sql };
 };
 
 /** Every value gets the type of its column, since one broken value would block everything behind it. */

@@ -1,9 +1,9 @@
 /**
- * What the journal wrote a moment ago, so that the steps of a send (queued, then sent) and the messages of a lively chat need not ask the database
- * for what it was just told. A message that arrives counts as new; when it is not, its row is refused, and the journal asks after all.
+ * What the journal wrote within the last seconds. The steps of a send (queued, then sent) and the messages of a lively chat then need no read.
+ * A message that arrives counts as new. When it is not, the database refuses its row, and the journal reads and tries again.
  *
- * An instance's rows have one writer. Should another one write (a node that took the instance over and gave it back), what is kept here has
- * long expired.
+ * Another writer may change a chat that is kept here. The journal writes only the fields that its own entries change, so nothing of the other
+ * writer is lost; events may show the chat without its change until the copy expires.
  */
 import type { Chat, Entry } from '#actors/model.ts';
 import type { StoredMessage } from './columns.ts';
@@ -66,9 +66,9 @@ export const createJournalCache = (now: () => number): JournalCache => {
     keep(instance, known, { freshMessages, changedMessages, chats: changedChats }) {
       const lively = freshMessages.length > 0;
       if (lively) for (const chat of known.chats) chats.put(`${instance} ${chat.chatId}`, chat);
-      for (const chat of changedChats) {
-        const key = `${instance} ${chat.chatId}`;
-        if (lively || chats.has(key)) chats.put(key, chat);
+      for (const { after } of changedChats) {
+        const key = `${instance} ${after.chatId}`;
+        if (lively || chats.has(key)) chats.put(key, after);
       }
       for (const message of freshMessages) if (waits(message)) messages.put(`${instance} ${message.messageId}`, message);
       for (const message of changedMessages) messages.drop(`${instance} ${message.messageId}`);

@@ -3,7 +3,7 @@ import { createKeyedMutex } from '#actors/keyed-mutex.ts';
 import type { Chat, Delivery, Entry, GatewayEvent } from '#actors/model.ts';
 import type { Committed, Journal } from '#actors/ports.ts';
 import { concernedBy } from './concerned.ts';
-import { chatFields, chatRows, makeRowSet, messageRows, storedMessageFields, type StoredMessage } from './columns.ts';
+import { chatChangeRows, chatFields, makeRowSet, messageRows, newChatRows, storedMessageFields, type StoredMessage } from './columns.ts';
 import { checkGone, owned, type Owned } from '../ownership.ts';
 import type { Database, Runner, Statement } from '../postgres/database.ts';
 import { isConflict, isOrphan } from '../postgres/failures.ts';
@@ -41,7 +41,13 @@ const changeRows = (first: number) => {
 };
 
 /** What one commit may write, in this order, numbered one after the other behind $1, the instance, and $2, its epoch. */
-const sets = { messages: messageRows, changes: changeRows, chats: chatRows, deliveries: outboxRows } as const;
+const sets = {
+  messages: messageRows,
+  changes: changeRows,
+  newChats: newChatRows,
+  chats: chatChangeRows,
+  deliveries: outboxRows,
+} as const;
 
 type SetName = keyof typeof sets;
 type Rows = Readonly<Record<SetName, readonly object[]>>;
@@ -144,7 +150,10 @@ const writeOutcome = async (
   const rows: Rows = {
     messages: outcome.freshMessages,
     changes: outcome.changedMessages,
-    chats: outcome.chats,
+    newChats: outcome.chats.filter(({ before }) => before === null).map(({ after }) => after),
+    chats: outcome.chats
+      .filter(({ before }) => before !== null)
+      .map(({ after, changes, unreadAdded }) => ({ ...changes, chatId: after.chatId, unreadAdded })),
     deliveries: waiting.map((row) => ({ ...row, size: Buffer.byteLength(row.body) })),
   };
   const write = writes.get(setNames.filter((name) => rows[name].length > 0).join());

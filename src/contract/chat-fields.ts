@@ -1,0 +1,119 @@
+/**
+ * The one table of the fields of a chat. It makes the columns, the entity, the empty value, the filters and the view: a new field is one line here.
+ * A field with a name of the model has a column of its own, which a migration adds; a field without one is kept in the JSON column `extra`.
+ */
+import type { Chat } from '#actors/model.ts';
+
+interface Values {
+  readonly text: string;
+  readonly number: number;
+  readonly boolean: boolean;
+  readonly list: readonly string[];
+}
+
+export type FieldType = keyof Values;
+
+/** Fields of the model by the type of their value. */
+type KeysOf<T extends FieldType> = { [K in keyof Chat]: Chat[K] extends Values[T] ? K : never }[keyof Chat];
+
+/** Fields of the model that have a column of their own. */
+export type ChatKey = Exclude<keyof Chat, 'extra'>;
+
+interface Kept<K extends ChatKey | null> {
+  readonly type: FieldType;
+  /** Name in the model and of the column; null for a field in `extra`, which is kept there by its name in the interface. */
+  readonly key: K;
+}
+
+export type ChatField = Kept<ChatKey | null>;
+
+const column = <T extends FieldType, K extends KeysOf<T> & ChatKey>(type: T, key: K): Kept<K> => ({ type, key });
+const extra = (type: FieldType): Kept<null> => ({ type, key: null });
+
+/** By name in the interface. `wa_fastid` and `owner` are made on the way out; `parent_community` is an object. */
+const table = {
+  id: column('text', 'id'),
+  wa_chatid: column('text', 'chatId'),
+  wa_chatlid: column('text', 'chatLid'),
+  wa_archived: column('boolean', 'archived'),
+  wa_contactName: column('text', 'contactName'),
+  wa_name: column('text', 'pushName'),
+  name: column('text', 'name'),
+  image: column('text', 'image'),
+  imagePreview: column('text', 'imagePreview'),
+  wa_ephemeralExpiration: column('number', 'ephemeralExpiration'),
+  wa_isBlocked: column('boolean', 'blocked'),
+  wa_isGroup: column('boolean', 'isGroup'),
+  wa_isGroup_admin: column('boolean', 'groupAdmin'),
+  wa_isGroup_announce: column('boolean', 'groupAnnounce'),
+  wa_isGroup_community: column('boolean', 'groupCommunity'),
+  wa_isGroup_member: column('boolean', 'groupMember'),
+  wa_isPinned: column('boolean', 'pinned'),
+  wa_label: column('list', 'labels'),
+  wa_notes: column('text', 'notes'),
+  wa_lastMessageTextVote: column('text', 'lastMessageText'),
+  wa_lastMessageType: column('text', 'lastMessageType'),
+  wa_lastMessageSender: column('text', 'lastMessageSender'),
+  wa_lastMsgTimestamp: column('number', 'lastMessageTimestamp'),
+  wa_muteEndTime: column('number', 'muteEndTime'),
+  wa_unreadCount: column('number', 'unreadCount'),
+  phone: column('text', 'phone'),
+  common_groups: extra('text'),
+  lead_name: extra('text'),
+  lead_fullName: extra('text'),
+  lead_email: extra('text'),
+  lead_personalid: extra('text'),
+  lead_status: extra('text'),
+  lead_tags: extra('list'),
+  lead_notes: extra('text'),
+  lead_isTicketOpen: extra('boolean'),
+  lead_assignedAttendant_id: extra('text'),
+  lead_kanbanOrder: extra('number'),
+  lead_field01: extra('text'),
+  lead_field02: extra('text'),
+  lead_field03: extra('text'),
+  lead_field04: extra('text'),
+  lead_field05: extra('text'),
+  lead_field06: extra('text'),
+  lead_field07: extra('text'),
+  lead_field08: extra('text'),
+  lead_field09: extra('text'),
+  lead_field10: extra('text'),
+  lead_field11: extra('text'),
+  lead_field12: extra('text'),
+  lead_field13: extra('text'),
+  lead_field14: extra('text'),
+  lead_field15: extra('text'),
+  lead_field16: extra('text'),
+  lead_field17: extra('text'),
+  lead_field18: extra('text'),
+  lead_field19: extra('text'),
+  lead_field20: extra('text'),
+  chatbot_agentResetMemoryAt: extra('number'),
+  chatbot_lastTrigger_id: extra('text'),
+  chatbot_lastTriggerAt: extra('number'),
+  chatbot_disableUntil: extra('number'),
+} as const;
+
+type InTable = Exclude<(typeof table)[keyof typeof table]['key'], null>;
+
+/** Does not compile when a field of the model has no line in the table. */
+const whole: Readonly<Record<string, ChatField>> & (ChatKey extends InTable ? unknown : never) = table;
+export const chatFields: Readonly<Record<string, ChatField>> = whole;
+
+const emptyValues: Values = { text: '', number: 0, boolean: false, list: Object.freeze([]) };
+
+export const emptyValueOf = ({ type }: ChatField): Values[FieldType] => emptyValues[type];
+
+const rows = Object.entries(chatFields);
+
+/** The fields that have a column, by their name in the model. */
+export const chatColumns = Object.fromEntries(rows.flatMap(([, { type, key }]) => (key === null ? [] : [[key, type]]))) as Readonly<
+  Record<ChatKey, FieldType>
+>;
+
+/** A chat of which nothing is known. */
+export const emptyChat = {
+  ...Object.fromEntries(rows.flatMap(([, field]) => (field.key === null ? [] : [[field.key, emptyValueOf(field)]]))),
+  extra: Object.freeze({}),
+} as unknown as Chat;

@@ -1,0 +1,153 @@
+/** The rules of chats: which fields a patch changes, which name is shown, what is unread. Changes are kept apart from the chats, so that only they are written. */
+import type { Chat, ChatLabel, ChatPatch } from '#actors/model.ts';
+import { emptyChat, fullLabelId } from '#src/contract/views.ts';
+import { keyText } from '../postgres/texts.ts';
+import { isGroupId } from './event-drafts.ts';
+
+/** Fields that get a new value; of `extra` only the keys that do, null for one that goes. */
+export type ChatChanges = Partial<Omit<Chat, 'id' | 'chatId'>>;
+
+/** A chat that is to be written. */
+export interface ChatOutcome {
+  /** As it was stored; null for a new chat. */
+  readonly before: Chat | null;
+  readonly after: Chat;
+  readonly changes: ChatChanges;
+  /** Messages that became unread after whatever `changes` says. */
+  readonly unreadAdded: number;
+}
+
+interface KeptChat {
+  readonly before: Chat | null;
+  value: Chat;
+  changes: ChatChanges;
+  unreadAdded: number;
+}
+
+const lastMessageFields: ReadonlySet<string> = new Set([
+  'lastMessageText',
+  'lastMessageType',
+  'lastMessageSender',
+  'lastMessageTimestamp',
+] satisfies (keyof Chat)[]);
+
+const isSame = (a: unknown, b: unknown): boolean =>
+  a === b || (typeof a === 'object' && typeof b === 'object' && JSON.stringify(a) === JSON.stringify(b));
+
+/** The keys of `extra` that a patch changes; null when it changes none. */
+const changedExtra = (known: Chat['extra'], patch: Chat['extra']): Chat['extra'] | null => {
+  const changed = Object.entries(patch).filter(([name, value]) => value !== undefined && !isSame(known[name] ?? null, value));
+  return changed.length === 0 ? null : Object.fromEntries(changed);
+};
+
+/** The best name there is (specification 2.4, `name`): a group's subject, what the owner saved, what the person chose, the number. */
+const nameOf = (chat: Chat): string => (chat.isGroup ? chat.name : chat.contactName || chat.pushName || chat.name || chat.phone);
+
+/** What the shown name is made of. */
+const nameFields = ['isGroup', 'name', 'contactName', 'pushName', 'phone'] as const satisfies readonly (keyof Chat)[];
+
+const changedFields = (chat: Chat, patch: ChatPatch): ChatChanges => {
+  // What a patch tells of the last message counts only when that is no older than the known one.
+  const isOlder = (patch.lastMessageTimestamp ?? chat.lastMessageTimestamp) < chat.lastMessageTimestamp;
+  const changes: Record<string, unknown> = {};
+  for (const field in patch) {
+    if (field === 'chatId' || (isOlder && lastMessageFields.has(field))) continue;
+    const value = patch[field as keyof ChatPatch];
+    if (value === undefined) continue;
+    const changed = field === 'extra' ? changedExtra(chat.extra, value as Chat['extra']) : value;
+    if (changed !== null && !isSame(chat[field as keyof Chat], changed)) changes[field] = changed;
+  }
+  return changes;
+};
+
+/** What a patch changes, the shown name included; null when it says only what is known. */
+const changesOf = (chat: Chat, patch: ChatPatch): ChatChanges | null => {
+  let changes = changedFields(chat, patch);
+  if (nameFields.some((field) => changes[field] !== undefined)) {
+    const { name: _given, ...others } = changes;
+    const name = nameOf({ ...chat, ...changes });
+    changes = name === chat.name ? others : { ...others, name };
+  }
+  return Object.keys(changes).length === 0 ? null : changes;
+};
+
+const withoutNulls = (extra: Chat['extra']): Chat['extra'] =>
+  Object.fromEntries(Object.entries(extra).filter(([, value]) => value !== null && value !== undefined));
+
+const changed = (chat: Chat, changes: ChatChanges): Chat => {
+  const next = { ...chat, ...changes };
+  return changes.extra === undefined ? next : { ...next, extra: withoutNulls({ ...chat.extra, ...changes.extra }) };
+};
+
+const newChat = (chatId: string, id: string): Chat => {
+  const phone = chatId.endsWith('@s.whatsapp.net') ? `+${chatId.slice(0, chatId.indexOf('@'))}` : '';
+  return { ...emptyChat, id, chatId, isGroup: isGroupId(chatId), phone, name: phone };
+};
+
+const apply = (kept: KeptChat, changes: ChatChanges): void => {
+  kept.value = changed(kept.value, changes);
+  const extra = changes.extra && { ...kept.changes.extra, ...changes.extra };
+  kept.changes = { ...kept.changes, ...changes, ...(extra && { extra }) };
+  if (changes.unreadCount !== undefined) kept.unreadAdded = 0;
+};
+
+/** The chats that the entries of one commit are about. */
+export class ChatLedger {
+  readonly #owner: string;
+  readonly #newId: () => string;
+  readonly #chats = new Map<string, KeptChat>();
+
+  constructor(known: readonly Chat[], owner: string, newId: () => string) {
+    this.#owner = owner;
+    this.#newId = newId;
+    for (const chat of known) this.#chats.set(chat.chatId, { before: chat, value: chat, changes: {}, unreadAdded: 0 });
+  }
+
+  get(chatId: string): Chat | null {
+    return this.#chats.get(keyText(chatId))?.value ?? null;
+  }
+
+  /** The chat, or an empty one that is not stored. */
+  orEmpty(chatId: string): Chat {
+    return this.get(chatId) ?? newChat(keyText(chatId), '');
+  }
+
+  /** What the chat would be with the patch; stores nothing. */
+  preview(patch: ChatPatch): Chat {
+    const chat = this.orEmpty(patch.chatId);
+    return changed(chat, changesOf(chat, patch) ?? {});
+  }
+
+  /** Changes the chat, or makes it. Null when it is stored and the patch says nothing new. */
+  patch(patch: ChatPatch): Chat | null {
+    const chatId = keyText(patch.chatId);
+    const known = this.#chats.get(chatId);
+    const kept = known ?? { before: null, value: newChat(chatId, this.#newId()), changes: {}, unreadAdded: 0 };
+    const changes = changesOf(kept.value, patch);
+    if (known && changes === null) return null;
+    if (changes) apply(kept, changes);
+    if (!known) this.#chats.set(chatId, kept);
+    return kept.value;
+  }
+
+  /** A stored or just made chat has one more unread message. */
+  addUnread(chatId: string): void {
+    const kept = this.#chats.get(chatId);
+    if (!kept) return;
+    kept.value = { ...kept.value, unreadCount: kept.value.unreadCount + 1 };
+    kept.unreadAdded += 1;
+  }
+
+  /** Null when the chat has the label already, or has it not. */
+  label({ chatId, labelId, labeled }: ChatLabel): Chat | null {
+    const name = fullLabelId(this.#owner, labelId);
+    const others = (this.get(chatId)?.labels ?? []).filter((label) => label !== name);
+    return this.patch({ chatId, labels: labeled ? [...others, name].toSorted() : others });
+  }
+
+  outcome(): readonly ChatOutcome[] {
+    return [...this.#chats.values()]
+      .filter(({ before, value }) => value !== before)
+      .map(({ before, value, changes, unreadAdded }) => ({ before, after: value, changes, unreadAdded }));
+  }
+}
