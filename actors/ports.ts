@@ -5,14 +5,13 @@
  */
 import type { Receiver, Signer } from './ports/delivery.ts';
 import type { DeliveryStore, OutboxStore } from './ports/delivery-stores.ts';
-import type { InstanceStore, SettingStore, WebhookStore } from './ports/instance-stores.ts';
+import type { InstanceStore, RemovalStore, SettingStore, WebhookStore } from './ports/instance-stores.ts';
 import type { Journal } from './ports/journal.ts';
 import type { ChatStore, MessageStore } from './ports/message-store.ts';
 import type { Platform } from './ports/platform.ts';
 import type { Chance, Log, Media, Time } from './ports/system.ts';
 
 export type { ReadKey } from './model.ts';
-export type * from './operations.ts';
 export * from './ports/failures.ts';
 export type * from './ports/platform.ts';
 export type * from './ports/delivery.ts';
@@ -32,6 +31,7 @@ export interface Stores {
   readonly outbox: OutboxStore;
   readonly deliveries: DeliveryStore;
   readonly settings: SettingStore;
+  readonly removals: RemovalStore;
 }
 
 export interface Ports extends Stores {

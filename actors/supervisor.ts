@@ -8,13 +8,14 @@ import { usualStopGrace, type Policy } from './policy/policy.ts';
 import type { Ports } from './ports.ts';
 import { Cell } from './session/cell.ts';
 import { Hibernation } from './session/hibernation.ts';
-import { queueHostOf } from './session/queue-host.ts';
+import { queueHostOf } from './session/sending.ts';
 import { supervisedWorkers, type SupervisedWorkers } from './supervised-workers.ts';
 import { Capacity } from './supervisor/capacity.ts';
 import { CommonFaults } from './supervisor/common-faults.ts';
 import { numbersOf } from './supervisor/numbers.ts';
 import { Registry } from './supervisor/registry.ts';
 import { Restore } from './supervisor/restore.ts';
+import { RowRemover } from './supervisor/row-remover.ts';
 import { Waking } from './supervisor/waking.ts';
 import { UnderWay, within } from './waiting.ts';
 
@@ -44,6 +45,8 @@ export class Supervisor {
   readonly #hibernation: Hibernation;
   readonly #restore: Restore;
   readonly #faults: CommonFaults;
+  /** Woken by whoever removes something. */
+  readonly rowRemover: RowRemover;
 
   constructor({ ports, policy, baseUrl }: SupervisorInput) {
     const { time, chance } = ports;
@@ -51,6 +54,7 @@ export class Supervisor {
     this.policy = policy;
     this.since = time.now();
     this.#workers = supervisedWorkers(ports, policy, {});
+    this.rowRemover = new RowRemover({ ...ports, workers: this.#workers });
     this.#gate = createGate(policy.handshakes, time, () => chance.random());
     const registry = new Registry((record) => this.#makeCell(record));
     this.registry = registry;
@@ -83,6 +87,7 @@ export class Supervisor {
     this.accepting = true;
     this.#hibernation.start();
     this.dispatcher.sweeper.start();
+    this.rowRemover.wake();
   }
 
   restore(): Promise<void> {
@@ -95,6 +100,7 @@ export class Supervisor {
     this.#hibernation.stop();
     this.#workers.stop();
     this.dispatcher.sweeper.stop();
+    this.rowRemover.stop();
     const cells = [...this.registry.cells.values()];
     const delivered = within(this.ports.time, this.policy.stopGrace ?? usualStopGrace, this.#deliveries.ended());
     await Promise.all([delivered, ...cells.map((cell) => cell.close())]);
@@ -145,7 +151,7 @@ export class Supervisor {
       gate: this.#gate,
       couriers: this.dispatcher.couriers,
       webhooks: () => this.dispatcher.webhooks.hearing(record.id),
-      queueHost: queueHostOf(this.ports, this.policy.queue),
+      queueHost: queueHostOf(this.ports),
       hasRoom: () => this.capacity.full(record.id) === null,
       live: (cell) => void Promise.resolve().then(() => this.#restore.live(cell)),
       closed: (cell, verdict, wasLive) => this.#faults.closed(cell, verdict, wasLive),

@@ -47,9 +47,10 @@ async function remove(supervisor: Supervisor, cell: Cell): Promise<Result<null>>
   await settled(supervisor, cell);
   await cell.stored();
   await supervisor.ports.instances.remove(id, cell.record.epoch); // when this fails the instance is there as before, and can be removed again
+  supervisor.forget(id);
   await cell.close();
   cell.end();
-  supervisor.forget(id);
+  supervisor.rowRemover.wake();
   return done(null);
 }
 

@@ -30,6 +30,7 @@ export function webhookCommands(supervisor: Supervisor): WebhookCommands {
       await ports.webhooks.remove(id);
       dispatcher.remove(id);
     }
+    supervisor.rowRemover.wake();
     return done('');
   };
   const apply = async (id: InstanceId | null, input: WebhookInput): Promise<Result<SavedWebhooks>> => {

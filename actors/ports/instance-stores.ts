@@ -7,15 +7,32 @@ export interface InstanceStore {
   insert(record: InstanceRecord): Promise<void>;
   /** Sets `updated` too. False when the instance is gone. Rejects with `EpochLost` when `epoch` is not the instance's any more. */
   update(id: InstanceId, epoch: number, patch: InstancePatch): Promise<boolean>;
-  /** Removes the instance with everything that belongs to it, in one transaction. Fails like `update`. */
+  /**
+   * The instance and its webhooks are gone for all other methods, and its credentials are deleted. Its rows are left to `RemovalStore`. Fails like
+   * `update`.
+   */
   remove(id: InstanceId, epoch: number): Promise<void>;
 }
 
 export interface WebhookStore {
   all(): Promise<readonly Webhook[]>;
   save(webhook: Webhook): Promise<void>;
-  /** With what waits for it. */
+  /** It is gone for all other methods. Its deliveries are left to `RemovalStore`. */
   remove(id: string): Promise<void>;
+}
+
+/** Something that was removed and still has rows. */
+export interface Removal {
+  readonly kind: 'instance' | 'webhook';
+  readonly id: string;
+}
+
+/** Removes the rows of what was removed, which may be millions, a bounded number at a time. */
+export interface RemovalStore {
+  /** Removals that are not finished, those of an earlier run among them. */
+  pending(): Promise<readonly Removal[]>;
+  /** Removes one piece; false when nothing is left of it. Safe to repeat, also after a crash in between. */
+  removePiece(removal: Removal): Promise<boolean>;
 }
 
 /** Server-wide values, small and few. */

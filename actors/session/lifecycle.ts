@@ -225,7 +225,6 @@ export const lifecycle = kit.createMachine({
     },
     connected: {
       entry: ['passGate', 'noteOpened', 'announceConnected', 'goLive'],
-      exit: 'abortOperations',
       on: {
         ...endings,
         'instance.disconnect': loggingOut,

@@ -11,6 +11,7 @@ import { makeJournal } from './journal/journal.ts';
 import { makeMessageStore } from './stores/messages.ts';
 import { migrate } from './postgres/orm.ts';
 import { makeOutboxStore } from './stores/outbox.ts';
+import { makeRemovalStore } from './stores/removals.ts';
 import { makeSealer, placeOf, type Sealer } from './vault/sealing.ts';
 import { takeTenancy, type Tenancy } from './postgres/tenancy.ts';
 import { makeVault } from './vault/vault.ts';
@@ -84,6 +85,7 @@ const storageOf = ({ database, server, tenancy }: Base, sealer: Sealer, log: Log
     outbox: makeOutboxStore(database),
     deliveries: makeDeliveryStore(database),
     settings: makeSettingStore(database),
+    removals: makeRemovalStore(database),
     vault: makeVault(database, sealer, now),
     healthy: () => database.healthy(),
     close: () => (closing ??= close()),

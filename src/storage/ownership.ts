@@ -36,7 +36,7 @@ export const claimsOf = (rows: readonly Claim[]): readonly [ids: readonly string
 };
 
 export const ownershipStatements = {
-  exist: { name: 'instances-exist', text: `select count(*)::int as count from instance where id = any($1::text[])` },
+  exist: { name: 'instances-exist', text: `select count(*)::int as count from instance where id = any($1::text[]) and not removed` },
 } as const satisfies Readonly<Record<string, Statement>>;
 
 /** For claims that gave no lock: throws `EpochLost` when one of the instances is there, under another epoch. */

@@ -39,7 +39,6 @@ export const message: Message = {
   fileUrl: '',
   trackSource: 'crm',
   trackId: 'order 7',
-  queuedSend: null,
   raw: null,
 };
 

@@ -66,9 +66,6 @@ export class FakeJournal implements Journal {
       case 'message':
       case 'queued':
         return this.#message(instanceId, entry);
-      case 'composed':
-        this.#db.messages.set(`${instanceId} ${entry.message.messageId}`, { ...entry.message, instanceId, unread: false });
-        return [];
       case 'status':
         return entry.messageIds.flatMap((messageId) => this.#status(instanceId, entry, messageId));
       case 'event':
@@ -98,7 +95,7 @@ export class FakeJournal implements Journal {
     const stored = this.#db.messages.get(key);
     if (!stored || messageStatuses.indexOf(stored.status) >= messageStatuses.indexOf(entry.status)) return [];
     if (entry.status === 'Failed' && stored.status !== 'Queued') return [];
-    this.#db.messages.set(key, { ...stored, status: entry.status, error: entry.error ?? '', queuedSend: null });
+    this.#db.messages.set(key, { ...stored, status: entry.status, error: entry.error ?? '' });
     const payload = { messageid: messageId, status: entry.status };
     if (entry.status === 'Sent') return [this.#event(instanceId, 'messages', stored.chatId, { message: payload }, stored)];
     return [this.#event(instanceId, 'messages_update', stored.chatId, { event: payload })];

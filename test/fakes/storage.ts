@@ -1,5 +1,5 @@
 /** Storage in memory, with a switch that takes it away. */
-import type { Chat, Claim, Delivery, InstancePatch, InstanceRecord, LastAttempt, Message, Webhook } from '#actors/model.ts';
+import type { Chat, Claim, Delivery, InstancePatch, InstanceRecord, LastAttempt, Message, MessageStatus, Webhook } from '#actors/model.ts';
 import {
   EpochLost,
   StorageUnavailable,
@@ -12,6 +12,8 @@ import {
   type MessageStore,
   type OutboxStore,
   type ReadKey,
+  type Removal,
+  type RemovalStore,
   type SettingStore,
   type WebhookStore,
 } from '#actors/ports.ts';
@@ -28,6 +30,8 @@ export class FakeDatabase {
   readonly outbox = new Map<number, Delivery>();
   readonly archive: (Delivery & Ended)[] = [];
   readonly settings = new Map<string, string>();
+  /** Removed, with rows that are left. */
+  removals: readonly Removal[] = [];
   /** A test holds statements back by their name: they wait for the promise, after they have read and before they answer. */
   readonly holds = new Map<string, Promise<void>>();
 
@@ -69,9 +73,11 @@ export class FakeInstances implements InstanceStore {
   remove = (id: string, epoch: number) =>
     this.#db.run('instances.remove', () => {
       this.#db.claim({ instanceId: id, epoch });
-      this.#db.instances.delete(id);
-      for (const webhook of this.#db.webhooks.values()) if (webhook.instanceId === id) this.#db.webhooks.delete(webhook.id);
-      for (const row of this.#db.outbox.values()) if (row.instanceId === id) this.#db.outbox.delete(row.seq);
+      if (!this.#db.instances.delete(id)) return;
+      const own = [...this.#db.webhooks.values()].filter((webhook) => webhook.instanceId === id);
+      for (const webhook of own) this.#db.webhooks.delete(webhook.id);
+      const webhooks = own.map((webhook) => ({ kind: 'webhook', id: webhook.id }) as const);
+      this.#db.removals = [...this.#db.removals, ...webhooks, { kind: 'instance', id }];
     });
 }
 
@@ -84,8 +90,28 @@ export class FakeWebhooks implements WebhookStore {
   save = (webhook: Webhook) => this.#db.run('webhooks.save', () => void this.#db.webhooks.set(webhook.id, webhook));
   remove = (id: string) =>
     this.#db.run('webhooks.remove', () => {
-      this.#db.webhooks.delete(id);
-      for (const row of this.#db.outbox.values()) if (row.webhookId === id) this.#db.outbox.delete(row.seq);
+      if (this.#db.webhooks.delete(id)) this.#db.removals = [...this.#db.removals, { kind: 'webhook', id }];
+    });
+}
+
+export class FakeRemovals implements RemovalStore {
+  readonly #db: FakeDatabase;
+  constructor(db: FakeDatabase) {
+    this.#db = db;
+  }
+  pending = () => this.#db.run('removals.pending', () => this.#db.removals);
+  /** One row is a piece. */
+  removePiece = ({ kind, id }: Removal) =>
+    this.#db.run('removals.removePiece', () => {
+      const { messages, outbox, archive } = this.#db;
+      const isOf = (row: { readonly instanceId: string; readonly webhookId?: string }): boolean =>
+        (kind === 'instance' ? row.instanceId : row.webhookId) === id;
+      for (const [key, row] of messages) if (isOf(row)) return messages.delete(key);
+      for (const [key, row] of outbox) if (isOf(row)) return outbox.delete(key);
+      const past = archive.findIndex(isOf);
+      if (past >= 0) return archive.splice(past, 1).length > 0;
+      this.#db.removals = this.#db.removals.filter((removal) => removal.id !== id);
+      return false;
     });
 }
 
@@ -113,21 +139,15 @@ export class FakeMessages implements MessageStore {
         .map(({ chatId, messageId, sender }) => ({ chatId, messageId, sender })),
     );
   queueing = () =>
-    this.#db.run('messages.queueing', () => {
-      const counts = new Map<string, number>();
-      for (const { instanceId, status, queuedSend } of this.#db.messages.values())
-        if (status === 'Queued') counts.set(instanceId, (counts.get(instanceId) ?? 0) + (queuedSend ? 1 : 0));
-      return [...counts].map(([id, queued]) => ({ id, queued }));
-    });
-  queued = (instance: string, limit: number) =>
-    this.#db.run('messages.queued', () => this.#waiting(instance, ({ queuedSend }) => queuedSend !== null).slice(0, limit));
-  interrupted = (instance: string, before: number, limit: number) =>
-    this.#db.run('messages.interrupted', () =>
-      this.#waiting(instance, ({ queuedSend, timestamp }) => queuedSend === null && timestamp <= before).slice(0, limit),
+    this.#db.run('messages.queueing', () => [
+      ...new Set([...this.#db.messages.values()].filter(({ status }) => status === 'Queued').map(({ instanceId }) => instanceId)),
+    ]);
+  waiting = (instance: string, status: MessageStatus, limit: number) =>
+    this.#db.run('messages.waiting', () =>
+      this.#of(instance)
+        .filter((message) => message.status === status)
+        .slice(0, limit),
     );
-  #waiting(instance: string, test: (message: Message) => boolean) {
-    return this.#of(instance).filter((message) => message.status === 'Queued' && test(message));
-  }
 }
 
 export class FakeChats implements ChatStore {

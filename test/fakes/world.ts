@@ -10,7 +10,7 @@ import { instance as sampleInstance, webhook as sampleWebhook } from './records.
 import { FakeJournal } from './journal.ts';
 import { FakePlatform } from './platform.ts';
 import { FakeDeliveries } from './deliveries.ts';
-import { FakeChats, FakeDatabase, FakeInstances, FakeMessages, FakeOutbox, FakeSettings, FakeWebhooks } from './storage.ts';
+import { FakeChats, FakeDatabase, FakeInstances, FakeMessages, FakeOutbox, FakeRemovals, FakeSettings, FakeWebhooks } from './storage.ts';
 import { FakeChance, FakeLog, FakeTime, settle } from './time.ts';
 
 export interface Post {
@@ -52,11 +52,9 @@ export const testPolicy: Policy = {
   pairing: { qr: 120_000, code: 300_000 },
   connectAnswer: 5000,
   wakeTimeout: 20_000,
-  operationTimeout: 15_000,
   unlinkTimeout: 8_000,
   hibernation: { after: 0, wakeEvery: 604_800_000, drain: 10_000 },
   outage: { window: 10_000, least: 4 },
-  queue: { items: 5_000, age: 1e14 },
   recorder: { maxWait: 5, maxBatch: 64 },
   delivery: {
     concurrency: 4,
@@ -103,6 +101,7 @@ export class World {
       outbox: new FakeOutbox(db),
       deliveries: new FakeDeliveries(db),
       settings: new FakeSettings(db),
+      removals: new FakeRemovals(db),
       receiver: this.receiver,
       signer,
       media: { qrPng: async (text) => `data:image/png;base64,${text}` },

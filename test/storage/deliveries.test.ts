@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import type { Delivery, DeliveryState, Entry, EventType } from '#actors/model.ts';
 import type { ClaimedRow, Ended } from '#actors/ports.ts';
 import { instance, owner, webhook as sample } from '#test/contract/samples.ts';
+import { removeRows } from '#test/support/removals.ts';
 import { testDatabase } from '#test/support/database.ts';
 
 const database = await testDatabase();
@@ -173,8 +174,10 @@ test('deliveries: they go with their webhook and their instance, from the global
   await outbox.archive(all.map((row) => end(row)));
   assert.equal((await states('global')).length, 4);
   await instances.remove(one.id, 1);
+  await removeRows(storage.removals);
   assert.deepEqual([(await states('global')).length, (await states(one.hook)).length, (await states(other.hook)).length], [2, 0, 2]);
   await webhooks.remove(other.hook);
+  await removeRows(storage.removals);
   assert.deepEqual([(await states('global')).length, (await states(other.hook)).length], [2, 0]);
   await outbox.archive([end(all[0]!)]);
 });

@@ -5,6 +5,7 @@ import type { Chat, Entry, Message, MessageStatus, Past } from '#actors/model.ts
 import type { Committed } from '#actors/ports.ts';
 import { isProgress } from '#src/storage/journal/ledger.ts';
 import { chat as sampleChat, instance, message as sample, owner, webhook } from '#test/contract/samples.ts';
+import { removeRows } from '#test/support/removals.ts';
 import { testDatabase } from '#test/support/database.ts';
 
 const database = await testDatabase();
@@ -336,6 +337,7 @@ test('journal: removing an instance removes everything of it, and of no other', 
   assert.ok(Object.values(await counts(other.id)).every((rows) => rows > 0));
   const before = await counts(of.id);
   await storage.instances.remove(other.id, 1);
+  await removeRows(storage.removals);
   assert.ok(Object.values(await counts(other.id)).every((rows) => rows === 0));
   assert.deepEqual(await counts(of.id), before);
 });

@@ -131,7 +131,6 @@ export const convertMessage = (source: WAMessage, directory: Directory, marks: M
     fileUrl: '',
     trackSource: '',
     trackId: '',
-    queuedSend: null,
     raw: proto.Message.encode(source.message).finish(),
   };
   const standsAlone = facts.attached !== true && message.edited === '';

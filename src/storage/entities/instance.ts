@@ -38,7 +38,10 @@ export const InstanceEntity = defineEntity({
     lastActiveAt: time(),
     created: time(),
     updated: time(),
+    /** Marked: gone for everybody, while its rows are removed in pieces. */
+    removed: p.boolean().default(false),
   },
+  indexes: [{ name: 'instance_removed', expression: `create index "instance_removed" on "instance" ("id") where removed` }],
 });
 
 /** What belongs to an instance goes with it, by the database's own cascade. */

@@ -18,7 +18,10 @@ export const WebhookEntity = defineEntity({
     created: time(),
     /** Secret and headers, sealed; null when there is neither. */
     private: p.blob().nullable(),
+    /** Marked: gone for everybody, while its deliveries are removed in pieces. */
+    removed: p.boolean().default(false),
   },
+  indexes: [{ name: 'webhook_removed', expression: `create index "webhook_removed" on "webhook" ("id") where removed` }],
 });
 
 export type WebhookRow = InferEntity<typeof WebhookEntity>;

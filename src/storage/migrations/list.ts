@@ -2,11 +2,11 @@
 import { Tables } from './0001-tables.ts';
 import { Deliveries } from './0002-deliveries.ts';
 import { Inbound } from './0003-inbound.ts';
-import { QueuedSends } from './0004-queued-sends.ts';
+import { Removals } from './0004-removals.ts';
 
 export const migrations = [
   { name: '0001-tables', class: Tables },
   { name: '0002-deliveries', class: Deliveries },
   { name: '0003-inbound', class: Inbound },
-  { name: '0004-queued-sends', class: QueuedSends },
+  { name: '0004-removals', class: Removals },
 ] as const;

@@ -53,7 +53,10 @@ const selected = [
 ].join(', ');
 
 /** The instances behind $1, at most $2. The ORM would take ten times as long, all in one turn of the event loop. */
-const page: Statement = { name: 'instance-page', text: `select ${selected} from instance where id > $1 order by id limit $2` };
+const page: Statement = {
+  name: 'instance-page',
+  text: `select ${selected} from instance where id > $1 and not removed order by id limit $2`,
+};
 const pageSize = 125;
 
 type StoredRecord = Omit<InstanceRecord, 'token' | 'aiApikey'> & { readonly token: Buffer; readonly aiApikey: Buffer };
@@ -76,13 +79,19 @@ const readAll = async (database: Database, sealer: Sealer): Promise<readonly Ins
   return records.toSorted((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1));
 };
 
-const removal = {
-  /** The lock of whoever changes the epoch: writes that are under way end before, and later ones find nothing. */
-  claim: { name: 'instance-claim', text: `select 1 from instance where id = $1 and epoch = $2 for update` },
-  webhooks: { name: 'instance-webhooks', text: `select id from webhook where instance_id = $1 or instance_id is null` },
-  instance: { name: 'instance-remove', text: `delete from instance where id = $1` },
-  past: { name: 'instance-forget', text: `delete from archive where instance_id = $1 and webhook_id = any($2)` },
-} as const satisfies Readonly<Record<string, Statement>>;
+/**
+ * $1 instance, $2 epoch. Marks the instance and its webhooks; the rest goes in pieces, by the store of removals. The secrets go at once. `for update`
+ * is the lock of whoever changes the epoch: writes that are under way end before, and later ones find nothing.
+ */
+const mark: Statement = {
+  name: 'instance-remove',
+  text: `with claimed as materialized (select id from instance where id = $1 and epoch = $2 and not removed for update),
+      webhooks as (update webhook set removed = true, private = null from claimed where instance_id = claimed.id),
+      credentials as (delete from credential using claimed where instance_id = claimed.id),
+      retired as (delete from retired_credential using claimed where instance_id = claimed.id)
+    update instance set removed = true, epoch = epoch + 1, token = '', ai_apikey = '', token_hash = sha256(convert_to('removed ' || instance.id, 'UTF8'))
+    from claimed where instance.id = claimed.id returning instance.id`,
+};
 
 export const makeInstanceStore = (database: Database, sealer: Sealer, now: () => number): InstanceStore => ({
   all: () => readAll(database, sealer),
@@ -92,17 +101,12 @@ export const makeInstanceStore = (database: Database, sealer: Sealer, now: () =>
     }),
   async update(id, epoch, patch) {
     const columns = { ...columnsOf(id, patch, sealer), updated: now() };
-    const changed = await database.unit((em) => em.nativeUpdate(InstanceEntity, { id, epoch }, columns));
+    const changed = await database.unit((em) => em.nativeUpdate(InstanceEntity, { id, epoch, removed: false }, columns));
     if (changed === 0) await checkGone(database, [id]);
     return changed === 1;
   },
-  remove: (id, epoch) =>
-    database.transaction(async (runner) => {
-      const claimed = await runner.rows(removal.claim, [id, epoch]);
-      if (claimed.length === 0) return checkGone(runner, [id]);
-      const heard = await runner.rows<{ id: string }>(removal.webhooks, [id]);
-      await runner.rows(removal.instance, [id]);
-      // Afterwards: a courier that ends deliveries meanwhile has either committed by now, or finds nothing left to end.
-      await runner.rows(removal.past, [id, heard.map((webhook) => webhook.id)]);
-    }),
+  async remove(id, epoch) {
+    const marked = await database.rows(mark, [id, epoch]);
+    if (marked.length === 0) await checkGone(database, [id]);
+  },
 });

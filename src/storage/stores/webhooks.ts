@@ -11,7 +11,9 @@ type Private = Pick<Webhook, 'secret' | 'headers'>;
 
 const privatePlace = (id: string): string => placeOf('webhook', id, 'private');
 
-const rowOf = ({ instanceId, events, excludeMessages, secret, headers, ...webhook }: Webhook, sealer: Sealer): WebhookRow => ({
+type WrittenRow = Omit<WebhookRow, 'removed'>;
+
+const rowOf = ({ instanceId, events, excludeMessages, secret, headers, ...webhook }: Webhook, sealer: Sealer): WrittenRow => ({
   ...webhook,
   instance: instanceId,
   events: [...events],
@@ -22,32 +24,27 @@ const rowOf = ({ instanceId, events, excludeMessages, secret, headers, ...webhoo
       : sealer.seal(privatePlace(webhook.id), JSON.stringify({ secret, headers } satisfies Private)),
 });
 
-const webhookOf = ({ instance, private: sealed, ...row }: WebhookRow, sealer: Sealer): Webhook => {
+const webhookOf = ({ instance, private: sealed, removed: _removed, ...row }: WebhookRow, sealer: Sealer): Webhook => {
   const kept: Private = sealed ? (JSON.parse(sealer.open(privatePlace(row.id), sealed)) as Private) : { secret: '', headers: {} };
   return { ...row, ...kept, instanceId: instance ?? null };
 };
 
-const removal = {
-  webhook: { name: 'webhook-remove', text: `delete from webhook where id = $1` },
-  past: { name: 'webhook-forget', text: `delete from archive where webhook_id = $1` },
-} as const satisfies Readonly<Record<string, Statement>>;
+/** Its deliveries are removed in pieces, by the store of removals. */
+const mark: Statement = { name: 'webhook-remove', text: `update webhook set removed = true, private = null where id = $1` };
 
 export const makeWebhookStore = (database: Database, sealer: Sealer): WebhookStore => ({
   all: () =>
     database.unit(async (em) => {
-      const rows = await em.find(WebhookEntity, {}, { orderBy: { created: 'asc', id: 'asc' }, disableIdentityMap: true });
+      const rows = await em.find(WebhookEntity, { removed: false }, { orderBy: { created: 'asc', id: 'asc' }, disableIdentityMap: true });
       return rows.map((row) => webhookOf(row, sealer));
     }),
   save: (webhook) =>
     database.unit(async (em) => {
       await em.upsert(WebhookEntity, rowOf(storable(webhook) as Webhook, sealer));
     }),
-  remove: (id) =>
-    database.transaction(async (runner) => {
-      await runner.rows(removal.webhook, [id]);
-      // Afterwards: a courier that ends deliveries meanwhile has either committed by now, or finds nothing left to end.
-      await runner.rows(removal.past, [id]);
-    }),
+  async remove(id) {
+    await database.rows(mark, [id]);
+  },
 });
 
 export const makeSettingStore = (database: Database): SettingStore => ({

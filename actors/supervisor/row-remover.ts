@@ -1,0 +1,73 @@
+/**
+ * Removes the rows of removed instances and webhooks in the background, piece after piece. A removal that a crash or a stop interrupted is taken up
+ * by the next start.
+ */
+import { StorageUnavailable, type Log, type Removal, type RemovalStore, type Time } from '../ports.ts';
+import type { SupervisedWorker, SupervisedWorkers } from '../supervised-workers.ts';
+import { Pause, storageRetryMs } from '../waiting.ts';
+
+/** Milliseconds between two pieces, which leave the database to the others. */
+const restMs = 20;
+
+export interface RowRemoverInput {
+  readonly removals: RemovalStore;
+  readonly time: Time;
+  readonly log: Log;
+  readonly workers: SupervisedWorkers;
+}
+
+export class RowRemover {
+  readonly #input: RowRemoverInput;
+  readonly #worker: SupervisedWorker;
+  readonly #pause: Pause;
+
+  constructor(input: RowRemoverInput) {
+    this.#input = input;
+    this.#pause = new Pause(input.time);
+    this.#worker = input.workers.supervise({ name: 'remover', run: () => this.#run() });
+  }
+
+  /** Something was removed, or may have been by an earlier run. */
+  wake(): void {
+    this.#worker.wake();
+  }
+
+  stop(): void {
+    this.#worker.stop();
+    this.#pause.end();
+  }
+
+  /** All removals, also when one of them fails; the first failure is then the crash. */
+  async #run(): Promise<void> {
+    const failures: unknown[] = [];
+    for (const removal of await this.#patiently(() => this.#input.removals.pending())) {
+      try {
+        await this.#remove(removal);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
+  }
+
+  async #remove(removal: Removal): Promise<void> {
+    let pieces = 1;
+    while (!this.#pause.ended && (await this.#patiently(() => this.#input.removals.removePiece(removal)))) {
+      pieces += 1;
+      await this.#pause.wait(restMs);
+    }
+    if (!this.#pause.ended) this.#input.log.info({ ...removal, pieces }, 'rows.removed');
+  }
+
+  /** Waits for a storage that is away, until the stop. */
+  async #patiently<T>(work: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof StorageUnavailable) || this.#pause.ended) throw error;
+      }
+      await this.#pause.wait(storageRetryMs);
+    }
+  }
+}

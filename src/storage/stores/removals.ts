@@ -1,0 +1,142 @@
+/**
+ * What is left of instances and webhooks that were removed. Their rows may be millions, so they go in pieces of bounded size; the row that was
+ * marked goes last, so that a removal which was interrupted is found again.
+ */
+import type { Removal, RemovalStore } from '#actors/ports.ts';
+import type { Database, Statement } from '../postgres/database.ts';
+
+/** Rows that one statement removes at most. */
+const pieceRows = 2_000;
+
+/** Tables with rows of an instance, and the column behind the instance in their primary key. */
+const tables = {
+  message: 'message_id',
+  chat: 'chat_id',
+  inbound: 'seq',
+  signal_key: 'type',
+  credential: 'instance_id',
+  retired_key: 'type',
+  retired_credential: 'instance_id',
+} as const;
+
+export const tablesOfInstances = Object.keys(tables) as readonly (keyof typeof tables)[];
+
+const removed = (rows: string): string => `with gone as (${rows} returning 1) select count(*)::int as count from gone`;
+
+/**
+ * $1 instance, $2 rows, $3 where the piece before ended. Without the last one a piece would begin with the index entries of all rows that the
+ * pieces before removed.
+ */
+const ofInstance = (table: string, key: string): Statement => ({
+  name: `removal-${table}`,
+  text: `with gone as (
+      delete from ${table} where ctid = any(array(
+        select ctid from ${table} where instance_id = $1 and ${key} >= $3 order by ${key} limit $2))
+      returning ${key} as last)
+    select max(last)::text as last from gone`,
+});
+
+export const removalStatements = {
+  pending: {
+    name: 'removal-pending',
+    text: `select 'webhook' as kind, id from webhook where removed union all select 'instance', id from instance where removed`,
+  },
+  /** Webhooks whose deliveries tell of the instance: its own and the global one. */
+  webhooks: {
+    name: 'removal-webhooks',
+    text: `select id, instance_id = $1 as own from webhook where instance_id = $1 or instance_id is null`,
+  },
+  ...(Object.fromEntries(Object.entries(tables).map(([table, key]) => [table, ofInstance(table, key)])) as Record<
+    keyof typeof tables,
+    Statement
+  >),
+  /** $1 webhook, $2 rows. */
+  outbox: {
+    name: 'removal-outbox',
+    text: removed(`delete from outbox where seq = any(array(select seq from outbox where webhook_id = $1 limit $2))`),
+  },
+  archive: {
+    name: 'removal-archive',
+    text: removed(`delete from archive where ctid = any(array(select ctid from archive where webhook_id = $1 limit $2))`),
+  },
+  /** $1 webhook of several instances, $2 instance, $3 rows. */
+  sharedOutbox: {
+    name: 'removal-shared-outbox',
+    text: removed(`delete from outbox where seq = any(array(select seq from outbox where webhook_id = $1 and instance_id = $2 limit $3))`),
+  },
+  /** Past deliveries have no index for their instance: $3 rows are looked at, behind dead $4, at $5 and seq $6. */
+  sharedArchive: {
+    name: 'removal-shared-archive',
+    text: `with page as (
+        select ctid, instance_id, dead, at, seq from archive
+        where webhook_id = $1 and (dead, at, seq) > ($4, $5, $6) order by dead, at, seq limit $3),
+      gone as (delete from archive where ctid = any(array(select ctid from page where instance_id = $2)))
+      select dead, at::float8 as at, seq::float8 as seq from page order by page.dead desc, page.at desc, page.seq desc limit 1`,
+  },
+  instance: { name: 'removal-instance', text: `delete from instance where id = $1 and removed` },
+  webhook: { name: 'removal-webhook', text: `delete from webhook where id = $1 and removed` },
+} as const satisfies Readonly<Record<string, Statement>>;
+
+/** Where the look through a table goes on, by instance and table. It is lost with the process, and then begins anew. */
+class Places {
+  readonly #places = new Map<string, readonly unknown[]>();
+
+  get(instance: string, table: string): readonly unknown[] | undefined {
+    return this.#places.get(`${instance} ${table}`);
+  }
+
+  set(instance: string, table: string, place: readonly unknown[]): void {
+    this.#places.set(`${instance} ${table}`, place);
+  }
+
+  forget(instance: string): void {
+    for (const key of this.#places.keys()) if (key.startsWith(`${instance} `)) this.#places.delete(key);
+  }
+}
+
+export const makeRemovalStore = (database: Database): RemovalStore => {
+  const places = new Places();
+
+  const remove = async (statement: Statement, values: readonly unknown[]): Promise<boolean> => {
+    const [row] = await database.rows<{ count: number }>(statement, values);
+    return (row?.count ?? 0) > 0;
+  };
+  const webhookPiece = async (id: string): Promise<boolean> =>
+    (await remove(removalStatements.outbox, [id, pieceRows])) ||
+    // After the waiting ones: a courier that archives a delivery meanwhile has either committed by now, or finds nothing left to archive.
+    (await remove(removalStatements.archive, [id, pieceRows]));
+
+  const tablePiece = async (instance: string, table: keyof typeof tables): Promise<boolean> => {
+    const [place] = places.get(instance, table) ?? [table === 'inbound' ? -1 : ''];
+    const [row] = await database.rows<{ last: string | null }>(removalStatements[table], [instance, pieceRows, place]);
+    places.set(instance, table, [row?.last ?? place]);
+    return typeof row?.last === 'string';
+  };
+  const archivePiece = async (instance: string, webhook: string): Promise<boolean> => {
+    const place = places.get(instance, webhook) ?? [false, -1, -1];
+    const values = [webhook, instance, pieceRows, ...place];
+    const [last] = await database.rows<{ dead: boolean; at: number; seq: number }>(removalStatements.sharedArchive, values);
+    if (last) places.set(instance, webhook, [last.dead, last.at, last.seq]);
+    return last !== undefined;
+  };
+  const instancePiece = async (id: string): Promise<boolean> => {
+    for (const table of tablesOfInstances) if (await tablePiece(id, table)) return true;
+    const webhooks = await database.rows<{ id: string; own: boolean | null }>(removalStatements.webhooks, [id]);
+    for (const webhook of webhooks) {
+      const shared = async (): Promise<boolean> =>
+        (await remove(removalStatements.sharedOutbox, [webhook.id, id, pieceRows])) || archivePiece(id, webhook.id);
+      if (await (webhook.own ? webhookPiece(webhook.id) : shared())) return true;
+    }
+    places.forget(id);
+    return false;
+  };
+
+  return {
+    pending: () => database.rows<Removal>(removalStatements.pending, []),
+    async removePiece({ kind, id }) {
+      if (await (kind === 'instance' ? instancePiece(id) : webhookPiece(id))) return true;
+      await database.rows(removalStatements[kind], [id]);
+      return false;
+    },
+  };
+};
