@@ -153,7 +153,10 @@ export class Supervisor {
       webhooks: () => this.dispatcher.webhooks.hearing(record.id),
       queueHost: queueHostOf(this.ports),
       hasRoom: () => this.capacity.full(record.id) === null,
-      live: (cell) => void Promise.resolve().then(() => this.#restore.live(cell)),
+      live: (cell) => {
+        this.#faults.opened();
+        void Promise.resolve().then(() => this.#restore.live(cell));
+      },
       closed: (cell, verdict, wasLive) => this.#faults.closed(cell, verdict, wasLive),
     });
   }

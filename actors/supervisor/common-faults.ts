@@ -12,24 +12,48 @@ export interface CommonFaultsInput {
   readonly time: Time;
 }
 
+/**
+ * Milliseconds between two counts of the live sessions, each of which looks at every cell. Losses and logins in between are added, since ten
+ * thousand sessions that close together would otherwise look at ten thousand cells each.
+ */
+const recountMs = 1_000;
+
 export class CommonFaults {
   readonly #input: CommonFaultsInput;
   readonly #outage: (now: number, live: number) => boolean;
+  #live = 0;
+  #countedAt = -Infinity;
 
   constructor(input: CommonFaultsInput) {
     this.#input = input;
     this.#outage = createOutageWatch(input.rule);
   }
 
+  /** Takes each login. */
+  opened(): void {
+    this.#live += 1;
+  }
+
   /** Takes each close. A fault in common puts the barrier up; while it is up, a canary that failed makes the next pause longer. */
   closed(cell: Cell, verdict: Verdict, wasLive: boolean): void {
-    const { gate, registry, time } = this.#input;
+    const { gate, time } = this.#input;
     const { id } = cell.record;
+    if (wasLive) this.#live -= 1;
     if (verdict.reaction === 'gate') return gate.raise(verdict.cause, id);
     if (verdict.reaction !== 'backOff') return;
     if (gate.barrier !== '') return gate.raise(gate.barrier, id);
     if (!wasLive) return;
-    const live = [...registry.cells.values()].filter((other) => other !== cell && other.view.connected).length;
-    if (this.#outage(time.now(), live)) gate.raise('outage', id);
+    if (this.#outage(time.now(), this.#liveWithout(cell))) gate.raise('outage', id);
+  }
+
+  /** How many sessions are live after the loss of this one. */
+  #liveWithout(lost: Cell): number {
+    const { registry, time } = this.#input;
+    if (time.now() - this.#countedAt >= recountMs) {
+      this.#countedAt = time.now();
+      this.#live = 0;
+      for (const cell of registry.cells.values()) if (cell !== lost && cell.status === 'connected') this.#live += 1;
+    }
+    return this.#live;
   }
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createOutageWatch } from '#actors/policy/gate.ts';
+import { Cell } from '#actors/session/cell.ts';
 import { settle } from '#test/fakes/time.ts';
 import { liveChart } from './session/chart.ts';
 import { staged, type Stage } from './stage.ts';
@@ -109,6 +110,43 @@ test('outage: while most sessions stay, or losses are far apart, each goes its o
     await slow.world.time.pass(5000);
     assert.equal(slow.gateway.numbers().barrier, '');
   }
+});
+
+test('outage: sessions that close together are counted a few times, not once for each', async () => {
+  const many = Array.from({ length: 49 }, (_, n) => `r${n}`);
+  const stage = await staged(many, { handshakes });
+  const status = Object.getOwnPropertyDescriptor(Cell.prototype, 'status');
+  const view = Object.getOwnPropertyDescriptor(Cell.prototype, 'view');
+  assert.ok(status?.get && view?.get);
+  let looks = 0;
+  const counted = (read: () => unknown) =>
+    function (this: Cell): unknown {
+      looks += 1;
+      return read.call(this);
+    };
+  Object.defineProperty(Cell.prototype, 'status', { ...status, get: counted(status.get) });
+  Object.defineProperty(Cell.prototype, 'view', { ...view, get: counted(view.get) });
+  for (const id of many) stage.link(id).end(428);
+  await settle();
+  Object.defineProperty(Cell.prototype, 'status', status);
+  Object.defineProperty(Cell.prototype, 'view', view);
+  assert.equal(stage.gateway.numbers().barrier, 'outage');
+  assert.ok(looks <= 5 * many.length, `${looks} looks`);
+});
+
+test('outage: between two counts, losses and logins are added', async () => {
+  const stage = await staged(ids, { handshakes: { atOnce: 50, perSecond: 50 } });
+  const [first = '', ...others] = ids;
+  stage.link(first).end(428);
+  stage.letIn();
+  for (const id of others.slice(6)) stage.link(id).end(515); // comes back at once
+  await settle();
+  assert.equal(statuses(stage, 'connected'), 11);
+  for (const [n, id] of others.slice(0, 6).entries()) {
+    assert.equal(stage.gateway.numbers().barrier, '', `${n + 1} losses of 12`);
+    stage.link(id).end(428);
+  }
+  assert.equal(stage.gateway.numbers().barrier, 'outage');
 });
 
 for (const [title, losses, live, expected] of [
