@@ -59,10 +59,10 @@ export class Supervisor {
     const registry = new Registry((record) => this.#makeCell(record));
     this.registry = registry;
     this.#faults = new CommonFaults({ gate: this.#gate, registry, rule: policy.outage, time });
-    this.capacity = new Capacity({ max: policy.maxConnected, registry, restoring: () => this.#restore.restoring });
+    const open = (): boolean => this.accepting;
+    this.capacity = new Capacity({ max: policy.maxConnected, registry, open, restoring: () => this.#restore.restoring });
     this.#hibernation = new Hibernation({ ports, policy: policy.hibernation, registry, room: () => this.capacity.room });
     this.waking = new Waking({ registry, capacity: this.capacity, hibernation: this.#hibernation, timeout: policy.wakeTimeout });
-    const open = (): boolean => this.accepting;
     this.#restore = new Restore({ ports, registry, since: this.since, open, wake: (cell) => this.#hibernation.wake(cell) });
     this.#deliveries = new UnderWay(time);
     const outbox = trackedOutbox(batchedOutbox(ports.outbox, time), this.#deliveries);
@@ -152,7 +152,7 @@ export class Supervisor {
       couriers: this.dispatcher.couriers,
       webhooks: () => this.dispatcher.webhooks.hearing(record.id),
       queueHost: queueHostOf(this.ports),
-      hasRoom: () => this.capacity.full(record.id) === null,
+      hasRoom: () => this.capacity.objection(record.id) === null,
       live: (cell) => {
         this.#faults.opened();
         void Promise.resolve().then(() => this.#restore.live(cell));

@@ -24,11 +24,11 @@ async function connect(supervisor: Supervisor, cell: Cell, options: OpenOptions)
   supervisor.waking.keepAwake(cell);
   if (cell.view.connected) return done(cell.view);
   const { id, wanted } = cell.record;
-  const full = supervisor.capacity.full(id);
-  if (full) return full;
+  const objection = supervisor.capacity.objection(id);
+  if (objection) return objection;
   await cell.keeper.save({ wanted: 'online', ...(options.systemName === undefined ? {} : { systemName: options.systemName }) });
   // Others may have taken the last place meanwhile; from here to the chart nothing waits.
-  const filled = supervisor.capacity.full(id);
+  const filled = supervisor.capacity.objection(id);
   if (filled) {
     cell.keeper.note({ wanted });
     return filled;

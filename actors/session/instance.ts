@@ -40,6 +40,8 @@ interface Context extends InstanceInput {
   readonly error: string;
   /** A command that came while there was no lifecycle. */
   readonly asked: LifecycleCommand | null;
+  /** The process stops: nothing is opened any more. */
+  readonly stopping: boolean;
 }
 
 const childOf = (webhookId: string) => `delivery.${webhookId}`;
@@ -53,6 +55,8 @@ const kit = setup({
   },
   guards: {
     isAsked: ({ context }) => context.asked !== null,
+    isStopping: ({ context }) => context.stopping,
+    goesOn: ({ context }) => !context.stopping,
     hasRoom: ({ context }) => context.host.hasRoom(),
     crashesTooOften: ({ context }) => context.crashes.length >= context.host.policy.crash.limit,
   },
@@ -70,6 +74,7 @@ const kit = setup({
     halfOpen: assign(({ context: { host } }) => ({ crashes: Array.from({ length: host.policy.crash.limit - 1 }, () => host.now()) })),
     forgetCrashes: assign({ crashes: [], error: '' }),
     wantOnline: ({ context }) => context.host.note({ wanted: 'online' }),
+    noteStopping: assign({ stopping: true }),
     keepCommand: assign((_, asked: LifecycleCommand) => ({ asked })),
     obey: enqueueActions(({ context, enqueue }) => {
       if (context.asked) enqueue.raise(context.asked);
@@ -129,7 +134,7 @@ const crashError = ({ event }: { event: { error: unknown } }) => event.error;
 
 export const instance = kit.createMachine({
   id: 'instance',
-  context: ({ input }) => ({ ...input, crashes: [], error: '', asked: null }),
+  context: ({ input }) => ({ ...input, crashes: [], error: '', asked: null, stopping: false }),
   initial: 'running',
   on: {
     'delivery.added': deliver,
@@ -148,11 +153,11 @@ export const instance = kit.createMachine({
       },
       on: {
         'link.surprised': crash(crashError),
-        'instance.connect': pass,
+        'instance.connect': { guard: 'goesOn', ...pass },
         'instance.disconnect': pass,
-        'instance.reset': pass,
+        'instance.reset': { guard: 'goesOn', ...pass },
         'instance.hibernate': pass,
-        'instance.stop': pass,
+        'instance.stop': { actions: ['noteStopping', pass.actions] },
       },
     },
     recovering: {
@@ -162,6 +167,7 @@ export const instance = kit.createMachine({
     },
     deciding: {
       always: [
+        { guard: 'isStopping', target: 'stopped' },
         { guard: 'isAsked', target: 'running', actions: 'forgetCrashes' },
         { guard: 'crashesTooOften', target: 'failed', actions: 'announceFailure' },
         { target: 'restarting' },

@@ -140,6 +140,7 @@ export const lifecycle = kit.createMachine({
         idle: {},
         loggedOut: {},
         suspended: {
+          on: { 'instance.stop': 'idle' },
           after: {
             suspension: [
               { guard: 'mayReturn', target: '#lifecycle.connecting' },

@@ -6,6 +6,8 @@ import type { Registry } from './registry.ts';
 export interface CapacityInput {
   readonly max: number;
   readonly registry: Registry;
+  /** False during a stop. */
+  readonly open: () => boolean;
   /** Sessions that the start of the process still brings back; they count while they wait for their cell. */
   readonly restoring: () => ReadonlySet<InstanceId>;
 }
@@ -19,12 +21,14 @@ export class Capacity {
 
   /** How many more sessions may connect now. */
   get room(): number {
+    if (!this.#input.open()) return 0;
     return this.#input.max - this.#count(null);
   }
 
   /** A refusal when this session may not connect; null when it may. */
-  full(id: InstanceId): { readonly ok: false; readonly refusal: Refusal } | null {
-    const { max } = this.#input;
+  objection(id: InstanceId): { readonly ok: false; readonly refusal: Refusal } | null {
+    const { max, open } = this.#input;
+    if (!open()) return refuse('unavailable', 'the server is stopping');
     if (this.#count(id) < max) return null;
     return refuse('capped', `Maximum number of connected instances reached (${max})`, { retryAfter: capRetryMs / 1000 });
   }

@@ -34,8 +34,8 @@ export class Waking {
     await cell.waitFor((other) => !other.closing, timeout); // on its way to sleep, perhaps
     this.keepAwake(cell);
     if (cell.view.status === 'hibernated') {
-      const full = capacity.full(id) ?? (await this.#wake(cell));
-      if (full) return full;
+      const objection = capacity.objection(id) ?? (await this.#wake(cell));
+      if (objection) return objection;
     }
     if (!cell.waking) return done(cell);
     const over = (other: Cell): boolean => other.view.connected || other.view.status === 'disconnected';
@@ -44,14 +44,14 @@ export class Waking {
   }
 
   /** Others may take the last place, or wake the session, while it is stored that it shall be online. */
-  async #wake(cell: Cell): Promise<ReturnType<Capacity['full']>> {
+  async #wake(cell: Cell): Promise<ReturnType<Capacity['objection']>> {
     const { capacity, timeout } = this.#input;
     await cell.keeper.save({ wanted: 'online' });
     await cell.waitFor((other) => !other.closing, timeout);
     if (cell.view.status !== 'hibernated') return null;
-    const filled = capacity.full(cell.record.id);
-    if (filled) cell.keeper.note({ wanted: 'asleep' });
+    const objection = capacity.objection(cell.record.id);
+    if (objection) cell.keeper.note({ wanted: 'asleep' });
     else cell.connect({});
-    return filled;
+    return objection;
   }
 }

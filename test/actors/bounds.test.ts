@@ -1,4 +1,4 @@
-/** Nothing hangs and nothing is left half done: storage that is away, stops, removals, crashes, pairings that nobody finishes. */
+/** Nothing hangs and nothing is left half done: storage that is away, removals, crashes, pairings that nobody finishes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StorageUnavailable } from '#actors/ports.ts';
@@ -80,49 +80,6 @@ test('storage away: clearing the queue answers', async () => {
   await stage.world.time.pass(1000);
   assert.deepEqual(statusesOf(stage).toSorted(), ['Canceled', 'Canceled', 'Queued']);
 });
-
-/* ---------- stop ---------- */
-
-test('stop: storage that is away does not hold it up; sockets are closed and nothing is left running', async () => {
-  const stage = await staged(['r1', 'r2']);
-  const { world } = stage;
-  world.db.away = true;
-  for (const id of ['r1', 'r2']) stage.link(id).host.record([{ kind: 'event', type: 'contacts', lane: '', payload: {} }]);
-  stage.link().end(428);
-  await settle();
-  const began = world.time.now();
-  await world.answerOf(stage.gateway.stop(), 10_000);
-  assert.ok(world.time.now() - began <= 5000);
-  assert.deepEqual([stage.link('r1').state, stage.link('r2').state, world.time.armed], ['closed', 'closed', 0]);
-  assert.equal(world.log.of('entries.lost').length, 2);
-});
-
-test('stop: a socket that fails to close keeps no other from closing', async () => {
-  const stage = await staged(['r1', 'r2']);
-  stage.link('r1').broken.add('close');
-  await stage.world.answerOf(stage.gateway.stop(), 10_000);
-  assert.deepEqual([stage.link('r2').state, stage.world.time.armed], ['closed', 0]);
-});
-
-for (const [title, seconds, left] of [
-  ['what a receiver takes during it is not delivered again', 1, 0],
-  ['a receiver that does not answer holds it up for some seconds only', 3600, 1],
-] as const) {
-  test(`stop: ${title}`, async () => {
-    const stage = await staged(['r1'], {}, (world) => void world.hook({ id: 'w1', instanceId: 'r1', events: ['contacts'] }));
-    const { world } = stage;
-    world.receiver.answer = () =>
-      new Promise((resolve) => void world.time.setTimeout(() => resolve({ ok: true, status: 200 }), seconds * 1000));
-    stage.link().host.record([{ kind: 'event', type: 'contacts', lane: 'a', payload: {} }]);
-    await world.time.pass(100);
-    assert.deepEqual([world.receiver.posts.length, world.db.outbox.size], [1, 1]);
-    stage.link().host.record([{ kind: 'event', type: 'contacts', lane: 'b', payload: {} }]);
-    const began = world.time.now();
-    await world.answerOf(stage.gateway.stop(), 10_000);
-    assert.ok(world.time.now() - began <= 5000);
-    assert.deepEqual([world.receiver.posts.length, world.db.outbox.size], [1, left + 1], 'what came last waits for the next start');
-  });
-}
 
 /* ---------- removal ---------- */
 
