@@ -226,7 +226,6 @@ export const openAuthState = async (options: AuthOptions): Promise<AuthState> =>
       plaintext: (hash) => keys.inbound.plaintext(hash),
       get: (type, ids) => keys.get(type as KeyType, ids),
       set: (data, step) => keys.set(data, step),
-      together: (work) => keys.writer.together(work),
       mayLeave: (step) => keys.mayLeave(step),
     },
     saveCredentials: () => keys.writer.putCredentials(),

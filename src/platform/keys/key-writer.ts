@@ -25,8 +25,6 @@ export interface KeyWriter {
   putCredentials(): void;
   /** Stanzas whose messages are stored; they leave the log together with, or after, every change put before. */
   finish(stanzas: readonly number[]): void;
-  /** What the work puts is stored together: no write begins while it runs. */
-  together<T>(work: () => Promise<T>): Promise<T>;
   /** What waits for this key, or undefined when nothing does. */
   peek(type: string, id: string): unknown;
   /** A change that must be stored before it is used is not stored. */
@@ -98,40 +96,12 @@ const createGather = () => {
   };
 };
 
-/** Works that must not be torn apart by a write, and the write that waits for their end. */
-const createHold = () => {
-  let holds = 0;
-  let waiting: (() => void) | null = null;
-  return {
-    /** Runs `begin` at a moment when nothing is held; one caller at a time. */
-    free: <T>(begin: () => T): Promise<T> =>
-      new Promise((resolve) => {
-        if (holds === 0) return resolve(begin());
-        waiting = () => resolve(begin());
-      }),
-    async during<T>(work: () => Promise<T>): Promise<T> {
-      holds += 1;
-      try {
-        return await work();
-      } finally {
-        holds -= 1;
-        if (holds === 0) {
-          // At once: the next work may begin before any promise is told.
-          waiting?.();
-          waiting = null;
-        }
-      }
-    },
-  };
-};
-
 class VaultWriter implements KeyWriter {
   readonly #options: KeyWriterOptions;
   /** Never given up: what a session did to its keys has to be stored, whatever became of the session. */
   readonly #patience: StorageRetry;
   readonly #waiters = createWaiters();
   readonly #gather = createGather();
-  readonly #hold = createHold();
   #waiting = new Batch();
   #writing = new Batch();
   #last = 0;
@@ -163,10 +133,6 @@ class VaultWriter implements KeyWriter {
     if (this.#retired || stanzas.length === 0) return;
     this.#waiting.handled.push(...stanzas);
     this.#start();
-  }
-
-  together<T>(work: () => Promise<T>): Promise<T> {
-    return this.#hold.during(work);
   }
 
   peek(type: string, id: string): unknown {
@@ -213,7 +179,7 @@ class VaultWriter implements KeyWriter {
   async #run(): Promise<void> {
     while (!this.idle) {
       if (!this.#waiters.any) await this.#gather.wait();
-      const upTo = await this.#hold.free(() => this.#take());
+      const upTo = this.#take();
       await this.#write(this.#writing);
       this.#writing = new Batch();
       this.#stored = upTo;

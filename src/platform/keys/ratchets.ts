@@ -27,8 +27,6 @@ export interface RatchetHost {
   get(type: string, ids: readonly string[]): Promise<Record<string, unknown>>;
   /** `step`: all of it belongs to this step, which is over. */
   set(data: SignalDataSet, step?: Step): void;
-  /** What the work sets is stored together. */
-  together<T>(work: () => Promise<T>): Promise<T>;
   /** Resolves when a frame may leave that this step made. */
   mayLeave(step: Step): Promise<void>;
 }
@@ -119,7 +117,7 @@ export const ratchetsOf =
         await keys.set({ [plainType]: { [id]: plain } } as SignalDataSet);
         return plain;
       };
-      return host.together(() => alone(true, work));
+      return alone(true, work);
     };
 
     const sealed = async <T>(encrypt: () => Promise<T>): Promise<T> => {
