@@ -82,7 +82,8 @@ export const startGateway = async (vault: FakeVault): Promise<Gateway> => {
   const { creds } = auth.state;
   const keys = addTransactionCapability(auth.state.keys, logger, transactions);
   let lastKey = 0;
-  const pairs = new Map(Object.entries(await auth.state.keys.get('pre-key', ['1', '2', '3', '4', '5'])));
+  const ids = Array.from({ length: 200 }, (_, at) => String(at + 1));
+  const pairs = new Map(Object.entries(await auth.state.keys.get('pre-key', ids)));
   return {
     jid: ourJid,
     auth,

@@ -15,6 +15,7 @@ import type { People, Person } from '../people.ts';
 import type { Database } from '../store/database.ts';
 import type { KeyStore } from '../store/keys.ts';
 import { makePhoneKeys, toSession, type Bundle, type PhoneKeys } from './identity.ts';
+import { withRevivableSeeds } from './sender-keys.ts';
 import { decryptFirst, decryptOnCopies, type Sessions } from './session-trials.ts';
 
 export type EnvelopeType = 'pkmsg' | 'msg';
@@ -137,7 +138,8 @@ export class Phones {
 
   #read(owner: string, signal: Signal, type: string, id: string): unknown {
     const changed = signal.changes[type];
-    return changed && id in changed ? changed[id] : this.#keys.signal(owner, type, id);
+    const value = changed && id in changed ? changed[id] : this.#keys.signal(owner, type, id);
+    return type === 'sender-key' && value instanceof Uint8Array ? withRevivableSeeds(value) : value;
   }
 }
 

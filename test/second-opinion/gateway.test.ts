@@ -1,0 +1,88 @@
+/** The gateway's Signal sessions against Signal's own library. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { quietConsole } from '#src/platform/connection/quiet-console.ts';
+import { repairSessionTrials } from '#src/platform/keys/session-trials.ts';
+import { createFakeVault, type FakeVault } from '#test/fakes/vault.ts';
+import { type Gateway, startGateway } from '#test/platform/parties.ts';
+import { randomOf } from '#test/support/random.ts';
+import { cross, exchange, type OwnEnd, testConversations } from './conversations.ts';
+import { SignalPeer } from './ends.ts';
+import { testGroups } from './group-conversations.ts';
+import { type GroupEnd, SignalGroupPeer } from './group-peer.ts';
+
+quietConsole();
+repairSessionTrials();
+
+/** The gateway's end of the conversation with one contact. */
+const endOf = ({ repository, bundle }: Gateway, jid: string): OwnEnd => ({
+  bundle,
+  meet: (session) => repository.injectE2ESession({ jid, session }),
+  write: (text) => repository.encryptMessage({ jid, data: Buffer.from(text) }),
+  read: async ({ type, ciphertext }) => Buffer.from(await repository.decryptMessage({ jid, type, ciphertext })).toString(),
+  loseSessions: () => repository.deleteSession([jid]),
+});
+
+const gateway = await startGateway(createFakeVault());
+let contacts = 0;
+
+testConversations({
+  name: 'gateway',
+  make: async () => endOf(gateway, `${(contacts += 1)}@lid`),
+  linkAnew: async () => endOf(await startGateway(createFakeVault()), '2002@lid'),
+});
+
+const author = '2002@lid';
+
+/** The gateway's end of a group with one other member. */
+const groupEndOf = ({ repository, auth, jid: meId }: Gateway, group: string): GroupEnd => ({
+  distribution: () => repository.getSenderKeyDistributionMessage({ group, meId }),
+  learn: (axolotlSenderKeyDistributionMessage) =>
+    repository.processSenderKeyDistributionMessage({ authorJid: author, item: { groupId: group, axolotlSenderKeyDistributionMessage } }),
+  write: async (text) => (await repository.encryptGroupMessage({ group, meId, data: Buffer.from(text) })).ciphertext,
+  read: async (msg) => Buffer.from(await repository.decryptGroupMessage({ group, authorJid: author, msg })).toString(),
+  renew: async () =>
+    auth.state.keys.set({ 'sender-key': { [`${group}::${repository.jidToSignalProtocolAddress(meId).replace('.', '::')}`]: null } }),
+});
+
+testGroups('gateway', async () => groupEndOf(gateway, `${(contacts += 1)}@g.us`));
+
+const copyOf = ({ stored }: FakeVault): FakeVault => {
+  const copy = createFakeVault();
+  for (const [key, value] of stored.keys) copy.stored.keys.set(key, value);
+  copy.stored.credentials = stored.credentials;
+  return copy;
+};
+
+test('gateway: it is killed with messages that left and were not stored, and its next ones are read', async () => {
+  let vault = createFakeVault();
+  const peer = new SignalPeer();
+  let own = await startGateway(vault);
+  const end = () => endOf(own, '2002@lid');
+  await cross(end(), peer);
+  for (let kill = 0; kill < 3; kill += 1) {
+    await exchange(end(), peer, randomOf(kill));
+    await own.auth.durable();
+    vault.away = 'write';
+    for (let n = 0; n < 20; n += 1) assert.equal(await peer.read(await end().write(`lost ${n}`)), `lost ${n}`);
+    vault.away = false;
+    vault = copyOf(vault);
+    own = await startGateway(vault);
+    assert.equal(await peer.read(await end().write('after the kill')), 'after the kill');
+  }
+  await exchange(end(), peer, randomOf(3));
+});
+
+test('gateway: it is killed with texts to a group that were not stored, and its next ones are read', async () => {
+  const vault = createFakeVault();
+  const own = await startGateway(vault);
+  const [end, peer] = [groupEndOf(own, '3003@g.us'), new SignalGroupPeer()];
+  await peer.learn(await end.distribution());
+  assert.equal(await peer.read(await end.write('one')), 'one');
+  await own.auth.durable();
+  vault.away = 'write';
+  for (let n = 0; n < 50; n += 1) assert.equal(await peer.read(await end.write(`lost ${n}`)), `lost ${n}`);
+  vault.away = false;
+  const next = groupEndOf(await startGateway(copyOf(vault)), '3003@g.us');
+  for (const text of ['after the kill', 'and on']) assert.equal(await peer.read(await next.write(text)), text);
+});

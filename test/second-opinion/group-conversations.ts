@@ -1,0 +1,66 @@
+/** What every end of ours has to get right in a group with a member on Signal's own library. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { randomOf, shuffled } from '#test/support/random.ts';
+import { type GroupEnd, SignalGroupPeer } from './group-peer.ts';
+
+/** `make`: a member who knows nobody's keys, each time another one. */
+export const testGroups = (name: string, make: () => Promise<GroupEnd>): void => {
+  for (const writer of ['own', 'peer'] as const) {
+    const title = `${name}, group, ${writer === 'own' ? 'to' : 'from'} the peer`;
+    const parties = async (): Promise<[from: GroupEnd, to: GroupEnd]> => {
+      const [own, peer] = [await make(), new SignalGroupPeer()];
+      const [from, to] = writer === 'own' ? [own, peer] : [peer, own];
+      await to.learn(await from.distribution());
+      return [from, to];
+    };
+    const passes = async (from: GroupEnd, to: GroupEnd, text: string): Promise<void> =>
+      assert.equal(await to.read(await from.write(text)), text);
+
+    test(`${title}: texts in order, late, lost and in disorder`, async () => {
+      const [from, to] = await parties();
+      for (let n = 0; n < 20; n += 1) await passes(from, to, `${n}`);
+      const late = await from.write('late');
+      for (let n = 0; n < 20; n += 1) await from.write('lost');
+      await passes(from, to, 'after a gap');
+      assert.equal(await to.read(late), 'late');
+      const all: [string, Uint8Array][] = [];
+      for (let n = 0; n < 20; n += 1) all.push([`${n}`, await from.write(`${n}`)]);
+      for (const [text, message] of shuffled(all, randomOf(1))) assert.equal(await to.read(message), text);
+      await passes(from, to, 'and on');
+    });
+
+    test(`${title}: somebody who comes later reads from then on, and nothing of before`, async () => {
+      const [from, to] = await parties();
+      const before: Uint8Array[] = [];
+      for (let n = 0; n < 5; n += 1) before.push(await from.write(`${n}`));
+      const later = writer === 'own' ? new SignalGroupPeer() : await make();
+      await later.learn(await from.distribution());
+      for (let n = 0; n < 5; n += 1) await passes(from, later, `now ${n}`);
+      for (const message of before) await assert.rejects(later.read(message));
+      for (const [n, message] of before.entries()) assert.equal(await to.read(message), `${n}`);
+    });
+
+    test(`${title}: after a member left there is a new key, and what is under way in the old one can be read`, async () => {
+      const [from, to] = await parties();
+      await passes(from, to, 'one');
+      const late = await from.write('late');
+      await from.renew();
+      const distribution = await from.distribution();
+      const fresh = await from.write('under the new key');
+      await assert.rejects(to.read(fresh));
+      await to.learn(distribution);
+      assert.equal(await to.read(fresh), 'under the new key');
+      assert.equal(await to.read(late), 'late');
+      for (let n = 0; n < 5; n += 1) await passes(from, to, `${n}`);
+    });
+
+    test(`${title}: a text under the signature of another member is refused`, async () => {
+      const [from, to] = await parties();
+      await passes(from, to, 'one');
+      const forged = Buffer.from(await from.write('two'));
+      forged.set(Buffer.from(await from.write('three')).subarray(-64), forged.length - 64);
+      await assert.rejects(to.read(forged));
+    });
+  }
+};
