@@ -5,4 +5,5 @@ export type * from './model/chat.ts';
 export * from './model/webhook.ts';
 export * from './model/delivery.ts';
 export type * from './model/entry.ts';
+export type * from './model/news.ts';
 export * from './model/result.ts';

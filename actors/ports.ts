@@ -3,7 +3,7 @@
  *
  * Unless a comment says otherwise a method may reject only with a surprise (`StorageUnavailable` among them), never for an ordinary failure.
  */
-import type { Receiver, Signer } from './ports/delivery.ts';
+import type { Envelope, Receiver, Signer } from './ports/delivery.ts';
 import type { DeliveryStore, OutboxStore } from './ports/delivery-stores.ts';
 import type { InstanceStore, RemovalStore, SettingStore, WebhookStore } from './ports/instance-stores.ts';
 import type { Journal } from './ports/journal.ts';
@@ -42,6 +42,7 @@ export interface Ports extends Stores {
   readonly platform: Platform;
   readonly receiver: Receiver;
   readonly signer: Signer;
+  readonly envelope: Envelope;
   readonly media: Media;
   readonly chance: Chance;
   readonly time: Time;

@@ -57,10 +57,10 @@ async function replay(supervisor: Supervisor, webhooks: readonly Webhook[], filt
 }
 
 async function tryOut({ ports, dispatcher }: Supervisor, webhook: Webhook, type: string): Promise<WebhookTest> {
-  const { receiver, signer, chance, time } = ports;
+  const { receiver, chance, time } = ports;
   const started = time.now();
   const content = { eventId: `test_${chance.hex(12)}`, type, messageType: '', body: JSON.stringify({ test: true }) };
-  const { url, body, headers } = webhookRequestOf(webhook, dispatcher.sender(webhook.instanceId), content, started, signer);
+  const { url, body, headers } = webhookRequestOf(webhook, dispatcher.sender(webhook.instanceId), content, started, ports);
   const outcome = await receiver.post(url, body, headers);
   return { id: content.eventId, url, outcome, ms: time.now() - started };
 }

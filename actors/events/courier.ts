@@ -4,14 +4,14 @@
  * The outbox is the truth: what is in memory is a window on it, and every row lives there until a 2xx arrived. Quick attempts keep their lane
  * waiting, so that a chat stays in order; after those the row is parked in the outbox and its lane goes on.
  */
-import type { Attempt, Log, OutboxStore, Receiver, Signer, Time } from '../ports.ts';
+import type { Attempt, Envelope, Log, OutboxStore, Receiver, Signer, Time } from '../ports.ts';
 import { EpochLost, StorageUnavailable } from '../ports.ts';
-import type { Claim, Delivery, DeliveryError, InstanceId, LastAttempt, Webhook } from '../model.ts';
+import type { Claim, Delivery, DeliveryError, EventSender, InstanceId, LastAttempt, Webhook } from '../model.ts';
 import { between, type DeliveryPolicy } from '../policy/policy.ts';
 import { Alarm } from './alarm.ts';
 import type { Circuit } from './circuit.ts';
 import { FinishedDeliveries } from './finished-deliveries.ts';
-import { envelope, WebhookRequests, type Sender } from './webhook-request.ts';
+import { enveloped, WebhookRequests } from './webhook-request.ts';
 import { stillWants } from './filter.ts';
 import { createLanes } from './lanes.ts';
 import type { Slots } from './slots.ts';
@@ -22,6 +22,7 @@ export interface CourierHost {
   readonly outbox: OutboxStore;
   readonly receiver: Receiver;
   readonly signer: Signer;
+  readonly envelope: Envelope;
   /** Places that all couriers share. */
   readonly slots: Slots;
   readonly time: Time;
@@ -30,7 +31,7 @@ export interface CourierHost {
   random(): number;
   /** The configuration now; null when the webhook is gone. */
   webhook(id: string): Webhook | null;
-  sender(instance: InstanceId): Sender;
+  sender(instance: InstanceId): EventSender;
   /** Under which the instance's rows are written. */
   epoch(instance: InstanceId): number;
   /** Adds the record to the history, or updates the one of the same event. */
@@ -81,7 +82,7 @@ export class Courier {
   /** Rows were committed while a page was read: they may be in neither. */
   #missed = false;
   #stopped = false;
-  readonly #requests = new WebhookRequests();
+  readonly #requests: WebhookRequests;
   /** The last address, taken apart. */
   #known = { url: '', host: '' };
 
@@ -89,6 +90,7 @@ export class Courier {
     this.#input = input;
     this.#host = input.host;
     this.#crashed = crashed;
+    this.#requests = new WebhookRequests(input.host);
     this.#circuit = input.host.circuit(input.webhookId);
     this.#over = new FinishedDeliveries(input.host.outbox, input.host.policy, () => this.#claim);
     this.#due = new Alarm(input.host.time, () => this.#readMore());
@@ -287,10 +289,10 @@ export class Courier {
   }
 
   async #send(row: Delivery, webhook: Webhook): Promise<Attempt> {
-    const { time, receiver, signer, log } = this.#host;
+    const { time, receiver, log } = this.#host;
     const { instanceId } = this.#input;
     const started = time.now();
-    const { url, body, headers } = this.#requests.of(webhook, this.#host.sender(instanceId), row, started, signer);
+    const { url, body, headers } = this.#requests.of(webhook, this.#host.sender(instanceId), row, started);
     const outcome = await receiver.post(url, body, headers);
     const fields = { instance: instanceId, webhook: webhook.id, event: row.type, attempt: row.attempts + 1, status: outcome.status };
     log[outcome.ok ? 'debug' : 'info']({ ...fields, ms: time.now() - started }, 'webhook.attempted');
@@ -377,7 +379,7 @@ export class Courier {
       statusCode: outcome.status ?? null,
       attempts: row.attempts,
       error: outcome.error,
-      payload: JSON.parse(envelope(this.#host.sender(this.#input.instanceId), row)) as unknown,
+      payload: JSON.parse(enveloped(this.#host.envelope, this.#host.sender(this.#input.instanceId), row)) as unknown,
     });
   }
 }

@@ -1,5 +1,5 @@
 /** What the couriers of all instances share: the webhooks, the places for posts, the bounds, and who hears of failures. */
-import type { InstanceId, InstanceRecord, Webhook } from '../model.ts';
+import type { EventSender, InstanceId, InstanceRecord, Webhook } from '../model.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Ports } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
@@ -10,7 +10,7 @@ import { History } from './history.ts';
 import { WebhookRegistry } from './registry.ts';
 import { createSlots } from './slots.ts';
 import { Sweeper } from './sweeper.ts';
-import { finalUrl, type Sender } from './webhook-request.ts';
+import { finalUrl } from './webhook-request.ts';
 
 export interface DispatcherInput {
   readonly ports: Ports;
@@ -71,7 +71,7 @@ export class Dispatcher {
   }
 
   /** What envelopes say of an instance; of none, for a webhook that belongs to none. */
-  sender(id: InstanceId | null): Sender {
+  sender(id: InstanceId | null): EventSender {
     const record = id === null ? undefined : this.#input.record(id);
     return { owner: record?.owner ?? '', token: record?.token ?? '', name: record?.name ?? '', baseUrl: this.#input.baseUrl };
   }
@@ -102,11 +102,12 @@ export class Dispatcher {
 
   #courierHost(): CourierHost {
     const { ports, policy, cells } = this.#input;
-    const { outbox, receiver, signer, time, log, chance } = ports;
+    const { outbox, receiver, signer, envelope, time, log, chance } = ports;
     return {
       outbox,
       receiver,
       signer,
+      envelope,
       time,
       log,
       slots: createSlots(policy.delivery.atOnce),

@@ -34,7 +34,8 @@ const itemsOf = ({ entry }: Item): number => {
 };
 
 /** Entries that may be dropped when the database is away for long; messages never are. */
-const droppable = (entry: Entry): boolean => entry.kind === 'event' && entry.type === 'presence';
+const droppable = (entry: Entry): boolean =>
+  (entry.kind === 'news' && entry.news.type === 'presence') || (entry.kind === 'event' && entry.type === 'presence');
 const droppableLimit = 1000;
 const retryMs = 500;
 

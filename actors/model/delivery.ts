@@ -19,6 +19,15 @@ export interface GatewayEvent {
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
+/** What every webhook body says of the instance whose event it is. */
+export interface EventSender {
+  readonly owner: string;
+  readonly token: string;
+  readonly name: string;
+  /** Address of this server. */
+  readonly baseUrl: string;
+}
+
 /** One delivery that waits: a row per (event, webhook). */
 export interface Delivery {
   /** Grows with every row; the order of delivery within a lane. */

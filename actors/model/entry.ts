@@ -1,6 +1,7 @@
 /** What happened in an instance, on its way to the journal. */
 import type { ChatLabel, ChatPatch, Label } from './chat.ts';
 import type { Message, MessageStatus } from './message.ts';
+import type { Call, News } from './news.ts';
 import type { EventType } from './webhook.ts';
 
 /** Part of what a phone hands over of its past; `of` is the word of contract/events.md. Status posts and calls are told, not stored. */
@@ -10,7 +11,7 @@ export type Past =
   | { readonly of: 'chats'; readonly items: readonly ChatPatch[] }
   | { readonly of: 'labels'; readonly items: readonly Label[] }
   | { readonly of: 'chat_labels'; readonly items: readonly ChatLabel[] }
-  | { readonly of: 'calls'; readonly items: readonly Readonly<Record<string, unknown>>[] };
+  | { readonly of: 'calls'; readonly items: readonly Call[] };
 
 /**
  * What happened in an instance, to be recorded in one transaction with what it leads to.
@@ -60,5 +61,7 @@ export type Entry =
   | ({ readonly kind: 'chatLabel' } & ChatLabel)
   /** One batch of the past: stored, and told as one `history` event of what is new in it. `number` counts from 1 to `total`. */
   | { readonly kind: 'history'; readonly past: Past; readonly number: number; readonly total: number }
-  /** Anything that is only passed on: `payload` holds the event's own keys. `lane` orders it (chat id, or ''). */
+  /** What is only told. `lane` orders it (chat id, or ''). */
+  | { readonly kind: 'news'; readonly lane: string; readonly news: News }
+  /** An event whose payload its maker has spelled out: it is passed on as it is. */
   | { readonly kind: 'event'; readonly type: EventType; readonly lane: string; readonly payload: Readonly<Record<string, unknown>> };

@@ -1,4 +1,5 @@
 /** Receivers of webhooks. */
+import type { EventSender } from '../model.ts';
 
 /** Outcome of one POST to a receiver. */
 export type Attempt =
@@ -21,3 +22,6 @@ export interface Signer {
   /** The value of `webhook-signature`; `timestamp` in seconds. */
   sign(secret: string, id: string, timestamp: number, body: string): string;
 }
+
+/** The keys that stand around the event's own keys in a webhook body, as the interface spells them. Pure; `type` may be no type of the interface (a test). */
+export type Envelope = (sender: EventSender, type: string) => Readonly<Record<string, unknown>>;

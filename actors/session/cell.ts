@@ -13,7 +13,7 @@ import { usualStopGrace, type Policy } from '../policy/policy.ts';
 import type { Committed, OpenOptions, PlatformLink, Ports } from '../ports.ts';
 import { supervisedWorkers, type SupervisedWorkers } from '../supervised-workers.ts';
 import { within } from '../waiting.ts';
-import { connectionPayload, newsNames } from './connection-news.ts';
+import { changeNames } from './connection-changes.ts';
 import type { Host } from './host.ts';
 import { instance, type InstanceEvent } from './instance.ts';
 import { RecordKeeper } from './record-keeper.ts';
@@ -317,9 +317,9 @@ export class Cell {
       now: () => ports.time.now(),
       random: () => ports.chance.random(),
       note: (patch) => this.keeper.note(patch),
-      announce: (news) => {
-        ports.log.info({ instance: this.record.id, reason: news.reason }, newsNames[news.status]);
-        this.recorder.record([{ kind: 'event', type: 'connection', lane: '', payload: connectionPayload(this.record, news) }]);
+      announce: (change) => {
+        ports.log.info({ instance: this.record.id, reason: change.reason }, changeNames[change.status]);
+        this.recorder.record([{ kind: 'news', lane: '', news: { type: 'connection', name: this.record.name, connection: change } }]);
       },
       record: (entries) => this.recorder.record(entries),
       live: () => {

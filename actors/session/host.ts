@@ -1,18 +1,9 @@
 /** What a lifecycle needs of its surroundings; made once per instance, never part of a snapshot that leaves the process. */
-import type { Entry, InstanceId, InstancePatch, Status } from '../model.ts';
+import type { ConnectionChange, Entry, InstanceId, InstancePatch } from '../model.ts';
 import type { Verdict } from '../policy/close-cause.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Gate } from '../policy/gate.ts';
 import type { Log, Media, PlatformLink } from '../ports.ts';
-
-/** A change of the connection that integrators hear of (contract/events.md, "connection"). */
-export interface ConnectionNews {
-  readonly status: Status;
-  readonly qrcode?: string;
-  readonly lastDisconnect?: number;
-  readonly reason?: string;
-  readonly loggedOut?: boolean;
-}
 
 export type Happening =
   | { readonly kind: 'attempt' | 'crash' | 'asleep' | 'awake' }
@@ -35,7 +26,7 @@ export interface Host {
   /** Applies to the record in memory now and to the stored one soon, in order. */
   note(patch: InstancePatch): void;
   /** Sends a `connection` event. */
-  announce(news: ConnectionNews): void;
+  announce(change: ConnectionChange): void;
   record(entries: readonly Entry[]): void;
   /** The session became live: what waited for it may go on. */
   live(): void;

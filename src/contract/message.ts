@@ -1,5 +1,6 @@
 /** A message as the interface spells it: in answers (specification 2.5) and in events. Runs once a message: one object, nothing else. */
-import type { Message } from '#actors/model.ts';
+import type { Chat, Message } from '#actors/model.ts';
+import { chatView } from './chat.ts';
 
 const noMetadata = Object.freeze({});
 
@@ -49,4 +50,11 @@ export const eventMessageView = (message: Message, owner: string) => ({
   groupName: message.groupName || 'Unknown',
   type: message.type,
   mediaType: message.mediaType,
+});
+
+/** The `messages` event. */
+export const messageEventView = (message: Message, chat: Chat, owner: string) => ({
+  chatSource: 'updated',
+  chat: chatView(chat, owner),
+  message: eventMessageView(message, owner),
 });

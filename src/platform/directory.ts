@@ -1,4 +1,5 @@
 /** What a conversion has to know beside the event itself: the account, the two addresses of people, names of groups, polls. Never a query to the platform. */
+import type { Person } from '#actors/model.ts';
 import { bare, isLid, isPerson, lidJid, personJid, userOf } from './jid.ts';
 
 export interface Directory {
@@ -31,6 +32,16 @@ export const addressesOf = (directory: Directory, ...jids: readonly (string | nu
   }
   return { pn: pn || (lid === '' ? '' : directory.pn(lid)), lid: lid || (pn === '' ? '' : directory.lid(pn)) };
 };
+
+/** Somebody whom the platform names first by `id`; `others`: what else it says of the same person. */
+export const personOf = (
+  directory: Directory,
+  id: string | null | undefined,
+  ...others: readonly (string | null | undefined)[]
+): Person => ({
+  id: bare(id),
+  ...addressesOf(directory, id, ...others),
+});
 
 /** The id of a chat: the phone jid where it is known. */
 export const chatOf = (

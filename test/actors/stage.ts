@@ -71,9 +71,7 @@ export class Stage {
   get news(): readonly unknown[] {
     return this.world.journal.groups
       .flat()
-      .flatMap((entry) =>
-        entry.kind === 'event' && entry.type === 'connection' ? [(entry.payload['instance'] as { readonly status: string }).status] : [],
-      );
+      .flatMap((entry) => (entry.kind === 'news' && entry.news.type === 'connection' ? [entry.news.connection.status] : []));
   }
 }
 

@@ -2,15 +2,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { envelope } from '#actors/events/webhook-request.ts';
-import { chatFields, chatView, eventMessageView, historyView } from '#src/contract/views.ts';
+import { enveloped } from '#actors/events/webhook-request.ts';
+import { chatFields, chatView, envelopeView, eventMessageView, historyView } from '#src/contract/views.ts';
 import { chat, message, owner } from './samples.ts';
 
 const most = 256 * 1024;
 /** The longest of everything that stands around a batch: control characters take six bytes each. */
 const sender = { owner, token: 't'.repeat(64), name: '\u0001'.repeat(200), baseUrl: `https://${'gateway.'.repeat(30)}example.com` };
 const bytesOf = (view: Readonly<Record<string, unknown>>): number =>
-  Buffer.byteLength(envelope(sender, { type: 'history', body: JSON.stringify(view) }));
+  Buffer.byteLength(enveloped(envelopeView, sender, { type: 'history', body: JSON.stringify(view) }));
 
 const texts = Object.entries(chatFields).filter(([, { type, key }]) => type === 'text' && key === null);
 /** Everything that may be noted about a person, each in 500 characters of three bytes. */

@@ -37,6 +37,7 @@ export class CourierDesk {
       outbox: ports.outbox,
       receiver,
       signer: ports.signer,
+      envelope: ports.envelope,
       slots,
       time,
       log,

@@ -1,5 +1,6 @@
 /** The journal in memory: entries become rows and events, all or nothing, and the same entries again change nothing. */
 import { messageStatuses, type Delivery, type Entry, type GatewayEvent, type Message } from '#actors/model.ts';
+import { newsView } from '#src/contract/views.ts';
 import type { Committed, Journal } from '#actors/ports.ts';
 import type { FakeDatabase } from './storage.ts';
 import type { FakeChance, FakeTime } from './time.ts';
@@ -68,6 +69,8 @@ export class FakeJournal implements Journal {
         return this.#message(instanceId, entry);
       case 'status':
         return entry.messageIds.flatMap((messageId) => this.#status(instanceId, entry, messageId));
+      case 'news':
+        return [this.#event(instanceId, entry.news.type, entry.lane, newsView(entry.news))];
       case 'event':
         return [this.#event(instanceId, entry.type, entry.lane, entry.payload)];
       case 'deleted':

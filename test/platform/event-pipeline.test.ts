@@ -70,7 +70,7 @@ const shared: readonly BaileysEvent[] = [
 test('recorder: the shared state that is seen for the first time is gathered, later changes are told one by one', async () => {
   for (const [synchronised, expected] of [
     [0, [['history', 'history', 'history']]],
-    [1, [['event'], ['chatLabel'], ['chat']]],
+    [1, [['news'], ['chatLabel'], ['chat']]],
   ] as const) {
     const { recorder, recorded } = recorderWith(synchronised);
     for (const event of shared) recorder.push(event);

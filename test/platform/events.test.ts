@@ -141,10 +141,9 @@ const cases: readonly (readonly [string, BaileysEvent, readonly object[]])[] = [
     { name: 'labels.edit', data: { id: '7', name: 'New', color: 3, deleted: false } },
     [
       {
-        kind: 'event',
-        type: 'labels',
+        kind: 'news',
         lane: 'labels',
-        payload: { type: 'LabelEdit', event: { LabelID: '7', Action: { name: 'New', color: 3, deleted: false } } },
+        news: { type: 'labels', label: { id: '7', name: 'New', color: 3, deleted: false } },
       },
     ],
   ],
@@ -156,21 +155,19 @@ const cases: readonly (readonly [string, BaileysEvent, readonly object[]])[] = [
     },
     [
       {
-        kind: 'event',
-        type: 'call',
+        kind: 'news',
         lane: friend,
-        payload: {
+        news: {
+          type: 'call',
           call: {
             id: 'C',
-            chatid: friend,
-            from: '222@lid',
-            sender_pn: friend,
-            sender_lid: '222@lid',
+            chatId: friend,
+            isGroup: false,
+            caller: { id: '222@lid', pn: friend, lid: '222@lid' },
             status: 'offer',
             isVideo: true,
-            isGroup: false,
             offline: false,
-            timestamp: 9,
+            at: 9,
           },
         },
       },
@@ -296,17 +293,17 @@ test('events: calls and status posts of the past are neither messages nor chats'
     { key: key('L', true), messageTimestamp: 6, message: { callLogMesssage: { isVideo: false, callOutcome: 0, durationSecs: 61 } } },
     { key: { ...key('S', false, 'status@broadcast'), participant: '222@lid' }, messageTimestamp: 7, message: { conversation: 'my day' } },
   ]);
-  const call = { chatid: friend, isGroup: false };
-  const theirs = { from: '222@lid', sender_pn: friend, sender_lid: '222@lid', fromMe: false };
-  const mine = { from: directory.me.pn, sender_pn: directory.me.pn, sender_lid: '', fromMe: true };
+  const call = { chatId: friend, isGroup: false };
+  const theirs = { caller: { id: '222@lid', pn: friend, lid: '222@lid' }, fromMe: false };
+  const mine = { caller: { id: directory.me.pn, pn: directory.me.pn, lid: '' }, fromMe: true };
   const [calls, status] = entries;
   assert.deepEqual(batchesOf(entries), [
     ['calls', 2, 1, 1],
     ['status', 1, 1, 1],
   ]);
   assert.deepEqual(calls?.kind === 'history' && calls.past.items, [
-    { id: 'V', ...call, ...theirs, status: 'missed', isVideo: true, seconds: 0, timestamp: 5_000 },
-    { id: 'L', ...call, ...mine, status: 'connected', isVideo: false, seconds: 61, timestamp: 6_000 },
+    { id: 'V', ...call, ...theirs, status: 'missed', isVideo: true, seconds: 0, at: 5_000 },
+    { id: 'L', ...call, ...mine, status: 'connected', isVideo: false, seconds: 61, at: 6_000 },
   ]);
   assert.ok(status?.kind === 'history' && status.past.of === 'status');
   assert.deepEqual([status.past.items[0]?.senderPn, status.past.items[0]?.text], [friend, 'my day']);

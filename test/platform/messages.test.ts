@@ -188,10 +188,10 @@ test('groups: names, mentions of everybody, receipts of members and removal', as
   const { sandbox } = bench.running;
   const group = await sandbox.createGroup({ subject: 'Team', creator: friend, participants: [own, other] });
   const joined = await instance.entries.wait(
-    (entry) => entry.kind === 'event' && entry.payload['type'] === 'JoinedGroup' && entry,
-    'JoinedGroup',
+    (entry) => entry.kind === 'news' && entry.news.type === 'groups' && entry.news.group.change.kind === 'entered' && entry,
+    'the group that the account came into',
   );
-  assert.equal(joined.kind === 'event' && joined.lane, group.jid);
+  assert.equal(joined.lane, group.jid);
   const message = await arrival({ kind: 'text', text: 'welcome' }, friend, group.jid);
   assert.deepEqual([message.isGroup, message.groupName, message.chatId, message.senderPn], [true, 'Team', group.jid, friendJid]);
 
@@ -240,9 +240,11 @@ test('presence: of contacts is an event, own states and read receipts are told',
   const message = await arrival({ kind: 'text', text: 'read me' });
   assert.equal(await instance.link.markRead([{ chatId: message.chatId, messageId: message.messageId, sender: message.sender }]), true);
   await sandbox.presence(friend, { state: 'recording', to: own });
-  const presence = await instance.entries.wait((entry) => entry.kind === 'event' && entry.type === 'presence' && entry, 'presence');
-  const event = presence.kind === 'event' ? (presence.payload['event'] as Record<string, unknown>) : {};
-  assert.deepEqual([event['chatid'], event['State'], event['Media'], event['IsFromMe']], [friendJid, 'composing', 'audio', false]);
+  const { chatId, state, recording, fromMe } = await instance.entries.wait(
+    (entry) => entry.kind === 'news' && entry.news.type === 'presence' && entry.news.presence,
+    'presence',
+  );
+  assert.deepEqual([chatId, state, recording, fromMe], [friendJid, 'composing', true, false]);
 });
 
 test('another device: what it sends stands in the same chat as sent by the account, not by the API', async () => {

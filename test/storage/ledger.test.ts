@@ -1,7 +1,7 @@
 /** What the ledger tells of chats, labels, members and the past: entries in, events out, without a database. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ChatLabel, Entry, Message, Past } from '#actors/model.ts';
+import type { Call, ChatLabel, Entry, Message, Past } from '#actors/model.ts';
 import { historyView } from '#src/contract/views.ts';
 import { reduceEntries } from '#src/storage/journal/ledger.ts';
 import { chat as sampleChat, message as sample, owner } from '#test/contract/samples.ts';
@@ -11,6 +11,16 @@ const fresh = (change: Partial<Message> = {}): Message => ({ ...sample, messageI
 const past = (part: Past): Entry => ({ kind: 'history', past: part, number: 1, total: 1 });
 
 const label = (labelId: string, labeled = true): ChatLabel => ({ chatId, labelId, labeled });
+
+const call: Call = {
+  id: 'C',
+  chatId,
+  isGroup: false,
+  caller: { id: chatId, pn: chatId, lid: '' },
+  status: 'missed',
+  isVideo: false,
+  at: 5,
+};
 
 /** What is told of a chat that is known, or of one that is not. */
 const changes: readonly (readonly [string, readonly Entry[], readonly (readonly [string, object])[]])[] = [
@@ -64,14 +74,14 @@ const changes: readonly (readonly [string, readonly Entry[], readonly (readonly 
       past({ of: 'chat_labels', items: [label('4'), label('5')] }),
       past({ of: 'chats', items: [{ chatId, pinned: true }] }),
       past({ of: 'chats', items: [{ chatId, pinned: true }] }),
-      past({ of: 'calls', items: [{ id: 'C' }] }),
+      past({ of: 'calls', items: [call] }),
       past({ of: 'status', items: [fresh({ messageId: 'S' })] }),
     ],
     [
       ['history labels', { id: `${owner}:4`, labelid: '4', name: 'New', color: 3, colorHex: '#dfaef0', owner }],
       ['history chat_labels', { wa_chatid: chatId, wa_label: [`${owner}:4`, `${owner}:5`] }],
       ['history chats', { wa_chatid: chatId, wa_isPinned: true }],
-      ['history calls', { id: 'C' }],
+      ['history calls', { id: 'C', chatid: chatId, sender_pn: chatId, status: 'missed', timestamp: 5 }],
       ['history status', { messageid: 'S' }],
     ],
   ],

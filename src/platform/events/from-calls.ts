@@ -1,34 +1,29 @@
 /** Calls: those that ring now, and those that the phone remembers. */
 import { proto, type WACallEvent, type WAMessage } from '@whiskeysockets/baileys';
-import type { Entry } from '#actors/model.ts';
+import type { Call, Entry } from '#actors/model.ts';
 import { numberOf } from './content-json.ts';
-import { addressesOf, chatOf, type Directory } from '../directory.ts';
-import { bare, isGroup } from '../jid.ts';
+import { chatOf, type Directory, personOf } from '../directory.ts';
+import { isGroup } from '../jid.ts';
 import { unwrapped } from './message-kinds.ts';
 
-/** The rest is how devices find each other, and the library's word for what it does not know. */
-const told: ReadonlySet<WACallEvent['status']> = new Set(['offer', 'accept', 'reject', 'timeout', 'terminate']);
+/** Steps of a call that people care about. The others are how devices find each other, and the library's word for what it does not know. */
+const reported: ReadonlySet<WACallEvent['status']> = new Set(['offer', 'accept', 'reject', 'timeout', 'terminate']);
 
 export const fromCall = (call: WACallEvent, directory: Directory): Entry[] => {
-  if (!told.has(call.status)) return [];
+  if (!reported.has(call.status)) return [];
   const caller = call.from || call.chatId;
-  const { id: chatid } = chatOf(directory, call.groupJid ?? caller, call.groupJid ? null : call.callerPn);
-  const { pn, lid } = addressesOf(directory, caller, call.callerPn);
-  const payload = {
-    call: {
-      id: call.id,
-      chatid,
-      from: bare(caller),
-      sender_pn: pn,
-      sender_lid: lid,
-      status: call.status,
-      isVideo: call.isVideo ?? false,
-      isGroup: call.isGroup ?? false,
-      offline: call.offline,
-      timestamp: call.date.getTime(),
-    },
+  const { id: chatId } = chatOf(directory, call.groupJid ?? caller, call.groupJid ? null : call.callerPn);
+  const live: Call = {
+    id: call.id,
+    chatId,
+    isGroup: call.isGroup ?? false,
+    caller: personOf(directory, caller, call.callerPn),
+    status: call.status,
+    isVideo: call.isVideo ?? false,
+    offline: call.offline,
+    at: call.date.getTime(),
   };
-  return [{ kind: 'event', type: 'call', lane: chatid, payload }];
+  return [{ kind: 'news', lane: chatId, news: { type: 'call', call: live } }];
 };
 
 const { StubType } = proto.WebMessageInfo;
@@ -42,26 +37,23 @@ const missed: ReadonlyMap<number, boolean> = new Map([
 ]);
 
 /** A call of the past, null for a message that is none. */
-export const pastCall = (source: WAMessage, directory: Directory): Readonly<Record<string, unknown>> | null => {
+export const pastCall = (source: WAMessage, directory: Directory): Call | null => {
   const log = unwrapped(source.message)?.callLogMesssage;
   const video = log ? log.isVideo === true : missed.get(source.messageStubType ?? -1);
   if (video === undefined) return null;
   const { key } = source;
-  const { id: chatid } = chatOf(directory, key.remoteJid, key.fromMe ? null : key.remoteJidAlt);
+  const { id: chatId } = chatOf(directory, key.remoteJid, key.fromMe ? null : key.remoteJidAlt);
   const caller = key.fromMe ? directory.me.pn : key.participant || key.remoteJid;
-  const { pn, lid } = addressesOf(directory, caller, key.participantAlt ?? (isGroup(chatid) ? null : key.remoteJidAlt));
   const outcome = log ? proto.Message.CallLogMessage.CallOutcome[log.callOutcome ?? 0] : 'MISSED';
   return {
     id: key.id ?? '',
-    chatid,
-    from: bare(caller),
-    sender_pn: pn,
-    sender_lid: lid,
+    chatId,
+    isGroup: isGroup(chatId),
+    caller: personOf(directory, caller, key.participantAlt ?? (isGroup(chatId) ? null : key.remoteJidAlt)),
     status: (outcome ?? '').toLowerCase(),
     isVideo: video,
-    isGroup: isGroup(chatid),
     fromMe: key.fromMe === true,
     seconds: numberOf(log?.durationSecs),
-    timestamp: numberOf(source.messageTimestamp) * 1000,
+    at: numberOf(source.messageTimestamp) * 1000,
   };
 };

@@ -1,41 +1,10 @@
-/** Groups: what a chat keeps of one, and the `groups` event (contract/events.md), in which everything that did not change is null. */
+/** Groups: what a chat keeps of one, and what is told of a change. */
 import type { BaileysEventMap, GroupMetadata, proto, WAMessage } from '@whiskeysockets/baileys';
-import type { ChatPatch, Entry } from '#actors/model.ts';
-import { addressesOf, type Directory, isMe } from '../directory.ts';
+import type { ChatPatch, Entry, Group, GroupChange, GroupSettings, Person } from '#actors/model.ts';
+import { type Directory, isMe, personOf } from '../directory.ts';
 import { bare } from '../jid.ts';
 
 type Participants = BaileysEventMap['group-participants.update'];
-
-const iso = (ms: number): string => new Date(ms).toISOString();
-
-/** In the order of the contract. */
-const changeable = [
-  'Name',
-  'Topic',
-  'Locked',
-  'Announce',
-  'Ephemeral',
-  'MembershipApprovalMode',
-  'Delete',
-  'Link',
-  'Unlink',
-  'NewInviteLink',
-  'PrevParticipantVersionID',
-  'ParticipantVersionID',
-  'JoinReason',
-  'Suspended',
-  'Unsuspended',
-  'UnknownChanges',
-  'Join',
-  'Leave',
-  'Promote',
-  'Demote',
-  'JoinLid',
-  'LeaveLid',
-] as const;
-type Changes = Partial<Record<(typeof changeable)[number], unknown>>;
-
-const unchanged: Changes = Object.fromEntries(changeable.map((name) => [name, null]));
 
 /** What a chat keeps of a group; only what the event names. */
 export const groupPatch = (group: Partial<GroupMetadata> & { readonly id: string }, directory: Directory): ChatPatch => ({
@@ -55,75 +24,43 @@ export const groupPatch = (group: Partial<GroupMetadata> & { readonly id: string
       }),
 });
 
-/** The LID and the number of who did it, as far as they are told. */
-type Author = readonly (string | null | undefined)[];
+type Change = GroupChange['change'];
 
-const groupEvent = (id: string, author: Author, changes: object, directory: Directory, type = 'Group'): Entry => {
-  const by = addressesOf(directory, ...author);
-  const event = {
-    JID: id,
-    // The library keeps the name of who did it to itself.
-    Notify: null,
-    Sender: bare(author[0]) || null,
-    SenderPN: by.pn || null,
-    Timestamp: iso(directory.now()),
-    ...unchanged,
-    ...changes,
-    sender_pn: by.pn,
-    sender_lid: by.lid,
-  };
-  return { kind: 'event', type: 'groups', lane: id, payload: { type, event } };
-};
+const news = (groupId: string, by: Person, change: Change, directory: Directory): Entry => ({
+  kind: 'news',
+  lane: groupId,
+  news: { type: 'groups', group: { groupId, by, at: directory.now(), change } },
+});
 
-const ephemeral = (seconds: number) => ({ IsEphemeral: seconds > 0, DisappearingTimer: seconds });
-
-/** What the interface has no word for, by the word of the platform. */
-const unknownChange = (Tag: string, Content: string) => [{ Tag, Attrs: {}, Content }];
-
-const settings = (group: Partial<GroupMetadata>, author: Author, directory: Directory): Changes => {
-  const { pn, lid } = addressesOf(directory, ...author);
-  // Times, in seconds, come with whole groups only; of a change they are that of the news.
-  const setBy = (name: string, seconds: number | undefined) => ({
-    [`${name}SetAt`]: iso(seconds === undefined ? directory.now() : seconds * 1000),
-    [`${name}SetBy`]: lid || pn,
-    [`${name}SetByPN`]: pn,
-  });
-  const topic = group.desc ?? '';
+/** Times, in seconds, come with whole groups only; a change has the time of its event. */
+const settingsOf = (group: Partial<GroupMetadata>, by: Person, directory: Directory): GroupSettings => {
+  const set = (text: string, seconds: number | undefined) => ({ text, by, at: seconds === undefined ? directory.now() : seconds * 1000 });
   return {
-    ...(group.subject === undefined ? {} : { Name: { Name: group.subject, ...setBy('Name', group.subjectTime) } }),
-    // A description that was removed is told as one without a value.
-    ...(Object.hasOwn(group, 'desc') ? { Topic: { Topic: topic, TopicDeleted: topic === '', ...setBy('Topic', group.descTime) } } : {}),
-    ...(group.restrict === undefined ? {} : { Locked: { IsLocked: group.restrict } }),
-    ...(group.announce === undefined ? {} : { Announce: { IsAnnounce: group.announce } }),
-    ...(group.ephemeralDuration === undefined ? {} : { Ephemeral: ephemeral(group.ephemeralDuration) }),
-    ...(group.joinApprovalMode === undefined ? {} : { MembershipApprovalMode: { IsJoinApprovalRequired: group.joinApprovalMode } }),
-    ...(group.inviteCode === undefined ? {} : { NewInviteLink: `https://chat.whatsapp.com/${group.inviteCode}` }),
-    ...(group.memberAddMode === undefined
-      ? {}
-      : { UnknownChanges: unknownChange('member_add_mode', group.memberAddMode ? 'all_member_add' : 'admin_add') }),
+    ...(group.subject === undefined ? {} : { subject: set(group.subject, group.subjectTime) }),
+    // A description that was removed comes as one without a value.
+    ...(Object.hasOwn(group, 'desc') ? { topic: set(group.desc ?? '', group.descTime) } : {}),
+    ...(group.restrict === undefined ? {} : { locked: group.restrict }),
+    ...(group.announce === undefined ? {} : { announce: group.announce }),
+    ...(group.ephemeralDuration === undefined ? {} : { ephemeral: group.ephemeralDuration }),
+    ...(group.joinApprovalMode === undefined ? {} : { joinApproval: group.joinApprovalMode }),
+    ...(group.inviteCode === undefined ? {} : { inviteCode: group.inviteCode }),
+    ...(group.memberAddMode === undefined ? {} : { whoAddsMembers: group.memberAddMode ? 'all' : 'admins' }),
   };
 };
 
-/** The whole group, for somebody who has just come into it. */
-const joined = (group: GroupMetadata, directory: Directory): object => {
-  const author = [group.subjectOwner, group.subjectOwnerPn];
-  const owner = addressesOf(directory, group.owner, group.ownerPn);
+/** A whole group. Its subject and topic are said to be set by who set the subject: the platform tells nobody else. */
+export const groupOf = (group: GroupMetadata, directory: Directory): Group => {
   const { desc, ...named } = group;
   return {
-    ...settings(desc ? group : named, author, directory),
-    OwnerJID: bare(group.owner) || null,
-    OwnerPN: owner.pn,
-    GroupCreated: group.creation === undefined ? null : iso(group.creation * 1000),
-    Participants: group.participants.map((member) => {
-      const { pn, lid } = addressesOf(directory, member.id, member.phoneNumber, member.lid);
-      return {
-        JID: bare(member.id),
-        PhoneNumber: pn,
-        LID: lid,
-        IsAdmin: Boolean(member.admin),
-        IsSuperAdmin: member.admin === 'superadmin',
-      };
-    }),
+    id: group.id,
+    ...settingsOf(desc ? group : named, personOf(directory, group.subjectOwner, group.subjectOwnerPn), directory),
+    owner: personOf(directory, group.owner, group.ownerPn),
+    createdAt: group.creation === undefined ? null : group.creation * 1000,
+    members: group.participants.map((member) => ({
+      ...personOf(directory, member.id, member.phoneNumber, member.lid),
+      isAdmin: Boolean(member.admin),
+      isSuperAdmin: member.admin === 'superadmin',
+    })),
   };
 };
 
@@ -131,37 +68,35 @@ const joined = (group: GroupMetadata, directory: Directory): object => {
 export const fromGroupUpserts = (groups: readonly GroupMetadata[], directory: Directory): Entry[] =>
   groups.flatMap((group): Entry[] => [
     { kind: 'chat', chat: groupPatch(group, directory), create: true },
-    groupEvent(group.id, [group.author, group.authorPn], joined(group, directory), directory, 'JoinedGroup'),
+    news(group.id, personOf(directory, group.author, group.authorPn), { kind: 'entered', group: groupOf(group, directory) }, directory),
   ]);
 
 /** The timer of disappearing messages is told as a message; the chat keeps it by an event of its own. */
-export const fromEphemeral = ({ key }: WAMessage, protocol: proto.Message.IProtocolMessage, directory: Directory): Entry[] => [
-  groupEvent(
-    bare(key.remoteJid),
-    [key.participant, key.participantAlt],
-    { Ephemeral: ephemeral(protocol.ephemeralExpiration ?? 0) },
-    directory,
-  ),
-];
+export const fromEphemeral = ({ key }: WAMessage, protocol: proto.Message.IProtocolMessage, directory: Directory): Entry[] => {
+  const by = personOf(directory, key.participant, key.participantAlt);
+  const settings = { ephemeral: protocol.ephemeralExpiration ?? 0 };
+  return [news(bare(key.remoteJid), by, { kind: 'settings', settings }, directory)];
+};
 
 /** With participants it is the answer to a query, not a change: chats learn from it, nobody is told. */
 export const fromGroupUpdates = (groups: readonly Partial<GroupMetadata>[], directory: Directory): Entry[] =>
   groups.flatMap((group): Entry[] => {
     const { id } = group;
     if (id === undefined) return [];
-    const author = [group.author, group.authorPn];
     const chat: Entry = { kind: 'chat', chat: groupPatch({ ...group, id }, directory), create: false };
-    return group.participants === undefined ? [chat, groupEvent(id, author, settings(group, author, directory), directory)] : [chat];
+    if (group.participants !== undefined) return [chat];
+    const by = personOf(directory, group.author, group.authorPn);
+    return [chat, news(id, by, { kind: 'settings', settings: settingsOf(group, by, directory) }, directory)];
   });
 
-const lists: Readonly<Record<Participants['action'], string | null>> = {
-  add: 'Join',
-  remove: 'Leave',
-  promote: 'Promote',
-  demote: 'Demote',
+const memberActions = {
+  add: 'join',
+  remove: 'leave',
+  promote: 'promote',
+  demote: 'demote',
   // A member's new number: the people stay the same.
   modify: null,
-};
+} as const satisfies Readonly<Record<Participants['action'], string | null>>;
 
 /** What the change means for the account itself. */
 const ownPart = (action: Participants['action']): Partial<ChatPatch> | null => {
@@ -172,15 +107,11 @@ const ownPart = (action: Participants['action']): Partial<ChatPatch> | null => {
 
 export const fromParticipants = (update: Participants, directory: Directory): Entry[] => {
   const { id, participants, action } = update;
-  const list = lists[action];
-  if (list === null) return [];
-  const people = participants.map((member) => addressesOf(directory, member.id, member.phoneNumber, member.lid));
-  const lids = people.map(({ lid }) => lid).filter((lid) => lid !== '');
-  const changes = {
-    [list]: people.map(({ pn, lid }) => pn || lid),
-    ...(list === 'Join' || list === 'Leave' ? { [`${list}Lid`]: lids } : {}),
-  };
-  const event = groupEvent(id, [update.author, update.authorPn], changes, directory);
+  const done = memberActions[action];
+  if (done === null) return [];
+  const people = participants.map((member) => personOf(directory, member.id, member.phoneNumber, member.lid));
+  const by = personOf(directory, update.author, update.authorPn);
+  const event = news(id, by, { kind: 'members', action: done, people }, directory);
   const own = people.some(({ pn, lid }) => isMe(directory, pn) || isMe(directory, lid)) ? ownPart(action) : null;
   return own === null ? [event] : [event, { kind: 'chat', chat: { chatId: id, ...own }, create: false }];
 };

@@ -1,6 +1,6 @@
 /** The past that a phone hands over: its chats, messages, calls and labels, as batches that are stored and told in one piece each. */
 import type { BaileysEventMap, Contact, WAMessage } from '@whiskeysockets/baileys';
-import type { ChatLabel, ChatPatch, Entry, Label, Message, Past } from '#actors/model.ts';
+import type { Call, ChatLabel, ChatPatch, Entry, Label, Message, Past } from '#actors/model.ts';
 import { numberOf } from './content-json.ts';
 import { type Directory, chatOf } from '../directory.ts';
 import type { BaileysEvent } from './baileys-event.ts';
@@ -21,7 +21,7 @@ const viewBytes: Readonly<Record<Past['of'], number>> = {
   chats: 1_800,
   labels: 150,
   chat_labels: 150,
-  calls: 0,
+  calls: 100,
 };
 
 /** Of a message only itself counts, without its protobuf form: neither that nor its chat is told. */
@@ -54,7 +54,7 @@ const entriesOf = <P extends Past>(of: P['of'], items: readonly P['items'][numbe
 interface PastMessages {
   readonly messages: Converted[];
   readonly status: Message[];
-  readonly calls: Readonly<Record<string, unknown>>[];
+  readonly calls: Call[];
   /** By chat. */
   readonly newest: ReadonlyMap<string, Converted>;
 }

@@ -10,11 +10,11 @@ export const labelOf = ({ id, name, color, deleted }: Partial<BaileysEventMap['l
   deleted: deleted ?? false,
 });
 
-export const fromLabelEdit = (edit: BaileysEventMap['labels.edit']): Entry => {
-  const { id, name, color, deleted } = labelOf(edit);
-  const payload = { type: 'LabelEdit', event: { LabelID: id, Action: { name, color, deleted } } };
-  return { kind: 'event', type: 'labels', lane: 'labels', payload };
-};
+export const fromLabelEdit = (edit: BaileysEventMap['labels.edit']): Entry => ({
+  kind: 'news',
+  lane: 'labels',
+  news: { type: 'labels', label: labelOf(edit) },
+});
 
 /** Labels of single messages are left out: nothing in the interface shows them. */
 export const fromAssociation = ({ association, type }: BaileysEventMap['labels.association'], directory: Directory): Entry[] => {

@@ -1,34 +1,30 @@
 /** Who is there, who types, who records. */
 import type { BaileysEventMap, PresenceData } from '@whiskeysockets/baileys';
-import type { Entry } from '#actors/model.ts';
-import { addressesOf, chatOf, type Directory, isMe } from '../directory.ts';
-import { bare, isGroup } from '../jid.ts';
+import type { Entry, PresenceChange } from '#actors/model.ts';
+import { chatOf, type Directory, isMe, personOf } from '../directory.ts';
+import { isGroup } from '../jid.ts';
 
 /**
  * The library says `available` both for who came online and for who stopped typing; only news of the first kind have a field for the time
  * when somebody was last seen.
  */
-const stateOf = (presence: PresenceData): { readonly State: string; readonly Media: string } => {
+const stateOf = (presence: PresenceData): { readonly state: string; readonly recording: boolean } => {
   const { lastKnownPresence: known } = presence;
-  if (known === 'recording') return { State: 'composing', Media: 'audio' };
-  return { State: known === 'available' && !Object.hasOwn(presence, 'lastSeen') ? 'paused' : known, Media: '' };
+  if (known === 'recording') return { state: 'composing', recording: true };
+  return { state: known === 'available' && !Object.hasOwn(presence, 'lastSeen') ? 'paused' : known, recording: false };
 };
 
 export const fromPresence = ({ id, presences }: BaileysEventMap['presence.update'], directory: Directory): Entry[] => {
-  const chatid = chatOf(directory, id).id;
+  const chatId = chatOf(directory, id).id;
   return Object.entries(presences).map(([participant, presence]): Entry => {
-    const { pn, lid } = addressesOf(directory, participant);
-    const event = {
+    const change: PresenceChange = {
+      chatId,
+      isGroup: isGroup(chatId),
+      who: personOf(directory, participant),
+      fromMe: isMe(directory, participant),
       ...stateOf(presence),
-      IsFromMe: isMe(directory, participant),
-      IsGroup: isGroup(chatid),
-      Chat: chatid,
-      chatid,
-      Sender: bare(participant),
-      sender_pn: pn,
-      sender_lid: lid,
-      ...(presence.lastSeen === undefined ? {} : { LastSeen: new Date(presence.lastSeen * 1000).toISOString() }),
+      lastSeen: presence.lastSeen === undefined ? null : presence.lastSeen * 1000,
     };
-    return { kind: 'event', type: 'presence', lane: chatid, payload: { event } };
+    return { kind: 'news', lane: chatId, news: { type: 'presence', presence: change } };
   });
 };

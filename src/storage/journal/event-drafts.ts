@@ -1,12 +1,26 @@
 /** What a change in an instance looks like to integrators (contract/events.md). */
-import type { Chat, Entry, GatewayEvent, Message, MessageStatus, Past } from '#actors/model.ts';
-import { chatLabelsView, chatView, contactView, eventMessageView, historyView, labelView } from '#src/contract/views.ts';
+import type { Chat, Entry, GatewayEvent, Message, Past } from '#actors/model.ts';
+import {
+  callView,
+  chatLabelsView,
+  chatView,
+  confirmations,
+  contactView,
+  deletedView,
+  eventMessageView,
+  historyView,
+  labelView,
+  messageEventView,
+  newsView,
+  statusView,
+} from '#src/contract/views.ts';
 
 /** An event before it has an id, an instance and a time. */
 export type EventDraft = Pick<GatewayEvent, 'type' | 'messageType' | 'lane' | 'message' | 'payload'>;
 
 type StatusEntry = Extract<Entry, { kind: 'status' }>;
 type DeletedEntry = Extract<Entry, { kind: 'deleted' }>;
+type NewsEntry = Extract<Entry, { kind: 'news' }>;
 type EventEntry = Extract<Entry, { kind: 'event' }>;
 type HistoryEntry = Extract<Entry, { kind: 'history' }>;
 
@@ -19,7 +33,7 @@ export const messageDraft = (message: Message, chat: Chat, owner: string): Event
   messageType: message.messageType,
   lane: message.chatId,
   message: { fromMe: message.fromMe, isGroup: message.isGroup, wasSentByApi: message.wasSentByApi },
-  payload: { chatSource: 'updated', chat: chatView(chat, owner), message: eventMessageView(message, owner) },
+  payload: messageEventView(message, chat, owner),
 });
 
 const aboutChat = (type: EventDraft['type'], lane: string, payload: EventDraft['payload']): EventDraft => ({
@@ -55,7 +69,7 @@ const pastItems = (past: Past, { messages, chats }: News, owner: string): Items 
     case 'labels':
       return past.items.map((label) => labelView(label, owner));
     case 'calls':
-      return past.items;
+      return past.items.map(callView);
     case 'status':
       return past.items.map((message) => eventMessageView(message, owner));
   }
@@ -68,52 +82,27 @@ export const historyDraft = (entry: HistoryEntry, news: News, owner: string): Ev
   return aboutChat('history', 'history', historyView(entry.past.of, items, entry.number, entry.total));
 };
 
-const confirmations: ReadonlySet<MessageStatus> = new Set(['Delivered', 'Read', 'Played']);
-
 /** Every member of a group confirms for itself, whatever others did before. */
 export const isMemberReceipt = ({ status, sender }: StatusEntry, chatId: string): boolean =>
   isGroupId(chatId) && sender !== '' && confirmations.has(status);
 
-/** Confirmations are receipts; the rest is what became of a message. */
-const updateType = (status: MessageStatus, isGroup: boolean): string =>
-  confirmations.has(status) ? (isGroup ? 'GroupReceipts' : 'ReadReceipt') : 'MessageStatus';
-
-const updateDraft = (
-  type: string,
-  state: string,
-  chatId: string,
-  ids: readonly string[],
-  who: { readonly sender: string; readonly senderPn: string; readonly senderLid: string; readonly fromMe: boolean; readonly at: number },
-  error: string,
-): EventDraft => ({
-  type: 'messages_update',
-  messageType: '',
-  lane: chatId,
-  message: null,
-  payload: {
-    type,
-    state,
-    event: {
-      MessageIDs: ids,
-      Chat: chatId,
-      chatid: chatId,
-      Sender: who.sender,
-      sender_pn: who.senderPn,
-      sender_lid: who.senderLid,
-      IsFromMe: who.fromMe,
-      IsGroup: isGroupId(chatId),
-      Timestamp: new Date(who.at).toISOString(),
-      Type: state.toLowerCase(),
-      ...(error === '' ? {} : { Error: error }),
-    },
-  },
+const factsOf = (entry: StatusEntry | DeletedEntry, chatId: string, messageIds: readonly string[]) => ({
+  senderPn: '',
+  senderLid: '',
+  error: '',
+  ...entry,
+  chatId,
+  isGroup: isGroupId(chatId),
+  messageIds,
 });
 
 /** One event for all messages that one receipt moved forward. */
 export const statusDraft = (entry: StatusEntry, chatId: string, ids: readonly string[]): EventDraft =>
-  updateDraft(updateType(entry.status, isGroupId(chatId)), entry.status, chatId, ids, entry, entry.error ?? '');
+  aboutChat('messages_update', chatId, statusView(entry.status, factsOf(entry, chatId, ids)));
 
 export const deletedDraft = (entry: DeletedEntry, chatId: string): EventDraft =>
-  updateDraft('DeletedMessage', 'Deleted', chatId, [entry.messageId], { senderPn: '', senderLid: '', ...entry }, '');
+  aboutChat('messages_update', chatId, deletedView(factsOf(entry, chatId, [entry.messageId])));
 
-export const passedOn = ({ type, lane, payload }: EventEntry): EventDraft => ({ type, messageType: '', lane, message: null, payload });
+export const newsDraft = ({ lane, news }: NewsEntry): EventDraft => aboutChat(news.type, lane, newsView(news));
+
+export const passedOn = ({ type, lane, payload }: EventEntry): EventDraft => aboutChat(type, lane, payload);

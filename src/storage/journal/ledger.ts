@@ -9,6 +9,7 @@ import {
   historyDraft,
   isMemberReceipt,
   messageDraft,
+  newsDraft,
   passedOn,
   statusDraft,
   type EventDraft,
@@ -63,6 +64,9 @@ class Ledger {
         return this.#tell('chat_labels', this.#chats.label(entry));
       case 'history':
         return this.#history(entry);
+      case 'news':
+        this.#events.push(newsDraft(entry));
+        return;
       case 'event':
         this.#events.push(passedOn(entry));
     }

@@ -42,7 +42,7 @@ class Bench {
 
 const past = (n: number, items: number): Entry => ({
   kind: 'history',
-  past: { of: 'calls', items: Array.from({ length: items }, () => ({})) },
+  past: { of: 'labels', items: Array.from({ length: items }, () => ({ id: '1', name: 'New', color: 0, deleted: false })) },
   number: n,
   total: 9,
 });

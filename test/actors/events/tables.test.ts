@@ -1,7 +1,8 @@
 /** The pure parts of delivery: filters, addresses, envelopes, placeholders. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { envelope, finalUrl } from '#actors/events/webhook-request.ts';
+import { enveloped, finalUrl } from '#actors/events/webhook-request.ts';
+import { envelopeView } from '#src/contract/views.ts';
 import { isExcluded, listensTo, wants } from '#actors/events/filter.ts';
 import { messageFilters, type GatewayEvent } from '#actors/model.ts';
 import { fillPlaceholders, hasPlaceholders } from '#actors/text.ts';
@@ -73,8 +74,11 @@ test('finalUrl: an event that is no message has no type segment', () => {
 test('envelope: wraps the keys of the event without touching them', () => {
   const sender = { owner: '55', token: 't"1', name: 'shop', baseUrl: 'http://gateway.test' };
   const root = { BaseUrl: 'http://gateway.test', EventType: 'call', owner: '55', token: 't"1', instanceName: 'shop' };
-  assert.deepEqual(JSON.parse(envelope(sender, { type: 'call', body: '{"event":{"a":[1]}}' })), { ...root, event: { a: [1] } });
-  assert.deepEqual(JSON.parse(envelope(sender, { type: 'call', body: '{}' })), root);
+  assert.deepEqual(JSON.parse(enveloped(envelopeView, sender, { type: 'call', body: '{"event":{"a":[1]}}' })), {
+    ...root,
+    event: { a: [1] },
+  });
+  assert.deepEqual(JSON.parse(enveloped(envelopeView, sender, { type: 'call', body: '{}' })), root);
 });
 
 const extra = { lead_name: 'Lead', lead_score: 7, lead_tags: ['a'] };

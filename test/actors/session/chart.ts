@@ -6,7 +6,8 @@ import type { Entry, InstancePatch } from '#actors/model.ts';
 import { createGate, type Gate } from '#actors/policy/gate.ts';
 import type { Policy } from '#actors/policy/policy.ts';
 import type { Close, OpenOptions } from '#actors/ports.ts';
-import type { ConnectionNews, Host } from '#actors/session/host.ts';
+import type { ConnectionChange } from '#actors/model.ts';
+import type { Host } from '#actors/session/host.ts';
 import type { LifecycleCommand, LifecycleInput } from '#actors/session/kit.ts';
 import { lifecycle } from '#actors/session/lifecycle.ts';
 import { FakePlatform, type FakeLink } from '#test/fakes/platform.ts';
@@ -19,7 +20,7 @@ export class Chart {
   readonly platform = new FakePlatform(this.time);
   readonly link: FakeLink;
   readonly notes: InstancePatch[] = [];
-  readonly news: ConnectionNews[] = [];
+  readonly news: ConnectionChange[] = [];
   readonly recorded: Entry[] = [];
   readonly policy: Policy;
   readonly gate: Gate;
