@@ -193,6 +193,11 @@ export const table = {
     300_000,
     'A session that stayed connected this long starts its back-off from the beginning. Shorter, and a session that flaps would never back off.',
   ),
+  reconnectCutEveryMs: restarts(
+    age(0),
+    30_000,
+    'Least time between two calls of `POST /instance/connect` that cut the back-off or a suspension of an instance short; others wait with it. A person who presses the button is obeyed at once, a client that polls it makes two connections a minute.',
+  ),
   unknownCloseLimit: restarts(
     integer(1, 1_000),
     5,

@@ -3,7 +3,12 @@ import type { Policy } from '#actors/policy/policy.ts';
 import type { Settings } from '#config/load.ts';
 
 export const policyOf = (settings: Settings): Policy => ({
-  reconnect: { min: settings.reconnectMinMs, max: settings.reconnectMaxMs, stable: settings.reconnectStableMs },
+  reconnect: {
+    min: settings.reconnectMinMs,
+    max: settings.reconnectMaxMs,
+    stable: settings.reconnectStableMs,
+    cutEvery: settings.reconnectCutEveryMs,
+  },
   unknownCloseLimit: settings.unknownCloseLimit,
   restarts: { limit: settings.restartLimit, window: settings.restartWindowMs },
   replaced: { min: settings.replacedRetryMinMs, max: settings.replacedRetryMaxMs, window: settings.replacedWindowMs },

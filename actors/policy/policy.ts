@@ -3,8 +3,8 @@ import type { SlotLimits } from '../events/slots.ts';
 import type { GateLimits, OutageRule } from './gate.ts';
 
 export interface Policy {
-  /** Back-off: `U(0.5, 1) · min(max, min · 2^n)`; n returns to 0 after `stable` of connection. */
-  readonly reconnect: { readonly min: number; readonly max: number; readonly stable: number };
+  /** Back-off: `U(0.5, 1) · min(max, min · 2^n)`; n returns to 0 after `stable` of connection. A connect cuts it short once in `cutEvery`. */
+  readonly reconnect: { readonly min: number; readonly max: number; readonly stable: number; readonly cutEvery: number };
   /** Closes of unknown meaning in a row, none of which reached open, before the instance is refused. */
   readonly unknownCloseLimit: number;
   /** Restarts asked for by the platform (515) that are free of charge within `window`. */

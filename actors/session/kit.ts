@@ -45,6 +45,8 @@ export interface Context {
   readonly takeOvers: readonly number[];
   readonly openedAt: number;
   readonly retryInMs: number;
+  /** When a connect last cut a wait short. */
+  readonly cutAt: number;
   readonly verdict: Verdict | null;
 }
 
@@ -154,12 +156,15 @@ export const kit = setup({
     begins: ({ context }, begin: LifecycleInput['begin']) => context.begin === begin,
     means: ({ context }, params: { close: Close; pairing: boolean; reactions: readonly Reaction[] }) =>
       params.reactions.includes(judge(context, params.close, params.pairing).reaction),
+    /** A client that polls connect would storm the platform otherwise. */
+    mayCut: ({ context: { host, cutAt } }) => host.now() - cutAt >= host.policy.reconnect.cutEvery,
     isTrue: (_, answer: boolean) => answer,
     /** The suspension is over, and the cap has room. */
     mayReturn: ({ context: { host, verdict } }) => (verdict?.until ?? 0) <= host.now() && host.hasRoom(),
   },
   actions: {
     rememberOptions: assign((_, options: OpenOptions) => ({ options, ...calm, ...nothingShown })),
+    noteCut: assign(({ context }) => ({ cutAt: context.host.now() })),
     tellHappening: ({ context: { host } }, kind: 'attempt' | 'asleep' | 'awake') => host.happened({ kind }),
     tellClose: ({ context: { host, verdict, retryInMs } }) => {
       if (verdict) host.happened({ kind: 'closed', verdict, retryInMs });

@@ -119,7 +119,7 @@ const code = {
 
 export const lifecycle = kit.createMachine({
   id: 'lifecycle',
-  context: ({ input }) => ({ ...input, options: {}, openedAt: 0, retryInMs: 0, ...nothingShown, ...calm }),
+  context: ({ input }) => ({ ...input, options: {}, openedAt: 0, retryInMs: 0, cutAt: 0, ...nothingShown, ...calm }),
   initial: 'beginning',
   on: {
     'operation.ended': { actions: { type: 'endOperation', params: ({ event }) => event.id } },
@@ -140,7 +140,7 @@ export const lifecycle = kit.createMachine({
         idle: {},
         loggedOut: {},
         suspended: {
-          on: { 'instance.stop': 'idle' },
+          on: { 'instance.connect': [{ guard: 'mayCut', ...connect, actions: ['noteCut', connect.actions] }, {}], 'instance.stop': 'idle' },
           after: {
             suspension: [
               { guard: 'mayReturn', target: '#lifecycle.connecting' },
@@ -219,7 +219,7 @@ export const lifecycle = kit.createMachine({
         waiting: {
           entry: ['leaveGate', 'forgetShown'],
           after: { retryDelay: 'admission' },
-          on: { 'instance.connect': 'admission' },
+          on: { 'instance.connect': { guard: 'mayCut', target: 'admission', actions: 'noteCut' } },
         },
         closing: closing('admission'),
       },

@@ -11,7 +11,7 @@ function bench(run: () => Promise<void> | void) {
   const workers = new SupervisedWorkers({
     time,
     log,
-    policy: { reconnect: { min: 1000, max: 300_000, stable: 0 }, crash: { limit: 3, window: 60_000, cooldown: 900_000 } },
+    policy: { reconnect: { min: 1000, max: 300_000, cutEvery: 0, stable: 0 }, crash: { limit: 3, window: 60_000, cooldown: 900_000 } },
     random: () => 1,
     fields: { instance: 'r1' },
   });

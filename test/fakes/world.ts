@@ -43,7 +43,7 @@ export class FakeReceiver implements Receiver {
 }
 
 export const testPolicy: Policy = {
-  reconnect: { min: 1000, max: 300_000, stable: 300_000 },
+  reconnect: { min: 1000, max: 300_000, stable: 300_000, cutEvery: 30_000 },
   unknownCloseLimit: 5,
   restarts: { limit: 2, window: 60_000 },
   replaced: { min: 60_000, max: 120_000, window: 600_000 },

@@ -248,6 +248,30 @@ test('chart: take-overs that are far apart are contested each', async () => {
   }
 });
 
+for (const [title, code, data] of [
+  ['a back-off', 428, undefined],
+  ['a suspension', 402, { expire: '86400' }],
+] as const) {
+  test(`chart: a client that polls connect during ${title} opens a connection twice a minute, not at each call`, async () => {
+    const chart = keep(await liveChart());
+    for (let n = 0; n < 8; n += 1) {
+      await chart.end(428);
+      await chart.time.pass(chart.context.retryInMs);
+    }
+    await chart.end(code, data);
+    const { length: opens } = chart.link.opens;
+    await chart.connect();
+    assert.equal(chart.link.opens.length, opens + 1, 'the first is obeyed at once');
+    for (let n = 0; n < 60; n += 1) {
+      if (chart.state === 'connecting.opening') await chart.end(code, data);
+      await chart.time.pass(1000);
+      await chart.connect();
+    }
+    const polled = chart.link.opens.length - opens;
+    assert.ok(polled >= 2 && polled <= 3, `${polled} connections in a minute`);
+  });
+}
+
 test('chart: a client that is too old backs off, and leaves the rest to the gate of all instances', async () => {
   const chart = keep(new Chart('online'));
   await settle();

@@ -148,6 +148,9 @@ test('paths: suspensions, with room and without, and the other beginnings', asyn
   const over: Step = { type: 'xstate.after.suspension' };
   assert.equal((await walked('offline', [...live, suspended, over])).chart.state, 'connecting.admission');
   assert.equal((await walked('offline', [...live, suspended, { ...over, answer: false }])).chart.state, 'disconnected.suspended');
+  const connect: Step = { type: 'instance.connect' };
+  const tried: readonly Step[] = [connect, { type: 'xstate.done.actor.0.lifecycle.connecting.admission' }, suspended, connect];
+  assert.equal((await walked('offline', [...live, suspended, ...tried])).chart.state, 'disconnected.suspended');
   assert.equal((await walked('asleep', [])).chart.state, 'hibernated.asleep');
   assert.ok((await walked('online', [])).chart.state.startsWith('connecting'));
 });

@@ -68,7 +68,7 @@ export class Walk {
     const { chart } = this;
     if (answer !== undefined) chart.link.hasCredentials = this.#told = chart.room = answer;
     if (type === 'operation.ended') return this.#request(async () => 1);
-    if (type.endsWith('admission')) return chart.gate.release('other');
+    if (type.endsWith('admission')) return this.#admit();
     if (type.startsWith('xstate.done') || type.startsWith('xstate.error')) return this.#letGo(type.startsWith('xstate.done'));
     if (type.startsWith('xstate.after.unlinkLimit')) return chart.time.pass(chart.time.rings.at(-1) ?? 0);
     if (type.startsWith('xstate.after')) return chart.time.pass(chart.time.rings[0] ?? 0);
@@ -77,6 +77,14 @@ export class Walk {
     if (type.startsWith('instance.')) return chart.do(type as 'instance.stop');
     if (type === 'platform.closed') return chart.end(code ?? null, expire === undefined ? undefined : { expire });
     chart.link.say(factOf(type));
+  }
+
+  /** Others may have asked before. */
+  async #admit(): Promise<void> {
+    for (let n = 0; n < 10 && this.chart.state.endsWith('.admission'); n += 1) {
+      this.chart.gate.release('other');
+      await settle();
+    }
   }
 
   #request(run: () => Promise<unknown>): Promise<void> {
