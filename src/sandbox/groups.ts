@@ -222,7 +222,7 @@ export class Groups {
       ...(addressing === 'lid' ? { participant_pn: jidOf(by, 'pn') } : { participant_lid: jidOf(by, 'lid') }),
       addressing_mode: addressing,
       t: unixSeconds(Date.now()),
-      notify: by.name,
+      notify: this.#people.pushName(by) || undefined,
     };
     for (const device of this.#people.devices(number)) this.#links.deliver(device, node('notification', attrs, [news]));
   }

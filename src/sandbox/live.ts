@@ -4,7 +4,7 @@ import { handOverPast } from './messages/peer.ts';
 import { node, platformJid } from './nodes.ts';
 import type { Parts } from './parts.ts';
 import type { Digits } from './face.ts';
-import { viewPerson, type Device } from './people.ts';
+import type { Device } from './people.ts';
 import { deviceRemoved, type Connection } from './wire/connection.ts';
 
 /** The device asked to be served: what waited goes out, on the first time its phone hands over the past. */
@@ -47,5 +47,5 @@ export function unlink(parts: Parts, device: Device): void {
 /** Tells the page that something about a person or its devices is different now. */
 export function announce({ people, links }: Parts, number: Digits): void {
   const person = people.find(number);
-  if (person) people.emit({ type: 'person', person: viewPerson(person, people.devices(number), (key) => links.state(key)) });
+  if (person) people.emit({ type: 'person', person: people.view(person, (key) => links.state(key)) });
 }

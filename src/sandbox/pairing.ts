@@ -38,6 +38,7 @@ export interface LinkRequest {
 const accountPrefix = Buffer.from([6, 0]);
 const devicePrefix = Buffer.from([6, 1]);
 const refCount = 6;
+const maxPushName = 100;
 /** Milliseconds that a client has to answer a step of the pairing. */
 const answerMs = 10_000;
 /** Milliseconds that a code may be typed ahead of the client's request. */
@@ -67,7 +68,7 @@ export class Pairing {
     if (!keys || !this.#counters.signature(verify(keys.identity, withType(keys.signedPreKey.value), keys.signedPreKey.signature)))
       return false;
     const refs = Array.from({ length: refCount }, () => `2@${this.#random.bytes(48).toString('base64url')}`);
-    this.#waiting.set(connection, { connection, refs, ...keys, pushName: payload.pushName ?? '', busy: false });
+    this.#waiting.set(connection, { connection, refs, ...keys, pushName: (payload.pushName ?? '').slice(0, maxPushName), busy: false });
     const attrs = { from: platformJid, type: 'set', id: this.#random.id(), xmlns: 'md' };
     connection.send(
       node('iq', attrs, [
@@ -177,6 +178,7 @@ export class Pairing {
   /** The phone signs the device's identity, the device signs back, and from then on it is one of the account's. */
   async #link(waiting: Waiting, advSecret: Uint8Array, { person, history }: LinkRequest): Promise<void> {
     const { connection } = waiting;
+    const name = person.name || waiting.pushName;
     const number = this.#people.nextDevice(person);
     const keyIndex = number;
     const { identity } = this.#phones.keysOf(person);
@@ -194,7 +196,7 @@ export class Pairing {
     const hmac = createHmac('sha256', advSecret).update(signed).digest();
     const content = [
       node('device-identity', {}, proto.ADVSignedDeviceIdentityHMAC.encode({ details: signed, hmac }).finish()),
-      node('biz', { name: person.name }),
+      ...(name === '' ? [] : [node('biz', { name })]),
       node('device', { jid: jidOf(person, 'pn', number), lid: jidOf(person, 'lid', number) }),
       node('platform', { name: 'android' }),
     ];
@@ -210,6 +212,10 @@ export class Pairing {
     }
     const account = { details, accountSignatureKey: identity.public, accountSignature, deviceSignature };
     const device = { number: person.number, device: number, keyIndex, account, linkedAt: now, history: { ...history, sent: false } };
+    if (person.name !== name) {
+      person.name = name;
+      this.#people.save(person);
+    }
     this.#keep(waiting, device);
     connection.finish(streamError(515));
   }

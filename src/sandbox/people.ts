@@ -39,6 +39,7 @@ export interface Picture {
 export interface Person {
   readonly number: Digits;
   readonly lid: Digits;
+  /** As somebody entered it, or as the first client registered; '' when neither happened. Others see `People.pushName`. */
   name: string;
   /** The phone confirms the delivery of what it receives by itself. */
   autoDeliver: boolean;
@@ -99,7 +100,7 @@ export class People {
     const person: Person = {
       number,
       lid,
-      name: `Person ${number.slice(-4)}`,
+      name: '',
       autoDeliver: true,
       about: 'Hey there! I am using WhatsApp.',
       nextDevice: 1,
@@ -167,9 +168,24 @@ export class People {
     this.#records.drop('device', key);
   }
 
-  /** Name that others see: of the device that wrote, or of the person. */
+  /**
+   * Name that others see: of the device that wrote, of the person, or of any device. An account may have none ('' then); a contact always has one,
+   * as people who use a phone do.
+   */
   pushName(person: Person, device?: Device): string {
-    return device?.pushName || person.name;
+    const known = device?.pushName || person.name || this.devices(person.number).find(({ pushName }) => pushName !== '')?.pushName;
+    return known ?? (person.nextDevice > 1 ? '' : `Person ${person.number.slice(-4)}`);
+  }
+
+  /** How the control interface and the page see a person. `state`: of a device, by its key. */
+  view(person: Person, state: (key: string) => { connected: boolean; queued: number }): PersonView {
+    const devices = this.devices(person.number).map(({ number, device, linkedAt, pushName }) => ({
+      device,
+      linkedAt,
+      pushName,
+      ...state(deviceKey(number, device)),
+    }));
+    return { number: person.number, lid: person.lid, name: this.pushName(person), devices };
   }
 
   emit(event: WorldEvent): void {
@@ -198,23 +214,4 @@ export class People {
     this.#devices.set(deviceKey(device.number, device.device), device);
     this.#byNumber.set(device.number, [...this.devices(device.number), device]);
   }
-}
-
-/** How the control interface and the page see a person. */
-export function viewPerson(
-  person: Person,
-  devices: readonly Device[],
-  state: (key: string) => { connected: boolean; queued: number },
-): PersonView {
-  return {
-    number: person.number,
-    lid: person.lid,
-    name: person.name,
-    devices: devices.map((one) => ({
-      device: one.device,
-      linkedAt: one.linkedAt,
-      pushName: one.pushName,
-      ...state(deviceKey(one.number, one.device)),
-    })),
-  };
 }

@@ -23,7 +23,7 @@ import { announce, unlink } from './live.ts';
 import { compose } from './messages/compose.ts';
 import type { Target } from './messages/outbox.ts';
 import type { Parts } from './parts.ts';
-import { viewPerson, type Person } from './people.ts';
+import type { Person } from './people.ts';
 
 type Trust = ReturnType<Sandbox['trust']>;
 type GroupChange = Parameters<Sandbox['updateGroup']>[2];
@@ -257,7 +257,7 @@ export class World implements Sandbox {
 
   #view(person: Person): PersonView {
     const { people, links } = this.#parts;
-    return viewPerson(person, people.devices(person.number), (key) => links.state(key));
+    return people.view(person, (key) => links.state(key));
   }
 
   #changed(person: Person): PersonView {

@@ -97,7 +97,7 @@ export class Inbox {
       id,
       chat: group ?? chatOf(from),
       from: from.number,
-      pushName: from.name,
+      pushName: this.#people.pushName(from),
       at,
       envelope: 'plain',
       kind: kindOf(message),

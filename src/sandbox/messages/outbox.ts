@@ -198,7 +198,7 @@ export class Outbox {
   }
 
   #common(from: Person, message: proto.IMessage, id: string, edit: string | undefined): Record<string, string | undefined> {
-    return { id, t: unixSeconds(Date.now()), type: stanzaKind(message).type, notify: from.name, edit };
+    return { id, t: unixSeconds(Date.now()), type: stanzaKind(message).type, notify: this.#people.pushName(from) || undefined, edit };
   }
 
   #phonesOf(from: Person, target: Target): Person[] {

@@ -65,7 +65,7 @@ export async function handOverPast(parts: Parts, device: Device): Promise<void> 
     const syncType = first ? HistorySyncType.INITIAL_BOOTSTRAP : HistorySyncType.RECENT;
     messages.push(notification({ syncType, conversations, ...place, ...(first ? { phoneNumberToLidMappings } : {}) }));
   }
-  const pushnames = partners.map((one) => ({ id: jidOf(one, 'pn'), pushname: one.name }));
+  const pushnames = partners.map((one) => ({ id: jidOf(one, 'pn'), pushname: parts.people.pushName(one) }));
   if (pushnames.length > 0) messages.push(notification({ syncType: HistorySyncType.PUSH_NAME, pushnames }));
   for (const message of messages) await parts.outbox.sendPeer(person, device, message, parts.random.messageId());
   device.history = { ...device.history, sent: true };

@@ -94,7 +94,7 @@ async function hand(parts: Parts, sent: Sent, { person, device, addressing, encs
 /** The stanza as another linked device gets it. */
 function forward(parts: Parts, sent: Sent, receiver: Person, addressing: Addressing, encs: readonly BinaryNode[]): BinaryNode {
   const { stanza, device, sender, group, room } = sent;
-  const attrs: Record<string, string | undefined> = { t: unixSeconds(sent.at), notify: parts.people.pushName(sender, device) };
+  const attrs: Record<string, string | undefined> = { t: unixSeconds(sent.at), notify: parts.people.pushName(sender, device) || undefined };
   for (const name of passedOn) attrs[name] = stanza.attrs[name];
   const mode = group?.addressing ?? addressing;
   const from = jidOf(sender, mode, device.device);
