@@ -1,34 +1,40 @@
 /**
- * What an instance's events pass through on their way to storage: in order, in groups, tried again while the database is away.
+ * Writes an instance's entries to the journal: in order, in groups, and again while the database is away.
  *
- * A group costs hardly more than a single entry, so that everything of one turn of the event loop goes together. A busy recorder gathers for a few
- * milliseconds more, unless somebody waits for an entry.
+ * A group costs hardly more than a single entry, so all entries of one turn of the event loop are one group. A busy recorder waits a few
+ * milliseconds more for each group (micro-batches), unless somebody waits for an entry. What is not committed yet survives a crash of the
+ * worker, which commits it after its restart.
  */
 import type { Entry } from '../model.ts';
-import { StorageUnavailable, type Committed, type Log, type Time } from '../ports.ts';
+import { EpochLost, StorageUnavailable, type Committed, type Log, type Time } from '../ports.ts';
+import type { SupervisedWorker, SupervisedWorkers } from '../supervised-workers.ts';
 import { Pause } from '../waiting.ts';
 
 export interface RecorderInput {
   readonly instance: string;
   readonly time: Time;
   readonly log: Log;
+  readonly workers: Pick<SupervisedWorkers, 'supervise'>;
   readonly limits: { readonly maxWait: number; readonly maxBatch: number };
   commit(entries: readonly Entry[]): Promise<Committed>;
-  /** `again`: the group was tried before, so that rows of it may be stored which `committed` does not name. */
+  /** Called after each commit. `again`: rows may be stored that no call has named, because a commit or a call before this one failed. */
   committed(committed: Committed, again: boolean): void;
 }
 
 interface Item {
   readonly entry: Entry;
+  /** Counts the items taken. */
   readonly number: number;
-  /** Storage that is away takes it out of the line: its caller does not wait. */
+  /** Messages or confirmations in it. */
+  readonly size: number;
+  /** A caller waits for it, and hears at once when the database is away; it is not stored later then. */
   readonly urgent: boolean;
-  /** Hears of the first outcome; later ones change nothing. */
+  /** Called with the outcome of the first try, null when it was committed; further calls change nothing. */
   readonly settle: ((error: Error | null) => void) | null;
 }
 
-/** A batch of the past and a receipt are as many items as they hold; each is told as one event, so it stays in one piece. */
-const itemsOf = ({ entry }: Item): number => {
+/** A part of the history and a receipt are one event each, so they are never split; they count as what they hold. */
+const sizeOf = (entry: Entry): number => {
   if (entry.kind === 'history') return entry.past.items.length;
   return entry.kind === 'status' ? entry.messageIds.length : 1;
 };
@@ -38,126 +44,147 @@ const droppable = (entry: Entry): boolean =>
   (entry.kind === 'news' && entry.news.type === 'presence') || (entry.kind === 'event' && entry.type === 'presence');
 const droppableLimit = 1000;
 const retryMs = 500;
+const nothing: Committed = { events: [], deliveries: [] };
+
+const stopped = (): Error => new StorageUnavailable('the instance is stopped');
+const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
 export class Recorder {
   readonly #input: RecorderInput;
-  readonly #patience: Pause;
-  readonly #gathering: Pause;
+  readonly #worker: SupervisedWorker;
+  /** After a listener threw: tells the listeners again to look for rows that nobody named. */
+  readonly #announcer: SupervisedWorker;
+  readonly #retryPause: Pause;
+  readonly #gatherPause: Pause;
   #items: Item[] = [];
+  /** Taken from the head of `#items` to be committed next, and not committed yet. */
+  #group: Item[] = [];
+  /** A commit of the group was begun; whether it was done is not known. */
+  #begun = false;
   #working = false;
   /** Entries came while the last group was committed. */
   #busy = false;
-  /** What failed when storage was asked last, while there is something to ask again for. */
+  /** The error of the last commit when the database is away. */
   #away: Error | null = null;
-  #idle: (() => void)[] = [];
-  /** Entries of the group that is being committed. */
-  #inHand = 0;
+  #drainedWaiters: (() => void)[] = [];
+  #recordedWaiters: { readonly upTo: number; readonly resolve: (stored: boolean) => void }[] = [];
   /** Entries taken so far. */
   #taken = 0;
-  /** Entries were given up because storage stayed away. */
+  /** Entries were given up that storage did not refuse for what they are. */
   #lost = false;
-  #marks: { readonly upTo: number; readonly resolve: (stored: boolean) => void }[] = [];
 
   constructor(input: RecorderInput) {
     this.#input = input;
-    this.#patience = new Pause(input.time);
-    this.#gathering = new Pause(input.time);
+    this.#retryPause = new Pause(input.time);
+    this.#gatherPause = new Pause(input.time);
+    this.#worker = input.workers.supervise({ name: 'recorder', run: () => this.#work() });
+    this.#announcer = input.workers.supervise({ name: 'recorderListener', run: () => input.committed(nothing, true) });
   }
 
   /** Takes entries without waiting for them. Never throws. */
   record(entries: readonly Entry[]): void {
-    if (this.#patience.ended) {
+    if (this.#retryPause.ended) {
       this.#lost ||= entries.length > 0;
       return;
     }
     for (const entry of entries) {
       if (this.#items.length < droppableLimit || !droppable(entry)) this.#push(entry, false, null);
     }
-    this.#start();
+    this.#worker.wake();
   }
 
   /**
-   * Resolves when the entry is committed. Rejects when it never will be: bad data, or (`StorageUnavailable`, at once) storage that is away; it is
-   * not stored later then.
+   * Resolves when the entry is committed. Rejects when it never will be: bad data, or (`StorageUnavailable`, at once) a database that is away; then
+   * the entry is not stored later.
    */
   append(entry: Entry): Promise<void> {
     if (this.#away) return Promise.reject(this.#away);
+    if (this.#retryPause.ended) return Promise.reject(stopped());
     return new Promise((resolve, reject) => {
       this.#push(entry, true, (error) => (error ? reject(error) : resolve()));
-      this.#start();
+      this.#worker.wake();
     });
   }
 
-  /** Takes an entry as `record` does; resolves when the first try to commit it is over, whatever it brought. Never rejects. */
+  /** Takes an entry as `record` does. Resolves after the first try to commit it, whatever the outcome. Never rejects. */
   tell(entry: Entry): Promise<void> {
     return new Promise((resolve) => {
-      if (this.#patience.ended) return resolve();
+      if (this.#retryPause.ended) return resolve();
       this.#push(entry, false, () => resolve());
       if (this.#away) resolve();
-      this.#start();
+      this.#worker.wake();
     });
   }
 
   /** Resolves when everything that was taken before is committed (or refused for what it is); false when something was lost. */
   recorded(): Promise<boolean> {
-    if (!this.#working) return Promise.resolve(!this.#lost);
-    return new Promise((resolve) => this.#marks.push({ upTo: this.#taken, resolve }));
+    if (this.waiting === 0) return Promise.resolve(!this.#lost);
+    return new Promise((resolve) => this.#recordedWaiters.push({ upTo: this.#taken, resolve }));
   }
 
   /** Resolves when nothing waits. */
   drained(): Promise<void> {
-    return this.#working ? new Promise((resolve) => this.#idle.push(resolve)) : Promise.resolve();
+    return this.waiting > 0 ? new Promise((resolve) => this.#drainedWaiters.push(resolve)) : Promise.resolve();
   }
 
-  /** Storage is not tried again; what still waits is lost, and counted in the log. */
+  /** The database is not tried again. What still waits is lost, and its number is logged. */
   stop(): void {
-    this.#patience.end();
-    this.#gathering.end();
+    this.#retryPause.end();
+    this.#gatherPause.end();
+    // A worker that crashed is not restarted any more.
+    if (!this.#working && this.waiting > 0) this.#loseAll();
   }
 
+  /** Entries that are not committed. */
   get waiting(): number {
-    return this.#items.length + this.#inHand;
+    return this.#items.length + this.#group.length;
   }
 
   #push(entry: Entry, urgent: boolean, settle: Item['settle']): void {
-    this.#taken += 1;
-    this.#items.push({ entry, number: this.#taken, urgent, settle });
-    if (settle !== null) this.#gathering.cut();
-  }
-
-  /** Entries are committed in their order. */
-  #reach(number: number): void {
-    while (this.#marks[0] !== undefined && this.#marks[0].upTo <= number) this.#marks.shift()?.resolve(!this.#lost);
-  }
-
-  #start(): void {
-    if (this.#working) return;
-    this.#working = true;
-    void this.#work();
-  }
-
-  async #work(): Promise<void> {
-    const { maxWait } = this.#input.limits;
-    while (this.#items.length > 0) {
-      await this.#input.time.turn();
-      const group = this.#items.splice(0, Math.max(1, this.#fitting()));
-      this.#inHand = group.length;
-      await this.#commit(group);
-      this.#inHand = 0;
-      this.#reach(group.at(-1)?.number ?? 0);
-      const awaited = this.#isFull() || this.#items.some(({ settle }) => settle !== null);
-      if (this.#busy && !awaited && maxWait > 0) await this.#gathering.wait(maxWait);
+    let size: number;
+    try {
+      size = sizeOf(entry);
+    } catch (error) {
+      return this.#refuse(entry, asError(error), settle);
     }
-    this.#away = null;
-    this.#working = false;
-    this.#reach(this.#taken);
-    for (const resolve of this.#idle.splice(0)) resolve();
+    this.#taken += 1;
+    this.#items.push({ entry, number: this.#taken, size, urgent, settle });
+    if (settle !== null) this.#gatherPause.cut();
   }
 
-  /** Entries at the head of the line that make a group of at most `maxBatch` items. */
+  /** Commits until nothing waits. A crash leaves what is not committed in `#group` and `#items`, for the next run. */
+  async #work(): Promise<void> {
+    this.#working = true;
+    try {
+      while (this.waiting > 0) {
+        if (this.#group.length === 0) await this.#takeGroup();
+        await this.#commitGroup();
+        await this.#gather();
+      }
+      this.#away = null;
+    } finally {
+      this.#working = false;
+      if (this.waiting > 0 && this.#retryPause.ended) this.#loseAll();
+    }
+  }
+
+  async #takeGroup(): Promise<void> {
+    await this.#input.time.turn();
+    this.#group = this.#items.splice(0, Math.max(1, this.#fitting()));
+    this.#begun = false;
+  }
+
+  /** A busy recorder waits for more entries, unless the next group is full or somebody waits for an entry of it. */
+  async #gather(): Promise<void> {
+    const { maxWait } = this.#input.limits;
+    const awaited = this.#isFull() || this.#items.some(({ settle }) => settle !== null);
+    if (this.#items.length > 0 && this.#busy && !awaited && maxWait > 0) await this.#gatherPause.wait(maxWait);
+  }
+
+  /** How many entries at the head of the line make a group of at most `maxBatch` items. */
   #fitting(): number {
     let room = this.#input.limits.maxBatch;
-    const over = this.#items.findIndex((item) => (room -= itemsOf(item)) < 0);
+    const over = this.#items.findIndex(({ size }) => (room -= size) < 0);
     return over < 0 ? this.#items.length : over;
   }
 
@@ -166,60 +193,86 @@ export class Recorder {
     return this.#fitting() < this.#items.length || this.#items.length >= this.#input.limits.maxBatch;
   }
 
-  /** One group until it is stored. A group that storage cannot take is taken apart, so that one bad entry costs only itself. */
-  async #commit(items: readonly Item[]): Promise<void> {
-    let group = items;
-    for (let again = false; group.length > 0; again = true) {
+  /** Tries until the group is committed. A group that storage refuses is committed entry by entry, so that one bad entry costs only itself. */
+  async #commitGroup(): Promise<void> {
+    let together = true;
+    while (this.#group.length > 0) {
+      const items = together ? this.#group : this.#group.slice(0, 1);
+      const again = this.#begun;
+      this.#begun = true;
+      let committed: Committed;
       try {
-        const committed = await this.#input.commit(group.map((item) => item.entry));
-        this.#away = null;
-        this.#tell(committed, again);
-        this.#busy = this.#items.length > 0;
-        for (const item of group) item.settle?.(null);
-        return;
+        committed = await this.#input.commit(items.map(({ entry }) => entry));
       } catch (error) {
-        const surprise = error instanceof Error ? error : new Error(String(error));
-        if (surprise instanceof StorageUnavailable) group = await this.#outlast(surprise, group);
-        else if (group.length > 1) return this.#commitOneByOne(group);
-        else return this.#giveUp(group, surprise);
+        const cause = asError(error);
+        if (cause instanceof StorageUnavailable) await this.#outlast(cause);
+        else if (cause instanceof EpochLost) this.#loseAll(cause);
+        else if (items.length > 1) together = this.#begun = false;
+        else this.#refuseFirst(cause);
+        continue;
       }
+      this.#finish(items.length, committed, again);
     }
   }
 
-  /** Storage is away: nobody is kept waiting for it, and what need not be known now is tried again after a pause. */
-  async #outlast(error: Error, group: readonly Item[]): Promise<readonly Item[]> {
-    this.#away = error;
-    for (const item of [...group, ...this.#items]) item.settle?.(error);
-    this.#items = this.#items.filter((item) => !item.urgent);
-    const rest = group.filter((item) => !item.urgent);
-    if (rest.length > 0) await this.#patience.wait(retryMs);
-    if (!this.#patience.ended) return rest;
-    const lost = rest.length + this.#items.length;
-    this.#lost ||= lost > 0;
-    if (lost > 0) this.#input.log.error({ instance: this.#input.instance, entries: lost }, 'entries.lost');
-    this.#items = [];
-    return [];
+  #finish(count: number, committed: Committed, again: boolean): void {
+    this.#away = null;
+    const done = this.#group.splice(0, count);
+    this.#begun = false;
+    this.#busy = this.#items.length > 0;
+    this.#announce(committed, again);
+    for (const { settle } of done) settle?.(null);
+    this.#reach();
   }
 
-  /** It is stored: what a listener makes of it cannot undo that. */
-  #tell(committed: Committed, again: boolean): void {
-    const { instance, log } = this.#input;
+  /** It is stored, so a listener that throws changes nothing of that. */
+  #announce(committed: Committed, again: boolean): void {
     try {
       this.#input.committed(committed, again);
     } catch (error) {
-      log.error({ instance, error }, 'commit.untold');
+      this.#announcer.crashed(error);
     }
   }
 
-  async #commitOneByOne(group: readonly Item[]): Promise<void> {
-    for (const item of group) await this.#commit([item]);
+  /** The database is away: callers hear of it at once, and what nobody waits for is tried again after a pause. */
+  async #outlast(error: Error): Promise<void> {
+    this.#away = error;
+    for (const { settle } of [...this.#group, ...this.#items]) settle?.(error);
+    this.#group = this.#group.filter(({ urgent }) => !urgent);
+    this.#items = this.#items.filter(({ urgent }) => !urgent);
+    if (this.#group.length > 0) await this.#retryPause.wait(retryMs);
+    if (this.#retryPause.ended && this.waiting > 0) this.#loseAll();
+    else this.#reach();
   }
 
-  #giveUp(group: readonly Item[], error: Error): void {
-    const { instance, log } = this.#input;
-    for (const { entry, settle } of group) {
-      log.error({ instance, kind: entry.kind, error }, 'entry.refused');
-      settle?.(error);
-    }
+  /** Nothing of what waits will be stored by this process. */
+  #loseAll(error?: Error): void {
+    const items = [...this.#group.splice(0), ...this.#items.splice(0)];
+    this.#begun = false;
+    this.#lost = true;
+    this.#input.log.error({ instance: this.#input.instance, entries: items.length, ...(error ? { error } : {}) }, 'entries.lost');
+    for (const { settle } of items) settle?.(error ?? stopped());
+    this.#reach();
+  }
+
+  #refuseFirst(error: Error): void {
+    const [item] = this.#group.splice(0, 1);
+    this.#begun = false;
+    this.#away = null;
+    if (item) this.#refuse(item.entry, error, item.settle);
+    this.#reach();
+  }
+
+  #refuse({ kind }: Entry, error: Error, settle: Item['settle']): void {
+    this.#input.log.error({ instance: this.#input.instance, kind, error }, 'entry.refused');
+    settle?.(error);
+  }
+
+  /** Tells those who wait for entries that do not wait any more. Entries are committed in their order. */
+  #reach(): void {
+    const next = (this.#group[0] ?? this.#items[0])?.number ?? Infinity;
+    while (this.#recordedWaiters[0] !== undefined && this.#recordedWaiters[0].upTo < next)
+      this.#recordedWaiters.shift()?.resolve(!this.#lost);
+    if (this.waiting === 0) for (const resolve of this.#drainedWaiters.splice(0)) resolve();
   }
 }

@@ -74,12 +74,13 @@ export class Cell {
     this.activeAt = record.lastActiveAt;
     this.vitals = new Vitals(() => ports.time.now(), input.since);
     this.workers = supervisedWorkers(ports, policy, { instance: record.id });
-    this.keeper = new RecordKeeper(record, ports.instances, ports.time, ports.log);
+    this.keeper = new RecordKeeper({ record, instances: ports.instances, time: ports.time, log: ports.log, workers: this.workers });
     this.feed = new Feed((error) => ports.log.error({ instance: record.id, error }, 'listener.failed'));
     this.recorder = new Recorder({
       instance: record.id,
       time: ports.time,
       log: ports.log,
+      workers: this.workers,
       limits: policy.recorder,
       commit: (entries) => ports.journal.commit(this.record, entries, (event) => this.#targets(event)),
       committed: (committed, again) => this.#committed(committed, again),

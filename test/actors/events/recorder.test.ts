@@ -1,11 +1,11 @@
-/** The recorder and the keeper of the record, with storage that comes and goes. */
+/** The recorder, with storage that comes and goes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Recorder } from '#actors/events/recorder.ts';
 import type { Entry } from '#actors/model.ts';
-import { StorageUnavailable, type Committed } from '#actors/ports.ts';
-import { RecordKeeper } from '#actors/session/record-keeper.ts';
-import { settle, World } from '#test/fakes/world.ts';
+import { EpochLost, StorageUnavailable, type Committed } from '#actors/ports.ts';
+import { supervisedWorkers } from '#actors/supervised-workers.ts';
+import { settle, testPolicy, World } from '#test/fakes/world.ts';
 
 const entry = (n: number, type: 'messages' | 'presence' = 'messages'): Entry => ({ kind: 'event', type, lane: '', payload: { n } });
 const numberOf = (one: Entry): number => {
@@ -16,23 +16,32 @@ const numberOf = (one: Entry): number => {
 
 class Bench {
   readonly world = new World();
+  readonly workers = supervisedWorkers(this.world.ports, testPolicy, { instance: 'r1' });
   readonly groups: number[][] = [];
   readonly told: boolean[] = [];
   away = false;
   bad: number | null = null;
   hold: Promise<void> | null = null;
+  fenced = false;
+  /** Listeners throw. */
+  deaf = false;
   readonly recorder = new Recorder({
     instance: 'r1',
     time: this.world.time,
     log: this.world.log,
+    workers: this.workers,
     limits: { maxWait: 5, maxBatch: 4 },
     commit: (entries) => this.#commit(entries),
-    committed: (_committed, again) => this.told.push(again),
+    committed: (_committed, again) => {
+      if (this.deaf) throw new Error('no');
+      this.told.push(again);
+    },
   });
 
   async #commit(entries: readonly Entry[]): Promise<Committed> {
     await this.hold;
     if (this.away) throw new StorageUnavailable('away');
+    if (this.fenced) throw new EpochLost('epoch 1');
     const numbers = entries.map(numberOf);
     if (this.bad !== null && numbers.includes(this.bad)) throw new Error('value out of range');
     this.groups.push(numbers);
@@ -167,9 +176,7 @@ test('recorder: a bad entry costs only itself', async () => {
 
 test('recorder: a listener that throws costs neither the group nor those after it', async () => {
   const bench = new Bench();
-  bench.told.push = () => {
-    throw new Error('no');
-  };
+  bench.deaf = true;
   await bench.recorder.append(entry(1));
   await bench.recorder.append(entry(2));
   assert.deepEqual(bench.groups, [[1], [2]], 'and nothing is committed twice');
@@ -204,6 +211,105 @@ test('recorder: recorded when what came before is committed, however much comes 
   assert.equal(await bench.recorder.recorded(), false);
 });
 
+test('recorder: a crash is counted and the worker restarts; what was taken and not committed is committed, in order', async () => {
+  const bench = new Bench();
+  const { time } = bench.world;
+  const turn = time.turn.bind(time);
+  time.turn = () => Promise.reject(new Error('no turn'));
+  bench.recorder.record([entry(1)]);
+  const recorded = bench.recorder.recorded();
+  const drained = bench.recorder.drained();
+  await settle();
+  bench.recorder.record([entry(2)]);
+  assert.deepEqual(bench.workers.crashes, { recorder: 1 });
+  time.turn = turn;
+  await time.pass(2000);
+  assert.deepEqual(bench.groups, [[1, 2]]);
+  assert.equal(await recorded, true);
+  await drained;
+  await bench.recorder.append(entry(3));
+  assert.equal(time.armed, 0);
+});
+
+test('recorder: a crash while a group is tried again loses nothing of it', async () => {
+  const bench = new Bench();
+  const { time } = bench.world;
+  const { setTimeout } = time;
+  bench.away = true;
+  time.setTimeout = (fn, ms) => {
+    time.setTimeout = setTimeout;
+    return (setTimeout.call(time, fn, ms), assert.fail('no timer'));
+  };
+  bench.recorder.record([entry(1), entry(2)]);
+  await settle();
+  assert.deepEqual(bench.workers.crashes, { recorder: 1 });
+  bench.away = false;
+  await time.pass(2000);
+  assert.deepEqual(bench.groups, [[1, 2]]);
+  assert.deepEqual(bench.told, [true], 'whether the group had been stored was not known');
+});
+
+test('recorder: an entry that cannot be counted is refused when it comes, and those beside it are committed', async () => {
+  const bench = new Bench();
+  const bad = { kind: 'history', past: undefined, number: 1, total: 1 } as unknown as Entry;
+  bench.recorder.record([entry(1), bad, entry(2)]);
+  await assert.rejects(bench.recorder.append(bad), TypeError);
+  await bench.world.time.pass(10);
+  assert.deepEqual(bench.groups.flat(), [1, 2]);
+  assert.deepEqual([bench.world.log.of('entry.refused').length, bench.workers.crashes], [2, {}]);
+});
+
+test('recorder: a refused entry is not tried again, even when refusing it crashes', async () => {
+  const bench = new Bench();
+  bench.bad = 2;
+  const { log, time } = bench.world;
+  const { error } = log;
+  log.error = (fields, event) => {
+    error.call(log, fields, event);
+    if (event === 'entry.refused') throw new Error('no log');
+  };
+  bench.recorder.record([entry(1), entry(2), entry(3)]);
+  await time.pass(10_000);
+  assert.deepEqual([bench.groups.flat(), bench.workers.crashes], [[1, 3], { recorder: 1 }]);
+});
+
+test('recorder: a listener that threw is a crash, and is asked later to look for what it missed', async () => {
+  const bench = new Bench();
+  bench.deaf = true;
+  await bench.recorder.append(entry(1));
+  bench.deaf = false;
+  assert.deepEqual(bench.workers.crashes, { recorderListener: 1 });
+  await bench.recorder.append(entry(2));
+  assert.deepEqual(bench.told, [false], 'commits do not wait for it');
+  await bench.world.time.pass(2000);
+  assert.deepEqual(bench.told, [false, true]);
+});
+
+test('recorder: what the next owner of the instance has to store counts as lost here', async () => {
+  const bench = new Bench();
+  bench.fenced = true;
+  bench.recorder.record([entry(1), entry(2)]);
+  assert.equal(await bench.recorder.recorded(), false);
+  await assert.rejects(bench.recorder.append(entry(3)), EpochLost);
+  assert.deepEqual(
+    bench.world.log.of('entries.lost').map(({ fields }) => fields['entries']),
+    [2, 1],
+  );
+});
+
+test('recorder: one that is stopped while it waits for its restart keeps nobody waiting', async () => {
+  const bench = new Bench();
+  bench.world.time.turn = () => Promise.reject(new Error('no turn'));
+  const appended = assert.rejects(bench.recorder.append(entry(1)), StorageUnavailable);
+  await settle();
+  bench.recorder.stop();
+  bench.workers.stop();
+  await bench.recorder.drained();
+  await appended;
+  await assert.rejects(bench.recorder.append(entry(2)), StorageUnavailable);
+  assert.equal(bench.world.time.armed, 0);
+});
+
 test('recorder: drained when nothing waits', async () => {
   const bench = new Bench();
   await bench.recorder.drained();
@@ -211,98 +317,4 @@ test('recorder: drained when nothing waits', async () => {
   const drained = bench.recorder.drained().then(() => bench.groups.flat().length);
   await bench.world.time.pass(100);
   assert.equal(await drained, 9);
-});
-
-/* ---------- record-keeper ---------- */
-
-function kept() {
-  const world = new World();
-  const { instances, time, log } = world.ports;
-  const keeper = new RecordKeeper(world.register({ id: 'r1' }), instances, time, log);
-  return { world, keeper, stored: () => world.db.instances.get('r1') };
-}
-
-test('record-keeper: a note is true at once and stored soon, several of one turn in one statement', async () => {
-  const { world, keeper, stored } = kept();
-  keeper.note({ profileName: 'A' });
-  keeper.note({ profileName: 'B', owner: '55' });
-  assert.equal(keeper.record.profileName, 'B');
-  await keeper.flush();
-  assert.equal(stored()?.profileName, 'B');
-  assert.equal(stored()?.owner, '55');
-  assert.equal(world.db.count('instances.update'), 1);
-});
-
-test('record-keeper: notes outlive storage that is away, and later ones win', async () => {
-  const { world, keeper, stored } = kept();
-  world.db.away = true;
-  keeper.note({ profileName: 'A', owner: '1' });
-  await world.time.pass(2000);
-  keeper.note({ profileName: 'B' });
-  await world.time.pass(2000);
-  world.db.away = false;
-  await world.time.pass(1000);
-  assert.deepEqual([stored()?.profileName, stored()?.owner], ['B', '1']);
-  assert.equal(world.time.armed, 0);
-});
-
-test('record-keeper: a note that a save took along is stored later when storage takes long to fail', async () => {
-  const { world, keeper, stored } = kept();
-  const { instances, time, log } = world.ports;
-  const slow = {
-    ...instances,
-    update: async (...change: Parameters<typeof instances.update>) => {
-      await new Promise((resolve) => void time.setTimeout(() => resolve(null), world.db.away ? 3000 : 0));
-      return await instances.update(...change);
-    },
-  };
-  const patient = new RecordKeeper(keeper.record, slow, time, log);
-  world.db.away = true;
-  patient.note({ profileName: 'A' });
-  await world.time.pass(3100);
-  const saved = assert.rejects(patient.save({ name: 'new' }), StorageUnavailable);
-  await world.time.pass(4000);
-  await saved;
-  world.db.away = false;
-  await world.time.pass(10_000);
-  assert.deepEqual([stored()?.profileName, stored()?.name === 'new'], ['A', false]);
-  assert.equal(world.time.armed, 0);
-});
-
-test('record-keeper: a save is heard of when storage is away, even while notes wait, and changes nothing', async () => {
-  const { world, keeper } = kept();
-  world.db.away = true;
-  keeper.note({ owner: '1' });
-  await settle();
-  await assert.rejects(keeper.save({ name: 'new' }), StorageUnavailable);
-  assert.equal(keeper.record.name, 'shop');
-  assert.equal(keeper.record.owner, '1');
-});
-
-test('record-keeper: the last word counts, in memory and in storage, whether noted or saved', async () => {
-  const { world, keeper, stored } = kept();
-  world.db.away = true;
-  keeper.note({ wanted: 'online' });
-  await settle();
-  world.db.away = false;
-  await keeper.save({ wanted: 'offline' });
-  await world.time.pass(5000);
-  assert.deepEqual([keeper.record.wanted, stored()?.wanted], ['offline', 'offline']);
-  const hold = Promise.withResolvers<void>();
-  world.db.holds.set('instances.update', hold.promise);
-  const saving = keeper.save({ wanted: 'asleep' });
-  await settle();
-  keeper.note({ wanted: 'online' });
-  await settle();
-  world.db.holds.clear();
-  hold.resolve();
-  await saving;
-  await keeper.flush();
-  assert.deepEqual([keeper.record.wanted, stored()?.wanted], ['online', 'online']);
-});
-
-test('record-keeper: saves take turns', async () => {
-  const { keeper, stored } = kept();
-  await Promise.all(['a', 'b', 'c'].map((name) => keeper.save({ name })));
-  assert.deepEqual([keeper.record.name, stored()?.name], ['c', 'c']);
 });
