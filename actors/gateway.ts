@@ -3,6 +3,7 @@ import { createAdmin } from './commands/admin.ts';
 import { connectionCommands } from './commands/connection.ts';
 import { instanceCommands } from './commands/instances.ts';
 import { messageCommands } from './commands/messages.ts';
+import { sendCommands } from './commands/sends.ts';
 import { deliveryCommands } from './commands/deliveries.ts';
 import { webhookCommands } from './commands/webhooks.ts';
 import type { Gateway } from './face.ts';
@@ -16,7 +17,7 @@ export type * from './face.ts';
 export type * from './model.ts';
 export { deliveryStates, done, eventTypes, messageFilters, messageStatuses, reasons, refuse, statuses } from './model.ts';
 export { StorageUnavailable } from './ports.ts';
-export type { ChatFilter, ChatQuery, MessageQuery, TextSend } from './ports.ts';
+export type { AnswerOf, ChatFilter, ChatQuery, InputOf, MessageQuery, OperationName } from './ports.ts';
 
 export interface GatewayInput {
   readonly ports: Ports;
@@ -49,6 +50,7 @@ export async function createGateway({ ports, policy, baseUrl, adminToken }: Gate
     ...instanceCommands(supervisor),
     ...connectionCommands(supervisor),
     ...messageCommands(supervisor),
+    ...sendCommands(supervisor),
     ...webhookCommands(supervisor),
     ...deliveryCommands(supervisor),
     authenticate: (token) => supervisor.registry.byToken(token),

@@ -12,6 +12,7 @@ import type { Platform } from './ports/platform.ts';
 import type { Chance, Log, Media, Time } from './ports/system.ts';
 
 export type { ReadKey } from './model.ts';
+export type * from './operations.ts';
 export * from './ports/failures.ts';
 export type * from './ports/platform.ts';
 export type * from './ports/delivery.ts';

@@ -8,7 +8,7 @@ import { usualStopGrace, type Policy } from './policy/policy.ts';
 import type { Ports } from './ports.ts';
 import { Cell } from './session/cell.ts';
 import { Hibernation } from './session/hibernation.ts';
-import { queueHostOf } from './session/sending.ts';
+import { queueHostOf } from './session/queue-host.ts';
 import { supervisedWorkers, type SupervisedWorkers } from './supervised-workers.ts';
 import { Capacity } from './supervisor/capacity.ts';
 import { CommonFaults } from './supervisor/common-faults.ts';
@@ -151,7 +151,7 @@ export class Supervisor {
       gate: this.#gate,
       couriers: this.dispatcher.couriers,
       webhooks: () => this.dispatcher.webhooks.hearing(record.id),
-      queueHost: queueHostOf(this.ports),
+      queueHost: queueHostOf(this.ports, this.policy.queue),
       hasRoom: () => this.capacity.objection(record.id) === null,
       live: (cell) => {
         this.#faults.opened();

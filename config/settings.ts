@@ -167,6 +167,16 @@ export const table = {
     15_000,
     'How long a send waits for the platform to acknowledge it. Clients give up after 15 s, so that a longer wait would answer nobody.',
   ),
+  asyncQueueItems: pairing(
+    integer(1, 1_000_000),
+    10_000,
+    'Messages of one instance that may wait in the asynchronous queue (`async: true`); more are refused with 429. 10,000 go out in under an hour at the pace of a careful account, and wait in the database, not in memory.',
+  ),
+  asyncQueueAgeMs: pairing(
+    milliseconds(1_000),
+    86_400_000,
+    'How long a message may wait in the asynchronous queue before it becomes `Failed`. A day: a reminder that is sent later than that embarrasses whoever sent it.',
+  ),
   wakeTimeoutMs: pairing(
     milliseconds(100),
     15_000,

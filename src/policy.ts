@@ -24,9 +24,11 @@ export const policyOf = (settings: Settings): Policy => ({
   numbersEvery: settings.numbersLogEveryMs,
   stopGrace: settings.stopGraceMs,
   wakeTimeout: settings.wakeTimeoutMs,
+  operationTimeout: settings.sendTimeoutMs,
   unlinkTimeout: settings.unlinkTimeoutMs,
   hibernation: { after: settings.hibernateAfterMs, wakeEvery: settings.hibernateWakeEveryMs, drain: settings.hibernateDrainMs },
   outage: { window: settings.outageWindowMs, least: settings.outageLeast },
+  queue: { items: settings.asyncQueueItems, age: settings.asyncQueueAgeMs },
   recorder: { maxWait: settings.recorderMaxWaitMs, maxBatch: settings.recorderMaxBatch },
   delivery: {
     concurrency: settings.webhookConcurrency,

@@ -4,7 +4,9 @@ import { done, refuse, type Result } from '../model.ts';
 import type { OpenOptions } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Supervisor } from '../supervisor.ts';
-import { isSettled, notConnected, onSettled, settled, settleMs } from './settling.ts';
+import { notConnected } from '../session/perform.ts';
+import { perform } from './perform.ts';
+import { isSettled, onSettled, settled, settleMs } from './settling.ts';
 
 type ConnectionCommands = Pick<Gateway, 'connect' | 'disconnect' | 'reset' | 'hibernate' | 'presence'>;
 
@@ -67,12 +69,9 @@ export const connectionCommands = (supervisor: Supervisor): ConnectionCommands =
     }),
 
   async presence(id, presence) {
-    const awake = await supervisor.awake(id);
-    if (!awake.ok) return awake;
-    const cell = awake.value;
-    const answer = cell.request(() => cell.link.presence(presence));
-    if (!answer || !(await answer)) return notConnected;
-    cell.presence = presence;
-    return done(null);
+    const shown = await perform(supervisor, id, 'account.presence', { presence });
+    const cell = supervisor.cell(id);
+    if (shown.ok && cell) cell.presence = presence;
+    return shown;
   },
 });

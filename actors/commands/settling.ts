@@ -6,7 +6,6 @@ import type { Supervisor } from '../supervisor.ts';
 /** How long a command waits for the chart to finish what it was asked for, beside the time that unlinking may take. */
 export const settleMs = 10_000;
 
-export const notConnected = refuse('notSent', 'the instance is not connected: connect it first');
 const unknownInstance = refuse('notFound', 'instance not found');
 
 export const isSettled = (cell: Cell): boolean => !cell.closing;

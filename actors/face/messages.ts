@@ -1,16 +1,15 @@
 /** What the gateway offers on messages and chats. */
-import type { Chat, InstanceId, Message, Result } from '../model.ts';
-import type { ChatQuery, MessageQuery, TextSend } from '../ports.ts';
+import type { Chat, InstanceId, Message, Preparation, Result, Send } from '../model.ts';
+import type { AnswerOf, ChatQuery, InputOf, MessageQuery, OperationName } from '../ports.ts';
 
-/** Fields that every send has (contract/behaviour.md). */
-export interface SendOptions {
-  /** Milliseconds of visible typing before the send. */
-  readonly delay: number;
-  readonly readChat: boolean;
-  readonly readMessages: boolean;
+/** Fields that every send has beside what is sent (contract/behaviour.md). */
+export interface SendOptions extends Preparation {
   readonly trackSource: string;
   readonly trackId: string;
+  /** Store the message and answer; it goes out when its turn comes. */
   readonly async: boolean;
+  /** The operation of the interface that was called; comes back as `sendFunction`. */
+  readonly label: string;
   /** What the client sent, base64 left out; comes back as `sendPayload`. */
   readonly payload: unknown;
 }
@@ -26,7 +25,10 @@ export interface QueueView {
 
 /** Sends and questions about what is stored. */
 export interface MessageFace {
-  sendText(id: InstanceId, send: TextSend, options: SendOptions): Promise<Result<Message>>;
+  /** Sends a message of any kind. Messages to one chat leave in the order of the calls, whichever way the chat is spelled. */
+  send(id: InstanceId, send: Send, options: SendOptions): Promise<Result<Message>>;
+  /** Asks the platform: any operation that is one request. A sleeping session is woken. */
+  perform<N extends OperationName>(id: InstanceId, name: N, input: InputOf<N>): Promise<Result<AnswerOf<N>>>;
   findMessages(id: InstanceId, query: MessageQuery): Promise<{ readonly messages: readonly Message[]; readonly more: boolean }>;
   findChats(
     id: InstanceId,

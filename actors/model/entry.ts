@@ -22,6 +22,8 @@ export type Entry =
   | { readonly kind: 'message'; readonly message: Message; readonly chat: ChatPatch; readonly unread: boolean }
   /** A message of the API that was accepted: stored as `Queued`, no event yet. */
   | { readonly kind: 'queued'; readonly message: Message; readonly chat: ChatPatch }
+  /** A message of the asynchronous queue is complete now: replaces the content of a stored one that is still `Queued`. No event. */
+  | { readonly kind: 'composed'; readonly message: Message }
   /**
    * Progress of messages. A status never goes back (messageStatuses is the order; `Failed` only replaces `Queued`).
    * `Sent` of an API message makes its `messages` event, everything else a `messages_update`; in groups every member's confirmation has one.

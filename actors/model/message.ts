@@ -1,4 +1,5 @@
 /** Messages as they are stored (specification 2.5). */
+import type { QueuedSend } from './send.ts';
 
 /** Lifecycle of a message (specification 3.2); '' for messages received. The order is the order of progress. */
 export const messageStatuses = ['', 'Queued', 'Canceled', 'Failed', 'Sent', 'Delivered', 'Read', 'Played'] as const;
@@ -49,6 +50,8 @@ export interface Message {
   readonly fileUrl: string;
   readonly trackSource: string;
   readonly trackId: string;
+  /** Set while the message waits in the asynchronous queue; null for every other message. */
+  readonly queuedSend: QueuedSend | null;
   /** The encoded protobuf message, for quoting, forwarding and retry requests; null when there is none. */
   readonly raw: Uint8Array | null;
 }

@@ -21,6 +21,8 @@ export interface Refusal {
   readonly reason: Reason;
   readonly message: string;
   readonly code?: number;
+  /** The connection ended meanwhile: what was not answered may be asked again on the next one. */
+  readonly connectionLost?: true;
   /** Seconds. */
   readonly retryAfter?: number;
   /** Unix milliseconds between which it is refused, where that is known. */

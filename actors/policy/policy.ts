@@ -21,11 +21,15 @@ export interface Policy {
   readonly connectAnswer: number;
   /** How long a call waits for a hibernated instance to wake. */
   readonly wakeTimeout: number;
+  /** How long one operation may take on the platform. */
+  readonly operationTimeout: number;
   /** How long a session that is not connected tries to log in, so that it can unlink its device before its credentials go. */
   readonly unlinkTimeout: number;
   /** Idle time after which an instance hibernates (0: never); how often a sleeping one wakes, and how long without traffic until it sleeps again. */
   readonly hibernation: { readonly after: number; readonly wakeEvery: number; readonly drain: number };
   readonly outage: OutageRule;
+  /** What may wait in the asynchronous queue of one instance: messages, and milliseconds. */
+  readonly queue: QueueLimits;
   readonly recorder: { readonly maxWait: number; readonly maxBatch: number };
   readonly delivery: DeliveryPolicy;
   readonly adminRotateCooldown: number;
@@ -33,6 +37,13 @@ export interface Policy {
   readonly numbersEvery?: number;
   /** How long a stop waits for storage and receivers; what they did not take by then is told again at the next start. */
   readonly stopGrace?: number;
+}
+
+export interface QueueLimits {
+  /** Messages that may wait. */
+  readonly items: number;
+  /** Milliseconds that a message may wait. */
+  readonly age: number;
 }
 
 export interface DeliveryPolicy {

@@ -1,5 +1,5 @@
 /** Storage of messages and chats, as questions are asked of them. */
-import type { Chat, InstanceId, Message, MessageStatus, ReadKey } from '../model.ts';
+import type { Chat, InstanceId, Message, ReadKey } from '../model.ts';
 
 export interface MessageQuery {
   /** Short id, platform id, or `<owner>:<either>`. */
@@ -17,10 +17,12 @@ export interface MessageStore {
   byId(instance: InstanceId, id: string): Promise<Message | null>;
   /** Messages received in a chat and not yet marked as read by this account, newest first, at most `limit`. */
   unread(instance: InstanceId, chatId: string, limit: number): Promise<readonly ReadKey[]>;
-  /** Messages that wait with this status, oldest first, at most `limit`. */
-  waiting(instance: InstanceId, status: MessageStatus, limit: number): Promise<readonly Message[]>;
-  /** Instances that have messages with status `Queued`: what a start has to look after. */
-  queueing(): Promise<readonly InstanceId[]>;
+  /** Messages of the asynchronous queue that are still `Queued`, in the order in which they were accepted, at most `limit`. */
+  queued(instance: InstanceId, limit: number): Promise<readonly Message[]>;
+  /** Messages outside of the asynchronous queue that were accepted before this time (Unix milliseconds) and are still `Queued`, at most `limit`. */
+  interrupted(instance: InstanceId, before: number, limit: number): Promise<readonly Message[]>;
+  /** Instances that have messages with status `Queued`, and how many of those are in the asynchronous queue: what a start has to look after. */
+  queueing(): Promise<readonly { readonly id: InstanceId; readonly queued: number }[]>;
 }
 
 /** One comparison; `field` is a Chat field by its API name (checked by the caller against the contract's table). */

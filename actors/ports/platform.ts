@@ -1,5 +1,6 @@
 /** The messaging platform as the actors see it. */
-import type { Entry, InstanceId, InstancePatch, Message, ReadKey } from '../model.ts';
+import type { Entry, InstanceId, InstancePatch, Message, Result, Send } from '../model.ts';
+import type { AnswerOf, Operation, OperationControl, OperationName, Outcome } from '../operations.ts';
 
 /** A close as the adapter saw it; `classify` in `policy/close-cause.ts` says what it means. */
 export interface Close {
@@ -44,45 +45,6 @@ export interface OpenOptions {
   readonly systemName?: string;
 }
 
-/** The common fields of all sends (contract/behaviour.md, "Sends"), after validation. */
-export interface TextSend {
-  /** As the client wrote it: digits, or a jid with any suffix of specification 2.8. */
-  readonly number: string;
-  readonly text: string;
-  /** null: none; 'auto': fetched from the first link in the text. */
-  readonly preview:
-    | null
-    | 'auto'
-    | { readonly title: string; readonly description: string; readonly image: string; readonly large: boolean };
-  readonly replyTo: string;
-  /** Digits or jids; `all` for every member of a group. */
-  readonly mentions: readonly string[];
-  readonly forward: boolean;
-}
-
-/** A message that is ready to go. */
-export interface Composed {
-  /** Complete but for the tracking fields; status `Queued`, wasSentByApi true, `raw` set. */
-  readonly message: Message;
-  /**
-   * Writes it and waits for the platform's ack. Called at most once. Messages leave in the order in which `transmit` was called.
-   * Never rejects.
-   */
-  transmit(): Promise<Transmission>;
-}
-
-export type Composition =
-  | { readonly ok: true; readonly composed: Composed }
-  | { readonly ok: false; readonly closed?: true; readonly message: string };
-
-export type Transmission =
-  | { readonly ok: true; readonly at: number }
-  /**
-   * `refused`: the platform said no, with its code. `unknown`: no answer came in time. `closed`: the connection ended while the answer was awaited, so
-   * the frame may have left. `notSent`: the connection had ended before, nothing left.
-   */
-  | { readonly ok: false; readonly reason: 'refused' | 'unknown' | 'closed' | 'notSent'; readonly code?: number; readonly error: string };
-
 /**
  * One instance's connection to the platform, made once per instance and reused for every connection: it is the only thing to close when
  * anything goes wrong, and it outlives the actors that use it.
@@ -102,18 +64,20 @@ export interface PlatformLink {
   /** Only while closed. `delete`: gone; `setAside`: kept with time and reason, never used again by itself. */
   discard(how: 'delete' | 'setAside', reason: string): Promise<void>;
   /**
-   * Prepares a text. Only while open. `Err` when the number makes no sense or the quoted message is unknown: then `message` says so. With `closed`
-   * when the connection has ended, which the facts tell a little later.
+   * Asks the platform. Never rejects for an ordinary failure: `notSent` when nothing was written because the session is not live, `unknown`
+   * when something was written and never answered, `refused` when the platform said no. Resolves soon after `signal` aborts or the deadline passes.
    */
-  compose(send: TextSend): Promise<Composition>;
-  /** Composes again what was stored as `Queued` (after a restart, or by the queue). Only while open. */
-  recompose(message: Message): Composed;
-  /** Own presence. Only while open. Never rejects; false when the link went away. */
-  presence(presence: 'available' | 'unavailable'): Promise<boolean>;
-  /** Typing or recording shown to a chat. Same promise. */
-  chatState(chatId: string, state: 'composing' | 'recording' | 'paused'): Promise<boolean>;
-  /** Sends read receipts. Same promise. */
-  markRead(keys: readonly ReadKey[]): Promise<boolean>;
+  perform<N extends OperationName>(operation: Operation<N>, control: OperationControl): Promise<Outcome<AnswerOf<N>>>;
+  /**
+   * The id under which a chat is kept, for any spelling of it, from memory. `certain`: no other id is possible; else `chat.resolve` asks storage.
+   * Refused (`invalid`) when the number makes no sense.
+   */
+  chatOf(number: string): Result<{ readonly chatId: string; readonly certain: boolean }>;
+  /**
+   * A message for the asynchronous queue, made without any connection: ids, chat, kind and text are final. `raw` is set when nothing has to be
+   * looked up for it; else `message.compose` completes it. Refused (`invalid`) when the number makes no sense.
+   */
+  draft(send: Send, account: { readonly jid: string; readonly lid: string; readonly name: string }): Result<Message>;
   /** Time of the last frame from the platform; 0 before the first. */
   lastFrameAt(): number;
 }

@@ -172,22 +172,27 @@ export class Cell {
 
   /**
    * Runs one platform request as the child `op.N` of the chart. Null when the state refuses it (not connected); else the promise of its answer,
-   * which outlives the chart.
+   * which outlives the chart. The signal aborts when the session leaves `connected`.
    */
-  request<T>(task: () => Promise<T>): Promise<T> | null {
+  request<T>(task: (signal: AbortSignal) => Promise<T>): Promise<T> | null {
     const n = (this.#operations += 1);
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     let taken = false;
-    const run = async (): Promise<void> => {
+    const run = async (signal: AbortSignal): Promise<void> => {
       taken = true;
       this.#running += 1;
-      await Promise.try(task).then(resolve, reject);
+      await Promise.try(task, signal).then(resolve, reject);
       this.#running -= 1;
     };
     // Straight to the chart: the root has nothing to say to it, and this is the path of every message.
     if (!this.#stopped) this.#actor.getSnapshot().children['lifecycle']?.send({ type: 'instance.request', n, run });
     if (!taken) return null;
     return promise;
+  }
+
+  /** When an operation that begins now has to be answered, in Unix milliseconds. */
+  deadline(): number {
+    return this.#input.ports.time.now() + this.#input.policy.operationTimeout;
   }
 
   /** Resolves when `test` holds, at the latest after `ms` or with the end of the cell; says whether it holds. */
@@ -246,6 +251,7 @@ export class Cell {
     this.recorder.stop();
     this.keeper.stop();
     this.workers.stop();
+    this.queue.stop();
     this.#input.ports.time.clearTimeout(this.#restart);
     this.#actor.stop();
     this.#input.gate.release(this.record.id);

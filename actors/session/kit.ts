@@ -19,8 +19,8 @@ export type LifecycleCommand =
   | { readonly type: 'instance.hibernate' }
   /** The process stops: close, change nothing else. */
   | { readonly type: 'instance.stop' }
-  /** One platform request; it becomes the child `op.N` in `connected`, and nothing elsewhere. */
-  | { readonly type: 'instance.request'; readonly n: number; readonly run: () => Promise<unknown> };
+  /** One platform request; it becomes the child `op.N` in `connected`, and nothing elsewhere. `run` starts in this event, or never. */
+  | { readonly type: 'instance.request'; readonly n: number; readonly run: (signal: AbortSignal) => Promise<unknown> };
 
 /** A child `op.N` is over, either way: whoever asked for it has the answer. */
 export interface OperationEnd {
@@ -76,19 +76,21 @@ const linkLogic = fromCallback<{ type: string }, { host: Host; options: OpenOpti
 
 interface Operation {
   readonly id: string;
-  readonly run: () => Promise<unknown>;
+  readonly run: (signal: AbortSignal) => Promise<unknown>;
 }
 
 /**
- * One platform request. It tells its end by an event of one type: XState keeps for ever what it looked up for an event's type, and a promise
- * actor ends with a type of its own each (334 bytes a message, measured), besides an abort controller that nobody uses.
+ * One platform request; its signal aborts when the session leaves `connected`. The end is reported by an event of one type: XState keeps for ever
+ * what it looked up for an event's type, and a promise actor ends with a type of its own each (334 bytes a message, measured).
  */
 const operationLogic = fromCallback<{ type: string }, Operation>(({ sendBack, input: { id, run } }) => {
   const ended: OperationEnd = { type: 'operation.ended', id };
-  void Promise.try(run).then(
+  const controller = new AbortController();
+  void Promise.try(run, controller.signal).then(
     () => sendBack(ended),
     () => sendBack(ended),
   );
+  return () => controller.abort();
 });
 
 const operationOf = (event: LifecycleEvent): Operation => {
@@ -216,6 +218,11 @@ export const kit = setup({
       }),
     startOperation: spawnChild('operation', { id: ({ event }) => operationOf(event).id, input: ({ event }) => operationOf(event) }),
     endOperation: stopChild((_, id: string) => id),
+    /** Stopping a request aborts its signal; its promise still answers the caller. */
+    abortOperations: enqueueActions(({ enqueue, self }) => {
+      // A chart that is only explored has no snapshot.
+      for (const id of Object.keys(self.getSnapshot()?.children ?? {})) if (id.startsWith('op.')) enqueue.stopChild(id);
+    }),
   },
   delays: {
     retryDelay: ({ context }) => context.retryInMs,

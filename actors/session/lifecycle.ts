@@ -226,6 +226,7 @@ export const lifecycle = kit.createMachine({
     },
     connected: {
       entry: ['passGate', 'noteOpened', 'announceConnected', 'goLive'],
+      exit: 'abortOperations',
       on: {
         ...endings,
         'instance.disconnect': loggingOut,

@@ -1,66 +1,192 @@
-/** Messages that were accepted with `async`: sent one by one whenever the session is live, kept in storage as `Queued` until then. */
+/**
+ * The asynchronous queue of one session: messages that were accepted without waiting, sent one by one whenever the session is live.
+ *
+ * Storage is the queue; memory holds a window of its oldest messages. What does not fit in the window is read again when the window is empty.
+ */
+import { createMutex } from '../keyed-mutex.ts';
 import type { Message } from '../model.ts';
+import type { QueueLimits } from '../policy/policy.ts';
+import { StorageUnavailable, type Time } from '../ports.ts';
+import type { SupervisedWorker, WorkerInput } from '../supervised-workers.ts';
+import { Pause, storageRetryMs } from '../waiting.ts';
 
 export interface QueueHost {
+  readonly time: Time;
+  readonly limits: QueueLimits;
   readonly live: () => boolean;
-  /** Sends one message. `later`: the session went away, it stays in the queue. */
+  /** The oldest messages that wait in storage, at most `limit`. What was sent before the call is not among them. */
+  read(limit: number): Promise<readonly Message[]>;
+  /** Sends one message. `later`: the session went away, the message stays in the queue. */
   send(message: Message): Promise<'done' | 'later'>;
-  /** A surprise; the message stays queued in storage. */
-  failed(error: unknown): void;
+  /** Records that a message will not be sent: it waited too long, was cancelled, or broke the worker. */
+  giveUp(message: Message, why: 'tooOld' | 'cancelled' | 'broken'): Promise<void>;
+  supervise(input: WorkerInput): SupervisedWorker;
 }
+
+/** Messages held in memory. */
+const windowSize = 200;
 
 export class SendQueue {
   readonly #host: QueueHost;
-  #messages: Message[] = [];
-  #working = false;
-  #current: string | null = null;
+  #window: Message[] = [];
+  /** Storage holds messages that the window does not. */
+  #more = false;
+  /** Messages that wait, places that are reserved included; the one that is being sent is not. */
+  #pending = 0;
+  #current: Message | null = null;
+  /** Ids that were taken out of the window since storage was read last. */
+  #taken = new Set<string>();
+  /** Two readers must not fill the window with the same messages. */
+  readonly #serially = createMutex();
+  #expiry: unknown = null;
+  readonly #worker: SupervisedWorker;
+  readonly #pause: Pause;
 
   constructor(host: QueueHost) {
     this.#host = host;
+    this.#pause = new Pause(host.time);
+    this.#worker = host.supervise({ name: 'queue', run: () => this.#work() });
   }
 
-  push(messages: readonly Message[]): void {
-    const known = new Set([...this.#messages.map((message) => message.messageId), this.#current]);
-    this.#messages.push(...messages.filter((message) => !known.has(message.messageId)));
+  /** Takes a place for a message that is about to be stored; false when the queue is full. A place is either `push`ed or `release`d. */
+  reserve(): boolean {
+    if (this.#pending >= this.#host.limits.items) return false;
+    this.#pending += 1;
+    return true;
+  }
+
+  release(): void {
+    this.#pending -= 1;
+  }
+
+  /** A message that was stored, in its reserved place. */
+  push(message: Message): void {
+    if (this.#more || this.#window.length >= windowSize) this.#more = true;
+    else this.#window.push(message);
     this.resume();
   }
 
-  /** The session is live again. */
-  resume(): void {
-    if (this.#working) return;
-    this.#working = true;
-    void this.#work();
+  /** Messages of an earlier run wait in storage. */
+  restore(count: number): void {
+    this.#pending += count;
+    this.#more ||= count > 0;
+    this.resume();
   }
 
-  /** What had not been started. */
-  clear(): readonly Message[] {
-    return this.#messages.splice(0);
+  /** The session is live again, or there is something to do. */
+  resume(): void {
+    this.#worker.wake();
+  }
+
+  /** Cancels what waits; the number of cancelled messages. */
+  async clear(): Promise<number> {
+    let left = this.#pending;
+    let cancelled = 0;
+    while (left > 0) {
+      await this.#fill();
+      const batch = [];
+      for (; batch.length < left && this.#window.length > 0;) batch.push(this.#take()!);
+      if (batch.length === 0) break;
+      left -= batch.length;
+      cancelled += batch.length;
+      await Promise.all(batch.map((message) => this.#host.giveUp(message, 'cancelled')));
+    }
+    return cancelled;
   }
 
   get pending(): number {
-    return this.#messages.length;
+    return this.#pending;
   }
 
   get processing(): boolean {
     return this.#current !== null;
   }
 
+  /** Nothing more is sent; what waits stays in storage. */
+  stop(): void {
+    this.#pause.end();
+    this.#host.time.clearTimeout(this.#expiry);
+  }
+
+  /** Until nothing waits, or the session is away. Storage that is away is asked again after a pause. */
   async #work(): Promise<void> {
-    while (this.#host.live()) {
-      const message = this.#messages.shift();
-      if (!message) break;
-      this.#current = message.messageId;
+    while (!this.#pause.ended) {
       try {
-        if ((await this.#host.send(message)) === 'later') {
-          this.#messages.unshift(message);
-          break;
-        }
+        while (this.#host.live() && (await this.#fill())) if (!(await this.#next())) break;
+        return await this.#expireOld();
       } catch (error) {
-        this.#host.failed(error);
+        if (!(error instanceof StorageUnavailable)) throw error;
       }
+      await this.#pause.wait(storageRetryMs);
+    }
+  }
+
+  /** Reads the next window when this one is empty; false when nothing waits. */
+  #fill(): Promise<boolean> {
+    return this.#serially(async () => {
+      if (this.#window.length > 0 || !this.#more) return this.#window.length > 0;
+      const before = this.#taken;
+      this.#taken = new Set(this.#current ? [this.#current.messageId] : []);
+      this.#more = false;
+      try {
+        const read = await this.#host.read(windowSize);
+        // A message that is sent while storage is read is still `Queued` in the answer.
+        const fresh = read.filter(({ messageId }) => !before.has(messageId) && !this.#taken.has(messageId));
+        this.#window = [...fresh, ...this.#window.filter(({ messageId }) => !fresh.some((one) => one.messageId === messageId))];
+        this.#more ||= read.length === windowSize;
+      } catch (error) {
+        this.#more = true;
+        for (const id of before) this.#taken.add(id);
+        throw error;
+      }
+      return this.#window.length > 0;
+    });
+  }
+
+  /** Sends the oldest message; false when it has to wait for the next connection. One that breaks the worker is given up, and its error thrown. */
+  async #next(): Promise<boolean> {
+    const message = this.#take();
+    if (!message) return true;
+    this.#current = message;
+    try {
+      if (this.#isOld(message)) await this.#host.giveUp(message, 'tooOld');
+      else if ((await this.#host.send(message)) === 'later') return this.#putBack(message);
+      return true;
+    } catch (error) {
+      if (error instanceof StorageUnavailable) this.#putBack(message);
+      else await this.#host.giveUp(message, 'broken');
+      throw error;
+    } finally {
       this.#current = null;
     }
-    this.#current = null;
-    this.#working = false;
+  }
+
+  #take(): Message | undefined {
+    const message = this.#window.shift();
+    if (!message) return undefined;
+    this.#pending = Math.max(0, this.#pending - 1);
+    this.#taken.add(message.messageId);
+    return message;
+  }
+
+  #putBack(message: Message): false {
+    this.#window.unshift(message);
+    this.#taken.delete(message.messageId);
+    this.#pending += 1;
+    return false;
+  }
+
+  #isOld({ timestamp }: Message): boolean {
+    return this.#host.time.now() - timestamp > this.#host.limits.age;
+  }
+
+  /** While the session is away messages still grow too old. */
+  async #expireOld(): Promise<void> {
+    const { time, limits } = this.#host;
+    time.clearTimeout(this.#expiry);
+    this.#expiry = null;
+    while ((await this.#fill()) && this.#isOld(this.#window[0]!)) await this.#host.giveUp(this.#take()!, 'tooOld');
+    const oldest = this.#window[0];
+    if (oldest && !this.#host.live()) this.#expiry = time.setTimeout(() => this.resume(), oldest.timestamp + limits.age + 1 - time.now());
   }
 }

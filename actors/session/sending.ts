@@ -1,11 +1,13 @@
-/** The steps of a message that was accepted: stored as `Queued`, shown as typing, written, confirmed, recorded. */
-import type { ChatPatch, Entry, InstanceId, Message, MessageStatus } from '../model.ts';
-import type { Composed, Ports, Transmission } from '../ports.ts';
+/** The steps of a message of any kind on a live session: filled, composed, stored as `Queued`, prepared, written, recorded. */
+import type { SendOptions } from '../face.ts';
+import { done, type ChatPatch, type Entry, type Message, type MessageStatus, type Preparation, type Result, type Send } from '../model.ts';
+import type { Outcome, Ports } from '../ports.ts';
+import { fillPlaceholders, hasPlaceholders } from '../text.ts';
 import type { Cell } from './cell.ts';
-import type { QueueHost } from './queue.ts';
+import { performIn } from './perform.ts';
 
-/** Messages of an earlier run that are looked at when a session is live again. */
-const interruptedLimit = 1000;
+/** Unread messages that `readchat` and `readmessages` confirm at most. */
+const readLimit = 500;
 
 /** What the chat shows of a message that was just written. */
 const chatAfter = (message: Message): ChatPatch => ({
@@ -30,9 +32,25 @@ const progress = (message: Message, status: MessageStatus, at: number, error: st
   at,
 });
 
-/** A message that will not be sent any more. Storage that is away hears of it later; nobody waits for that. */
+/** A message that will not be sent any more. Resolves after the first try to record that; storage that is away gets it later. */
 export const giveUp = (cell: Cell, message: Message, status: 'Failed' | 'Canceled', error: string): Promise<void> =>
   cell.recorder.tell(progress(message, status, message.timestamp, error));
+
+/** The content with its placeholders filled from the chat. */
+export async function filled(ports: Ports, cell: Cell, send: Send, chatId: string): Promise<Send> {
+  if (!hasPlaceholders(send.content)) return send;
+  const chat = await ports.chats.get(cell.record.id, chatId);
+  return { ...send, content: fillPlaceholders(send.content, chat) };
+}
+
+/** What the caller wants to find the message by. */
+export const labelled = (message: Message, { trackId, trackSource, label, payload }: SendOptions): Message => ({
+  ...message,
+  trackId,
+  trackSource,
+  sendFunction: label,
+  sendPayload: payload,
+});
 
 /**
  * Stores a message before anything is written. When that fails it is not sent: a statement whose answer was lost may have stored it all the same,
@@ -47,64 +65,47 @@ export async function accept(cell: Cell, message: Message): Promise<void> {
   }
 }
 
-/**
- * Writes a composed message and records what became of it. It is out then, so that storage which is away keeps nobody waiting: the status is
- * stored when storage is back.
- */
-export async function transmit(cell: Cell, composed: Composed): Promise<Transmission> {
-  const sent = await composed.transmit();
-  if (sent.ok) await cell.recorder.tell(progress(composed.message, 'Sent', sent.at, ''));
-  else if (sent.reason !== 'closed' && sent.reason !== 'notSent') await giveUp(cell, composed.message, 'Failed', sent.error);
+/** Shows typing and confirms reading before a message. */
+export async function prepare(ports: Ports, cell: Cell, signal: AbortSignal, chatId: string, how: Preparation): Promise<void> {
+  if (how.delay > 0) {
+    await performIn(cell, signal, 'chat.typing', { chatId, state: 'composing' });
+    await new Promise<void>((resolve) => void ports.time.setTimeout(resolve, how.delay));
+    await performIn(cell, signal, 'chat.typing', { chatId, state: 'paused' });
+  }
+  if (!how.readChat && !how.readMessages) return;
+  const messages = await ports.messages.unread(cell.record.id, chatId, readLimit);
+  if (messages.length > 0) await performIn(cell, signal, 'chat.markRead', { chatId, messages });
+}
+
+/** Writes a composed message. Resolves with the platform's answer, after the first try to record `Sent`; a failure is for the caller to record. */
+export async function transmit(cell: Cell, signal: AbortSignal, message: Message): Promise<Outcome<{ readonly at: number }>> {
+  const sent = await performIn(cell, signal, 'message.transmit', { message });
+  if (sent.ok) await cell.recorder.tell(progress(message, 'Sent', sent.value.at, ''));
   return sent;
 }
 
-const isAsync = (message: Message): boolean => (message.sendPayload as { readonly async?: unknown } | null)?.async === true;
-
-/** How the queue of a cell sends: as an operation of its chart; a session that goes away meanwhile leaves the message in the queue. */
-export const queueHostOf =
-  (ports: Ports) =>
-  (cell: Cell): QueueHost => ({
-    live: () => cell.view.connected,
-    async send(message) {
-      const answer = cell.request(() => transmit(cell, cell.link.recompose(message)));
-      const sent = answer && (await answer);
-      return sent === null || (!sent.ok && (sent.reason === 'closed' || sent.reason === 'notSent')) ? 'later' : 'done';
-    },
-    failed: (error) => ports.log.error({ instance: cell.record.id, error }, 'queue.failed'),
-  });
-
-/** Puts what an earlier run left in the asynchronous queue back into it; the rest of what it left. */
-async function requeue(ports: Ports, cell: Cell, since: number): Promise<readonly Message[]> {
-  const waiting = await ports.messages.waiting(cell.record.id, 'Queued', interruptedLimit);
-  // Messages carry whole seconds, as the platform counts them.
-  const old = waiting.filter((message) => message.timestamp + 1000 <= since);
-  cell.queue.push(old.filter(isAsync));
-  return old.filter((message) => !isAsync(message));
-}
-
-/** Queues of an earlier run, as soon as the process is up: they can be seen and cleared, and a sleeping session is to be woken for them. */
-export async function restoreQueues(
+/** One message whose caller waits for the platform's answer. `release` lets the next one of the same chat go on. */
+export async function sendNow(
   ports: Ports,
-  cellOf: (id: InstanceId) => Cell | null,
-  since: number,
-  wake: (cell: Cell) => void,
-  patiently: <T>(work: () => Promise<T>) => Promise<T>,
-): Promise<void> {
-  for (const id of await patiently(() => ports.messages.queueing())) {
-    const cell = cellOf(id);
-    if (!cell) continue;
-    await patiently(() => requeue(ports, cell, since));
-    if (cell.queue.pending > 0 && cell.view.status === 'hibernated') wake(cell);
+  cell: Cell,
+  signal: AbortSignal,
+  { send, options, chatId }: { readonly send: Send; readonly options: SendOptions; readonly chatId: string },
+  release: () => void,
+): Promise<Result<Message>> {
+  const composed = await performIn(cell, signal, 'message.compose', { send: await filled(ports, cell, send, chatId), draft: null });
+  if (!composed.ok) return composed;
+  const message = labelled(composed.value, options);
+  await accept(cell, message);
+  try {
+    await prepare(ports, cell, signal, chatId, options);
+  } catch (error) {
+    void giveUp(cell, message, 'Failed', 'it could not be prepared');
+    throw error;
   }
-}
-
-/**
- * Messages that an earlier run accepted and did not finish: queued ones go on; those whose caller waited for an answer are failed, because the
- * caller has had an error and may have sent them again.
- */
-export async function cancelInterrupted(ports: Ports, cell: Cell, since: number): Promise<void> {
-  const given = await requeue(ports, cell, since);
-  await Promise.all(
-    given.map((message) => giveUp(cell, message, 'Failed', 'interrupted by a restart of the gateway: whether it was sent is not known')),
-  );
+  const answer = transmit(cell, signal, message);
+  release();
+  const sent = await answer;
+  if (sent.ok) return done({ ...message, status: 'Sent' });
+  await giveUp(cell, message, 'Failed', sent.refusal.message);
+  return sent;
 }

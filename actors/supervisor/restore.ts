@@ -2,7 +2,7 @@
 import type { InstanceId } from '../model.ts';
 import { type Ports, StorageUnavailable } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
-import { cancelInterrupted, restoreQueues } from '../session/sending.ts';
+import { failInterrupted, restoreQueues } from '../session/queue-host.ts';
 import { beginningOf } from '../session/status.ts';
 import { storageRetryMs } from '../waiting.ts';
 import type { Registry } from './registry.ts';
@@ -42,7 +42,7 @@ export class Restore {
    * nothing to do, and gets its actors when somebody asks for them. Then continues what waits in the outbox.
    */
   async run(): Promise<void> {
-    const { ports, registry, since, open, wake } = this.#input;
+    const { ports, registry, open, wake } = this.#input;
     const activeAt = (id: InstanceId): number => registry.record(id)?.lastActiveAt ?? 0;
     const order = this.#online().toSorted((a, b) => activeAt(b) - activeAt(a));
     for (const [index, id] of order.entries()) {
@@ -51,7 +51,7 @@ export class Restore {
       if (index % cellsPerTurn === cellsPerTurn - 1) await this.#pause(0);
     }
     const cellOf = (id: InstanceId): Cell | null => (open() ? registry.cell(id) : null);
-    await restoreQueues(ports, cellOf, since, wake, (work) => this.#untilStored(work));
+    await restoreQueues(ports, { cellOf, wake, patiently: (work) => this.#untilStored(work) });
     const pending = await this.#untilStored(() => ports.outbox.pending());
     if (open()) for (const { instanceId, webhookId } of pending) registry.cell(instanceId)?.nudge(webhookId);
   }
@@ -61,7 +61,7 @@ export class Restore {
     const { ports, since } = this.#input;
     this.forget(cell.record.id);
     try {
-      await this.#untilStored(() => cancelInterrupted(ports, cell, since));
+      await this.#untilStored(() => failInterrupted(ports, cell, since));
     } catch (error) {
       ports.log.warn({ instance: cell.record.id, error }, 'queue.unread');
     }

@@ -1,12 +1,28 @@
 /** One instance's link to the platform: opens sessions one after the other, never two at once, and outlives them. */
-import type { Message } from '#actors/model.ts';
-import type { Close, Composed, LinkHost, Log, OpenOptions, PlatformFact, PlatformLink, ReadKey, TextSend } from '#actors/ports.ts';
+import { done, refuse, type Message, type Result, type Send } from '#actors/model.ts';
+import type {
+  AnswerOf,
+  Close,
+  LinkHost,
+  Log,
+  OpenOptions,
+  Operation,
+  OperationControl,
+  OperationName,
+  Outcome,
+  PlatformFact,
+  PlatformLink,
+} from '#actors/ports.ts';
 import { EpochLost, StorageUnavailable } from '#actors/ports.ts';
 import { type AuthState, openAuthState, storedCredentials } from './keys/auth-state.ts';
 import { ownCloses } from './connection/close-cause.ts';
-import { isGroup, isLid, isPerson } from './jid.ts';
+import { chatOf, type Directory } from './directory.ts';
+import { bare, isLid, resolveTarget } from './jid.ts';
+import { performOn } from './operations/perform.ts';
+import { notSent } from './outcomes.ts';
 import { type Deadlines, openSession, type Session } from './connection/session.ts';
-import { composeText, type Preview, recompose } from './outbound/compose.ts';
+import type { Preview } from './connection/live-connection.ts';
+import { draft } from './outbound/compose.ts';
 import type { Trust } from './connection/trust.ts';
 import type { SharedTurns } from './connection/turns.ts';
 import { CorruptCredentials, type Vault } from './vault.ts';
@@ -29,7 +45,20 @@ export interface LinkParts {
 }
 
 const closing: Close = { code: null, message: 'closed by the gateway' };
-const notOpen = { ok: false, closed: true, message: 'the instance is not connected' } as const;
+
+type Account = Parameters<PlatformLink['draft']>[1];
+
+const accountOf = ({ jid, lid, name }: Account) => ({ pn: bare(jid), lid: bare(lid), name });
+
+/** What is known of people and groups without a connection: nothing. */
+const offline: Directory = {
+  me: { pn: '', lid: '', name: '' },
+  pn: () => '',
+  lid: () => '',
+  groupName: () => '',
+  newId: () => '',
+  now: () => 0,
+};
 
 export class BaileysLink implements PlatformLink {
   readonly #parts: LinkParts;
@@ -103,33 +132,21 @@ export class BaileysLink implements PlatformLink {
     await this.#parts.vault.discard(this.#host.id, this.#host.epoch, how, reason);
   }
 
-  async compose(send: TextSend): ReturnType<PlatformLink['compose']> {
+  perform<N extends OperationName>(operation: Operation<N>, control: OperationControl): Promise<Outcome<AnswerOf<N>>> {
     const session = this.#session;
-    return session?.loggedIn ? composeText(send, session.connection) : notOpen;
+    return session?.loggedIn ? performOn(session.connection, operation, control) : Promise.resolve(notSent);
   }
 
-  recompose(message: Message): Composed {
-    const session = this.#session;
-    if (session !== null) return recompose(message, session.connection);
-    return { message, transmit: async () => ({ ok: false, reason: 'closed', error: notOpen.message }) };
+  chatOf(number: string): ReturnType<PlatformLink['chatOf']> {
+    const target = resolveTarget(number);
+    if (!target.ok) return refuse('invalid', target.message);
+    const { id } = chatOf(this.#session?.connection.directory ?? offline, target.jid);
+    return done({ chatId: id, certain: !isLid(id) });
   }
 
-  presence(presence: 'available' | 'unavailable'): Promise<boolean> {
-    return this.#tell('presence', ({ connection }) => connection.sock.sendPresenceUpdate(presence));
-  }
-
-  chatState(chatId: string, state: 'composing' | 'recording' | 'paused'): Promise<boolean> {
-    return this.#tell('chatState', ({ connection }) => connection.sock.sendPresenceUpdate(state, chatId));
-  }
-
-  markRead(keys: readonly ReadKey[]): Promise<boolean> {
-    // Receipts go where the message came from, which in a direct chat may be the LID.
-    const receipts = keys.map(({ chatId, messageId, sender }) => {
-      const group = isGroup(chatId);
-      const direct = isLid(sender) || isPerson(sender) ? sender : chatId;
-      return { remoteJid: group ? chatId : direct, id: messageId, fromMe: false, ...(group ? { participant: sender } : {}) };
-    });
-    return this.#tell('markRead', ({ connection }) => connection.sock.readMessages(receipts));
+  draft(send: Send, account: Account): Result<Message> {
+    const { now, newId } = this.#parts;
+    return draft(send, this.#session?.connection.directory ?? { ...offline, me: accountOf(account), now, newId });
   }
 
   lastFrameAt(): number {
@@ -192,17 +209,5 @@ export class BaileysLink implements PlatformLink {
     if (error instanceof EpochLost) return ownCloses.epochLost;
     this.#host.surprise(error);
     return ownCloses.surprise;
-  }
-
-  async #tell(what: string, work: (session: Session) => Promise<unknown>): Promise<boolean> {
-    const session = this.#session;
-    if (!session?.loggedIn) return false;
-    try {
-      await work(session);
-      return true;
-    } catch {
-      this.#parts.log.warn({ instance: this.#host.id, what }, 'platform.untold');
-      return false;
-    }
   }
 }

@@ -6,7 +6,7 @@ import { BaileysLink } from './link.ts';
 import { quietConsole } from './connection/quiet-console.ts';
 import { repairSessionTrials } from './keys/session-trials.ts';
 import type { Deadlines } from './connection/session.ts';
-import type { Preview } from './outbound/compose.ts';
+import type { Preview } from './connection/live-connection.ts';
 import { createTrust } from './connection/trust.ts';
 import { type SharedTurns, Turns } from './connection/turns.ts';
 import type { Vault } from './vault.ts';

@@ -1,6 +1,7 @@
 /** Nothing hangs and nothing is left half done: storage that is away, removals, crashes, pairings that nobody finishes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { done } from '#actors/model.ts';
 import { StorageUnavailable } from '#actors/ports.ts';
 import { identity } from '#test/fakes/platform.ts';
 import { settle } from '#test/fakes/time.ts';
@@ -21,13 +22,13 @@ for (const [title, send] of [
     stage.world.db.away = true;
     const began = stage.world.time.now();
     for (let n = 0; n < 3; n += 1) {
-      await assert.rejects(stage.world.answerOf(stage.gateway.sendText('r1', text(), send), 1000), StorageUnavailable);
+      await assert.rejects(stage.world.answerOf(stage.gateway.send('r1', text(), send), 1000), StorageUnavailable);
     }
     assert.ok(stage.world.time.now() - began <= 500);
     stage.world.db.away = false;
     await stage.world.time.pass(5000);
     assert.deepEqual([statusesOf(stage), stage.link().sent], [[], []]);
-    assert.ok((await stage.world.answerOf(stage.gateway.sendText('r1', text(), send))).ok);
+    assert.ok((await stage.world.answerOf(stage.gateway.send('r1', text(), send))).ok);
   });
 }
 
@@ -40,7 +41,7 @@ test('storage away: a text whose statement was stored although its answer was lo
     journal.commit = commit;
     throw new StorageUnavailable('the answer was lost');
   };
-  await assert.rejects(stage.world.answerOf(stage.gateway.sendText('r1', text(), asynchronous), 1000), StorageUnavailable);
+  await assert.rejects(stage.world.answerOf(stage.gateway.send('r1', text(), asynchronous), 1000), StorageUnavailable);
   await stage.world.time.pass(1000);
   assert.deepEqual([statusesOf(stage), stage.link().sent], [['Failed'], []]);
 });
@@ -49,9 +50,9 @@ test('storage away: a text that was written is answered as Sent; its status is s
   const stage = await staged();
   stage.link().answer = () => {
     stage.world.db.away = true;
-    return { ok: true, at: stage.world.time.now() };
+    return done({ at: stage.world.time.now() });
   };
-  const sent = await stage.world.answerOf(stage.gateway.sendText('r1', text(), options), 1000);
+  const sent = await stage.world.answerOf(stage.gateway.send('r1', text(), options), 1000);
   assert.ok(sent.ok && sent.value.status === 'Sent');
   assert.deepEqual(statusesOf(stage), ['Queued']);
   stage.world.db.away = false;
@@ -61,7 +62,7 @@ test('storage away: a text that was written is answered as Sent; its status is s
 
 test('storage away: a text whose receipts cannot be read is not sent, and is Failed when storage is back', async () => {
   const stage = await staged();
-  const sending = stage.gateway.sendText('r1', text(), { ...options, delay: 1000, readChat: true });
+  const sending = stage.gateway.send('r1', text(), { ...options, delay: 1000, readChat: true });
   await stage.world.time.pass(500);
   stage.world.db.away = true;
   await assert.rejects(stage.world.answerOf(sending), StorageUnavailable);
@@ -73,7 +74,7 @@ test('storage away: a text whose receipts cannot be read is not sent, and is Fai
 test('storage away: clearing the queue answers', async () => {
   const stage = await staged();
   stage.link().answer = () => Promise.withResolvers<never>().promise;
-  for (const body of ['one', 'two', 'three']) await stage.world.answerOf(stage.gateway.sendText('r1', text('551', body), asynchronous));
+  for (const body of ['one', 'two', 'three']) await stage.world.answerOf(stage.gateway.send('r1', text('551', body), asynchronous));
   stage.world.db.away = true;
   assert.deepEqual(await stage.world.answerOf(stage.gateway.clearQueue('r1'), 1000), { ok: true, value: 2 });
   stage.world.db.away = false;
@@ -93,7 +94,7 @@ test('remove: one whose last statement fails leaves an instance that is used or 
   stage.letIn();
   assert.ok((await stage.world.answerOf(stage.gateway.connect('r1', {}))).ok);
   await stage.world.time.pass(1000);
-  assert.ok((await stage.world.answerOf(stage.gateway.sendText('r1', text(), options))).ok);
+  assert.ok((await stage.world.answerOf(stage.gateway.send('r1', text(), options))).ok);
   instances.remove = remove;
   assert.ok((await stage.world.answerOf(stage.gateway.remove('r1'))).ok);
   assert.deepEqual([stage.gateway.view('r1'), stage.world.db.instances.size], [null, 0]);

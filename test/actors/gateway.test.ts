@@ -1,17 +1,17 @@
 /** The gateway as HTTP sees it, over a simulated world. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { RunningGateway, SendOptions, TextSend } from '#actors/gateway.ts';
+import type { RunningGateway, Send, SendOptions } from '#actors/gateway.ts';
 import type { Policy } from '#actors/policy/policy.ts';
 import { identity, type FakeLink } from '#test/fakes/platform.ts';
+import { lateAnswer, lostAnswer, notSent, refused } from '#src/platform/outcomes.ts';
 import { message as sampleMessage } from '#test/contract/samples.ts';
 import { settle, World } from '#test/fakes/world.ts';
 
 const paired = { wanted: 'online', jid: identity.jid, owner: identity.owner } as const;
-const text = (number: string, body = 'hello'): TextSend => ({
+const text = (number: string, body = 'hello'): Send => ({
   number,
-  text: body,
-  preview: null,
+  content: { kind: 'text', text: body, preview: null },
   replyTo: '',
   mentions: [],
   forward: false,
@@ -23,6 +23,7 @@ const options: SendOptions = {
   trackSource: 'crm',
   trackId: '7',
   async: false,
+  label: '/send/text',
   payload: { number: '1' },
 };
 const asynchronous = { ...options, async: true, payload: { async: true } };
@@ -66,7 +67,7 @@ test('gateway: from create to a message that was sent', async () => {
   assert.match(id, /^r[0-9a-f]{14}$/);
   assert.equal(gateway.authenticate(token), id);
   assert.equal(made.value.status, 'disconnected');
-  assert.equal(refusalOf(await gateway.sendText(id, text('551'), options)), 'notSent');
+  assert.equal(refusalOf(await gateway.send(id, text('551'), options)), 'notSent');
 
   const connecting = gateway.connect(id, {});
   await settle();
@@ -85,7 +86,7 @@ test('gateway: from create to a message that was sent', async () => {
   assert.equal(gateway.view(id)?.connected, true);
   assert.equal(gateway.view(id)?.loggedIn, true);
 
-  const sent = await world.answerOf(gateway.sendText(id, text('551'), options));
+  const sent = await world.answerOf(gateway.send(id, text('551'), options));
   assert.ok(sent.ok);
   assert.deepEqual([sent.value.status, sent.value.trackId, sent.value.sendFunction], ['Sent', '7', '/send/text']);
   const statuses = world.journal.groups
@@ -97,20 +98,21 @@ test('gateway: from create to a message that was sent', async () => {
   world.assertKept();
 });
 
-for (const [title, answer, reason, code] of [
-  ['a refusal of the platform', { ok: false, reason: 'refused', code: 463, error: 'reach-out time-lock' }, 'refused', 463],
-  ['no answer in time', { ok: false, reason: 'unknown', error: 'no ack' }, 'unknown', undefined],
-  ['a session that goes away', { ok: false, reason: 'closed', error: 'the connection closed' }, 'unknown', undefined],
-  ['a session that had gone before', { ok: false, reason: 'notSent', error: 'the connection was closed' }, 'notSent', undefined],
+for (const [title, answer] of [
+  ['a refusal of the platform', refused(463, 'reach-out time-lock')],
+  ['no answer in time', lateAnswer],
+  ['a session that goes away after the frame left', lostAnswer],
+  ['a session that had gone before', notSent],
 ] as const) {
-  test(`gateway: ${title} is told as ${reason}, and the message is Failed`, async () => {
+  const { reason, message, code } = answer.refusal;
+  test(`gateway: ${title} is answered as ${reason}, and the message is Failed`, async () => {
     const { world, gateway, link } = await live();
     link.answer = () => answer;
-    const sent = await world.answerOf(gateway.sendText('r1', text('551'), options));
+    const sent = await world.answerOf(gateway.send('r1', text('551'), options));
     assert.ok(!sent.ok);
-    assert.deepEqual([sent.refusal.reason, sent.refusal.message, sent.refusal.code], [reason, answer.error, code]);
+    assert.deepEqual([sent.refusal.reason, sent.refusal.message, sent.refusal.code], [reason, message, code]);
     const [stored] = [...world.db.messages.values()];
-    assert.deepEqual([stored?.status, stored?.error], ['Failed', answer.error]);
+    assert.deepEqual([stored?.status, stored?.error], ['Failed', message]);
     world.assertKept();
   });
 }
@@ -118,26 +120,26 @@ for (const [title, answer, reason, code] of [
 test('gateway: a number that makes no sense is refused before anything is stored', async () => {
   const { world, gateway, link } = await live();
   link.objection = () => 'the number is not valid';
-  assert.equal(refusalOf(await world.answerOf(gateway.sendText('r1', text('x'), options))), 'invalid');
+  assert.equal(refusalOf(await world.answerOf(gateway.send('r1', text('x'), options))), 'invalid');
   assert.equal(world.db.messages.size, 0);
 });
 
 test('gateway: a text that meets a connection which has just ended is refused as notSent, and can be sent again', async () => {
   const { world, gateway, link } = await live();
   link.ended = true;
-  assert.equal(refusalOf(await world.answerOf(gateway.sendText('r1', text('551'), options))), 'notSent');
+  assert.equal(refusalOf(await world.answerOf(gateway.send('r1', text('551'), options))), 'notSent');
   assert.equal(world.db.messages.size, 0);
   link.ended = false;
-  assert.ok((await world.answerOf(gateway.sendText('r1', text('551'), options))).ok);
+  assert.ok((await world.answerOf(gateway.send('r1', text('551'), options))).ok);
   world.assertKept();
 });
 
 test('gateway: texts to one number leave in the order in which they came, even when the first shows typing for long', async () => {
   const { world, gateway, link } = await live();
   const sends = [
-    gateway.sendText('r1', text('551', 'one'), { ...options, delay: 3000 }),
-    gateway.sendText('r1', text('551', 'two'), options),
-    gateway.sendText('r1', text('552', 'other'), options),
+    gateway.send('r1', text('551', 'one'), { ...options, delay: 3000 }),
+    gateway.send('r1', text('551', 'two'), options),
+    gateway.send('r1', text('552', 'other'), options),
   ];
   await world.time.pass(10_000);
   assert.ok((await Promise.all(sends)).every((sent) => sent.ok));
@@ -150,10 +152,7 @@ test('gateway: texts to one number leave in the order in which they came, even w
 
 test('gateway: texts that wait for their turn when the session goes away are refused, and nothing is composed on a closed link', async () => {
   const { world, gateway, link } = await live();
-  const sends = [
-    gateway.sendText('r1', text('551', 'one'), { ...options, delay: 3000 }),
-    gateway.sendText('r1', text('551', 'two'), options),
-  ];
+  const sends = [gateway.send('r1', text('551', 'one'), { ...options, delay: 3000 }), gateway.send('r1', text('551', 'two'), options)];
   await world.time.pass(1000);
   link.end(428);
   await world.time.pass(100);
@@ -163,7 +162,7 @@ test('gateway: texts that wait for their turn when the session goes away are ref
 
 test('gateway: placeholders are filled from the chat', async () => {
   const { world, gateway, link } = await live();
-  await world.answerOf(gateway.sendText('r1', text('551', 'Hi {{name}}!'), options));
+  await world.answerOf(gateway.send('r1', text('551', 'Hi {{name}}!'), options));
   assert.equal(link.sent.at(-1)?.text, 'Hi !');
 });
 
@@ -172,7 +171,7 @@ test('gateway: the asynchronous queue answers at once, goes on after a reconnect
   const never = Promise.withResolvers<never>();
   link.answer = () => never.promise;
   for (const body of ['one', 'two', 'three']) {
-    const queued = await world.answerOf(gateway.sendText('r1', text('551', body), asynchronous));
+    const queued = await world.answerOf(gateway.send('r1', text('551', body), asynchronous));
     assert.ok(queued.ok && queued.value.status === 'Queued');
   }
   const { pending, processingNow, sessionReady } = await gateway.queue('r1');
@@ -182,32 +181,19 @@ test('gateway: the asynchronous queue answers at once, goes on after a reconnect
   assert.deepEqual(states, ['Queued', 'Canceled', 'Canceled']);
 });
 
-test('gateway: a queued message whose session goes away is sent when it is back', async () => {
+test('queue: a message on which the adapter throws becomes Failed and is counted as a crash of the queue; the next one goes out', async () => {
   const { world, gateway, link } = await live();
-  link.answer = () => ({ ok: false, reason: 'closed', error: 'closed' });
-  await world.answerOf(gateway.sendText('r1', text('551'), asynchronous));
-  await world.time.pass(100);
-  link.end(428);
-  link.answer = () => ({ ok: true, at: 1 });
-  await world.time.pass(1000);
-  link.login();
-  await world.time.pass(100);
-  assert.deepEqual(
-    [...world.db.messages.values()].map((message) => message.status),
-    ['Sent'],
-  );
-});
-
-test('gateway: an adapter that throws while a queued message is made costs that message its turn, not the queue', async () => {
-  const { world, gateway, link } = await live();
-  link.broken.add('recompose');
-  await world.answerOf(gateway.sendText('r1', text('551', 'one'), asynchronous));
+  link.broken.add('message.transmit');
+  await world.answerOf(gateway.send('r1', text('551', 'one'), asynchronous));
   await world.time.pass(10);
   link.broken.clear();
-  await world.answerOf(gateway.sendText('r1', text('551', 'two'), asynchronous));
-  await world.time.pass(100);
-  assert.equal(link.sent.at(-1)?.text, 'two');
-  assert.equal(world.log.of('queue.failed').length, 1);
+  await world.answerOf(gateway.send('r1', text('551', 'two'), asynchronous));
+  await world.time.pass(5_000);
+  assert.deepEqual(
+    [...world.db.messages.values()].map(({ status }) => status),
+    ['Failed', 'Sent'],
+  );
+  assert.deepEqual(gateway.numbers().instances[0]?.workerCrashes, { queue: 1 });
 });
 
 test('gateway: a recorded message reaches webhook and stream, in an envelope with the token of now', async () => {
@@ -372,7 +358,7 @@ test('gateway: what an earlier run left goes on though the storage is away while
   world.hook({ id: 'w1', instanceId: 'r1', events: ['messages'] });
   world.db.outbox.set(1, { ...sampleRow, instanceId: 'r1' });
   const old = { ...sampleMessage, instanceId: 'r1', unread: false, status: 'Queued', timestamp: 1 } as const;
-  world.db.messages.set('r1 a', { ...old, messageId: 'a', sendPayload: { async: true } });
+  world.db.messages.set('r1 a', { ...old, messageId: 'a', queuedSend: { send: null, delay: 0, readChat: false, readMessages: false } });
   world.db.messages.set('r1 b', { ...old, messageId: 'b' });
   const gateway = await world.start();
   world.platform.onOpen = (link) => queueMicrotask(() => link.state === 'open' && link.login());
@@ -392,7 +378,7 @@ test('gateway: what an earlier run left goes on though the storage is away while
 test('gateway: at the next start, texts of the queue go on and those whose caller has gone are failed', async () => {
   const { world } = await live({}, (world) => {
     const old = { ...sampleMessage, instanceId: 'r1', unread: false, status: 'Queued', timestamp: 1 } as const;
-    world.db.messages.set('r1 a', { ...old, messageId: 'a', sendPayload: { async: true } });
+    world.db.messages.set('r1 a', { ...old, messageId: 'a', queuedSend: { send: null, delay: 0, readChat: false, readMessages: false } });
     world.db.messages.set('r1 b', { ...old, messageId: 'b' });
   });
   assert.equal(world.db.messages.get('r1 a')?.status, 'Sent');

@@ -1,6 +1,8 @@
 /** Sleep and wake: by command, by themselves, by need and by schedule; what is wanted, told and counted of each. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { done } from '#actors/model.ts';
+import type { Outcome } from '#actors/ports.ts';
 import type { Result, RunningGateway } from '#actors/gateway.ts';
 import { message as sampleMessage } from '#test/contract/samples.ts';
 import { options, refusalOf, staged, text } from './stage.ts';
@@ -50,15 +52,15 @@ test('hibernation: nobody sleeps while a text is being sent or waits for it', as
   const never = Promise.withResolvers<never>();
   stage.link('r1').answer = () => never.promise;
   stage.link('r2').answer = () => never.promise;
-  void stage.gateway.sendText('r1', text(), options);
-  await stage.world.answerOf(stage.gateway.sendText('r2', text(), { ...options, async: true, payload: { async: true } }));
+  void stage.gateway.send('r1', text(), options);
+  await stage.world.answerOf(stage.gateway.send('r2', text(), { ...options, async: true, payload: { async: true } }));
   await stage.world.time.pass(3 * 600_000);
   assert.deepEqual([stage.status('r1'), stage.status('r2')], ['connected', 'connected']);
 });
 
 const needs: readonly (readonly [string, (gateway: RunningGateway) => Promise<Result<unknown>>])[] = [
   ['connect', (gateway) => gateway.connect('r1', {})],
-  ['a text', (gateway) => gateway.sendText('r1', text(), options)],
+  ['a text', (gateway) => gateway.send('r1', text(), options)],
   ['presence', (gateway) => gateway.presence('r1', 'available')],
 ];
 
@@ -87,9 +89,9 @@ for (const [title, call] of needs) {
 
 test('hibernation: calls that come together wake once, and all wait', async () => {
   const stage = await staged([asleep]);
-  const calls = [1, 2, 3].map((n) => stage.gateway.sendText('r1', text(`55${n}`), options));
+  const calls = [1, 2, 3].map((n) => stage.gateway.send('r1', text(`55${n}`), options));
   await stage.world.time.pass(2000);
-  const late = stage.gateway.sendText('r1', text('559'), options);
+  const late = stage.gateway.send('r1', text('559'), options);
   await stage.world.time.pass(1000);
   stage.link().login();
   const results = await Promise.all([...calls, late].map((call) => stage.world.answerOf(call)));
@@ -112,13 +114,13 @@ test('hibernation: a session that does not wake in time is told, and goes on try
   const stage = await staged([asleep]);
   const { time } = stage.world;
   const began = time.now();
-  const slow = await stage.world.answerOf(stage.gateway.sendText('r1', text(), options));
+  const slow = await stage.world.answerOf(stage.gateway.send('r1', text(), options));
   assert.deepEqual([refusalOf(slow), stage.status(), time.now() - began], ['notSent', 'connecting', 20_000]);
   await stage.world.answerOf(stage.gateway.reset('r1'));
-  assert.equal(refusalOf(await stage.world.answerOf(stage.gateway.sendText('r1', text(), options), 1000)), 'notSent');
+  assert.equal(refusalOf(await stage.world.answerOf(stage.gateway.send('r1', text(), options), 1000)), 'notSent');
 
   const other = await staged([asleep]);
-  const refused = other.gateway.sendText('r1', text(), options);
+  const refused = other.gateway.send('r1', text(), options);
   await other.world.time.pass(10);
   other.link().end(403);
   assert.equal(refusalOf(await other.world.answerOf(refused, 1000)), 'notSent');
@@ -151,7 +153,7 @@ test('hibernation: whoever uses the session while it drains keeps it awake, over
   await stage.world.time.pass(24 * hour);
   while (stage.status() !== 'connected') await stage.world.time.pass(1000);
   assert.equal(stage.wanted(), 'asleep');
-  assert.ok((await stage.world.answerOf(stage.gateway.sendText('r1', text(), options))).ok);
+  assert.ok((await stage.world.answerOf(stage.gateway.send('r1', text(), options))).ok);
   await stage.world.time.pass(hour);
   assert.deepEqual([stage.status(), stage.wanted()], ['connected', 'online']);
 });
@@ -189,13 +191,13 @@ test('hibernation: disconnect of a sleeping session logs out and ends its sleep'
 
 test('hibernation: what was accepted goes out before the session sleeps', async () => {
   const stage = await staged();
-  const sent = Promise.withResolvers<{ readonly ok: true; readonly at: number }>();
+  const sent = Promise.withResolvers<Outcome<{ readonly at: number }>>();
   stage.link().answer = () => sent.promise;
-  await stage.world.answerOf(stage.gateway.sendText('r1', text(), { ...options, async: true, payload: { async: true } }));
+  await stage.world.answerOf(stage.gateway.send('r1', text(), { ...options, async: true, payload: { async: true } }));
   const slept = stage.gateway.hibernate('r1');
   await stage.world.time.pass(100);
   assert.equal(stage.status(), 'connected');
-  sent.resolve({ ok: true, at: stage.world.time.now() });
+  sent.resolve(done({ at: stage.world.time.now() }));
   assert.ok((await stage.world.answerOf(slept)).ok);
   assert.equal(stage.status(), 'hibernated');
 });
@@ -204,7 +206,7 @@ test('hibernation: a text that comes while the session goes to sleep wakes it', 
   const stage = await staged();
   stage.letIn();
   const slept = stage.gateway.hibernate('r1');
-  const answers = [1, 2, 3].map(() => stage.gateway.sendText('r1', text(), options));
+  const answers = [1, 2, 3].map(() => stage.gateway.send('r1', text(), options));
   const results = await stage.world.answerOf(Promise.all(answers));
   assert.deepEqual(
     results.map(({ ok }) => ok),
@@ -215,7 +217,14 @@ test('hibernation: a text that comes while the session goes to sleep wakes it', 
 });
 
 test('hibernation: a start wakes a sleeping session for what an earlier run left in its queue', async () => {
-  const left = { ...sampleMessage, messageId: 'left', fromMe: true, status: 'Queued', timestamp: 0, sendPayload: { async: true } } as const;
+  const left = {
+    ...sampleMessage,
+    messageId: 'left',
+    fromMe: true,
+    status: 'Queued',
+    timestamp: 0,
+    queuedSend: { send: null, delay: 0, readChat: false, readMessages: false },
+  } as const;
   const stage = await staged([asleep], {}, (world) => {
     world.db.messages.set('left', { ...left, instanceId: 'r1', unread: false });
   });

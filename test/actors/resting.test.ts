@@ -28,7 +28,7 @@ test('resting: a command makes the actors of the one that it is for, which knows
   const slept = stage.numbers().hibernatedMs;
   assert.ok(slept >= hour);
   stage.letIn();
-  assert.ok((await world.answerOf(gateway.sendText('r1', text(), options))).ok);
+  assert.ok((await world.answerOf(gateway.send('r1', text(), options))).ok);
   assert.deepEqual([...world.platform.links.keys()], ['r1']);
   const { hibernatedMs, wakes } = stage.numbers();
   assert.ok(hibernatedMs >= slept && wakes === 1, `${hibernatedMs} ms, ${wakes} wakes`);

@@ -1,5 +1,5 @@
 /** A gateway over a simulated world with sessions that are live, and what tests of it say again and again. */
-import type { RunningGateway, SendOptions, Status, TextSend } from '#actors/gateway.ts';
+import type { RunningGateway, SendOptions, Status, Send } from '#actors/gateway.ts';
 import type { InstanceRecord } from '#actors/model.ts';
 import type { Policy } from '#actors/policy/policy.ts';
 import { identity, type FakeLink } from '#test/fakes/platform.ts';
@@ -7,10 +7,9 @@ import { settle, World } from '#test/fakes/world.ts';
 
 export const paired = { wanted: 'online', jid: identity.jid, owner: identity.owner } as const;
 
-export const text = (number = '551', body = 'hello'): TextSend => ({
+export const text = (number = '551', body = 'hello'): Send => ({
   number,
-  text: body,
-  preview: null,
+  content: { kind: 'text', text: body, preview: null },
   replyTo: '',
   mentions: [],
   forward: false,
@@ -23,6 +22,7 @@ export const options: SendOptions = {
   trackSource: '',
   trackId: '',
   async: false,
+  label: '/send/text',
   payload: { number: '1' },
 };
 

@@ -39,6 +39,7 @@ export const message: Message = {
   fileUrl: '',
   trackSource: 'crm',
   trackId: 'order 7',
+  queuedSend: null,
   raw: null,
 };
 

@@ -1,18 +1,21 @@
 /** A gateway in memory: one server, a few instances, and levers for tests to make it fail. */
 import { chat, instance as sample, message, now } from '#test/contract/samples.ts';
 import {
+  type AnswerOf,
   type ChatQuery,
   type Gateway,
   type GatewayEvent,
   type InstanceId,
+  type InputOf,
   type InstanceView,
   type MessageQuery,
+  type OperationName,
   type Refusal,
   type ReplayFilter,
   type Result,
   type SendOptions,
   StorageUnavailable,
-  type TextSend,
+  type Send,
   type Webhook,
   type WebhookInput,
 } from '#actors/gateway.ts';
@@ -32,7 +35,10 @@ export interface FakeGateway extends Gateway {
   /** The next call that may fail rejects with this. */
   throwNext: Error | null;
   /** Arguments of the calls, newest last. */
-  readonly sends: { readonly send: TextSend; readonly options: SendOptions }[];
+  readonly sends: { readonly send: Send; readonly options: SendOptions }[];
+  readonly operations: { readonly name: OperationName; readonly input: unknown }[];
+  /** What an operation answers. */
+  performed: (name: OperationName) => unknown;
   readonly messageQueries: MessageQuery[];
   readonly chatQueries: ChatQuery[];
   readonly webhookInputs: WebhookInput[];
@@ -107,9 +113,13 @@ const instanceCommands = ({ instances, listeners }: State, attempt: Attempt, fak
 };
 
 const messageCommands = (attempt: Attempt, fake: () => FakeGateway) => ({
-  sendText(_id: InstanceId, send: TextSend, options: SendOptions) {
+  send(_id: InstanceId, send: Send, options: SendOptions) {
     fake().sends.push({ send, options });
-    return attempt(() => done({ ...message, text: send.text, fromMe: true, sendPayload: options.payload }));
+    return attempt(() => done({ ...message, text: send.content.text, fromMe: true, sendPayload: options.payload }));
+  },
+  perform<N extends OperationName>(_id: InstanceId, name: N, input: InputOf<N>): Promise<Result<AnswerOf<N>>> {
+    fake().operations.push({ name, input });
+    return attempt(() => done(fake().performed(name) as AnswerOf<N>));
   },
   async findMessages(_id: InstanceId, query: MessageQuery) {
     fake().messageQueries.push(query);
@@ -182,6 +192,21 @@ export const sampleEvent: GatewayEvent = {
   payload: { chatSource: 'updated', chat: { id: chat.id }, message: { id: 'm1', chatid: message.chatId, type: 'text' } },
 };
 
+const sampleNumbers: ReturnType<Gateway['numbers']> = {
+  registered: 1,
+  disconnected: 0,
+  connecting: 0,
+  connected: 1,
+  hibernated: 0,
+  failed: 0,
+  handshakesWaiting: 0,
+  barrier: '',
+  loopLagMs: 1,
+  outbox: { waiting: 0, parked: 0 },
+  workerCrashes: {},
+  instances: [],
+};
+
 export const createFakeGateway = (): FakeGateway => {
   const state = createState();
   const attempt: Attempt = async (run) => {
@@ -197,6 +222,8 @@ export const createFakeGateway = (): FakeGateway => {
     refuseNext: null,
     throwNext: null,
     sends: [],
+    operations: [],
+    performed: () => message,
     messageQueries: [],
     chatQueries: [],
     webhookInputs: [],
@@ -216,20 +243,7 @@ export const createFakeGateway = (): FakeGateway => {
       return () => void all.delete(listener);
     },
     ready: () => ({ restored: 1, total: 2 }),
-    numbers: () => ({
-      registered: 1,
-      disconnected: 0,
-      connecting: 0,
-      connected: 1,
-      hibernated: 0,
-      failed: 0,
-      handshakesWaiting: 0,
-      barrier: '',
-      loopLagMs: 1,
-      outbox: { waiting: 0, parked: 0 },
-      workerCrashes: {},
-      instances: [],
-    }),
+    numbers: () => sampleNumbers,
     emit(event) {
       const full = { ...sampleEvent, ...event };
       for (const { onEvent } of state.listeners.get(full.instanceId) ?? []) onEvent(full);

@@ -67,6 +67,9 @@ export class FakeJournal implements Journal {
       case 'message':
       case 'queued':
         return this.#message(instanceId, entry);
+      case 'composed':
+        this.#db.messages.set(`${instanceId} ${entry.message.messageId}`, { ...entry.message, instanceId, unread: false });
+        return [];
       case 'status':
         return entry.messageIds.flatMap((messageId) => this.#status(instanceId, entry, messageId));
       case 'news':
@@ -98,7 +101,7 @@ export class FakeJournal implements Journal {
     const stored = this.#db.messages.get(key);
     if (!stored || messageStatuses.indexOf(stored.status) >= messageStatuses.indexOf(entry.status)) return [];
     if (entry.status === 'Failed' && stored.status !== 'Queued') return [];
-    this.#db.messages.set(key, { ...stored, status: entry.status, error: entry.error ?? '' });
+    this.#db.messages.set(key, { ...stored, status: entry.status, error: entry.error ?? '', queuedSend: null });
     const payload = { messageid: messageId, status: entry.status };
     if (entry.status === 'Sent') return [this.#event(instanceId, 'messages', stored.chatId, { message: payload }, stored)];
     return [this.#event(instanceId, 'messages_update', stored.chatId, { event: payload })];

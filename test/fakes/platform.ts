@@ -1,19 +1,20 @@
 /** A platform whose facts a test emits by hand. It watches over the obligations of `PlatformLink` and notes every one that is broken. */
-import type { Message } from '#actors/model.ts';
+import { done, refuse, type Message, type Result, type Send, type SendContent } from '#actors/model.ts';
 import type {
+  AnswerOf,
   Close,
-  Composed,
-  Composition,
   Identity,
   LinkHost,
   OpenOptions,
+  Operation,
+  OperationControl,
+  OperationName,
+  Outcome,
   Platform,
   PlatformFact,
   PlatformLink,
-  ReadKey,
-  TextSend,
-  Transmission,
 } from '#actors/ports.ts';
+import { notSent } from '#src/platform/outcomes.ts';
 import { message as sampleMessage } from '#test/contract/samples.ts';
 import type { FakeTime } from './time.ts';
 
@@ -33,6 +34,11 @@ export const closeOf = (code: number | null, data?: Readonly<Record<string, stri
 });
 
 type Emit = (fact: PlatformFact) => void;
+type Transmission = Outcome<{ readonly at: number }>;
+/** Any operation, told apart by its name. */
+export type AnyOperation = { readonly [N in OperationName]: Operation<N> }[OperationName];
+
+const chatIdOf = (number: string): string => `${number.replace(/@.*/, '')}@s.whatsapp.net`;
 
 /** What every link of a platform has in common. */
 export class FakePlatform implements Platform {
@@ -80,9 +86,11 @@ export class FakeLink implements PlatformLink {
   closes = 0;
   hasCredentials: boolean;
   /** What the platform answers to a message. */
-  answer: (message: Message) => Transmission | Promise<Transmission> = () => ({ ok: true, at: this.#time.now() });
-  /** What `compose` says against a text; null when nothing. */
-  objection: (send: TextSend) => string | null = () => null;
+  answer: (message: Message) => Transmission | Promise<Transmission> = () => done({ at: this.#time.now() });
+  /** What the adapter says against a number; null when nothing. */
+  objection: (number: string) => string | null = () => null;
+  /** What becomes of operations that have no row of their own in `#handle`. */
+  handle: (operation: AnyOperation) => Outcome<unknown> | Promise<Outcome<unknown>> = () => refuse('notSupported', 'not known to the fake');
   /** The connection ended, and nobody was told yet. */
   ended = false;
   /** Set by a test that wants to decide when a close is over. */
@@ -144,51 +152,21 @@ export class FakeLink implements PlatformLink {
     return Promise.resolve();
   }
 
-  async compose(send: TextSend): Promise<Composition> {
-    this.#mustBeOpen('compose');
-    this.#breakIf('compose');
-    if (this.ended) return { ok: false, closed: true, message: 'the connection was closed' };
-    const message = this.objection(send);
-    if (message !== null) return { ok: false, message };
-    this.#composed += 1;
-    const n = String(this.#composed).padStart(4, '0');
-    return {
-      ok: true,
-      composed: this.#composedOf({
-        ...sampleMessage,
-        id: `r000${n}`,
-        messageId: `${this.host.id}-${n}`,
-        chatId: `${send.number.replace(/@.*/, '')}@s.whatsapp.net`,
-        sender: identity.jid,
-        fromMe: true,
-        wasSentByApi: true,
-        status: 'Queued',
-        text: send.text,
-        content: send.text,
-        timestamp: this.#time.now(),
-        trackId: '',
-        trackSource: '',
-        raw: new Uint8Array([1]),
-      }),
-    };
+  async perform<N extends OperationName>(operation: Operation<N>, { signal }: OperationControl): Promise<Outcome<AnswerOf<N>>> {
+    const { name, input } = operation as Operation;
+    this.#breakIf(name);
+    if (this.ended || signal.aborted || this.state !== 'live') return notSent;
+    return (await this.#handle({ name, input } as AnyOperation)) as Outcome<AnswerOf<N>>;
   }
 
-  recompose(message: Message): Composed {
-    this.#mustBeOpen('recompose');
-    this.#breakIf('recompose');
-    return this.#composedOf(message);
+  chatOf(number: string): Result<{ readonly chatId: string; readonly certain: boolean }> {
+    const objection = this.objection(number);
+    return objection === null ? done({ chatId: chatIdOf(number), certain: true }) : refuse('invalid', objection);
   }
 
-  presence(presence: 'available' | 'unavailable'): Promise<boolean> {
-    return this.#call(`presence ${presence}`);
-  }
-
-  chatState(chatId: string, state: string): Promise<boolean> {
-    return this.#call(`${state} ${chatId}`);
-  }
-
-  markRead(keys: readonly ReadKey[]): Promise<boolean> {
-    return this.#call(`read ${keys.map((key) => key.messageId).join(' ')}`);
+  draft({ number, content, replyTo }: Send): Result<Message> {
+    const message = this.#made(number, content);
+    return done(replyTo === '' ? message : { ...message, raw: null });
   }
 
   lastFrameAt(): number {
@@ -217,28 +195,50 @@ export class FakeLink implements PlatformLink {
     this.say({ type: 'platform.closed', close: closeOf(code, data) });
   }
 
-  #composedOf(message: Message): Composed {
-    let used = false;
-    return {
-      message,
-      transmit: async () => {
-        if (used) this.#violation('transmit was called twice');
-        used = true;
-        if (this.state !== 'live') return { ok: false, reason: 'notSent', error: 'the connection closed' };
-        this.sent.push(message);
-        return this.answer(message);
-      },
-    };
+  #handle(operation: AnyOperation): Outcome<unknown> | Promise<Outcome<unknown>> {
+    switch (operation.name) {
+      case 'message.compose': {
+        const { send, draft } = operation.input;
+        return done(draft ? { ...draft, raw: new Uint8Array([2]) } : this.#made(send.number, send.content));
+      }
+      case 'message.transmit':
+        this.sent.push(operation.input.message);
+        return this.answer(operation.input.message);
+      case 'chat.typing':
+        return this.#noted(`${operation.input.state} ${operation.input.chatId}`);
+      case 'chat.markRead':
+        return this.#noted(`read ${operation.input.messages.map(({ messageId }) => messageId).join(' ')}`);
+      case 'account.presence':
+        return this.#noted(`presence ${operation.input.presence}`);
+      default:
+        return this.handle(operation);
+    }
   }
 
-  async #call(what: string): Promise<boolean> {
-    if (this.state !== 'live') return false;
+  #noted(what: string): Outcome<null> {
     this.calls.push(what);
-    return true;
+    return done(null);
   }
 
-  #mustBeOpen(what: string): void {
-    if (this.state !== 'live') this.#violation(`${what} while ${this.state}`);
+  #made(number: string, content: SendContent): Message {
+    this.#composed += 1;
+    const n = String(this.#composed).padStart(4, '0');
+    return {
+      ...sampleMessage,
+      id: `r000${n}`,
+      messageId: `${this.host.id}-${n}`,
+      chatId: chatIdOf(number),
+      sender: identity.jid,
+      fromMe: true,
+      wasSentByApi: true,
+      status: 'Queued',
+      text: content.text,
+      content: content.text,
+      timestamp: this.#time.now(),
+      trackId: '',
+      trackSource: '',
+      raw: new Uint8Array([1]),
+    };
   }
 
   #breakIf(method: string): void {

@@ -1,5 +1,5 @@
 /** Storage in memory, with a switch that takes it away. */
-import type { Chat, Claim, Delivery, InstancePatch, InstanceRecord, LastAttempt, Message, MessageStatus, Webhook } from '#actors/model.ts';
+import type { Chat, Claim, Delivery, InstancePatch, InstanceRecord, LastAttempt, Message, Webhook } from '#actors/model.ts';
 import {
   EpochLost,
   StorageUnavailable,
@@ -139,15 +139,21 @@ export class FakeMessages implements MessageStore {
         .map(({ chatId, messageId, sender }) => ({ chatId, messageId, sender })),
     );
   queueing = () =>
-    this.#db.run('messages.queueing', () => [
-      ...new Set([...this.#db.messages.values()].filter(({ status }) => status === 'Queued').map(({ instanceId }) => instanceId)),
-    ]);
-  waiting = (instance: string, status: MessageStatus, limit: number) =>
-    this.#db.run('messages.waiting', () =>
-      this.#of(instance)
-        .filter((message) => message.status === status)
-        .slice(0, limit),
+    this.#db.run('messages.queueing', () => {
+      const counts = new Map<string, number>();
+      for (const { instanceId, status, queuedSend } of this.#db.messages.values())
+        if (status === 'Queued') counts.set(instanceId, (counts.get(instanceId) ?? 0) + (queuedSend ? 1 : 0));
+      return [...counts].map(([id, queued]) => ({ id, queued }));
+    });
+  queued = (instance: string, limit: number) =>
+    this.#db.run('messages.queued', () => this.#waiting(instance, ({ queuedSend }) => queuedSend !== null).slice(0, limit));
+  interrupted = (instance: string, before: number, limit: number) =>
+    this.#db.run('messages.interrupted', () =>
+      this.#waiting(instance, ({ queuedSend, timestamp }) => queuedSend === null && timestamp <= before).slice(0, limit),
     );
+  #waiting(instance: string, test: (message: Message) => boolean) {
+    return this.#of(instance).filter((message) => message.status === 'Queued' && test(message));
+  }
 }
 
 export class FakeChats implements ChatStore {

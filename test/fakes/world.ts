@@ -53,9 +53,11 @@ export const testPolicy: Policy = {
   pairing: { qr: 120_000, code: 300_000 },
   connectAnswer: 5000,
   wakeTimeout: 20_000,
+  operationTimeout: 15_000,
   unlinkTimeout: 8_000,
   hibernation: { after: 0, wakeEvery: 604_800_000, drain: 10_000 },
   outage: { window: 10_000, least: 4 },
+  queue: { items: 5_000, age: 1e14 },
   recorder: { maxWait: 5, maxBatch: 64 },
   delivery: {
     concurrency: 4,

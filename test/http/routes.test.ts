@@ -88,7 +88,13 @@ test('POST /send/text: hands over what the client wrote, in the types of the gat
   assert.equal(reply.json().response.message, 'Message queued successfully');
   assert.deepEqual(gateway.sends, [
     {
-      send: { number: '5511999999999', text: 'Oi', preview: null, replyTo: '', mentions: ['551', '552'], forward: false },
+      send: {
+        number: '5511999999999',
+        content: { kind: 'text', text: 'Oi', preview: null },
+        replyTo: '',
+        mentions: ['551', '552'],
+        forward: false,
+      },
       options: {
         delay: 1000,
         readChat: false,
@@ -96,6 +102,7 @@ test('POST /send/text: hands over what the client wrote, in the types of the gat
         trackSource: '',
         trackId: '7',
         async: true,
+        label: '/send/text',
         payload: { number: 5511999999999, text: 'Oi', delay: 1000, mentions: '551, 552,', track_id: 7, async: true },
       },
     },
@@ -109,8 +116,8 @@ test('POST /send/text: tells the gateway how the link preview is wanted, and kee
   await send({ linkPreview: true });
   await send({ linkPreview: true, linkPreviewTitle: 'T', linkPreviewImage: 'iVBORw0KGgo=', linkPreviewLarge: true });
   const [plain, custom] = gateway.sends;
-  assert.equal(plain?.send.preview, 'auto');
-  assert.deepEqual(custom?.send.preview, { title: 'T', description: '', image: 'iVBORw0KGgo=', large: true });
+  assert.equal(plain?.send.content.preview, 'auto');
+  assert.deepEqual(custom?.send.content.preview, { title: 'T', description: '', image: 'iVBORw0KGgo=', large: true });
   assert.deepEqual(custom?.options.payload, { number: '551', text: 'x', linkPreview: true, linkPreviewTitle: 'T', linkPreviewLarge: true });
 });
 

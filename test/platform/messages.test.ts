@@ -1,7 +1,8 @@
 /** Messages both ways through the real protocol: what arrives becomes entries, what is composed arrives and is acknowledged. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { TextSend } from '#actors/ports.ts';
+import type { AnswerOf, InputOf, OperationName, Outcome } from '#actors/ports.ts';
+import type { Message, Send, TextContent } from '#actors/model.ts';
 import type { Content } from '#src/sandbox/face.ts';
 import { until } from '#test/support/until.ts';
 import { type Bench, connected, type Instance, startBench } from './setup.ts';
@@ -22,14 +23,31 @@ before(async () => {
 });
 after(() => bench.stop());
 
-const text: TextSend = { number: friend, text: '', preview: null, replyTo: '', mentions: [], forward: false };
+type Text = Partial<Omit<Send, 'content'>> & Partial<TextContent>;
+
+const send = ({ text = '', preview = null, ...more }: Text): Send => ({
+  number: friend,
+  replyTo: '',
+  mentions: [],
+  forward: false,
+  ...more,
+  content: { kind: 'text', text, preview },
+});
+
+const performed = <N extends OperationName>(name: N, input: InputOf<N>, { link } = instance): Promise<Outcome<AnswerOf<N>>> =>
+  link.perform({ name, input }, { signal: new AbortController().signal, deadline: Date.now() + 8_000 });
+
+const composed = async (text: Text, on = instance): Promise<Message> => {
+  const message = await performed('message.compose', { send: send(text), draft: null }, on);
+  assert.ok(message.ok, message.ok ? '' : message.refusal.message);
+  return message.value;
+};
 
 /** Composes, transmits and answers with what was composed. */
-const sent = async (send: Partial<TextSend>) => {
-  const composition = await instance.link.compose({ ...text, ...send });
-  assert.ok(composition.ok, composition.ok ? '' : composition.message);
-  assert.deepEqual((await composition.composed.transmit()).ok, true);
-  return composition.composed.message;
+const sent = async (text: Text): Promise<Message> => {
+  const message = await composed(text);
+  assert.equal((await performed('message.transmit', { message })).ok, true);
+  return message;
 };
 
 const receivedBy = (number: string, id: string) => bench.running.sandbox.received(number).find((message) => message.id === id);
@@ -68,17 +86,14 @@ test('outbound: a text is acknowledged, decrypted, delivered and read', async ()
 });
 
 test('outbound: texts leave in the order in which they were handed over, without waiting for one another', async () => {
-  const composed = [];
-  for (let index = 0; index < 20; index += 1) {
-    const composition = await instance.link.compose({ ...text, text: `in order ${index}` });
-    if (composition.ok) composed.push(composition.composed);
-  }
-  const answers = await Promise.all(composed.map((one) => one.transmit()));
+  const messages = [];
+  for (let index = 0; index < 20; index += 1) messages.push(await composed({ text: `in order ${index}` }));
+  const answers = await Promise.all(messages.map((message) => performed('message.transmit', { message })));
   assert.ok(answers.every(({ ok }) => ok));
   const texts = bench.running.sandbox.received(friend).map((message) => message.text);
   assert.deepEqual(
     texts.filter((one) => one.startsWith('in order')),
-    composed.map(({ message }) => message.text),
+    messages.map(({ text }) => text),
   );
 });
 
@@ -104,48 +119,65 @@ test('outbound: quotes, mentions, forwards and previews', async () => {
 });
 
 test('outbound: nonsense is refused before anything is sent', async () => {
-  for (const [send, message] of [
+  for (const [text, message] of [
     [{ number: 'me' }, /digits/],
     [{ number: '' }, /missing/],
     [{ number: 'x@g.us' }, /group/],
     [{ number: '5511@example.org' }, /suffix/],
     [{ text: 'x', replyTo: 'ABCDEF' }, /ABCDEF is unknown/],
   ] as const) {
-    const composition = await instance.link.compose({ ...text, ...send });
-    assert.equal(composition.ok, false);
-    assert.match(composition.ok ? '' : composition.message, message);
+    const composition = await performed('message.compose', { send: send(text), draft: null });
+    assert.ok(!composition.ok);
+    assert.equal(composition.refusal.reason, 'invalid');
+    assert.match(composition.refusal.message, message);
   }
 });
 
-test('outbound: a refusal of the platform comes with its code, a missing answer as a time-out', async () => {
+test('outbound: a refusal of the platform comes with its code; what was written and not answered is unknown; the rest was not sent', async () => {
   const { sandbox } = bench.running;
   await sandbox.fault({ kind: 'ackError', code: 463, number: own });
-  const first = await instance.link.compose({ ...text, text: 'refused' });
-  const refusal = first.ok ? await first.composed.transmit() : null;
-  assert.ok(refusal?.ok === false);
-  assert.deepEqual([refusal.reason, refusal.code], ['refused', 463]);
+  const refusal = await performed('message.transmit', { message: await composed({ text: 'refused' }) });
+  assert.ok(!refusal.ok);
+  assert.deepEqual([refusal.refusal.reason, refusal.refusal.code], ['refused', 463]);
   await sandbox.fault({ kind: 'ackError', number: own, times: 0 });
 
   const hasty = await connected(bench, '5511900000104', { send: 300 });
   await sandbox.fault({ kind: 'noAck', number: '5511900000104' });
-  const second = await hasty.link.compose({ ...text, text: 'unanswered' });
-  const silence = second.ok ? await second.composed.transmit() : null;
-  assert.deepEqual(silence?.ok === false && silence.reason, 'unknown');
+  const silence = await performed('message.transmit', { message: await composed({ text: 'unanswered' }, hasty) }, hasty);
+  assert.ok(!silence.ok && silence.refusal.reason === 'unknown' && !silence.refusal.connectionLost);
 
-  const third = await hasty.link.compose({ ...text, text: 'cut off' });
+  const [message, late] = [await composed({ text: 'cut off' }, hasty), await composed({ text: 'too late' }, hasty)];
   await sandbox.fault({ kind: 'noAck', number: '5511900000104' });
-  const pending = third.ok ? third.composed.transmit() : null;
+  const pending = performed('message.transmit', { message }, hasty);
+  await until(() => receivedBy(friend, message.messageId) !== undefined, 'the arrival at the contact');
   await hasty.link.close();
   const cut = await pending;
-  assert.deepEqual(cut?.ok === false && cut.reason, 'closed');
+  assert.ok(!cut.ok && cut.refusal.reason === 'unknown' && cut.refusal.connectionLost, 'the frame had left');
+  const after = await performed('message.transmit', { message: late }, hasty);
+  assert.ok(!after.ok && after.refusal.reason === 'notSent');
 });
 
 test('outbound: what was stored as queued goes again under the same id', async () => {
-  const composition = await instance.link.compose({ ...text, text: 'from the queue' });
-  assert.ok(composition.ok);
-  const again = instance.link.recompose({ ...composition.composed.message });
-  assert.equal((await again.transmit()).ok, true);
-  assert.equal(receivedBy(friend, again.message.messageId)?.text, 'from the queue');
+  const { messageId, ...message } = await composed({ text: 'from the queue' });
+  const stored = { ...message, messageId, raw: Uint8Array.from(message.raw ?? []) };
+  assert.equal((await performed('message.transmit', { message: stored })).ok, true);
+  assert.equal(receivedBy(friend, messageId)?.text, 'from the queue');
+});
+
+test('outbound: a draft is made without a connection, and goes out under its own id when it is composed', async () => {
+  const resting = bench.instance();
+  const account = { jid: `${own}:3@s.whatsapp.net`, lid: '', name: 'Me' };
+  const plain = resting.link.draft(send({ text: 'drafted' }), account);
+  assert.ok(plain.ok && plain.value.raw !== null, 'a plain text is complete');
+  assert.deepEqual([plain.value.chatId, plain.value.text, plain.value.status], [friendJid, 'drafted', 'Queued']);
+  const draft = resting.link.draft(send({ text: 'hello @5511900000103', mentions: [other] }), account);
+  assert.ok(draft.ok && draft.value.raw === null, 'mentions have to be looked up');
+  const whole = await performed('message.compose', { send: send({ text: 'hello @5511900000103', mentions: [other] }), draft: draft.value });
+  assert.ok(whole.ok);
+  assert.deepEqual([whole.value.id, whole.value.messageId, whole.value.raw === null], [draft.value.id, draft.value.messageId, false]);
+  assert.equal((await performed('message.transmit', { message: whole.value })).ok, true);
+  assert.equal(receivedBy(friend, draft.value.messageId)?.text, 'hello @5511900000103');
+  assert.ok(!resting.link.draft(send({ number: 'me' }), account).ok);
 });
 
 const kinds: readonly (readonly [Content, string, string, string])[] = [
@@ -235,10 +267,12 @@ test('inbound: what arrived while the instance was away comes with the next conn
 
 test('presence: of contacts is an event, own states and read receipts are told', async () => {
   const { sandbox } = bench.running;
-  assert.equal(await instance.link.presence('available'), true);
-  assert.equal(await instance.link.chatState(friendJid, 'composing'), true);
+  assert.ok((await performed('account.presence', { presence: 'available' })).ok);
+  assert.ok((await performed('chat.typing', { chatId: friendJid, state: 'composing' })).ok);
   const message = await arrival({ kind: 'text', text: 'read me' });
-  assert.equal(await instance.link.markRead([{ chatId: message.chatId, messageId: message.messageId, sender: message.sender }]), true);
+  const { chatId, messageId, sender } = message;
+  const read = await performed('chat.markRead', { chatId, messages: [{ chatId, messageId, sender }] });
+  assert.deepEqual(read, { ok: true, value: null, entries: [{ kind: 'chatRead', chatId }] });
   await sandbox.presence(friend, { state: 'recording', to: own });
   const { chatId, state, recording, fromMe } = await instance.entries.wait(
     (entry) => entry.kind === 'news' && entry.news.type === 'presence' && entry.news.presence,
@@ -249,9 +283,8 @@ test('presence: of contacts is an event, own states and read receipts are told',
 
 test('another device: what it sends stands in the same chat as sent by the account, not by the API', async () => {
   const second = await connected(bench, own);
-  const composition = await second.link.compose({ ...text, text: 'from the other device' });
-  assert.ok(composition.ok);
-  await composition.composed.transmit();
+  const composition = await composed({ text: 'from the other device' }, second);
+  await performed('message.transmit', { message: composition }, second);
   const message = await instance.message((one) => one.text === 'from the other device' && !one.wasSentByApi);
   assert.deepEqual([message.chatId, message.fromMe, message.senderPn, message.status], [friendJid, true, ownJid, 'Sent']);
   const entry = instance.entries.all.find((one) => one.kind === 'message' && one.message === message);

@@ -9,6 +9,8 @@ import { createGroupCache } from '#src/platform/connection/group-cache.ts';
 import { bare, resolveTarget, shortMessageId } from '#src/platform/jid.ts';
 import { quietConsole } from '#src/platform/connection/quiet-console.ts';
 import { browserOf } from '#src/platform/connection/socket-config.ts';
+import { done } from '#actors/model.ts';
+import { lostAnswer, notSent } from '#src/platform/outcomes.ts';
 import { createTransmissions } from '#src/platform/outbound/transmissions.ts';
 import { trustAddress } from '#src/platform/connection/trust.ts';
 import { createTtlCache } from '#src/platform/connection/ttl-cache.ts';
@@ -149,17 +151,18 @@ test('logger: sentences of errors pass without numbers, objects never', () => {
 
 test('transmissions: the first word counts', async () => {
   const transmissions = createTransmissions({ timeoutMs: 1_000, now: () => 7 });
-  const [first, second, third] = ['a', 'b', 'c'].map((id) => transmissions.wait(id));
+  const [first, second, third, fourth] = ['a', 'b', 'c', 'd'].map((id) => transmissions.wait(id));
+  transmissions.written('d');
   transmissions.acknowledged({ id: 'a' });
   transmissions.acknowledged({ id: 'a', error: '479' });
   transmissions.acknowledged({ id: 'b', error: '463' });
   transmissions.acknowledged({ id: 'unknown' });
   transmissions.acknowledged({});
   transmissions.close();
-  assert.deepEqual(await first, { ok: true, at: 7 });
+  assert.deepEqual(await first, done({ at: 7 }));
   const refusal = await second;
-  assert.ok(refusal?.ok === false && refusal.code === 463 && /reach-out/.test(refusal.error));
-  assert.deepEqual(await third, { ok: false, reason: 'closed', error: 'the connection was closed' });
+  assert.ok(refusal?.ok === false && refusal.refusal.code === 463 && /reach-out/.test(refusal.refusal.message));
+  assert.deepEqual([await third, await fourth], [notSent, lostAnswer], 'only what was written may have arrived');
   assert.equal(transmissions.closed, true);
 });
 
@@ -167,7 +170,7 @@ test('transmissions: what is not answered expires, in order', async () => {
   const transmissions = createTransmissions({ timeoutMs: 20, now: Date.now });
   const answers = await Promise.all([transmissions.wait('a'), transmissions.wait('b')]);
   assert.deepEqual(
-    answers.map((answer) => !answer.ok && answer.reason),
+    answers.map((answer) => !answer.ok && answer.refusal.reason),
     ['unknown', 'unknown'],
   );
 });

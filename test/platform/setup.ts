@@ -104,7 +104,7 @@ export const startBench = async (): Promise<Bench> => {
       preKeys: makePreKeys,
       deadlines: { ...deadlines, ...own },
       log: quietLog,
-      quoted: async (_instance, id) => messages().find((message) => message.messageId === id) ?? null,
+      quoted: async (_instance, id) => messages().find(({ messageId }) => messageId === id.slice(id.lastIndexOf(':') + 1)) ?? null,
       fetchPreview: async (url) => ({ title: `Title of ${url}`, description: 'About', jpeg: Uint8Array.of(0xff, 0xd8) }),
       now: Date.now,
     });

@@ -78,7 +78,8 @@ test('messages: one by its id, or null', async () => {
 
 test('messages: those that wait come oldest first', async () => {
   for (const messageId of ['q1', 'q2', 'q3']) {
-    const message = { ...sample, messageId, timestamp: 99 - Number(messageId[1]) };
+    const queuedSend = messageId === 'q1' ? { send: null, delay: 0, readChat: false, readMessages: false } : null;
+    const message = { ...sample, messageId, queuedSend, timestamp: 99 - Number(messageId[1]) };
     await storage.journal.commit({ id, owner, epoch: 1 }, [{ kind: 'queued', message, chat: { chatId: message.chatId } }], () => []);
   }
   const change = {
@@ -93,10 +94,15 @@ test('messages: those that wait come oldest first', async () => {
     at: 1,
   } as const;
   await storage.journal.commit({ id, owner, epoch: 1 }, [change], () => []);
-  const waiting = async (status: 'Queued' | 'Failed') => (await storage.messages.waiting(id, status, 10)).map(({ messageId }) => messageId);
-  assert.deepEqual(await waiting('Queued'), ['q1', 'q3']);
-  assert.deepEqual(await waiting('Failed'), ['q2']);
-  assert.deepEqual(await storage.messages.waiting('rother', 'Queued', 10), []);
+  const ids = async (messages: Promise<readonly Message[]>) => (await messages).map(({ messageId }) => messageId);
+  assert.deepEqual(await ids(storage.messages.queued(id, 10)), ['q1']);
+  assert.deepEqual(await ids(storage.messages.interrupted(id, 96, 10)), ['q3']);
+  assert.deepEqual(await ids(storage.messages.interrupted(id, 95, 10)), []);
+  assert.deepEqual(await storage.messages.queued('rother', 10), []);
+  assert.deepEqual(
+    (await storage.messages.queueing()).filter((one) => one.id === id),
+    [{ id, queued: 1 }],
+  );
 });
 
 const listed = async (filters: readonly ChatFilter[], more: object = {}): Promise<string> => {

@@ -1,6 +1,6 @@
 /** Sends: what the client wrote becomes a command; the answer is the message. */
 import type { Static } from 'typebox';
-import type { SendOptions, TextSend } from '#actors/gateway.ts';
+import type { Send, SendOptions, TextContent } from '#actors/gateway.ts';
 import { messageView } from '#src/contract/views.ts';
 import { mapResult } from '../outcome.ts';
 import { platformRefusals, type Route, route } from '../route.ts';
@@ -27,10 +27,11 @@ const optionsOf = (body: Body): SendOptions => ({
   trackSource: body.track_source ?? '',
   trackId: String(body.track_id ?? ''),
   async: body.async ?? false,
+  label: '/send/text',
   payload: payloadOf(body),
 });
 
-const previewOf = (body: Body): TextSend['preview'] => {
+const previewOf = (body: Body): TextContent['preview'] => {
   const { linkPreviewTitle: title = '', linkPreviewDescription: description = '', linkPreviewImage: image = '' } = body;
   if (body.linkPreview !== true) return null;
   return title === '' && description === '' && image === '' ? 'auto' : { title, description, image, large: body.linkPreviewLarge ?? false };
@@ -42,10 +43,9 @@ const listOf = (text = ''): readonly string[] =>
     .map((part) => part.trim())
     .filter((part) => part !== '');
 
-const textSendOf = (body: Body): TextSend => ({
+const sendOf = (body: Body, content: Send['content']): Send => ({
   number: String(body.number).trim(),
-  text: body.text,
-  preview: previewOf(body),
+  content,
   replyTo: body.replyid ?? '',
   mentions: listOf(body.mentions),
   forward: body.forward ?? false,
@@ -61,14 +61,21 @@ export const sendRoutes: readonly Route[] = [
     body: SendTextBody,
     answer: SentAnswer,
     invalidTexts: { 'number:required': missing, 'number:minLength': missing, 'text:required': missing, 'text:minLength': missing },
-    refusals: { ...platformRefusals, notFound: { example: 'instance not found' } },
+    refusals: {
+      ...platformRefusals,
+      limited: { example: 'the asynchronous queue is full (10000 messages)' },
+      notFound: { example: 'instance not found' },
+    },
     run: async ({ gateway, id, body }) => {
       const message = body.async === true ? 'Message queued successfully' : 'Message sent successfully';
       const owner = (): string => gateway.view(id)?.record.owner ?? '';
-      return mapResult(await gateway.sendText(id, textSendOf(body), optionsOf(body)), (sent) => ({
-        ...messageView(sent, owner()),
-        response: { status: 'success', message },
-      }));
+      return mapResult(
+        await gateway.send(id, sendOf(body, { kind: 'text', text: body.text, preview: previewOf(body) }), optionsOf(body)),
+        (sent) => ({
+          ...messageView(sent, owner()),
+          response: { status: 'success', message },
+        }),
+      );
     },
   }),
 ];

@@ -23,7 +23,7 @@ import { divert, InboundGate } from '../inbound/inbound-gate.ts';
 import { createEventPipeline, type EventPipeline } from '../events/event-pipeline.ts';
 import { socketConfig } from './socket-config.ts';
 import { guard, makeGuarded } from './socket-guards.ts';
-import type { Connection, Preview } from '../outbound/compose.ts';
+import type { LiveConnection, Preview } from './live-connection.ts';
 import { createTransmissions, type Transmissions } from '../outbound/transmissions.ts';
 import type { MediaTrust } from './trust.ts';
 import type { SharedTurns } from './turns.ts';
@@ -65,7 +65,7 @@ export interface SessionOptions {
 
 export interface Session {
   /** For sends; only meaningful while logged in. */
-  readonly connection: Connection;
+  readonly connection: LiveConnection;
   readonly loggedIn: boolean;
   lastFrameAt(): number;
   /** Ends the connection, for the reason given. Resolves like `closed`. */
@@ -101,7 +101,7 @@ const identityOf = ({ state: { creds } }: AuthState, directory: Directory): Iden
 });
 
 class LiveSession implements Session {
-  readonly connection: Connection;
+  readonly connection: LiveConnection;
   readonly closed: Promise<void>;
   loggedIn = false;
   readonly #options: SessionOptions;
@@ -148,7 +148,7 @@ class LiveSession implements Session {
       sock: this.#sock,
       directory: this.#directory,
       transmissions: this.#transmissions,
-      quoted: options.quoted,
+      stored: (id) => options.quoted(id),
       fetchPreview: options.fetchPreview,
       // Whoever sends is told at once that the storage is away.
       learn: (jids) => auth.learn('lid-mapping', jids.filter((jid) => isLid(jid) || isPerson(jid)).map(mappingKey), 'now'),

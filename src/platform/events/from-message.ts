@@ -131,6 +131,7 @@ export const convertMessage = (source: WAMessage, directory: Directory, marks: M
     fileUrl: '',
     trackSource: '',
     trackId: '',
+    queuedSend: null,
     raw: proto.Message.encode(source.message).finish(),
   };
   const standsAlone = facts.attached !== true && message.edited === '';

@@ -4,7 +4,7 @@ import type { Entry } from '#actors/model.ts';
 import { numberOf } from './content-json.ts';
 import { addressesOf, chatOf, type Directory } from '../directory.ts';
 import { fromEphemeral } from './from-groups.ts';
-import { convertMessage } from './from-message.ts';
+import { convertMessage, type Marks } from './from-message.ts';
 import { bare, isChannel, isGroup } from '../jid.ts';
 import { unwrapped } from './message-kinds.ts';
 
@@ -28,27 +28,27 @@ const deletion = (source: WAMessage, messageId: string, directory: Directory): E
 };
 
 /** Edits and deletions travel as protocol messages; the rest of those is talk between devices. */
-const fromProtocolMessage = (source: WAMessage, protocol: proto.Message.IProtocolMessage, directory: Directory): Entry[] => {
+const fromProtocolMessage = (source: WAMessage, protocol: proto.Message.IProtocolMessage, directory: Directory, marks: Marks): Entry[] => {
   if (protocol.type === Type.EPHEMERAL_SETTING && isGroup(source.key.remoteJid ?? '')) return fromEphemeral(source, protocol, directory);
   const target = protocol.key?.id ?? '';
   if (target === '') return [];
   if (protocol.type === Type.REVOKE) return [deletion(source, target, directory)];
   if (protocol.type !== Type.MESSAGE_EDIT || !protocol.editedMessage) return [];
-  const converted = convertMessage({ ...source, message: protocol.editedMessage }, directory, { edited: target });
+  const converted = convertMessage({ ...source, message: protocol.editedMessage }, directory, { ...marks, edited: target });
   return converted === null ? [] : [{ kind: 'message', message: converted.message, chat: converted.chat, unread: false }];
 };
 
 /**
  * One message as it arrived. Left out: placeholders for what could not be decrypted yet (the message itself follows, under the same id),
- * notices about groups and calls (they have events of their own), and messages without content. `vote`: options a poll's vote names.
+ * notices about groups and calls (they have events of their own), and messages without content. `vote`: options a poll's vote names. `marks`: of own messages.
  */
-export const fromMessage = (given: WAMessage, directory: Directory, vote: string): Entry[] => {
+export const fromMessage = (given: WAMessage, directory: Directory, vote: string, marks: Marks = {}): Entry[] => {
   // Posts of channels may come as JSON, in which bytes and numbers are texts.
   const plain = given.message && isChannel(given.key.remoteJid ?? '');
   const source = plain ? { ...given, message: proto.Message.fromObject({ ...given.message }) } : given;
   const protocol = unwrapped(source.message)?.protocolMessage;
-  if (protocol) return fromProtocolMessage(source, protocol, directory);
-  const converted = convertMessage(source, directory, vote === '' ? {} : { vote });
+  if (protocol) return fromProtocolMessage(source, protocol, directory, marks);
+  const converted = convertMessage(source, directory, vote === '' ? marks : { ...marks, vote });
   if (converted === null) return [];
   const { message, chatAsLast, standsAlone } = converted;
   return [{ kind: 'message', message, chat: chatAsLast, unread: standsAlone && !message.fromMe }];

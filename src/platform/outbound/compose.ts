@@ -1,71 +1,41 @@
-/** From what a client of the interface asked for to a message of the platform, and on its way. */
+/** From what a client of the interface asked for to a message of the platform; the same for every kind of content. */
 import { randomUUID } from 'node:crypto';
-import { generateWAMessage, type GroupMetadata, proto, type WAMessage, type WASocket, type WAUrlInfo } from '@whiskeysockets/baileys';
-import type { Message } from '#actors/model.ts';
-import type { Composed, Composition, TextSend, Transmission } from '#actors/ports.ts';
-import { closeOf } from '../connection/close-cause.ts';
+import {
+  type AnyMessageContent,
+  generateWAMessage,
+  generateWAMessageFromContent,
+  type GroupMetadata,
+  proto,
+  type WAMessage,
+} from '@whiskeysockets/baileys';
+import { done, refuse, type Message, type Result, type Send, type SendContent } from '#actors/model.ts';
+import type { LiveConnection } from '../connection/live-connection.ts';
 import type { Directory } from '../directory.ts';
 import { convertMessage } from '../events/from-message.ts';
-import { bare, isGroup, isLid, isPerson, personJid, resolveTarget, shortMessageId } from '../jid.ts';
-import { alreadyClosed, connectionClosed, refusalText, type Transmissions } from './transmissions.ts';
-
-export interface Preview {
-  readonly title: string;
-  readonly description: string;
-  readonly jpeg: Uint8Array | null;
-}
-
-/** A live connection, as a sender needs it. */
-export interface Connection {
-  readonly sock: WASocket;
-  readonly directory: Directory;
-  readonly transmissions: Transmissions;
-  quoted(messageId: string): Promise<Message | null>;
-  fetchPreview(url: string): Promise<Preview | null>;
-  /** Reads the other addresses of people into memory, so that `directory` knows them. */
-  learn(jids: readonly string[]): Promise<void>;
-  /** A text to a person was written, and with it, when one was due, a privacy token. */
-  tokenIssued(jid: string): void;
-  /** Members and addressing of a group, from memory where possible; null when the platform does not tell. */
-  group(jid: string): Promise<GroupMetadata | null>;
-}
-
-const firstLink = (text: string): string => /https?:\/\/[^\s<>"]+/i.exec(text)?.[0] ?? '';
+import { bare, isGroup, isLid, personJid, resolveTarget } from '../jid.ts';
+import { isPlainText, textContent } from './text.ts';
 
 /** As the platform's web client makes them: `3EB0` and 18 digits. Node pools the randomness of UUIDs; the library asks the system for each id. */
-const newMessageId = (): string => {
+export const newMessageId = (): string => {
   const [first = '', second = '', , , last = ''] = randomUUID().split('-');
   return `3EB0${(first + second + last).slice(0, 18).toUpperCase()}`;
 };
 
-/** A picture as clients write it: a data URL or bare base64. Null for an address. */
-const inlinePicture = (image: string): Buffer | null =>
-  /^https?:/i.test(image) ? null : Buffer.from(image.replace(/^data:[^,]*,/, ''), 'base64');
+interface Composer<Content> {
+  /** The content without quotes, mentions and marks. */
+  content(content: Content, connection: LiveConnection): Promise<AnyMessageContent>;
+  /** The same without a connection, as far as that goes. */
+  draft(content: Content): proto.IMessage;
+  /** The draft is complete: the content needs nothing from the network. */
+  isComplete(content: Content): boolean;
+}
 
-/** `large` needs an uploaded picture; without one the platform shows the small form. */
-const linkPreview = async ({ text, preview }: TextSend, connection: Connection): Promise<WAUrlInfo | null> => {
-  const link = firstLink(text);
-  if (preview === null || link === '') return null;
-  const fetched =
-    preview === 'auto'
-      ? await connection.fetchPreview(link)
-      : /^https?:/i.test(preview.image)
-        ? await connection.fetchPreview(preview.image)
-        : null;
-  const words = preview === 'auto' ? fetched : preview;
-  if (words === null) return null;
-  const inline = preview === 'auto' || preview.image === '' ? null : inlinePicture(preview.image);
-  const picture = inline ?? (fetched?.jpeg ? Buffer.from(fetched.jpeg) : null);
-  return {
-    'canonical-url': link,
-    'matched-text': link,
-    title: words.title,
-    description: words.description,
-    ...(picture === null ? {} : { jpegThumbnail: picture }),
-  };
+/** One row a kind of content. */
+const composers: { readonly [K in SendContent['kind']]: Composer<Extract<SendContent, { kind: K }>> } = {
+  text: { content: textContent, draft: ({ text }) => ({ extendedTextMessage: { text } }), isComplete: isPlainText },
 };
 
-/** A stored message in the shape that is quoted. */
+/** A stored message in the shape that is quoted; null when it has no content to quote. */
 const quotable = (stored: Message): WAMessage | null => {
   if (stored.raw === null) return null;
   const key = {
@@ -85,67 +55,73 @@ const mentioned = (mentions: readonly string[], group: GroupMetadata | null, dir
   return mentions.map(mentionJid).map((jid) => (group?.addressingMode === 'lid' && !isLid(jid) ? directory.lid(jid) || jid : jid));
 };
 
-const failure = (error: unknown, live: boolean): Transmission => {
-  const { code, message } = closeOf(error);
-  if (!live || code === 428) return connectionClosed;
-  if (code === 408) return { ok: false, reason: 'unknown', error: 'the platform did not answer in time' };
-  const told = typeof error === 'object' && error !== null && 'data' in error && typeof error.data === 'number' ? error.data : code;
-  const sentence = message === 'All encryptions failed' ? 'the recipient cannot be reached: the platform knows no device' : message;
-  return { ok: false, reason: 'refused', error: told === 404 ? refusalText(404) : sentence, ...(told === null ? {} : { code: told }) };
+/** What was composed in this process, so that a message is encoded and not decoded again. Keyed by the bytes, which every copy of a message shares. */
+const contents = new WeakMap<Uint8Array, proto.IMessage>();
+
+/** The content of a composed message; null when there is none, or it cannot be read. */
+export const contentOf = ({ raw }: Message): proto.IMessage | null => {
+  if (raw === null) return null;
+  try {
+    return contents.get(raw) ?? proto.Message.decode(raw);
+  } catch {
+    return null;
+  }
 };
 
-/** Order is kept by the library: it hands messages over one by one, in the order of the calls. */
-const transmitter = (connection: Connection, jid: string, messageId: string, content: proto.IMessage) => (): Promise<Transmission> => {
-  if (connection.transmissions.closed) return Promise.resolve(alreadyClosed);
-  const answer = connection.transmissions.wait(messageId);
-  connection.sock.relayMessage(jid, content, { messageId, additionalAttributes: {} }).then(
-    () => {
-      // The library notes it too, in a transaction that is over by then: without us each text would be followed by another request.
-      if (isPerson(jid) || isLid(jid)) connection.tokenIssued(jid);
-    },
-    (error: unknown) => connection.transmissions.failed(messageId, failure(error, connection.sock.ws.isOpen)),
-  );
-  return answer;
-};
-
-const compositionOf = (full: WAMessage, jid: string, connection: Connection): Composition => {
+/** A message of the library as the gateway keeps it, with status `Queued`. */
+export const recordOf = (full: WAMessage, directory: Directory): Result<Message> => {
   const content = full.message;
-  const converted = convertMessage(full, connection.directory, { wasSentByApi: true, status: 'Queued' });
-  if (converted === null || !content) return { ok: false, message: 'the message is empty' };
-  const { message } = converted;
-  return { ok: true, composed: { message, transmit: transmitter(connection, jid, message.messageId, content) } };
+  const converted = convertMessage(full, directory, { wasSentByApi: true, status: 'Queued' });
+  if (converted === null || !content) return refuse('invalid', 'the message is empty');
+  if (converted.message.raw !== null) contents.set(converted.message.raw, content);
+  return done(converted.message);
 };
 
-export const composeText = async (send: TextSend, connection: Connection): Promise<Composition> => {
-  const target = resolveTarget(send.number);
-  if (!target.ok) return target;
-  const { jid } = target;
-  const stored = send.replyTo === '' ? null : await connection.quoted(shortMessageId(send.replyTo));
-  const quoted = stored === null ? null : quotable(stored);
-  if (send.replyTo !== '' && quoted === null) return { ok: false, message: `the quoted message ${send.replyTo} is unknown` };
+/** The context that every kind of content can have: quotes, mentions, the mark of a forwarded message. */
+const contextOf = async ({ jid, send, quoted }: { jid: string; send: Send; quoted: WAMessage | null }, connection: LiveConnection) => {
   const group = isGroup(jid) && send.mentions.length > 0 ? await connection.group(jid) : null;
   await connection.learn([jid, ...send.mentions.map(mentionJid)]);
   const mentions = mentioned(send.mentions, group, connection.directory);
-  const userJid = connection.directory.me.pn;
-  const content = {
-    text: send.text,
-    linkPreview: await linkPreview(send, connection),
-    ...(mentions.length === 0 ? {} : { mentions }),
-    ...(send.forward ? { contextInfo: { isForwarded: true, forwardingScore: 1 } } : {}),
+  return {
+    quoted,
+    marks: {
+      ...(mentions.length === 0 ? {} : { mentions }),
+      ...(send.forward ? { contextInfo: { isForwarded: true, forwardingScore: 1 } } : {}),
+    },
   };
-  const messageId = newMessageId();
-  // No upload: a text has no media.
-  const upload = () => Promise.reject(new Error('a text uploads nothing'));
-  const full = await generateWAMessage(jid, content, { userJid, messageId, upload, ...(quoted === null ? {} : { quoted }) });
-  return compositionOf(full, jid, connection);
 };
 
-/** What was stored as `Queued`, ready to go again under the same id. */
-export const recompose = (message: Message, connection: Connection): Composed => {
-  const content = message.raw === null ? null : proto.Message.decode(message.raw);
-  const unreadable: Transmission = { ok: false, reason: 'refused', error: 'the stored message cannot be read' };
-  return {
-    message,
-    transmit: content === null ? () => Promise.resolve(unreadable) : transmitter(connection, message.chatId, message.messageId, content),
-  };
+const noUpload = (): Promise<never> => Promise.reject(new Error('this kind of content uploads nothing'));
+
+/** Nothing is written. Refused (`invalid`) when the number makes no sense or the quoted message is unknown. `draft`: whose ids are kept. */
+export const compose = async (send: Send, draft: Message | null, connection: LiveConnection): Promise<Result<Message>> => {
+  const target = resolveTarget(send.number);
+  if (!target.ok) return refuse('invalid', target.message);
+  const { jid } = target;
+  const stored = send.replyTo === '' ? null : await connection.stored(send.replyTo);
+  const quotedMessage = stored === null ? null : quotable(stored);
+  if (send.replyTo !== '' && quotedMessage === null) return refuse('invalid', `the quoted message ${send.replyTo} is unknown`);
+  const { quoted, marks } = await contextOf({ jid, send, quoted: quotedMessage }, connection);
+  const content = { ...(await composers[send.content.kind].content(send.content, connection)), ...marks } as AnyMessageContent;
+  const full = await generateWAMessage(jid, content, {
+    userJid: connection.directory.me.pn,
+    messageId: draft?.messageId ?? newMessageId(),
+    upload: noUpload,
+    ...(quoted === null ? {} : { quoted }),
+  });
+  const record = recordOf(full, connection.directory);
+  if (!record.ok || draft === null) return record;
+  return done({ ...record.value, id: draft.id, chatId: draft.chatId, timestamp: draft.timestamp });
+};
+
+/** A message without any connection: `raw` is set when nothing has to be looked up for it. */
+export const draft = (send: Send, directory: Directory): Result<Message> => {
+  const target = resolveTarget(send.number);
+  if (!target.ok) return refuse('invalid', target.message);
+  const { kind } = send.content;
+  const options = { userJid: directory.me.pn, messageId: newMessageId() };
+  const record = recordOf(generateWAMessageFromContent(target.jid, composers[kind].draft(send.content), options), directory);
+  if (!record.ok) return record;
+  const complete = composers[kind].isComplete(send.content) && send.replyTo === '' && send.mentions.length === 0 && !send.forward;
+  return complete ? record : done({ ...record.value, raw: null });
 };

@@ -1,9 +1,15 @@
-/** Sent messages that wait for the platform's word. Baileys reports only refusals; the acknowledgement is read from the stanza itself. */
-import type { Transmission } from '#actors/ports.ts';
+/** Sent messages that wait for the platform's ack. Baileys reports only refusals; the ack is read from the stanza itself. */
+import type { Outcome } from '#actors/ports.ts';
+import { lateAnswer, lostAnswer, notSent, refused } from '../outcomes.ts';
+
+/** `at`: Unix milliseconds of the ack. */
+export type Transmission = Outcome<{ readonly at: number }>;
 
 interface Waiting {
   readonly until: number;
   readonly settle: (transmission: Transmission) => void;
+  /** The frame left the process. */
+  written: boolean;
 }
 
 /** What refusals mean, for people. Codes that are not listed are told as they are. */
@@ -21,18 +27,16 @@ const refusals: Readonly<Record<number, string>> = {
 
 export const refusalText = (code: number): string => refusals[code] ?? `the platform refused the message (${code})`;
 
-export const connectionClosed: Transmission = { ok: false, reason: 'closed', error: 'the connection was closed' };
-
-export const alreadyClosed: Transmission = { ok: false, reason: 'notSent', error: 'the connection was closed' };
-
 export interface Transmissions {
-  /** Resolves with the first of acknowledgement, refusal, time-out and close. `id` must not be waited for already. */
+  /** Resolves with the first of ack, refusal, time-out and close. `id` must not be waited for already. */
   wait(id: string): Promise<Transmission>;
+  /** The frame of this message left the process. */
+  written(id: string): void;
   /** `<ack class="message">` */
   acknowledged(attrs: Readonly<Record<string, string | undefined>>): void;
   /** The message could not be handed over. */
   failed(id: string, transmission: Transmission): void;
-  /** The connection is gone: whether what waits arrived is unknown. Idempotent. */
+  /** The connection is gone: what was written may have arrived, the rest did not leave. Idempotent. */
   close(): void;
   readonly closed: boolean;
 }
@@ -54,7 +58,7 @@ export const createTransmissions = (options: { readonly timeoutMs: number; reado
     timer = null;
     for (const [id, { until }] of waiting) {
       if (until > now()) return watch(until);
-      settle(id, { ok: false, reason: 'unknown', error: 'the platform did not acknowledge the message in time' });
+      settle(id, lateAnswer);
     }
   };
 
@@ -66,21 +70,25 @@ export const createTransmissions = (options: { readonly timeoutMs: number; reado
     wait: (id) =>
       new Promise((resolve) => {
         const until = now() + timeoutMs;
-        waiting.set(id, { until, settle: resolve });
+        waiting.set(id, { until, settle: resolve, written: false });
         watch(until);
       }),
+    written(id) {
+      const entry = waiting.get(id);
+      if (entry) entry.written = true;
+    },
     acknowledged({ id, error }) {
       if (id === undefined) return;
       const code = Number(error);
-      if (error === undefined) settle(id, { ok: true, at: now() });
-      else settle(id, { ok: false, reason: 'refused', error: refusalText(code), ...(Number.isNaN(code) ? {} : { code }) });
+      if (error === undefined) settle(id, { ok: true, value: { at: now() } });
+      else settle(id, refused(Number.isNaN(code) ? null : code, refusalText(code)));
     },
     failed: settle,
     close() {
       if (timer !== null) clearTimeout(timer);
       timer = null;
       closed = true;
-      for (const id of waiting.keys()) settle(id, connectionClosed);
+      for (const [id, { written }] of waiting) settle(id, written ? lostAnswer : notSent);
     },
     get closed() {
       return closed;

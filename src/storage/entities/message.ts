@@ -41,6 +41,7 @@ export const MessageEntity = defineEntity({
     fileUrl: p.text(),
     trackSource: p.text(),
     trackId: p.text(),
+    queuedSend: p.json().nullable(),
     raw: p.blob().nullable(),
     /** Received, and not yet read by the account. */
     unread: p.boolean(),

@@ -44,10 +44,24 @@ const messageColumns: Readonly<Record<keyof StoredMessage, SqlType>> = {
   fileUrl: 'text',
   trackSource: 'text',
   trackId: 'text',
+  queuedSend: 'jsonb',
   raw: 'bytea',
   unread: 'boolean',
   deletedAt: 'bigint',
 };
+
+/** Columns of a message that are known only when it is composed. */
+export const composedColumns = {
+  messageType: 'text',
+  type: 'text',
+  mediaType: 'text',
+  text: 'text',
+  quoted: 'text',
+  convertOptions: 'text',
+  content: 'jsonb',
+  raw: 'bytea',
+  queuedSend: 'jsonb',
+} as const satisfies Partial<Record<keyof StoredMessage, SqlType>>;
 
 const typeOf: Readonly<Record<FieldType, SqlType>> = { text: 'text', number: 'bigint', boolean: 'boolean', list: 'text[]' };
 

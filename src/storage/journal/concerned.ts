@@ -25,6 +25,7 @@ export const concernedBy = (entries: readonly Entry[]): Concerned => {
   };
   for (const entry of entries) {
     if (entry.kind === 'message' || entry.kind === 'queued') message(entry.message);
+    if (entry.kind === 'composed') updatedIds.add(keyText(entry.message.messageId));
     if (entry.kind === 'status') for (const id of entry.messageIds) updatedIds.add(keyText(id));
     if (entry.kind === 'deleted') updatedIds.add(keyText(entry.messageId));
     if (entry.kind === 'chat') chat(entry.chat);

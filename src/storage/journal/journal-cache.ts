@@ -42,7 +42,7 @@ const createShelf = <T>(limit: number, now: () => number) => {
   };
 };
 
-const steps: ReadonlySet<Entry['kind']> = new Set(['message', 'queued', 'status', 'event']);
+const steps: ReadonlySet<Entry['kind']> = new Set(['message', 'queued', 'composed', 'status', 'event']);
 /** All of them, or null when one is missing. */
 const whole = <T extends object>(rows: readonly (T | undefined)[]): readonly T[] | null => {
   const found = rows.filter((row) => row !== undefined);
@@ -63,14 +63,15 @@ export const createJournalCache = (now: () => number): JournalCache => {
       const concerned = whole([...wanted].map((id) => chats.get(`${instance} ${id}`)));
       return concerned && { messages: updated, chats: concerned };
     },
-    keep(instance, known, { freshMessages, changedMessages, chats: changedChats }) {
+    keep(instance, known, { freshMessages, changedMessages, composedMessages, chats: changedChats }) {
       const lively = freshMessages.length > 0;
       if (lively) for (const chat of known.chats) chats.put(`${instance} ${chat.chatId}`, chat);
       for (const { after } of changedChats) {
         const key = `${instance} ${after.chatId}`;
         if (lively || chats.has(key)) chats.put(key, after);
       }
-      for (const message of freshMessages) if (waits(message)) messages.put(`${instance} ${message.messageId}`, message);
+      for (const message of [...freshMessages, ...composedMessages])
+        if (waits(message)) messages.put(`${instance} ${message.messageId}`, message);
       for (const message of changedMessages) messages.drop(`${instance} ${message.messageId}`);
     },
     clear() {

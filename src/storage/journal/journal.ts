@@ -3,7 +3,17 @@ import { createKeyedMutex } from '#actors/keyed-mutex.ts';
 import type { Chat, Delivery, Entry, GatewayEvent } from '#actors/model.ts';
 import type { Committed, Journal } from '#actors/ports.ts';
 import { concernedBy } from './concerned.ts';
-import { chatChangeRows, chatFields, makeRowSet, messageRows, newChatRows, storedMessageFields, type StoredMessage } from './columns.ts';
+import {
+  chatChangeRows,
+  chatFields,
+  columnOf,
+  composedColumns,
+  makeRowSet,
+  messageRows,
+  newChatRows,
+  storedMessageFields,
+  type StoredMessage,
+} from './columns.ts';
 import { checkGone, owned, type Owned } from '../ownership.ts';
 import type { Database, Runner, Statement } from '../postgres/database.ts';
 import { isConflict, isOrphan } from '../postgres/failures.ts';
@@ -34,7 +44,20 @@ const outboxRows = (first: number) => {
 
 const changeRows = (first: number) => {
   const rows = makeRowSet({ messageId: 'text', chatId: 'text', status: 'text', error: 'text', deletedAt: 'bigint' }, first);
-  const sql = `update message set status = ${rows.value('status')}, error = ${rows.value('error')}, deleted_at = ${rows.value('deletedAt')} from ${rows.from}
+  // What a queued message still needed is of no use once it is sent or given up.
+  const sql = `update message set status = ${rows.value('status')}, error = ${rows.value('error')}, deleted_at = ${rows.value('deletedAt')},
+      queued_send = case when ${rows.value('status')} = 'Queued' then message.queued_send end from ${rows.from}
+    where message.instance_id = $1 and message.message_id = any(${rows.array('messageId')})
+      and message.message_id = fresh.message_id and message.chat_id = fresh.chat_id`;
+  return { ...rows, sql };
+};
+
+/** Everything of a message that composing it decides. */
+const composedRows = (first: number) => {
+  const types = { messageId: 'text', chatId: 'text', ...composedColumns, status: 'text', error: 'text' } as const;
+  const rows = makeRowSet(types, first);
+  const changes = [...Object.keys(composedColumns), 'status', 'error'].map((field) => `${columnOf(field)} = ${rows.value(field)}`);
+  const sql = `update message set ${changes.join(', ')} from ${rows.from}
     where message.instance_id = $1 and message.message_id = any(${rows.array('messageId')})
       and message.message_id = fresh.message_id and message.chat_id = fresh.chat_id`;
   return { ...rows, sql };
@@ -44,6 +67,7 @@ const changeRows = (first: number) => {
 const sets = {
   messages: messageRows,
   changes: changeRows,
+  composed: composedRows,
   newChats: newChatRows,
   chats: chatChangeRows,
   deliveries: outboxRows,
@@ -150,6 +174,7 @@ const writeOutcome = async (
   const rows: Rows = {
     messages: outcome.freshMessages,
     changes: outcome.changedMessages,
+    composed: outcome.composedMessages,
     newChats: outcome.chats.filter(({ before }) => before === null).map(({ after }) => after),
     chats: outcome.chats
       .filter(({ before }) => before !== null)

@@ -26,6 +26,7 @@ export interface Known {
 export interface Outcome {
   readonly freshMessages: readonly StoredMessage[];
   readonly changedMessages: readonly StoredMessage[];
+  readonly composedMessages: readonly StoredMessage[];
   readonly chats: readonly ChatOutcome[];
   /** Chats whose stored messages are now read by the account. */
   readonly readChats: readonly string[];
@@ -52,6 +53,8 @@ class Ledger {
       case 'message':
       case 'queued':
         return this.#message(entry);
+      case 'composed':
+        return this.#messages.compose(entry.message);
       case 'status':
         return this.#status(entry);
       case 'deleted':
@@ -76,6 +79,7 @@ class Ledger {
     return {
       freshMessages: this.#messages.marked('fresh'),
       changedMessages: this.#messages.marked('changed'),
+      composedMessages: this.#messages.marked('composed'),
       chats: this.#chats.outcome(),
       readChats: [...this.#readChats],
       events: this.#events,
@@ -133,7 +137,8 @@ class Ledger {
         continue;
       }
       const leaves = kept.value.wasSentByApi && rank(kept.value.status) < rank('Sent') && rank(entry.status) >= rank('Sent');
-      this.#messages.change(kept, { status: entry.status, error: entry.error ?? '' });
+      // What a queued message still needed is of no use once it is sent or given up.
+      this.#messages.change(kept, { status: entry.status, error: entry.error ?? '', queuedSend: null });
       // The messages event is made by the first sign that the message went out, whichever that is: acks get lost.
       if (leaves) {
         const chat = this.#chats.orEmpty(kept.value.chatId);

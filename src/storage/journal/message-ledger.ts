@@ -3,7 +3,8 @@ import { messageStatuses, type Message, type MessageStatus } from '#actors/model
 import { keyText } from '../postgres/texts.ts';
 import type { StoredMessage } from './columns.ts';
 
-type Mark = 'same' | 'changed' | 'fresh';
+/** `composed`: the whole content of a stored message changed, not only its state. */
+type Mark = 'same' | 'changed' | 'composed' | 'fresh';
 
 export interface KeptMessage {
   value: StoredMessage;
@@ -42,6 +43,15 @@ export class MessageLedger {
   change(kept: KeptMessage, change: Partial<StoredMessage>): void {
     kept.value = { ...kept.value, ...change };
     if (kept.mark === 'same') kept.mark = 'changed';
+  }
+
+  /** Replaces the content of a message that still waits: one that was cancelled meanwhile stays as it is. */
+  compose(message: Message): void {
+    const kept = this.find(message.messageId, keyText(message.chatId));
+    if (kept?.value.status !== 'Queued') return;
+    const { messageId, chatId, unread, deletedAt } = kept.value;
+    kept.value = { ...message, messageId, chatId, unread, deletedAt, status: 'Queued' };
+    if (kept.mark !== 'fresh') kept.mark = 'composed';
   }
 
   /** Of the messages of this commit; a statement of its own marks those that are stored. */

@@ -3,10 +3,12 @@ import { Tables } from './0001-tables.ts';
 import { Deliveries } from './0002-deliveries.ts';
 import { Inbound } from './0003-inbound.ts';
 import { Removals } from './0004-removals.ts';
+import { QueuedSends } from './0005-queued-sends.ts';
 
 export const migrations = [
   { name: '0001-tables', class: Tables },
   { name: '0002-deliveries', class: Deliveries },
   { name: '0003-inbound', class: Inbound },
   { name: '0004-removals', class: Removals },
+  { name: '0005-queued-sends', class: QueuedSends },
 ] as const;

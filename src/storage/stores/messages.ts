@@ -26,7 +26,7 @@ export const findStatement = (asked: readonly Condition[]): Statement => ({
 });
 
 const waitingStatement = (condition: string): string =>
-  `select ${messageFields} from message where instance_id = $1 and ${condition} order by seq limit $2`;
+  `select ${messageFields} from message where instance_id = $1 and status = 'Queued' and ${condition} order by seq limit $2`;
 
 export const messageStatements = {
   unread: {
@@ -34,9 +34,12 @@ export const messageStatements = {
     text: `select chat_id as "chatId", message_id as "messageId", sender from message
       where instance_id = $1 and chat_id = $2 and unread ${newest} limit $3`,
   },
-  queueing: { name: 'message-queueing', text: `select distinct instance_id as id from message where status = 'Queued'` },
-  queued: { name: 'message-queued', text: waitingStatement(`status = 'Queued'`) },
-  waiting: { name: 'message-waiting', text: waitingStatement(`status = $3`) },
+  queueing: {
+    name: 'message-queueing',
+    text: `select instance_id as id, count(queued_send)::int as queued from message where status = 'Queued' group by instance_id`,
+  },
+  queued: { name: 'message-queued', text: waitingStatement(`queued_send is not null`) },
+  interrupted: { name: 'message-interrupted', text: waitingStatement(`queued_send is null and timestamp <= $3`) },
 } as const satisfies Readonly<Record<string, Statement>>;
 
 /** A short id or a platform id, perhaps behind `<owner>:`. */
@@ -61,12 +64,8 @@ export const makeMessageStore = (database: Database): MessageStore => {
     find,
     byId: async (instance, id) => (await find(instance, { id, limit: 1, offset: 0 })).messages[0] ?? null,
     unread: (instance, chatId, limit) => database.rows<ReadKey>(messageStatements.unread, [instance, keyText(chatId), limit]),
-    async queueing() {
-      return (await database.rows<{ id: string }>(messageStatements.queueing, [])).map(({ id }) => id);
-    },
-    waiting: (instance, status, limit) =>
-      status === 'Queued'
-        ? database.rows<Message>(messageStatements.queued, [instance, limit])
-        : database.rows<Message>(messageStatements.waiting, [instance, limit, status]),
+    queueing: () => database.rows<{ id: string; queued: number }>(messageStatements.queueing, []),
+    queued: (instance, limit) => database.rows<Message>(messageStatements.queued, [instance, limit]),
+    interrupted: (instance, before, limit) => database.rows<Message>(messageStatements.interrupted, [instance, limit, before]),
   };
 };

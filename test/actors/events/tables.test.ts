@@ -81,6 +81,7 @@ test('envelope: wraps the keys of the event without touching them', () => {
   assert.deepEqual(JSON.parse(enveloped(envelopeView, sender, { type: 'call', body: '{}' })), root);
 });
 
+const content = (text: string) => ({ kind: 'text', text, preview: null }) as const;
 const extra = { lead_name: 'Lead', lead_score: 7, lead_tags: ['a'] };
 const lead = { ...chat, name: 'Ana Maria Lima', pushName: 'ana', contactName: 'Ana L.', extra };
 
@@ -92,10 +93,10 @@ for (const [text, filled] of [
   ['[{{lead_tags}}{{lead_unknown}}]', '[]'],
   ['{{unknown}} {{constructor}} {name} {{}}', '{{unknown}} {{constructor}} {name} {{}}'],
 ] as const) {
-  test(`placeholders: ${text}`, () => assert.equal(fillPlaceholders(text, lead), filled));
+  test(`placeholders: ${text}`, () => assert.equal(fillPlaceholders(content(text), lead).text, filled));
 }
 
 test('placeholders: a chat that is not known yet leaves nothing behind', () => {
-  assert.equal(fillPlaceholders('Hi {{name}}{{first_name}}{{lead_name}}.', null), 'Hi .');
-  assert.equal(hasPlaceholders('no {braces}'), false);
+  assert.equal(fillPlaceholders(content('Hi {{name}}{{first_name}}{{lead_name}}.'), null).text, 'Hi .');
+  assert.equal(hasPlaceholders(content('no {braces}')), false);
 });

@@ -1,0 +1,25 @@
+/** The one path of every operation: the session is woken, the operation runs as a child of its chart, and its outcome is the answer. */
+import type { InstanceId, Result } from '../model.ts';
+import type { AnswerOf, InputOf, OperationName } from '../operations.ts';
+import type { Cell } from '../session/cell.ts';
+import { notConnected, performIn } from '../session/perform.ts';
+import type { Supervisor } from '../supervisor.ts';
+
+/** Runs a task on a live session, which is woken when it sleeps. `task` starts at most once, and only while the session is connected. */
+export async function whileLive<T>(
+  supervisor: Supervisor,
+  id: InstanceId,
+  task: (cell: Cell, signal: AbortSignal) => Promise<Result<T>>,
+): Promise<Result<T>> {
+  const awake = await supervisor.awake(id);
+  if (!awake.ok) return awake;
+  const cell = awake.value;
+  return (await cell.request((signal) => task(cell, signal))) ?? notConnected;
+}
+
+export const perform = <N extends OperationName>(
+  supervisor: Supervisor,
+  id: InstanceId,
+  name: N,
+  input: InputOf<N>,
+): Promise<Result<AnswerOf<N>>> => whileLive(supervisor, id, (cell, signal) => performIn(cell, signal, name, input));

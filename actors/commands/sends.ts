@@ -1,0 +1,103 @@
+/** Sends: in turn for each chat, at once or by the asynchronous queue. */
+import type { Gateway, SendOptions } from '../face.ts';
+import { createKeyedMutex, type KeyedMutex } from '../keyed-mutex.ts';
+import { done, refuse, type InstanceId, type Message, type Result, type Send } from '../model.ts';
+import type { Cell } from '../session/cell.ts';
+import { notConnected, performIn } from '../session/perform.ts';
+import { accept, filled, labelled, sendNow } from '../session/sending.ts';
+import type { Supervisor } from '../supervisor.ts';
+import { whileLive } from './perform.ts';
+
+type SendCommands = Pick<Gateway, 'send' | 'queue' | 'clearQueue'>;
+
+const queueable = new Set(['connecting', 'connected', 'hibernated']);
+
+/** A session that is on its way back takes messages for its queue; one that needs a person does not. */
+const takesAsync = ({ record, view }: Cell): boolean => record.jid !== '' && queueable.has(view.status);
+
+/** The id under which the chat is kept, whichever way the client spells it. */
+async function chatIdOf(cell: Cell, signal: AbortSignal, number: string): Promise<Result<string>> {
+  const chat = cell.link.chatOf(number);
+  if (!chat.ok) return chat;
+  return chat.value.certain ? done(chat.value.chatId) : performIn(cell, signal, 'chat.resolve', { number });
+}
+
+async function sendLater(supervisor: Supervisor, cell: Cell, given: Send, options: SendOptions): Promise<Result<Message>> {
+  const { ports, policy } = supervisor;
+  if (!takesAsync(cell)) return notConnected;
+  const { jid, lid, profileName } = cell.record;
+  const chat = cell.link.chatOf(given.number);
+  if (!chat.ok) return chat;
+  const send = await filled(ports, cell, given, chat.value.chatId);
+  const draft = cell.link.draft(send, { jid, lid, name: profileName });
+  if (!draft.ok) return draft;
+  if (send.replyTo !== '' && !(await ports.messages.byId(cell.record.id, send.replyTo)))
+    return refuse('invalid', `the quoted message ${send.replyTo} is unknown`);
+  if (!cell.queue.reserve())
+    return refuse('limited', `the asynchronous queue is full (${policy.queue.items} messages)`, { retryAfter: 60 });
+  const { delay, readChat, readMessages } = options;
+  const queuedSend = { send: draft.value.raw === null ? send : null, delay, readChat, readMessages };
+  const message = { ...labelled(draft.value, options), queuedSend };
+  try {
+    await accept(cell, message);
+  } catch (error) {
+    cell.queue.release();
+    throw error;
+  }
+  cell.queue.push(message);
+  return done(message);
+}
+
+export function sendCommands(supervisor: Supervisor): SendCommands {
+  const { ports } = supervisor;
+  const mutexes = new WeakMap<Cell, KeyedMutex>();
+  const mutexOf = (cell: Cell): KeyedMutex => {
+    const mutex = mutexes.get(cell) ?? createKeyedMutex();
+    mutexes.set(cell, mutex);
+    return mutex;
+  };
+
+  const sendInTurn = (id: InstanceId, send: Send, options: SendOptions): Promise<Result<Message>> =>
+    whileLive(supervisor, id, async (cell, signal) => {
+      const chat = await chatIdOf(cell, signal, send.number);
+      if (!chat.ok) return chat;
+      const chatId = chat.value;
+      return mutexOf(cell).run(chatId, async (release) =>
+        // The session may have gone away while the message waited for its turn.
+        signal.aborted ? notConnected : sendNow(ports, cell, signal, { send, options, chatId }, release),
+      );
+    });
+
+  return {
+    async send(id, send, options) {
+      if (options.async) {
+        const cell = supervisor.cell(id);
+        if (!cell) return refuse('notFound', 'instance not found');
+        const accepted = await sendLater(supervisor, cell, send, options);
+        if (accepted.ok && cell.view.status === 'hibernated') void supervisor.awake(id);
+        return accepted;
+      }
+      const first = await sendInTurn(id, send, options);
+      // It went to sleep while the message waited for its turn: nothing was accepted, so it is woken and asked again.
+      return first === notConnected && supervisor.view(id)?.record.wanted === 'asleep' ? sendInTurn(id, send, options) : first;
+    },
+    async queue(id) {
+      const cell = supervisor.cell(id);
+      const ready = cell?.view.connected ?? false;
+      const pending = cell?.queue.pending ?? 0;
+      const processing = cell?.queue.processing ?? false;
+      return {
+        status: processing ? 'processing' : pending === 0 ? 'idle' : ready ? 'processing' : 'waiting_connection',
+        pending,
+        processingNow: processing,
+        acceptingNewMessages: supervisor.accepting && cell !== null && takesAsync(cell),
+        sessionReady: ready,
+        resetting: false,
+      };
+    },
+    async clearQueue(id) {
+      const cell = supervisor.cell(id);
+      return cell ? done(await cell.queue.clear()) : refuse('notFound', 'instance not found');
+    },
+  };
+}

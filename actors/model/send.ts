@@ -1,0 +1,45 @@
+/** Messages to be sent, as plain data: they are stored while they wait in the asynchronous queue. */
+
+export interface TextContent {
+  readonly kind: 'text';
+  readonly text: string;
+  /** null: none; 'auto': fetched from the first link in the text. */
+  readonly preview:
+    | null
+    | 'auto'
+    | {
+        readonly title: string;
+        readonly description: string;
+        /** URL, data URL or base64. */ readonly image: string;
+        readonly large: boolean;
+      };
+}
+
+/** What a message can hold. A new kind joins here, in the table of its placeholders (`text.ts`), and in the composers of the adapter. */
+export type SendContent = TextContent;
+
+/** One message to be sent (contract/behaviour.md, "Sends"), after validation. */
+export interface Send {
+  /** As the client wrote it: digits, or a jid with any suffix of specification 2.8. */
+  readonly number: string;
+  readonly content: SendContent;
+  /** Id of the message to quote, in any form; '' for none. */
+  readonly replyTo: string;
+  /** Digits or jids; `all` for every member of a group. */
+  readonly mentions: readonly string[];
+  readonly forward: boolean;
+}
+
+/** What precedes a message. */
+export interface Preparation {
+  /** Milliseconds of visible typing before the message. */
+  readonly delay: number;
+  /** Read receipts for what is unread in the chat. */
+  readonly readChat: boolean;
+  readonly readMessages: boolean;
+}
+
+/** What a message of the asynchronous queue still needs. `send` is null when the message is composed already. */
+export interface QueuedSend extends Preparation {
+  readonly send: Send | null;
+}

@@ -1,0 +1,41 @@
+/**
+ * Operations are values: everything that the platform can be asked, by resource, as name → input and answer.
+ *
+ * An operation is declared here, handled in `src/platform/operations/`, and offered by a row in `src/http/routes/`. Waking the session, deadlines,
+ * aborts, refusals and recording stand in the path between them (`session/perform.ts`), never in an operation.
+ */
+import type { Entry, Refusal } from './model.ts';
+import type { AccountOperations } from './operations/account.ts';
+import type { ChatOperations } from './operations/chat.ts';
+import type { MessageOperations } from './operations/message.ts';
+
+export type * from './operations/account.ts';
+export type * from './operations/chat.ts';
+export type * from './operations/message.ts';
+
+export interface Operations extends AccountOperations, ChatOperations, MessageOperations {}
+
+export type OperationName = keyof Operations;
+export type InputOf<N extends OperationName> = Operations[N]['input'];
+export type AnswerOf<N extends OperationName> = Operations[N]['answer'];
+
+export interface Operation<N extends OperationName = OperationName> {
+  readonly name: N;
+  readonly input: InputOf<N>;
+}
+
+/** Bounds of one operation. */
+export interface OperationControl {
+  /** Aborts when the session leaves `connected`. */
+  readonly signal: AbortSignal;
+  /** Unix milliseconds after which nobody waits for the answer. */
+  readonly deadline: number;
+}
+
+/**
+ * What became of an operation. `entries`: what the handler learned and the gateway must store; the recorder is the only writer.
+ * The reasons of a refusal say what happened to the world: see `Refusal`.
+ */
+export type Outcome<Answer> =
+  | { readonly ok: true; readonly value: Answer; readonly entries?: readonly Entry[] }
+  | { readonly ok: false; readonly refusal: Refusal };

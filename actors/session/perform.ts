@@ -1,0 +1,19 @@
+/** One operation on a live session: its time is bounded, and what it changed is recorded. */
+import { refuse } from '../model.ts';
+import type { AnswerOf, InputOf, OperationName, Outcome } from '../operations.ts';
+import type { Cell } from './cell.ts';
+
+export const notConnected = refuse('notSent', 'the instance is not connected: connect it first');
+
+/** Performs one operation inside a task of `Cell.request`, whose `signal` it gets. What the handler learned is recorded before this resolves. */
+export async function performIn<N extends OperationName>(
+  cell: Cell,
+  signal: AbortSignal,
+  name: N,
+  input: InputOf<N>,
+): Promise<Outcome<AnswerOf<N>>> {
+  if (signal.aborted) return notConnected;
+  const outcome = await cell.link.perform({ name, input }, { signal, deadline: cell.deadline() });
+  if (outcome.ok && outcome.entries) await Promise.all(outcome.entries.map((entry) => cell.recorder.tell(entry)));
+  return outcome;
+}

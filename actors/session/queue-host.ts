@@ -1,0 +1,96 @@
+/** How the asynchronous queue of a session sends, and what a start does with the messages that an earlier run accepted. */
+import type { InstanceId, Message, Result } from '../model.ts';
+import type { Ports } from '../ports.ts';
+import type { Cell } from './cell.ts';
+import { notConnected, performIn } from './perform.ts';
+import type { QueueLimits } from '../policy/policy.ts';
+import type { QueueHost } from './queue.ts';
+import { giveUp, prepare, transmit } from './sending.ts';
+
+const reasons = {
+  tooOld: { status: 'Failed', error: 'it waited too long in the asynchronous queue' },
+  cancelled: { status: 'Canceled', error: '' },
+  broken: { status: 'Failed', error: 'an unexpected error of the gateway' },
+} as const;
+
+/** The message with its content: composed now when that was not possible when it was accepted, and stored before anything is written. */
+async function complete(cell: Cell, signal: AbortSignal, message: Message): Promise<Result<Message>> {
+  const send = message.queuedSend?.send;
+  if (!send) return { ok: true, value: message };
+  const composed = await performIn(cell, signal, 'message.compose', { send, draft: message });
+  if (!composed.ok) return composed;
+  const { trackId, trackSource, sendFunction, sendPayload, queuedSend } = message;
+  const whole = {
+    ...composed.value,
+    trackId,
+    trackSource,
+    sendFunction,
+    sendPayload,
+    queuedSend: queuedSend && { ...queuedSend, send: null },
+  };
+  await cell.recorder.append({ kind: 'composed', message: whole });
+  return { ok: true, value: whole };
+}
+
+/** `later`: the session went away. Sent again under the same id then, which receivers take for the same message. */
+async function sendQueued(ports: Ports, cell: Cell, signal: AbortSignal, queued: Message): Promise<'done' | 'later'> {
+  const whole = await complete(cell, signal, queued);
+  if (whole.ok && queued.queuedSend) await prepare(ports, cell, signal, queued.chatId, queued.queuedSend);
+  const sent = whole.ok ? await transmit(cell, signal, whole.value) : whole;
+  if (sent.ok) return 'done';
+  if (sent === notConnected || sent.refusal.connectionLost) return 'later';
+  await giveUp(cell, queued, 'Failed', sent.refusal.message);
+  return 'done';
+}
+
+export const queueHostOf =
+  (ports: Ports, limits: QueueLimits) =>
+  (cell: Cell): QueueHost => ({
+    time: ports.time,
+    limits,
+    live: () => cell.view.connected,
+    async read(limit) {
+      // What was sent must not be read as `Queued` again.
+      await cell.recorder.recorded();
+      return ports.messages.queued(cell.record.id, limit);
+    },
+    send: async (message) => (await cell.request((signal) => sendQueued(ports, cell, signal, message))) ?? 'later',
+    giveUp: (message, why) => giveUp(cell, message, reasons[why].status, reasons[why].error),
+    supervise: (input) => cell.workers.supervise(input),
+  });
+
+export interface QueueRestore {
+  cellOf(id: InstanceId): Cell | null;
+  wake(cell: Cell): void;
+  /** Repeats work while storage is away. */
+  patiently<T>(work: () => Promise<T>): Promise<T>;
+}
+
+/** Queues of an earlier run, as soon as the process is up: they can be seen and cleared, and a sleeping session is to be woken for them. */
+export async function restoreQueues({ messages }: Ports, { cellOf, wake, patiently }: QueueRestore): Promise<void> {
+  for (const { id, queued } of await patiently(() => messages.queueing())) {
+    const cell = queued > 0 ? cellOf(id) : null;
+    if (!cell) continue;
+    cell.queue.restore(queued);
+    if (cell.view.status === 'hibernated') wake(cell);
+  }
+}
+
+const batch = 500;
+
+/**
+ * Fails messages that an earlier run accepted and did not finish, and whose caller waited for an answer: the caller has had an error and may have
+ * sent them again.
+ */
+export async function failInterrupted({ messages }: Ports, cell: Cell, since: number): Promise<void> {
+  // Messages carry whole seconds, as the platform counts them.
+  const before = since - 1000;
+  for (;;) {
+    const given = await messages.interrupted(cell.record.id, before, batch);
+    await Promise.all(
+      given.map((message) => giveUp(cell, message, 'Failed', 'interrupted by a restart of the gateway: whether it was sent is not known')),
+    );
+    await cell.recorder.recorded();
+    if (given.length < batch) return;
+  }
+}

@@ -1,0 +1,26 @@
+/** A live connection, as whatever is sent or asked on it needs it. */
+import type { GroupMetadata, WASocket } from '@whiskeysockets/baileys';
+import type { Message } from '#actors/model.ts';
+import type { Directory } from '../directory.ts';
+import type { Transmissions } from '../outbound/transmissions.ts';
+
+export interface Preview {
+  readonly title: string;
+  readonly description: string;
+  readonly jpeg: Uint8Array | null;
+}
+
+export interface LiveConnection {
+  readonly sock: WASocket;
+  readonly directory: Directory;
+  readonly transmissions: Transmissions;
+  /** A stored message by its platform id, or by any other form of its id; null when there is none. */
+  stored(id: string): Promise<Message | null>;
+  fetchPreview(url: string): Promise<Preview | null>;
+  /** Reads the other addresses of people into memory, so that `directory` knows them. */
+  learn(jids: readonly string[]): Promise<void>;
+  /** A text to a person was written, and with it, when one was due, a privacy token. */
+  tokenIssued(jid: string): void;
+  /** Members and addressing of a group, from memory where possible; null when the platform does not tell. */
+  group(jid: string): Promise<GroupMetadata | null>;
+}

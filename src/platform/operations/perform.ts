@@ -1,0 +1,52 @@
+/** Performs operations on a live connection: finds the handler, bounds its time, makes an outcome of whatever ends it. */
+import type { AnswerOf, Operation, OperationControl, OperationName, Operations, Outcome } from '#actors/ports.ts';
+import type { LiveConnection } from '../connection/live-connection.ts';
+import { lateAnswer, lostAnswer, notSent, outcomeOfError } from '../outcomes.ts';
+import { accountHandlers } from './account.ts';
+import { chatHandlers } from './chat.ts';
+import type { Handlers } from './handlers.ts';
+import { messageHandlers } from './message.ts';
+
+const handlers: Handlers<Operations> = { ...accountHandlers, ...chatHandlers, ...messageHandlers };
+
+/** Operations that write nothing: cut off, they are `notSent`. */
+const silent: ReadonlySet<OperationName> = new Set(['message.compose', 'chat.resolve']);
+
+/** Operations that end by themselves: a message waits for its ack, and the end of the connection settles it. */
+const selfTimed: ReadonlySet<OperationName> = new Set(['message.transmit', 'message.react', 'message.edit', 'message.delete']);
+
+/** The outcome of work that is cut off by the session's end or by its deadline. The work goes on, and nobody hears of it. */
+const bounded = <T>(work: Promise<Outcome<T>>, writes: boolean, { signal, deadline }: OperationControl, now: number): Promise<Outcome<T>> =>
+  new Promise((resolve, reject) => {
+    const end = (outcome: Outcome<T>): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', cut);
+      resolve(outcome);
+    };
+    const cut = (): void => end(writes ? lostAnswer : notSent);
+    const timer = setTimeout(() => end(lateAnswer), Math.max(0, deadline - now));
+    signal.addEventListener('abort', cut);
+    work.then(end, (error: unknown) => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', cut);
+      reject(error as Error);
+    });
+  });
+
+/** Rejects only with what the library does not foresee, and with `StorageUnavailable`. */
+export const performOn = async <N extends OperationName>(
+  connection: LiveConnection,
+  { name, input }: Operation<N>,
+  control: OperationControl,
+): Promise<Outcome<AnswerOf<N>>> => {
+  if (control.signal.aborted || !connection.sock.ws.isOpen) return notSent;
+  const handler = handlers[name] as unknown as (connection: LiveConnection, input: unknown) => Promise<Outcome<AnswerOf<N>>>;
+  try {
+    const work = handler(connection, input);
+    return await (selfTimed.has(name) ? work : bounded(work, !silent.has(name), control, connection.directory.now()));
+  } catch (error) {
+    const outcome = outcomeOfError(error, connection.sock.ws.isOpen);
+    if (outcome === null) throw error;
+    return silent.has(name) && outcome.refusal.connectionLost ? notSent : outcome;
+  }
+};

@@ -1,0 +1,41 @@
+/** Outcomes of operations, in the words of the gateway: what a failure of the client library or of the platform did to the world. */
+import { type Entry, type Refusal, refuse } from '#actors/model.ts';
+import type { Outcome } from '#actors/ports.ts';
+import { closeOf } from './connection/close-cause.ts';
+
+type Failed = { readonly ok: false; readonly refusal: Refusal };
+
+export const answered = <T>(value: T, entries?: readonly Entry[]): Outcome<T> => ({ ok: true, value, ...(entries ? { entries } : {}) });
+
+/** Nothing left the process: trying again is safe. */
+export const notSent: Failed = refuse('notSent', 'the connection was closed before anything was sent', { connectionLost: true });
+
+/** A frame left the process, and the connection ended before the platform answered. */
+export const lostAnswer: Failed = refuse(
+  'unknown',
+  'the connection was closed before the platform answered: whether it happened is not known',
+  {
+    connectionLost: true,
+  },
+);
+
+export const lateAnswer: Failed = refuse('unknown', 'the platform did not answer in time: whether it happened is not known');
+
+/** The platform said no. */
+export const refused = (code: number | null, text: string): Failed => refuse('refused', text, code === null ? {} : { code });
+
+/** The code that the platform gave: Boom errors of the library carry it in `data`, or as their status. */
+const codeOf = (error: unknown, status: number | null): number | null =>
+  typeof error === 'object' && error !== null && 'data' in error && typeof error.data === 'number' ? error.data : status;
+
+/**
+ * What an error of the library means for an operation that it ended. Null for what the library does not foresee: that is a surprise.
+ * `live`: the connection is still there.
+ */
+export const outcomeOfError = (error: unknown, live: boolean): Failed | null => {
+  const { code, message } = closeOf(error);
+  if (!live || code === 428) return lostAnswer;
+  if (code === 408) return lateAnswer;
+  const told = codeOf(error, code);
+  return told === null ? null : refused(told, message);
+};

@@ -1,0 +1,182 @@
+/** The asynchronous queue: what it takes while the session is away, in which order and when it sends, and what it gives up. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { done, type Message } from '#actors/model.ts';
+import { lateAnswer, lostAnswer } from '#src/platform/outcomes.ts';
+import { message as sample } from '#test/contract/samples.ts';
+import { options, refusalOf, staged, text, type Stage } from './stage.ts';
+
+const asynchronous = { ...options, async: true };
+const send = (stage: Stage, body: string, more: Partial<typeof asynchronous> = {}, number = '551') =>
+  stage.world.answerOf(stage.gateway.send('r1', text(number, body), { ...asynchronous, ...more }));
+const texts = (stage: Stage): readonly string[] => stage.link().sent.map((message) => message.text);
+const statuses = (stage: Stage): readonly string[] => [...stage.world.db.messages.values()].map(({ status }) => status);
+const away = async (stage: Stage): Promise<void> => {
+  stage.link().end(428);
+  await stage.world.time.pass(10);
+};
+const back = async (stage: Stage): Promise<void> => {
+  await stage.world.time.pass(2_000);
+  stage.link().login();
+  await stage.world.time.pass(100);
+};
+
+test('queue: while the session reconnects it takes messages, says so, and sends them in order afterwards', async () => {
+  const stage = await staged();
+  await away(stage);
+  for (const body of ['one', 'two', 'three']) {
+    const queued = await send(stage, body);
+    assert.ok(queued.ok && queued.value.status === 'Queued');
+  }
+  const view = await stage.gateway.queue('r1');
+  assert.deepEqual([view.status, view.pending, view.acceptingNewMessages, view.sessionReady], ['waiting_connection', 3, true, false]);
+  await back(stage);
+  assert.deepEqual(texts(stage), ['one', 'two', 'three']);
+  assert.deepEqual(statuses(stage), ['Sent', 'Sent', 'Sent']);
+  stage.world.assertKept();
+});
+
+test('queue: a session that was disconnected on purpose takes nothing', async () => {
+  const stage = await staged();
+  await stage.world.answerOf(stage.gateway.disconnect('r1'));
+  assert.equal(refusalOf(await send(stage, 'one')), 'notSent');
+  assert.equal((await stage.gateway.queue('r1')).acceptingNewMessages, false);
+});
+
+test('queue: typing and read receipts precede a message of the queue as they do any other', async () => {
+  const stage = await staged();
+  const unread: Message = { ...sample, chatId: '551@s.whatsapp.net', messageId: 'unread' };
+  stage.world.db.messages.set('r1 unread', { ...unread, instanceId: 'r1', unread: true });
+  await away(stage);
+  await send(stage, 'later', { delay: 700, readChat: true });
+  await back(stage);
+  assert.deepEqual([stage.link().calls, texts(stage)], [['composing 551@s.whatsapp.net'], []]);
+  await stage.world.time.pass(700);
+  assert.deepEqual(stage.link().calls, ['composing 551@s.whatsapp.net', 'paused 551@s.whatsapp.net', 'read unread']);
+  assert.deepEqual(texts(stage), ['later']);
+});
+
+test('queue: a reply is completed on the next connection, under the id that the caller was given', async () => {
+  const stage = await staged();
+  stage.world.db.messages.set('r1 asked', { ...sample, messageId: 'asked', instanceId: 'r1', unread: false });
+  await away(stage);
+  const reply = await stage.world.answerOf(stage.gateway.send('r1', { ...text('551', 'yes'), replyTo: 'asked' }, asynchronous));
+  assert.ok(reply.ok && reply.value.raw === null);
+  assert.equal(refusalOf(await stage.world.answerOf(stage.gateway.send('r1', { ...text(), replyTo: 'nobody' }, asynchronous))), 'invalid');
+  await back(stage);
+  const [sent] = stage.link().sent;
+  assert.deepEqual([sent?.messageId, sent?.raw], [reply.value.messageId, new Uint8Array([2])]);
+  const stored = stage.world.db.messages.get(`r1 ${reply.value.messageId}`);
+  assert.deepEqual([stored?.status, stored?.raw, stored?.queuedSend], ['Sent', new Uint8Array([2]), null]);
+});
+
+test('queue: it holds so many messages, and says so', async () => {
+  const stage = await staged(['r1'], { queue: { items: 2, age: 60_000 } });
+  await away(stage);
+  await send(stage, 'one');
+  await send(stage, 'two');
+  const third = await send(stage, 'three');
+  assert.ok(!third.ok);
+  assert.deepEqual([third.refusal.reason, third.refusal.message], ['limited', 'the asynchronous queue is full (2 messages)']);
+  await back(stage);
+  assert.ok((await send(stage, 'four')).ok, 'a message that left makes room');
+});
+
+test('queue: a message that waits too long becomes Failed, whether the session comes back or not', async () => {
+  const stage = await staged(['r1'], { queue: { items: 10, age: 5_000 }, reconnect: { min: 60_000, max: 60_000, stable: 1 } });
+  await away(stage);
+  await send(stage, 'one');
+  await stage.world.time.pass(3_000);
+  await send(stage, 'two');
+  await stage.world.time.pass(3_000);
+  assert.deepEqual(statuses(stage), ['Failed', 'Queued']);
+  await stage.world.time.pass(3_000);
+  assert.deepEqual(statuses(stage), ['Failed', 'Failed']);
+  assert.equal((await stage.gateway.queue('r1')).pending, 0);
+});
+
+test('queue: a connection that ends before the ack sends the message again under its id; silence on a live one fails it', async () => {
+  const stage = await staged();
+  const answers = [lostAnswer, done({ at: 1 }), lateAnswer];
+  stage.link().answer = () => answers.shift() ?? done({ at: 1 });
+  const first = await send(stage, 'one');
+  await stage.world.time.pass(50);
+  assert.deepEqual(statuses(stage), ['Queued']);
+  await away(stage);
+  await back(stage);
+  assert.deepEqual(
+    stage.link().sent.map(({ messageId }) => messageId),
+    Array.from({ length: 2 }, () => (first.ok ? first.value.messageId : '')),
+  );
+  await send(stage, 'two');
+  await stage.world.time.pass(50);
+  assert.deepEqual(statuses(stage), ['Sent', 'Failed']);
+});
+
+test('queue: more messages than memory holds go out in order, each once, over a restart too', async () => {
+  const stage = await staged(['r1'], {}, (world) => {
+    for (let n = 0; n < 1_250; n += 1) {
+      const messageId = `old-${String(n).padStart(4, '0')}`;
+      const queuedSend = { send: null, delay: 0, readChat: false, readMessages: false };
+      const left = {
+        ...sample,
+        messageId,
+        text: messageId,
+        fromMe: true,
+        status: 'Queued',
+        timestamp: world.time.now(),
+        queuedSend,
+      } as const;
+      world.db.messages.set(`r1 ${messageId}`, { ...left, instanceId: 'r1', unread: false });
+    }
+  });
+  await send(stage, 'new');
+  await stage.world.time.pass(20_000);
+  const sent = texts(stage);
+  assert.equal(sent.length, 1_251);
+  assert.deepEqual(
+    sent,
+    [...sent]
+      .toSorted()
+      .filter((one) => one !== 'new')
+      .concat('new'),
+  );
+  assert.equal((await stage.gateway.queue('r1')).pending, 0);
+});
+
+test('queue: clearing cancels what waits in storage too, and not the message that is being sent', async () => {
+  const stage = await staged();
+  const never = Promise.withResolvers<never>();
+  stage.link().answer = () => never.promise;
+  for (let n = 0; n < 450; n += 1) await send(stage, `m${n}`);
+  assert.deepEqual(await stage.world.answerOf(stage.gateway.clearQueue('r1')), { ok: true, value: 449 });
+  const all = statuses(stage);
+  assert.deepEqual([all[0], all.filter((status) => status === 'Canceled').length], ['Queued', 449]);
+  assert.equal((await stage.gateway.queue('r1')).pending, 0);
+});
+
+test('queue: storage that is away while the queue reads it is asked again', async () => {
+  const stage = await staged();
+  await away(stage);
+  for (let n = 0; n < 250; n += 1) await send(stage, `m${n}`);
+  stage.link().answer = (message) => {
+    if (message.text === 'm199') stage.world.db.away = true;
+    return done({ at: 1 });
+  };
+  await back(stage);
+  await stage.world.time.pass(3_000);
+  assert.equal(texts(stage).length, 200);
+  stage.world.db.away = false;
+  await stage.world.time.pass(5_000);
+  assert.equal(texts(stage).length, 250);
+  assert.equal(new Set(texts(stage)).size, 250);
+});
+
+test('sends: two spellings of one chat are one chat: their messages leave in order', async () => {
+  const stage = await staged();
+  const first = stage.gateway.send('r1', text('551', 'one'), { ...options, delay: 3_000 });
+  const second = stage.gateway.send('r1', text('551@s.whatsapp.net', 'two'), options);
+  await stage.world.time.pass(4_000);
+  assert.ok((await first).ok && (await second).ok);
+  assert.deepEqual(texts(stage), ['one', 'two']);
+});
