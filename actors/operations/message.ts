@@ -1,11 +1,6 @@
 /** What the platform can be asked about messages. */
 import type { Message, Send } from '../model.ts';
 
-/** An operation on a message that is stored; `id` is its short id, its platform id, or `<owner>:<either>`. */
-interface OnMessage {
-  readonly id: string;
-}
-
 export interface MessageOperations {
   /**
    * Prepares a message: its id and its record exist before any frame. Nothing is written. The answer has status `Queued`, wasSentByApi, and `raw`.
@@ -17,10 +12,4 @@ export interface MessageOperations {
    * The same message may be transmitted again after `unknown`: its id stays the same.
    */
   'message.transmit': { readonly input: { readonly message: Message }; readonly answer: { readonly at: number } };
-  /** Reacts to a message; an empty text takes the reaction back. Answers with the reaction, which is a message of its own. */
-  'message.react': { readonly input: OnMessage & { readonly text: string }; readonly answer: Message };
-  /** Replaces the text of an own message. Answers with the edit, which is a message of its own. */
-  'message.edit': { readonly input: OnMessage & { readonly text: string }; readonly answer: Message };
-  /** Deletes a message for everybody: an own one, or in a group as its admin. */
-  'message.delete': { readonly input: OnMessage; readonly answer: { readonly messageId: string; readonly at: number } };
 }

@@ -13,7 +13,7 @@ const handlers: Handlers<Operations> = { ...accountHandlers, ...chatHandlers, ..
 const silent: ReadonlySet<OperationName> = new Set(['message.compose', 'chat.resolve']);
 
 /** Operations that end by themselves: a message waits for its ack, and the end of the connection settles it. */
-const selfTimed: ReadonlySet<OperationName> = new Set(['message.transmit', 'message.react', 'message.edit', 'message.delete']);
+const selfTimed: ReadonlySet<OperationName> = new Set(['message.transmit']);
 
 /** The outcome of work that is cut off by the session's end or by its deadline. The work goes on, and nobody hears of it. */
 const bounded = <T>(work: Promise<Outcome<T>>, writes: boolean, { signal, deadline }: OperationControl, now: number): Promise<Outcome<T>> =>

@@ -1,0 +1,62 @@
+/** Messages about a stored message: reactions, edits, deletions. Each goes to the same chat as a message of its own. */
+import { type AnyMessageContent, generateWAMessage, type WAMessageKey } from '@whiskeysockets/baileys';
+import { type Message, refuse } from '#actors/model.ts';
+import type { Outcome } from '#actors/ports.ts';
+import type { LiveConnection } from '../connection/live-connection.ts';
+import { fromMessage } from '../events/from-messages.ts';
+import { isGroup } from '../jid.ts';
+import { answered } from '../outcomes.ts';
+import { newMessageId } from './compose.ts';
+import { relay } from './relay.ts';
+
+export interface About {
+  readonly content: AnyMessageContent;
+  /** The attribute `edit` of the stanza: `1` an edit, `7` an own message is deleted, `8` an admin deletes another's. */
+  readonly edit?: '1' | '7' | '8';
+}
+
+/** How the platform names a stored message. */
+const keyOf = (message: Message): WAMessageKey => ({
+  remoteJid: message.chatId,
+  id: message.messageId,
+  fromMe: message.fromMe,
+  ...(isGroup(message.chatId) && !message.fromMe ? { participant: message.sender } : {}),
+});
+
+const nothingIsUploaded = (): Promise<never> => Promise.reject(new Error('a message about a message uploads nothing'));
+
+/**
+ * Finds the message by any form of its id, sends what `about` makes of it, and waits for the ack. Answers with the message that was sent, null when
+ * it is none of its own (a deletion); `entries` record it as they do for what other devices of the account write.
+ */
+export const sendAbout = async (
+  connection: LiveConnection,
+  id: string,
+  about: (message: Message, key: WAMessageKey) => About | string,
+): Promise<Outcome<{ readonly target: Message; readonly sent: Message | null }>> => {
+  const target = await connection.stored(id);
+  if (target === null) return refuse('notFound', 'Message not found');
+  const given = about(target, keyOf(target));
+  if (typeof given === 'string') return refuse('invalid', given);
+  const { directory } = connection;
+  await connection.learn([target.chatId]);
+  const options = { userJid: directory.me.pn, messageId: newMessageId(), upload: nothingIsUploaded };
+  const full = await generateWAMessage(target.chatId, given.content, options);
+  const transmitted = await relay(connection, {
+    jid: target.chatId,
+    messageId: options.messageId,
+    content: full.message ?? {},
+    ...(given.edit === undefined ? {} : { attributes: { edit: given.edit } }),
+  });
+  if (!transmitted.ok) return transmitted;
+  const entries = fromMessage(full, directory, '', { wasSentByApi: true, status: 'Sent' });
+  const sent = entries.find((entry) => entry.kind === 'message')?.message ?? null;
+  return answered({ target, sent }, entries);
+};
+
+/** The answer of an operation whose message is one of its own. */
+export const sentMessage = (outcome: Awaited<ReturnType<typeof sendAbout>>): Outcome<Message> => {
+  if (!outcome.ok) return outcome;
+  const { sent } = outcome.value;
+  return sent ? answered(sent, outcome.entries) : refuse('invalid', 'the message is empty');
+};
