@@ -12,4 +12,6 @@ export interface MessageOperations {
    * The same message may be transmitted again after `unknown`: its id stays the same.
    */
   'message.transmit': { readonly input: { readonly message: Message }; readonly answer: { readonly at: number } };
+  /** Reacts to a message, named by any form of its id; an empty text takes the reaction back. Answers with the reaction. */
+  'message.react': { readonly input: { readonly id: string; readonly text: string }; readonly answer: Message };
 }

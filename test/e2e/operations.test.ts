@@ -29,6 +29,10 @@ interface Row {
   readonly event?: (messages: Messages) => readonly [type: string, fields: Json];
 }
 
+interface Reaction {
+  readonly reactionMessage: { readonly key: { readonly id: string } };
+}
+
 let scene: Scene;
 let account: Account;
 
@@ -46,6 +50,22 @@ const rows: readonly Row[] = [
     call: 'POST /instance/presence',
     body: () => ({ presence: 'available' }),
     answer: () => ({ response: 'Presence updated successfully' }),
+  },
+  {
+    title: 'a reaction',
+    call: 'POST /message/react',
+    body: ({ theirs }) => ({ id: theirs, text: '👍', number: contact }),
+    answer: ({ theirs }) => ({ messageType: 'ReactionMessage', text: '👍', reaction: theirs, fromMe: true, status: 'Sent' }),
+    phone: ({ kind, text, content }, { theirs }) =>
+      assert.deepEqual([kind, text, (content as Reaction).reactionMessage.key.id], ['reactionMessage', '👍', theirs]),
+    event: ({ theirs }) => ['messages', { messageType: 'ReactionMessage', reaction: theirs, text: '👍', wasSentByApi: true }],
+  },
+  {
+    title: 'a message that is not known',
+    call: 'POST /message/react',
+    body: () => ({ id: 'NOTHING', text: '👍' }),
+    status: 404,
+    answer: () => ({ error: 'Message not found' }),
   },
 ];
 

@@ -1,10 +1,11 @@
 /** Messages that are stored, and those that wait. */
-import type { Static } from 'typebox';
-import type { MessageQuery } from '#actors/gateway.ts';
+import { type Static, Type } from 'typebox';
+import type { Gateway, InstanceId, Message as Stored, MessageQuery } from '#actors/gateway.ts';
 import { chatIdOf, messageView } from '#src/contract/views.ts';
 import { done, mapResult } from '../outcome.ts';
-import { type Route, route } from '../route.ts';
-import { ClearedAnswer, FindMessagesBody, messagePage, MessagesAnswer, QueueAnswer } from '../schemas/message.ts';
+import { platformRefusals, type Route, route } from '../route.ts';
+import { LooseText, optional, ref, Text } from '../schemas/common.ts';
+import { ClearedAnswer, FindMessagesBody, Message, MessageId, messagePage, MessagesAnswer, QueueAnswer } from '../schemas/message.ts';
 import { pageSize } from './page.ts';
 
 const tag = 'message';
@@ -18,6 +19,8 @@ const queryOf = (body: Static<typeof FindMessagesBody>): MessageQuery => ({
   limit: pageSize(body.limit ?? 0, messagePage),
   offset: body.offset ?? 0,
 });
+
+const shown = (gateway: Gateway, id: InstanceId) => (message: Stored) => messageView(message, gateway.view(id)?.record.owner ?? '');
 
 /** The queue is one list here, so the counters of other kinds of storage stay 0. */
 const clearedStats = (cleared: number) => ({
@@ -74,5 +77,18 @@ export const messageRoutes: readonly Route[] = [
         instanceId: id,
         stats: clearedStats(cleared),
       })),
+  }),
+  route({
+    on: ['POST /message/react'],
+    operationId: 'reactToMessage',
+    credential: 'instance',
+    tag,
+    summary: 'React to a message; an empty text takes the reaction back',
+    body: Type.Object({ id: MessageId, text: Text(64, 'An emoji'), number: optional(LooseText(128, 'Chat of the message; not needed')) }),
+    answer: ref(Message),
+    invalidTexts: { 'id:required': 'Missing Id in Payload', 'id:minLength': 'Missing Id in Payload' },
+    refusals: { ...platformRefusals, notFound: { example: 'Message not found' } },
+    run: async ({ gateway, id, body }) =>
+      mapResult(await gateway.perform(id, 'message.react', { id: String(body.id), text: body.text }), shown(gateway, id)),
   }),
 ];

@@ -64,6 +64,9 @@ const Recipient = Type.Unsafe<string | number>({
   examples: ['5511999999999'],
 });
 
+/** Names a stored message. */
+export const MessageId = LooseText(300, 'Short id, platform id, or `<owner>:<messageid>`', 1);
+
 /** Common to all sends. */
 const sendOptions = {
   delay: optional(Count(0, 300_000, 'Milliseconds of visible typing before the send')),

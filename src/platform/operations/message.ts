@@ -1,6 +1,7 @@
 /** Operations on messages. */
 import type { MessageOperations } from '#actors/ports.ts';
 import { refused } from '../outcomes.ts';
+import { sendAbout, sentMessage } from '../outbound/about.ts';
 import { compose, contentOf } from '../outbound/compose.ts';
 import { relay } from '../outbound/relay.ts';
 import type { Handlers } from './handlers.ts';
@@ -13,4 +14,7 @@ export const messageHandlers: Handlers<MessageOperations> = {
     if (content === null) return refused(null, 'the stored message cannot be read');
     return relay(connection, { jid: message.chatId, messageId: message.messageId, content });
   },
+
+  'message.react': async (connection, { id, text }) =>
+    sentMessage(await sendAbout(connection, id, (_, key) => ({ content: { react: { text, key } } }))),
 };
