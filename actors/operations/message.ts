@@ -14,4 +14,6 @@ export interface MessageOperations {
   'message.transmit': { readonly input: { readonly message: Message }; readonly answer: { readonly at: number } };
   /** Reacts to a message, named by any form of its id; an empty text takes the reaction back. Answers with the reaction. */
   'message.react': { readonly input: { readonly id: string; readonly text: string }; readonly answer: Message };
+  /** Replaces the text of an own message. Answers with the edit, which is a message of its own. */
+  'message.edit': { readonly input: { readonly id: string; readonly text: string }; readonly answer: Message };
 }

@@ -33,6 +33,10 @@ interface Reaction {
   readonly reactionMessage: { readonly key: { readonly id: string } };
 }
 
+interface Protocol {
+  readonly protocolMessage: { readonly key: { readonly id: string } };
+}
+
 let scene: Scene;
 let account: Account;
 
@@ -66,6 +70,21 @@ const rows: readonly Row[] = [
     body: () => ({ id: 'NOTHING', text: '👍' }),
     status: 404,
     answer: () => ({ error: 'Message not found' }),
+  },
+  {
+    title: 'an own message',
+    call: 'POST /message/edit',
+    body: ({ own }) => ({ id: `${account.number}:${own}`, text: 'mended' }),
+    answer: ({ own }) => ({ text: 'mended', edited: own, fromMe: true, status: 'Sent' }),
+    phone: ({ text, content }, { own }) => assert.deepEqual([text, (content as Protocol).protocolMessage.key.id], ['mended', own]),
+    event: ({ own }) => ['messages', { edited: own, text: 'mended' }],
+  },
+  {
+    title: "somebody else's message",
+    call: 'POST /message/edit',
+    body: ({ theirs }) => ({ id: theirs, text: 'mended' }),
+    status: 400,
+    answer: () => ({ error: 'only own messages can be edited' }),
   },
 ];
 

@@ -91,4 +91,17 @@ export const messageRoutes: readonly Route[] = [
     run: async ({ gateway, id, body }) =>
       mapResult(await gateway.perform(id, 'message.react', { id: String(body.id), text: body.text }), shown(gateway, id)),
   }),
+  route({
+    on: ['POST /message/edit'],
+    operationId: 'editMessage',
+    credential: 'instance',
+    tag,
+    summary: 'Replace the text of an own message; the answer is the edit, which has an id of its own',
+    body: Type.Object({ id: MessageId, text: Type.String({ minLength: 1, maxLength: 65_536, description: 'The new text' }) }),
+    answer: ref(Message),
+    invalidTexts: { '*': 'Invalid payload' },
+    refusals: { ...platformRefusals, notFound: { example: 'Message not found' } },
+    run: async ({ gateway, id, body }) =>
+      mapResult(await gateway.perform(id, 'message.edit', { id: String(body.id), text: body.text }), shown(gateway, id)),
+  }),
 ];

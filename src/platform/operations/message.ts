@@ -17,4 +17,11 @@ export const messageHandlers: Handlers<MessageOperations> = {
 
   'message.react': async (connection, { id, text }) =>
     sentMessage(await sendAbout(connection, id, (_, key) => ({ content: { react: { text, key } } }))),
+
+  'message.edit': async (connection, { id, text }) =>
+    sentMessage(
+      await sendAbout(connection, id, ({ fromMe }, edit) =>
+        fromMe ? { content: { text, linkPreview: null, edit }, edit: '1' } : 'only own messages can be edited',
+      ),
+    ),
 };
