@@ -16,4 +16,6 @@ export interface MessageOperations {
   'message.react': { readonly input: { readonly id: string; readonly text: string }; readonly answer: Message };
   /** Replaces the text of an own message. Answers with the edit, which is a message of its own. */
   'message.edit': { readonly input: { readonly id: string; readonly text: string }; readonly answer: Message };
+  /** Deletes a message for everybody: an own one, or in a group as its admin. `at`: Unix milliseconds. */
+  'message.delete': { readonly input: { readonly id: string }; readonly answer: { readonly messageId: string; readonly at: number } };
 }

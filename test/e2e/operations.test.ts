@@ -86,6 +86,21 @@ const rows: readonly Row[] = [
     status: 400,
     answer: () => ({ error: 'only own messages can be edited' }),
   },
+  {
+    title: 'an own message',
+    call: 'POST /message/delete',
+    body: ({ own }) => ({ id: own }),
+    answer: ({ own }) => ({ id: own }),
+    phone: ({ kind, content }, { own }) => assert.deepEqual([kind, (content as Protocol).protocolMessage.key.id], ['protocolMessage', own]),
+    event: ({ own }) => ['messages_update', { MessageIDs: [own], Type: 'deleted' }],
+  },
+  {
+    title: "somebody else's message in a direct chat",
+    call: 'POST /message/delete',
+    body: ({ theirs }) => ({ id: theirs }),
+    status: 400,
+    answer: () => ({ error: 'only own messages can be deleted for everybody' }),
+  },
 ];
 
 const picked = (whole: Json | undefined, wanted: Json): Json =>

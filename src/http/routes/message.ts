@@ -104,4 +104,20 @@ export const messageRoutes: readonly Route[] = [
     run: async ({ gateway, id, body }) =>
       mapResult(await gateway.perform(id, 'message.edit', { id: String(body.id), text: body.text }), shown(gateway, id)),
   }),
+  route({
+    on: ['POST /message/delete'],
+    operationId: 'deleteMessage',
+    credential: 'instance',
+    tag,
+    summary: 'Delete a message for everybody: an own one, or in a group as its admin',
+    body: Type.Object({ id: MessageId }),
+    answer: Type.Object({ id: Type.String(), timestamp: Type.String({ format: 'date-time' }) }),
+    invalidTexts: { '*': 'invalid payload' },
+    refusals: { ...platformRefusals, notFound: { example: 'Message not found' } },
+    run: async ({ gateway, id, body }) =>
+      mapResult(await gateway.perform(id, 'message.delete', { id: String(body.id) }), ({ messageId, at }) => ({
+        id: messageId,
+        timestamp: new Date(at).toISOString(),
+      })),
+  }),
 ];

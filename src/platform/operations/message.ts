@@ -1,6 +1,6 @@
 /** Operations on messages. */
 import type { MessageOperations } from '#actors/ports.ts';
-import { refused } from '../outcomes.ts';
+import { answered, refused } from '../outcomes.ts';
 import { sendAbout, sentMessage } from '../outbound/about.ts';
 import { compose, contentOf } from '../outbound/compose.ts';
 import { relay } from '../outbound/relay.ts';
@@ -24,4 +24,12 @@ export const messageHandlers: Handlers<MessageOperations> = {
         fromMe ? { content: { text, linkPreview: null, edit }, edit: '1' } : 'only own messages can be edited',
       ),
     ),
+
+  'message.delete': async (connection, { id }) => {
+    const sent = await sendAbout(connection, id, ({ fromMe, isGroup }, key) => {
+      if (!fromMe && !isGroup) return 'only own messages can be deleted for everybody';
+      return { content: { delete: key }, edit: fromMe ? '7' : '8' };
+    });
+    return sent.ok ? answered({ messageId: sent.value.target.messageId, at: connection.directory.now() }, sent.entries) : sent;
+  },
 };
