@@ -87,7 +87,7 @@ const resting: readonly (readonly [title: string, wanted: 'asleep' | 'online' | 
 
 const calls: readonly (readonly [string, (gateway: RunningGateway) => Promise<Result<unknown>>])[] = [
   ['a connect', (gateway) => gateway.connect('r1', {})],
-  ['a text', (gateway) => gateway.sendText('r1', text(), options)],
+  ['a text', (gateway) => gateway.send('r1', text(), options)],
   ['a reset', (gateway) => gateway.reset('r1')],
 ];
 

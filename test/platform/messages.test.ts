@@ -274,11 +274,11 @@ test('presence: of contacts is an event, own states and read receipts are told',
   const read = await performed('chat.markRead', { chatId, messages: [{ chatId, messageId, sender }] });
   assert.deepEqual(read, { ok: true, value: null, entries: [{ kind: 'chatRead', chatId }] });
   await sandbox.presence(friend, { state: 'recording', to: own });
-  const { chatId, state, recording, fromMe } = await instance.entries.wait(
+  const presence = await instance.entries.wait(
     (entry) => entry.kind === 'news' && entry.news.type === 'presence' && entry.news.presence,
     'presence',
   );
-  assert.deepEqual([chatId, state, recording, fromMe], [friendJid, 'composing', true, false]);
+  assert.deepEqual([presence.chatId, presence.state, presence.recording, presence.fromMe], [friendJid, 'composing', true, false]);
 });
 
 test('another device: what it sends stands in the same chat as sent by the account, not by the API', async () => {
