@@ -83,7 +83,10 @@ test('queue: it holds so many messages, and says so', async () => {
 });
 
 test('queue: a message that waits too long becomes Failed, whether the session comes back or not', async () => {
-  const stage = await staged(['r1'], { queue: { items: 10, age: 5_000 }, reconnect: { min: 60_000, max: 60_000, stable: 1 } });
+  const stage = await staged(['r1'], {
+    queue: { items: 10, age: 5_000 },
+    reconnect: { min: 60_000, max: 60_000, stable: 1, cutEvery: 30_000 },
+  });
   await away(stage);
   await send(stage, 'one');
   await stage.world.time.pass(3_000);
