@@ -1,11 +1,29 @@
 /** Errors with which a port rejects. */
 
-/** The database cannot be reached now. Nothing was stored; trying again later is safe. HTTP answers 503. */
-export class StorageUnavailable extends Error {
+/**
+ * Storage did not do the work now. Doing the same work again later is right: it was not done, or (when the answer was lost) does no harm twice.
+ * HTTP answers 503 with Retry-After, and says which of these it was.
+ */
+export class StorageFailure extends Error {
+  override readonly name: string = 'StorageFailure';
+}
+
+/** The database is away: there is no connection to it, or none that answers. Only this one makes the gateway unready. */
+export class StorageUnavailable extends StorageFailure {
   override readonly name = 'StorageUnavailable';
 }
 
-/** A write carried an epoch that is not the instance's any more: another node owns it. */
+/** The database is there, and stopped a statement that took longer than it may. */
+export class StorageSlow extends StorageFailure {
+  override readonly name = 'StorageSlow';
+}
+
+/** The database is there, and has no room now: every connection for this kind of work is in use, its disk is full, or a conflict came again and again. */
+export class StorageBusy extends StorageFailure {
+  override readonly name = 'StorageBusy';
+}
+
+/** A write carried an epoch that is not the instance's any more: another process owns it, and this one writes nothing more. */
 export class EpochLost extends Error {
   override readonly name = 'EpochLost';
 }

@@ -2,7 +2,7 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
-import { type Reason, type Refusal, StorageUnavailable } from '#actors/gateway.ts';
+import { EpochLost, type Reason, type Refusal, StorageBusy, StorageSlow, StorageUnavailable } from '#actors/gateway.ts';
 import { type InvalidTexts, invalidText } from './invalid-text.ts';
 import type { HttpLog, HttpOptions } from './options.ts';
 import type { RefusalAnswer } from './route.ts';
@@ -88,11 +88,18 @@ const describe = (error: unknown): object => {
   };
 };
 
+/** What a 503 says of storage; null for errors that are not storage's. */
+const storageText = (error: unknown): string | null => {
+  if (error instanceof StorageUnavailable) return refusalTable.unavailable.text;
+  if (error instanceof StorageSlow) return 'the database took too long to answer';
+  if (error instanceof StorageBusy) return 'the database takes no more work now';
+  return error instanceof EpochLost ? 'another gateway has taken over the database' : null;
+};
+
 const sendSurprise = (log: HttpLog, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
   const { config, url: route } = request.routeOptions;
-  if (error instanceof StorageUnavailable) {
-    return sendRefusal(reply, { reason: 'unavailable', message: refusalTable.unavailable.text });
-  }
+  const text = storageText(error);
+  if (text !== null) return sendRefusal(reply, { reason: 'unavailable', message: text });
   log.error({ method: request.method, route, ...describe(error) }, 'http.surprised');
   return reply.code(500).send({ error: config.failureText ?? unexpectedText });
 };

@@ -101,9 +101,20 @@ export const openStorage = async (options: StorageOptions): Promise<Storage> => 
   let tenancy: Tenancy | null = null;
   try {
     const { log, onTaken } = options;
-    if (onTaken) tenancy = await takeTenancy({ url, log, onTaken });
+    const fence = { lost: false };
+    const lose = (): void => {
+      fence.lost = true;
+      onTaken?.();
+    };
+    if (onTaken) tenancy = await takeTenancy({ url, log, onTaken: lose });
     await migrate(url, options.log);
-    database = await openDatabase({ url, log: options.log, ...(options.poolSize === undefined ? {} : { poolSize: options.poolSize }) });
+    await tenancy?.raise();
+    database = await openDatabase({
+      url,
+      log: options.log,
+      fence,
+      ...(options.poolSize === undefined ? {} : { poolSize: options.poolSize }),
+    });
     const storage = storageOf({ database, server, tenancy }, sealer, options.log, options.now ?? Date.now);
     await checkKey(storage.settings, sealer);
     return storage;

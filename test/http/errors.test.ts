@@ -1,7 +1,7 @@
 /** How refusals, failures and broken HTTP are answered. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Refusal } from '#actors/gateway.ts';
+import { EpochLost, type Refusal, StorageBusy, StorageSlow, StorageUnavailable } from '#actors/gateway.ts';
 import { now } from '#test/contract/samples.ts';
 import { storageAway } from '#test/fakes/gateway.ts';
 import { sendRaw } from '#test/support/raw-http.ts';
@@ -82,6 +82,20 @@ for (const [on, payload, text] of surprises) {
     assert.ok(Number(reply.headers['retry-after']) > 0);
   });
 }
+
+for (const [error, text] of [
+  [new StorageUnavailable('57P03'), 'the database is not available now'],
+  [new StorageSlow('57014'), 'the database took too long to answer'],
+  [new StorageBusy('53100'), 'the database takes no more work now'],
+  [new EpochLost('the secret epoch'), 'another gateway has taken over the database'],
+] as const)
+  test(`storage: ${error.name} answers 503 that says so, and when to try again`, async (t) => {
+    const { app, gateway } = await setUp(t);
+    gateway.throwNext = error;
+    const reply = await app.inject(send);
+    assert.deepEqual([reply.statusCode, reply.json()], [503, { error: text }]);
+    assert.ok(Number(reply.headers['retry-after']) > 0);
+  });
 
 test('surprise: GET /webhook has a text of its own', async (t) => {
   const { app, gateway } = await setUp(t);

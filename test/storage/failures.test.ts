@@ -5,14 +5,14 @@ import { openDatabase } from '#src/storage/postgres/database.ts';
 import { explained } from '#src/storage/postgres/failures.ts';
 import { instance, webhook } from '#test/contract/samples.ts';
 import { quietLog, testDatabase } from '#test/support/database.ts';
-import { openNetwork } from '#test/support/network.ts';
+import { testNetwork } from '#test/support/network.ts';
 import { until } from '#test/support/until.ts';
 
 const database = await testDatabase();
 const one = { name: '', text: 'select 1' };
 
 test('failures: a transaction that the server gave up while the process was paused may be tried again', async (t) => {
-  const { url } = await openNetwork(t, database.url);
+  const { url } = await testNetwork(t, database.url);
   const paused = await openDatabase({ url, log: quietLog, poolSize: 1 });
   t.after(() => paused.close());
   let seen: unknown;

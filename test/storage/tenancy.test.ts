@@ -1,12 +1,16 @@
 /** Only one process at a time has a database, whatever happens to its connection. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Runner } from '#src/storage/postgres/database.ts';
 import { takeTenancy } from '#src/storage/postgres/tenancy.ts';
+import { instance, message } from '#test/contract/samples.ts';
 import { quietLog, testDatabase } from '#test/support/database.ts';
-import { openNetwork } from '#test/support/network.ts';
+import { testNetwork } from '#test/support/network.ts';
 import { until } from '#test/support/until.ts';
 
 const database = await testDatabase();
+const storage = await database.storage();
 
 const take = async (t: TestContext, onTaken: () => void = () => undefined, url = database.url) => {
   const tenancy = await takeTenancy({ url, log: quietLog, onTaken, patience: 300, checkInterval: 50 });
@@ -16,7 +20,7 @@ const take = async (t: TestContext, onTaken: () => void = () => undefined, url =
     open = false;
   };
   t.after(close);
-  return close;
+  return { ...tenancy, close };
 };
 
 const held = `from pg_locks where locktype = 'advisory' and granted
@@ -30,8 +34,14 @@ const cutConnections = async (): Promise<readonly number[]> => {
   return cut;
 };
 
+/** Connections that wait for a lock of a row or a table. */
+const waiting = async (): Promise<number> => {
+  const text = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and wait_event <> 'advisory' and datname = current_database()`;
+  return (await database.admin.rows({ name: '', text }, [])).length;
+};
+
 test('tenancy: a second one is refused with a sentence, and gets in when the first one has left', async (t) => {
-  const leave = await take(t);
+  const { close: leave } = await take(t);
   await assert.rejects(take(t), /Another gateway uses this database/);
   await leave();
   await take(t);
@@ -58,7 +68,7 @@ test('tenancy: a connection that was cut is taken up again', async (t) => {
 });
 
 test('tenancy: a connection that only the server still believes in is no other gateway', async (t) => {
-  const network = await openNetwork(t, database.url);
+  const network = await testNetwork(t, database.url);
   let taken = false;
   await take(t, () => (taken = true), network.url);
   const before = await holders();
@@ -69,14 +79,99 @@ test('tenancy: a connection that only the server still believes in is no other g
   await assert.rejects(take(t), /Another gateway/);
 });
 
-test('tenancy: who lost it to another hears of it', async (t) => {
-  const { promise: taken, resolve } = Promise.withResolvers<void>();
-  await take(t, resolve);
-  await database.admin.transaction(async (rival) => {
-    // Whoever stands in line gets it before the one that lost it is back.
+/** A rival gets the lock before the one that lost it is back, since it stands in line. */
+const overtake = async (work: (rival: Runner) => Promise<void>): Promise<void> =>
+  database.admin.transaction(async (rival) => {
     const inLine = rival.rows({ name: '', text: 'select pg_advisory_xact_lock(7110481294)' }, []);
     await cutConnections();
     await inLine;
-    await taken;
+    await work(rival);
   });
+
+const epochs = async (): Promise<readonly number[]> =>
+  (await database.admin.rows<{ epoch: number }>({ name: '', text: 'select epoch from instance order by id' }, [])).map(
+    ({ epoch }) => epoch,
+  );
+
+test('tenancy: who lost it to another that stays hears of it', async (t) => {
+  const { promise: taken, resolve } = Promise.withResolvers<void>();
+  await take(t, resolve);
+  await overtake(() => taken);
+});
+
+test('tenancy: a rival that gives way before it has read anything ends nobody', async (t) => {
+  let taken = false;
+  const { raise } = await take(t, () => (taken = true));
+  await raise();
+  const before = await epochs();
+  await overtake(() => wait(100));
+  await until(async () => (await holders()).length > 0, 'the lock is taken again');
+  await assert.rejects(take(t), /Another gateway/);
+  assert.equal(taken, false);
+  assert.deepEqual(await epochs(), before);
+});
+
+test('tenancy: who lost it to another that has left already hears of it, and leaves the lock to whoever comes', async (t) => {
+  const { promise: taken, resolve } = Promise.withResolvers<void>();
+  const { raise } = await take(t, resolve);
+  await raise();
+  await overtake(
+    async (rival) =>
+      void (await rival.rows({ name: '', text: `update setting set value = value::int + 1 where name = 'tenancy.taken'` }, [])),
+  );
+  await taken;
+  await take(t);
+});
+
+test('tenancy: whoever takes it raises every epoch, after the writes that are under way and before it reads', async (t) => {
+  await (await take(t)).close();
+  for (const id of ['r1', 'r2']) await storage.instances.insert({ ...instance.record, id, token: id });
+  const [low = 0] = await epochs();
+  let raised = false;
+  let raising: Promise<void> = Promise.resolve();
+  const { raise } = await take(t);
+  await database.admin.transaction(async (writer) => {
+    // What a statement of the former owner holds until it is committed.
+    await writer.rows({ name: '', text: 'select id from instance for key share' }, []);
+    raising = raise().then(() => void (raised = true));
+    await until(async () => (await waiting()) > 0, 'it waits');
+    // A change of a record does not wait for commits of its own process, but for the new owner.
+    assert.equal(raised, false);
+  });
+  await raising;
+  assert.deepEqual(await epochs(), [low + 1, low + 1]);
+});
+
+test('tenancy: writes that are on their way when another takes over arrive late and change nothing; then it is over', async (t) => {
+  const network = await testNetwork(t, database.url);
+  const { promise: taken, resolve } = Promise.withResolvers<void>();
+  const first = await database.storage({ databaseUrl: network.url, onTaken: resolve });
+  const record = (await first.instances.all())[0]!;
+  const writes = (name: string) => [
+    first.vault.write(record.id, record.epoch, { keys: [{ type: 'session', id: '1', value: name }] }),
+    first.instances.update(record.id, record.epoch, { name }),
+    first.journal.commit(
+      record,
+      [{ kind: 'message', message: { ...message, messageId: name }, chat: { chatId: 'c' }, unread: true }],
+      () => [],
+    ),
+  ];
+  // Each gets a connection, which it will use again.
+  await Promise.all(writes('early'));
+  network.pause();
+  const late = writes('late').map((write) => assert.rejects(write, { name: 'EpochLost' }));
+  // The server gives up what it hears nothing of; the process behind the network cannot know.
+  await cutConnections();
+  const second = await database.storage({ onTaken: () => undefined });
+  const now = (await second.instances.all()).find(({ id }) => id === record.id)!;
+  assert.deepEqual([now.epoch, now.name], [record.epoch + 1, 'early']);
+  network.resume();
+  await Promise.all(late);
+  await taken;
+  assert.equal((await second.vault.keys(record.id, 'session', ['1'])).get('1'), 'early');
+  assert.equal(await second.messages.byId(record.id, 'late'), null);
+  assert.equal((await second.instances.all()).find(({ id }) => id === record.id)?.name, 'early');
+  for (const work of [() => first.settings.set('late', 'late'), () => first.instances.all()])
+    await assert.rejects(work, { name: 'EpochLost' });
+  await second.vault.write(now.id, now.epoch, { keys: [{ type: 'session', id: '1', value: 'later' }] });
 });

@@ -1,4 +1,7 @@
-/** A network between a client and the test's database server: unlike a local socket it takes what is written to an end that is gone. */
+/**
+ * A network between clients and a database server: unlike a local socket it takes what is written to an end that is gone, and it can hold back what
+ * passes, as a switch that restarts does.
+ */
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 
@@ -7,26 +10,57 @@ export interface Network {
   readonly url: string;
   /** It forgets its connections: the client loses them, the server waits on. */
   forget(): void;
+  /** Nothing passes until `resume`, and nothing is lost: what was sent meanwhile arrives late. */
+  pause(): void;
+  resume(): void;
+  /** Ports from which the server was ever connected to: what it says of a client's address tells who came this way. */
+  readonly ports: ReadonlySet<number>;
+  close(): void;
 }
 
-/** Closed after the test. */
-export const openNetwork = async (t: TestContext, url: string): Promise<Network> => {
-  const { pathname, searchParams } = new URL(url);
+/** `url`: of a server behind a socket in the file system, or behind TCP. */
+export const openNetwork = async (url: string): Promise<Network> => {
+  const { pathname, searchParams, hostname, port, username, password } = new URL(url);
+  const folder = searchParams.get('host');
   const clients = new Set<Socket>();
   const servers = new Set<Socket>();
+  const ports = new Set<number>();
+  const state = { paused: false };
   const relay = createServer((client) => {
-    const server = connect(`${searchParams.get('host')}/.s.PGSQL.5432`);
+    const server = folder === null ? connect(Number(port), hostname) : connect(`${folder}/.s.PGSQL.5432`);
     for (const socket of [client, server]) socket.on('error', () => socket.destroy());
     server.on('close', () => client.end());
+    server.on('connect', () => ports.add(server.localPort ?? 0));
     clients.add(client.on('data', (chunk) => server.write(chunk)));
     servers.add(server.on('data', (chunk) => client.write(chunk)));
+    client.on('close', () => clients.delete(client));
+    server.on('close', () => servers.delete(server));
+    if (state.paused) for (const socket of [client, server]) socket.pause();
   });
   await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
   const forget = (): void => clients.forEach((client) => client.destroy());
-  t.after(() => {
-    forget();
-    for (const server of servers) server.destroy();
-    relay.close();
-  });
-  return { url: `postgresql://postgres@127.0.0.1:${(relay.address() as AddressInfo).port}${pathname}`, forget };
+  const setPaused = (paused: boolean): void => {
+    state.paused = paused;
+    for (const socket of [...clients, ...servers]) socket[paused ? 'pause' : 'resume']();
+  };
+  const user = password === '' ? username || 'postgres' : `${username}:${password}`;
+  return {
+    url: `postgresql://${user}@127.0.0.1:${(relay.address() as AddressInfo).port}${pathname}`,
+    ports,
+    forget,
+    pause: () => setPaused(true),
+    resume: () => setPaused(false),
+    close() {
+      forget();
+      for (const server of servers) server.destroy();
+      relay.close();
+    },
+  };
+};
+
+/** Closed after the test. */
+export const testNetwork = async (t: TestContext, url: string): Promise<Network> => {
+  const network = await openNetwork(url);
+  t.after(() => network.close());
+  return network;
 };

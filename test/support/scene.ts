@@ -36,8 +36,8 @@ export class Scene {
   static async open(env: Readonly<Record<string, string>> = {}): Promise<Scene> {
     const platform = await openPlatform();
     const receiver = await openReceiver();
-    const gateway = new GatewayProcess({ platformUrl: platform.url, env: { ...clock, ...env } });
-    const scene = new Scene(platform, receiver, gateway);
+    const scene = new Scene(platform, receiver, new GatewayProcess({ platformUrl: platform.url, env: { ...clock, ...env } }));
+    const { gateway } = scene;
     try {
       await gateway.start();
       const webhook = { url: receiver.url, events: ['messages', 'connection'] };
@@ -48,6 +48,11 @@ export class Scene {
       await scene.close();
       throw error;
     }
+  }
+
+  /** One more gateway with the same surroundings, not started; it has a folder of its own. */
+  another(env: Readonly<Record<string, string>>): GatewayProcess {
+    return new GatewayProcess({ platformUrl: this.platform.url, env: { ...clock, ...env } });
   }
 
   create(): Promise<Account> {

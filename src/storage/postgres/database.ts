@@ -1,7 +1,7 @@
 /** The connections to PostgreSQL: statements, transactions and units of work, each in bounded time, and whether it is there at all. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { StorageUnavailable, type Log } from '#actors/ports.ts';
+import { EpochLost, StorageUnavailable, type Log } from '#actors/ports.ts';
 import { entities } from '../entities/index.ts';
 import { explained } from './failures.ts';
 import { makeOrm, poolOf, type Client } from './orm.ts';
@@ -34,6 +34,8 @@ export interface DatabaseOptions {
   readonly log: Log;
   readonly poolSize?: number;
   readonly application?: string;
+  /** `lost`: another process has the database, and this one reads and writes nothing more. */
+  readonly fence?: { readonly lost: boolean };
 }
 
 /** Milliseconds; with the limit of connecting it bounds how long anybody waits for a database that is away or hangs. */
@@ -125,8 +127,12 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
   const health = makeHealth(options.log, () => rows({ name: 'probe', text: 'select 1' }, []));
   pool.on('error', () => health.noteDown());
 
+  const checkFence = (): void => {
+    if (options.fence?.lost) throw new EpochLost('another process has the database');
+  };
   const withClient = <T>(work: (client: Client) => Promise<T>): Promise<T> =>
     health.watch(async () => {
+      checkFence();
       const client = await pool.connect();
       try {
         const result = await work(client);
@@ -143,7 +149,11 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
   return {
     rows,
     transaction: (work) => withClient((client) => inTransaction(client, work)),
-    unit: (work) => health.watch(() => work(orm.em.fork())),
+    unit: (work) =>
+      health.watch(async () => {
+        checkFence();
+        return work(orm.em.fork());
+      }),
     healthy: () => health.up,
     async close() {
       health.end();

@@ -13,6 +13,8 @@ export interface Client {
     readonly name?: string;
     readonly text: string;
     readonly values?: readonly unknown[];
+    /** Milliseconds; the pool's own limit when absent. */
+    readonly query_timeout?: number;
   }): Promise<{ readonly rows: readonly unknown[] }>;
   release(broken?: Error): void;
 }

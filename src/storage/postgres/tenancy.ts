@@ -1,4 +1,10 @@
-/** One process serves the sessions of a database: an advisory lock, held by a connection of its own for as long as the process lives. */
+/**
+ * One process serves the sessions of a database: an advisory lock, held by a connection of its own for as long as the process lives.
+ *
+ * The lock alone fences nothing: a process that lost it without noticing goes on writing. So whoever takes it raises the epoch of every instance
+ * before reading anything, and the number of takings with it. A process that lost the lock and got it back looks at that number: when it is still
+ * its own, nobody has read or written anything meanwhile.
+ */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { StorageUnavailable, type Log } from '#actors/ports.ts';
@@ -6,16 +12,22 @@ import { explained } from './failures.ts';
 import { makeOrm, poolOf, type Client, type Pool } from './orm.ts';
 
 export interface Tenancy {
+  /**
+   * Raises the epoch of every instance, over the connection that has the lock; call it once the tables exist and before anything is read. Waits
+   * for writes that are under way under an older epoch. Rejects when the lock was lost.
+   */
+  raise(): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface TenancyOptions {
   readonly url: string;
   readonly log: Log;
-  /** The connection was lost, and another process had the lock before it was back. */
+  /** The connection was lost, and another process has the lock, or had it before it was back. Called once. */
   onTaken(): void;
-  /** Milliseconds. */
+  /** Milliseconds in which a rival may give way. */
   readonly patience?: number;
+  /** Milliseconds. */
   readonly checkInterval?: number;
 }
 
@@ -40,6 +52,24 @@ const holders = {
       and objsubid = 1 and (classid::bigint << 32 | objid::bigint) = ${key}`,
 };
 
+const raised = 'tenancy.taken';
+
+/**
+ * Three statements, sent as one, are one transaction. Locked in the order of ids and `for update`, which waits for the writes of an older epoch: see
+ * `ownership.ts`. The number of takings comes first, so that an instance which is inserted meanwhile is seen by the second statement.
+ */
+const raise = {
+  name: '',
+  text: `insert into setting (name, value) values ('${raised}', '1') on conflict (name) do update set value = (setting.value::bigint + 1)::text;
+    with held as (select id from instance order by id for update)
+      update instance set epoch = epoch + 1 from held where instance.id = held.id;
+    select value from setting where name = '${raised}'`,
+  // Longer than a statement of the former owner, or a transaction whose owner fell silent, is left alone by the server.
+  query_timeout: 30_000,
+};
+
+const takings = { name: 'tenancy-taken', text: `select value from setting where name = '${raised}'` };
+
 /** A predecessor that was killed holds the lock until the server notices, which takes moments. */
 const usualPatience = 5_000;
 const usualInterval = 5_000;
@@ -54,36 +84,52 @@ const driverOptions = {
   options: '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3',
 };
 
-/** Whose the lock is; nobody's for some moments while a lost connection of ours ends. */
-type Holder = 'us' | 'nobody' | 'another';
-type Ask = () => Promise<Holder>;
+/**
+ * Whose the database is. A `rival` has the lock and has raised no epoch so far: it may give way, or die, without having read anything. `nobody`: for
+ * some moments, while a lost connection of ours ends.
+ */
+type Holder = 'us' | 'nobody' | 'rival' | 'another';
 
-/** A holder whose name is not known (`own` is null) has just left. */
-const ask = async (client: Client, values: readonly [name: string]): Promise<Holder> => {
+/** The connection of a process, and which taking of the database is its own; null before it has raised the epochs. */
+interface Post {
+  readonly pool: Pool;
+  /** By this name a process knows its connections again. */
+  readonly name: string;
+  taking: string | null;
+}
+
+/**
+ * A holder whose name is not known (`own` is null) has just left. Whether somebody took the database meanwhile is asked in a statement of its own:
+ * the one that gets the lock may have begun before that.
+ */
+const ask = async (client: Client, { name, taking }: Post): Promise<Holder> => {
+  const values = [name];
   const [answer] = (await client.query({ ...lock, values })).rows as readonly { readonly ours: boolean }[];
+  if (taking !== null) {
+    const [last] = (await client.query(takings)).rows as readonly { readonly value: string }[];
+    if (last?.value !== taking) return 'another';
+  }
   if (answer?.ours) return 'us';
   const found = (await client.query({ ...holders, values })).rows as readonly { readonly own: boolean | null }[];
-  return found.some(({ own }) => own === false) ? 'another' : 'nobody';
+  return found.some(({ own }) => own === false) ? 'rival' : 'nobody';
 };
 
-const askerOf = (pool: Pool): Ask => {
-  // By this name a process knows its connections again.
-  const name = `dormouse ${randomUUID()}`;
-  return async () => {
-    const client = await pool.connect();
-    try {
-      const holder = await ask(client, [name]);
-      client.release();
-      return holder;
-    } catch (error) {
-      client.release(error as Error);
-      throw error;
-    }
-  };
+const withClient = async <T>({ pool }: Post, work: (client: Client) => Promise<T>): Promise<T> => {
+  const client = await pool.connect();
+  try {
+    const result = await work(client);
+    client.release();
+    return result;
+  } catch (error) {
+    client.release(error as Error);
+    throw error;
+  }
 };
 
-const acquire = async (holder: Ask, patience: number): Promise<void> => {
-  for (const deadline = Date.now() + patience; (await holder()) !== 'us'; await wait(pause)) {
+const holder = (post: Post): Promise<Holder> => withClient(post, (client) => ask(client, post));
+
+const acquire = async (post: Post, patience: number): Promise<void> => {
+  for (const deadline = Date.now() + patience; (await holder(post)) !== 'us'; await wait(pause)) {
     if (Date.now() < deadline) continue;
     throw new Error(
       'Another gateway uses this database, and only one may: stop it, or give this one a DATA_DIR or DATABASE_URL of its own.',
@@ -91,26 +137,39 @@ const acquire = async (holder: Ask, patience: number): Promise<void> => {
   }
 };
 
+/** Answers which taking of the database this is. A connection that is lost after its question has raised nothing, or nobody has used it. */
+const raiseEpochs = (post: Post): Promise<string> =>
+  withClient(post, async (client) => {
+    if ((await ask(client, post)) !== 'us') throw new Error('Another gateway has just taken this database.');
+    const results = (await client.query(raise)) as unknown as readonly { readonly rows: readonly { readonly value: string }[] }[];
+    return results.at(-1)?.rows[0]?.value ?? '';
+  });
+
 /**
  * Asks again now and then, and at once when the connection is lost, so that the lock is taken up before anybody else has started. A database
  * that is away has given it to nobody.
  */
-const watch = (pool: Pool, holder: Ask, { log, onTaken, checkInterval = usualInterval }: TenancyOptions): (() => void) => {
-  const state: { ended: boolean; timer?: NodeJS.Timeout } = { ended: false };
+const watch = (post: Post, { log, onTaken, patience = usualPatience, checkInterval = usualInterval }: TenancyOptions): (() => void) => {
+  const state: { ended: boolean; timer?: NodeJS.Timeout; rivalSince: number } = { ended: false, rivalSince: Infinity };
   const later = (ms: number): void => {
     clearTimeout(state.timer);
     if (!state.ended) state.timer = setTimeout(() => void check(), ms).unref();
   };
   const check = async (): Promise<void> => {
-    const found = await holder().catch((error: unknown): Holder => {
+    const found = await holder(post).catch((error: unknown): Holder => {
       if (!(explained(error) instanceof StorageUnavailable)) log.error({ error }, 'storage.tenancyUnknown');
       return 'nobody';
     });
-    if (found !== 'another' || state.ended) return later(found === 'us' ? checkInterval : pause);
+    state.rivalSince = found === 'rival' ? Math.min(state.rivalSince, Date.now()) : Infinity;
+    const taken = found === 'another' || Date.now() - state.rivalSince >= patience;
+    if (!taken || state.ended) return later(found === 'us' ? checkInterval : pause);
+    state.ended = true;
     log.error({}, 'storage.taken');
+    // The lock may have come back to us, and is the other's.
+    await post.pool.end();
     onTaken();
   };
-  pool.on('error', () => later(pause));
+  post.pool.on('error', () => later(pause));
   later(checkInterval);
   return () => {
     state.ended = true;
@@ -121,18 +180,25 @@ const watch = (pool: Pool, holder: Ask, { log, onTaken, checkInterval = usualInt
 /** Rejects with a sentence for the operator when another process has the database. */
 export const takeTenancy = async (options: TenancyOptions): Promise<Tenancy> => {
   const pool = await poolOf(await makeOrm(options.url, options.log, driverOptions));
-  const holder = askerOf(pool);
+  const post: Post = { pool, name: `dormouse ${randomUUID()}`, taking: null };
   try {
-    await acquire(holder, options.patience ?? usualPatience);
+    await acquire(post, options.patience ?? usualPatience);
   } catch (error) {
     await pool.end();
     throw explained(error);
   }
-  const unwatch = watch(pool, holder, options);
+  const unwatch = watch(post, options);
   return {
+    async raise() {
+      try {
+        post.taking = await raiseEpochs(post);
+      } catch (error) {
+        throw explained(error);
+      }
+    },
     async close() {
       unwatch();
-      await pool.end();
+      if (!pool.ending) await pool.end();
     },
   };
 };

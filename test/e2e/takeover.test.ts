@@ -1,0 +1,126 @@
+/**
+ * A gateway loses its database without noticing, and another one takes it over: not a key, a record, a message or a delivery is written by the
+ * first one after the second one began, the first one ends by itself, and nothing that anybody was promised is lost.
+ */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { openDatabase, type Database } from '#src/storage/postgres/database.ts';
+import { Account } from '#test/support/account.ts';
+import { quietLog } from '#test/support/database.ts';
+import { ExternalServer } from '#test/support/external-server.ts';
+import type { GatewayProcess } from '#test/support/gateway.ts';
+import { openNetwork, type Network } from '#test/support/network.ts';
+import { contact, Scene } from '#test/support/scene.ts';
+import { startTraffic, steady } from '#test/support/traffic.ts';
+import { until } from '#test/support/until.ts';
+
+/** The machine may be busy with other tests. */
+const patience = 60_000;
+const common = { ENCRYPTION_KEY: 'ab'.repeat(32), LOG_LEVEL: 'warn' };
+
+let server: ExternalServer;
+let network: Network;
+let scene: Scene;
+let admin: Database;
+before(async () => {
+  server = await ExternalServer.open();
+  network = await openNetwork(server.url);
+  scene = await Scene.open({ ...common, DATABASE_URL: network.url });
+  admin = await openDatabase({ url: server.url, log: quietLog, poolSize: 1, application: 'test' });
+  await watchWrites();
+});
+after(async () => {
+  await admin?.close();
+  await scene?.close();
+  network?.close();
+  await server?.close();
+});
+
+const run = <T>(text: string): Promise<readonly T[]> => admin.rows<T>({ name: '', text }, []);
+
+const watched = ['instance', 'credential', 'signal_key', 'inbound', 'message', 'chat', 'outbox', 'archive'];
+
+/** Notes every row that anybody writes, with the port that the writer came from. */
+const watchWrites = async (): Promise<void> => {
+  await run('create table written (seq bigserial, port int, what text, epoch int)');
+  await run(`create function note_write() returns trigger language plpgsql as $$ begin
+    insert into written (port, what, epoch)
+      values (inet_client_port(), tg_table_name, case when tg_op = 'UPDATE' then (to_jsonb(new)->>'epoch')::int - (to_jsonb(old)->>'epoch')::int end);
+    return null;
+  end $$`);
+  for (const table of watched)
+    await run(`create trigger note_write after insert or update or delete on ${table} for each row execute function note_write()`);
+};
+
+interface Written {
+  readonly seq: number;
+  readonly port: number;
+  readonly what: string;
+  readonly epoch: number | null;
+}
+
+/** What came over the network after the last one who raised an epoch did so. */
+const writtenLate = async (): Promise<readonly string[]> => {
+  const rows = await run<Written>('select seq::float8 as seq, port, what, epoch from written order by written.seq');
+  const began = rows.findLastIndex(({ epoch }) => epoch === 1);
+  assert.ok(began > 0, 'somebody raised an epoch');
+  assert.ok(
+    rows.slice(0, began).some(({ port, what }) => what === 'signal_key' && network.ports.has(port)),
+    'the first one wrote keys before',
+  );
+  assert.ok(
+    rows.slice(began).some(({ port, what }) => what === 'signal_key' && !network.ports.has(port)),
+    'the second one wrote keys after',
+  );
+  return rows.slice(began + 1).flatMap(({ port, what, seq }) => (network.ports.has(port) ? [`${what} at ${seq}`] : []));
+};
+
+/** The server gives the tenant up, as it does when it hears nothing of its machine for half a minute. */
+const giveUpTenant = async (): Promise<void> => {
+  const ended = await run(`select pg_terminate_backend(pid) from pg_locks
+    where locktype = 'advisory' and granted and (classid::bigint << 32 | objid::bigint) = 7110481294`);
+  assert.equal(ended.length, 1);
+};
+
+/** How a first gateway is held up, and how it comes to itself again. */
+const holdUps: readonly (readonly [title: string, hold: (first: GatewayProcess) => void, release: (first: GatewayProcess) => void])[] = [
+  ['its network is paused', () => network.pause(), () => network.resume()],
+  ['its process is paused', (first) => first.signal('SIGSTOP'), (first) => first.signal('SIGCONT')],
+];
+
+for (const [index, [title, hold, release]] of holdUps.entries())
+  test(`takeover: ${title}, and goes on when another gateway has the database`, async () => {
+    const first = scene.gateway;
+    if (index > 0) await first.start();
+    const account = await scene.paired();
+    await scene.works(account);
+    const flow = startTraffic(scene, account, steady);
+    await until(() => flow.answered.size >= 20 && flow.written.length >= 20, 'texts flow', patience);
+    hold(first);
+    await giveUpTenant();
+    const second = scene.another({ ...common, DATABASE_URL: server.url });
+    try {
+      await second.start();
+      const heir = Account.of(second, account.number, account.token);
+      await heir.reaches('connected', patience);
+      await scene.works(heir);
+      release(first);
+      assert.equal(await first.endsWithin(20_000), 0, first.printed);
+      await flow.stop();
+      assert.match(first.printed, /storage\.taken/);
+      assert.doesNotMatch(first.printed, /unhandledRejection|rashed|surprised/);
+      assert.deepEqual(await writtenLate(), []);
+      await scene.stored(heir, [...flow.answered.values(), ...flow.written], patience);
+      await scene.told(flow.written, patience);
+      await until(
+        () => [...flow.answered.keys()].every((text) => scene.readBy(contact).has(text)),
+        'the contact reads every text',
+        patience,
+      );
+      await scene.works(heir);
+      assert.equal(scene.platform.sandbox.stats().messages.undecryptable, 0);
+      assert.equal(await second.end('SIGTERM'), 0, second.printed);
+    } finally {
+      await second.close();
+    }
+  });
