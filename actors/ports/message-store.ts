@@ -4,6 +4,7 @@ import type { Chat, InstanceId, Message, ReadKey } from '../model.ts';
 export interface MessageQuery {
   /** Short id, platform id, or `<owner>:<either>`. */
   readonly id?: string;
+  /** In any form in which the interface gives ids of chats back: number, jid, LID, with a device, behind `<owner>:`. */
   readonly chatId?: string;
   readonly trackSource?: string;
   readonly trackId?: string;
@@ -43,6 +44,7 @@ export interface ChatQuery {
 
 export interface ChatStore {
   find(instance: InstanceId, query: ChatQuery): Promise<{ readonly chats: readonly Chat[]; readonly total: number }>;
+  /** By any name that `MessageQuery.chatId` may have. */
   get(instance: InstanceId, chatId: string): Promise<Chat | null>;
   /** Counts over all chats of the instance, for `totalChatsStats`. */
   stats(instance: InstanceId): Promise<Readonly<Record<string, number>>>;

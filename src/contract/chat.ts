@@ -2,10 +2,7 @@
 import type { Chat } from '#actors/model.ts';
 
 import { chatFields, emptyValueOf, type ChatKey } from './chat-fields.ts';
-
-/** `<owner>:<number>`; the number of a group is its id without the suffix. */
-export const fastChatId = (owner: string, chatId: string): string =>
-  `${owner}:${chatId.slice(0, (chatId.indexOf('@') + 1 || Infinity) - 1)}`;
+import { fastChatId } from './chat-id.ts';
 
 const fields = Object.entries(chatFields);
 const columns: readonly (readonly [name: string, key: ChatKey])[] = fields.flatMap(([name, { key }]) =>
@@ -45,9 +42,3 @@ export const contactView = (chat: Pick<Chat, 'chatId' | 'chatLid' | 'phone' | 'c
   contact_name: chat.contactName,
   wa_name: chat.pushName,
 });
-
-/** The full id of a chat that a client names by number or by full id: digits get the suffix of contacts. */
-export const chatIdOf = (name: string): string => {
-  const id = name.trim().replace(/@c\.us$/, '@s.whatsapp.net');
-  return /^\+?[\d\s().-]+$/.test(id) ? `${id.replaceAll(/\D/g, '')}@s.whatsapp.net` : id;
-};

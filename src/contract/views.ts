@@ -1,6 +1,7 @@
 /** The border vocabulary in one place: records of the gateway in, objects with the interface's spellings out. Pure functions. */
 export { chatFields, chatColumns, emptyChat, type ChatField, type FieldType } from './chat-fields.ts';
-export { chatIdOf, chatLabelsView, chatView, contactView, fastChatId } from './chat.ts';
+export { chatIdsOf, fastChatId, isWholeChatId } from './chat-id.ts';
+export { chatLabelsView, chatView, contactView } from './chat.ts';
 export { envelopeView } from './envelope.ts';
 export { groupView, memberView } from './group.ts';
 export { historyView } from './history.ts';

@@ -2,6 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Log, SettingStore, Stores } from '#actors/ports.ts';
 import type { Vault } from '#src/platform/vault.ts';
+import { createChatCounts } from './journal/chat-counts.ts';
 import { makeChatStore } from './stores/chats.ts';
 import { isInUse, openDatabase, type Database } from './postgres/database.ts';
 import { makeDeliveryStore } from './stores/deliveries.ts';
@@ -70,6 +71,7 @@ interface Base {
 
 const storageOf = ({ database, server, tenancy }: Base, sealer: Sealer, log: Log, now: () => number): Storage => {
   const chance = { chatId: () => `r${randomBytes(7).toString('hex')}`, eventId: () => randomUUID() };
+  const counts = createChatCounts(now);
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
     await database.close();
@@ -79,9 +81,9 @@ const storageOf = ({ database, server, tenancy }: Base, sealer: Sealer, log: Log
   return {
     instances: makeInstanceStore(database, sealer, now),
     webhooks: makeWebhookStore(database, sealer),
-    journal: makeJournal(database, chance, now),
+    journal: makeJournal(database, chance, now, counts),
     messages: makeMessageStore(database),
-    chats: makeChatStore(database),
+    chats: makeChatStore(database, counts),
     outbox: makeOutboxStore(database),
     deliveries: makeDeliveryStore(database),
     settings: makeSettingStore(database),

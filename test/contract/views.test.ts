@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   chatFields,
-  chatIdOf,
   chatView,
   deliveryErrorView,
   eventMessageView,
@@ -100,13 +99,3 @@ test('chatFields: every field of the table is what the view shows', () => {
 test('deliveryErrorView: leaves the status out when the receiver gave none', () => {
   assert.ok(!('status_code' in deliveryErrorView({ ...deliveryError, statusCode: null })));
 });
-
-const chatNamings: readonly (readonly [given: string, id: string])[] = [
-  ['5511999999999', '5511999999999@s.whatsapp.net'],
-  [' +55 (11) 99999-9999 ', '5511999999999@s.whatsapp.net'],
-  ['5511999999999@c.us', '5511999999999@s.whatsapp.net'],
-  ['120363041234567890@g.us', '120363041234567890@g.us'],
-  ['1000000001@lid', '1000000001@lid'],
-];
-
-for (const [given, id] of chatNamings) test(`chatIdOf: ${given} names ${id}`, () => assert.equal(chatIdOf(given), id));

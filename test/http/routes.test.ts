@@ -133,7 +133,7 @@ test('POST /instance/connect: reads the digits of a punctuated number', async (t
   ]);
 });
 
-test('POST /message/find: accepts short names of chats, and never gives more than the documented maximum', async (t) => {
+test('POST /message/find: hands ids over as they were written, and never gives more than the documented maximum', async (t) => {
   const { app, gateway } = await setUp(t);
   for (const payload of [
     { chatid: '5511999999999', limit: 1e6 },
@@ -142,7 +142,7 @@ test('POST /message/find: accepts short names of chats, and never gives more tha
     await app.inject({ method: 'POST', url: '/message/find', headers: asInstance, payload });
   }
   assert.deepEqual(gateway.messageQueries, [
-    { chatId: '5511999999999@s.whatsapp.net', limit: 1000, offset: 0 },
+    { chatId: '5511999999999', limit: 1000, offset: 0 },
     { id: `${owner}:3EB0`, limit: 100, offset: 20 },
   ]);
 });

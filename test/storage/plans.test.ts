@@ -142,9 +142,14 @@ for (const [when, prepare] of [
   });
 }
 
-test('plans: the newest messages are read in the order of an index, without sorting all', async () => {
+test('plans: the newest messages are read in the order of an index, as far as the page goes', async () => {
   for (const asked of [[], ['chatId']] as const) {
-    const kinds = (await planOf(findStatement(asked))).map((node) => node['Node Type']);
-    assert.ok(kinds.includes('Index Scan') && !kinds.includes('Sort'), kinds.join(', '));
+    const nodes = await planOf(findStatement(asked));
+    const scans = nodes.filter((node) => node['Relation Name'] === 'message');
+    const limited = nodes.filter((node) => node['Node Type'] === 'Limit').flatMap(({ Plans }) => Plans ?? []);
+    assert.ok(
+      scans.every((scan) => scan['Node Type'] === 'Index Scan' && limited.includes(scan)),
+      nodes.map((node) => node['Node Type']).join(', '),
+    );
   }
 });

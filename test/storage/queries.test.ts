@@ -31,8 +31,15 @@ await storage.journal.commit({ id: 'rother', owner, epoch: 1 }, messages.map(ent
 
 // Everything is stored before the first test is declared: the runner may end between two tests while a file still waits.
 const chats: readonly ChatPatch[] = [
-  { chatId: '1@s.whatsapp.net', name: 'Ana 100%', unreadCount: 3, labels: ['7', 'vip'], lastMessageTimestamp: 300, archived: true },
-  { chatId: '2@s.whatsapp.net', name: 'ana_b', unreadCount: 0, labels: ['17'], lastMessageTimestamp: 100 },
+  {
+    chatId: '1@s.whatsapp.net',
+    name: 'Ana 100%',
+    unreadCount: 3,
+    labels: [`${owner}:7`, `${owner}:20`],
+    lastMessageTimestamp: 300,
+    archived: true,
+  },
+  { chatId: '2@s.whatsapp.net', name: 'ana_b', unreadCount: 0, labels: [`${owner}:17`], lastMessageTimestamp: 100 },
   { chatId: '3@g.us', name: 'Bruno', unreadCount: 12, lastMessageTimestamp: 200, groupAdmin: true },
 ];
 const chatInstance = { id: 'rchats', owner, epoch: 1 };
@@ -42,8 +49,63 @@ await storage.journal.commit(
   chats.map((chat): Entry => ({ kind: 'chat', chat, create: true })),
   () => [],
 );
-const extra = { lead_name: 'Silva', lead_tags: ['hot', 'new'], lead_isTicketOpen: true, lead_kanbanOrder: 5 };
+const extra = { lead_name: 'Silva', lead_tags: ['hot', 'new', 'by:mail'], lead_isTicketOpen: true, lead_kanbanOrder: 5 };
 await database.admin.rows({ name: '', text: `update chat set extra = $1 where chat_id = '1@s.whatsapp.net'` }, [JSON.stringify(extra)]);
+
+// Two people: the number of one became known when messages stood under the LID already, that of the other was known from the beginning.
+const people = { id: 'rpeople', owner, epoch: 1 };
+await storage.instances.insert({ ...instance.record, id: people.id, token: 'people' });
+const [late, early] = ['5511999990001', '5511999990002'];
+const parts: readonly (readonly [id: string, chatId: string, chatLid: string, at: number])[] = [
+  ['l1', '100000000000001@lid', '', 1],
+  ['l2', `${late}@s.whatsapp.net`, '100000000000001@lid', 2],
+  ['l3', '100000000000001@lid', '', 3],
+  ['e1', `${early}@s.whatsapp.net`, '100000000000002@lid', 4],
+  ['g1', '120363000000000009@g.us', '', 5],
+];
+await storage.journal.commit(
+  people,
+  parts.map(([messageId, chatId, chatLid, at]): Entry => {
+    const message = { ...sample, messageId, chatId, chatLid, timestamp: at };
+    return { kind: 'message', message, chat: { chatId, ...(chatLid === '' ? {} : { chatLid }) }, unread: true };
+  }),
+  () => [],
+);
+
+const named: readonly (readonly [name: string, messages: string, chat: string])[] = [
+  [late, 'l3 l2 l1', `${late}@s.whatsapp.net`],
+  ['100000000000001@lid', 'l3 l2 l1', '100000000000001@lid'],
+  [early, 'e1', `${early}@s.whatsapp.net`],
+  [`${early}@s.whatsapp.net`, 'e1', `${early}@s.whatsapp.net`],
+  [`${early}@c.us`, 'e1', `${early}@s.whatsapp.net`],
+  [`${early}:57@s.whatsapp.net`, 'e1', `${early}@s.whatsapp.net`],
+  ['100000000000002@lid', 'e1', `${early}@s.whatsapp.net`],
+  ['100000000000002:12@lid', 'e1', `${early}@s.whatsapp.net`],
+  [`${owner}:${early}`, 'e1', `${early}@s.whatsapp.net`],
+  [`${owner}:100000000000002`, 'e1', `${early}@s.whatsapp.net`],
+  [`${owner}:100000000000002@lid`, 'e1', `${early}@s.whatsapp.net`],
+  ['120363000000000009@g.us', 'g1', '120363000000000009@g.us'],
+  [`${owner}:120363000000000009`, 'g1', '120363000000000009@g.us'],
+];
+for (const [name, expected, chatId] of named)
+  test(`messages and chats: ${name} names one chat, by whichever address it is kept`, async () => {
+    const page = await storage.messages.find(people.id, { chatId: name, limit: 10, offset: 0 });
+    assert.equal(page.messages.map(({ messageId }) => messageId).join(' '), expected);
+    assert.equal((await storage.messages.unread(people.id, name, 10)).map(({ messageId }) => messageId).join(' '), expected);
+    assert.equal((await storage.chats.get(people.id, name))?.chatId, chatId);
+    if (!/[@:]/.test(name)) return;
+    for (const field of ['wa_chatid', 'wa_fastid', 'wa_chatlid']) {
+      const filters = [{ field, operator: '~', value: name } as const];
+      const { chats: found, total } = await storage.chats.find(people.id, { filters, any: false, sort: null, limit: 10, offset: 0 });
+      assert.ok(found.some((chat) => chat.chatId === chatId) && total === (expected.includes('l') ? 2 : 1), `${field}: ${total}`);
+    }
+  });
+
+test('messages: pages over both addresses of a chat follow one another', async () => {
+  const pages = [0, 1, 2, 3].map((offset) => storage.messages.find(people.id, { chatId: late, limit: 1, offset }));
+  const ids = (await Promise.all(pages)).map(({ messages: [one], more }) => `${one?.messageId}${more ? '+' : ''}`);
+  assert.deepEqual(ids, ['l3+', 'l2+', 'l1', 'undefined']);
+});
 
 const found = async (query: object): Promise<string> => {
   const page = await storage.messages.find(id, { limit: 100, offset: 0, ...query });
@@ -134,9 +196,17 @@ const filtered: readonly (readonly [string, readonly ChatFilter[], object, strin
   ['boolean', [filter('wa_archived', '=', true)], {}, '1/1'],
   ['boolean as text', [filter('wa_archived', '=', 'false')], {}, '32/2'],
   ['boolean differs', [filter('wa_isGroup', '!=', 'true')], {}, '12/2'],
-  ['list contains part of an element', [filter('wa_label', '~', '7')], {}, '12/2'],
-  ['list has an element', [filter('wa_label', '=', '7')], {}, '1/1'],
-  ['list has not', [filter('wa_label', '!=', '7')], {}, '32/2'],
+  ['list contains part of an entry', [filter('wa_label', '~', '7')], {}, '12/2'],
+  ['list has an entry', [filter('lead_tags', '=', 'new')], {}, '1/1'],
+  ['list has no entry of which this is a part', [filter('lead_tags', '=', 'ne')], {}, '/0'],
+  ['list has no such entry', [filter('lead_tags', '!=', 'new')], {}, '32/2'],
+  ['an entry of a tag is not taken apart', [filter('lead_tags', '=', 'mail')], {}, '/0'],
+  ['label by its bare id', [filter('wa_label', '=', '7')], {}, '1/1'],
+  ['label by its full id', [filter('wa_label', '=', `${owner}:17`)], {}, '2/1'],
+  ['label of another account', [filter('wa_label', '=', '551100:7')], {}, '/0'],
+  ['label that no chat has, though one begins like it', [filter('wa_label', '=', '1')], {}, '/0'],
+  ['label by no part of its owner', [filter('wa_label', '=', owner)], {}, '/0'],
+  ['label not there', [filter('wa_label', '!=', '7')], {}, '32/2'],
   ['lead text', [filter('lead_name', '~', 'silv')], {}, '1/1'],
   ['lead text absent counts as empty', [filter('lead_name', '=', '')], {}, '32/2'],
   ['lead list', [filter('lead_tags', '=', 'hot')], {}, '1/1'],

@@ -10,7 +10,7 @@ type Body = Readonly<Record<string, string | number | boolean | undefined>>;
 type Operator = ChatFilter['operator'];
 
 /** Those of two characters first: `>=` begins with `>`. */
-const prefixes: readonly Operator[] = ['!~', '!=', '>=', '<=', '~', '>', '<'];
+const prefixes: readonly Operator[] = ['!~', '!=', '>=', '<=', '~', '=', '>', '<'];
 
 /** Two fields are made of others on the way out; storage knows how. */
 const filterable: Readonly<Record<string, ChatField>> = {
@@ -19,12 +19,12 @@ const filterable: Readonly<Record<string, ChatField>> = {
   owner: { type: 'text', key: null },
 };
 
-/** Without an operator: contains for texts and lists, equality for the rest (behaviour.md). */
-const usualOperator: Readonly<Record<FieldType, Operator>> = { text: '~', list: '~', number: '=', boolean: '=' };
+/** Without an operator: contains for texts, a whole entry for lists, equality for the rest (behaviour.md). */
+const usualOperator: Readonly<Record<FieldType, Operator>> = { text: '~', list: '=', number: '=', boolean: '=' };
 
 const allowed: Readonly<Record<FieldType, readonly Operator[]>> = {
   text: prefixes,
-  list: ['~', '!~', '!='],
+  list: ['~', '!~', '=', '!='],
   number: ['=', '!=', '>=', '<=', '>', '<'],
   boolean: ['=', '!='],
 };

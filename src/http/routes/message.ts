@@ -1,7 +1,7 @@
 /** Messages that are stored, and those that wait. */
 import { type Static, Type } from 'typebox';
 import type { Gateway, InstanceId, Message as Stored, MessageQuery } from '#actors/gateway.ts';
-import { chatIdOf, messageView } from '#src/contract/views.ts';
+import { messageView } from '#src/contract/views.ts';
 import { done, mapResult } from '../outcome.ts';
 import { platformRefusals, type Route, route } from '../route.ts';
 import { LooseText, optional, ref, Text } from '../schemas/common.ts';
@@ -13,7 +13,7 @@ const tag = 'message';
 /** An empty text filters as little as none. */
 const queryOf = (body: Static<typeof FindMessagesBody>): MessageQuery => ({
   ...(body.id ? { id: String(body.id) } : {}),
-  ...(body.chatid ? { chatId: chatIdOf(String(body.chatid)) } : {}),
+  ...(body.chatid ? { chatId: String(body.chatid) } : {}),
   ...(body.track_source ? { trackSource: body.track_source } : {}),
   ...(body.track_id ? { trackId: String(body.track_id) } : {}),
   limit: pageSize(body.limit ?? 0, messagePage),

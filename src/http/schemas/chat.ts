@@ -44,7 +44,7 @@ const plainChat = {
 
 export const Chat = Type.Unsafe<ReturnType<typeof chatView>>({ ...ChatShape, examples: [{ ...plainChat, ...chatExample }] });
 
-const scalar = 'one value, with or without an operator (~ !~ != >= > <= <) before it';
+const scalar = 'one value, with or without an operator (~ !~ = != >= > <= <) before it';
 
 const filter = (type: readonly string[]) =>
   optional(Type.Unsafe<string | number | boolean>({ type, maxLength: 1000, description: scalar }));

@@ -10,7 +10,7 @@ import { fromFirstState } from './from-history.ts';
 import { bare, isLid, isPerson } from '../jid.ts';
 import { createStorageRetry } from '../storage-retry.ts';
 import { readVote, votedPoll } from './polls.ts';
-import { createLruMap } from '../lru-map.ts';
+import { createLruMap } from '#src/lru-map.ts';
 
 export interface EventPipelineOptions {
   readonly instance: string;

@@ -13,7 +13,7 @@ import { createKeyWriter, type KeyWriter } from './key-writer.ts';
 import { createStorageRetry, type StorageRetry } from '../storage-retry.ts';
 import { type FreshPreKeys, makeCredentials } from './pairing-keys.ts';
 import { plainType, type RatchetHost, type Step } from './ratchets.ts';
-import { createLruMap } from '../lru-map.ts';
+import { createLruMap } from '#src/lru-map.ts';
 import { runId, type RunNote, Runs, runType } from './unclean-runs.ts';
 import { CorruptCredentials, type Vault } from '../vault.ts';
 

@@ -24,5 +24,8 @@ export const ChatEntity = defineEntity({
     ...fields,
     extra: p.json<Readonly<Record<string, unknown>>>(),
   },
-  indexes: [{ name: 'chat_by_time', properties: ['instance', 'lastMessageTimestamp', 'chatId'] }],
+  indexes: [
+    { name: 'chat_by_time', properties: ['instance', 'lastMessageTimestamp', 'chatId'] },
+    { name: 'chat_by_lid', expression: `create index "chat_by_lid" on "chat" ("instance_id", "chat_lid") where chat_lid <> ''` },
+  ],
 });

@@ -2,6 +2,7 @@
 import { createKeyedMutex } from '#actors/keyed-mutex.ts';
 import type { Chat, Delivery, Entry, GatewayEvent } from '#actors/model.ts';
 import type { Committed, Journal } from '#actors/ports.ts';
+import type { ChatCounts } from './chat-counts.ts';
 import { concernedBy } from './concerned.ts';
 import {
   chatChangeRows,
@@ -194,10 +195,14 @@ const writeOutcome = async (
 
 const nothing: Committed = { events: [], deliveries: [] };
 
-export const makeJournal = (database: Database, chance: JournalChance, now: () => number): Journal => {
+export const makeJournal = (database: Database, chance: JournalChance, now: () => number, counts: ChatCounts): Journal => {
   // An instance's entries have an order, and only one process owns it.
   const mutex = createKeyedMutex();
   const recent = createJournalCache(now);
+  const doubt = (instance: string): void => {
+    recent.clear();
+    counts.forget(instance);
+  };
   const attempt: Journal['commit'] = async (instance, entries, targets) => {
     const known = recent.known(instance.id, entries) ?? (await readKnown(database, instance.id, entries));
     const outcome = reduceEntries(known, instance.owner, entries, chance.chatId);
@@ -207,11 +212,12 @@ export const makeJournal = (database: Database, chance: JournalChance, now: () =
     // One statement is a transaction of its own. What was read is still true: the instance's rows have one writer, which writes in order.
     const deliveries = await (outcome.readChats.length > 0 ? database.transaction(write) : write(database));
     if (deliveries === disowned) {
-      recent.clear();
+      doubt(instance.id);
       await checkGone(database, [instance.id]);
       return nothing;
     }
     recent.keep(instance.id, known, outcome);
+    counts.note(instance.id, outcome.chats);
     return { events, deliveries };
   };
   return {
@@ -221,13 +227,13 @@ export const makeJournal = (database: Database, chance: JournalChance, now: () =
         try {
           return await attempt(instance, entries, targets);
         } catch (error) {
-          recent.clear();
+          doubt(instance.id);
           if (!isConflict(error) && !isOrphan(error)) throw error;
         }
         try {
           return await attempt(instance, entries, targets);
         } catch (error) {
-          recent.clear();
+          doubt(instance.id);
           // The instance was removed meanwhile: there is nothing left to record.
           if (isOrphan(error)) return nothing;
           throw error;

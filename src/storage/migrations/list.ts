@@ -4,6 +4,7 @@ import { Deliveries } from './0002-deliveries.ts';
 import { Inbound } from './0003-inbound.ts';
 import { Removals } from './0004-removals.ts';
 import { QueuedSends } from './0005-queued-sends.ts';
+import { ChatLids } from './0006-chat-lids.ts';
 
 export const migrations = [
   { name: '0001-tables', class: Tables },
@@ -11,4 +12,5 @@ export const migrations = [
   { name: '0003-inbound', class: Inbound },
   { name: '0004-removals', class: Removals },
   { name: '0005-queued-sends', class: QueuedSends },
+  { name: '0006-chat-lids', class: ChatLids },
 ] as const;

@@ -4,6 +4,7 @@ import type { MessageQuery, MessageStore, ReadKey } from '#actors/ports.ts';
 import { messageFields } from '../journal/columns.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { keyText } from '../postgres/texts.ts';
+import { chatNames, sameChatIds } from './same-chat.ts';
 
 /** Named by their table: the select list has another `timestamp`, which no index knows. */
 const newest = `order by message.timestamp desc, message.seq desc`;
@@ -11,7 +12,7 @@ const newest = `order by message.timestamp desc, message.seq desc`;
 /** Conditions of a query by the field that asks for them; a statement is made and prepared for every combination in use. */
 const conditions = {
   id: (n: number) => `(id = any($${n}::text[]) or message_id = any($${n}::text[]))`,
-  chatId: (n: number) => `chat_id = $${n}`,
+  chatId: () => `chat_id = same.address`,
   trackSource: (n: number) => `left(track_source, 100) = left($${n}, 100) and track_source = $${n} and track_source <> ''`,
   trackId: (n: number) => `left(track_id, 100) = left($${n}, 100) and track_id = $${n} and track_id <> ''`,
 } as const;
@@ -19,11 +20,16 @@ const conditions = {
 type Condition = keyof typeof conditions;
 
 /** $1 instance, $2 limit, $3 offset, then one parameter for each condition. */
-export const findStatement = (asked: readonly Condition[]): Statement => ({
-  name: ['message-find', ...asked].join('-'),
-  text: `select ${messageFields} from message where ${['instance_id = $1', ...asked.map((name, at) => conditions[name](at + 4))].join(' and ')}
-    ${newest} limit $2 offset $3`,
-});
+export const findStatement = (asked: readonly Condition[]): Statement => {
+  const where = ['instance_id = $1', ...asked.map((name, at) => conditions[name](at + 4))].join(' and ');
+  const page = `${newest} limit $2 offset $3`;
+  const ofOne = `select * from message where ${where} ${newest}`;
+  // The messages of a chat that has two addresses are read in the order of the index for each of them, as far as the page goes, and merged.
+  const from = asked.includes('chatId')
+    ? `from (${sameChatIds(asked.indexOf('chatId') + 4)}) as same, lateral (${ofOne} limit $2::bigint + $3::bigint) as message`
+    : `from message where ${where}`;
+  return { name: ['message-find', ...asked].join('-'), text: `select ${messageFields} ${from} ${page}` };
+};
 
 const waitingStatement = (condition: string): string =>
   `select ${messageFields} from message where instance_id = $1 and status = 'Queued' and ${condition} order by seq limit $2`;
@@ -32,7 +38,7 @@ export const messageStatements = {
   unread: {
     name: 'message-unread',
     text: `select chat_id as "chatId", message_id as "messageId", sender from message
-      where instance_id = $1 and chat_id = $2 and unread ${newest} limit $3`,
+      where instance_id = $1 and chat_id in (${sameChatIds(2)}) and unread ${newest} limit $3`,
   },
   queueing: {
     name: 'message-queueing',
@@ -48,7 +54,10 @@ const idForms = (id: string): readonly string[] => {
   return (colon < 0 ? [id] : [id, id.slice(colon + 1)]).map(keyText);
 };
 
-const valueOf = (query: MessageQuery, name: Condition): unknown => (name === 'id' ? idForms(query.id ?? '') : keyText(query[name] ?? ''));
+const valueOf = (query: MessageQuery, name: Condition): unknown => {
+  const value = query[name] ?? '';
+  return name === 'id' ? idForms(value) : name === 'chatId' ? chatNames(value) : keyText(value);
+};
 
 export const makeMessageStore = (database: Database): MessageStore => {
   const find = async (
@@ -63,7 +72,7 @@ export const makeMessageStore = (database: Database): MessageStore => {
   return {
     find,
     byId: async (instance, id) => (await find(instance, { id, limit: 1, offset: 0 })).messages[0] ?? null,
-    unread: (instance, chatId, limit) => database.rows<ReadKey>(messageStatements.unread, [instance, keyText(chatId), limit]),
+    unread: (instance, chatId, limit) => database.rows<ReadKey>(messageStatements.unread, [instance, chatNames(chatId), limit]),
     queueing: () => database.rows<{ id: string; queued: number }>(messageStatements.queueing, []),
     queued: (instance, limit) => database.rows<Message>(messageStatements.queued, [instance, limit]),
     interrupted: (instance, before, limit) => database.rows<Message>(messageStatements.interrupted, [instance, limit, before]),

@@ -1,0 +1,208 @@
+/** A page of chats costs the page: counts are kept while commits go on, and an instance with 100,000 chats is read as far as the page goes. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ChatPatch, Entry, Message } from '#actors/model.ts';
+import type { ChatFilter, ChatQuery } from '#actors/ports.ts';
+import { chatStatsStatement, createChatCounts } from '#src/storage/journal/chat-counts.ts';
+import { makeJournal } from '#src/storage/journal/journal.ts';
+import { openDatabase, type Database } from '#src/storage/postgres/database.ts';
+import { findStatements, makeChatStore } from '#src/storage/stores/chats.ts';
+import { findStatement } from '#src/storage/stores/messages.ts';
+import { instance, message as sample, owner } from '#test/contract/samples.ts';
+import { quietLog, testDatabase } from '#test/support/database.ts';
+
+const used = await testDatabase();
+const storage = await used.storage();
+for (const id of ['rsmall', 'rlarge']) await storage.instances.insert({ ...instance.record, id, token: id });
+const database = await openDatabase({ url: used.url, log: quietLog, poolSize: 2 });
+
+// Everything is stored before the first test is declared: the runner may end between two tests while a file still waits.
+const [manyChats, manyMessages] = [100_000, 10_000];
+const columns = async (table: string, without: readonly string[]): Promise<string> => {
+  const text = `select column_name as name from information_schema.columns where table_schema = 'public' and table_name = $1`;
+  const names = (await used.admin.rows<{ name: string }>({ name: '', text }, [table])).map(({ name }) => name);
+  return names.filter((name) => !without.includes(name)).join(', ');
+};
+const copy = async (table: string, count: number, values: Readonly<Record<string, string>>): Promise<void> => {
+  const copied = await columns(table, [...Object.keys(values), 'seq']);
+  const text = `insert into ${table} (${Object.keys(values).join(', ')}, ${copied}) select ${Object.values(values).join(', ')}, ${copied}
+    from (select * from ${table} limit 1) as one, generate_series(1, ${count}) as n`;
+  await used.admin.rows({ name: '', text }, []);
+};
+const lid = `1@lid`;
+const phone = '5511000000001';
+const first: Message = { ...sample, chatId: `${phone}@s.whatsapp.net`, messageId: 'M' };
+const large = { id: 'rlarge', owner, epoch: 1 };
+await storage.journal.commit(
+  large,
+  [{ kind: 'message', message: first, chat: { chatId: first.chatId, chatLid: lid }, unread: true }],
+  () => [],
+);
+await copy('chat', manyChats, {
+  chat_id: `(5511000000001 + n) || '@s.whatsapp.net'`,
+  chat_lid: `n + 1 || '@lid'`,
+  last_message_timestamp: 'n',
+});
+await copy('message', manyMessages, {
+  message_id: `'m' || n`,
+  chat_id: `case when n % 2 = 0 then '${lid}' else '${first.chatId}' end`,
+  timestamp: 'n',
+});
+await used.admin.rows({ name: '', text: 'analyze' }, []);
+
+/** Statements that the stores ran, by what they count or read. */
+let statements: string[] = [];
+const watched: Database = {
+  ...database,
+  rows(statement, values) {
+    statements.push(statement.text.startsWith('select count') ? 'count' : 'page');
+    return database.rows(statement, values);
+  },
+};
+let now = 0;
+let ids = 0;
+const counts = createChatCounts(() => now);
+const journal = makeJournal(database, { chatId: () => `r${(ids += 1)}`, eventId: () => `e${(ids += 1)}` }, () => now, counts);
+const chats = makeChatStore(watched, counts);
+
+const small = { id: 'rsmall', owner, epoch: 1 };
+const commit = (...entries: Entry[]) => journal.commit(small, entries, () => []);
+const changed = (chat: ChatPatch, create = true): Entry => ({ kind: 'chat', chat, create });
+const arrived = (chatId: string): Entry => {
+  const message: Message = { ...sample, chatId, messageId: `M${(ids += 1)}` };
+  return { kind: 'message', message, chat: { chatId, lastMessageTimestamp: ids }, unread: true };
+};
+const flag = (field: string, value: boolean): ChatFilter => ({ field, operator: '=', value });
+const query = (...filters: ChatFilter[]): ChatQuery => ({ filters, any: false, sort: null, limit: 1, offset: 0 });
+/** The answer, and what it took. */
+const asked = async <T>(work: () => Promise<T>): Promise<readonly [T, string]> => {
+  statements = [];
+  return [await work(), statements.join(' ')];
+};
+const totalOf = async (...filters: ChatFilter[]) => asked(async () => (await chats.find(small.id, query(...filters))).total);
+
+/** Names of the stats that are not 0. */
+const told = async () => Object.entries(await chats.stats(small.id)).filter(([, count]) => count > 0);
+
+const group = (n: number): string => `${n}@g.us`;
+const person = (n: number): string => `551100000000${n}@s.whatsapp.net`;
+
+const steps: readonly (readonly [title: string, entries: readonly Entry[], stats: Readonly<Record<string, number>>])[] = [
+  ['new chats', [changed({ chatId: group(1) }), changed({ chatId: person(1) })], { total: 2, groups: 1 }],
+  ['unread messages', [arrived(person(1)), arrived(person(1)), arrived(person(2))], { total: 3, unread: 2, groups: 1 }],
+  ['a chat that is read', [{ kind: 'chatRead', chatId: person(1) }], { total: 3, unread: 1, groups: 1 }],
+  [
+    'marks',
+    [changed({ chatId: group(1), groupAdmin: true, groupMember: true, groupAnnounce: true, archived: true })],
+    { total: 3, unread: 1, archived: 1, groups: 1, groups_admin: 1, groups_member: 1, groups_announce: 1 },
+  ],
+  [
+    'marks that go again',
+    [changed({ chatId: group(1), groupAdmin: false, archived: false }), changed({ chatId: person(1), pinned: true, blocked: true })],
+    { total: 3, unread: 1, pinned: 1, blocked: 1, groups: 1, groups_member: 1, groups_announce: 1 },
+  ],
+];
+
+test('chat counts: they follow every commit, and the database counts once', async () => {
+  await chats.stats(small.id);
+  for (const [title, entries, expected] of steps) {
+    await commit(...entries);
+    const [stats, took] = await asked(told);
+    assert.deepEqual([Object.fromEntries(stats), took], [expected, ''], title);
+    const [counted] = await used.admin.rows<Record<string, number>>(chatStatsStatement, [small.id]);
+    assert.deepEqual(Object.fromEntries(Object.entries(counted!).filter(([, count]) => count > 0)), expected, `${title}, by the database`);
+  }
+});
+
+test('chat counts: a page without filters asks for nothing but the page', async () => {
+  assert.deepEqual(await totalOf(), [3, 'page']);
+});
+
+test('chat counts: the total of a filter is kept until a commit changes its field, or adds a chat', async () => {
+  const archived = flag('wa_archived', false);
+  assert.deepEqual(await totalOf(archived), [3, 'page count']);
+  assert.deepEqual(await totalOf(archived), [3, 'page']);
+  assert.deepEqual(await totalOf(flag('wa_archived', true)), [0, 'page'], 'a first page that is not full');
+  await commit(arrived(person(1)));
+  assert.deepEqual(await totalOf(archived), [3, 'page'], 'a message changes no mark');
+  await commit(changed({ chatId: person(1), archived: true }));
+  assert.deepEqual(await totalOf(archived), [2, 'page count']);
+  await commit(changed({ chatId: person(5) }));
+  assert.deepEqual(await totalOf(archived), [3, 'page count']);
+  const lead: ChatFilter = { field: 'lead_status', operator: '!=', value: 'won' };
+  assert.deepEqual(await totalOf(lead), [4, 'page count']);
+  await commit(changed({ chatId: person(1), extra: { lead_name: 'Ana' } }));
+  assert.deepEqual(await totalOf(lead), [4, 'page']);
+  await commit(changed({ chatId: person(1), extra: { lead_status: 'won' } }));
+  assert.deepEqual(await totalOf(lead), [3, 'page count']);
+  assert.deepEqual(await totalOf({ field: 'owner', operator: '=', value: owner }), [4, 'page count']);
+  assert.deepEqual(await totalOf({ field: 'owner', operator: '=', value: owner }), [4, 'page count'], 'the owner is no field of a chat');
+});
+
+test('chat counts: what a commit changes while the database counts is not lost', async () => {
+  const fresh = createChatCounts(() => now);
+  const before = { total: 9 } as Awaited<ReturnType<typeof fresh.stats>>;
+  const outcome = { before: null, after: { ...emptied, unreadCount: 1 }, changes: {}, unreadAdded: 0 };
+  const counting = Promise.withResolvers<typeof before>();
+  const first = fresh.stats('r', () => counting.promise);
+  const total = fresh.total('r', 'key', ['archived'], async () => (await counting.promise).total);
+  fresh.note('r', [outcome]);
+  counting.resolve(before);
+  assert.deepEqual([(await first).total, await total], [9, 9]);
+  assert.equal((await fresh.stats('r', async () => ({ ...before, total: 10 }))).total, 10, 'counted again');
+  assert.equal(await fresh.total('r', 'key', ['archived'], async () => 10), 10, 'counted again');
+});
+
+test('chat counts: they are counted anew after a minute, and after a write that failed', async () => {
+  const once = async () => (await asked(() => chats.stats(small.id)))[1];
+  assert.equal(await once(), '');
+  now += 60_000;
+  assert.deepEqual([await once(), await once()], ['count', '']);
+  await assert.rejects(journal.commit({ ...small, epoch: 7 }, [arrived(person(1))], () => []));
+  assert.equal(await once(), 'count');
+});
+
+const emptied = (await storage.chats.find(small.id, query())).chats[0]!;
+
+interface Node {
+  readonly 'Relation Name'?: string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly Plans?: readonly Node[];
+}
+const nodesOf = (node: Node): readonly Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+
+/** Rows of chats and messages that a statement looks at, fetched or passed over. */
+const rowsRead = async (text: string, values: readonly unknown[]): Promise<number> => {
+  type Plan = { readonly 'QUERY PLAN': readonly { readonly Plan: Node }[] };
+  const [row] = await database.rows<Plan>({ name: '', text: `explain (analyze, format json) ${text}` }, values);
+  return nodesOf(row!['QUERY PLAN'][0]!.Plan)
+    .filter((node) => node['Relation Name'] === 'chat' || node['Relation Name'] === 'message')
+    .reduce((sum, node) => sum + (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'], 0);
+};
+
+const pages: readonly (readonly [title: string, filters: readonly ChatFilter[]])[] = [
+  ['without filters', []],
+  ['of chats that are not archived', [flag('wa_archived', false)]],
+  ['of one chat by its LID', [{ field: 'wa_chatid', operator: '~', value: '77777@lid' }]],
+  ['of one chat by a device of it', [{ field: 'wa_chatid', operator: '=', value: '5511000077777:3@s.whatsapp.net' }]],
+];
+for (const [title, filters] of pages)
+  test(`chat pages: a page ${title} of ${manyChats} chats reads no more than the page`, async () => {
+    const { page, values } = findStatements({ ...query(...filters), limit: 20 });
+    const read = await rowsRead(page.text, [large.id, 20, 0, ...values]);
+    assert.ok(read > 0 && read <= 20, `${read} rows`);
+  });
+
+for (const name of [first.chatId, lid])
+  test(`message pages: a page of a chat with ${manyMessages} messages under two addresses, named ${name}, reads a page of each`, async () => {
+    const { text } = findStatement(['chatId']);
+    const read = await rowsRead(text, [large.id, 20, 0, [name]]);
+    assert.ok(read >= 40 && read <= 44, `${read} rows`);
+    const { messages } = await storage.messages.find(large.id, { chatId: name, limit: 3, offset: 10 });
+    assert.deepEqual(
+      messages.map(({ messageId }) => messageId),
+      ['m9991', 'm9990', 'm9989'],
+    );
+  });
