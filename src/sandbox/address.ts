@@ -15,20 +15,20 @@ export interface UserAddress {
 const number = /^[1-9]\d{6,14}$/;
 const digits = /^\d{5,20}$/;
 
-/** Country code 999 is not assigned: these numbers stand for those without an account on the platform. */
+/** True for numbers of people without an account. They use country code 999, which is not assigned to anybody. */
 export const isMissingNumber = (user: string): boolean => user.startsWith('999');
 
 export const isNumber = (user: string): boolean => number.test(user);
 
 export const isGroupJid = (jid: string): boolean => /^[\d-]{5,40}@g\.us$/.test(jid);
 
-/** Where status posts stand; like a group whose members the sender names. */
+/** The chat of all status posts. It works like a group whose members the sender chooses for each post. */
 export const statusJid = 'status@broadcast';
 
-/** Chats of more than two: a message in them names its author as participant. */
+/** True for chats of more than two people, in which a message names its author in the attribute `participant`. */
 export const isRoomJid = (jid: string): boolean => jid === statusJid || isGroupJid(jid);
 
-/** `undefined` for groups, broadcasts and whatever else is not one person. */
+/** Returns `undefined` for a jid that does not name one person, such as a group or a broadcast. */
 export function parseUser(jid: string | undefined): UserAddress | undefined {
   const decoded = jid === undefined ? undefined : jidDecode(jid);
   if (!decoded || !digits.test(decoded.user)) return undefined;
@@ -44,15 +44,15 @@ export const pnJid = (user: Digits, device = 0): string => `${user}${suffix(devi
 
 export const lidJid = (lid: Digits, device = 0): string => `${lid}${suffix(device)}@lid`;
 
-/** The jid of a person's device in either way of addressing. */
+/** The jid of a person's device, by number or by LID. */
 export const jidOf = (person: { readonly number: Digits; readonly lid: Digits }, addressing: Addressing, device = 0): string =>
   addressing === 'lid' ? lidJid(person.lid, device) : pnJid(person.number, device);
 
-/** Stable 15 digits for a number; `attempt` goes up when two numbers would meet. */
+/** Derives 15 digits from a number, always the same ones. `attempt` counts up while the result belongs to somebody else. */
 export function deriveLid(user: Digits, attempt: number): Digits {
   const value = createHash('sha256').update(`lid:${user}:${attempt}`).digest().readBigUInt64BE(0);
   return String(100_000_000_000_000n + (value % 900_000_000_000_000n));
 }
 
-/** Names a linked device inside the platform. */
+/** The key by which the platform stores a linked device. */
 export const deviceKey = (user: Digits, device: number): string => `${user}:${device}`;

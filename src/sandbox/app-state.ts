@@ -1,4 +1,4 @@
-/** Chat settings that the devices of one account share (archive, mute, pin, …): encrypted patches the platform keeps in order. */
+/** Chat settings that the devices of one account share (archive, mute, pin, …). The platform stores them as encrypted patches, in order. */
 import {
   chatModificationToAppPatch,
   decodePatches,
@@ -22,7 +22,7 @@ interface SharedKey {
   readonly data: Uint8Array;
 }
 
-/** Patches in one answer; the client asks again for more. */
+/** Patches in one answer at most. The client asks again for the rest. */
 const page = 100;
 
 export class AppState {
@@ -46,7 +46,7 @@ export class AppState {
     this.#random = random;
   }
 
-  /** Peer message by which the phone gives a device the key of its patches; the same key for all of them. */
+  /** The peer message that carries the key of the patches from the phone to a device. Every device gets the same key. */
   keyShare(person: Person): proto.IMessage {
     const key = this.#key(person);
     const keyData = { keyData: key.data, timestamp: Date.now(), fingerprint: { rawId: 1, currentIndex: 1, deviceIndexes: [0, 1] } };
@@ -54,7 +54,7 @@ export class AppState {
     return { protocolMessage: { type, appStateSyncKeyShare: { keys: [{ keyId: { keyId: key.id }, keyData }] } } };
   }
 
-  /** The phone changes a setting: one more patch, like those of its devices, and they are told that there is one. */
+  /** The phone changes a setting: stores one more patch and notifies all devices of the new version. */
   async change(person: Person, setting: Setting): Promise<void> {
     const { id, data } = this.#key(person);
     const keyOf = async () => ({ keyData: data });
@@ -63,10 +63,10 @@ export class AppState {
     for (;;) {
       const state = await decodeAll(this.#patches(number, wanted.type), wanted.type, keyOf);
       const { patch } = await encodeSyncdPatch(wanted, Buffer.from(id).toString('base64'), state, keyOf);
-      // A device may have been faster while this was made.
+      // A device may have stored a patch of its own in the meantime; then this one is made again on top of it.
       if (this.#version(number, wanted.type) !== state.version) continue;
       const version = String(this.#store(number, wanted.type, patch));
-      this.#tell(person, [node('collection', { name: wanted.type, version })]);
+      this.#notifyDevices(person, [node('collection', { name: wanted.type, version })]);
       return;
     }
   }
@@ -79,7 +79,7 @@ export class AppState {
     return key;
   }
 
-  /** Answers the collections of a `<sync>` and tells the account's other devices which of them changed. */
+  /** Answers a `<sync>` request and notifies the account's other devices of the collections that it changed. */
   sync(device: Device, sync: BinaryNode): BinaryNode {
     const changed: BinaryNode[] = [];
     const answers = children(sync, 'collection').map((collection) => {
@@ -93,7 +93,7 @@ export class AppState {
       changed.push(answer);
       return answer;
     });
-    if (changed.length > 0) this.#tell(this.#people.ensure(device.number), changed, device);
+    if (changed.length > 0) this.#notifyDevices(this.#people.ensure(device.number), changed, device);
     return node('sync', {}, answers);
   }
 
@@ -105,7 +105,7 @@ export class AppState {
     return patches.length > 0 ? node('collection', attrs, [node('patches', {}, patches)]) : node('collection', attrs);
   }
 
-  /** Answers with the new version. */
+  /** Returns the new version. */
   #store(number: Digits, name: string, patch: proto.ISyncdPatch): number {
     const version = this.#version(number, name) + 1;
     this.#put.run(number, name, version, proto.SyncdPatch.encode({ ...patch, version: { version } }).finish());
@@ -120,8 +120,8 @@ export class AppState {
     return Number(this.#last.get(number, name)?.['version'] ?? 0);
   }
 
-  /** All devices but the one that made the change. */
-  #tell(person: Person, changed: BinaryNode[], maker?: Device): void {
+  /** Notifies all devices except the one that made the change. */
+  #notifyDevices(person: Person, changed: BinaryNode[], maker?: Device): void {
     const attrs = { from: jidOf(person, 'pn'), type: 'server_sync', id: this.#random.id(), t: unixSeconds(Date.now()) };
     for (const other of this.#people.devices(person.number)) {
       if (other !== maker) this.#links.deliver(other, node('notification', attrs, changed));
@@ -131,11 +131,11 @@ export class AppState {
 
 type KeyOf = (id: string) => Promise<{ keyData: Uint8Array }>;
 
-/** The sum over all patches so far, which the next one goes on from. */
+/** The state after all patches so far. The next patch is computed from it. */
 const decodeAll = async (patches: proto.SyncdPatch[], name: WAPatchName, keyOf: KeyOf): Promise<LTHashState> =>
   (await decodePatches(name, patches, newLTHashState(), keyOf, {}, undefined, undefined, true)).state;
 
-/** A number stands for the chat with it. */
+/** Turns a number into the jid of the chat with it; leaves a group's jid as it is. */
 const chatJid = (chat: string): string => (isGroupJid(chat) ? chat : pnJid(chat));
 
 function patchOf(setting: Setting): WAPatchCreate {

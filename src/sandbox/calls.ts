@@ -1,4 +1,4 @@
-/** Calls ring, are taken, refused or missed; nobody ever speaks. */
+/** Calls: signalling only (offer, accept, reject, end), without sound. */
 import { proto } from '@whiskeysockets/baileys';
 import { jidOf } from './address.ts';
 import type { CallStep } from './face.ts';
@@ -8,14 +8,14 @@ import type { Person } from './people.ts';
 
 const { CallOutcome } = proto.Message.CallLogMessage;
 
-/** What the phone that was called remembers when nobody takes it there. */
+/** The outcome that the phone which was called writes into its call log after each step. */
 const outcomes: Partial<Record<CallStep['step'], proto.Message.CallLogMessage.CallOutcome>> = {
   accept: CallOutcome.CONNECTED,
   reject: CallOutcome.REJECTED,
   timeout: CallOutcome.MISSED,
 };
 
-/** Tells the devices of whoever is called. */
+/** Sends a step of a call to the devices of the person who is called. */
 export function stepCall(parts: Parts, from: Person, to: Person, { step, id = parts.random.messageId(), video = false }: CallStep): string {
   const caller = jidOf(from, 'lid');
   const attrs = { 'call-id': id, 'call-creator': caller, ...(step === 'offer' ? { caller_pn: jidOf(from, 'pn') } : {}) };

@@ -1,15 +1,15 @@
-/** The platform's Noise identity: a root of its own, kept in the data folder, and the chain that it really signed. */
+/** The platform's Noise identity: a root key of its own, stored in the data folder, and the certificate chain that it signed. */
 import { Curve, proto, type KeyPair } from '@whiskeysockets/baileys';
 import { sign } from './signatures.ts';
 import type { Records } from './store/database.ts';
 
 export interface ServerIdentity {
-  /** Key that clients must pin. */
+  /** The root key that clients must pin. */
   readonly root: Uint8Array;
   readonly staticKey: KeyPair;
   /** Encoded `CertChain`. */
   readonly chain: Uint8Array;
-  /** A chain, signed as well, whose intermediate names another issuer than clients expect. */
+  /** A chain with correct signatures whose intermediate certificate names an issuer that clients do not accept. */
   readonly wrongChain: Uint8Array;
 }
 

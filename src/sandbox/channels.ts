@@ -1,4 +1,4 @@
-/** Channels: posts reach their followers as they are, without encryption. */
+/** Channels: their posts reach the followers without encryption. */
 import { proto } from '@whiskeysockets/baileys';
 import { stanzaKind } from './content.ts';
 import { SandboxError, type Sandbox } from './face.ts';
@@ -13,7 +13,7 @@ export async function postToChannel(parts: Parts, channel: string, input: Parame
   const followers = input.followers.map((number) => parts.people.ensure(number));
   const [first] = followers;
   if (!first) throw new SandboxError(400, 'followers: nobody reads this channel');
-  // What a post looks like does not depend on who reads it.
+  // The composer needs a sender, but a post has the same content for every follower: any of them will do.
   const { message } = await compose(first, { chat: channel, addressing: 'pn', group: false }, input.content, parts);
   const id = parts.random.messageId();
   const { type, mediatype } = stanzaKind(message);

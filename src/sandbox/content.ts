@@ -1,4 +1,4 @@
-/** What a decrypted message says: its kind, its text, its place on the wire. */
+/** Facts about a decrypted message: its kind, its text, its media, and the attributes that its stanza needs. */
 import { getContentType, normalizeMessageContent, proto } from '@whiskeysockets/baileys';
 
 /** Attributes that a stanza needs for this content. */
@@ -10,7 +10,7 @@ export interface StanzaKind {
 
 type MediaKind = 'image' | 'video' | 'audio' | 'document' | 'sticker';
 
-/** Message fields that point at an encrypted file. */
+/** The fields of a media message that point at its encrypted file. */
 export interface MediaPart {
   readonly kind: MediaKind;
   readonly directPath?: string | null;
@@ -37,10 +37,10 @@ export function mediaOf(message: proto.IMessage): MediaPart | undefined {
   return undefined;
 }
 
-/** First field that is content, under its own name. */
+/** The name of the message's first content field. */
 export const kindOf = (message: proto.IMessage): string => getContentType(message) ?? 'empty';
 
-/** Text or caption; of an edit the new text; '' when there is none. */
+/** The text or caption of a message, of an edit the new text, '' when there is none. */
 export function textOf(message: proto.IMessage): string {
   const content = normalizeMessageContent(message) ?? {};
   const edited = content.protocolMessage?.editedMessage;
@@ -63,7 +63,7 @@ export function textOf(message: proto.IMessage): string {
 export const pollOf = (message: proto.IMessage | undefined): proto.Message.IPollCreationMessage | undefined =>
   message?.pollCreationMessage ?? message?.pollCreationMessageV2 ?? message?.pollCreationMessageV3 ?? undefined;
 
-/** JSON with bytes as base64 and enumerations by name. */
+/** The message as JSON: bytes in base64, enumerations by name. */
 export const toJson = (message: proto.IMessage): unknown => JSON.parse(JSON.stringify(proto.Message.fromObject(message)));
 
 export const secretOf = (message: proto.IMessage | undefined): Uint8Array | undefined =>

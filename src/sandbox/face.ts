@@ -1,8 +1,8 @@
 /**
  * What the simulated platform offers to its control interface (HTTP, page) and to tests.
  *
- * The world (accounts, devices, contacts, groups, queues) implements it; `control/` and the page only speak through it.
- * Every method rejects with a `SandboxError` when its input makes no sense; nothing else is an ordinary failure.
+ * The world (accounts, devices, contacts, groups, queues) implements it; `control/` and the page use nothing else.
+ * Every method rejects with a `SandboxError` when its input makes no sense. Any other rejection is a bug.
  */
 
 /** International number, digits only. */
@@ -14,24 +14,25 @@ export interface DeviceView {
   readonly device: number;
   /** Unix time in milliseconds. */
   readonly linkedAt: number;
-  /** An authenticated connection is open now. */
+  /** True while an authenticated connection is open. */
   readonly connected: boolean;
-  /** Push name of the registration payload or of the last presence. */
+  /** The push name of the registration payload, or a later one that the client sent with its presence. */
   readonly pushName: string;
-  /** Stanzas waiting for the device to come back. */
+  /** Stanzas that wait for the device's confirmation. */
   readonly queued: number;
 }
 
-/** A simulated person: every person has a phone; those with linked devices are the gateway's accounts. */
+/** A simulated person. Every person has a phone; those with linked devices are accounts of the gateway. */
 export interface PersonView {
   readonly number: Digits;
   /** Alternative identifier, 15 digits, stable, never equal to a number. */
   readonly lid: Digits;
+  /** The push name; '' for an account that has none. */
   readonly name: string;
   readonly devices: readonly DeviceView[];
 }
 
-/** Media bytes travel as bare base64. */
+/** `data`: the bytes in base64. */
 interface MediaContent {
   readonly kind: 'image' | 'video' | 'gif' | 'audio' | 'ptt' | 'document' | 'sticker';
   readonly data: string;
@@ -41,7 +42,7 @@ interface MediaContent {
   readonly seconds?: number;
 }
 
-/** What a simulated person can send. Message ids are the platform's (`messageid`). */
+/** What a simulated person can send. Message ids are those of the platform (`messageid`). */
 export type Content =
   | {
       readonly kind: 'text';
@@ -58,7 +59,7 @@ export type Content =
   | { readonly kind: 'pollVote'; readonly messageId: string; readonly options: readonly string[] }
   | { readonly kind: 'contact'; readonly displayName: string; readonly vcard: string }
   | { readonly kind: 'location'; readonly latitude: number; readonly longitude: number; readonly name?: string }
-  /** Any message of the protocol, as JSON with bytes in base64: for what the kinds above have no words for. */
+  /** Any message of the protocol, as JSON with bytes in base64, for what the kinds above do not cover. */
   | { readonly kind: 'message'; readonly message: Readonly<Record<string, unknown>> };
 
 /** A setting on a phone that its linked devices share. `chat` is a number or the jid of a group. */
@@ -66,46 +67,46 @@ export type Setting =
   | { readonly kind: 'label'; readonly labelId: string; readonly name: string; readonly color: number; readonly deleted?: boolean }
   | { readonly kind: 'chatLabel'; readonly labelId: string; readonly chat: string; readonly on: boolean }
   | { readonly kind: 'archive' | 'pin' | 'read'; readonly chat: string; readonly on: boolean }
-  /** `until` in Unix milliseconds, 0 ends it. */
+  /** `until`: Unix time in milliseconds; 0 ends the muting. */
   | { readonly kind: 'mute'; readonly chat: string; readonly until: number }
-  /** Without a name the contact is taken out of the address book. */
+  /** Without a name the contact is removed from the address book. */
   | { readonly kind: 'contact'; readonly number: Digits; readonly name?: string };
 
-/** What holds in a group; `approval`: admins let people in, `adminAdd`: only they add, `ephemeral`: messages disappear after so many seconds (0: never). */
+/** A rule of a group. `approval`: admins confirm who joins. `adminAdd`: only admins add people. `ephemeral`: messages disappear after so many seconds (0: never). */
 export type GroupRule =
   | { readonly action: 'announce' | 'locked' | 'approval' | 'adminAdd'; readonly on: boolean }
   | { readonly action: 'ephemeral'; readonly seconds: number }
-  /** The link by which people join is made new. */
+  /** Replaces the link by which people join. */
   | { readonly action: 'invite' };
 
-/** A step of a call. The caller offers and terminates; the other one accepts or rejects on the phone; nobody reacting is a time-out. */
+/** A step of a call. The caller offers and terminates; the other side accepts or rejects on the phone; without a reaction the call times out. */
 export interface CallStep {
   readonly step: 'offer' | 'accept' | 'reject' | 'timeout' | 'terminate';
-  /** Of the offer that the step belongs to; an offer without one gets a new one. */
+  /** The id of the call. Absent in an offer: a new call gets a new id. */
   readonly id?: string;
   readonly video?: boolean;
 }
 
-/** What a person received and really decrypted. */
+/** A message that a person received, after its decryption. */
 export interface ReceivedMessage {
   readonly id: string;
-  /** Chat it stands in from this person's view: the sender's jid, or the group's. */
+  /** The chat as the receiver sees it: the sender's jid, or the group's. */
   readonly chat: string;
   readonly from: Digits;
   readonly pushName: string;
   /** Unix time in milliseconds. */
   readonly at: number;
-  /** Which Signal envelope carried it. */
+  /** The Signal envelope that carried it. */
   readonly envelope: 'pkmsg' | 'msg' | 'skmsg' | 'plain';
-  /** First field of the protobuf message, such as `conversation` or `imageMessage`; edits, deletions and reactions keep their own names. */
+  /** The first field of the protobuf message, such as `conversation`, `imageMessage` or `reactionMessage`; edits and deletions are a `protocolMessage`. */
   readonly kind: string;
-  /** Text or caption, '' when there is none. */
+  /** The text or caption, '' when there is none. */
   readonly text: string;
   /** The decrypted protobuf message as JSON, bytes as base64. */
   readonly content: unknown;
-  /** Present when the message carried media that was downloaded and verified. */
+  /** Present when the message has media; the file was downloaded and verified. */
   readonly media?: { readonly bytes: number; readonly sha256: string };
-  /** Present when it could not be decrypted; then `text` is ''. */
+  /** Present when the message could not be decrypted; `text` is '' then. */
   readonly error?: string;
 }
 
@@ -121,10 +122,10 @@ export interface GroupView {
 }
 
 /**
- * A fault, on demand. `number` limits it to one account, without it every account (and every new connection) is meant.
- * `times` says how many connections it hits (default: the live ones once for those that hit live connections, 1 otherwise; 0 clears it);
- * for `noAck`, `ackError` and `duplicate` it counts messages. A fault for live connections that finds fewer than it wants waits for the
- * next logins. Faults of the upgrade and the handshake happen before anybody said who connects: they take no `number`.
+ * A fault, on demand. `number` limits it to one account; without it the fault is for every account and every new connection.
+ * `times` is the number of connections that it hits, or of messages for `noAck`, `ackError` and `duplicate`; 0 clears the fault. Default: all
+ * open connections for a fault that is applied to open connections, else 1. When fewer connections are open than `times`, the rest waits for
+ * the next logins. Faults of the upgrade and the handshake take no `number`, because the client has not yet said which account it belongs to.
  */
 export interface Fault {
   readonly kind:
@@ -153,7 +154,7 @@ export interface Fault {
   readonly times?: number;
 }
 
-/** Counters since the start; the tests' oracle. */
+/** Counters since the start. Tests compare the gateway with them. */
 export interface Stats {
   readonly connections: { readonly open: number; readonly total: number };
   readonly handshakes: number;
@@ -178,11 +179,11 @@ export interface Stats {
   };
   readonly signatures: { readonly verified: number; readonly rejected: number };
   readonly media: { readonly uploads: number; readonly downloads: number };
-  /** What the platform was asked and does not know, `xmlns/type/child` → count; must stay empty in our own tests. */
+  /** Requests that the platform does not know, `xmlns/type/child` → count. Must stay empty in our tests. */
   readonly unknown: Readonly<Record<string, number>>;
 }
 
-/** A bad request to the sandbox: `status` is the HTTP status that the control interface answers. */
+/** A bad request to the sandbox. `status` is the HTTP status of the control interface's answer. */
 export class SandboxError extends Error {
   readonly status: number;
   constructor(status: number, message: string) {
@@ -191,7 +192,7 @@ export class SandboxError extends Error {
   }
 }
 
-/** Something happened that a page shows; pushed to listeners in order. */
+/** An event that a page shows. Listeners get events in order. */
 export type WorldEvent =
   | { readonly type: 'person'; readonly person: PersonView }
   | { readonly type: 'message'; readonly to: Digits; readonly message: ReceivedMessage }
@@ -206,8 +207,8 @@ export type WorldEvent =
   | { readonly type: 'presence'; readonly of: Digits; readonly chat: string; readonly state: string };
 
 /**
- * A past that a phone hands over at the first login beside its own messages: so many invented chats, so many messages in each; so many missed
- * calls and status posts.
+ * The history that a phone sends at the first login, beside its own messages: the number of invented chats, of messages in each of them, of
+ * missed calls and of status posts.
  */
 export interface History {
   readonly chats: number;
@@ -216,20 +217,20 @@ export interface History {
   readonly statuses?: number;
 }
 
-/** The face of the simulated platform. */
+/** Everything that can be done with the simulated platform. */
 export interface Sandbox {
-  /** The phone takes the text inside the QR code and links the waiting client. Makes the person when `number` is new or absent. */
+  /** The phone scans a QR code (`qr`: the text inside it) and links the client that shows it. Makes a person when `number` is new or absent. */
   scan(input: { readonly qr: string; readonly number?: Digits; readonly name?: string; readonly history?: History }): Promise<PersonView>;
-  /** The phone's owner types the pairing code which the gateway shows. */
+  /** The phone's owner types the pairing code that the client shows. */
   enterCode(input: {
     readonly number: Digits;
     readonly code: string;
     readonly name?: string;
     readonly history?: History;
   }): Promise<PersonView>;
-  /** The phone removes its linked devices: the client gets 401 device_removed; offline ones get 401 at their next login. */
+  /** The phone removes its linked devices. A connected client gets 401 (device_removed) at once, an offline one gets 401 at its next login. */
   logout(number: Digits): Promise<void>;
-  /** A person writes to `to` (digits, or a group's jid). Queued when the account is offline. Answers with the platform's message id. */
+  /** A person writes to `to` (digits, or a group's jid). The message waits while the receiver is offline. Returns the platform's message id. */
   send(
     from: Digits,
     to: string,
@@ -238,12 +239,12 @@ export interface Sandbox {
   ): Promise<{ readonly id: string }>;
   /** What `number` received and decrypted, oldest first. */
   received(number: Digits): readonly ReceivedMessage[];
-  /** `number` confirms messages that it received (all unconfirmed ones of `chat` when `ids` is absent). */
+  /** `number` confirms messages that it received: those in `ids`, else all unconfirmed ones of `chat`. */
   receipt(
     number: Digits,
     input: { readonly type: 'delivered' | 'read' | 'played'; readonly ids?: readonly string[]; readonly chat?: string },
   ): Promise<void>;
-  /** Typing, recording, paused (in a chat) or available, unavailable. */
+  /** Composing, recording and paused happen in a chat (`to`); available and unavailable are for everybody. */
   presence(
     number: Digits,
     input: { readonly state: 'composing' | 'recording' | 'paused' | 'available' | 'unavailable'; readonly to?: string },
@@ -252,7 +253,7 @@ export interface Sandbox {
     readonly subject: string;
     readonly creator: Digits;
     readonly participants: readonly Digits[];
-    /** How members are named on the wire; by number when absent. */
+    /** How members are named on the wire. Absent: by number. */
     readonly addressing?: 'pn' | 'lid';
   }): Promise<GroupView>;
   updateGroup(
@@ -263,19 +264,19 @@ export interface Sandbox {
       | { readonly action: 'subject' | 'description'; readonly text: string }
       | GroupRule,
   ): Promise<GroupView>;
-  /** The phone's owner changes a setting that linked devices share; those that come later learn it too. */
+  /** The phone's owner changes a setting that all linked devices share, including those that are linked later. */
   change(number: Digits, setting: Setting): Promise<void>;
-  /** `from` calls `to`, or somebody ends it. Answers with the call's id. */
+  /** A step of a call from `from` to `to`. Returns the call's id. */
   call(from: Digits, to: Digits, step: CallStep): Promise<{ readonly id: string }>;
   /** A channel (`…@newsletter`) posts to its followers. */
   post(channel: string, input: { readonly followers: readonly Digits[]; readonly content: Content }): Promise<{ readonly id: string }>;
-  /** Makes or renames a person without a linked device; numbers need no registration before they are written to. */
+  /** Makes or renames a person. Nobody needs to be made before being written to. */
   putPerson(input: { readonly number: Digits; readonly name?: string; readonly autoDeliver?: boolean }): Promise<PersonView>;
   people(): readonly PersonView[];
   groups(): readonly GroupView[];
   fault(fault: Fault): Promise<{ readonly hit: number }>;
   stats(): Stats;
-  /** Public halves that a client must trust: Noise root key (hex, 32 bytes) and the TLS authority of the media host (PEM). */
+  /** What a client must trust: the Noise root key (32 bytes in hex) and the TLS authority of the media host (PEM). */
   trust(): { readonly noiseRoot: string; readonly mediaAuthority: string };
   subscribe(listener: (event: WorldEvent) => void): () => void;
 }

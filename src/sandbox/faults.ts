@@ -1,4 +1,4 @@
-/** Faults that wait for their moment; those that hit a live connection at once are in `breakage.ts`. */
+/** Armed faults: they wait for the step that they break. Faults that are applied to an open connection at once are in `live-faults.ts`. */
 import type { Digits, Fault } from './face.ts';
 
 interface Armed {
@@ -15,14 +15,14 @@ export class Faults {
     if (this.#armed.length < maxArmed) this.#armed.push({ fault, left: times });
   }
 
-  /** Forgets the armed faults of this kind: those of one account, or all of them. */
+  /** Disarms the faults of this kind, of one account or of all. Returns how many there were. */
   clear(kind: Fault['kind'], number?: Digits): number {
     const before = this.#armed.length;
     this.#armed = this.#armed.filter(({ fault }) => fault.kind !== kind || (number !== undefined && fault.number !== number));
     return before - this.#armed.length;
   }
 
-  /** Uses a fault up once. Without `number` only faults that are meant for everybody count. */
+  /** Consumes one use of a matching fault and returns it. Without `number` only faults without a number match. */
   take(kind: Fault['kind'], number?: Digits): Fault | undefined {
     const found = this.#armed.find(({ fault }) => fault.kind === kind && (fault.number === undefined || fault.number === number));
     if (!found) return undefined;

@@ -1,4 +1,4 @@
-/** What holds in a group, and how its members learn that it changed. */
+/** Rules of a group (who may write, change, add and join), and the notification that tells members of a change. */
 import type { GroupRule } from './face.ts';
 import type { Group } from './groups.ts';
 import { node, type BinaryNode } from './nodes.ts';
@@ -13,7 +13,7 @@ export function setRule({ groups, random }: Pick<Parts, 'groups' | 'random'>, gr
   );
 }
 
-/** Changes the group and answers with the news for its members. */
+/** Changes the group and returns the node that tells its members. */
 function applied(group: Group, rule: GroupRule, newCode: () => string): BinaryNode {
   switch (rule.action) {
     case 'announce':

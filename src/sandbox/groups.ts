@@ -1,4 +1,4 @@
-/** Groups: who is in them, what may be changed by whom, and how members learn of it. */
+/** Groups: members, ranks and settings, and the notifications that tell members of every change. */
 import { jidOf, type Addressing } from './address.ts';
 import { SandboxError, type Digits, type GroupView } from './face.ts';
 import type { Links } from './links.ts';
@@ -22,9 +22,9 @@ export interface Group {
   announce: boolean;
   locked: boolean;
   picture?: Picture | undefined;
-  /** Seconds; 0 keeps messages. */
+  /** Seconds after which messages disappear; 0: never. */
   ephemeral: number;
-  /** Only admins may add. */
+  /** True: only admins may add people. */
   adminAdd: boolean;
   approval: boolean;
   invite: string;
@@ -104,7 +104,7 @@ export class Groups {
     return group;
   }
 
-  /** Numbers that were not in the group before; they get the whole group, the others learn who came. */
+  /** Adds people who are not members yet, and returns them. They are sent the whole group, the other members only who was added. */
   add(group: Group, by: Person, people: readonly Person[]): Person[] {
     const added = [...new Set(people)].filter((one) => rankOf(group, one.number) === undefined);
     if (group.members.length + added.length > maxMembers) throw new SandboxError(400, 'too many participants');
@@ -118,7 +118,7 @@ export class Groups {
     return added;
   }
 
-  /** The removed learn it last; from then on their devices get nothing of the group. */
+  /** The notification of the removal is the last thing of the group that the removed people's devices get. */
   remove(group: Group, by: Person, people: readonly Person[]): Person[] {
     const removed = people.filter((one) => rankOf(group, one.number) !== undefined);
     if (removed.length === 0) return removed;
@@ -153,7 +153,7 @@ export class Groups {
     this.announceChange(group, by, text === '' ? node('description', { delete: 'true' }) : this.#descriptionNode(group));
   }
 
-  /** Saves, and tells all members what changed. */
+  /** Saves the group and notifies all members of the change. */
   announceChange(group: Group, by: Person, news: BinaryNode, type = 'w:gp2'): void {
     this.save(group);
     for (const { number } of group.members) this.#notify(group, by, number, news, type);
@@ -164,7 +164,7 @@ export class Groups {
     this.#people.emit({ type: 'group', group: viewGroup(group) });
   }
 
-  /** `<group>` as metadata answers and invitations carry it. */
+  /** The node `<group>` of metadata answers and of invitations. */
   groupNode(group: Group): BinaryNode {
     const { addressing } = group;
     const creator = this.#people.ensure(group.creator);
@@ -228,7 +228,7 @@ export class Groups {
   }
 }
 
-/** `undefined`: not a member. */
+/** The rank of a member; `undefined` for everybody else. */
 export const rankOf = (group: Group, number: Digits): Rank | undefined => group.members.find((one) => one.number === number)?.rank;
 
 export const viewGroup = (group: Group): GroupView => ({

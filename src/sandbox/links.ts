@@ -1,4 +1,4 @@
-/** Linked devices that are online, and the way stanzas take to them: stored, sent, forgotten when the device confirms. */
+/** The connections of linked devices, and the delivery of stanzas to them. A stanza is stored, then sent, and deleted when the device confirms it. */
 import { deviceKey } from './address.ts';
 import type { Faults } from './faults.ts';
 import { node, platformJid, type BinaryNode } from './nodes.ts';
@@ -10,7 +10,7 @@ import type { QueueStore } from './store/queue.ts';
 import { decodeNode, encodeNode } from './wire/codec.ts';
 import { replaced, type Connection } from './wire/connection.ts';
 
-/** How a confirmation names a stanza: messages by id, the rest by everything that its ack repeats. */
+/** The name by which a confirmation finds its stanza: for a message its id, for the rest all attributes that an ack repeats. */
 export function confirmationKey(tag: string, attrs: Readonly<Record<string, string | undefined>>, peer: string | undefined): string {
   if (tag === 'message') return `message ${attrs['id']}`;
   return `${tag} ${attrs['id']} ${peer ?? ''} ${attrs['participant'] ?? ''} ${attrs['type'] ?? ''}`;
@@ -18,7 +18,7 @@ export function confirmationKey(tag: string, attrs: Readonly<Record<string, stri
 
 export class Links {
   readonly #live = new Map<string, Connection>();
-  /** Messages that were written to a socket in this run; each counts once. */
+  /** Messages that were written to a socket since the start. A message that is written again counts once. */
   readonly #written = new Map<string, Set<string>>();
   readonly #db: Database;
   readonly #queue: QueueStore;
@@ -34,7 +34,7 @@ export class Links {
     this.#counters = counters;
   }
 
-  /** The device logged in: the latest login wins, the older socket learns why it is closed. True when there was one. */
+  /** Registers the connection of a login. An older connection of the device is closed with the reason "replaced"; returns true when there was one. */
   attach(connection: Connection, device: Device): boolean {
     const key = deviceKey(device.number, device.device);
     const older = this.#live.get(key);
@@ -60,7 +60,7 @@ export class Links {
     return { connected: this.#live.has(key), queued: this.#queue.count(key) };
   }
 
-  /** Keeps the stanza until the device confirms it, and sends it once that is stored. */
+  /** Stores the stanza until the device confirms it. Sends it after the transaction is committed. */
   deliver(device: Device, stanza: BinaryNode): void {
     const key = deviceKey(device.number, device.device);
     const encoded = encodeNode(stanza);
@@ -78,13 +78,13 @@ export class Links {
     });
   }
 
-  /** For what is worthless later: presence, answers. */
-  tell(device: Device, stanza: BinaryNode): void {
+  /** Sends a stanza that is not worth storing, such as presence. Does nothing when the device is offline. */
+  sendIfOnline(device: Device, stanza: BinaryNode): void {
     const connection = this.of(device);
     if (connection?.active) connection.send(stanza);
   }
 
-  /** The device asked for what waited. */
+  /** Sends everything that is stored for the device. From then on it gets new stanzas at once. */
   activate(connection: Connection): void {
     const key = connection.deviceKey;
     if (key === undefined || connection.active) return;
@@ -103,7 +103,7 @@ export class Links {
     connection.send(node('ib', { from: platformJid }, [node('offline', { count: String(count) })]));
   }
 
-  /** The device confirmed a stanza; false when nothing waited under that name. */
+  /** Deletes a stanza that the device confirmed. False when none is stored under this name. */
   settle(key: string, name: string): boolean {
     if (this.#queue.drop(key, name) === 0) return false;
     const written = this.#written.get(key);
@@ -111,7 +111,7 @@ export class Links {
     return true;
   }
 
-  /** Nothing waits for a device that was unlinked. */
+  /** Deletes everything that is stored for a device that was unlinked. */
   forget(device: Device): void {
     const key = deviceKey(device.number, device.device);
     this.#queue.clear(key);

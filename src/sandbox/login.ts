@@ -1,9 +1,9 @@
-/** From the end of the handshake to a live device: registration or login, then stanzas in their order. */
+/** What happens on a connection after its handshake: registration or login, then the dispatch of every stanza. */
 import { answerQuery } from './iq/table.ts';
 import { confirmationKey } from './links.ts';
 import { acceptReceipt } from './messages/client-receipts.ts';
 import { routeMessage } from './messages/router.ts';
-import { announce } from './live.ts';
+import { emitPerson } from './device-life.ts';
 import { node, platformJid, unixSeconds, type BinaryNode } from './nodes.ts';
 import type { Parts } from './parts.ts';
 import type { Device } from './people.ts';
@@ -35,7 +35,7 @@ export function createHandler(parts: Parts): ConnectionHandler {
       pairing.end(connection);
       if (!device || links.of(device)) return;
       parts.presence.setOnline(parts.people.ensure(device.number), false);
-      announce(parts, device.number);
+      emitPerson(parts, device.number);
     },
   };
 }
@@ -50,14 +50,14 @@ function login(parts: Parts, connection: Connection, number: string, deviceNumbe
   const known = device && connection.clientStatic.equals(Buffer.from(device.noiseKey));
   if (fault || !known) {
     counters.failedLogin();
-    // A temporary ban says for how many seconds.
+    // A temporary ban carries its length in seconds.
     const ban = fault?.ms === undefined ? {} : { code: '101', expire: String(Math.ceil(fault.ms / 1000)) };
     connection.finish(failure(fault?.code ?? 401, ban));
     return;
   }
   counters.login(number, links.of(device) !== undefined, Date.now());
   links.attach(connection, device);
-  announce(parts, number);
+  emitPerson(parts, number);
   if (faults.take('noLogin', number)) return;
   const person = people.ensure(number);
   const attrs = { t: unixSeconds(Date.now()), lid: `${person.lid}:${device.device}@lid`, props: '27', location: 'lla', abprops: '7' };
@@ -100,7 +100,7 @@ function accept(parts: Parts, connection: Connection, stanza: BinaryNode): void 
   }
 }
 
-/** Messages and receipts of one client are worked on one after the other; a failure costs only its own stanza. */
+/** Processes messages and receipts of one client one after the other. A failure affects its own stanza only. */
 function inOrder(parts: Parts, connection: Connection, work: () => Promise<void>): void {
   connection.work = connection.work
     .then(work)
@@ -109,12 +109,12 @@ function inOrder(parts: Parts, connection: Connection, work: () => Promise<void>
 
 function acceptAck(parts: Parts, connection: Connection, key: string, stanza: BinaryNode): void {
   const { class: kind = '', id = '', to } = stanza.attrs;
-  // The refusal of a message that is on its way once more is about the first copy.
+  // After a request for a retry the client also refuses the first copy. The second copy must stay stored.
   if (kind === 'message' && connection.retried.delete(id)) return;
   parts.links.settle(key, confirmationKey(kind, stanza.attrs, to));
 }
 
-/** Links to calls can be made; calls themselves are not simulated, their refusal needs an acknowledgement only. */
+/** Acknowledges a client's call stanza (a refusal, for instance), and makes a link to a call when it asks for one. */
 function acceptCall(connection: Connection, device: Device, stanza: BinaryNode): void {
   const { id, to } = stanza.attrs;
   const wanted =

@@ -24,7 +24,7 @@ const options = {
   log,
 };
 const running = await startSandbox(options).catch((error: unknown) => {
-  // Most often the port is taken, or another process has the data folder.
+  // Usual causes: the port is in use, or another process uses the data folder.
   log.fatal({ port: values.port, data: values.data, error: String(error) }, 'sandbox.failed');
   process.exit(1);
 });

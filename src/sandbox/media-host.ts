@@ -20,7 +20,7 @@ interface HostParts {
   readonly auth: string;
 }
 
-/** Kept in the data folder, so that clients that trust the authority still do after a restart. */
+/** Loads the certificates from the data folder, or makes them. Clients go on trusting the authority after a restart. */
 export async function openCertificates(records: Records): Promise<Certificates> {
   const known = records.get<Certificates>('setting', 'tls');
   if (known) return known;
@@ -57,7 +57,7 @@ export async function openCertificates(records: Records): Promise<Certificates> 
 export function createMediaHost(certificates: Certificates, parts: HostParts): Server {
   const server = createServer({ key: certificates.key, cert: certificates.certificate }, (request, response) => {
     answer(parts, request, response).catch(() => {
-      // The client went away in the middle, or the disk refused: either way there is nobody to tell more.
+      // The client disconnected or the disk failed. When the answer has begun, the connection can only be cut.
       if (!response.headersSent) fail(response, 500, 'internal error');
       else response.destroy();
     });
@@ -73,7 +73,7 @@ async function answer(parts: HostParts, request: IncomingMessage, response: Serv
   else fail(response, 405, 'method not allowed');
 }
 
-/** `POST /mms/<type>/<hash>?auth&token`: the hash, in URL base64, is that of the encrypted file. */
+/** `POST /mms/<type>/<hash>?auth&token`. The hash is the SHA-256 of the encrypted file in URL-safe base64. */
 async function upload({ media, counters, auth }: HostParts, url: URL, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const [, hash = ''] = /^\/(?:mms|product|pps)\/[\w-]+\/([\w%-]+)$/.exec(url.pathname) ?? [];
   if (url.searchParams.get('auth') !== auth) return fail(response, 401, 'wrong auth');

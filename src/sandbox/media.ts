@@ -1,4 +1,4 @@
-/** Encrypted files: what clients upload and download, and what simulated phones send and open. */
+/** Storage, encryption and decryption of media files, for the media host and for simulated phones. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { readFile, rename, stat, writeFile } from 'node:fs/promises';
@@ -8,14 +8,14 @@ import type { MediaPart } from './content.ts';
 import { SandboxError } from './face.ts';
 import type { Random } from './random.ts';
 
-/** Bytes of one file. */
+/** Largest file, in bytes. */
 export const maxMedia = 100 * 1024 * 1024;
 const maxTotal = 4 * 1024 * 1024 * 1024;
-/** Bytes at the end of an encrypted file that prove it was not changed. */
+/** Length of the authentication code at the end of an encrypted file, in bytes. */
 const macLength = 10;
 const name = /^\/v\/([0-9a-f]{64})\.enc(\?|$)/;
 
-/** Fields of a media message that say where the file is and how to open it. */
+/** The fields of a media message that say where the file is and how to decrypt it. */
 export interface SealedMedia {
   readonly url: string;
   readonly directPath: string;
@@ -27,11 +27,11 @@ export interface SealedMedia {
 }
 
 export class Media {
-  /** Where clients reach the media host, `127.0.0.1:PORT`; known once the server listens. */
+  /** Address of the media host, `127.0.0.1:PORT`. Set when the server listens. */
   host = '';
   readonly #folder: string;
   readonly #random: Random;
-  /** All files together. */
+  /** Size of all files together, in bytes. */
   #bytes = 0;
 
   constructor(dataDir: string, random: Random) {
@@ -45,7 +45,7 @@ export class Media {
     return `https://${this.host}${directPath}`;
   }
 
-  /** File name of a direct path; `undefined` when it is none. */
+  /** The file name for a direct path; `undefined` when the path is malformed. */
   locate(directPath: string): string | undefined {
     const id = name.exec(directPath)?.[1];
     return id === undefined ? undefined : join(this.#folder, id);
@@ -58,7 +58,7 @@ export class Media {
     );
   }
 
-  /** Keeps an encrypted file and answers its direct path. */
+  /** Stores an encrypted file and returns its direct path. */
   async keep(encrypted: Uint8Array): Promise<string> {
     const id = sha256(encrypted).toString('hex');
     const file = join(this.#folder, id);
@@ -69,7 +69,7 @@ export class Media {
     return pathOf(id);
   }
 
-  /** The same for a small file, within a transaction. */
+  /** Stores a small file synchronously, so that it can be done within a transaction. */
   keepNow(file: Uint8Array): string {
     const id = sha256(file).toString('hex');
     this.#reserve(file.length);
@@ -82,7 +82,7 @@ export class Media {
     this.#bytes += bytes;
   }
 
-  /** Encrypts and keeps a file, as a phone does before it sends one. */
+  /** Encrypts and stores a file that a phone sends. */
   async seal(kind: MediaPart['kind'], plain: Uint8Array): Promise<SealedMedia> {
     const mediaKey = this.#random.bytes(32);
     const keys = await getMediaKeys(mediaKey, kind);
@@ -100,7 +100,7 @@ export class Media {
     };
   }
 
-  /** Downloads, verifies and decrypts what a message points at; rejects when anything does not fit. */
+  /** Loads, verifies and decrypts the file of a message. Rejects when a hash or the authentication code differs. */
   async open(part: MediaPart): Promise<Buffer> {
     const file = this.locate(part.directPath ?? '');
     const encrypted = file ? await readFile(file).catch(() => undefined) : undefined;

@@ -3,12 +3,12 @@ import { getBinaryNodeChild, getBinaryNodeChildren, type BinaryNode } from '@whi
 
 export type { BinaryNode };
 
-/** Name of the platform itself as a party. */
+/** The jid of the platform itself. */
 export const platformJid = 's.whatsapp.net';
 
 type Attributes = Readonly<Record<string, string | undefined>>;
 
-/** A node without its undefined attributes, which the encoder would count but not write. */
+/** Makes a node and drops undefined attributes, which the encoder would count but not write. */
 export function node(tag: string, attrs: Attributes = {}, content?: BinaryNode['content']): BinaryNode {
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(attrs)) if (value !== undefined) kept[name] = value;
@@ -22,7 +22,7 @@ export const children = (parent: BinaryNode | undefined, tag: string): BinaryNod
 export const firstChild = (parent: BinaryNode): BinaryNode | undefined =>
   Array.isArray(parent.content) && isNode(parent.content[0]) ? parent.content[0] : undefined;
 
-/** Content bytes; `undefined` for lists and nothing. A string is what the wire's token coding made of short bytes. */
+/** The content as bytes; `undefined` when it is a list or missing. The token coding of the wire may have turned short bytes into a string. */
 export function bytes(one: BinaryNode | undefined): Buffer | undefined {
   const content = one?.content;
   if (typeof content === 'string') return Buffer.from(content);
@@ -31,13 +31,13 @@ export function bytes(one: BinaryNode | undefined): Buffer | undefined {
 
 export const text = (one: BinaryNode | undefined): string | undefined => bytes(one)?.toString('utf8');
 
-/** Bytes of a child that must be exactly `length` long. */
+/** The bytes of a child. With `length`: `undefined` unless they are exactly that long. */
 export function childBytes(parent: BinaryNode | undefined, tag: string, length?: number): Buffer | undefined {
   const found = bytes(child(parent, tag));
   return found && (length === undefined || found.length === length) ? found : undefined;
 }
 
-/** A big-endian number in a child's bytes. */
+/** The bytes of a child as a big-endian number. */
 export function childNumber(parent: BinaryNode | undefined, tag: string, length: number): number | undefined {
   return childBytes(parent, tag, length)?.readUIntBE(0, length);
 }

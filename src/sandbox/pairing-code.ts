@@ -1,10 +1,10 @@
-/** The cryptography of pairing by code: both sides wrap their ephemeral keys with a key made of the code. */
+/** The cryptography of pairing by code. Both sides encrypt their ephemeral keys with a key that is derived from the code. */
 import { aesDecryptCTR, aesDecryptGCM, aesEncryptCTR, Curve, derivePairingCodeKey, hkdf, type KeyPair } from '@whiskeysockets/baileys';
 import type { Digits } from './face.ts';
 import { childBytes, type BinaryNode } from './nodes.ts';
 import type { Random } from './random.ts';
 
-/** What a client sent with its hello: salt 32, iv 16, wrapped key 32 bytes. */
+/** A client's first request. `wrapped`: salt (32 bytes), iv (16), encrypted ephemeral key (32). */
 export interface CodeRequest {
   readonly number: Digits;
   readonly ref: string;
@@ -13,7 +13,7 @@ export interface CodeRequest {
 
 const noText = Buffer.alloc(0);
 
-/** The phone's half; the companion's key is only right when the code is. */
+/** The phone's step. With a wrong code the companion's ephemeral key comes out wrong, which is noticed in the next step. */
 export async function wrapEphemeral(
   code: string,
   request: CodeRequest,
@@ -33,7 +33,7 @@ export async function wrapEphemeral(
   return { ephemeral, companionEphemeral, wrapped };
 }
 
-/** `undefined` after a wrong code. */
+/** Decrypts the client's last message. Returns `undefined` when the code was wrong. */
 export function openBundle(
   finish: BinaryNode | undefined,
   ephemeral: KeyPair,
@@ -51,7 +51,7 @@ export function openBundle(
     const material = Buffer.concat([shared, Curve.sharedKey(identity.private, companionIdentity), plain.subarray(64, 96)]);
     return { companionIdentity, advSecret: Buffer.from(hkdf(material, 32, { info: 'adv_secret' })) };
   } catch {
-    // Authentication fails when the two sides used different codes.
+    // The authentication code differs because the two sides used different pairing codes.
     return undefined;
   }
 }

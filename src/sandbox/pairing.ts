@@ -1,4 +1,4 @@
-/** Linking a device to a phone: by the text inside a QR code, or by a code of eight characters. */
+/** Pairing: links a device to a phone, by the text inside a QR code or by a code of eight characters. */
 import { createHmac } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { proto } from '@whiskeysockets/baileys';
@@ -15,7 +15,7 @@ import type { Counters } from './stats.ts';
 import type { SignedPreKey } from './store/keys.ts';
 import { streamError, type Connection } from './wire/connection.ts';
 
-/** A client that shows a QR code. */
+/** A client that waits for its pairing. */
 interface Waiting {
   readonly connection: Connection;
   readonly refs: readonly string[];
@@ -23,10 +23,10 @@ interface Waiting {
   readonly registrationId: number;
   readonly signedPreKey: SignedPreKey;
   readonly pushName: string;
-  /** The client asked for a code instead. */
+  /** Present after the client asked for a pairing code. */
   code?: CodeRequest;
   busy: boolean;
-  /** Answers of the client that the phone waits for. */
+  /** Called with every answer of the client while the phone waits for one. */
   finish?: (stanza: BinaryNode) => void;
 }
 
@@ -39,14 +39,14 @@ const accountPrefix = Buffer.from([6, 0]);
 const devicePrefix = Buffer.from([6, 1]);
 const refCount = 6;
 const maxPushName = 100;
-/** Milliseconds that a client has to answer a step of the pairing. */
+/** Milliseconds within which a client must answer a step of the pairing. */
 const answerMs = 10_000;
-/** Milliseconds that a code may be typed ahead of the client's request. */
+/** Milliseconds by which the owner may type a code before the client's request for it arrives. */
 const requestMs = 1500;
 
 export class Pairing {
   readonly #waiting = new Map<Connection, Waiting>();
-  /** Numbers, as clients ask for a code. */
+  /** Emits the number for which a client asks for a code. */
   readonly #asked = new EventEmitter();
   readonly #people: People;
   readonly #phones: Phones;
@@ -62,7 +62,7 @@ export class Pairing {
     this.#random = random;
   }
 
-  /** A registration payload: offers the references that the QR codes will show. False when its keys are not in order. */
+  /** Handles a registration: sends the references that the QR codes contain. False when a key is malformed or its signature is wrong. */
   begin(connection: Connection, payload: proto.ClientPayload): boolean {
     const keys = readRegistration(payload);
     if (!keys || !this.#counters.signature(verify(keys.identity, withType(keys.signedPreKey.value), keys.signedPreKey.signature)))
@@ -86,7 +86,7 @@ export class Pairing {
     this.#waiting.delete(connection);
   }
 
-  /** A waiting client's answer to what the pairing asked it. */
+  /** Handles an answer of a client that waits for its pairing. */
   answer(connection: Connection, stanza: BinaryNode): void {
     this.#waiting.get(connection)?.finish?.(stanza);
   }
@@ -105,7 +105,7 @@ export class Pairing {
     await this.#exclusively(waiting, () => this.#link(waiting, Buffer.from(secret, 'base64'), request));
   }
 
-  /** First step of pairing by code: the client says for which number it shows one. Answers with its reference. */
+  /** First step of pairing by code: the client says for which number it shows a code. Returns the reference of this pairing. */
   hello(connection: Connection, number: Digits, wrapped: Uint8Array): string | undefined {
     const waiting = this.#waiting.get(connection);
     if (!waiting) return undefined;
@@ -136,19 +136,19 @@ export class Pairing {
     });
   }
 
-  /** The client that asked last: its code is the one on the screen. */
+  /** The client that asked for a code last. Its code is the one on the screen. */
   #askedFor(number: Digits): Waiting | undefined {
     return [...this.#waiting.values()].findLast((one) => one.code?.number === number);
   }
 
-  /** A client shows its code before its request has arrived; a quick hand is ahead of it. */
+  /** Waits for a client's request. The client shows its code before its request arrives, so that the code may be typed earlier. */
   async #willAsk(number: Digits): Promise<Waiting | undefined> {
-    // An early end of the waiting is the ordinary case of a number that nobody asked for.
+    // A time-out is an ordinary case: no client asks for a code for this number.
     await once(this.#asked, number, { signal: AbortSignal.timeout(requestMs) }).catch(() => undefined);
     return this.#askedFor(number);
   }
 
-  /** Whether a device shows exactly what it was given and signed itself at the pairing. */
+  /** True when `shown` is exactly the identity that phone and device signed at the pairing. */
   isAccount(device: Device, shown: Uint8Array): boolean {
     try {
       const { details, accountSignature, accountSignatureKey, deviceSignature } = proto.ADVSignedDeviceIdentity.decode(shown);
@@ -160,7 +160,7 @@ export class Pairing {
         same(deviceSignature, account.deviceSignature)
       );
     } catch {
-      // Not a protobuf message of this type.
+      // Malformed protobuf.
       return false;
     }
   }
@@ -175,7 +175,7 @@ export class Pairing {
     }
   }
 
-  /** The phone signs the device's identity, the device signs back, and from then on it is one of the account's. */
+  /** Links the device: the phone signs the device's identity, the device signs in return, and the device is stored. */
   async #link(waiting: Waiting, advSecret: Uint8Array, { person, history }: LinkRequest): Promise<void> {
     const { connection } = waiting;
     const name = person.name || waiting.pushName;
@@ -231,7 +231,7 @@ export class Pairing {
     if (device) this.announceDevice(device, 'add');
   }
 
-  /** Clients that have the person's device list in their cache learn of the change. */
+  /** Notifies the clients that have cached the person's device list. */
   announceDevice(device: Device, change: 'add' | 'remove'): void {
     const person = this.#people.ensure(device.number);
     const devices = (['pn', 'lid'] as const).map((one) =>
@@ -245,7 +245,7 @@ export class Pairing {
     }
   }
 
-  /** The client's next stanza that fits; rejects when it takes too long or the client goes away. */
+  /** Resolves with the client's next stanza that fits. Rejects when none comes in time. */
   async #answerOf(waiting: Waiting, fits: (stanza: BinaryNode) => boolean): Promise<BinaryNode> {
     const { promise, resolve, reject } = Promise.withResolvers<BinaryNode>();
     const timer = setTimeout(() => reject(new SandboxError(504, 'the client did not answer the pairing')), answerMs);
@@ -275,7 +275,7 @@ function readDeviceSignature(stanza: BinaryNode): Uint8Array | undefined {
   try {
     return signed && (proto.ADVSignedDeviceIdentity.decode(signed).deviceSignature ?? undefined);
   } catch {
-    // Not a protobuf message of this type: as good as no signature.
+    // Malformed protobuf counts as a missing signature.
     return undefined;
   }
 }

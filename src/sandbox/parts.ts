@@ -1,4 +1,4 @@
-/** The parts of the platform, made once and handed to whatever answers clients. */
+/** The components of the platform. They are made once and passed to the handlers of client requests. */
 import type { Logger } from 'pino';
 import type { AppState } from './app-state.ts';
 import type { Faults } from './faults.ts';
@@ -39,8 +39,8 @@ export interface Parts {
   readonly counters: Counters;
   readonly random: Random;
   readonly log: Logger;
-  /** Phones decrypt what they are sent; without it messages are only acknowledged (benchmarks). */
+  /** True: phones decrypt what they are sent. False: messages are only acknowledged, for benchmarks. */
   readonly decrypt: boolean;
-  /** Secret that media uploads must show. */
+  /** The secret that media uploads must carry. */
   readonly mediaAuth: string;
 }

@@ -1,4 +1,4 @@
-/** The simulated people, their linked devices and where they are kept. */
+/** The simulated people and their linked devices, with their storage. */
 import { EventEmitter } from 'node:events';
 import { deriveLid, deviceKey, isNumber, parseUser } from './address.ts';
 import { SandboxError, type Digits, type History, type PersonView, type WorldEvent } from './face.ts';
@@ -6,7 +6,7 @@ import type { Records } from './store/database.ts';
 import type { PhoneKeys } from './signal/identity.ts';
 import type { SignedPreKey } from './store/keys.ts';
 
-/** A linked device as the platform knows it. */
+/** A linked device. */
 export interface Device {
   readonly number: Digits;
   readonly device: number;
@@ -18,11 +18,11 @@ export interface Device {
   readonly registrationId: number;
   signedPreKey: SignedPreKey;
   pushName: string;
-  /** The phone has handed over its past; `undefined` when it never shall. */
+  /** What history the phone invents for this device, and whether the history was sent. */
   history: History & { readonly sent: boolean };
 }
 
-/** What phone and device signed at the pairing; a device shows it to others with its first messages. */
+/** The identity that phone and device signed at the pairing. The device attaches it to the first messages of a session. */
 export interface Account {
   readonly details: Uint8Array;
   readonly accountSignatureKey: Uint8Array;
@@ -30,7 +30,7 @@ export interface Account {
   readonly deviceSignature: Uint8Array;
 }
 
-/** A file on the media host that everybody may see. */
+/** A profile picture: an unencrypted file on the media host. */
 export interface Picture {
   readonly id: string;
   readonly path: string;
@@ -39,13 +39,13 @@ export interface Picture {
 export interface Person {
   readonly number: Digits;
   readonly lid: Digits;
-  /** As somebody entered it, or as the first client registered; '' when neither happened. Others see `People.pushName`. */
+  /** The name that was entered, else the one that the first client registered with, else ''. What others see is `People.pushName`. */
   name: string;
-  /** The phone confirms the delivery of what it receives by itself. */
+  /** True: the phone sends delivery receipts by itself. */
   autoDeliver: boolean;
   about: string;
   nextDevice: number;
-  /** The phone's Signal identity, made when it is first needed. */
+  /** The phone's Signal identity. Made when it is first needed. */
   keys?: PhoneKeys;
   picture?: Picture | undefined;
   readonly privacy: Record<string, string>;
@@ -75,7 +75,7 @@ export class People {
   readonly #events = new EventEmitter();
   readonly #onBroken: (error: unknown) => void;
 
-  /** `onBroken` hears of subscribers that throw. */
+  /** `onBroken` is called with what a subscriber throws. */
   constructor(records: Records, onBroken: (error: unknown) => void) {
     this.#records = records;
     this.#onBroken = onBroken;
@@ -88,7 +88,7 @@ export class People {
     return this.#people.get(number);
   }
 
-  /** The person behind a number, made when new; people need no registration before they are written to. */
+  /** Returns the person with this number. Makes one when the number is new: anybody can be written to. */
   ensure(number: Digits): Person {
     const known = this.#people.get(number);
     if (known) return known;
@@ -112,7 +112,7 @@ export class People {
     return person;
   }
 
-  /** Whom a jid names: known people by either identifier, unknown ones by number only. */
+  /** The person and device that a jid names. A number that is new makes a person; a LID that is unknown gives `undefined`. */
   resolve(jid: string | undefined): { readonly person: Person; readonly device: number } | undefined {
     const address = parseUser(jid);
     if (!address) return undefined;
@@ -144,7 +144,7 @@ export class People {
     return key === undefined ? undefined : this.#devices.get(key);
   }
 
-  /** The number of the device that is linked next. */
+  /** Reserves the number of the next device. */
   nextDevice(person: Person): number {
     if (this.devices(person.number).length >= maxDevices) throw new SandboxError(409, 'this phone has too many linked devices');
     const device = person.nextDevice;
@@ -169,15 +169,15 @@ export class People {
   }
 
   /**
-   * Name that others see: of the device that wrote, of the person, or of any device. An account may have none ('' then); a contact always has one,
-   * as people who use a phone do.
+   * The name that others see: the device's own, else the person's, else that of any device. An account without any of these has no name (''). A
+   * contact gets an invented one.
    */
   pushName(person: Person, device?: Device): string {
     const known = device?.pushName || person.name || this.devices(person.number).find(({ pushName }) => pushName !== '')?.pushName;
     return known ?? (person.nextDevice > 1 ? '' : `Person ${person.number.slice(-4)}`);
   }
 
-  /** How the control interface and the page see a person. `state`: of a device, by its key. */
+  /** A person for the control interface and the page. `state` returns the connection state of a device, by its key. */
   view(person: Person, state: (key: string) => { connected: boolean; queued: number }): PersonView {
     const devices = this.devices(person.number).map(({ number, device, linkedAt, pushName }) => ({
       device,
@@ -193,7 +193,7 @@ export class People {
   }
 
   subscribe(listener: (event: WorldEvent) => void): () => void {
-    // Events come out of the middle of the platform's work, which no subscriber may break.
+    // Events are emitted in the middle of the platform's work. A subscriber that throws must not break it.
     const guarded = (event: WorldEvent): void => {
       try {
         listener(event);

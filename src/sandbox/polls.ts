@@ -1,4 +1,4 @@
-/** Poll votes are encrypted under the poll's secret, once more inside the Signal envelope. */
+/** Encryption of poll votes: a second layer under the poll's secret, inside the Signal encryption. */
 import { createHash } from 'node:crypto';
 import { aesEncryptGCM, decryptPollVote, hmacSign, proto } from '@whiskeysockets/baileys';
 
@@ -23,7 +23,7 @@ export function encryptVote(
   return { encPayload: aesEncryptGCM(vote, key, iv, Buffer.from(`${pollId}\u0000${voter}`)), encIv: iv };
 }
 
-/** Names of the chosen options; `undefined` when none of the ways to name the parties opens it. */
+/** The names of the chosen options; `undefined` when no context decrypts the vote. */
 export function decryptVote(
   vote: proto.Message.IPollEncValue,
   poll: proto.Message.IPollCreationMessage,
@@ -35,7 +35,7 @@ export function decryptVote(
       const opened = decryptPollVote(vote, { pollCreatorJid: creator, pollMsgId: pollId, pollEncKey: secret, voterJid: voter });
       return (opened.selectedOptions ?? []).map((hash) => names.get(Buffer.from(hash).toString('hex')) ?? 'unknown option');
     } catch {
-      // Encrypted under the other way of naming voter or creator: the next one is tried.
+      // The voter used other jids (number or LID) for voter and creator. The next context is tried.
       continue;
     }
   }

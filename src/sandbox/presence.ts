@@ -1,4 +1,4 @@
-/** Who is online and who types; nothing of it is kept. */
+/** Who is online and who is typing. Nothing of this is stored. */
 import { isGroupJid, jidOf } from './address.ts';
 import type { Groups } from './groups.ts';
 import type { Links } from './links.ts';
@@ -14,7 +14,7 @@ export class Presence {
   readonly #people: People;
   readonly #links: Links;
   readonly #groups: Groups;
-  /** Last time somebody was seen, in milliseconds; absent: online now. */
+  /** When somebody went offline, in milliseconds. Absent while online. */
   readonly #seen = new Map<string, number>();
   readonly #online = new Set<string>();
 
@@ -24,7 +24,7 @@ export class Presence {
     this.#groups = groups;
   }
 
-  /** `<presence>` of a client: its own state, or the wish to see somebody's. */
+  /** Handles `<presence>` of a client: its own state, or a subscription to somebody else's. */
   fromClient(connection: Connection, device: Device, stanza: BinaryNode): void {
     const { type, name, to } = stanza.attrs;
     const person = this.#people.ensure(device.number);
@@ -60,12 +60,12 @@ export class Presence {
       if (number === person.number) continue;
       const jid = jidOf(person, group?.addressing ?? (to.endsWith('@lid') ? 'lid' : 'pn'));
       const stanza = node('chatstate', group ? { from: group.jid, participant: jid } : { from: jid }, content);
-      for (const device of this.#people.devices(number)) this.#links.tell(device, stanza);
+      for (const device of this.#people.devices(number)) this.#links.sendIfOnline(device, stanza);
     }
     this.#people.emit({ type: 'presence', of: person.number, chat: group?.jid ?? (other ? jidOf(other, 'pn') : to), state });
   }
 
-  /** Told to those who subscribed, and to `also`. */
+  /** Sends the new state to all subscribers, and to `also`. */
   setOnline(person: Person, online: boolean, also?: Person): void {
     if (online) {
       this.#online.add(person.number);

@@ -1,4 +1,4 @@
-/** Chance comes in by this door, so that a seed makes a run repeatable (keys of Signal and Noise stay truly random). */
+/** The source of randomness. With a seed, ids and references repeat from run to run; keys of Signal and Noise are always random. */
 import { createHash, randomBytes } from 'node:crypto';
 
 export interface Random {
@@ -18,7 +18,7 @@ export function createRandom(seed?: number): Random {
   };
 }
 
-/** Bytes from a hashed counter: enough for ids, never for secrets that matter. */
+/** Bytes from a hashed counter: good enough for ids, not for real secrets. */
 function seeded(seed: number): (length: number) => Buffer {
   let counter = 0;
   return (length) => {

@@ -1,4 +1,4 @@
-/** Puts the simulated platform together and opens its one port, where HTTP, WebSocket and HTTPS meet. */
+/** Composes the simulated platform and opens its only port, which serves HTTP, WebSocket and HTTPS. */
 import { randomBytes } from 'node:crypto';
 import { createServer as createHttpServer, type IncomingMessage, type Server as HttpServer } from 'node:http';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
@@ -37,13 +37,13 @@ import { Connection } from './wire/connection.ts';
 import { World } from './world.ts';
 
 export interface SandboxOptions {
-  /** 0 takes a free one. */
+  /** 0: any free port. */
   readonly port: number;
   readonly dataDir: string;
-  /** Makes ids and references repeatable. */
+  /** Makes ids and references the same in every run. */
   readonly seed?: number | undefined;
   readonly log?: Logger | undefined;
-  /** False: messages are acknowledged without being decrypted (benchmarks). */
+  /** False: messages are acknowledged without being decrypted, for benchmarks. */
   readonly decrypt?: boolean | undefined;
 }
 
@@ -54,7 +54,7 @@ export interface RunningSandbox {
 }
 
 const host = '127.0.0.1';
-/** Milliseconds that a new TCP connection may stay without a first byte. */
+/** Milliseconds within which a new TCP connection must send its first byte. */
 const firstByteMs = 30_000;
 const maxConnections = 20_000;
 /** First byte of a TLS handshake. */
@@ -75,7 +75,7 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
     onSurprise: (error) => log.error({ error: String(error) }, 'control.failed'),
     memory: new SentStore(db),
   });
-  // A request without a host is refused by the interface itself.
+  // The control interface refuses requests without a host by itself, with an error in its own format.
   const http = createHttpServer({ requireHostHeader: false }, (request, response) => control.handler(request, response));
   answerBelow(http);
   const clients = acceptClients(http, parts, identity);
@@ -133,7 +133,7 @@ function build(db: Database, records: Records, options: SandboxOptions, log: Log
   return { db, keys, messages, people, ...traffic, faults, counters, random, log, decrypt, mediaAuth };
 }
 
-/** Upgrades of `/ws/chat` become connections; the set shrinks as they end. */
+/** Makes a connection of every upgrade to `/ws/chat`. Returns the set of open ones. */
 function acceptClients(http: HttpServer, parts: Parts, identity: ServerIdentity): Set<Connection> {
   const clients = new Set<Connection>();
   const handler = createHandler(parts);
@@ -173,7 +173,7 @@ function listenOnce(http: HttpServer, https: Server, sockets: Set<Socket>): Serv
       socket.setTimeout(0);
       socket.removeAllListeners('timeout');
       socket.unshift(first);
-      // TLS takes the byte back from the paused socket by itself; HTTP waits for it to flow.
+      // TLS reads from a paused socket by itself; HTTP needs it resumed.
       const tls = first[0] === tlsHandshake;
       (tls ? https : http).emit('connection', socket);
       if (!tls) socket.resume();

@@ -1,4 +1,4 @@
-/** XEdDSA as clients sign; the verifier is a real one, since Baileys' own accepts every signature. */
+/** XEdDSA signatures. The verifier is not Baileys' own, which accepts every signature. */
 import { Curve } from '@whiskeysockets/baileys';
 import { verify as verifyCurve } from 'curve25519-js';
 
@@ -9,5 +9,5 @@ export function verify(publicKey: Uint8Array, message: Uint8Array, signature: Ui
 
 export const sign = (privateKey: Uint8Array, message: Uint8Array): Uint8Array => Curve.sign(privateKey, message);
 
-/** Signal's key type byte, in front of public keys inside signed texts and sessions. */
+/** Puts Signal's key type byte in front of a public key, as signed texts and sessions need it. */
 export const withType = (publicKey: Uint8Array): Buffer => Buffer.concat([Buffer.from([5]), publicKey]);

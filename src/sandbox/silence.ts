@@ -1,4 +1,4 @@
-/** The Signal library prints whole sessions, private keys included, through `console`; nothing else here uses it. */
+/** Switches `console` off, because the Signal library prints sessions with their private keys to it. Nothing else here uses `console`. */
 const methods = ['log', 'info', 'warn', 'error', 'debug', 'trace'] as const;
 
 export function silenceSignal(): void {

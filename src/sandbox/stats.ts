@@ -1,7 +1,7 @@
-/** Counters since the start; the oracle of tests. */
+/** Counters since the start. Tests compare the gateway with them. */
 import type { Digits, Stats } from './face.ts';
 
-/** Distinct names of unknown requests that are remembered: a hostile client must not fill the memory. */
+/** Distinct names of unknown requests that are counted. The bound keeps a hostile client from filling the memory. */
 const maxUnknown = 200;
 
 export class Counters {

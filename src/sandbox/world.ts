@@ -1,6 +1,6 @@
-/** The simulated platform as its control interface and tests see it. */
+/** Implements the face of the simulated platform for its control interface and for tests. */
 import { isGroupJid, isMissingNumber, isNumber, jidOf, pnJid, type Addressing } from './address.ts';
-import { hitLive, isLive } from './breakage.ts';
+import { applyFault, isLive } from './live-faults.ts';
 import { stepCall } from './calls.ts';
 import { postToChannel } from './channels.ts';
 import {
@@ -19,7 +19,7 @@ import {
 } from './face.ts';
 import { setRule } from './group-rules.ts';
 import { rankOf, viewGroup, type Group } from './groups.ts';
-import { announce, unlink } from './live.ts';
+import { emitPerson, unlink } from './device-life.ts';
 import { compose } from './messages/compose.ts';
 import type { Target } from './messages/outbox.ts';
 import type { Parts } from './parts.ts';
@@ -31,7 +31,7 @@ type GroupChange = Parameters<Sandbox['updateGroup']>[2];
 const maxName = 100;
 const maxText = 65_536;
 
-/** Kinds that happen before anybody said who connects. */
+/** Faults that happen before the client has said which account it belongs to. */
 const anonymous: readonly Fault['kind'][] = ['refuseUpgrade', 'silentHandshake', 'garbageHandshake', 'badCertificate'];
 
 export class World implements Sandbox {
@@ -159,8 +159,8 @@ export class World implements Sandbox {
       return { hit: 0 };
     }
     const chosen = live.slice(0, times ?? live.length);
-    for (const one of chosen) hitLive(one, fault);
-    // What found nobody waits for the next ones that connect.
+    for (const one of chosen) applyFault(one, fault);
+    // When fewer connections are open than were asked for, the rest of the fault waits for the next logins.
     const wanted = times ?? Math.max(chosen.length, 1);
     if (wanted > chosen.length) faults.arm(fault, wanted - chosen.length);
     return { hit: chosen.length };
@@ -217,7 +217,7 @@ export class World implements Sandbox {
     }
   }
 
-  /** Digits, a user's jid or a group's. */
+  /** `to`: digits, a user's jid or a group's jid. */
   #target(to: string, addressing: Addressing): Target {
     if (isGroupJid(to)) return { group: this.#parts.groups.get(to) };
     const found = this.#parts.people.resolve(to.includes('@') ? to : pnJid(to));
@@ -247,7 +247,7 @@ export class World implements Sandbox {
     return person;
   }
 
-  /** Numbers of this range are kept for fiction. */
+  /** Picks an unused number from a range that is reserved for fiction. */
   #freeNumber(): Digits {
     for (;;) {
       const number = `1555020${String(1000 + this.#nextNumber++)}`;
@@ -261,7 +261,7 @@ export class World implements Sandbox {
   }
 
   #changed(person: Person): PersonView {
-    announce(this.#parts, person.number);
+    emitPerson(this.#parts, person.number);
     return this.#view(person);
   }
 }

@@ -45,11 +45,12 @@ const pair = (): [Person, Person] => {
 };
 
 /** Begins a session of its own, beside those that there are. */
-const meet = (from: Person, to: Person): Promise<void> => phones.take(from, (signal) => signal.startSession(jidOf(to), phones.bundle(to)));
+const meet = (from: Person, to: Person): Promise<void> =>
+  phones.exclusively(from, (signal) => signal.startSession(jidOf(to), phones.bundle(to)));
 
 const write = async (from: Person, to: Person, text: string): Promise<Sealed> => {
   let sealed: Sealed | undefined;
-  await phones.take(from, async (signal) => {
+  await phones.exclusively(from, async (signal) => {
     if (!(await signal.hasSession(jidOf(to)))) await signal.startSession(jidOf(to), phones.bundle(to));
     sealed = await signal.encrypt(jidOf(to), Buffer.from(text));
   });
@@ -59,7 +60,7 @@ const write = async (from: Person, to: Person, text: string): Promise<Sealed> =>
 
 const read = async (by: Person, from: Person, { type, ciphertext }: Sealed): Promise<string> => {
   let text = '';
-  await phones.take(by, async (signal) => {
+  await phones.exclusively(by, async (signal) => {
     const { plain } = await signal.decrypt(jidOf(from), type, ciphertext);
     text = Buffer.from(plain).toString();
   });

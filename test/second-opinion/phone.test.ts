@@ -8,7 +8,7 @@ import { lidJid } from '#src/sandbox/address.ts';
 import { People, type Person } from '#src/sandbox/people.ts';
 import { silenceSignal } from '#src/sandbox/silence.ts';
 import type { Bundle as PhoneBundle } from '#src/sandbox/signal/identity.ts';
-import { Phones, type SignalTurn } from '#src/sandbox/signal/phones.ts';
+import { Phones, type SignalAccess } from '#src/sandbox/signal/phones.ts';
 import { Database, Records } from '#src/sandbox/store/database.ts';
 import { KeyStore } from '#src/sandbox/store/keys.ts';
 import { withType } from '#src/sandbox/signatures.ts';
@@ -34,9 +34,9 @@ after(async () => {
 
 let numbers = 0;
 
-const take = async <T>(person: Person, work: (signal: SignalTurn) => Promise<T>): Promise<T> => {
+const take = async <T>(person: Person, work: (signal: SignalAccess) => Promise<T>): Promise<T> => {
   const results: T[] = [];
-  await phones.take(person, async (signal) => void results.push(await work(signal)));
+  await phones.exclusively(person, async (signal) => void results.push(await work(signal)));
   return results[0] as T;
 };
 

@@ -1,7 +1,7 @@
 /** Everything about the account itself: going live, settings, privacy, media host, unlinking. */
 import { jidOf } from '../address.ts';
 import { SandboxError } from '../face.ts';
-import { afterAnswer, goLive, unlink } from '../live.ts';
+import { afterAnswer, goLive, unlink } from '../device-life.ts';
 import { children, node, text, type BinaryNode } from '../nodes.ts';
 import type { DeviceQueries } from './query.ts';
 

@@ -9,7 +9,7 @@ import { node, uint, unixSeconds, type BinaryNode } from '../nodes.ts';
 import type { Device, People, Person } from '../people.ts';
 import { decryptVote, type PollContext } from '../polls.ts';
 import { bundleNodes } from '../signal/identity.ts';
-import type { Phones, SignalTurn } from '../signal/phones.ts';
+import type { Phones, SignalAccess } from '../signal/phones.ts';
 import type { Counters } from '../stats.ts';
 import type { MessageStore, Stored } from '../store/messages.ts';
 import { chatOf } from './compose.ts';
@@ -69,7 +69,7 @@ export class Inbox {
       return;
     }
     try {
-      await this.#phones.take(person, async (signal) => {
+      await this.#phones.exclusively(person, async (signal) => {
         const { message, envelope } = await this.#decrypt(signal, arrival);
         const content = message.deviceSentMessage?.message ?? message;
         const view = own ? undefined : await this.#view(person, arrival, content, envelope);
@@ -107,7 +107,7 @@ export class Inbox {
     this.#store(person, { id, author: from.number, chat: view.chat, at, addressing, content: message, view, attempts: 0 });
   }
 
-  async #decrypt(signal: SignalTurn, arrival: Arrival): Promise<{ message: proto.IMessage; envelope: ReceivedMessage['envelope'] }> {
+  async #decrypt(signal: SignalAccess, arrival: Arrival): Promise<{ message: proto.IMessage; envelope: ReceivedMessage['envelope'] }> {
     const { device } = arrival;
     const sender = this.#people.ensure(device.number);
     const jid = lidJid(sender.lid, device.device);
@@ -127,7 +127,7 @@ export class Inbox {
     return { message, envelope: used };
   }
 
-  async #openEnvelope(signal: SignalTurn, arrival: Arrival, jid: string, { type, ciphertext }: Envelope): Promise<Uint8Array> {
+  async #openEnvelope(signal: SignalAccess, arrival: Arrival, jid: string, { type, ciphertext }: Envelope): Promise<Uint8Array> {
     if (type === 'skmsg' && arrival.group !== undefined) return unpadRandomMax16(await signal.decryptGroup(arrival.group, jid, ciphertext));
     if (type !== 'pkmsg' && type !== 'msg') throw new Error(`unknown envelope ${type.slice(0, 20)}`);
     const { plain, identity } = await signal.decrypt(jid, type, ciphertext);

@@ -9,7 +9,7 @@ import { node, unixSeconds, type BinaryNode } from '../nodes.ts';
 import type { Device, People, Person } from '../people.ts';
 import type { Bundles } from '../signal/bundles.ts';
 import type { Bundle } from '../signal/identity.ts';
-import type { Phones, SignalTurn } from '../signal/phones.ts';
+import type { Phones, SignalAccess } from '../signal/phones.ts';
 import type { MessageStore, Stored } from '../store/messages.ts';
 import { chatOf, type Composed } from './compose.ts';
 import type { Inbox } from './inbox.ts';
@@ -41,7 +41,7 @@ export class Outbox {
   async send(from: Person, target: Target, { message, edit }: Composed, id: string): Promise<void> {
     const addressing = 'group' in target ? target.group.addressing : target.addressing;
     if ('group' in target) checkMember(target.group, from);
-    await this.#phones.take(from, async (signal) => {
+    await this.#phones.exclusively(from, async (signal) => {
       const outgoing =
         'group' in target
           ? await this.#toGroup(signal, from, target.group, message, id, edit)
@@ -69,7 +69,7 @@ export class Outbox {
 
   /** From a phone to a device of its own: history, keys, answers to its questions. */
   async sendPeer(from: Person, device: Device, message: proto.IMessage, id: string): Promise<void> {
-    await this.#phones.take(from, async (signal) => {
+    await this.#phones.exclusively(from, async (signal) => {
       const enc = await this.#seal(signal, device, message, {});
       const attrs = { from: jidOf(from, 'pn'), id, t: unixSeconds(Date.now()), type: 'text', category: 'peer' };
       return () => this.#links.deliver(device, node('message', attrs, [enc]));
@@ -82,7 +82,7 @@ export class Outbox {
     if (!stored?.content) return;
     const group = isGroupJid(stored.chat) ? this.#groups.find(stored.chat) : undefined;
     if (group && rankOf(group, device.number) === undefined) return;
-    await this.#phones.take(from, async (signal) => {
+    await this.#phones.exclusively(from, async (signal) => {
       const jid = lidJid(this.#people.ensure(device.number).lid, device.device);
       await signal.startSession(jid, keys ?? this.#bundles.ofDevice(device));
       const message = await this.#again(signal, from, device, stored, group);
@@ -93,7 +93,7 @@ export class Outbox {
     });
   }
 
-  async #again(signal: SignalTurn, from: Person, device: Device, stored: Stored, group: Group | undefined): Promise<proto.IMessage> {
+  async #again(signal: SignalAccess, from: Person, device: Device, stored: Stored, group: Group | undefined): Promise<proto.IMessage> {
     const content = stored.content ?? {};
     if (group) {
       const { distribution } = await signal.encryptGroup(group.jid, encodeWAMessage({}));
@@ -111,7 +111,7 @@ export class Outbox {
   }
 
   async #toPerson(
-    signal: SignalTurn,
+    signal: SignalAccess,
     from: Person,
     { person, addressing }: { readonly person: Person; readonly addressing: Addressing },
     message: proto.IMessage,
@@ -135,7 +135,7 @@ export class Outbox {
   }
 
   async #toGroup(
-    signal: SignalTurn,
+    signal: SignalAccess,
     from: Person,
     group: Group,
     message: proto.IMessage,
@@ -161,7 +161,7 @@ export class Outbox {
     return outgoing;
   }
 
-  async #seal(signal: SignalTurn, device: Device, message: proto.IMessage, attrs: EnvelopeAttributes): Promise<BinaryNode> {
+  async #seal(signal: SignalAccess, device: Device, message: proto.IMessage, attrs: EnvelopeAttributes): Promise<BinaryNode> {
     const jid = lidJid(this.#people.ensure(device.number).lid, device.device);
     if (!(await signal.hasSession(jid))) await signal.startSession(jid, this.#bundles.ofDevice(device));
     const { type, ciphertext } = await signal.encrypt(jid, encodeWAMessage(message));

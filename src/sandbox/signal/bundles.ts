@@ -1,4 +1,4 @@
-/** Key bundles of phones and linked devices: a one-time key goes to one asker only. */
+/** Key bundles of phones and linked devices. Each one-time key is given out once. */
 import { deviceKey } from '../address.ts';
 import type { Links } from '../links.ts';
 import { node, platformJid, unixSeconds } from '../nodes.ts';
@@ -8,7 +8,7 @@ import type { KeyStore } from '../store/keys.ts';
 import type { Bundle } from './identity.ts';
 import type { Phones } from './phones.ts';
 
-/** With this many one-time keys left a device is asked for more. */
+/** A device is asked for more one-time keys when this many are left. */
 const lowKeys = 4;
 
 export class Bundles {
@@ -26,7 +26,7 @@ export class Bundles {
     this.#random = random;
   }
 
-  /** `undefined` for a device that is not linked. */
+  /** The bundle of a device; `undefined` when the device is not linked. */
   of(person: Person, device: number): Bundle | undefined {
     if (device === 0) return this.#phones.bundle(person);
     const linked = this.#people.device(person.number, device);

@@ -1,19 +1,19 @@
-/** Keys of a simulated phone, and the bundle by which others start a Signal session with it. */
+/** The keys of a simulated phone, and the bundle from which others start a Signal session with it. */
 import { Curve, generateRegistrationId, signedKeyPair, type KeyPair, type SignedKeyPair } from '@whiskeysockets/baileys';
 import { children, child, childBytes, childNumber, node, uint, type BinaryNode } from '../nodes.ts';
 import { withType } from '../signatures.ts';
 import type { PreKey, SignedPreKey } from '../store/keys.ts';
 
-/** Private; kept in the data folder. */
+/** The phone's private keys. They are stored in the data folder. */
 export interface PhoneKeys {
   readonly identity: KeyPair;
   readonly signedPreKey: SignedKeyPair;
   readonly registrationId: number;
-  /** Id of the one-time key that is made next. */
+  /** The id of the next one-time key. */
   nextPreKey: number;
 }
 
-/** Public halves of a device's keys: what a session with it starts from. */
+/** The public keys from which a session with a device starts. */
 export interface Bundle {
   readonly registrationId: number;
   readonly identity: Uint8Array;
@@ -33,7 +33,7 @@ const keyNode = (tag: string, key: { readonly id: number; readonly value: Uint8A
     ...(key.signature ? [node('signature', {}, key.signature)] : []),
   ]);
 
-/** Children of a `<user>` in the answer to a key request. */
+/** The children of a `<user>` in the answer to a key request. */
 export const bundleNodes = (bundle: Bundle): BinaryNode[] => [
   node('registration', {}, uint(bundle.registrationId, 4)),
   node('type', {}, Buffer.from([5])),
@@ -42,7 +42,7 @@ export const bundleNodes = (bundle: Bundle): BinaryNode[] => [
   ...(bundle.preKey ? [keyNode('key', bundle.preKey)] : []),
 ];
 
-/** Children `<key>` of a list, as an upload has them. */
+/** Reads the children `<key>` of an upload of one-time keys. */
 export const readPreKeys = (list: BinaryNode | undefined): PreKey[] =>
   children(list, 'key').flatMap((one) => {
     const id = childNumber(one, 'id', 3);
@@ -58,7 +58,7 @@ export function readSignedPreKey(parent: BinaryNode | undefined): SignedPreKey |
   return id === undefined || !value || !signature ? undefined : { id, value, signature };
 }
 
-/** The keys that a client adds to a retry receipt, when it did. */
+/** Reads the key bundle of a retry receipt; `undefined` when it has none. */
 export function readRetryBundle(receipt: BinaryNode): Bundle | undefined {
   const keys = child(receipt, 'keys');
   const registrationId = childNumber(receipt, 'registration', 4);
@@ -69,7 +69,7 @@ export function readRetryBundle(receipt: BinaryNode): Bundle | undefined {
   return { registrationId, identity, signedPreKey, preKey };
 }
 
-/** As the Signal library wants it. */
+/** The bundle in the form that the Signal library takes. */
 export const toSession = ({ registrationId, identity, signedPreKey, preKey }: Bundle) => ({
   registrationId,
   identityKey: withType(identity),

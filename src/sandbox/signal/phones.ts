@@ -1,6 +1,6 @@
 /**
- * The Signal device of every simulated phone. Work of one phone is serial, and what it changed is stored together with
- * its effects in one transaction: a ratchet that moved is safe before anything written with it goes out.
+ * The Signal device of every simulated phone. Work on one phone is serial. The keys that it changes are stored in one transaction with its
+ * effects, so that a ratchet is stored before a message that it encrypted is sent.
  */
 import {
   Curve,
@@ -20,22 +20,22 @@ import { decryptFirst, decryptOnCopies, type Sessions } from './session-trials.t
 
 export type EnvelopeType = 'pkmsg' | 'msg';
 
-/** What a phone can do while it has its turn. Devices are named by their LID jid. */
-export interface SignalTurn {
+/** The Signal operations of one phone. Devices are named by their LID jid. */
+export interface SignalAccess {
   hasSession(jid: string): Promise<boolean>;
   startSession(jid: string, bundle: Bundle): Promise<void>;
   encrypt(jid: string, data: Uint8Array): Promise<{ type: EnvelopeType; ciphertext: Uint8Array }>;
-  /** Rejects when it cannot; `identity` is the key that the sender's session stands on. */
+  /** Rejects when the message cannot be decrypted. `identity`: the identity key of the sender's session. */
   decrypt(jid: string, type: EnvelopeType, ciphertext: Uint8Array): Promise<{ plain: Uint8Array; identity: Uint8Array | undefined }>;
   encryptGroup(group: string, data: Uint8Array): Promise<{ ciphertext: Uint8Array; distribution: Uint8Array }>;
   decryptGroup(group: string, jid: string, ciphertext: Uint8Array): Promise<Uint8Array>;
   learnSenderKey(group: string, jid: string, distribution: Uint8Array): Promise<void>;
-  /** Devices that have this phone's sender key of the group already. */
+  /** The devices that already have this phone's sender key of the group. */
   senderKeyMemory(group: string): Promise<Record<string, boolean>>;
   rememberSenderKey(group: string, jids: Record<string, boolean>): Promise<void>;
 }
 
-/** Runs inside the transaction that stores the turn's keys. */
+/** Runs in the transaction that stores the changed keys. */
 export type Effects = () => void;
 
 interface Signal {
@@ -66,7 +66,7 @@ export class Phones {
     return person.keys;
   }
 
-  /** Bundle of the phone itself, with a one-time key of its own. */
+  /** The key bundle of the phone itself, with a new one-time key. */
   bundle(person: Person): Bundle {
     const keys = this.keysOf(person);
     const id = keys.nextPreKey;
@@ -85,8 +85,8 @@ export class Phones {
     return { registrationId, identity: identity.public, signedPreKey: { id, value: keyPair.public, signature } };
   }
 
-  /** Gives the phone its turn: `work` uses the keys, then keys and the effects it answers with are stored together. */
-  async take(person: Person, work: (signal: SignalTurn) => Promise<Effects | void>): Promise<void> {
+  /** Runs `work` while no other work uses this phone's keys. Then stores the changed keys together with the effects that `work` returned. */
+  async exclusively(person: Person, work: (signal: SignalAccess) => Promise<Effects | void>): Promise<void> {
     const signal = this.#signalOf(person);
     const before = signal.turn;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -95,7 +95,7 @@ export class Phones {
     try {
       signal.changes = {};
       const effects = await work(
-        turnOf(signal.repository, person, {
+        accessOf(signal.repository, person, {
           read: (type, id) => this.#read(person.number, signal, type, id),
           write: (type, id, value) => {
             signal.changes[type] = { ...signal.changes[type], [id]: value };
@@ -125,7 +125,7 @@ export class Phones {
         for (const [type, values] of Object.entries(data)) signal.changes[type] = { ...signal.changes[type], ...values };
       },
       isInTransaction: () => false,
-      // Turns are serial already, so the library's own transactions need nothing.
+      // Work on a phone is serial already; the library's own transactions have nothing to do.
       transaction: <T>(run: () => Promise<T>) => run(),
     };
     const creds = { signedIdentityKey: identity, signedPreKey, registrationId };
@@ -148,7 +148,7 @@ interface Values {
   write(type: string, id: string, value: unknown): void;
 }
 
-function turnOf(repository: SignalRepositoryWithLIDStore, person: Person, { read, write }: Values): SignalTurn {
+function accessOf(repository: SignalRepositoryWithLIDStore, person: Person, { read, write }: Values): SignalAccess {
   const me = lidJid(person.lid);
   return {
     hasSession: async (jid) => (await repository.validateSession(jid)).exists,

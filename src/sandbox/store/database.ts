@@ -1,10 +1,10 @@
-/** One SQLite file holds everything the simulated platform must not forget, so that a kill at any moment loses nothing that was answered. */
+/** The SQLite file with the state of the simulated platform. A kill at any moment loses nothing that was acknowledged. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { BufferJSON } from '@whiskeysockets/baileys';
 
-/** `record` keeps small JSON documents (people, devices, groups, settings); the other tables grow with traffic. */
+/** `record` holds small JSON documents (people, devices, groups, settings). The other tables grow with traffic. */
 const schema = `
   CREATE TABLE IF NOT EXISTS record (kind TEXT, id TEXT, value TEXT NOT NULL, PRIMARY KEY (kind, id)) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS prekey (owner TEXT, id INTEGER, value BLOB NOT NULL, PRIMARY KEY (owner, id)) WITHOUT ROWID;
@@ -26,16 +26,16 @@ export class Database {
   #depth = 0;
   #after: (() => void)[] = [];
 
-  /** Fails when another process holds the same data folder. */
+  /** Throws when another process uses the same data folder. */
   constructor(dataDir: string) {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     this.sql = new DatabaseSync(join(dataDir, 'sandbox.sqlite'));
-    // NORMAL in WAL mode survives the death of the process; only a power cut could take the last commits.
+    // In WAL mode, NORMAL keeps every commit when the process dies. Only a power cut could lose the last ones.
     this.sql.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
     this.sql.exec(schema);
   }
 
-  /** Runs `work` in one transaction; nested calls join the outer one. Nothing of it may be asynchronous. */
+  /** Runs `work` in one transaction. Nested calls join the outer transaction. `work` must be synchronous. */
   atomically<T>(work: () => T): T {
     if (this.#depth > 0) return work();
     this.#depth = 1;
@@ -55,7 +55,7 @@ export class Database {
     }
   }
 
-  /** Runs `effect` once what is being written is safe: nothing leaves the platform before it is stored. */
+  /** Runs `effect` after the current transaction is committed, so that nothing is sent before it is stored. */
   afterCommit(effect: () => void): void {
     if (this.#depth > 0) this.#after.push(effect);
     else effect();
@@ -66,7 +66,7 @@ export class Database {
   }
 }
 
-/** JSON documents by kind and id; Buffers inside survive the round trip. */
+/** JSON documents by kind and id. Buffers in them stay Buffers. */
 export class Records {
   readonly #all;
   readonly #one;
@@ -98,7 +98,7 @@ export class Records {
   }
 }
 
-/** JSON in which Buffers survive. */
+/** JSON text from which `decode` restores Buffers. */
 export const encode = (value: unknown): string => JSON.stringify(value, BufferJSON.replacer);
 
 export const decode = <T>(text: unknown): T => JSON.parse(String(text), BufferJSON.reviver) as T;

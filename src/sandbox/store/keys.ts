@@ -13,7 +13,7 @@ export interface SignedPreKey {
   readonly signature: Uint8Array;
 }
 
-/** What a Signal library writes: values by type and id; null deletes. */
+/** What a Signal library writes: values by type and id. Null deletes the value. */
 export type SignalChanges = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 export class KeyStore {
@@ -50,7 +50,7 @@ export class KeyStore {
     });
   }
 
-  /** Hands out a one-time key and forgets it: nobody gets the same one. */
+  /** Returns a one-time key and deletes it, so that it is used once. */
   takePreKey(owner: string): PreKey | undefined {
     const row = this.#take.get(owner);
     return row && { id: Number(row['id']), value: Buffer.from(row['value'] as Uint8Array) };
@@ -78,7 +78,7 @@ export class KeyStore {
     }
   }
 
-  /** A member left: the next message of `owner` to the group is written under a new sender key. */
+  /** Deletes the sender key of `owner` in a group, for instance when a member left. Its next message makes a new key. */
   forgetSenderKey(owner: string, lid: string, group: string): void {
     this.#forget.run(owner, `${group}::${lid}_1::0`, group);
   }

@@ -1,28 +1,28 @@
-/** What every simulated phone has in its chats: messages that it received and messages that it wrote. */
+/** Storage of the messages that simulated phones received and wrote. */
 import { proto } from '@whiskeysockets/baileys';
 import type { ReceivedMessage } from '../face.ts';
 import { decode, encode, type Database } from './database.ts';
 
-/** How far the phone's owner confirmed a message. */
+/** The receipt that the phone's owner gave for a message. */
 export type Confirmed = 'none' | 'delivered' | 'read' | 'played';
 
-/** Author `''` is the phone itself. */
+/** A message in a phone's chats. `author` is '' for the phone's own messages. */
 export interface Stored {
   readonly owner: string;
   readonly id: string;
-  /** Chat's jid from the owner's view. */
+  /** The chat's jid as the owner sees it. */
   readonly chat: string;
   readonly author: string;
   /** Unix time in milliseconds. */
   readonly at: number;
-  /** Decryptions that failed so far. */
+  /** Number of decryptions that failed. */
   readonly attempts: number;
   readonly confirmed: Confirmed;
-  /** Absent while it could not be decrypted. */
+  /** Absent until the message could be decrypted. */
   readonly content?: proto.IMessage;
   /** Absent for the owner's own messages. */
   readonly view?: ReceivedMessage;
-  /** Anything the writer wants to know again, such as the addressing. */
+  /** Facts that are needed when the message is sent again or confirmed. */
   readonly extra: Extra;
 }
 
@@ -32,7 +32,7 @@ export interface Extra {
   readonly edit?: string;
 }
 
-/** Messages that a phone keeps, and how many are written before old ones are cleared away. */
+/** Messages that a phone keeps at most, and the number of writes after which older ones are deleted. */
 const maxKept = 20_000;
 const clearEvery = 1000;
 
@@ -68,7 +68,7 @@ export class MessageStore {
     if (this.#written % clearEvery === 0) this.#clear.run(owner, maxKept);
   }
 
-  /** By id, whoever wrote it; `author` narrows it down. */
+  /** Finds a message by its id, and by its author when `author` is given. */
   find(owner: string, id: string, author?: string): Stored | undefined {
     const rows = this.#find.all(owner, id);
     const row = author === undefined ? rows[0] : rows.find((one) => one['author'] === author);

@@ -6,7 +6,7 @@ export interface Queued {
   readonly node: Uint8Array;
 }
 
-/** A device that never comes back must not fill the disk. */
+/** Stanzas that may wait for one device. The bound keeps a device that never returns from filling the disk. */
 const maxQueued = 100_000;
 
 export class QueueStore {
@@ -26,7 +26,7 @@ export class QueueStore {
     }
   }
 
-  /** `key` is what the device's confirmation will name. False when the queue is full. */
+  /** `key`: the name by which the device's confirmation finds the stanza. False when the queue is full. */
   add(owner: string, key: string, node: Uint8Array): boolean {
     const count = this.count(owner);
     if (count >= maxQueued) return false;
@@ -40,7 +40,7 @@ export class QueueStore {
     return this.#list.all(owner, seq).map((row) => ({ seq: Number(row['seq']), node: row['node'] as Uint8Array }));
   }
 
-  /** How many stanzas the confirmation took away. */
+  /** Deletes the stanzas with this key. Returns how many there were. */
   drop(owner: string, key: string): number {
     const changes = Number(this.#drop.run(owner, key).changes);
     if (changes > 0) this.#counts.set(owner, this.count(owner) - changes);

@@ -1,4 +1,4 @@
-/** What people sent through the control interface, so that a page finds it again after a restart. */
+/** Storage of what people sent through the control interface. The page shows it after a restart, too. */
 import type { SentMemory, SentMessage } from '../control/journal.ts';
 import { decode, encode, type Database } from './database.ts';
 

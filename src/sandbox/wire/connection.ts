@@ -1,4 +1,4 @@
-/** One client's WebSocket: handshake, then nodes in and out. Nothing that a client sends may throw past this file. */
+/** One client's WebSocket: the handshake, then nodes in both directions. Whatever a client sends, no exception leaves this file. */
 import { proto } from '@whiskeysockets/baileys';
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
@@ -9,19 +9,19 @@ import { decodeNode, encodeNode, maxFrame } from './codec.ts';
 import { frame, FrameReader, intro } from './frames.ts';
 import { NoiseResponder, type Transport } from './noise.ts';
 
-/** Bytes; a registration payload is below one kilobyte. */
+/** Largest frame of a handshake, in bytes. A registration payload is smaller than one kilobyte. */
 const handshakeFrame = 16 * 1024;
 const handshakeMs = 20_000;
-/** Bytes that may wait for a client that does not read. */
+/** Bytes that may be buffered for a client that does not read. */
 const maxBuffered = 64 * 1024 * 1024;
 
-/** What the platform makes of a connection's life. */
+/** What the platform does at each stage of a connection. */
 export interface ConnectionHandler {
-  /** The handshake is over: `payload` says who wants to log in or to register. */
+  /** The handshake is over. `payload` is a login or a registration. */
   onPayload(connection: Connection, payload: proto.ClientPayload): void;
   onNode(connection: Connection, node: BinaryNode): void;
   onClosed(connection: Connection): void;
-  /** What came in was no use; the connection is closed. */
+  /** The client sent something malformed. The connection is being closed. */
   onBroken(connection: Connection, error: unknown): void;
   onHandshake(): void;
 }
@@ -29,23 +29,23 @@ export interface ConnectionHandler {
 type Stage = 'hello' | 'finish' | 'open' | 'closed';
 
 export class Connection {
-  /** Noise key of the client, once the handshake is over. */
+  /** The client's Noise key. Empty until the handshake is over. */
   clientStatic: Buffer = Buffer.alloc(0);
-  /** Set by the login: names the linked device. */
+  /** The key of the linked device. Set by the login. */
   deviceKey: string | undefined;
-  /** The device asked for what waited; from then on it gets stanzas at once. */
+  /** True after the device asked for its stored stanzas. From then on it gets new ones at once. */
   active = false;
-  /** People whose device list this client has in its cache. */
+  /** Numbers whose device list this client has cached. */
   readonly knows = new Set<string>();
-  /** Messages that it asked for again: the refusal that follows is about the first copy. */
+  /** Ids of messages that the client asked for again. The refusal that follows belongs to the first copy. */
   readonly retried = new Set<string>();
-  /** Whose presence it wants to see. */
+  /** Numbers whose presence the client subscribed to. */
   readonly subscriptions = new Set<string>();
-  /** Work that must happen in the order of arrival. */
+  /** The end of the chain of work that must happen in the order of arrival. */
   work: Promise<void> = Promise.resolve();
-  /** What other parties send while a message of this client is worked on: it goes out after the message's ack, as on the real platform. */
+  /** Stanzas of others that are held back while a message of this client is processed. They are sent after its ack, as on the real platform. */
   held: (() => void)[] | undefined;
-  /** Milliseconds that every stanza waits. */
+  /** Milliseconds by which every stanza to the client is delayed. */
   delayMs = 0;
   #silent = false;
   #stage: Stage = 'hello';
@@ -71,7 +71,7 @@ export class Connection {
     ws.on('ping', (data: Buffer) => {
       if (!this.#silent && ws.readyState === ws.OPEN) ws.pong(data);
     });
-    // A protocol error of the client (oversized, malformed); `close` follows.
+    // The client broke the WebSocket protocol (oversized or malformed frame). `close` follows.
     ws.on('error', () => ws.terminate());
     ws.on('close', () => this.#ended());
   }
@@ -84,13 +84,13 @@ export class Connection {
     this.sendEncoded(encodeNode(one));
   }
 
-  /** A node that is encoded already. */
+  /** Sends a node that is already encoded. */
   sendEncoded(encoded: Uint8Array): void {
     if (this.delayMs === 0) this.#write(encoded);
     else this.#later(this.delayMs, () => this.#write(encoded));
   }
 
-  /** Says `last` and closes after it. */
+  /** Sends `last`, then closes. */
   finish(last: BinaryNode): void {
     this.send(last);
     this.close(1000, this.delayMs);
@@ -101,25 +101,25 @@ export class Connection {
       this.#later(afterMs, () => this.close(code));
       return;
     }
-    // 1005, 1006 and 1015 may not be sent; such a wish is a reset.
+    // The codes 1005, 1006 and 1015 cannot be sent; a fault with one of them resets the connection.
     if (code < 1000 || (code > 1003 && code < 1007) || (code > 1014 && code < 3000) || code > 4999) this.reset();
     else if (!this.#silent) this.#ws.close(code);
     else this.#ws.terminate();
     this.#ended();
   }
 
-  /** TCP reset. */
+  /** Resets the TCP connection. */
   reset(): void {
     this.#socket.resetAndDestroy();
     this.#ended();
   }
 
-  /** Keeps the socket and says nothing more. */
+  /** Keeps the socket open and sends nothing more. */
   silence(): void {
     this.#silent = true;
   }
 
-  /** Sends a frame that does not decrypt. */
+  /** Sends a frame that cannot be decrypted. */
   corrupt(): void {
     if (this.#stage === 'open') this.#ws.send(frame(Buffer.alloc(40, 0x5a)));
   }
@@ -148,7 +148,7 @@ export class Connection {
         this.#accept(one);
       }
     } catch (error) {
-      // Not this protocol, not authentic or not decodable: the platform hangs up without a word.
+      // Another protocol, not authentic or not decodable. The platform closes without a stream error.
       this.#handler.onBroken(this, error);
       this.close(1002);
     }
@@ -201,11 +201,11 @@ export class Connection {
   }
 }
 
-/** Refusal that ends a stream: `<stream:error>` with an optional code and reason. */
+/** The node that ends a stream: `<stream:error>` with an optional code and reason. */
 export const streamError = (code?: number, reason?: BinaryNode): BinaryNode =>
   node('stream:error', { code: code === undefined ? undefined : String(code) }, reason ? [reason] : undefined);
 
-/** Two logins of one device: the older one learns it this way. */
+/** Tells a connection that its device has logged in elsewhere. */
 export const replaced = (): BinaryNode => streamError(undefined, node('conflict', { type: 'replaced' }));
 
 export const deviceRemoved = (): BinaryNode => streamError(401, node('conflict', { type: 'device_removed' }));

@@ -1,20 +1,23 @@
-/** Cuts a client's byte stream into frames: intro once, then a three byte length before each. WebSocket messages cut it anywhere. */
+/**
+ * Cuts a client's byte stream into frames. The stream begins with an intro; each frame has its length in three bytes before it. A WebSocket
+ * message may end anywhere in a frame.
+ */
 
-/** What every frame of a client that speaks this protocol version starts with: "WA", 6, dictionary 3. */
+/** The intro of a client that speaks this version of the protocol: "WA", 6, dictionary 3. */
 export const intro = Buffer.from([0x57, 0x41, 6, 3]);
 
 export class FrameReader {
   #chunks: Buffer[] = [];
   #length = 0;
   #introduced = false;
-  /** Largest frame taken, in bytes; raised after the handshake. */
+  /** Largest frame that is accepted, in bytes. Raised after the handshake. */
   limit: number;
 
   constructor(limit: number) {
     this.limit = limit;
   }
 
-  /** Complete frames so far; throws when the stream is not this protocol or a frame is too large. */
+  /** Adds bytes and returns the frames that are now complete. Throws when the protocol is another one or a frame is too large. */
   *push(data: Buffer): Generator<Buffer> {
     this.#chunks.push(data);
     this.#length += data.length;
@@ -28,7 +31,7 @@ export class FrameReader {
     }
   }
 
-  /** Skips the routing prefix (`E D 0 1`, length, bytes), if any, and the intro. False: more bytes are needed. */
+  /** Skips the intro and the routing prefix before it, if there is one (`E D 0 1`, length, bytes). False: more bytes are needed. */
   #readIntro(): boolean {
     if (this.#length < 4) return false;
     let skip = 0;
@@ -62,7 +65,7 @@ export class FrameReader {
   }
 }
 
-/** A frame as it goes out. */
+/** Puts the length before the data. */
 export function frame(data: Uint8Array): Buffer {
   const framed = Buffer.allocUnsafe(3 + data.length);
   framed.writeUIntBE(data.length, 0, 3);

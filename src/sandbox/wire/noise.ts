@@ -1,4 +1,4 @@
-/** The server's side of the Noise XX handshake (25519, AES-GCM, SHA-256) and of the sealed transport after it. */
+/** The server's side of the Noise XX handshake (25519, AES-GCM, SHA-256) and of the encrypted transport after it. */
 import { aesDecryptGCM, aesEncryptGCM, Curve, hkdf, NOISE_MODE, sha256, type KeyPair } from '@whiskeysockets/baileys';
 
 const empty = Buffer.alloc(0);
@@ -15,7 +15,7 @@ export interface Transport {
   open(ciphertext: Uint8Array): Uint8Array;
 }
 
-/** Order of calls: `readHello`, `writeHello`, `readFinish`, `split`. Reading throws on bytes that do not authenticate. */
+/** Order of calls: `readHello`, `writeHello`, `readFinish`, `split`. Reading throws when the bytes are not authentic. */
 export class NoiseResponder {
   #hash: Buffer = Buffer.from(NOISE_MODE);
   #salt: Uint8Array = this.#hash;

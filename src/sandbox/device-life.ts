@@ -1,5 +1,5 @@
-/** Beginning and end of a linked device's service. */
-import { hitLive, liveKinds } from './breakage.ts';
+/** The life of a linked device: it goes live after its login, it is unlinked, and pages are told of both. */
+import { applyFault, liveKinds } from './live-faults.ts';
 import { handOverPast } from './messages/peer.ts';
 import { node, platformJid } from './nodes.ts';
 import type { Parts } from './parts.ts';
@@ -7,21 +7,21 @@ import type { Digits } from './face.ts';
 import type { Device } from './people.ts';
 import { deviceRemoved, type Connection } from './wire/connection.ts';
 
-/** The device asked to be served: what waited goes out, on the first time its phone hands over the past. */
+/** The device is ready after its login. Sends what is stored for it, and at the first login the history of its phone. */
 export function goLive(parts: Parts, connection: Connection, device: Device): void {
   parts.links.activate(connection);
   const routing = node('routing_info', {}, parts.random.bytes(8));
   connection.send(node('ib', { from: platformJid }, [node('edge_routing', {}, [routing])]));
   for (const kind of liveKinds) {
     const fault = parts.faults.take(kind, device.number);
-    if (fault) hitLive(connection, fault);
+    if (fault) applyFault(connection, fault);
   }
   connection.work = connection.work
     .then(() => handOverPast(parts, device))
     .catch((error: unknown) => parts.log.warn({ device: connection.deviceKey, error: String(error) }, 'history.failed'));
 }
 
-/** Runs `work` once the answer to the request under way has gone out. */
+/** Runs `work` after the answer to the current request was sent. */
 export function afterAnswer(parts: Parts, work: () => void): void {
   queueMicrotask(() => {
     try {
@@ -32,7 +32,7 @@ export function afterAnswer(parts: Parts, work: () => void): void {
   });
 }
 
-/** The phone, or the device itself, ends the link: it is forgotten, and told so when it is there. */
+/** Deletes a device, on behalf of its phone or of itself, and closes its connection with the reason "device removed". */
 export function unlink(parts: Parts, device: Device): void {
   const connection = parts.links.of(device);
   parts.db.atomically(() => {
@@ -41,11 +41,11 @@ export function unlink(parts: Parts, device: Device): void {
   });
   parts.pairing.announceDevice(device, 'remove');
   connection?.finish(deviceRemoved());
-  announce(parts, device.number);
+  emitPerson(parts, device.number);
 }
 
-/** Tells the page that something about a person or its devices is different now. */
-export function announce({ people, links }: Parts, number: Digits): void {
+/** Emits the event that a person or its devices changed. */
+export function emitPerson({ people, links }: Parts, number: Digits): void {
   const person = people.find(number);
   if (person) people.emit({ type: 'person', person: people.view(person, (key) => links.state(key)) });
 }

@@ -1,9 +1,9 @@
-/** Faults that hit a live connection. */
+/** Faults that are applied to a connection that is open. */
 import type { Fault } from './face.ts';
 import { deviceRemoved, replaced, streamError, type Connection } from './wire/connection.ts';
 import { node } from './nodes.ts';
 
-/** Kinds that hit live connections at once; those of the other kinds wait for their moment. */
+/** Kinds that are applied to open connections at once. The other kinds are armed and wait for the step that they break (`faults.ts`). */
 export const liveKinds = [
   'close',
   'reset',
@@ -18,7 +18,7 @@ export const liveKinds = [
 
 export const isLive = (kind: Fault['kind']): boolean => (liveKinds as readonly string[]).includes(kind);
 
-export function hitLive(connection: Connection, { kind, code, ms }: Fault): void {
+export function applyFault(connection: Connection, { kind, code, ms }: Fault): void {
   switch (kind) {
     case 'close':
       connection.close(code ?? 1000);
