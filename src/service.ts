@@ -115,7 +115,7 @@ async function openPorts(settings: Settings, log: Log, version: string, closers:
       pairingCode: settings.pairingCodeMs,
     },
     quoted: (instance, id) => storage.messages.byId(instance, id),
-    fetchPreview: (url) => previews.fetchPreview(url),
+    previews,
     now: time.now,
     log,
   });

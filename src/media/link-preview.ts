@@ -3,26 +3,26 @@ import { type Dispatcher, request } from 'undici';
 import type { AddressGuard } from '#src/webhooks/address-guard.ts';
 import { createAgent, deadline } from '#src/webhooks/client.ts';
 import { readHead } from './html-head.ts';
-import type { Media } from './media.ts';
+import type { Media, PreviewPictures } from './media.ts';
 
 export interface LinkPreview {
-  /** The address that was asked for. */
-  readonly url: string;
   readonly title: string;
   readonly description: string;
-  /** At most 10 KB. */
-  readonly jpeg: Uint8Array | null;
+  readonly pictures: PreviewPictures | null;
 }
 
+/** `large`: a large picture is wanted beside the small one. Nothing rejects. */
 export interface LinkPreviews {
-  /** null when the page cannot be had in time or says nothing of itself. Never rejects. */
-  fetchPreview(url: string): Promise<LinkPreview | null>;
+  /** null when the page cannot be had in time or says nothing of itself. */
+  page(url: string, large: boolean): Promise<LinkPreview | null>;
+  /** Of an address, or of bytes; null when it is no picture, or cannot be had in time. */
+  picture(source: string | Uint8Array, large: boolean): Promise<PreviewPictures | null>;
   close(): Promise<void>;
 }
 
 export interface LinkPreviewOptions {
   readonly guard: AddressGuard;
-  readonly media: Pick<Media, 'thumbnail'>;
+  readonly media: Pick<Media, 'previewPictures'>;
   readonly userAgent: string;
   /** For the page and the picture together. */
   readonly timeoutMs?: number;
@@ -38,7 +38,6 @@ interface Wanted {
 const page: Wanted = { type: /^(?:text\/html|application\/xhtml\+xml)\b/i, maxBytes: 524_288, whole: false };
 const picture: Wanted = { type: /^image\/(?!svg)/i, maxBytes: 1_048_576, whole: true };
 const maxRedirects = 3;
-const thumbnailBytes = 10_240;
 
 const read = async (body: Dispatcher.ResponseData['body'], { maxBytes, whole }: Wanted): Promise<Buffer | null> => {
   const chunks: Buffer[] = [];
@@ -86,27 +85,36 @@ export const createLinkPreviews = ({ guard, media, userAgent, timeoutMs = 3_000 
     return next && hops > 0 ? get(next.href, wanted, signal, hops - 1) : null;
   };
 
-  /** A page without its picture is still a preview. */
-  const thumbnailOf = async (image: string, base: string, signal: AbortSignal): Promise<Uint8Array | null> => {
-    const url = image ? URL.parse(image, base) : null;
-    const found = url && (await get(url.href, picture, signal).catch(() => null));
-    return found && media.thumbnail(found.bytes, thumbnailBytes);
+  const pictureAt = async (url: string, large: boolean, signal: AbortSignal): Promise<PreviewPictures | null> => {
+    const found = await get(url, picture, signal).catch(() => null);
+    return found && media.previewPictures(found.bytes, large);
+  };
+
+  /** Work within the time limit; null when it fails or takes longer. */
+  const inTime = async <T>(work: (signal: AbortSignal) => Promise<T | null>): Promise<T | null> => {
+    const { signal, clear } = deadline(timeoutMs);
+    try {
+      return await work(signal);
+    } catch {
+      return null;
+    } finally {
+      clear();
+    }
   };
 
   return {
-    async fetchPreview(url) {
-      const { signal, clear } = deadline(timeoutMs);
-      try {
+    page: (url, large) =>
+      inTime(async (signal) => {
         const found = await get(url, page, signal);
         if (!found) return null;
         const { title, description, image } = readHead(decode(found.bytes, found.type));
-        return title ? { url, title, description, jpeg: await thumbnailOf(image, found.url, signal) } : null;
-      } catch {
-        return null;
-      } finally {
-        clear();
-      }
-    },
+        if (!title) return null;
+        const address = image ? URL.parse(image, found.url) : null;
+        // A page without its picture is still a preview.
+        return { title, description, pictures: address && (await pictureAt(address.href, large, signal)) };
+      }),
+    picture: (source, large) =>
+      inTime((signal) => (typeof source === 'string' ? pictureAt(source, large, signal) : media.previewPictures(source, large))),
     close: () => dispatcher.destroy(),
   };
 };

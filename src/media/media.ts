@@ -2,6 +2,14 @@
 import { Piscina } from 'piscina';
 import type { Media as MediaPort } from '#actors/ports.ts';
 
+/** JPEGs of one picture. */
+export interface PreviewPictures {
+  /** At most 10 KB: it travels inside the message. */
+  readonly small: Uint8Array;
+  /** Sides of at most 800 pixels: it is uploaded. */
+  readonly large: { readonly jpeg: Uint8Array; readonly width: number; readonly height: number } | null;
+}
+
 /** After `close` every method rejects. */
 export interface Media extends MediaPort {
   /**
@@ -9,8 +17,8 @@ export interface Media extends MediaPort {
    * both raw (without the version byte that Signal puts before public keys).
    */
   generatePreKeys(count: number): Promise<Uint8Array>;
-  /** A small JPEG of a picture, or null when it cannot be read, does not fit or this installation cannot make any. */
-  thumbnail(picture: Uint8Array, maxBytes: number): Promise<Uint8Array | null>;
+  /** The pictures of a link's preview, `large` only when asked for; null when the picture cannot be read or this installation cannot make any. */
+  previewPictures(picture: Uint8Array, large: boolean): Promise<PreviewPictures | null>;
   /** Ends the threads; what is under way is given up. */
   close(): Promise<void>;
 }
@@ -29,7 +37,7 @@ export const createMedia = ({ threads = 2 }: { threads?: number } = {}): Media =
   return {
     qrPng: (text) => pool.run(text, { name: 'qrPng' }),
     generatePreKeys: (count) => pool.run(count, { name: 'generatePreKeys' }),
-    thumbnail: (picture, maxBytes) => pool.run({ picture, maxBytes }, { name: 'thumbnail' }),
+    previewPictures: (picture, large) => pool.run({ picture, large }, { name: 'previewPictures' }),
     close: () => pool.destroy(),
   };
 };

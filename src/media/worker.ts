@@ -26,26 +26,35 @@ const loadSharp = () =>
     () => null,
   );
 
-/** From good to small; the first result that fits is taken. */
+/** From good to small; the first result that fits in a message is taken. */
 const attempts = [
   { side: 320, quality: 70 },
   { side: 240, quality: 55 },
   { side: 160, quality: 45 },
   { side: 96, quality: 30 },
 ] as const;
+const smallBytes = 10_240;
+const largeSide = 800;
+/** A picture that unpacks to more is not opened. */
+const mostPixels = 50_000_000;
 
-export const thumbnail = async ({ picture, maxBytes }: { picture: Uint8Array; maxBytes: number }): Promise<unknown> => {
+const jpegOf = async (picture: Uint8Array, side: number, quality: number) => {
   const sharp = await loadSharp();
-  for (const { side, quality } of sharp ? attempts : []) {
-    const jpeg = await sharp?.(picture, { limitInputPixels: 50_000_000 })
-      .rotate()
-      .resize(side, side, { fit: 'inside', withoutEnlargement: true })
-      .flatten({ background: 'white' })
-      .jpeg({ quality })
-      .toBuffer()
-      .catch(() => null);
-    if (!jpeg) return null;
-    if (jpeg.length <= maxBytes) return move(new Uint8Array(jpeg));
+  const made = sharp?.(picture, { limitInputPixels: mostPixels })
+    .rotate()
+    .resize(side, side, { fit: 'inside', withoutEnlargement: true })
+    .flatten({ background: 'white' })
+    .jpeg({ quality })
+    .toBuffer({ resolveWithObject: true });
+  const jpeg = await made?.catch(() => null);
+  return jpeg ? { jpeg: new Uint8Array(jpeg.data), width: jpeg.info.width, height: jpeg.info.height } : null;
+};
+
+export const previewPictures = async ({ picture, large }: { picture: Uint8Array; large: boolean }): Promise<unknown> => {
+  for (const { side, quality } of attempts) {
+    const small = await jpegOf(picture, side, quality);
+    if (!small) return null;
+    if (small.jpeg.length <= smallBytes) return { small: small.jpeg, large: large ? await jpegOf(picture, largeSide, 80) : null };
   }
   return null;
 };

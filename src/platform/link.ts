@@ -21,7 +21,7 @@ import { bare, isLid, resolveTarget } from './jid.ts';
 import { performOn } from './operations/perform.ts';
 import { notSent } from './outcomes.ts';
 import { type Deadlines, openSession, type Session } from './connection/session.ts';
-import type { Preview } from './connection/live-connection.ts';
+import type { Previews } from './connection/live-connection.ts';
 import { draft } from './outbound/compose.ts';
 import type { Trust } from './connection/trust.ts';
 import type { SharedTurns } from './connection/turns.ts';
@@ -39,7 +39,7 @@ export interface LinkParts {
   readonly log: Log;
   preKeys(count: number): Promise<Uint8Array>;
   quoted(instance: string, messageId: string): Promise<Message | null>;
-  fetchPreview(url: string): Promise<Preview | null>;
+  readonly previews: Previews;
   now(): number;
   newId(): string;
 }
@@ -154,7 +154,7 @@ export class BaileysLink implements PlatformLink {
   }
 
   async #begin(generation: number, open: OpenOptions, tell: (fact: PlatformFact) => void): Promise<void> {
-    const { trust, turns, deadlines, log, vault, preKeys, url, now, newId, quoted, fetchPreview } = this.#parts;
+    const { trust, turns, deadlines, log, vault, preKeys, url, now, newId, quoted, previews } = this.#parts;
     const { id: instance, epoch } = this.#host;
     const current = (): boolean => generation === this.#generation;
     if (!current()) return;
@@ -178,7 +178,7 @@ export class BaileysLink implements PlatformLink {
       now,
       newId,
       quoted: (messageId) => quoted(instance, messageId),
-      fetchPreview,
+      previews,
       emit: tell,
     });
   }

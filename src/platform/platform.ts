@@ -6,7 +6,7 @@ import { BaileysLink } from './link.ts';
 import { quietConsole } from './connection/quiet-console.ts';
 import { repairSessionTrials } from './keys/session-trials.ts';
 import type { Deadlines } from './connection/session.ts';
-import type { Preview } from './connection/live-connection.ts';
+import type { Previews } from './connection/live-connection.ts';
 import { createTrust } from './connection/trust.ts';
 import { type SharedTurns, Turns } from './connection/turns.ts';
 import type { Vault } from './vault.ts';
@@ -35,8 +35,7 @@ export interface PlatformOptions {
   readonly log: Log;
   /** A stored message by the platform's id. */
   quoted(instance: string, messageId: string): Promise<Message | null>;
-  /** Null when there is nothing to show. An address of a picture answers with the picture. Never rejects. */
-  fetchPreview(url: string): Promise<Preview | null>;
+  readonly previews: Previews;
   readonly chance?: Pick<Chance, 'hex'>;
   now(): number;
 }

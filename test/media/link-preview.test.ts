@@ -76,7 +76,7 @@ const redirect =
   (_request, response) =>
     void response.writeHead(302, { location }).end();
 
-test('fetchPreview: title, description and a picture that fits', async () => {
+test('page: title, description and a picture that fits', async () => {
   const picture = await sharp({ create: { width: 1200, height: 630, channels: 3, background: 'teal' } })
     .png()
     .toBuffer();
@@ -84,21 +84,29 @@ test('fetchPreview: title, description and a picture that fits', async () => {
     '/post': html('<title>Post</title><meta name="description" content="About"><meta property="og:image" content="/image.png">'),
     '/image.png': (_request, response) => void response.writeHead(200, { 'content-type': 'image/png' }).end(picture),
   });
-  const found = await previews.fetchPreview(`${base}/post`);
-  assert.deepEqual([found?.url, found?.title, found?.description], [`${base}/post`, 'Post', 'About']);
-  assert.ok(found?.jpeg && found.jpeg.length <= 10_240);
+  const found = await previews.page(`${base}/post`, false);
+  assert.deepEqual([found?.title, found?.description], ['Post', 'About']);
+  assert.ok(found?.pictures && found.pictures.small.length <= 10_240);
+  assert.equal(found.pictures.large, null);
+  const large = (await previews.page(`${base}/post`, true))?.pictures?.large;
+  assert.deepEqual([large?.width, large?.height], [800, 420]);
+  const alone = await previews.picture(`${base}/image.png`, true);
+  assert.deepEqual([alone?.large?.width, alone?.small], [800, found.pictures.small], 'the address of a picture is one');
+  assert.deepEqual(await previews.picture(picture, false), { small: found.pictures.small, large: null }, 'bytes of a picture too');
+  for (const source of [`${base}/post`, `${base}/missing.png`, Buffer.from('<html>')])
+    assert.equal(await previews.picture(source, true), null);
 });
 
-test('fetchPreview: a page without its picture is still a preview', async () => {
+test('page: a page without its picture is still a preview', async () => {
   const base = await serve({
     '/lost': html('<title>Lost</title><meta property="og:image" content="/missing.png">'),
     '/big': html('<title>Big</title><meta property="og:image" content="/big.png">'),
     '/big.png': (_request, response) => void response.writeHead(200, { 'content-type': 'image/png' }).end(Buffer.alloc(1_100_000)),
   });
-  for (const path of ['/lost', '/big']) assert.equal((await previews.fetchPreview(base + path))?.jpeg, null, path);
+  for (const path of ['/lost', '/big']) assert.equal((await previews.page(base + path, false))?.pictures, null, path);
 });
 
-test('fetchPreview: three redirects are followed, a fourth and a forbidden one are not', async () => {
+test('page: three redirects are followed, a fourth and a forbidden one are not', async () => {
   const base = await serve({
     '/0': redirect('/1'),
     '/1': redirect('/2'),
@@ -108,20 +116,20 @@ test('fetchPreview: three redirects are followed, a fourth and a forbidden one a
     '/out': redirect('http://169.254.169.254/latest/'),
     '/file': redirect('file:///etc/passwd'),
   });
-  assert.equal((await previews.fetchPreview(`${base}/1`))?.title, 'End');
-  for (const path of ['/0', '/out', '/file']) assert.equal(await previews.fetchPreview(base + path), null, path);
+  assert.equal((await previews.page(`${base}/1`, false))?.title, 'End');
+  for (const path of ['/0', '/out', '/file']) assert.equal(await previews.page(base + path, false), null, path);
 });
 
-test('fetchPreview: other encodings are read, and a long page by its beginning', async () => {
+test('page: other encodings are read, and a long page by its beginning', async () => {
   const base = await serve({
     '/latin': html('<title>Olá</title>', 'text/html; charset=iso-8859-1'),
     '/long': html(`<title>Long</title>${'x'.repeat(3_000_000)}`),
   });
-  assert.equal((await previews.fetchPreview(`${base}/latin`))?.title, 'Olá');
-  assert.equal((await previews.fetchPreview(`${base}/long`))?.title, 'Long');
+  assert.equal((await previews.page(`${base}/latin`, false))?.title, 'Olá');
+  assert.equal((await previews.page(`${base}/long`, false))?.title, 'Long');
 });
 
-test('fetchPreview: what is no page, has no title, fails or never answers gives none', async () => {
+test('page: what is no page, has no title, fails or never answers gives none', async () => {
   const base = await serve({
     '/json': html('{"title":"x"}', 'application/json'),
     '/untitled': html('<p>hello</p>'),
@@ -130,7 +138,7 @@ test('fetchPreview: what is no page, has no title, fails or never answers gives 
   });
   const impatient = createLinkPreviews({ ...options, timeoutMs: 200 });
   for (const path of ['/json', '/untitled', '/broken', '/missing', '/silent'])
-    assert.equal(await impatient.fetchPreview(base + path), null, path);
-  assert.equal(await impatient.fetchPreview('no address'), null);
+    assert.equal(await impatient.page(base + path, false), null, path);
+  assert.equal(await impatient.page('no address', false), null);
   await impatient.close();
 });

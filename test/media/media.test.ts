@@ -55,20 +55,21 @@ test('generatePreKeys: the event loop turns on while a whole batch is made', asy
   assert.ok(turns > 50, `${turns} turns`);
 });
 
-test('thumbnail: a large picture becomes a JPEG that fits', async () => {
+test('preview pictures: a large picture becomes a JPEG that fits', async () => {
   const noise = Buffer.from(Array.from({ length: 400 * 300 * 3 }, (_, index) => (index * 7919) % 251));
   const picture = await sharp(noise, { raw: { width: 400, height: 300, channels: 3 } })
     .resize(1600)
     .png()
     .toBuffer();
-  const small = await media.thumbnail(picture, 10_240);
+  const small = (await media.previewPictures(picture, false))?.small;
   assert.ok(small && small.length <= 10_240);
   const { format, width, height } = await sharp(small).metadata();
   assert.equal(format, 'jpeg');
   assert.equal(Math.round((Number(width) / Number(height)) * 3), 4);
 });
 
-test('thumbnail: what is no picture gives none', async () => assert.equal(await media.thumbnail(Buffer.from('<html>'), 10_240), null));
+test('preview pictures: what is no picture gives none', async () =>
+  assert.equal(await media.previewPictures(Buffer.from('<html>'), true), null));
 
 test('media: an idle pool does not keep a process alive', () => {
   const script = `

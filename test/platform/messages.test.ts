@@ -1,11 +1,14 @@
 /** Messages both ways through the real protocol: what arrives becomes entries, what is composed arrives and is acknowledged. */
 import assert from 'node:assert/strict';
+import { buffer } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
+import { downloadContentFromMessage } from '@whiskeysockets/baileys';
+import { Agent } from 'undici';
 import type { AnswerOf, InputOf, OperationName, Outcome } from '#actors/ports.ts';
 import type { Message, Send, TextContent } from '#actors/model.ts';
 import type { Content } from '#src/sandbox/face.ts';
 import { until } from '#test/support/until.ts';
-import { type Bench, connected, type Instance, startBench } from './setup.ts';
+import { type Bench, connected, type Instance, largePicture, startBench } from './setup.ts';
 
 let bench: Bench;
 let instance: Instance;
@@ -116,6 +119,41 @@ test('outbound: quotes, mentions, forwards and previews', async () => {
   assert.equal(content['title'], 'Title of https://example.org/a');
   assert.equal(content['matchedText'], 'https://example.org/a');
   assert.equal(content['JPEGThumbnail'], '/9g=');
+});
+
+const example = 'see https://example.org/a';
+const words = { title: 'Mine', description: 'Words', large: false };
+
+interface Linked {
+  readonly extendedTextMessage: Readonly<Record<string, string | number>>;
+}
+
+const shownTo = async (preview: TextContent['preview']): Promise<Linked['extendedTextMessage']> => {
+  const { messageId } = await sent({ text: example, preview });
+  return (receivedBy(friend, messageId)?.content as Linked).extendedTextMessage;
+};
+
+for (const [title, image] of [
+  ['an address', 'https://example.org/picture.png'],
+  ['base64', Buffer.from('bytes').toString('base64')],
+  ['a data URL', `data:image/png;base64,${Buffer.from('bytes').toString('base64')}`],
+] as const) {
+  test(`previews: the picture may be ${title}`, async () => {
+    const content = await shownTo({ ...words, image });
+    assert.deepEqual([content['title'], content['description'], content['jpegThumbnail']], ['Mine', 'Words', '/9g=']);
+    assert.equal(content['thumbnailDirectPath'], undefined);
+  });
+}
+
+test('previews: a large one points at an uploaded picture that the contact can decrypt', async () => {
+  const content = await shownTo({ ...words, image: 'https://example.org/picture.png', large: true });
+  assert.deepEqual([content['thumbnailWidth'], content['thumbnailHeight'], content['jpegThumbnail']], [800, 418, '/9g=']);
+  const media = { mediaKey: Buffer.from(String(content['mediaKey']), 'base64'), directPath: String(content['thumbnailDirectPath']) };
+  const dispatcher = new Agent({ connect: { ca: bench.running.sandbox.trust().mediaAuthority } });
+  const host = `127.0.0.1:${bench.running.port}`;
+  const stream = await downloadContentFromMessage(media, 'thumbnail-link', { host, options: { dispatcher } as object });
+  assert.deepEqual(await buffer(stream), largePicture);
+  await dispatcher.close();
 });
 
 test('outbound: nonsense is refused before anything is sent', async () => {

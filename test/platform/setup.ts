@@ -88,6 +88,13 @@ export interface Instance {
   message(pick: (message: Message) => boolean, what?: string): Promise<Message>;
 }
 
+/** Stand for JPEGs; the platform does not look into pictures. */
+export const largePicture = Buffer.from('a large picture');
+const picturesOf = (large: boolean) => ({
+  small: Uint8Array.of(0xff, 0xd8),
+  large: large ? { jpeg: largePicture, width: 800, height: 418 } : null,
+});
+
 export const startBench = async (): Promise<Bench> => {
   const dataDir = await mkdtemp(join(tmpdir(), 'dormouse-platform-'));
   const running = await startSandbox({ port: 0, dataDir });
@@ -105,7 +112,10 @@ export const startBench = async (): Promise<Bench> => {
       deadlines: { ...deadlines, ...own },
       log: quietLog,
       quoted: async (_instance, id) => messages().find(({ messageId }) => messageId === id.slice(id.lastIndexOf(':') + 1)) ?? null,
-      fetchPreview: async (url) => ({ title: `Title of ${url}`, description: 'About', jpeg: Uint8Array.of(0xff, 0xd8) }),
+      previews: {
+        page: async (url, large) => ({ title: `Title of ${url}`, description: 'About', pictures: picturesOf(large) }),
+        picture: async (source, large) => (typeof source === 'string' || source.length > 0 ? picturesOf(large) : null),
+      },
       now: Date.now,
     });
     platforms.push(platform);

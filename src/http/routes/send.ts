@@ -34,7 +34,8 @@ const optionsOf = (body: Body): SendOptions => ({
 const previewOf = (body: Body): TextContent['preview'] => {
   const { linkPreviewTitle: title = '', linkPreviewDescription: description = '', linkPreviewImage: image = '' } = body;
   if (body.linkPreview !== true) return null;
-  return title === '' && description === '' && image === '' ? 'auto' : { title, description, image, large: body.linkPreviewLarge ?? false };
+  const large = body.linkPreviewLarge ?? false;
+  return title === '' && description === '' && image === '' && !large ? 'auto' : { title, description, image, large };
 };
 
 const listOf = (text = ''): readonly string[] =>

@@ -1,14 +1,12 @@
 /** A live connection, as whatever is sent or asked on it needs it. */
 import type { GroupMetadata, WASocket } from '@whiskeysockets/baileys';
 import type { Message } from '#actors/model.ts';
+import type { LinkPreviews } from '#src/media/link-preview.ts';
 import type { Directory } from '../directory.ts';
 import type { Transmissions } from '../outbound/transmissions.ts';
 
-export interface Preview {
-  readonly title: string;
-  readonly description: string;
-  readonly jpeg: Uint8Array | null;
-}
+/** Pages and pictures for the previews of links, as `src/media` makes them. */
+export type Previews = Pick<LinkPreviews, 'page' | 'picture'>;
 
 export interface LiveConnection {
   readonly sock: WASocket;
@@ -16,7 +14,7 @@ export interface LiveConnection {
   readonly transmissions: Transmissions;
   /** A stored message by its platform id, or by any other form of its id; null when there is none. */
   stored(id: string): Promise<Message | null>;
-  fetchPreview(url: string): Promise<Preview | null>;
+  readonly previews: Previews;
   /** Reads the other addresses of people into memory, so that `directory` knows them. */
   learn(jids: readonly string[]): Promise<void>;
   /** A text to a person was written, and with it, when one was due, a privacy token. */

@@ -23,7 +23,7 @@ import { divert, InboundGate } from '../inbound/inbound-gate.ts';
 import { createEventPipeline, type EventPipeline } from '../events/event-pipeline.ts';
 import { socketConfig } from './socket-config.ts';
 import { guard, makeGuarded } from './socket-guards.ts';
-import type { LiveConnection, Preview } from './live-connection.ts';
+import type { LiveConnection, Previews } from './live-connection.ts';
 import { createTransmissions, type Transmissions } from '../outbound/transmissions.ts';
 import type { MediaTrust } from './trust.ts';
 import type { SharedTurns } from './turns.ts';
@@ -59,7 +59,7 @@ export interface SessionOptions {
   now(): number;
   newId(): string;
   quoted(messageId: string): Promise<Message | null>;
-  fetchPreview(url: string): Promise<Preview | null>;
+  readonly previews: Previews;
   emit(fact: PlatformFact): void;
 }
 
@@ -149,7 +149,7 @@ class LiveSession implements Session {
       directory: this.#directory,
       transmissions: this.#transmissions,
       stored: (id) => options.quoted(id),
-      fetchPreview: options.fetchPreview,
+      previews: options.previews,
       // Whoever sends is told at once that the storage is away.
       learn: (jids) => auth.learn('lid-mapping', jids.filter((jid) => isLid(jid) || isPerson(jid)).map(mappingKey), 'now'),
       group: (jid) => this.#group(jid),

@@ -1,33 +1,53 @@
 /** Texts: the content of the message, with the preview of its first link. */
-import { type AnyMessageContent, type WAUrlInfo } from '@whiskeysockets/baileys';
+import { type AnyMessageContent, prepareWAMessageMedia, type WAUrlInfo } from '@whiskeysockets/baileys';
 import type { TextContent } from '#actors/model.ts';
+import type { PreviewPictures } from '#src/media/media.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
 
 const firstLink = (text: string): string => /https?:\/\/[^\s<>"]+/i.exec(text)?.[0] ?? '';
 
-/** A picture as clients write it: a data URL or bare base64. Null for an address. */
-const inlinePicture = (image: string): Buffer | null =>
-  /^https?:/i.test(image) ? null : Buffer.from(image.replace(/^data:[^,]*,/, ''), 'base64');
+/** A picture as clients write it: an address, a data URL or bare base64. */
+const pictureSource = (image: string): string | Uint8Array =>
+  /^https?:/i.test(image) ? image : Buffer.from(image.replace(/^data:[^,]*,/, ''), 'base64');
+
+interface Words {
+  readonly title: string;
+  readonly description: string;
+  readonly pictures: PreviewPictures | null;
+}
+
+const wordsOf = async (link: string, preview: NonNullable<TextContent['preview']>, { previews }: LiveConnection): Promise<Words | null> => {
+  if (preview === 'auto') return previews.page(link, false);
+  const { title, description, image, large } = preview;
+  // A client that gives no words and no picture of its own wants those of the page.
+  if (title === '' && description === '' && image === '') return previews.page(link, large);
+  return { title, description, pictures: image === '' ? null : await previews.picture(pictureSource(image), large) };
+};
+
+/** Uploads the large picture. A preview whose upload fails is shown small. */
+const uploaded = async ({ small, large }: PreviewPictures, { sock }: LiveConnection): Promise<WAUrlInfo['highQualityThumbnail']> => {
+  if (large === null) return undefined;
+  const { jpeg, width, height } = large;
+  const image = { image: Buffer.from(jpeg), jpegThumbnail: Buffer.from(small).toString('base64'), width, height };
+  const options = { upload: sock.waUploadToServer, mediaTypeOverride: 'thumbnail-link' } as const;
+  const prepared = await prepareWAMessageMedia(image, options).catch(() => null);
+  return prepared?.imageMessage ?? undefined;
+};
 
 const linkPreview = async ({ text, preview }: TextContent, connection: LiveConnection): Promise<WAUrlInfo | null> => {
   const link = firstLink(text);
   if (preview === null || link === '') return null;
-  const fetched =
-    preview === 'auto'
-      ? await connection.fetchPreview(link)
-      : /^https?:/i.test(preview.image)
-        ? await connection.fetchPreview(preview.image)
-        : null;
-  const words = preview === 'auto' ? fetched : preview;
+  const words = await wordsOf(link, preview, connection);
   if (words === null) return null;
-  const inline = preview === 'auto' || preview.image === '' ? null : inlinePicture(preview.image);
-  const picture = inline ?? (fetched?.jpeg ? Buffer.from(fetched.jpeg) : null);
+  const { title, description, pictures } = words;
+  const highQualityThumbnail = pictures ? await uploaded(pictures, connection) : undefined;
   return {
     'canonical-url': link,
     'matched-text': link,
-    title: words.title,
-    description: words.description,
-    ...(picture === null ? {} : { jpegThumbnail: picture }),
+    title,
+    description,
+    ...(pictures ? { jpegThumbnail: Buffer.from(pictures.small) } : {}),
+    ...(highQualityThumbnail ? { highQualityThumbnail } : {}),
   };
 };
 
