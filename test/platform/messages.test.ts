@@ -130,7 +130,9 @@ interface Linked {
 
 const shownTo = async (preview: TextContent['preview']): Promise<Linked['extendedTextMessage']> => {
   const { messageId } = await sent({ text: example, preview });
-  return (receivedBy(friend, messageId)?.content as Linked).extendedTextMessage;
+  const received = receivedBy(friend, messageId);
+  assert.ok(received);
+  return (received.content as Linked).extendedTextMessage;
 };
 
 for (const [title, image] of [
