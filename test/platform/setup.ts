@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Entry, Message } from '#actors/model.ts';
 import type { Log, OpenOptions, PlatformFact, PlatformLink } from '#actors/ports.ts';
+import type { Previews } from '#src/platform/connection/live-connection.ts';
 import { type BaileysPlatform, createPlatform, type Deadlines } from '#src/platform/platform.ts';
 import { startSandbox, type RunningSandbox } from '#src/sandbox/server.ts';
 import { createFakeVault, type FakeVault } from '#test/fakes/vault.ts';
@@ -95,6 +96,11 @@ const picturesOf = (large: boolean) => ({
   large: large ? { jpeg: largePicture, width: 800, height: 418 } : null,
 });
 
+const previews: Previews = {
+  page: async (url, large) => ({ title: `Title of ${url}`, description: 'About', pictures: picturesOf(large) }),
+  picture: async (source, large) => (typeof source === 'string' || source.length > 0 ? picturesOf(large) : null),
+};
+
 export const startBench = async (): Promise<Bench> => {
   const dataDir = await mkdtemp(join(tmpdir(), 'dormouse-platform-'));
   const running = await startSandbox({ port: 0, dataDir });
@@ -112,10 +118,7 @@ export const startBench = async (): Promise<Bench> => {
       deadlines: { ...deadlines, ...own },
       log: quietLog,
       quoted: async (_instance, id) => messages().find(({ messageId }) => messageId === id.slice(id.lastIndexOf(':') + 1)) ?? null,
-      previews: {
-        page: async (url, large) => ({ title: `Title of ${url}`, description: 'About', pictures: picturesOf(large) }),
-        picture: async (source, large) => (typeof source === 'string' || source.length > 0 ? picturesOf(large) : null),
-      },
+      previews,
       now: Date.now,
     });
     platforms.push(platform);
