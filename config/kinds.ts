@@ -81,9 +81,12 @@ export const url = (...protocols: readonly string[]): Kind<string | null> => ({
 /** An address that holds a password. */
 export const secretUrl = (...protocols: readonly string[]): Kind<string | null> => ({ ...url(...protocols), secret: true });
 
+/** Whoever can ask a thousand times a second finds a shorter one that a person chose. */
+const shortestToken = 16;
+
 export const secretToken: Kind<string | null> = {
-  must: 'made of visible ASCII characters without spaces',
-  parse: (value) => (/^[\x21-\x7e]+$/.test(value) ? value : undefined),
+  must: `at least ${shortestToken} visible ASCII characters without spaces, for example from: openssl rand -hex 32`,
+  parse: (value) => (/^[\x21-\x7e]+$/.test(value) && value.length >= shortestToken ? value : undefined),
   show: () => '',
   secret: true,
 };

@@ -20,9 +20,40 @@ export const baseUrlOf = (host: string, port: number): string => {
   return `http://${reachable}:${port}`;
 };
 
+/** Of the compose file, which reads the same `.env`. */
+const strangers: ReadonlySet<string> = new Set(['POSTGRES_PASSWORD']);
+
+/** How many letters must be changed, put in or taken out to make one name of the other. */
+const distance = (a: string, b: string): number => {
+  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (const [i, letter] of [...a].entries()) {
+    const next = [i + 1];
+    for (const [j, other] of [...b].entries()) {
+      next.push(Math.min((row[j] ?? 0) + (letter === other ? 0 : 1), (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+};
+
+/** The setting that was probably meant; null when none is near. */
+const nearest = (name: string, known: readonly string[]): string | null => {
+  const ranked = known.map((candidate) => [candidate, distance(name.toUpperCase(), candidate)] as const).toSorted((a, b) => a[1] - b[1]);
+  const [best] = ranked;
+  return best !== undefined && best[1] <= Math.max(2, name.length / 3) ? best[0] : null;
+};
+
+/** Names of the file that are no settings. The environment has names of everybody, so it is not looked at. */
+const unknownIn = (given: Environment): readonly UnknownSetting[] => {
+  const known = Object.keys(table).map(nameOf);
+  return Object.keys(given)
+    .filter((name) => !known.includes(name) && !strangers.has(name))
+    .map((name) => ({ name, meant: nearest(name, known) }));
+};
+
 const readFile = (path: string, problems: string[]): Environment => {
   try {
-    return parseEnv(readFileSync(path, 'utf8'));
+    return Object.fromEntries(Object.entries(parseEnv(readFileSync(path, 'utf8'))).map(([name, text]) => [name.trim(), text]));
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     if (code !== 'ENOENT') problems.push(`${path} cannot be read (${code})`);
@@ -42,18 +73,28 @@ const parse = (given: Environment, problems: string[]): Values => {
   return Object.fromEntries(values) as Values;
 };
 
+/** A name in the file that no setting has. */
+export interface UnknownSetting {
+  readonly name: string;
+  /** The setting that was probably meant. */
+  readonly meant: string | null;
+}
+
 export interface Sources {
   readonly env?: Environment;
   /** Path of a file in the form of `.env`; one that is missing is empty. */
   readonly file?: string;
   /** Defaults of the way in which the program was started, before those of the table. */
   readonly preset?: Environment;
+  /** Hears of each name in the file that no setting has: nothing reads it. */
+  readonly onUnknown?: (unknown: UnknownSetting) => void;
 }
 
 /** Throws one `SettingsError` for all problems. `baseUrl` is there afterwards, and is only right for `port` 0 once the port is known. */
-export const loadSettings = ({ env = process.env, file = '.env', preset = {} }: Sources = {}): Settings => {
+export const loadSettings = ({ env = process.env, file = '.env', preset = {}, onUnknown }: Sources = {}): Settings => {
   const problems: string[] = [];
   const fromFile = readFile(file, problems);
+  if (onUnknown) for (const unknown of unknownIn(fromFile)) onUnknown(unknown);
   const settings = parse({ ...preset, ...fromFile, ...env }, problems);
   for (const [low, high] of ranges)
     if (Number(settings[low]) > Number(settings[high])) problems.push(`${nameOf(low)} must not be greater than ${nameOf(high)}`);

@@ -56,7 +56,7 @@ export const table = {
   adminToken: server(
     secretToken,
     null,
-    'Admin token. Absent, one is made and printed once at the first start, and only its hash is kept: nobody ships a well-known password.',
+    'Admin token, 16 characters or more. Absent, one is made and printed once at the first start, and only its hash is kept: nobody ships a well-known password.',
   ),
   adminRotateCooldownMs: server(
     age(0),
@@ -82,6 +82,26 @@ export const table = {
     integer(1024, 268_435_456),
     1_048_576,
     'Largest request body in bytes. 1 MiB holds the longest text with a preview picture many times over and bounds what a stranger can make the server keep.',
+  ),
+  answerBytes: server(
+    integer(65_536, 1_073_741_824),
+    8_388_608,
+    'Most bytes of one answer of `/message/find` and `/chat/find`; the page ends there, and `nextOffset` goes on. 8 MiB hold the 2,000 chats that are given when nobody says how many, and are serialised in some 20 ms.',
+  ),
+  requestsPerSecond: server(
+    integer(0, 1_000_000),
+    0,
+    'Requests a second that one instance token may make; those over it get 429 with `Retry-After`. 0 is no limit: most servers have one owner, who would only slow down their own programs.',
+  ),
+  authFailuresPerMinute: server(
+    integer(0, 1_000_000),
+    60,
+    'Wrong or missing tokens a minute from one address. Those over it get 429; a right instance token is never refused, but no admin token is taken from that address until the minute is over. 0 is no limit. 60 leave a forgotten client its polls every two seconds and make guessing hopeless.',
+  ),
+  trustedProxies: server(
+    networks,
+    [],
+    'Proxies in front whose `X-Forwarded-For` says where a request comes from, as in ALLOW_PRIVATE_RECEIVERS. `none`, since anybody could write that header where no proxy stands; behind one that is not named here all clients have one address.',
   ),
   demoServer: server(
     flag,

@@ -1,7 +1,7 @@
 /** The process: configuration, start, signals. `main.ts` looks at the version of Node and comes here. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadSettings, SettingsError, type Settings } from '#config/load.ts';
+import { loadSettings, SettingsError, type Settings, type UnknownSetting } from '#config/load.ts';
 import { openDataDir } from '#config/secrets.ts';
 import { createLog } from './log.ts';
 import { forkSandbox, sandboxPreset } from './sandbox-process.ts';
@@ -20,9 +20,9 @@ const refuseToStart = (message: string): never => {
   process.exit(1);
 };
 
-const readSettings = (sandbox: boolean): Settings => {
+const readSettings = (sandbox: boolean, onUnknown: (unknown: UnknownSetting) => void): Settings => {
   try {
-    return loadSettings(sandbox ? { preset: sandboxPreset } : {});
+    return loadSettings({ onUnknown, ...(sandbox ? { preset: sandboxPreset } : {}) });
   } catch (error) {
     if (error instanceof SettingsError) return refuseToStart(error.message);
     throw error;
@@ -42,8 +42,10 @@ const writePid = (dataDir: string): (() => void) => {
 /** `--sandbox`: with a simulated platform of its own beside it. */
 export async function start(args: readonly string[]): Promise<void> {
   const sandbox = args.includes('--sandbox');
-  const read = readSettings(sandbox);
+  const unknown: UnknownSetting[] = [];
+  const read = readSettings(sandbox, (setting) => unknown.push(setting));
   const log = createLog(read.logLevel);
+  for (const { name, meant } of unknown) log.warn({ name, file: '.env', meant }, 'settings.unknown');
   const platform = sandbox ? await forkSandbox(read, log).catch((error: Error) => refuseToStart(error.message)) : null;
   const settings = platform ? { ...read, platformUrl: platform.url } : read;
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { withSettings } from '#config/describe.ts';
-import { baseUrlOf, type Environment, loadSettings, SettingsError } from '#config/load.ts';
+import { baseUrlOf, type Environment, loadSettings, SettingsError, type UnknownSetting } from '#config/load.ts';
 import { nameOf, table } from '#config/settings.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'settings-'));
@@ -70,6 +70,27 @@ test('settings: one message lists every problem and no value', () => {
     ['PORT', 'DATABASE_URL', 'ADMIN_TOKEN', 'ENCRYPTION_KEY', 'RECONNECT_MIN_MS'],
   );
   assert.ok(!found.join().includes('hunter2'));
+});
+
+test('settings: an admin token that is short ends the start with a sentence on its length', () => {
+  const [problem = '', ...others] = problems({ ADMIN_TOKEN: 'fifteen-letters' });
+  assert.match(problem, /^- ADMIN_TOKEN must be at least 16 visible ASCII characters/);
+  assert.deepEqual(others, []);
+  assert.equal(load({ ADMIN_TOKEN: 'sixteen-letters!' }).adminToken, 'sixteen-letters!');
+});
+
+test('settings: names in the file that no setting has are told, with the one that was meant, and never their values', () => {
+  const file = join(folder, 'unknown.env');
+  writeFileSync(file, 'ADMIN_TOKE=hunter2hunter2hunter2\n PORT =4001\nport=1\nWEBHOOK_TIMOUT=5\nFAVOURITE_COLOUR=blue\nPOSTGRES_PASSWORD=x\n');
+  const unknown: UnknownSetting[] = [];
+  const { port } = loadSettings({ env: { ALSO_NOT_OURS: '1' }, file, onUnknown: (one) => unknown.push(one) });
+  assert.equal(port, 4001);
+  assert.deepEqual(Object.fromEntries(unknown.map(({ name, meant }) => [name, meant])), {
+    ADMIN_TOKE: 'ADMIN_TOKEN',
+    port: 'PORT',
+    WEBHOOK_TIMOUT: 'WEBHOOK_TIMEOUT_MS',
+    FAVOURITE_COLOUR: null,
+  });
 });
 
 test('settings: a file that cannot be read is a problem', () => {

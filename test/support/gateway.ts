@@ -6,7 +6,7 @@ import { root } from '#test/source-tree.ts';
 import { databaseServers, removeFolder, signalTo, temporaryFolder } from './processes.ts';
 import { until } from './until.ts';
 
-export const adminToken = 'e2e-admin-token';
+export const adminToken = 'admin-token-of-the-e2e-tests';
 
 export interface Answer {
   readonly status: number;
