@@ -1,7 +1,7 @@
 /** Makes a route of the server out of a row. What is missing or wrong in a row ends the start. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { Gateway } from '#actors/gateway.ts';
-import { credentials } from './auth.ts';
+import { credentials } from './credentials.ts';
 import { sendRefusal } from './errors.ts';
 import { lenientReader } from './lenient.ts';
 import { documentedSchema, type SharedSchemas } from './openapi.ts';
@@ -53,10 +53,11 @@ const configOf = ({ credential, invalidTexts, failureText }: Route) => ({
 export interface RouteContext {
   readonly gateway: Gateway;
   readonly now: () => number;
+  readonly answerBytes: number;
   readonly shared: SharedSchemas;
 }
 
-export const addRoute = (app: FastifyInstance, spec: Route, { gateway, now, shared }: RouteContext): void => {
+export const addRoute = (app: FastifyInstance, spec: Route, { gateway, now, answerBytes, shared }: RouteContext): void => {
   const preValidation = inputHooks(spec);
   const usual = spec.status ?? 200;
   for (const [index, address] of spec.on.entries()) {
@@ -74,7 +75,7 @@ export const addRoute = (app: FastifyInstance, spec: Route, { gateway, now, shar
       exposeHeadRoute: method === 'GET' && spec.produces === undefined,
       handler: async (request, reply) => {
         const { instanceId: id, params, body, query } = request;
-        const call = { gateway, now: now(), id, params, body, query, request, reply };
+        const call = { gateway, now: now(), answerBytes, id, params, body, query, request, reply };
         const outcome = await spec.run(call);
         if (outcome === null || reply.sent) return;
         if (!outcome.ok) return sendRefusal(reply, outcome.refusal, spec.refusals?.[outcome.refusal.reason], call);

@@ -7,6 +7,8 @@ import { addDocs } from './docs.ts';
 import { answerParserError, frameworkErrors, handleErrors, refuseExpectation, sendRefusal } from './errors.ts';
 import { defaultStreamLimits, type HttpLog, type HttpOptions } from './options.ts';
 import { addRoute } from './add-route.ts';
+import { serialise } from './page.ts';
+import { limitAuthentication, limitRequests } from './rate-limit.ts';
 import type { Route } from './route.ts';
 import { allRoutes } from './routes/index.ts';
 import { createHub } from './stream/hub.ts';
@@ -54,6 +56,10 @@ const assertUnique = (rows: readonly Route[]): void => {
   }
 };
 
+/** In the words of the library that reads `X-Forwarded-For`. */
+const proxiesOf = ({ trustedProxies }: HttpOptions): string[] | false =>
+  trustedProxies.length === 0 ? false : trustedProxies.flatMap((name) => (name === 'private' ? ['uniquelocal', 'linklocal'] : [name]));
+
 /** Builds the app; the caller makes it listen and closes it. Closing ends all streams. `more`: rows beside those of the interface. */
 export const buildApp = async (gateway: Gateway, options: HttpOptions, more: readonly Route[] = []): Promise<FastifyInstance> => {
   const { log, bodyLimit } = options;
@@ -61,6 +67,7 @@ export const buildApp = async (gateway: Gateway, options: HttpOptions, more: rea
     bodyLimit,
     logController: new LogController({ disableRequestLogging: true }),
     requestTimeout: 300_000,
+    trustProxy: proxiesOf(options),
     return503OnClosing: false,
     clientErrorHandler: answerParserError,
     frameworkErrors: frameworkErrors(log),
@@ -69,19 +76,20 @@ export const buildApp = async (gateway: Gateway, options: HttpOptions, more: rea
     http: { requireHostHeader: false },
   });
   // Answers are built by views; a serialiser made of the schemas would only be able to drop something.
-  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
+  app.setSerializerCompiler(() => serialise);
 
   const hub = createHub(gateway, { ...defaultStreamLimits, ...options.stream }, log);
   closeGracefully(app, gateway, () => hub.close());
   app.server.on('checkExpectation', refuseExpectation);
   handleErrors(app, options);
-  guardRoutes(app, gateway, options);
+  guardRoutes(app, gateway, options, await limitAuthentication(app, options));
+  limitRequests(app, options);
   readBodies(app);
   logAnswers(app, log);
   const shared = await addDocs(app, options);
   const rows = [...allRoutes(options, hub), ...more];
   assertUnique(rows);
-  for (const row of rows) addRoute(app, row, { gateway, now: options.now ?? Date.now, shared });
+  for (const row of rows) addRoute(app, row, { gateway, now: options.now ?? Date.now, answerBytes: options.answerBytes, shared });
   await app.ready();
   return app;
 };

@@ -1,47 +1,9 @@
-/** Who may call what: one table of credentials with the exact texts of the interface, and the hook that applies it. */
+/** The hook that looks at the credential of every request. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import type { Gateway } from '#actors/gateway.ts';
+import { type Credential, type CredentialName, credentials, type Denial, demoText } from './credentials.ts';
 import type { HttpOptions } from './options.ts';
-
-const demoText = 'This is a public demo server. This endpoint has been disabled.';
-
-interface Denial {
-  readonly status: 401 | 403;
-  readonly text: string;
-}
-
-interface Credential {
-  /** Header that carries it, and query parameter where that is allowed. */
-  readonly name: 'token' | 'admintoken';
-  readonly where: 'header' | 'query';
-  readonly missing: Denial;
-  readonly wrong: Denial;
-}
-
-const unauthorized: Denial = { status: 401, text: 'Unauthorized' };
-const missingToken: Denial = { status: 401, text: 'missing token' };
-
-/** Texts: specification 7, behaviour.md. The credential of a route is a name of this table. */
-export const credentials = {
-  none: null,
-  instance: {
-    name: 'token',
-    where: 'header',
-    missing: { status: 401, text: 'instance info not found' },
-    wrong: { status: 401, text: 'Invalid token' },
-  },
-  webhook: { name: 'token', where: 'header', missing: missingToken, wrong: missingToken },
-  stream: { name: 'token', where: 'query', missing: unauthorized, wrong: unauthorized },
-  admin: {
-    name: 'admintoken',
-    where: 'header',
-    missing: unauthorized,
-    wrong: { status: 403, text: 'Invalid AdminToken Header' },
-  },
-  globalWebhook: { name: 'admintoken', where: 'header', missing: unauthorized, wrong: { status: 403, text: demoText } },
-} as const satisfies Readonly<Record<string, Credential | null>>;
-
-export type CredentialName = keyof typeof credentials;
+import { type AuthenticationLimit, refuseTooMany } from './rate-limit.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -63,10 +25,30 @@ const tokenOf = (request: FastifyRequest, { name, where }: Credential, queryAllo
 };
 
 /** Installs the check before anything of the body is read. */
-export const guardRoutes = (app: FastifyInstance, gateway: Gateway, { allowQueryTokens, demoServer }: HttpOptions): void => {
+export const guardRoutes = (
+  app: FastifyInstance,
+  gateway: Gateway,
+  { allowQueryTokens, demoServer }: HttpOptions,
+  limit: AuthenticationLimit,
+): void => {
   app.decorateRequest('instanceId', '');
 
-  const deny = (reply: FastifyReply, { status, text }: Denial) => void reply.code(status).send({ error: text });
+  const deny = (reply: FastifyReply, { status, text }: Denial): FastifyReply => reply.code(status).send({ error: text });
+
+  const fail = async (request: FastifyRequest, reply: FastifyReply, credential: Credential, token: string): Promise<FastifyReply> => {
+    const wait = await limit.failed(request, credential.name === 'admintoken');
+    if (wait !== null) return refuseTooMany(reply, wait);
+    return deny(reply, token === '' ? credential.missing : credential.wrong);
+  };
+
+  /** Undefined for the administrator. */
+  const admitAdmin = async (request: FastifyRequest, reply: FastifyReply, credential: Credential): Promise<FastifyReply | undefined> => {
+    if (demoServer) return deny(reply, { status: 403, text: demoText });
+    const wait = await limit.adminWait(request);
+    if (wait !== null) return refuseTooMany(reply, wait);
+    const token = tokenOf(request, credential, allowQueryTokens);
+    return token !== '' && gateway.isAdmin(token) ? undefined : fail(request, reply, credential, token);
+  };
 
   // A route without a credential would be open to everybody: the start ends with its name.
   const routes: RouteOptions[] = [];
@@ -76,17 +58,15 @@ export const guardRoutes = (app: FastifyInstance, gateway: Gateway, { allowQuery
     ready(open && new Error(`the route ${String(open.method)} ${open.url} names no credential`));
   });
 
-  app.addHook('onRequest', (request, reply, next) => {
-    if (request.is404) return next();
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.is404) return undefined;
     const credential: Credential | null = credentials[request.routeOptions.config.credential as CredentialName];
-    if (credential === null) return next();
-    if (credential.name === 'admintoken' && demoServer) return deny(reply, { status: 403, text: demoText });
+    if (credential === null) return undefined;
+    if (credential.name === 'admintoken') return admitAdmin(request, reply, credential);
     const token = tokenOf(request, credential, allowQueryTokens);
-    if (token === '') return deny(reply, credential.missing);
-    if (credential.name === 'admintoken') return gateway.isAdmin(token) ? next() : deny(reply, credential.wrong);
-    const id = gateway.authenticate(token);
-    if (id === null) return deny(reply, credential.wrong);
+    const id = token === '' ? null : gateway.authenticate(token);
+    if (id === null) return fail(request, reply, credential, token);
     request.instanceId = id;
-    return next();
+    return undefined;
   });
 };

@@ -1,7 +1,7 @@
 /** What the documents say of a row: parameters, bodies with examples, and every error with the texts that it can have. */
 import { type TSchema, Type } from 'typebox';
 import { type Reason, reasons } from '#actors/gateway.ts';
-import { credentials } from './auth.ts';
+import { credentials } from './credentials.ts';
 import { refusalTable, unexpectedText } from './errors.ts';
 import { exampleOf, type SharedSchemas } from './examples.ts';
 import type { Method, RefusalAnswer, Refusals, Route } from './route.ts';
@@ -31,6 +31,7 @@ const usualErrors = (spec: Route): readonly ErrorCase[] => {
   const hasBody = methodOf(spec) !== 'GET';
   return [
     ...denialsOf(spec),
+    ...(spec.credential === 'none' ? [] : [{ status: 429, text: refusalTable.limited.text }]),
     ...(takes || hasBody ? [{ status: 400, text: Object.values(spec.invalidTexts ?? {})[0] ?? 'the body is not valid JSON' }] : []),
     ...(hasBody ? [{ status: 413, text: 'the body is too large' }] : []),
     ...(hasBody ? [{ status: 415, text: 'the body must be JSON, with the header Content-Type: application/json' }] : []),

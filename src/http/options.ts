@@ -32,6 +32,14 @@ export interface HttpOptions {
   readonly demoServer: boolean;
   /** Bytes. */
   readonly bodyLimit: number;
+  /** Bytes of one page of `/message/find` and `/chat/find`. */
+  readonly answerBytes: number;
+  /** Of one instance token; 0: no limit. */
+  readonly requestsPerSecond: number;
+  /** Wrong or missing tokens from one address; 0: no limit. */
+  readonly authFailuresPerMinute: number;
+  /** Whose `X-Forwarded-For` counts: `private`, `loopback`, addresses and subnets. */
+  readonly trustedProxies: readonly string[];
   /** Accept `?token=` and `?admintoken=` on every endpoint; addresses end up in logs of proxies. */
   readonly allowQueryTokens: boolean;
   readonly log: HttpLog;

@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TSchema, TUnknown } from 'typebox';
 import type { Gateway, InstanceId, Reason, Refusal } from '#actors/gateway.ts';
-import type { CredentialName } from './auth.ts';
+import type { CredentialName } from './credentials.ts';
 import type { InvalidTexts } from './invalid-text.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -25,6 +25,8 @@ export interface Call<Params, Body, Query> {
   readonly gateway: Gateway;
   /** Unix milliseconds. */
   readonly now: number;
+  /** Bytes of one page. */
+  readonly answerBytes: number;
   /** The instance of the token; '' on routes of the administrator. */
   readonly id: InstanceId;
   readonly params: Params;

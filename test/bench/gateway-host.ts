@@ -117,7 +117,8 @@ answer('start', async () => {
 answer('listen', async () => {
   if (!gateway) throw new Error('the gateway is not started');
   const http = { baseUrl: '', demoServer: false, bodyLimit: 1e6, allowQueryTokens: false, version: 'bench', storageHealthy: () => true };
-  const app = await buildApp(gateway, { ...http, log: quiet });
+  const limits = { answerBytes: 8_388_608, requestsPerSecond: 0, authFailuresPerMinute: 0, trustedProxies: [] };
+  const app = await buildApp(gateway, { ...http, ...limits, log: quiet });
   return app.listen({ host: '127.0.0.1', port: 0 });
 });
 /** One event of each of these instances. */

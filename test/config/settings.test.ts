@@ -81,7 +81,10 @@ test('settings: an admin token that is short ends the start with a sentence on i
 
 test('settings: names in the file that no setting has are told, with the one that was meant, and never their values', () => {
   const file = join(folder, 'unknown.env');
-  writeFileSync(file, 'ADMIN_TOKE=hunter2hunter2hunter2\n PORT =4001\nport=1\nWEBHOOK_TIMOUT=5\nFAVOURITE_COLOUR=blue\nPOSTGRES_PASSWORD=x\n');
+  writeFileSync(
+    file,
+    'ADMIN_TOKE=hunter2hunter2hunter2\n PORT =4001\nport=1\nWEBHOOK_TIMOUT=5\nFAVOURITE_COLOUR=blue\nPOSTGRES_PASSWORD=x\n',
+  );
   const unknown: UnknownSetting[] = [];
   const { port } = loadSettings({ env: { ALSO_NOT_OURS: '1' }, file, onUnknown: (one) => unknown.push(one) });
   assert.equal(port, 4001);

@@ -223,7 +223,7 @@ export const createFakeGateway = (): FakeGateway => {
     throwNext: null,
     sends: [],
     operations: [],
-    performed: () => message,
+    performed: (name) => (name === 'message.delete' ? { messageId: message.messageId, at: now } : message),
     messageQueries: [],
     chatQueries: [],
     webhookInputs: [],

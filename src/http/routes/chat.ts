@@ -1,10 +1,10 @@
 /** Chats: the query language of `/chat/find`. */
 import type { ChatFilter, ChatQuery, Result } from '#actors/gateway.ts';
 import { type ChatField, chatFields, chatView, type FieldType } from '#src/contract/views.ts';
+import { pageSize, pageWithin, withPage } from '../page.ts';
 import { done, refuse } from '../outcome.ts';
 import { type Route, route } from '../route.ts';
 import { chatPage, ChatsAnswer, FindChatsBody } from '../schemas/chat.ts';
-import { pageSize } from './page.ts';
 
 type Body = Readonly<Record<string, string | number | boolean | undefined>>;
 type Operator = ChatFilter['operator'];
@@ -95,17 +95,20 @@ export const chatRoutes: readonly Route[] = [
     summary: 'Find chats; any field of a chat is a filter',
     body: FindChatsBody,
     answer: ChatsAnswer,
-    run: async ({ gateway, id, body }) => {
+    run: async ({ gateway, answerBytes, id, body }) => {
       const query = chatQueryOf(body);
       if (!query.ok) return query;
       const { limit, offset } = query.value;
       const { chats, total, stats } = await gateway.findChats(id, query.value);
       const owner = gateway.view(id)?.record.owner ?? '';
-      return done({
-        chats: chats.map((chat) => chatView(chat, owner)),
-        totalChatsStats: stats,
-        pagination: { totalRecords: total, limit, offset },
-      });
+      const page = pageWithin(chats, (chat) => chatView(chat, owner), answerBytes);
+      const nextOffset = offset + page.views.length;
+      return done(
+        withPage('chats', page, {
+          totalChatsStats: stats,
+          pagination: { totalRecords: total, limit, offset, nextOffset, hasMore: nextOffset < total },
+        }),
+      );
     },
   }),
 ];

@@ -10,7 +10,7 @@ import {
   type Result,
 } from '#actors/gateway.ts';
 import { deliveryPageView, webhookTestView } from '#src/contract/views.ts';
-import type { CredentialName } from '../auth.ts';
+import type { CredentialName } from '../credentials.ts';
 import { done, mapResult, refuse } from '../outcome.ts';
 import { type Route, route } from '../route.ts';
 import * as shape from '../schemas/delivery.ts';

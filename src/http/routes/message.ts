@@ -3,10 +3,10 @@ import { type Static, Type } from 'typebox';
 import type { Gateway, InstanceId, Message as Stored, MessageQuery } from '#actors/gateway.ts';
 import { messageView } from '#src/contract/views.ts';
 import { done, mapResult } from '../outcome.ts';
+import { pageSize, pageWithin, withPage } from '../page.ts';
 import { platformRefusals, type Route, route } from '../route.ts';
 import { LooseText, optional, ref, Text } from '../schemas/common.ts';
 import { ClearedAnswer, FindMessagesBody, Message, MessageId, messagePage, MessagesAnswer, QueueAnswer } from '../schemas/message.ts';
-import { pageSize } from './page.ts';
 
 const tag = 'message';
 
@@ -40,18 +40,22 @@ export const messageRoutes: readonly Route[] = [
     summary: 'Find stored messages, newest first',
     body: FindMessagesBody,
     answer: MessagesAnswer,
-    run: async ({ gateway, id, body }) => {
+    run: async ({ gateway, answerBytes, id, body }) => {
       const query = queryOf(body);
       const { messages, more } = await gateway.findMessages(id, query);
       const owner = gateway.view(id)?.record.owner ?? '';
-      return done({
-        returnedMessages: messages.length,
-        messages: messages.map((message) => messageView(message, owner)),
-        limit: query.limit,
-        offset: query.offset,
-        nextOffset: query.offset + messages.length,
-        hasMore: more,
-      });
+      const page = pageWithin(messages, (message) => messageView(message, owner), answerBytes);
+      const returned = page.views.length;
+      const { limit, offset } = query;
+      return done(
+        withPage('messages', page, {
+          returnedMessages: returned,
+          limit,
+          offset,
+          nextOffset: offset + returned,
+          hasMore: more || page.cut,
+        }),
+      );
     },
   }),
   route({

@@ -74,5 +74,8 @@ export const FindChatsBody = Type.Unsafe<Readonly<Record<string, string | number
 export const ChatsAnswer = Type.Object({
   chats: Type.Array(ref(Chat)),
   totalChatsStats: FreeObject('Counts over all chats of the instance'),
-  pagination: Type.Object(fields('totalRecords limit offset', Type.Integer())),
+  pagination: Type.Object({
+    ...fields('totalRecords limit offset nextOffset', Type.Integer()),
+    hasMore: Type.Boolean({ description: 'Go on at nextOffset; a page may end before its limit when it is large' }),
+  }),
 });

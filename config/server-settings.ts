@@ -1,0 +1,95 @@
+/** Settings of the server itself: where it listens and stores, who may call it, and how much. */
+import { age, choice, flag, integer, milliseconds, networks, secretKey, secretToken, secretUrl, text, url } from './kinds.ts';
+import { group } from './setting.ts';
+
+const server = group('Server');
+
+export const serverSettings = {
+  host: server(text, '127.0.0.1', 'Address to listen on. Loopback, so that nothing is open to a network before somebody decides it.'),
+  port: server(integer(0, 65_535), 3000, 'Port of the HTTP API; 0 takes a free one. 3000 is where people look for a Node service.'),
+  baseUrl: server(
+    url('http:', 'https:'),
+    null,
+    'Public address of this server, as the `BaseUrl` of every event. Made of host and port when absent, which is right until a proxy stands in front.',
+  ),
+  dataDir: server(
+    text,
+    './data',
+    'Folder of the embedded database and the encryption key; made with mode 0700. Beside the program, so that one folder is the backup.',
+  ),
+  databaseUrl: server(
+    secretUrl('postgres:', 'postgresql:'),
+    null,
+    'PostgreSQL server to use. Absent, the gateway starts an embedded one in the data folder: nothing to install for a first try or a single machine.',
+  ),
+  adminToken: server(
+    secretToken,
+    null,
+    'Admin token, 16 characters or more. Absent, one is made and printed once at the first start, and only its hash is kept: nobody ships a well-known password.',
+  ),
+  adminRotateCooldownMs: server(
+    age(0),
+    86_400_000,
+    'Least time between two rotations of the admin token. A day, so that a stolen token cannot lock the owner out again and again.',
+  ),
+  encryptionKey: server(
+    secretKey,
+    null,
+    'Key for credentials at rest: 32 bytes as hex or base64. Absent, one is made in `DATA_DIR/encryption.key` with mode 0600. Losing it loses the sessions.',
+  ),
+  logLevel: server(
+    choice('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+    'info',
+    'Lowest level that is logged. One line per outcome at `info`; no level shows tokens, keys or message texts.',
+  ),
+  numbersLogEveryMs: server(
+    milliseconds(0),
+    60_000,
+    'How often the figures of `GET /admin/numbers` are logged in total, as one line `service.numbers` at `info`; 0 is never. Once a minute is 0.6 MB a day, and fine enough to see in the log afterwards when a storm began.',
+  ),
+  bodyLimit: server(
+    integer(1024, 268_435_456),
+    1_048_576,
+    'Largest request body in bytes. 1 MiB holds the longest text with a preview picture many times over and bounds what a stranger can make the server keep.',
+  ),
+  answerBytes: server(
+    integer(65_536, 1_073_741_824),
+    8_388_608,
+    'Most bytes of one answer of `/message/find` and `/chat/find`; the page ends there, and `nextOffset` goes on. 8 MiB hold the 2,000 chats that are given when nobody says how many, and are serialised in some 20 ms.',
+  ),
+  requestsPerSecond: server(
+    integer(0, 1_000_000),
+    0,
+    'Requests a second that one instance token may make; those over it get 429 with `Retry-After`. 0 is no limit: most servers have one owner, who would only slow down their own programs.',
+  ),
+  authFailuresPerMinute: server(
+    integer(0, 1_000_000),
+    60,
+    'Wrong or missing tokens a minute from one address. Those over it get 429; a right instance token is never refused, but no admin token is taken from that address until the minute is over. 0 is no limit. 60 leave a forgotten client its polls every two seconds and make guessing hopeless.',
+  ),
+  trustedProxies: server(
+    networks,
+    [],
+    'Proxies in front whose `X-Forwarded-For` says where a request comes from, as in ALLOW_PRIVATE_RECEIVERS. `none`, since anybody could write that header where no proxy stands; behind one that is not named here all clients have one address.',
+  ),
+  demoServer: server(
+    flag,
+    false,
+    'Public demo: administrative endpoints answer 403. Off, since a server without them cannot be administered.',
+  ),
+  allowQueryTokens: server(
+    flag,
+    false,
+    'Accept `?token=` and `?admintoken=` in place of headers, for clients that cannot send any. Off, since addresses end up in logs of proxies.',
+  ),
+  shutdownMs: server(
+    milliseconds(100),
+    10_000,
+    'Longest time for a graceful stop. 10 s flush keys and deliveries under load; the compose file grants 15 s before it kills.',
+  ),
+  stopGraceMs: server(
+    milliseconds(0),
+    3_000,
+    'Of SHUTDOWN_MS, how long a stop waits for requests under way, then for the database and for receivers that answer late. What those did not take by then is taken up at the next start.',
+  ),
+} as const;

@@ -1,0 +1,41 @@
+/** Who may call what: one table of credentials with the exact texts of the interface. */
+
+export const demoText = 'This is a public demo server. This endpoint has been disabled.';
+
+export interface Denial {
+  readonly status: 401 | 403;
+  readonly text: string;
+}
+
+export interface Credential {
+  /** Header that carries it, and query parameter where that is allowed. */
+  readonly name: 'token' | 'admintoken';
+  readonly where: 'header' | 'query';
+  readonly missing: Denial;
+  readonly wrong: Denial;
+}
+
+const unauthorized: Denial = { status: 401, text: 'Unauthorized' };
+const missingToken: Denial = { status: 401, text: 'missing token' };
+
+/** Texts: specification 7, behaviour.md. The credential of a route is a name of this table. */
+export const credentials = {
+  none: null,
+  instance: {
+    name: 'token',
+    where: 'header',
+    missing: { status: 401, text: 'instance info not found' },
+    wrong: { status: 401, text: 'Invalid token' },
+  },
+  webhook: { name: 'token', where: 'header', missing: missingToken, wrong: missingToken },
+  stream: { name: 'token', where: 'query', missing: unauthorized, wrong: unauthorized },
+  admin: {
+    name: 'admintoken',
+    where: 'header',
+    missing: unauthorized,
+    wrong: { status: 403, text: 'Invalid AdminToken Header' },
+  },
+  globalWebhook: { name: 'admintoken', where: 'header', missing: unauthorized, wrong: { status: 403, text: demoText } },
+} as const satisfies Readonly<Record<string, Credential | null>>;
+
+export type CredentialName = keyof typeof credentials;

@@ -1,0 +1,61 @@
+/** How many requests are taken: a second of one instance token, and a minute of an address whose tokens are wrong. */
+import rateLimit, { type CreateRateLimitOptions } from '@fastify/rate-limit';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { sendRefusal } from './errors.ts';
+import type { HttpOptions } from './options.ts';
+
+/** Seconds until the next request is taken; null when this one is. */
+type Wait = number | null;
+
+export interface AuthenticationLimit {
+  /** Whether the address has failed too often with admin tokens; nothing is counted. */
+  adminWait(request: FastifyRequest): Promise<Wait>;
+  /** Counts a wrong or missing token. */
+  failed(request: FastifyRequest, admin: boolean): Promise<Wait>;
+}
+
+const unlimited: AuthenticationLimit = { adminWait: async () => null, failed: async () => null };
+
+export const refuseTooMany = (reply: FastifyReply, seconds: number): FastifyReply =>
+  sendRefusal(reply, { reason: 'limited', message: 'Rate limit exceeded', retryAfter: seconds });
+
+type Check = (request: FastifyRequest, options?: { readonly increment: boolean }) => Promise<Wait>;
+
+const checkOf = (app: FastifyInstance, options: CreateRateLimitOptions): Check => {
+  const limiter = app.createRateLimit(options);
+  return async (request, call) => {
+    const state = await limiter(request, call);
+    return state.isAllowed || !state.isExceeded ? null : state.ttlInSeconds;
+  };
+};
+
+/** How many addresses and tokens are remembered, the latest first: some 100 bytes each. */
+const remembered = 20_000;
+
+/** Must be called before `guardRoutes`, whose refusals it counts. */
+export const limitAuthentication = async (
+  app: FastifyInstance,
+  { authFailuresPerMinute: max }: HttpOptions,
+): Promise<AuthenticationLimit> => {
+  await app.register(rateLimit, { global: false, cache: remembered });
+  if (max === 0) return unlimited;
+  const window = { max, timeWindow: 60_000 };
+  const instance = checkOf(app, window);
+  const admin = checkOf(app, window);
+  // Over the limit no admin token is looked at: one that a person chose could be guessed. Tokens of instances are 40 random characters, so a right
+  // one may always come in, and a forgotten client locks out nobody behind the same proxy.
+  return {
+    adminWait: (request) => admin(request, { increment: false }),
+    failed: (request, isAdmin) => (isAdmin ? admin : instance)(request),
+  };
+};
+
+/** Must be called after `guardRoutes`: it counts by the instance that was found. */
+export const limitRequests = (app: FastifyInstance, { requestsPerSecond: max }: HttpOptions): void => {
+  if (max === 0) return;
+  const check = checkOf(app, { max, timeWindow: 1_000, keyGenerator: ({ instanceId }) => instanceId });
+  app.addHook('onRequest', async (request, reply) => {
+    const wait = request.instanceId === '' ? null : await check(request);
+    return wait === null ? undefined : refuseTooMany(reply, wait);
+  });
+};
