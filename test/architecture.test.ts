@@ -37,7 +37,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   undici: ['src/webhooks', 'src/media', 'src/platform'],
   piscina: ['src/media', 'src/sandbox'],
   qrcode: ['src/media'],
-  'libphonenumber-js': ['src/platform'],
+  'libphonenumber-js': ['src/contract'],
   // AGPL: a peer for tests only; no file of the program may import it.
   '@signalapp/libsignal-client': [],
   '@seriousme/openapi-schema-validator': [],

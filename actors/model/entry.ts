@@ -4,7 +4,7 @@ import type { Message, MessageStatus } from './message.ts';
 import type { Call, News } from './news.ts';
 import type { EventType } from './webhook.ts';
 
-/** Part of what a phone hands over of its past; `of` is the word of contract/events.md. Status posts and calls are told, not stored. */
+/** Part of what a phone hands over of its past; `of` is the word of contract/events.md. Status posts and labels are told, not stored. */
 export type Past =
   | { readonly of: 'messages'; readonly items: readonly { readonly message: Message; readonly chat: ChatPatch }[] }
   | { readonly of: 'status'; readonly items: readonly Message[] }
@@ -63,7 +63,7 @@ export type Entry =
   | ({ readonly kind: 'chatLabel' } & ChatLabel)
   /** One batch of the past: stored, and told as one `history` event of what is new in it. `number` counts from 1 to `total`. */
   | { readonly kind: 'history'; readonly past: Past; readonly number: number; readonly total: number }
-  /** What is only told. `lane` orders it (chat id, or ''). */
+  /** Makes an event of its own. `lane` orders it (chat id, or ''). A call is stored as a message too, without a `messages` event. */
   | { readonly kind: 'news'; readonly lane: string; readonly news: News }
   /** An event whose payload its maker has spelled out: it is passed on as it is. */
   | { readonly kind: 'event'; readonly type: EventType; readonly lane: string; readonly payload: Readonly<Record<string, unknown>> };

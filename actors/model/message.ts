@@ -43,6 +43,8 @@ export interface Message {
   readonly convertOptions: string;
   readonly buttonOrListId: string;
   readonly error: string;
+  /** Whom a call was with. Of messages with messageType `call` only. */
+  readonly peer?: CallPeer | null;
   /** Plain string or JSON with the contract's casing (`URL`, `fileSHA256`), bytes as base64. */
   readonly content: unknown;
   readonly sendFunction: string;
@@ -54,6 +56,13 @@ export interface Message {
   readonly queuedSend: QueuedSend | null;
   /** The encoded protobuf message, for quoting, forwarding and retry requests; null when there is none. */
   readonly raw: Uint8Array | null;
+}
+
+export interface CallPeer {
+  readonly chatId: string;
+  readonly name: string;
+  /** URL of a small picture, '' when there is none. */
+  readonly image: string;
 }
 
 /** A message that can be marked as read. */

@@ -1,11 +1,10 @@
 /** A message as the interface spells it: in answers (specification 2.5) and in events. Runs once a message: one object, nothing else. */
-import type { Chat, Message } from '#actors/model.ts';
+import type { CallPeer, Chat, Message } from '#actors/model.ts';
 import { chatView } from './chat.ts';
 
 const noMetadata = Object.freeze({});
 
-/** Every field is always there; `content` and `sendPayload` are an object or a text, '' when there is none. */
-export const messageView = (message: Message, owner: string) => ({
+const fieldsOf = (message: Message, owner: string) => ({
   id: message.id,
   messageid: message.messageId,
   chatid: message.chatId,
@@ -38,6 +37,14 @@ export const messageView = (message: Message, owner: string) => ({
   track_id: message.trackId,
   ai_metadata: noMetadata,
 });
+
+const peerOf = ({ chatId, name, image }: CallPeer) => ({ callPeer: { jid: chatId, name, imagePreviewUrl: image } });
+
+/** Every field is always there, but `callPeer`, which only calls have; `content` and `sendPayload` are an object or a text, '' when there is none. */
+export const messageView = (message: Message, owner: string): ReturnType<typeof fieldsOf> & Partial<ReturnType<typeof peerOf>> => {
+  const view = fieldsOf(message, owner);
+  return message.peer ? { ...view, ...peerOf(message.peer) } : view;
+};
 
 /** `<owner>:<messageid>`, the form of message ids in events. */
 export const fullMessageId = (owner: string, messageId: string): string => `${owner}:${messageId}`;

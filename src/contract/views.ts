@@ -9,6 +9,7 @@ export { instanceView } from './instance.ts';
 export { fullLabelId, labelView } from './label.ts';
 export { eventMessageView, fullMessageId, messageEventView, messageView } from './message.ts';
 export { callView, newsView } from './news.ts';
+export { phoneOf } from './phone.ts';
 export { confirmations, deletedView, statusView } from './receipt.ts';
 export { timeText } from './time.ts';
 export { deliveryErrorView, deliveryPageView, savedWebhooksView, webhookTestView, webhookView } from './webhook.ts';

@@ -248,7 +248,6 @@ test('events: history is a batch of chats and one of messages, and only the newe
       archived: true,
       muteEndTime: 1_700_000_000_000,
       isGroup: false,
-      phone: '+5511900000002',
       unreadCount: 3,
       lastMessageSender: '222@lid',
       lastMessageText: 'newest',

@@ -6,22 +6,23 @@ import { historyView } from '#src/contract/views.ts';
 import { reduceEntries } from '#src/storage/journal/ledger.ts';
 import { chat as sampleChat, message as sample, owner } from '#test/contract/samples.ts';
 
-const chatId = '551100000001@s.whatsapp.net';
+const chatId = '5511900000001@s.whatsapp.net';
 const fresh = (change: Partial<Message> = {}): Message => ({ ...sample, messageId: 'M', chatId, ...change });
 const past = (part: Past): Entry => ({ kind: 'history', past: part, number: 1, total: 1 });
 
 const label = (labelId: string, labeled = true): ChatLabel => ({ chatId, labelId, labeled });
 
-const call: Call = {
-  id: 'C',
+const caller = { id: '1000000001@lid', pn: chatId, lid: '1000000001@lid' };
+const call = (status: string, at: number, change: Partial<Call> = {}): Call => ({
+  id: 'CALL',
   chatId,
   isGroup: false,
-  caller: { id: chatId, pn: chatId, lid: '' },
-  status: 'missed',
-  isVideo: false,
-  at: 5,
-};
-
+  caller,
+  status,
+  isVideo: true,
+  at,
+  ...change,
+});
 /** What is told of a chat that is known, or of one that is not. */
 const changes: readonly (readonly [string, readonly Entry[], readonly (readonly [string, object])[]])[] = [
   [
@@ -44,7 +45,7 @@ const changes: readonly (readonly [string, readonly Entry[], readonly (readonly 
   [
     'a name of the address book is told',
     [{ kind: 'chat', chat: { chatId, contactName: 'Ana Book' }, create: false, tell: 'contacts' }],
-    [['contacts', { jid: chatId, contact_name: 'Ana Book', phone: '+551100000001' }]],
+    [['contacts', { jid: chatId, contact_name: 'Ana Book', phone: '+55 11 90000 0001' }]],
   ],
   [
     'a name of the address book is told without a chat, what somebody calls itself is not',
@@ -64,7 +65,7 @@ const changes: readonly (readonly [string, readonly Entry[], readonly (readonly 
     ],
     [`${owner}:9`, `${owner}:4 ${owner}:9`, `${owner}:4`].map((all) => [
       'chat_labels',
-      { wa_chatid: chatId, phone: '+551100000001', wa_label: all.split(' ') },
+      { wa_chatid: chatId, phone: '+55 11 90000 0001', wa_label: all.split(' ') },
     ]),
   ],
   [
@@ -74,7 +75,7 @@ const changes: readonly (readonly [string, readonly Entry[], readonly (readonly 
       past({ of: 'chat_labels', items: [label('4'), label('5')] }),
       past({ of: 'chats', items: [{ chatId, pinned: true }] }),
       past({ of: 'chats', items: [{ chatId, pinned: true }] }),
-      past({ of: 'calls', items: [call] }),
+      past({ of: 'calls', items: [call('missed', 5, { id: 'C' })] }),
       past({ of: 'status', items: [fresh({ messageId: 'S' })] }),
     ],
     [
@@ -89,7 +90,7 @@ const changes: readonly (readonly [string, readonly Entry[], readonly (readonly 
 
 for (const [title, entries, expected] of changes) {
   test(`ledger: ${title}`, () => {
-    const chat = { ...sampleChat, chatId, labels: [], phone: '+551100000001', archived: false, pinned: false, contactName: '' };
+    const chat = { ...sampleChat, chatId, labels: [], phone: '+5511900000001', archived: false, pinned: false, contactName: '' };
     const { events } = reduceEntries({ messages: [], chats: [chat] }, owner, entries, () => 'r0');
     const told = events.map(({ type, payload }): readonly [string, Record<string, unknown>] => {
       if (type !== 'history') return [type, (payload['chat'] ?? payload['contact']) as Record<string, unknown>];
@@ -102,6 +103,68 @@ for (const [title, entries, expected] of changes) {
     );
   });
 }
+
+const live = (status: string, at: number): Entry => ({ kind: 'news', lane: chatId, news: { type: 'call', call: call(status, at) } });
+const afterCall = (entries: readonly Entry[]) => {
+  const ana = {
+    ...sampleChat,
+    chatId,
+    name: 'Ana Lima',
+    pushName: 'ana',
+    imagePreview: 'https://example.com/ana.jpg',
+    lastMessageTimestamp: 1,
+  };
+  return reduceEntries({ messages: [], chats: [ana] }, owner, entries, () => 'r0123456789abcd');
+};
+
+test('ledger: a call is one message of its chat, without a messages event, beside its call events', () => {
+  const { events, freshMessages, chats } = afterCall([live('offer', 5_000), live('accept', 6_000), live('terminate', 9_000)]);
+  assert.deepEqual(
+    events.map(({ type, payload }) => [type, (payload['call'] as { status: string }).status]),
+    [
+      ['call', 'offer'],
+      ['call', 'accept'],
+      ['call', 'terminate'],
+    ],
+  );
+  const [stored, ...more] = freshMessages;
+  assert.equal(more.length, 0);
+  assert.deepEqual(
+    [stored?.id, stored?.messageId, stored?.chatId, stored?.sender, stored?.senderName, stored?.messageType, stored?.timestamp],
+    ['r0123456', 'CALL', chatId, caller.id, 'ana', 'call', 5_000],
+  );
+  assert.deepEqual(stored?.peer, { chatId, name: 'Ana Lima', image: 'https://example.com/ana.jpg' });
+  const content = stored?.content as Record<string, unknown> | undefined;
+  assert.deepEqual([content?.['status'], content?.['timestamp'], content?.['isVideo']], ['accept', 5_000, true]);
+  assert.deepEqual(
+    [chats[0]?.after.lastMessageType, chats[0]?.after.lastMessageTimestamp, chats[0]?.after.unreadCount],
+    ['call', 5_000, 2],
+  );
+});
+
+test('ledger: the steps of a stored call change its content, and one that says less does not', () => {
+  const { freshMessages } = afterCall([live('offer', 5_000)]);
+  const next = (status: string) => reduceEntries({ messages: freshMessages, chats: [] }, owner, [live(status, 7_000)], () => 'r0');
+  const { content } = next('timeout').composedMessages[0] ?? {};
+  assert.equal((content as { status: string } | undefined)?.status, 'timeout');
+  assert.deepEqual([next('offer').composedMessages, next('offer').freshMessages], [[], []]);
+});
+
+test('ledger: calls of the past are stored with their chat, and told', () => {
+  const missed = call('missed', 8_000, { id: 'PAST', fromMe: false, seconds: 0 });
+  const { events, freshMessages, chats } = reduceEntries(
+    { messages: [], chats: [] },
+    owner,
+    [past({ of: 'calls', items: [missed] })],
+    () => 'r0',
+  );
+  assert.deepEqual(
+    events.map(({ type, payload }) => [type, (payload['calls'] as { id: string }[]).map(({ id }) => id)]),
+    [['history', ['PAST']]],
+  );
+  assert.deepEqual([freshMessages[0]?.messageId, freshMessages[0]?.peer?.name], ['PAST', '+55 11 90000 0001']);
+  assert.deepEqual([chats[0]?.before, chats[0]?.after.phone, chats[0]?.after.chatId], [null, '+55 11 90000 0001', chatId]);
+});
 
 const group = '123@g.us';
 /** A member read what the account wrote. */

@@ -101,6 +101,16 @@ for (const [name, expected, chatId] of named)
     }
   });
 
+for (const phone of ['5511999990002', '+55 11 99999 0002', '(11) 99999-0002', '990002'])
+  test(`chats: a phone is found as ${phone}, however it is grouped`, async () => {
+    const filters = [{ field: 'phone', operator: '~', value: phone } as const];
+    const { chats: found } = await storage.chats.find(people.id, { filters, any: false, sort: null, limit: 10, offset: 0 });
+    assert.deepEqual(
+      found.map((chat) => chat.phone),
+      ['+55 11 99999 0002'],
+    );
+  });
+
 test('messages: pages over both addresses of a chat follow one another', async () => {
   const pages = [0, 1, 2, 3].map((offset) => storage.messages.find(people.id, { chatId: late, limit: 1, offset }));
   const ids = (await Promise.all(pages)).map(({ messages: [one], more }) => `${one?.messageId}${more ? '+' : ''}`);

@@ -48,6 +48,7 @@ export const Message = Type.Object(
     ...fields('sender_pn sender_lid', TextOrNull()),
     ...fields('isGroup fromMe wasSentByApi', Type.Boolean()),
     messageTimestamp: Type.Integer({ description: 'Unix milliseconds' }),
+    callPeer: optional(Type.Object(fields('jid name imagePreviewUrl', Type.String()), { description: 'only of a call' })),
     content: Free,
     sendPayload: Free,
     ai_metadata: FreeObject('Of messages that an agent wrote'),

@@ -8,7 +8,7 @@ import { pastCall } from './from-calls.ts';
 import { contactPatch, conversationPatch } from './from-chats.ts';
 import { labelOf } from './from-labels.ts';
 import { type Converted, convertMessage } from './from-message.ts';
-import { isGroup, isPerson, statusJid, userOf } from '../jid.ts';
+import { isGroup, statusJid } from '../jid.ts';
 import { unwrapped } from './message-kinds.ts';
 
 /** Items of one batch, and bytes of it with some room for what the interface adds. */
@@ -102,9 +102,8 @@ export const fromHistory = (history: BaileysEventMap['messaging-history.set'], d
     const patch = conversationPatch(conversation, directory);
     if (patch === null || patch.chatId === statusJid) continue;
     const { chatId } = patch;
-    const kind = { isGroup: isGroup(chatId), ...(isPerson(chatId) ? { phone: `+${userOf(chatId)}` } : {}) };
     const unreadCount = Math.max(0, numberOf(conversation.unreadCount));
-    told.set(chatId, { ...past.newest.get(chatId)?.chatAsLast, ...patch, ...kind, unreadCount });
+    told.set(chatId, { ...past.newest.get(chatId)?.chatAsLast, ...patch, isGroup: isGroup(chatId), unreadCount });
   }
   const { chats, others } = withNames(told, history.contacts, directory);
   const messages = past.messages.map((converted) => {

@@ -3,7 +3,7 @@ import { getDevice, proto, type WAMessage } from '@whiskeysockets/baileys';
 import type { ChatPatch, Message, MessageStatus } from '#actors/model.ts';
 import { contentJson, numberOf, spelled } from './content-json.ts';
 import { addressesOf, chatOf, type Directory, isMe } from '../directory.ts';
-import { bare, isGroup, isPerson, userOf } from '../jid.ts';
+import { bare, isGroup } from '../jid.ts';
 import { contextOf, type Kind, kindOf, unwrapped } from './message-kinds.ts';
 
 /** By the number of `WebMessageInfo.Status`. */
@@ -77,7 +77,6 @@ const chatPatch = (message: Message, source: WAMessage, directory: Directory): C
   // Field by field: a literal of conditions is several times as slow, and there is one for every message.
   const patch: { -readonly [K in keyof ChatPatch]: ChatPatch[K] } = { chatId, isGroup: group };
   if (message.chatLid !== '') patch.chatLid = message.chatLid;
-  if (isPerson(chatId)) patch.phone = `+${userOf(chatId)}`;
   // A contact's own name only: the name in the address book is told by contacts, and must not be overwritten.
   if (!group && !message.fromMe && source.pushName) patch.pushName = source.pushName;
   if (group) patch.groupMember = true;

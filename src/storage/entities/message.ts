@@ -35,6 +35,7 @@ export const MessageEntity = defineEntity({
     convertOptions: p.text(),
     buttonOrListId: p.text(),
     error: p.text(),
+    peer: p.json().nullable(),
     content: p.json().nullable(),
     sendFunction: p.text(),
     sendPayload: p.json().nullable(),

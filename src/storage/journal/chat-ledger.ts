@@ -1,6 +1,6 @@
 /** The rules of chats: which fields a patch changes, which name is shown, what is unread. Changes are kept apart from the chats, so that only they are written. */
 import type { Chat, ChatLabel, ChatPatch } from '#actors/model.ts';
-import { emptyChat, fullLabelId } from '#src/contract/views.ts';
+import { emptyChat, fullLabelId, phoneOf } from '#src/contract/views.ts';
 import { keyText } from '../postgres/texts.ts';
 import { isGroupId } from './event-drafts.ts';
 
@@ -80,9 +80,13 @@ const changed = (chat: Chat, changes: ChatChanges): Chat => {
 };
 
 const newChat = (chatId: string, id: string): Chat => {
-  const phone = chatId.endsWith('@s.whatsapp.net') ? `+${chatId.slice(0, chatId.indexOf('@'))}` : '';
+  const phone = phoneOf(chatId);
   return { ...emptyChat, id, chatId, isGroup: isGroupId(chatId), phone, name: phone };
 };
+
+/** Chats that an earlier version stored have the bare digits for a phone. */
+const withPhone = (chat: Chat, patch: ChatPatch): ChatPatch =>
+  chat.phone === '' || chat.phone.includes(' ') ? patch : { phone: phoneOf(chat.chatId), ...patch };
 
 const apply = (kept: KeptChat, changes: ChatChanges): void => {
   kept.value = changed(kept.value, changes);
@@ -123,7 +127,7 @@ export class ChatLedger {
     const chatId = keyText(patch.chatId);
     const known = this.#chats.get(chatId);
     const kept = known ?? { before: null, value: newChat(chatId, this.#newId()), changes: {}, unreadAdded: 0 };
-    const changes = changesOf(kept.value, patch);
+    const changes = changesOf(kept.value, withPhone(kept.value, patch));
     if (known && changes === null) return null;
     if (changes) apply(kept, changes);
     if (!known) this.#chats.set(chatId, kept);

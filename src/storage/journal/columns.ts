@@ -38,6 +38,7 @@ const messageColumns: Readonly<Record<keyof StoredMessage, SqlType>> = {
   convertOptions: 'text',
   buttonOrListId: 'text',
   error: 'text',
+  peer: 'jsonb',
   content: 'jsonb',
   sendFunction: 'text',
   sendPayload: 'jsonb',

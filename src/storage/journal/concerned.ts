@@ -1,5 +1,5 @@
 /** What entries are about: the keys by which everything known of them is read before the ledger starts. */
-import type { ChatPatch, Entry, Message, Past } from '#actors/model.ts';
+import type { Call, ChatPatch, Entry, Message, Past } from '#actors/model.ts';
 import { keyText } from '../postgres/texts.ts';
 
 export interface Concerned {
@@ -19,8 +19,13 @@ export const concernedBy = (entries: readonly Entry[]): Concerned => {
     chatIds.add(keyText(chatId));
   };
   const chat = ({ chatId }: Pick<ChatPatch, 'chatId'>): void => void chatIds.add(keyText(chatId));
+  const call = ({ id, chatId }: Call): void => {
+    messageIds.add(keyText(id));
+    chatIds.add(keyText(chatId));
+  };
   const past = (part: Past): void => {
     if (part.of === 'messages') for (const item of part.items) message(item.message);
+    if (part.of === 'calls') for (const item of part.items) call(item);
     if (part.of === 'chats' || part.of === 'chat_labels') for (const item of part.items) chat(item);
   };
   for (const entry of entries) {
@@ -30,6 +35,7 @@ export const concernedBy = (entries: readonly Entry[]): Concerned => {
     if (entry.kind === 'deleted') updatedIds.add(keyText(entry.messageId));
     if (entry.kind === 'chat') chat(entry.chat);
     if (entry.kind === 'chatRead' || entry.kind === 'chatLabel') chat(entry);
+    if (entry.kind === 'news' && entry.news.type === 'call') call(entry.news.call);
     if (entry.kind === 'history') past(entry.past);
   }
   return { messageIds, updatedIds, chatIds };

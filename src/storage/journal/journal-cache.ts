@@ -42,7 +42,9 @@ const createShelf = <T>(limit: number, now: () => number) => {
   };
 };
 
-const steps: ReadonlySet<Entry['kind']> = new Set(['message', 'queued', 'composed', 'status', 'event']);
+const steps: ReadonlySet<Entry['kind']> = new Set(['message', 'queued', 'composed', 'status', 'news', 'event']);
+/** A step of a call changes a message that is not kept here. */
+const isStep = (entry: Entry): boolean => steps.has(entry.kind) && !(entry.kind === 'news' && entry.news.type === 'call');
 /** All of them, or null when one is missing. */
 const whole = <T extends object>(rows: readonly (T | undefined)[]): readonly T[] | null => {
   const found = rows.filter((row) => row !== undefined);
@@ -55,7 +57,7 @@ export const createJournalCache = (now: () => number): JournalCache => {
   const chats = createShelf<Chat>(limits.chats, now);
   return {
     known(instance, entries) {
-      if (!entries.every(({ kind }) => steps.has(kind))) return null;
+      if (!entries.every(isStep)) return null;
       const { messageIds, updatedIds, chatIds } = concernedBy(entries);
       const updated = whole([...updatedIds].filter((id) => !messageIds.has(id)).map((id) => messages.get(`${instance} ${id}`)));
       if (updated === null) return null;

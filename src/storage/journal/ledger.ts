@@ -1,6 +1,7 @@
 /** The journal's rules, without a database: entries are applied to what is known, and what changed is left to be written. */
-import type { Chat, Entry, Message } from '#actors/model.ts';
+import type { Call, Chat, Entry, Message } from '#actors/model.ts';
 import { keyText } from '../postgres/texts.ts';
+import { callChat, callContent, callMessage } from './call-message.ts';
 import { ChatLedger, type ChatOutcome } from './chat-ledger.ts';
 import type { StoredMessage } from './columns.ts';
 import {
@@ -37,6 +38,7 @@ type Of<K extends Entry['kind']> = Extract<Entry, { kind: K }>;
 
 class Ledger {
   readonly #owner: string;
+  readonly #newId: () => string;
   readonly #messages: MessageLedger;
   readonly #chats: ChatLedger;
   readonly #readChats = new Set<string>();
@@ -44,6 +46,7 @@ class Ledger {
 
   constructor(known: Known, owner: string, newId: () => string) {
     this.#owner = owner;
+    this.#newId = newId;
     this.#messages = new MessageLedger(known.messages);
     this.#chats = new ChatLedger(known.chats, owner, newId);
   }
@@ -68,8 +71,7 @@ class Ledger {
       case 'history':
         return this.#history(entry);
       case 'news':
-        this.#events.push(newsDraft(entry));
-        return;
+        return this.#news(entry);
       case 'event':
         this.#events.push(passedOn(entry));
     }
@@ -104,10 +106,29 @@ class Ledger {
     const keep = (chat: Chat | null): void => void (chat && chats.set(chat.chatId, chat));
     if (past.of === 'chats') for (const patch of past.items) keep(this.#chats.patch(patch));
     if (past.of === 'chat_labels') for (const label of past.items) keep(this.#chats.label(label));
+    if (past.of === 'calls') for (const call of past.items) this.#call(call);
     const messages =
       past.of === 'messages' ? past.items.flatMap(({ message, chat }) => this.#store(message, chat, false)?.message ?? []) : [];
     const draft = historyDraft(entry, { messages, chats: [...chats.values()] }, this.#owner);
     if (draft) this.#events.push(draft);
+  }
+
+  #news(entry: Of<'news'>): void {
+    if (entry.news.type === 'call') this.#call(entry.news.call);
+    this.#events.push(newsDraft(entry));
+  }
+
+  #call(given: Call): void {
+    const call: Call = { ...given, id: keyText(given.id), chatId: keyText(given.chatId) };
+    if (call.id === '' || call.chatId === '') return;
+    const known = this.#messages.find(call.id, call.chatId);
+    if (known === null) {
+      this.#chats.patch(callChat(call));
+      this.#messages.add(callMessage(call, this.#chats.orEmpty(call.chatId), this.#newId().slice(0, 8)), false);
+      return;
+    }
+    const content = callContent(known.value.content, call);
+    if (content !== null) this.#messages.rewrite(known, content);
   }
 
   #message(entry: Of<'message' | 'queued'>): void {
@@ -122,7 +143,7 @@ class Ledger {
     const message: Message = { ...given, messageId: keyText(given.messageId), chatId: keyText(given.chatId) };
     if (this.#messages.has(message)) return null;
     this.#messages.add(message, unread);
-    this.#chats.patch({ ...patch, chatId: message.chatId });
+    this.#chats.patch({ ...(message.chatLid && { chatLid: message.chatLid }), ...patch, chatId: message.chatId });
     if (unread) this.#chats.addUnread(message.chatId);
     return { message, chat: this.#chats.orEmpty(message.chatId) };
   }

@@ -45,6 +45,11 @@ export class MessageLedger {
     if (kept.mark === 'same') kept.mark = 'changed';
   }
 
+  rewrite(kept: KeptMessage, content: Message['content']): void {
+    kept.value = { ...kept.value, content };
+    if (kept.mark !== 'fresh') kept.mark = 'composed';
+  }
+
   /** Replaces the content of a message that still waits: one that was cancelled meanwhile stays as it is. */
   compose(message: Message): void {
     const kept = this.find(message.messageId, keyText(message.chatId));

@@ -5,6 +5,7 @@ import { Inbound } from './0003-inbound.ts';
 import { Removals } from './0004-removals.ts';
 import { QueuedSends } from './0005-queued-sends.ts';
 import { ChatLids } from './0006-chat-lids.ts';
+import { Calls } from './0007-calls.ts';
 
 export const migrations = [
   { name: '0001-tables', class: Tables },
@@ -13,4 +14,5 @@ export const migrations = [
   { name: '0004-removals', class: Removals },
   { name: '0005-queued-sends', class: QueuedSends },
   { name: '0006-chat-lids', class: ChatLids },
+  { name: '0007-calls', class: Calls },
 ] as const;

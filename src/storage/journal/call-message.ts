@@ -1,0 +1,63 @@
+/** Calls as messages of their chat (specification 2.5, `messageType` of `call`): one message a call, which keeps how the call ended. */
+import type { Call, Chat, ChatPatch, Message } from '#actors/model.ts';
+import { callView } from '#src/contract/views.ts';
+
+/** How much a step says about the outcome. What the phone remembers of a past call says most. */
+const weights: Readonly<Record<string, number>> = { offer: 0, terminate: 1, timeout: 2, reject: 2, accept: 2 };
+const weightOf = (status: unknown): number => (typeof status === 'string' ? (weights[status] ?? 3) : -1);
+
+/** A call stands in its chat like a message without a text. */
+export const callChat = (call: Call): ChatPatch => ({
+  chatId: call.chatId,
+  isGroup: call.isGroup,
+  lastMessageText: '',
+  lastMessageType: 'call',
+  lastMessageSender: call.caller.id,
+  lastMessageTimestamp: call.at,
+});
+
+/** `chat` is the one of the call, as it is known by now. */
+export const callMessage = (call: Call, { chatLid, name, pushName, imagePreview }: Chat, id: string): Message => ({
+  id,
+  messageId: call.id,
+  chatId: call.chatId,
+  chatLid,
+  sender: call.caller.id,
+  senderPn: call.caller.pn,
+  senderLid: call.caller.lid,
+  senderName: call.isGroup || call.fromMe === true ? '' : pushName,
+  groupName: call.isGroup ? name : '',
+  isGroup: call.isGroup,
+  fromMe: call.fromMe ?? false,
+  wasSentByApi: false,
+  messageType: 'call',
+  type: 'call',
+  mediaType: '',
+  source: '',
+  timestamp: call.at,
+  status: '',
+  text: '',
+  quoted: '',
+  edited: '',
+  reaction: '',
+  vote: '',
+  convertOptions: '',
+  buttonOrListId: '',
+  error: '',
+  content: callView(call),
+  peer: { chatId: call.chatId, name, image: imagePreview },
+  sendFunction: '',
+  sendPayload: null,
+  fileUrl: '',
+  trackSource: '',
+  trackId: '',
+  queuedSend: null,
+  raw: null,
+});
+
+/** The content after a further step of the call; null when the step says no more than what is known. The time stays that of the beginning. */
+export const callContent = (known: unknown, call: Call): Message['content'] | null => {
+  const content = typeof known === 'object' && known !== null ? (known as Readonly<Record<string, unknown>>) : {};
+  if (weightOf(call.status) <= weightOf(content['status'])) return null;
+  return { ...content, ...callView(call), timestamp: content['timestamp'] ?? call.at };
+};
