@@ -113,7 +113,9 @@ const sendError = (log: HttpLog, error: FastifyError, request: FastifyRequest, r
   if (status < 400 || status >= 500) return sendSurprise(log, error, request, reply);
   // Closing with unread bytes resets the connection, and the client would never see the answer.
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') void reply.removeHeader('connection');
-  return reply.code(status).send({ error: frameworkTexts[error.code] ?? error.message });
+  // A body that cannot be read is as invalid as one that makes no sense.
+  const fixed = status === 400 ? config.invalidTexts?.['*'] : undefined;
+  return reply.code(status).send({ error: fixed ?? frameworkTexts[error.code] ?? error.message });
 };
 
 interface Known {

@@ -28,6 +28,8 @@ const demands: Readonly<Record<string, (params: Readonly<Record<string, unknown>
   enum: ({ allowedValues }) => `must be one of ${(allowedValues as readonly unknown[]).join(', ')}`,
   minLength: ({ limit }) => (limit === 1 ? 'must not be empty' : `must have at least ${String(limit)} characters`),
   maxLength: ({ limit }) => `must have at most ${String(limit)} characters`,
+  // The only pattern whose text is not fixed by its row: something that can be seen.
+  pattern: ({ pattern }) => (pattern === String.raw`\S` ? 'must not be empty' : 'is not valid'),
   minItems: ({ limit }) => `must have at least ${String(limit)} entries`,
   maxItems: ({ limit }) => `must have at most ${String(limit)} entries`,
   minimum: ({ limit }) => `must be at least ${String(limit)}`,

@@ -117,6 +117,7 @@ const complaints: readonly (readonly [on: string, payload: object, error: string
   ['POST /send/text', { number: '551', text: 'x', readchat: 'yes' }, 'readchat must be true or false'],
   ['POST /instance/create', {}, 'name is required'],
   ['POST /instance/create', { name: '' }, 'name must not be empty'],
+  ['POST /instance/create', { name: ' \t ' }, 'name must not be empty'],
   ['POST /instance/create', { name: 'x'.repeat(201) }, 'name must have at most 200 characters'],
   ['POST /instance/connect', { phone: '123' }, 'phone must be 10 to 15 digits, with the country code'],
   ['POST /instance/presence', { presence: 'asleep' }, 'presence must be one of available, unavailable'],
@@ -151,6 +152,18 @@ test('webhook: hands over names that nobody knows as they were sent, and leaves 
     { action: '', id: '', ...rest },
     { action: 'delete', id: '', url: payload.url },
   ]);
+});
+
+test('POST /globalwebhook: says the same for a body that is no JSON and for an address that is refused', async (t) => {
+  const { app, gateway } = await setUp(t);
+  const post = async (payload: string | object) => {
+    const headers = { ...asAdmin, 'content-type': 'application/json' };
+    const reply = await app.inject({ method: 'POST', url: '/globalwebhook', headers, payload });
+    return [reply.statusCode, reply.json()];
+  };
+  for (const body of ['{', '[]', '"text"', '{"url":1}']) assert.deepEqual(await post(body), [400, { error: 'Invalid payload' }], body);
+  gateway.refuseNext = { reason: 'invalid', message: 'addresses inside the network of the server are not allowed' };
+  assert.deepEqual(await post({ url: 'http://10.0.0.1/', events: ['All'] }), [400, { error: 'Invalid payload' }]);
 });
 
 test('unknown addresses: are 404 whatever the body, and bad ones 400', async (t) => {

@@ -75,6 +75,15 @@ for (const { on, body, answer } of cases) {
   });
 }
 
+test('names: the spaces around them are taken away', async (t) => {
+  const { app, gateway } = await setUp(t);
+  const post = (url: string, payload: object) => app.inject({ method: 'POST', url, headers: { ...asInstance, ...asAdmin }, payload });
+  assert.equal((await post('/instance/create', { name: '  my shop\n' })).json().name, 'my shop');
+  assert.equal((await post('/instance/updateInstanceName', { name: ' shop 3 ' })).json().name, 'shop 3');
+  await post('/instance/connect', { systemName: ' Windows ' });
+  assert.deepEqual(gateway.connects.at(-1), { systemName: 'Windows' });
+});
+
 test('GET /instance/all: answers a bare array of full instances', async (t) => {
   const { app } = await setUp(t);
   const reply = await app.inject({ url: '/instance/all', headers: asAdmin });

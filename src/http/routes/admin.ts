@@ -32,7 +32,7 @@ export const adminRoutes: readonly Route[] = [
     body: shape.CreateBody,
     answer: shape.CreateAnswer,
     run: async ({ gateway, now, body: { name, adminField01 = '', adminField02 = '' } }) =>
-      mapResult(await gateway.create({ name, adminField01, adminField02 }), (view) => createdView(view, now)),
+      mapResult(await gateway.create({ name: name.trim(), adminField01, adminField02 }), (view) => createdView(view, now)),
   }),
   route({
     on: ['GET /admin/numbers'],

@@ -37,7 +37,7 @@ const connectOptions = (body: { phone?: string | number; browser?: string; syste
   return done({
     ...(digits === undefined ? {} : { phone: digits }),
     ...(browser === undefined ? {} : { browser }),
-    ...(systemName ? { systemName } : {}),
+    ...(systemName?.trim() ? { systemName: systemName.trim() } : {}),
   });
 };
 
@@ -139,7 +139,8 @@ const recordRoutes: readonly Route[] = [
     summary: 'Rename the instance',
     body: shape.NameBody,
     answer: shape.InstanceAnswer,
-    run: async ({ gateway, now, id, body }) => mapResult(await gateway.update(id, { name: body.name }), (view) => instanceView(view, now)),
+    run: async ({ gateway, now, id, body }) =>
+      mapResult(await gateway.update(id, { name: body.name.trim() }), (view) => instanceView(view, now)),
   }),
   route({
     on: ['POST /instance/token/rotate'],

@@ -110,6 +110,7 @@ const globalRoutes: readonly Route[] = [
     body: shape.GlobalWebhookBody,
     answer: shape.WebhookAnswer,
     invalidTexts: { '*': 'Invalid payload' },
+    refusals: { invalid: { text: 'Invalid payload' } },
     failureText: 'Failed to save global webhook to database',
     // There is no way to switch it off: what is saved works.
     run: async ({ gateway, body: { url, ...choices } }) =>

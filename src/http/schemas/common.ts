@@ -5,7 +5,9 @@ export const Flag = (description: string) => Type.Boolean({ description });
 
 export const Text = (maxLength: number, description: string) => Type.String({ maxLength, description });
 
-export const Name = (description: string) => Type.String({ minLength: 1, maxLength: 200, description });
+/** Not blank; whoever uses it takes the spaces around it away. */
+export const Name = (description: string, example = 'shop') =>
+  Type.String({ minLength: 1, maxLength: 200, pattern: '\\S', description, examples: [example] });
 
 /** Phone numbers and ids that clients of dynamic languages send as numbers too. */
 export const LooseText = (maxLength: number, description: string, minLength = 0) =>

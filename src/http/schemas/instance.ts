@@ -92,7 +92,7 @@ export const DeletedAnswer = Type.Object({ response: Type.String(), info: Type.S
 export const NameBody = Type.Object({ name: Name('New name of the instance') });
 
 export const AdminFieldsBody = Type.Object({
-  id: Name('Id of the instance'),
+  id: Name('Id of the instance', 'r183e2ef9597845'),
   adminField01: optional(Text(1000, 'Free field of the administrator')),
   adminField02: optional(Text(1000, 'Free field of the administrator')),
 });
