@@ -1,7 +1,7 @@
 /**
  * What the gateway offers to HTTP, by resource: commands in, results and snapshots out. `gateway.ts` implements it and re-exports it.
  *
- * Ordinary failures are `Result`s; a method rejects only for surprises (`StorageUnavailable` becomes 503, the rest 500).
+ * Ordinary failures are `Result`s; a method rejects only for surprises (`StorageFailure` and `EpochLost` become 503, the rest 500).
  */
 import type { InstanceFace } from './face/instances.ts';
 import type { MessageFace } from './face/messages.ts';

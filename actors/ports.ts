@@ -1,7 +1,7 @@
 /**
  * What the actors need from the world, by resource. `src/` implements these; the comments are obligations of the implementation.
  *
- * Unless a comment says otherwise a method may reject only with a surprise (`StorageUnavailable` among them), never for an ordinary failure.
+ * Unless a comment says otherwise a method may reject only with a surprise (`StorageFailure` among them), never for an ordinary failure.
  */
 import type { Envelope, Receiver, Signer } from './ports/delivery.ts';
 import type { DeliveryStore, OutboxStore } from './ports/delivery-stores.ts';

@@ -5,7 +5,7 @@
  * waiting, so that a chat stays in order; after those the row is parked in the outbox and its lane goes on.
  */
 import type { Attempt, Envelope, Log, OutboxStore, Receiver, Signer, Time } from '../ports.ts';
-import { EpochLost, StorageUnavailable } from '../ports.ts';
+import { EpochLost, StorageFailure } from '../ports.ts';
 import type { Claim, Delivery, DeliveryError, EventSender, InstanceId, LastAttempt, Webhook } from '../model.ts';
 import { between, type DeliveryPolicy } from '../policy/policy.ts';
 import { Alarm } from './alarm.ts';
@@ -167,7 +167,7 @@ export class Courier {
   #run(task: () => Promise<void>, again: () => void): void {
     task().catch((error: unknown) => {
       if (this.#stopped) return;
-      if (error instanceof StorageUnavailable) return this.#later(storageRetryMs, again);
+      if (error instanceof StorageFailure) return this.#later(storageRetryMs, again);
       if (error instanceof EpochLost) return this.stop();
       this.#crash(error);
     });

@@ -1,5 +1,5 @@
 /** Many small works of many callers become few large ones: what is asked for while one is under way goes into the next. */
-import { StorageUnavailable } from '../ports.ts';
+import { StorageFailure, StorageSlow } from '../ports.ts';
 
 interface Ask<T> {
   readonly items: readonly T[];
@@ -7,7 +7,7 @@ interface Ask<T> {
 }
 
 /**
- * `work` takes everything at once. When it fails for its content, every caller's part is done alone, so that one bad part costs only its caller.
+ * `work` takes everything at once. When it fails for its content, or takes too long, every caller's part is done alone, so that one bad part costs only its caller.
  * `rest` is waited for between two works that follow each other: what is asked for meanwhile joins the next.
  */
 export function microBatch<T>(
@@ -25,7 +25,8 @@ export function microBatch<T>(
       await work(asks.flatMap(({ items }) => items));
       for (const { settle } of asks) settle.resolve();
     } catch (error) {
-      if (asks.length > 1 && !(error instanceof StorageUnavailable)) for (const ask of asks) await alone(ask);
+      const apart = !(error instanceof StorageFailure) || error instanceof StorageSlow;
+      if (asks.length > 1 && apart) for (const ask of asks) await alone(ask);
       else for (const { settle } of asks) settle.reject(error);
     }
   };

@@ -6,7 +6,7 @@
  * worker, which commits it after its restart.
  */
 import type { Entry } from '../model.ts';
-import { EpochLost, StorageUnavailable, type Committed, type Log, type Time } from '../ports.ts';
+import { EpochLost, StorageFailure, StorageSlow, StorageUnavailable, type Committed, type Log, type Time } from '../ports.ts';
 import type { SupervisedWorker, SupervisedWorkers } from '../supervised-workers.ts';
 import { Pause } from '../waiting.ts';
 
@@ -94,7 +94,7 @@ export class Recorder {
   }
 
   /**
-   * Resolves when the entry is committed. Rejects when it never will be: bad data, or (`StorageUnavailable`, at once) a database that is away; then
+   * Resolves when the entry is committed. Rejects when it never will be: bad data, or (`StorageFailure`, at once) a database that is away or busy; then
    * the entry is not stored later.
    */
   append(entry: Entry): Promise<void> {
@@ -205,7 +205,9 @@ export class Recorder {
         committed = await this.#input.commit(items.map(({ entry }) => entry));
       } catch (error) {
         const cause = asError(error);
-        if (cause instanceof StorageUnavailable) await this.#outlast(cause);
+        // A group that took too long is committed entry by entry.
+        if (cause instanceof StorageSlow && items.length > 1) together = false;
+        if (cause instanceof StorageFailure) await this.#outlast(cause);
         else if (cause instanceof EpochLost) this.#loseAll(cause);
         else if (items.length > 1) together = this.#begun = false;
         else this.#refuseFirst(cause);

@@ -1,7 +1,7 @@
 /** Keeps what is stored for webhooks within its bounds, and counts what had to be dropped. */
 import { type EventType } from '../model.ts';
 import type { DeliveryPolicy } from '../policy/policy.ts';
-import { StorageUnavailable, type DeliveryStore, type Log, type Time } from '../ports.ts';
+import { StorageFailure, type DeliveryStore, type Log, type Time } from '../ports.ts';
 import type { SupervisedWorker, SupervisedWorkers } from '../supervised-workers.ts';
 
 /** What is dropped first is 0: what is stale soon or can be asked for again goes before what happened once, messages go last. */
@@ -88,7 +88,7 @@ export class Sweeper {
       if (this.#rounds % roundsPerForget === 1)
         await deliveries.forget(policy.kept.rows, now - policy.kept.delivered, now - policy.kept.dead);
     } catch (error) {
-      if (!(error instanceof StorageUnavailable)) throw error;
+      if (!(error instanceof StorageFailure)) throw error;
       log.warn({ error }, 'webhook.notSwept');
     }
   }

@@ -6,7 +6,7 @@
 import { createMutex } from '../keyed-mutex.ts';
 import type { Message } from '../model.ts';
 import type { QueueLimits } from '../policy/policy.ts';
-import { StorageUnavailable, type Time } from '../ports.ts';
+import { StorageFailure, type Time } from '../ports.ts';
 import type { SupervisedWorker, WorkerInput } from '../supervised-workers.ts';
 import { Pause, storageRetryMs } from '../waiting.ts';
 
@@ -115,7 +115,7 @@ export class SendQueue {
         while (this.#host.live() && (await this.#fill())) if (!(await this.#next())) break;
         return await this.#expireOld();
       } catch (error) {
-        if (!(error instanceof StorageUnavailable)) throw error;
+        if (!(error instanceof StorageFailure)) throw error;
       }
       await this.#pause.wait(storageRetryMs);
     }
@@ -153,7 +153,7 @@ export class SendQueue {
       else if ((await this.#host.send(message)) === 'later') return this.#putBack(message);
       return true;
     } catch (error) {
-      if (error instanceof StorageUnavailable) this.#putBack(message);
+      if (error instanceof StorageFailure) this.#putBack(message);
       else await this.#host.giveUp(message, 'broken');
       throw error;
     } finally {

@@ -5,7 +5,7 @@
  */
 import { createMutex } from '../keyed-mutex.ts';
 import type { InstancePatch, InstanceRecord } from '../model.ts';
-import { StorageUnavailable, type InstanceStore, type Log, type Time } from '../ports.ts';
+import { StorageFailure, type InstanceStore, type Log, type Time } from '../ports.ts';
 import type { SupervisedWorker, SupervisedWorkers } from '../supervised-workers.ts';
 import { Pause } from '../waiting.ts';
 
@@ -108,7 +108,7 @@ export class RecordKeeper {
       await instances.update(this.record.id, this.record.epoch, fields);
     } catch (error) {
       const [field, ...others] = namesOf(fields);
-      const away = error instanceof StorageUnavailable;
+      const away = error instanceof StorageFailure;
       if (away || others.length > 0) {
         this.#oneByOne = !away;
         this.#putBack(fields);

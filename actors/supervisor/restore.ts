@@ -1,6 +1,6 @@
 /** Brings the sessions of an earlier run back: their actors, their queues, and what waits in the outbox. */
 import type { InstanceId } from '../model.ts';
-import { type Ports, StorageUnavailable } from '../ports.ts';
+import { type Ports, StorageFailure } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import { failInterrupted, restoreQueues } from '../session/queue-host.ts';
 import { beginningOf } from '../session/status.ts';
@@ -99,7 +99,7 @@ export class Restore {
       try {
         return await work();
       } catch (error) {
-        if (!(error instanceof StorageUnavailable) || !this.#input.open()) throw error;
+        if (!(error instanceof StorageFailure) || !this.#input.open()) throw error;
       }
       await this.#pause(storageRetryMs);
     }

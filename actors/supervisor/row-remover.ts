@@ -2,7 +2,7 @@
  * Removes the rows of removed instances and webhooks in the background, piece after piece. A removal that a crash or a stop interrupted is taken up
  * by the next start.
  */
-import { StorageUnavailable, type Log, type Removal, type RemovalStore, type Time } from '../ports.ts';
+import { StorageFailure, type Log, type Removal, type RemovalStore, type Time } from '../ports.ts';
 import type { SupervisedWorker, SupervisedWorkers } from '../supervised-workers.ts';
 import { Pause, storageRetryMs } from '../waiting.ts';
 
@@ -65,7 +65,7 @@ export class RowRemover {
       try {
         return await work();
       } catch (error) {
-        if (!(error instanceof StorageUnavailable) || this.#pause.ended) throw error;
+        if (!(error instanceof StorageFailure) || this.#pause.ended) throw error;
       }
       await this.#pause.wait(storageRetryMs);
     }

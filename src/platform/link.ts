@@ -13,7 +13,7 @@ import type {
   PlatformFact,
   PlatformLink,
 } from '#actors/ports.ts';
-import { EpochLost, StorageUnavailable } from '#actors/ports.ts';
+import { EpochLost, StorageFailure, StorageUnavailable } from '#actors/ports.ts';
 import { type AuthState, openAuthState, storedCredentials } from './keys/auth-state.ts';
 import { ownCloses } from './connection/close-cause.ts';
 import { chatOf, type Directory } from './directory.ts';
@@ -205,7 +205,7 @@ export class BaileysLink implements PlatformLink {
 
   #refusal(error: unknown): Close {
     if (error instanceof CorruptCredentials) return ownCloses.corruptCredentials;
-    if (error instanceof StorageUnavailable) return ownCloses.storage;
+    if (error instanceof StorageFailure) return ownCloses.storage;
     if (error instanceof EpochLost) return ownCloses.epochLost;
     this.#host.surprise(error);
     return ownCloses.surprise;

@@ -1,12 +1,12 @@
 /** Work that waits until the storage is back: a session must neither lose nor refuse what arrives while it is away. */
 import type { Log } from '#actors/ports.ts';
-import { StorageUnavailable } from '#actors/ports.ts';
+import { StorageFailure } from '#actors/ports.ts';
 
 const firstMs = 50;
 const longestMs = 2_000;
 
 export interface StorageRetry {
-  /** Tries until it works; rejects with everything but `StorageUnavailable`, and with that once `giveUp` was called. */
+  /** Tries until it works; rejects with everything but `StorageFailure`, and with that once `giveUp` was called. */
   wait<T>(what: string, work: () => Promise<T>): Promise<T>;
   /** What waits now gives up; what begins later waits again. */
   giveUp(): void;
@@ -34,7 +34,7 @@ export const createStorageRetry = (log: Log, instance: string): StorageRetry => 
         try {
           return await work();
         } catch (error) {
-          if (!(error instanceof StorageUnavailable) || begun !== round) throw error;
+          if (!(error instanceof StorageFailure) || begun !== round) throw error;
           log.warn({ instance, what, retryInMs: ms }, 'platform.storage-away');
         }
         await pause(ms);

@@ -34,7 +34,7 @@ export interface Vault {
   ): Promise<readonly { readonly type: string; readonly id: string; readonly value: string }[]>;
   /**
    * Writes credentials and keys in one transaction. Rejects with `EpochLost` when `epoch` is not the instance's any more,
-   * with `StorageUnavailable` when nothing could be stored and the same write should be tried again.
+   * with `StorageFailure` when the same write should be tried again.
    */
   write(instance: string, epoch: number, change: VaultChange): Promise<void>;
   /** Keeps received stanzas until `write` names them as handled. Fails like `write`. */

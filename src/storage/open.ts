@@ -4,13 +4,14 @@ import type { Log, SettingStore, Stores } from '#actors/ports.ts';
 import type { Vault } from '#src/platform/vault.ts';
 import { createChatCounts } from './journal/chat-counts.ts';
 import { makeChatStore } from './stores/chats.ts';
-import { isInUse, openDatabase, type Database } from './postgres/database.ts';
+import { isInUse, usualLimits, type Limits } from './postgres/database.ts';
 import { makeDeliveryStore } from './stores/deliveries.ts';
 import { startEmbedded, type EmbeddedServer } from './postgres/embedded.ts';
 import { makeInstanceStore } from './stores/instances.ts';
 import { makeJournal } from './journal/journal.ts';
 import { makeMessageStore } from './stores/messages.ts';
 import { migrate } from './postgres/orm.ts';
+import { openPools, usualSizes, type Pools, type PoolSizes } from './postgres/pools.ts';
 import { makeOutboxStore } from './stores/outbox.ts';
 import { makeRemovalStore } from './stores/removals.ts';
 import { makeSealer, placeOf, type Sealer } from './vault/sealing.ts';
@@ -32,8 +33,9 @@ export interface StorageOptions {
   readonly now?: () => number;
   /** Settings of the embedded server, such as `fsync: 'off'` for tests. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Connections at most; 10 when not given. */
-  readonly poolSize?: number;
+  /** Connections of each pool. */
+  readonly connections?: Partial<PoolSizes>;
+  readonly limits?: Partial<Limits>;
   /** With it the database is for this process alone: opening rejects when another has it, and this is called when another took it later. */
   readonly onTaken?: () => void;
 }
@@ -64,32 +66,34 @@ const checkKey = async (settings: SettingStore, sealer: Sealer): Promise<void> =
 
 /** What is open beneath the stores. */
 interface Base {
-  readonly database: Database;
+  readonly pools: Pools;
   readonly server: EmbeddedServer | null;
   readonly tenancy: Tenancy | null;
 }
 
-const storageOf = ({ database, server, tenancy }: Base, sealer: Sealer, log: Log, now: () => number): Storage => {
+const storageOf = ({ pools, server, tenancy }: Base, sealer: Sealer, log: Log, now: () => number): Storage => {
   const chance = { chatId: () => `r${randomBytes(7).toString('hex')}`, eventId: () => randomUUID() };
   const counts = createChatCounts(now);
   let closing: Promise<void> | null = null;
+  const { keys, journal, queries, sweeps } = pools;
   const close = async (): Promise<void> => {
-    await database.close();
+    await pools.close();
     await tenancy?.close();
     await server?.close(!(await isInUse(server.url, log)));
   };
   return {
-    instances: makeInstanceStore(database, sealer, now),
-    webhooks: makeWebhookStore(database, sealer),
-    journal: makeJournal(database, chance, now, counts),
-    messages: makeMessageStore(database),
-    chats: makeChatStore(database, counts),
-    outbox: makeOutboxStore(database),
-    deliveries: makeDeliveryStore(database),
-    settings: makeSettingStore(database),
-    removals: makeRemovalStore(database),
-    vault: makeVault(database, sealer, now),
-    healthy: () => database.healthy(),
+    instances: makeInstanceStore(journal, sealer, now),
+    webhooks: makeWebhookStore(journal, sealer),
+    journal: makeJournal(journal, chance, now, counts),
+    // What sessions ask for by key does not wait behind lists and searches.
+    messages: { ...makeMessageStore(journal), find: makeMessageStore(queries).find },
+    chats: { ...makeChatStore(queries, counts), get: makeChatStore(journal, counts).get },
+    outbox: makeOutboxStore(journal),
+    deliveries: { ...makeDeliveryStore(sweeps), list: makeDeliveryStore(queries).list },
+    settings: makeSettingStore(journal),
+    removals: makeRemovalStore(sweeps),
+    vault: makeVault(keys, sealer, now),
+    healthy: () => pools.healthy(),
     close: () => (closing ??= close()),
   };
 };
@@ -99,7 +103,7 @@ export const openStorage = async (options: StorageOptions): Promise<Storage> => 
   const sealer = makeSealer(options.encryptionKey);
   const server = options.databaseUrl === null ? await startEmbedded(options) : null;
   const url = options.databaseUrl ?? server!.url;
-  let database: Database | null = null;
+  let pools: Pools | null = null;
   let tenancy: Tenancy | null = null;
   try {
     const { log, onTaken } = options;
@@ -111,17 +115,18 @@ export const openStorage = async (options: StorageOptions): Promise<Storage> => 
     if (onTaken) tenancy = await takeTenancy({ url, log, onTaken: lose });
     await migrate(url, options.log);
     await tenancy?.raise();
-    database = await openDatabase({
+    pools = await openPools({
       url,
-      log: options.log,
+      log,
       fence,
-      ...(options.poolSize === undefined ? {} : { poolSize: options.poolSize }),
+      sizes: { ...usualSizes, ...options.connections },
+      limits: { ...usualLimits, ...options.limits },
     });
-    const storage = storageOf({ database, server, tenancy }, sealer, options.log, options.now ?? Date.now);
+    const storage = storageOf({ pools, server, tenancy }, sealer, options.log, options.now ?? Date.now);
     await checkKey(storage.settings, sealer);
     return storage;
   } catch (error) {
-    await database?.close();
+    await pools?.close();
     await tenancy?.close();
     await server?.close(!server.adopted);
     throw error;

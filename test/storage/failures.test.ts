@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openDatabase } from '#src/storage/postgres/database.ts';
 import { explained } from '#src/storage/postgres/failures.ts';
-import { instance, webhook } from '#test/contract/samples.ts';
+import { instance, message, webhook } from '#test/contract/samples.ts';
 import { quietLog, testDatabase } from '#test/support/database.ts';
 import { testNetwork } from '#test/support/network.ts';
 import { until } from '#test/support/until.ts';
@@ -68,12 +68,117 @@ const cutOff = async (table: string, remove: () => Promise<unknown>): Promise<vo
   });
 
 test('failures: a connection that is lost in the middle of a removal is no place less in the pool', async () => {
-  const storage = await database.storage({ poolSize: 1 });
+  const storage = await database.storage({ connections: { journal: 1 } });
   await storage.instances.insert(instance.record);
   await storage.webhooks.save({ ...webhook, instanceId: instance.record.id });
   await cutOff('webhook', () => storage.webhooks.remove(webhook.id));
   assert.equal((await storage.webhooks.all()).length, 1);
   await cutOff('instance', () => storage.instances.remove(instance.record.id, 1));
   assert.equal((await storage.instances.all()).length, 1);
+  await storage.close();
+});
+
+test('failures: a statement that takes too long is slow, not away: the gateway stays ready, and its connection stays open', async (t) => {
+  const slow = await openDatabase({ url: database.url, log: quietLog, poolSize: 1, limits: { statement: 100, connection: 1_000 } });
+  t.after(() => slow.close());
+  const pid = async () => (await slow.rows<{ pid: number }>({ name: '', text: 'select pg_backend_pid() as pid' }, []))[0]?.pid;
+  const before = await pid();
+  await assert.rejects(slow.rows({ name: '', text: 'select pg_sleep(5)' }, []), { name: 'StorageSlow' });
+  await assert.rejects(
+    slow.transaction((runner) => runner.rows({ name: '', text: 'select pg_sleep(5)' }, [])),
+    { name: 'StorageSlow' },
+  );
+  assert.equal(slow.healthy(), true);
+  assert.equal(await pid(), before);
+});
+
+test('failures: a pool without a free connection is busy, not away', async (t) => {
+  const full = await openDatabase({ url: database.url, log: quietLog, poolSize: 1, limits: { statement: 1_000, connection: 100 } });
+  t.after(() => full.close());
+  const holding = full.rows({ name: '', text: 'select pg_sleep(0.3)' }, []);
+  await assert.rejects(full.rows(one, []), { name: 'StorageBusy' });
+  assert.equal(full.healthy(), true);
+  await holding;
+  assert.equal((await full.rows(one, [])).length, 1);
+});
+
+for (const [title, state, name] of [
+  ['a full disk', '53100', 'StorageBusy'],
+  ['too many connections to the server', '53300', 'StorageBusy'],
+  ['a server that shuts down', '57P01', 'StorageUnavailable'],
+] as const)
+  test(`failures: ${title} is ${name}`, async (t) => {
+    const failing = await openDatabase({ url: database.url, log: quietLog, poolSize: 1 });
+    t.after(() => failing.close());
+    const text = `do $$ begin raise exception using errcode = '${state}'; end $$`;
+    await assert.rejects(failing.rows({ name: '', text }, []), { name });
+    assert.equal(failing.healthy(), name !== 'StorageUnavailable');
+  });
+
+test('failures: of two transactions in each other’s way one is done again, and nobody hears of it', async () => {
+  const run = (text: string) => database.admin.rows({ name: '', text }, []);
+  await run('create table rival (id int primary key, n int)');
+  await run('insert into rival values (1, 0), (2, 0)');
+  const tries: string[] = [];
+  const { promise: both, resolve } = Promise.withResolvers<void>();
+  const work = (name: string, first: number, second: number) =>
+    database.admin.transaction(async (runner) => {
+      tries.push(name);
+      const add = (id: number) => runner.rows({ name: '', text: `update rival set n = n + 1 where id = ${id}` }, []);
+      await add(first);
+      if (tries.length === 2) resolve();
+      await both;
+      await add(second);
+    });
+  await Promise.all([work('a', 1, 2), work('b', 2, 1)]);
+  assert.equal(tries.length, 3);
+  assert.deepEqual(await run('select n from rival'), [{ n: 2 }, { n: 2 }]);
+  assert.equal(database.admin.healthy(), true);
+});
+
+test('failures: a conflict that comes again and again ends as busy', async () => {
+  let tries = 0;
+  const work = database.admin.transaction(async (runner) => {
+    tries += 1;
+    await runner.rows({ name: '', text: `do $$ begin raise exception using errcode = '40001'; end $$` }, []);
+  });
+  await assert.rejects(work, { name: 'StorageBusy' });
+  assert.equal(tries, 5);
+});
+
+test('failures: slow questions take every connection of theirs, and keys, commits, records and deliveries go on at once', async () => {
+  const storage = await database.storage({ connections: { queries: 2 }, limits: { statement: 2_000, connection: 300 } });
+  const record = { ...instance.record, id: 'r00000000000021', token: 'pools' };
+  const hook = { ...webhook, id: 'wpools', instanceId: record.id };
+  await storage.instances.insert(record);
+  await storage.webhooks.save(hook);
+  const arrive = (messageId: string) =>
+    storage.journal.commit(
+      record,
+      [{ kind: 'message', message: { ...message, messageId }, chat: { chatId: message.chatId }, unread: true }],
+      () => [hook.id],
+    );
+  await database.admin.transaction(async (holder) => {
+    // Lists of past deliveries wait for this table, nothing else does.
+    await holder.rows({ name: '', text: 'lock table archive in access exclusive mode' }, []);
+    const list = () => storage.deliveries.list({ webhooks: [hook.id], state: 'dead', limit: 1, offset: 0 });
+    const slow = [list(), list()].map((asked) => assert.rejects(asked, { name: 'StorageSlow' }));
+    const waits = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+    await until(async () => (await database.admin.rows({ name: '', text: waits }, [])).length === 2, 'both connections wait');
+    const late = assert.rejects(storage.messages.find(record.id, { limit: 1, offset: 0 }), { name: 'StorageBusy' });
+    const started = performance.now();
+    for (let n = 0; n < 20; n += 1) {
+      await storage.vault.write(record.id, 1, { keys: [{ type: 'session', id: '1', value: `${n}` }] });
+      const { deliveries } = await arrive(`POOL${n}`);
+      await storage.instances.update(record.id, 1, { lastActiveAt: n });
+      await storage.outbox.remove(deliveries.map(({ seq }) => ({ seq, instanceId: record.id, epoch: 1 })));
+      assert.notEqual(await storage.messages.byId(record.id, `POOL${n}`), null);
+    }
+    assert.ok(performance.now() - started < 2_000, 'none of it waited for a question');
+    await late;
+    assert.equal(storage.healthy(), true);
+    await Promise.all(slow);
+  });
+  assert.equal((await storage.messages.find(record.id, { limit: 30, offset: 0 })).messages.length, 20);
   await storage.close();
 });

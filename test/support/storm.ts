@@ -92,7 +92,7 @@ const repeat = <T>(times: number, make: () => T): T[] => Array.from({ length: ti
 
 /** Closes every connection of the gateway; the server itself goes on. */
 const cutDatabase = ({ database }: StormOptions): Promise<unknown> =>
-  database.rows({ name: '', text: `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'dormouse'` }, []);
+  database.rows({ name: '', text: `select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'dormouse%'` }, []);
 
 const refuseEvents = async ({ receiver, random }: StormOptions): Promise<void> => {
   receiver.answer(503);

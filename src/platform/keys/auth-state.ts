@@ -26,7 +26,7 @@ export interface AuthState {
   saveCredentials(): void;
   /** What memory knows of a key: its value, null when it does not exist, undefined when only the vault knows. */
   peek<T extends keyof SignalDataTypeMap>(type: T, id: string): SignalDataTypeMap[T] | null | undefined;
-  /** Reads keys into memory, with one query at most. Storage that is away is waited for, or (`now`) rejects with `StorageUnavailable`. */
+  /** Reads keys into memory, with one query at most. Storage that is away or busy is waited for, or (`now`) rejects with `StorageFailure`. */
   learn(type: keyof SignalDataTypeMap, ids: readonly string[], when?: 'now'): Promise<void>;
   /** Notes that this person (by LID where it is known) was given a privacy token with a text. `at` in Unix milliseconds. */
   tokenIssued(jid: string, at: number): void;

@@ -33,7 +33,7 @@ const bounded = <T>(work: Promise<Outcome<T>>, writes: boolean, { signal, deadli
     });
   });
 
-/** Rejects only with what the library does not foresee, and with `StorageUnavailable`. */
+/** Rejects only with what the library does not foresee, and with `StorageFailure`. */
 export const performOn = async <N extends OperationName>(
   connection: LiveConnection,
   { name, input }: Operation<N>,

@@ -17,7 +17,7 @@ import {
 } from './columns.ts';
 import { checkGone, owned, type Owned } from '../ownership.ts';
 import type { Database, Runner, Statement } from '../postgres/database.ts';
-import { isConflict, isOrphan } from '../postgres/failures.ts';
+import { isDuplicate, isOrphan } from '../postgres/failures.ts';
 import { reduceEntries, type Known, type Outcome } from './ledger.ts';
 import { createJournalCache } from './journal-cache.ts';
 
@@ -228,7 +228,7 @@ export const makeJournal = (database: Database, chance: JournalChance, now: () =
           return await attempt(instance, entries, targets);
         } catch (error) {
           doubt(instance.id);
-          if (!isConflict(error) && !isOrphan(error)) throw error;
+          if (!isDuplicate(error) && !isOrphan(error)) throw error;
         }
         try {
           return await attempt(instance, entries, targets);

@@ -3,7 +3,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { EpochLost, StorageUnavailable, type Log } from '#actors/ports.ts';
 import { entities } from '../entities/index.ts';
-import { explained } from './failures.ts';
+import { explained, isConflict } from './failures.ts';
+import { makeHealth, type Health } from './health.ts';
 import { makeOrm, poolOf, type Client } from './orm.ts';
 import { parameterOf } from './parameters.ts';
 
@@ -21,12 +22,23 @@ export interface Runner {
 }
 
 export interface Database extends Runner {
-  /** One transaction; rolled back when `work` rejects. */
+  /** One transaction; rolled back when `work` rejects. A conflict with another one is tried again, so `work` may run more than once. */
   transaction<T>(work: (runner: Runner) => Promise<T>): Promise<T>;
-  /** One unit of work with an entity manager of its own. No transactions in it: one whose connection is lost would keep its place in the pool for ever. */
-  unit<T>(work: (em: EntityManager) => Promise<T>): Promise<T>;
   healthy(): boolean;
   close(): Promise<void>;
+}
+
+export interface UnitDatabase extends Database {
+  /** One unit of work with an entity manager of its own. No transactions in it: one whose connection is lost would keep its place in the pool for ever. */
+  unit<T>(work: (em: EntityManager) => Promise<T>): Promise<T>;
+}
+
+/** Milliseconds. */
+export interface Limits {
+  /** For a statement, after which the server stops it. */
+  readonly statement: number;
+  /** For a free connection of the pool, or a new one. */
+  readonly connection: number;
 }
 
 export interface DatabaseOptions {
@@ -34,13 +46,22 @@ export interface DatabaseOptions {
   readonly log: Log;
   readonly poolSize?: number;
   readonly application?: string;
+  readonly limits?: Limits;
   /** `lost`: another process has the database, and this one reads and writes nothing more. */
   readonly fence?: { readonly lost: boolean };
+  /** Of all pools of one database together; its own when absent. */
+  readonly health?: Health;
 }
 
-/** Milliseconds; with the limit of connecting it bounds how long anybody waits for a database that is away or hangs. */
-const statementLimit = 5_000;
-const probeInterval = 500;
+/** Together they bound how long anybody waits for a database that is away or hangs. */
+export const usualLimits: Limits = { statement: 5_000, connection: 3_000 };
+
+/** Milliseconds. The server's own answer comes first when a statement takes too long; one that does not come is a server which is away. */
+const answerGrace = 1_000;
+
+/** Of one piece of work, with a pause between them that lets the others end. */
+const mostConflicts = 5;
+const conflictPause = 20;
 
 const runnerOf = (client: Client): Runner => ({
   rows: async <T>(statement: Statement, values: readonly unknown[]) => {
@@ -52,51 +73,6 @@ const runnerOf = (client: Client): Runner => ({
 const begin = { name: '', text: 'begin' };
 const commit = { name: '', text: 'commit' };
 const rollback = { name: '', text: 'rollback' };
-
-interface Health {
-  readonly up: boolean;
-  /** Runs the work, and notes what it tells about the database. */
-  watch<T>(work: () => Promise<T>): Promise<T>;
-  noteDown(): void;
-  end(): void;
-}
-
-/** While the database is away it is asked again and again, so that `up` is right without traffic too. */
-const makeHealth = (log: Log, probe: () => Promise<unknown>): Health => {
-  const state = { up: true, ended: false };
-  const note = (up: boolean): void => {
-    if (up === state.up || state.ended) return;
-    state.up = up;
-    if (up) return log.info({}, 'storage.available');
-    log.error({}, 'storage.unavailable');
-    askLater();
-  };
-  const askLater = (): void => {
-    setTimeout(() => {
-      if (!state.up && !state.ended) probe().catch(askLater);
-    }, probeInterval).unref();
-  };
-  return {
-    get up() {
-      return state.up;
-    },
-    async watch(work) {
-      try {
-        const result = await work();
-        note(true);
-        return result;
-      } catch (error) {
-        const reason = explained(error);
-        if (reason instanceof StorageUnavailable) note(false);
-        throw reason;
-      }
-    },
-    noteDown: () => note(false),
-    end: () => {
-      state.ended = true;
-    },
-  };
-};
 
 const inTransaction = async <T>(client: Client, work: (runner: Runner) => Promise<T>): Promise<T> => {
   await client.query(begin);
@@ -111,31 +87,47 @@ const inTransaction = async <T>(client: Client, work: (runner: Runner) => Promis
   }
 };
 
-/** Connects when first used: a database that is away is an error of the first statement. */
-export const openDatabase = async (options: DatabaseOptions): Promise<Database> => {
-  const driverOptions = {
-    max: options.poolSize ?? 10,
-    application_name: options.application ?? 'dormouse',
-    // Nothing in our statements profits from being planned anew for its values.
-    options: '-c plan_cache_mode=force_generic_plan',
-    query_timeout: statementLimit,
-    statement_timeout: statementLimit,
-    idle_in_transaction_session_timeout: statementLimit,
+/** Does work of one pool: again after a conflict, not any more once the fence has fallen, and telling what it learns of the database's health. */
+const makeWorker = (health: Health, fence: DatabaseOptions['fence']) => {
+  const once = <T>(work: () => Promise<T>): Promise<T> =>
+    health.watch(() => {
+      if (fence?.lost) throw new EpochLost('another process has the database');
+      return work();
+    });
+  return async <T>(work: () => Promise<T>): Promise<T> => {
+    for (let conflicts = 1; ; conflicts += 1) {
+      try {
+        return await once(work);
+      } catch (error) {
+        if (!isConflict(error) || conflicts === mostConflicts) throw error;
+      }
+      await wait(conflicts * conflictPause);
+    }
   };
-  const orm = await makeOrm(options.url, options.log, driverOptions, entities);
-  const pool = await poolOf(orm);
-  const health = makeHealth(options.log, () => rows({ name: 'probe', text: 'select 1' }, []));
-  pool.on('error', () => health.noteDown());
+};
 
-  const checkFence = (): void => {
-    if (options.fence?.lost) throw new EpochLost('another process has the database');
-  };
-  const withClient = <T>(work: (client: Client) => Promise<T>): Promise<T> =>
-    health.watch(async () => {
-      checkFence();
+const driverOptionsOf = ({ poolSize = 10, application = 'dormouse', limits = usualLimits }: DatabaseOptions) => ({
+  max: poolSize,
+  application_name: application,
+  // Nothing in our statements profits from being planned anew for its values.
+  options: '-c plan_cache_mode=force_generic_plan',
+  connectionTimeoutMillis: limits.connection,
+  query_timeout: limits.statement + answerGrace,
+  statement_timeout: limits.statement,
+  idle_in_transaction_session_timeout: limits.statement,
+});
+
+const openPool = async (options: DatabaseOptions, tables: Parameters<typeof makeOrm>[3]) => {
+  const orm = await makeOrm(options.url, options.log, driverOptionsOf(options), tables);
+  const pool = await poolOf(orm);
+  const health = options.health ?? makeHealth(options.log, () => database.rows({ name: 'probe', text: 'select 1' }, []));
+  pool.on('error', () => health.suspect());
+  const work = makeWorker(health, options.fence);
+  const withClient = <T>(use: (client: Client) => Promise<T>): Promise<T> =>
+    work(async () => {
       const client = await pool.connect();
       try {
-        const result = await work(client);
+        const result = await use(client);
         client.release();
         return result;
       } catch (error) {
@@ -143,17 +135,9 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
         throw error;
       }
     });
-  const rows = <T>(statement: Statement, values: readonly unknown[]): Promise<readonly T[]> =>
-    withClient((client) => runnerOf(client).rows<T>(statement, values));
-
-  return {
-    rows,
-    transaction: (work) => withClient((client) => inTransaction(client, work)),
-    unit: (work) =>
-      health.watch(async () => {
-        checkFence();
-        return work(orm.em.fork());
-      }),
+  const database: Database = {
+    rows: <T>(statement: Statement, values: readonly unknown[]) => withClient((client) => runnerOf(client).rows<T>(statement, values)),
+    transaction: (use) => withClient((client) => inTransaction(client, use)),
     healthy: () => health.up,
     async close() {
       health.end();
@@ -162,6 +146,16 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
       if (!pool.ending) await pool.end();
     },
   };
+  return { orm, work, database };
+};
+
+/** Connects when first used: a database that is away is an error of the first statement. */
+export const openDatabase = async (options: DatabaseOptions): Promise<Database> => (await openPool(options, [])).database;
+
+/** With units of work on the tables, which take some tens of milliseconds to be looked through. */
+export const openUnitDatabase = async (options: DatabaseOptions): Promise<UnitDatabase> => {
+  const { orm, work, database } = await openPool(options, entities);
+  return { ...database, unit: (use) => work(() => use(orm.em.fork())) };
 };
 
 const leaving = 'dormouse leaving';

@@ -1,11 +1,20 @@
-/** Tells a database that is away from a mistake of ours, whichever layer reports it. */
-import { StorageUnavailable } from '#actors/ports.ts';
+/** Tells a database that is away, slow or full from a mistake of ours, whichever layer reports it. */
+import { StorageBusy, StorageFailure, StorageSlow, StorageUnavailable } from '#actors/ports.ts';
 
-/** SQLSTATE classes and codes after which the same work may succeed later: connection, resources, operator, time limits, rollback of a conflict. */
-const passingStates = /^(08|53|57P|57014|25006|25P0[34]|40|55P03)/;
+/** The server is going, or ended the connection: connection exceptions, operator intervention, a standby, a transaction that fell silent. */
+const awayStates = /^(08|57P|25006|25P0[34])/;
 
 /** The server is there and does not let us in: a password that was changed, a role that was locked, a database that is being restored. */
 const refusals = /^(28|3D)/;
+
+/** A statement was stopped at its time limit, or by an operator; a lock was not free in time. */
+const slowStates = /^(57014|55P03)/;
+
+/** No room: disk, memory, connections of the server. */
+const fullStates = /^53/;
+
+/** Two transactions wanted the same rows in another order: one of them was rolled back. */
+const conflictStates = /^(40001|40P01)/;
 
 const networkCodes = new Set([
   'ECONNREFUSED',
@@ -20,9 +29,11 @@ const networkCodes = new Set([
   'EAI_AGAIN',
 ]);
 
-/** The driver gives no code to these. */
-const driverTexts =
-  /connection (terminated|ended)|not queryable|timeout exceeded when trying to connect|query read timeout|client was closed|after calling end/i;
+/** The driver gives no code to these. A read that times out has outlived the server's own limit, so the server does not answer at all. */
+const awayTexts = /connection (terminated|ended)|not queryable|query read timeout|client was closed|after calling end/i;
+
+/** What the pool says to whoever waited too long for a free connection; one that cannot be opened in time has another text. */
+const fullTexts = /timeout exceeded when trying to connect/i;
 
 interface DriverError extends Error {
   readonly code?: string;
@@ -32,22 +43,43 @@ interface DriverError extends Error {
 const chain = (error: unknown): readonly DriverError[] =>
   error instanceof Error ? [error, ...(error instanceof AggregateError ? error.errors.flatMap(chain) : []), ...chain(error.cause)] : [];
 
-const isPassing = ({ code, message }: DriverError): boolean =>
-  (code !== undefined && (networkCodes.has(code) || passingStates.test(code) || refusals.test(code))) || driverTexts.test(message);
+type Kind = 'away' | 'slow' | 'full' | 'conflict';
+
+const kindOf = ({ code, message }: DriverError): Kind | null => {
+  if (code === undefined) return fullTexts.test(message) ? 'full' : awayTexts.test(message) ? 'away' : null;
+  if (networkCodes.has(code) || awayStates.test(code) || refusals.test(code)) return 'away';
+  if (slowStates.test(code)) return 'slow';
+  if (conflictStates.test(code)) return 'conflict';
+  return fullStates.test(code) ? 'full' : null;
+};
 
 /** A code says it all, except to an operator whom the server does not know. */
 const nameOf = ({ code, message }: DriverError): string => (code === undefined || refusals.test(code) ? message : code);
 
-/** `error` itself, or `StorageUnavailable` when the database is what is missing. */
+const sentences: Readonly<Record<Kind, (name: string, cause: unknown) => StorageFailure>> = {
+  away: (name, cause) => new StorageUnavailable(`the database is not available: ${name}`, { cause }),
+  slow: (name, cause) => new StorageSlow(`the database took too long: ${name}`, { cause }),
+  full: (name, cause) => new StorageBusy(`the database takes no more work: ${name}`, { cause }),
+  conflict: (name, cause) => new StorageBusy(`the database met one conflict after the other: ${name}`, { cause }),
+};
+
+/** `error` itself, or a `StorageFailure` when the database is what is wrong. */
 export const explained = (error: unknown): unknown => {
-  const passing = error instanceof StorageUnavailable ? undefined : chain(error).find(isPassing);
-  return passing ? new StorageUnavailable(`the database is not available: ${nameOf(passing)}`, { cause: error }) : error;
+  if (error instanceof StorageFailure) return error;
+  for (const one of chain(error)) {
+    const kind = kindOf(one);
+    if (kind !== null) return sentences[kind](nameOf(one), error);
+  }
+  return error;
 };
 
 const stateOf = (error: unknown): string => chain(error).find(({ code }) => code !== undefined)?.code ?? '';
 
-/** Two transactions wanted the same rows in another order, or at once: doing it again is right. */
-export const isConflict = (error: unknown): boolean => ['40001', '40P01', '23505'].includes(stateOf(error));
+/** Everything was rolled back: doing it again at once is right. */
+export const isConflict = (error: unknown): boolean => conflictStates.test(stateOf(error));
+
+/** Somebody else has just stored a row of the same key. */
+export const isDuplicate = (error: unknown): boolean => stateOf(error) === '23505';
 
 /** A row refers to something that is gone: an instance or a webhook that was just removed. */
 export const isOrphan = (error: unknown): boolean => stateOf(error) === '23503';

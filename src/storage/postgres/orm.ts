@@ -26,7 +26,7 @@ export interface Pool {
   end(): Promise<void>;
 }
 
-/** Milliseconds. */
+/** Milliseconds, where nothing else is said. */
 const connectLimit = 3_000;
 
 const databaseName = (url: string): string => decodeURIComponent(/^[^?]*\/([^/?]*)/.exec(url)?.[1] ?? '');

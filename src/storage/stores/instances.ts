@@ -3,7 +3,7 @@ import type { InstancePatch, InstanceRecord } from '#actors/model.ts';
 import type { InstanceStore } from '#actors/ports.ts';
 import { columnOf } from '../journal/columns.ts';
 import { checkGone } from '../ownership.ts';
-import type { Database, Statement } from '../postgres/database.ts';
+import type { Database, Statement, UnitDatabase } from '../postgres/database.ts';
 import { InstanceEntity, type InstanceRow } from '../entities/index.ts';
 import { placeOf, tokenHash, type Sealer } from '../vault/sealing.ts';
 import { storable } from '../postgres/texts.ts';
@@ -93,7 +93,7 @@ const mark: Statement = {
     from claimed where instance.id = claimed.id returning instance.id`,
 };
 
-export const makeInstanceStore = (database: Database, sealer: Sealer, now: () => number): InstanceStore => ({
+export const makeInstanceStore = (database: UnitDatabase, sealer: Sealer, now: () => number): InstanceStore => ({
   all: () => readAll(database, sealer),
   insert: ({ id, created, updated, ...fields }) =>
     database.unit(async (em) => {

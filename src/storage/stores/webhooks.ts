@@ -1,7 +1,7 @@
 /** Webhook configurations and server-wide settings: small tables, read at start, so plain units of work. */
 import type { Webhook } from '#actors/model.ts';
 import type { SettingStore, WebhookStore } from '#actors/ports.ts';
-import type { Database, Statement } from '../postgres/database.ts';
+import type { Statement, UnitDatabase } from '../postgres/database.ts';
 import { SettingEntity, WebhookEntity, type WebhookRow } from '../entities/index.ts';
 import { placeOf, type Sealer } from '../vault/sealing.ts';
 import { storable } from '../postgres/texts.ts';
@@ -32,7 +32,7 @@ const webhookOf = ({ instance, private: sealed, removed: _removed, ...row }: Web
 /** Its deliveries are removed in pieces, by the store of removals. */
 const mark: Statement = { name: 'webhook-remove', text: `update webhook set removed = true, private = null where id = $1` };
 
-export const makeWebhookStore = (database: Database, sealer: Sealer): WebhookStore => ({
+export const makeWebhookStore = (database: UnitDatabase, sealer: Sealer): WebhookStore => ({
   all: () =>
     database.unit(async (em) => {
       const rows = await em.find(WebhookEntity, { removed: false }, { orderBy: { created: 'asc', id: 'asc' }, disableIdentityMap: true });
@@ -47,7 +47,7 @@ export const makeWebhookStore = (database: Database, sealer: Sealer): WebhookSto
   },
 });
 
-export const makeSettingStore = (database: Database): SettingStore => ({
+export const makeSettingStore = (database: UnitDatabase): SettingStore => ({
   get: (name) => database.unit(async (em) => (await em.findOne(SettingEntity, { name }))?.value ?? null),
   set: (name, value) =>
     database.unit(async (em) => {

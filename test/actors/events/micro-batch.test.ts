@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { microBatch } from '#actors/events/micro-batch.ts';
-import { StorageUnavailable } from '#actors/ports.ts';
+import { StorageSlow, StorageUnavailable } from '#actors/ports.ts';
 import { settle } from '#test/fakes/time.ts';
 
 test('microBatch: what comes while one is under way goes together, in order', async () => {
@@ -49,6 +49,15 @@ test('microBatch: a part that cannot be done costs only its caller', async () =>
     all.map(({ status }) => status),
     ['fulfilled', 'fulfilled', 'rejected', 'fulfilled'],
   );
+});
+
+test('microBatch: what takes too long together is done part by part', async () => {
+  const give = microBatch<number>(async (items) => {
+    await settle();
+    if (items.length > 1) throw new StorageSlow('57014');
+  });
+  const all = await Promise.allSettled([give([1]), give([2]), give([3])]);
+  assert.ok(all.every(({ status }) => status === 'fulfilled'));
 });
 
 test('microBatch: storage that is away is told to all, and asked once', async () => {

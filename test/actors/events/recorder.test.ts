@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Recorder } from '#actors/events/recorder.ts';
 import type { Entry } from '#actors/model.ts';
-import { EpochLost, StorageUnavailable, type Committed } from '#actors/ports.ts';
+import { EpochLost, StorageSlow, StorageUnavailable, type Committed } from '#actors/ports.ts';
 import { supervisedWorkers } from '#actors/supervised-workers.ts';
 import { settle, testPolicy, World } from '#test/fakes/world.ts';
 
@@ -21,6 +21,8 @@ class Bench {
   readonly told: boolean[] = [];
   away = false;
   bad: number | null = null;
+  /** Entries that are stored in time together. */
+  mostInTime = Infinity;
   hold: Promise<void> | null = null;
   fenced = false;
   /** Listeners throw. */
@@ -42,6 +44,7 @@ class Bench {
     await this.hold;
     if (this.away) throw new StorageUnavailable('away');
     if (this.fenced) throw new EpochLost('epoch 1');
+    if (entries.length > this.mostInTime) throw new StorageSlow('57014');
     const numbers = entries.map(numberOf);
     if (this.bad !== null && numbers.includes(this.bad)) throw new Error('value out of range');
     this.groups.push(numbers);
@@ -172,6 +175,15 @@ test('recorder: a bad entry costs only itself', async () => {
   await good;
   assert.deepEqual(bench.groups, [[1], [3]]);
   assert.equal(bench.world.log.of('entry.refused').length, 1);
+});
+
+test('recorder: a group that takes too long is committed entry by entry', async () => {
+  const bench = new Bench();
+  bench.mostInTime = 1;
+  bench.recorder.record([entry(1), entry(2), entry(3)]);
+  await bench.world.time.pass(500);
+  assert.deepEqual(bench.groups, [[1], [2], [3]]);
+  assert.equal(bench.recorder.waiting, 0);
 });
 
 test('recorder: a listener that throws costs neither the group nor those after it', async () => {
