@@ -1,6 +1,6 @@
 /** The life of a linked device: it goes live after its login, it is unlinked, and pages are told of both. */
 import { applyFault, liveKinds } from './live-faults.ts';
-import { handOverPast } from './messages/peer.ts';
+import { sendHistory } from './messages/peer.ts';
 import { node, platformJid } from './nodes.ts';
 import type { Parts } from './parts.ts';
 import type { Digits } from './face.ts';
@@ -17,7 +17,7 @@ export function goLive(parts: Parts, connection: Connection, device: Device): vo
     if (fault) applyFault(connection, fault);
   }
   connection.work = connection.work
-    .then(() => handOverPast(parts, device))
+    .then(() => sendHistory(parts, device))
     .catch((error: unknown) => parts.log.warn({ device: connection.deviceKey, error: String(error) }, 'history.failed'));
 }
 

@@ -8,7 +8,7 @@ import { WebSocketServer } from 'ws';
 import { AppState } from './app-state.ts';
 import { openIdentity, type ServerIdentity } from './certificates.ts';
 import { buildControl } from './control/app.ts';
-import { answerBelow, refuse } from './control/below.ts';
+import { answerHttpErrors, refuse } from './control/http-errors.ts';
 import type { Sandbox } from './face.ts';
 import { Faults } from './faults.ts';
 import { Groups } from './groups.ts';
@@ -77,7 +77,7 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
   });
   // The control interface refuses requests without a host by itself, with an error in its own format.
   const http = createHttpServer({ requireHostHeader: false }, (request, response) => control.handler(request, response));
-  answerBelow(http);
+  answerHttpErrors(http);
   const clients = acceptClients(http, parts, identity);
   const https = createMediaHost(certificates, { media: parts.media, counters: parts.counters, auth: parts.mediaAuth });
   const sockets = new Set<Socket>();

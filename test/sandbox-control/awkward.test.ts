@@ -1,4 +1,4 @@
-/** Every route with awkward input: always a clear error in the one shape, never a 500, and nothing reaches the world. */
+/** Every route with wrong input: a clear error in the usual format, never a 500, and no call to the world. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { SandboxError } from '#src/sandbox/face.ts';
@@ -103,7 +103,7 @@ test('control: a wrong method names the right ones', async () => {
   assert.equal((await call('GET', `/phones/${ana}/logout`)).headers.allow, 'POST');
 });
 
-test('control: only JSON is taken, since a foreign page can send anything else without asking', async () => {
+test('control: only JSON is accepted, because a foreign page could send other types without a preflight request', async () => {
   for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
     const { status, body } = await call('POST', '/faults', '{"kind":"close"}', { 'content-type': type });
     assert.equal(status, 415);
@@ -112,7 +112,7 @@ test('control: only JSON is taken, since a foreign page can send anything else w
   assert.deepEqual(sandbox.calls, []);
 });
 
-test('control: a body is limited, to more where media may come', async () => {
+test('control: bodies are limited; routes that take media have a higher limit', async () => {
   const large = { text: 'a'.repeat(2 * 1024 * 1024), to };
   assert.equal((await call('POST', '/faults', large)).status, 413);
   assert.deepEqual((await call('POST', messages, large)).status, 400);
@@ -122,7 +122,7 @@ test('control: a body is limited, to more where media may come', async () => {
   assert.deepEqual(body, { error: 'the body is too large' });
 });
 
-/** Headers and whether such a caller is heard. */
+/** Headers, and whether a caller with them is accepted. */
 const callers: readonly (readonly [Readonly<Record<string, string>>, number])[] = [
   [{ host: 'localhost' }, 200],
   [{ host: 'localhost:3001' }, 200],
@@ -152,7 +152,7 @@ for (const [headers, status] of callers) {
   });
 }
 
-test('control: an error of the world keeps its status and sentence, a surprise only tells its owner', async (t) => {
+test('control: an error of the world keeps its status and text; an unexpected error is a 500 and is reported', async (t) => {
   const logout = t.mock.method(sandbox, 'logout');
   logout.mock.mockImplementation(() => Promise.reject(new SandboxError(409, 'the phone has no linked device')));
   const refused = await call('POST', `/phones/${ana}/logout`);

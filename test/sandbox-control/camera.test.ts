@@ -1,4 +1,4 @@
-/** The camera of the simulated phone: which pictures it reads, and what it says of the others. */
+/** The camera of the simulated phone: the pictures that it reads, and its errors for the others. */
 import assert from 'node:assert/strict';
 import { randomBytes, randomFillSync } from 'node:crypto';
 import { after, test } from 'node:test';
@@ -12,7 +12,7 @@ after(() => camera.close());
 const key = () => randomBytes(32).toString('base64');
 const ticket = () => `2@${randomBytes(90).toString('base64')},${key()},${key()},${key()}`;
 
-/** The code somewhere in a larger picture, as on a screenshot. */
+/** A QR code somewhere in a larger picture, as on a screenshot. */
 const onScreen = async (text: string, width: number, height: number): Promise<string> => {
   const code = PNG.sync.read(await QRCode.toBuffer(text, { scale: 4 }));
   const screen = new PNG({ width, height });
@@ -21,7 +21,7 @@ const onScreen = async (text: string, width: number, height: number): Promise<st
   return PNG.sync.write(screen).toString('base64');
 };
 
-/** A picture whose header claims another size than it has. */
+/** A picture whose header claims a wrong size. */
 const claiming = (width: number, height: number): string => {
   const file = PNG.sync.write(new PNG({ width: 4, height: 4 }));
   file.writeUInt32BE(width, 16);
@@ -29,7 +29,7 @@ const claiming = (width: number, height: number): string => {
   return file.toString('base64');
 };
 
-// Awaited before the first test is declared: the runner may end between two tests while a file still waits.
+// Awaited before the first test is declared, because the runner may end between two tests while a file still waits.
 const whole = await QRCode.toBuffer(ticket());
 
 const pictures: readonly (readonly [string, (text: string) => Promise<string>])[] = [
@@ -66,11 +66,11 @@ for (const [title, picture, error] of refused) {
   });
 }
 
-test('camera: gives a hard picture up in time, and reads the next one', async (t) => {
+test('camera: gives up a difficult picture after its time limit, and reads the next one', async (t) => {
   const noise = new PNG({ width: 3000, height: 3000 });
   randomFillSync(noise.data);
   const hard = PNG.sync.write(noise, { deflateLevel: 0, filterType: 0 }).toString('base64');
-  // Long enough for a new thread to start on a busy machine, far too short for the noise.
+  // Long enough for a new thread to start on a busy machine, too short for a picture full of noise.
   const hasty = createCamera(2_000);
   t.after(() => hasty.close());
   await assert.rejects(hasty.read(hard), { status: 400, message: 'no QR code was found in the picture in time' });

@@ -1,7 +1,7 @@
-/** The live stream and the journal behind it: what a page is told, and what it can read again. */
+/** The live stream of events, and the log of sent messages. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createJournal } from '#src/sandbox/control/journal.ts';
+import { createSentLog } from '#src/sandbox/control/sent-log.ts';
 import { FakeSandbox } from '#test/fakes/sandbox.ts';
 import { serve } from './serve.ts';
 
@@ -28,7 +28,7 @@ const readEvents = async (response: Response, count: number): Promise<readonly {
   return events;
 };
 
-test('stream: tells what happens in the world and what people send, in order', async (t) => {
+test('stream: sends the events of the world and an event for each sent message, in order', async (t) => {
   const { sandbox, origin, call } = await serve(t);
   const response = await fetch(`${origin}/events`);
   assert.equal(response.headers.get('content-type'), 'text/event-stream');
@@ -43,7 +43,7 @@ test('stream: tells what happens in the world and what people send, in order', a
   );
 });
 
-test('stream: ends when the interface closes, and a reader that left is forgotten', async (t) => {
+test('stream: ends when the interface closes, and drops a reader that disconnected', async (t) => {
   const { sandbox, origin, close } = await serve(t);
   const left = new AbortController();
   await fetch(`${origin}/events`, { signal: left.signal });
@@ -62,36 +62,36 @@ test('stream: HEAD does not open it', async (t) => {
   assert.equal((await call('HEAD', '/events')).status, 405);
 });
 
-test('journal: a sent message is remembered and follows its receipts, forwards only', async () => {
+test('sent log: a receipt raises the status of a sent message and never lowers it', async () => {
   const sandbox = new FakeSandbox();
-  const journal = createJournal(sandbox, { now: () => 42 });
-  const { id } = await journal.send(ana, account, { kind: 'text', text: 'hi', replyTo: 'A' });
-  assert.deepEqual(journal.sentBy(ana), [{ id, from: ana, to: account, at: 42, kind: 'text', text: 'hi', about: 'A', status: 'sent' }]);
+  const sentLog = createSentLog(sandbox, { now: () => 42 });
+  const { id } = await sentLog.send(ana, account, { kind: 'text', text: 'hi', replyTo: 'A' });
+  assert.deepEqual(sentLog.sentBy(ana), [{ id, from: ana, to: account, at: 42, kind: 'text', text: 'hi', about: 'A', status: 'sent' }]);
   for (const kind of ['read', 'delivered'] as const) sandbox.emit({ type: 'receipt', to: ana, id, kind, by: account });
-  assert.equal(journal.sentBy(ana)[0]?.status, 'read');
-  assert.deepEqual(journal.sentBy(account), []);
-  journal.close();
+  assert.equal(sentLog.sentBy(ana)[0]?.status, 'read');
+  assert.deepEqual(sentLog.sentBy(account), []);
+  sentLog.close();
 });
 
-test('journal: a receipt that came before the answer still counts', async () => {
+test('sent log: a receipt that arrives before the sending has returned counts, too', async () => {
   const sandbox = new FakeSandbox();
-  const journal = createJournal({
+  const sentLog = createSentLog({
     subscribe: (listener) => sandbox.subscribe(listener),
     async send() {
       sandbox.emit({ type: 'receipt', to: ana, id: 'X', kind: 'delivered', by: account });
       return { id: 'X' };
     },
   });
-  await journal.send(ana, account, { kind: 'delete', messageId: 'A' });
+  await sentLog.send(ana, account, { kind: 'delete', messageId: 'A' });
   assert.deepEqual(
-    journal.sentBy(ana).map(({ status, about }) => [status, about]),
+    sentLog.sentBy(ana).map(({ status, about }) => [status, about]),
     [['delivered', 'A']],
   );
 });
 
-test('journal: it forgets the oldest, so that a long run does not fill the memory', async () => {
-  const journal = createJournal(new FakeSandbox());
-  for (let n = 0; n < 5_010; n++) await journal.send(ana, account, { kind: 'text', text: String(n) });
-  const texts = journal.sentBy(ana).map(({ text }) => text);
+test('sent log: keeps a bounded number of messages, the newest ones', async () => {
+  const sentLog = createSentLog(new FakeSandbox());
+  for (let n = 0; n < 5_010; n++) await sentLog.send(ana, account, { kind: 'text', text: String(n) });
+  const texts = sentLog.sentBy(ana).map(({ text }) => text);
   assert.deepEqual([texts.length, texts[0], texts.at(-1)], [5_000, '10', '5009']);
 });

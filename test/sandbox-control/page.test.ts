@@ -1,4 +1,4 @@
-/** The page's files: served whole and under a strict policy, and written so that data can never become markup. */
+/** The page's files: served with a strict content security policy, and written so that data never becomes markup. */
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { after, test } from 'node:test';
@@ -34,7 +34,7 @@ test('page: every file that is referred to is served with its type', async () =>
   }
 });
 
-test('page: nothing is loaded from elsewhere, no markup is made of text, no style or script stands inside the document', async () => {
+test('page: nothing is loaded from other hosts, no text becomes markup, no style or script is inline', async () => {
   for (const name of files) {
     const source = await read(name);
     assert.doesNotMatch(source, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function/, name);
@@ -43,7 +43,7 @@ test('page: nothing is loaded from elsewhere, no markup is made of text, no styl
   }
 });
 
-test('page: it knows exactly the faults that the interface offers', async () => {
+test('page: offers exactly the faults of the interface', async () => {
   const { faultKinds } = (await import(new URL('fault-kinds.js', folder).href)) as {
     faultKinds: Record<string, { fields: Record<string, number> }>;
   };

@@ -1,4 +1,4 @@
-/** Every route with good input: what it answers, and what it asks of the world. */
+/** Every route with correct input: its answer, and its call to the world. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import QRCode from 'qrcode';
@@ -14,7 +14,7 @@ const { body: group } = (await call('POST', '/groups', { subject: 'Trip', creato
   body: { jid: string };
 };
 
-/** Title, method, path, body, and the call which that makes (undefined: none). */
+/** Title, method, path, body, and the expected call to the world (undefined: none). */
 const routes: readonly (readonly [string, string, string, unknown, readonly unknown[] | undefined])[] = [
   ['a QR text is scanned', 'POST', '/phones/scan', { qr, number: account, name: 'S' }, ['scan', { qr, number: account, name: 'S' }]],
   [
@@ -163,7 +163,7 @@ for (const [title, method, path, body, expected] of routes) {
 }
 
 const media = { data: 'AAEC', mimetype: 'image/png', caption: 'c', fileName: 'f.png', seconds: 3 };
-/** Bodies of a message and the content that they mean. */
+/** Bodies of a message, and the content that the world must get. */
 const contents: readonly (readonly [Readonly<Record<string, unknown>>, Readonly<Record<string, unknown>>])[] = [
   [{ text: 'hi' }, { kind: 'text', text: 'hi' }],
   [
@@ -228,7 +228,7 @@ const contents: readonly (readonly [Readonly<Record<string, unknown>>, Readonly<
 ];
 
 for (const [body, content] of contents) {
-  test(`control: a message ${JSON.stringify(body)} is sent as what it says`, async () => {
+  test(`control: a message ${JSON.stringify(body)} is sent with its content`, async () => {
     const answer = await call('POST', `/contacts/${ana}/messages`, { to: account, ...body });
     assert.equal(answer.status, 200, JSON.stringify(answer.body));
     assert.deepEqual(sandbox.calls.at(-1), ['send', ana, account, content, {}]);
@@ -236,12 +236,12 @@ for (const [body, content] of contents) {
   });
 }
 
-test('control: a message may go to a group and carry the other identifier', async () => {
+test('control: a message can go to a group, and can carry the LID of the sender', async () => {
   await call('POST', `/contacts/${ana}/messages`, { to: group.jid, text: 'hi', addressing: 'lid' });
   assert.deepEqual(sandbox.calls.at(-1), ['send', ana, group.jid, { kind: 'text', text: 'hi' }, { addressing: 'lid' }]);
 });
 
-test('control: people with linked devices are phones, the others contacts', async () => {
+test('control: people with linked devices are listed as phones, all others as contacts', async () => {
   await call('POST', '/phones/scan', { qr, number: account });
   const numbers = async (path: string) => ((await call('GET', path)).body as { number: string }[]).map(({ number }) => number);
   assert.ok((await numbers('/phones')).includes(account));
@@ -249,7 +249,7 @@ test('control: people with linked devices are phones, the others contacts', asyn
   assert.ok((await numbers('/contacts')).includes(bruno));
 });
 
-test('control: received messages are paged by the last id that the caller knows', async () => {
+test('control: received messages are paged by the id of the last known message', async () => {
   const message = {
     chat: 'c',
     from: account,

@@ -1,4 +1,4 @@
-/** A control interface on a free port, over a world in memory, and a bare client that may send what no polite one would. */
+/** A control interface on a free port with a world in memory, and a client that can send malformed requests. */
 import { createServer, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -8,23 +8,23 @@ import { FakeSandbox } from '#test/fakes/sandbox.ts';
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Parsed when it is JSON, the text otherwise. */
+  /** The parsed body when it is JSON, else the text. */
   readonly body: unknown;
 }
 
 export interface Served {
   readonly sandbox: FakeSandbox;
   readonly origin: string;
-  /** What the interface did not expect. */
+  /** Unexpected errors of the interface. */
   readonly surprises: readonly unknown[];
-  /** `body`: a string goes out as it is, anything else as JSON. */
+  /** `body`: a string is sent as it is, anything else as JSON. */
   call(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
   close(): Promise<void>;
 }
 
 const encode = (body: unknown) => (typeof body === 'string' ? body : JSON.stringify(body));
 
-/** A test, or the whole file: whatever can say when it is over. */
+/** A test or the runner of a file: something that runs a function at its end. */
 interface Scope {
   after(tidy: () => Promise<void>): void;
 }

@@ -1,4 +1,4 @@
-/** The control interface before the real world: what people do to each other there, without any client. */
+/** The control interface with the real world: simulated people among themselves, without a client. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ const first = await write(ana, bruno, { text: 'hello' });
 const poll = await write(ana, bruno, { type: 'poll', name: 'Where to?', options: ['Beach', 'Hills'] });
 const picture = 'data:image/png;base64,iVBORw0KGgo=';
 
-/** What Bruno and Ana write after that, and what arrives: the kind and the text. */
+/** What Bruno and Ana write next, and the kind and text that must arrive. */
 const exchanges: readonly (readonly [string, object, RegExp, string])[] = [
   [bruno, { text: 'hi yourself', replyTo: first }, /^extendedTextMessage$/, 'hi yourself'],
   [bruno, { type: 'reaction', messageId: first, emoji: '👍' }, /^reactionMessage$/, '👍'],
@@ -61,7 +61,7 @@ for (const [from, content, kind, text] of exchanges) {
   });
 }
 
-test('world: people are made by being written to, and named by their phone', async () => {
+test('world: writing to a number makes a person, and the phone can be renamed', async () => {
   await call('PUT', `/phones/${ana}`, { name: 'Ana' });
   const { body } = await call<PersonView[]>('GET', '/contacts');
   const named = new Map(body.map(({ number, name }) => [number, name]));
@@ -70,7 +70,7 @@ test('world: people are made by being written to, and named by their phone', asy
   assert.deepEqual((await call('GET', '/phones')).body, []);
 });
 
-test('world: a group is made, changed by its admin, and written to', async () => {
+test('world: a group is created, changed by its admin, and written to', async () => {
   const { body: group } = await call<GroupView>('POST', '/groups', { subject: 'Trip', creator: ana, participants: [bruno] });
   const change = (by: string, action: string, fields: object) => call<GroupView>('POST', `/groups/${group.jid}`, { by, action, ...fields });
   assert.deepEqual(
@@ -90,7 +90,7 @@ test('world: a group is made, changed by its admin, and written to', async () =>
   );
 });
 
-/** Sensible shapes that make no sense in this world. */
+/** Well-formed requests that fail in this world. */
 const refusals: readonly (readonly [string, string, object, number])[] = [
   ['a QR code that no client shows', '/phones/scan', { qr: '2@a,b,c,d' }, 404],
   ['a pairing code that no client shows', '/phones/code', { number: ana, code: 'ABCD1234' }, 404],
@@ -110,12 +110,12 @@ for (const [title, path, body, status] of refusals) {
   });
 }
 
-test('world: a fault without a connection waits, and can be taken back', async () => {
+test('world: a fault without a connection waits, and can be cleared', async () => {
   assert.deepEqual((await call('POST', '/faults', { kind: 'refuseUpgrade', code: 503 })).body, { hit: 0 });
   assert.deepEqual((await call('POST', '/faults', { kind: 'refuseUpgrade', times: 0 })).body, { hit: 1 });
 });
 
-test('world: the counters know of nothing that was not understood', async () => {
+test('world: the counters contain no unknown request', async () => {
   assert.deepEqual((await call<Stats>('GET', '/stats')).body.unknown, {});
   const { body } = await call<{ noiseRoot: string; mediaAuthority: string }>('GET', '/trust');
   assert.match(body.noiseRoot, /^[0-9a-f]{64}$/);

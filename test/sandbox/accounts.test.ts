@@ -1,4 +1,4 @@
-/** Several real clients: messages between them, devices of one account, what waits while one is away, who is online. */
+/** Several real clients: messages between them, several devices of one account, the queue of an offline client, presence. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { WAMessage } from '@whiskeysockets/baileys';
@@ -37,7 +37,7 @@ test('two clients: texts both ways, delivered and read', async () => {
   assert.equal(textOf(await heard(first, answer?.key.id)), 'hello Ana');
 });
 
-test('two clients: a text to the LID is answered there, and read there', async () => {
+test('two clients: a text to a LID is answered and read under the LID', async () => {
   const lidOf = (number: string): string => `${sandbox.sandbox.people().find((one) => one.number === number)?.lid}@lid`;
   const sent = await first.sock.sendMessage(lidOf(bia), { text: 'by lid' });
   const message = await heard(second, sent?.key.id);
@@ -87,7 +87,7 @@ test('two devices of one account: each sees what the other and the phone write',
   await eventually(() => sandbox.sandbox.people().find(({ number }) => number === ana)?.devices.length === 1, 'the unlinking');
 });
 
-test('offline: messages wait in order, over a restart of the platform, and come as a past', async () => {
+test('offline: messages wait in order, over a restart of the platform, and arrive as offline messages', async () => {
   await second.end();
   await eventually(() => sandbox.sandbox.people().find(({ number }) => number === bia)?.devices[0]?.connected === false, 'the end');
   const ids: string[] = [];
@@ -111,7 +111,7 @@ test('offline: messages wait in order, over a restart of the platform, and come 
   await opened(first);
 });
 
-test('presence: typing both ways, online for those who ask', async () => {
+test('presence: typing both ways, online state for subscribers', async () => {
   const states: string[] = [];
   const stop = sandbox.sandbox.subscribe((event) => {
     if (event.type === 'presence' && event.of === ana) states.push(`${event.state} ${event.chat}`);
@@ -131,7 +131,7 @@ test('presence: typing both ways, online for those who ask', async () => {
 
 test('questions about numbers: who has an account and who has not', async () => {
   const answers = await first.sock.onWhatsApp(friend, '99912345678');
-  // Baileys drops those without an account from its answer.
+  // Baileys drops numbers without an account from its result.
   assert.deepEqual(answers, [{ jid: jid(friend), exists: true }]);
 });
 
@@ -146,7 +146,7 @@ test('settings of the account: privacy, block list, about', async () => {
   assert.match(JSON.stringify(await first.sock.fetchStatus(jid(ana))), /busy/);
 });
 
-test('status posts: phones and clients of those it is meant for read it', async () => {
+test('status posts: phones and clients of the chosen receivers read them', async () => {
   const options = { statusJidList: [jid(bia), jid(friend)] };
   const sent = await first.sock.sendMessage('status@broadcast', { text: 'news' }, options);
   const got = await eventually(() => sandbox.sandbox.received(friend).find(({ id }) => id === sent?.key.id), 'the post');
@@ -169,7 +169,7 @@ test('a text that is sent again under its id: received once, confirmed again', a
 });
 
 test('pictures: of the account and of a group, seen by others', async () => {
-  // The smallest thing that passes as a picture: Baileys would need a picture library to make one.
+  // Any bytes pass as a picture. Baileys would need a picture library to make a real one.
   const set = async (target?: string): Promise<void> => {
     const attrs = { to: 's.whatsapp.net', type: 'set', xmlns: 'w:profile:picture', ...(target === undefined ? {} : { target }) };
     await first.sock.query({ tag: 'iq', attrs, content: [{ tag: 'picture', attrs: { type: 'image' }, content: Buffer.from('picture') }] });
@@ -184,7 +184,7 @@ test('pictures: of the account and of a group, seen by others', async () => {
   await assert.rejects(second.sock.profilePictureUrl(jid(ana)), /item-not-found/);
 });
 
-test('chat settings: kept by the platform, shared by its patches', async () => {
+test('chat settings: the platform stores them as patches and sends them to other devices', async () => {
   await first.sock.chatModify({ archive: true, lastMessages: [] }, jid(friend));
   await first.sock.chatModify({ mute: 8 * 3600 * 1000 }, jid(friend));
   const fresh = await pair(sandbox, { number: ana });
@@ -194,7 +194,7 @@ test('chat settings: kept by the platform, shared by its patches', async () => {
   await fresh.end();
 });
 
-test('the oracle: nothing undecryptable but what was asked again, nothing unknown', () => {
+test('counters: contacts could decrypt everything, there was no unknown request', () => {
   const { messages, unknown } = sandbox.sandbox.stats();
   assert.equal(messages.undecryptable, 0);
   assert.deepEqual(unknown, {});

@@ -1,4 +1,4 @@
-/** The real Baileys client for tests of the simulated platform: keys in memory, signatures really checked, nothing left behind. */
+/** The real Baileys client for tests of the simulated platform. Keys are in memory, and signatures are verified, which Baileys by itself does not do. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { Agent as HttpsAgent } from 'node:https';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,7 @@ import { startSandbox, type RunningSandbox } from '#src/sandbox/server.ts';
 import { silenceSignal } from '#src/sandbox/silence.ts';
 
 silenceSignal();
-// Baileys ignores what the library says about a signature; here a wrong one must fail.
+// Baileys ignores the library's verdict about a signature. Here a wrong signature must fail.
 Curve.verify = (publicKey, message, signature) => verify(publicKey.length === 33 ? publicKey.subarray(1) : publicKey, message, signature);
 
 const silent = pino({ level: 'silent' });
@@ -54,20 +54,20 @@ export function createAuth(): Auth {
 
 type Name = keyof BaileysEventMap;
 
-/** One WebSocket of Baileys, with everything it said so far. */
+/** One socket of Baileys with all its events so far. */
 export interface Client {
   readonly sock: WASocket;
   readonly auth: Auth;
-  /** The first event, past or coming, of which `pick` makes something. */
+  /** Waits for the first event, past or future, for which `pick` returns a value. Resolves with that value. */
   wait<N extends Name, R>(name: N, pick: (event: BaileysEventMap[N]) => R | undefined | false, ms?: number): Promise<R>;
-  /** Everything of one kind so far. */
+  /** All events with this name so far. */
   seen<N extends Name>(name: N): BaileysEventMap[N][];
   end(): Promise<void>;
 }
 
 const open = new Set<Client>();
 
-/** What a client needs to know of a sandbox, wherever it runs. */
+/** What a client needs to know of a sandbox, in this process or in another. */
 export interface Place {
   readonly port: number;
   readonly sandbox: Pick<Sandbox, 'trust'>;
@@ -82,7 +82,7 @@ export function connect(sandbox: Place, auth: Auth = createAuth(), config: Parti
     logger: silent,
     waWebSocketUrl: `ws://127.0.0.1:${sandbox.port}/ws/chat`,
     fetchAgent: agent as never,
-    // Own messages would swallow the first update of their status.
+    // With own events, Baileys merges the first status update into the own message and emits none.
     emitOwnEvents: false,
     ...config,
   });
@@ -118,7 +118,7 @@ export function connect(sandbox: Place, auth: Auth = createAuth(), config: Parti
     async end() {
       open.delete(client);
       agent.destroy();
-      // A new owner may use the same credentials at once; the old socket must not answer any more.
+      // Another socket may use the same credentials next. This one must be closed before.
       await sock.end(undefined);
     },
   };
@@ -152,7 +152,7 @@ export const opened = (client: Client): Promise<true> => client.wait('connection
 
 export const qrOf = (client: Client): Promise<string> => client.wait('connection.update', ({ qr }) => qr);
 
-/** Pairs by QR code and comes back with the open second connection. */
+/** Pairs by QR code. Returns the second connection, open. */
 export async function pair(
   sandbox: RunningSandbox,
   input: { readonly number: string; readonly name?: string; readonly history?: History },
@@ -168,7 +168,7 @@ export async function pair(
   return second;
 }
 
-/** Polls a condition that no event tells about. */
+/** Polls a condition for which there is no event. */
 export async function eventually<R>(look: () => R | undefined | false, what: string, ms = 8000): Promise<R> {
   const deadline = Date.now() + ms;
   for (;;) {
@@ -179,7 +179,7 @@ export async function eventually<R>(look: () => R | undefined | false, what: str
   }
 }
 
-/** The same for a look that takes a while. */
+/** The same for an asynchronous condition. */
 export async function eventuallyAsync(look: () => boolean | Promise<boolean>, what: string, ms = 8000): Promise<void> {
   const deadline = Date.now() + ms;
   while (!(await look())) {
@@ -217,7 +217,7 @@ export async function openSandbox(
     for (const client of open) await client.end();
     await running.stop();
     await rm(dataDir, { recursive: true, force: true });
-    // Baileys leaves a timer of 30 s behind every pairing.
+    // Every pairing of Baileys leaves a timer of 30 s running.
     setTimeout(() => process.exit(), 200).unref();
   };
   return { sandbox, cleanUp };

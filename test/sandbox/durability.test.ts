@@ -1,4 +1,4 @@
-/** The process killed in the middle of traffic, and started again: phones stay linked, contacts still decrypt. */
+/** The process is killed during traffic and started again: phones stay linked, and contacts can decrypt. */
 import assert from 'node:assert/strict';
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -34,7 +34,7 @@ async function end(signal: NodeJS.Signals): Promise<number | null> {
 
 const call = async <T>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<T> => {
   const sent = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
-  // A connection for each: a pooled one would still lead to the process that was killed.
+  // A new connection for each request, because a pooled one would lead to the process that was killed.
   const response = await request(`http://127.0.0.1:${port}${path}`, { method, reset: true, ...sent });
   const answer = (await response.body.json()) as T;
   assert.ok(response.statusCode < 300, `${method} ${path}: ${response.statusCode} ${JSON.stringify(answer)}`);
@@ -80,7 +80,7 @@ test('kill -9 between texts: what was acknowledged is there, and the next texts 
     const say = async (): Promise<void> => {
       for (let index = 0; index < 200; index += 1) await client.sock.sendMessage(`${friend}@s.whatsapp.net`, { text: `${round} ${index}` });
     };
-    // The kill ends it.
+    // Rejects when the process is killed.
     const burst = say().catch(() => undefined);
     const { id } = await call<{ id: string }>('POST', `/contacts/${friend}/messages`, { to: me, kind: 'text', text: `hear ${round}` });
     await eventuallyAsync(() => acked.length >= 5 * (round + 1), 'some acks');

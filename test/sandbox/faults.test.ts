@@ -1,4 +1,4 @@
-/** Every fault, and what a real client makes of it. */
+/** Every fault, with the reaction of a real client. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Fault } from '#src/sandbox/face.ts';
@@ -82,7 +82,7 @@ test('silence: the socket stays, and nothing is answered any more', async () => 
   const ping = { tag: 'iq', attrs: { to: 's.whatsapp.net', type: 'get', xmlns: 'w:p' }, content: [{ tag: 'ping', attrs: {} }] };
   assert.ok(await client.sock.query(ping));
   await sandbox.sandbox.fault({ kind: 'silence', number: me });
-  // Baileys rejects or answers nothing, by which of its two timers is first.
+  // Baileys rejects or returns nothing, depending on which of its two timers is first.
   const answer: unknown = await client.sock.query({ ...ping, attrs: { ...ping.attrs, id: 'silent' } }, 300).catch(() => undefined);
   assert.equal(answer, undefined);
   assert.equal(client.sock.ws.isOpen, true);
@@ -158,14 +158,14 @@ test('noAck and ackError: the next message is delivered without an ack, or refus
   await client.end();
 });
 
-test('duplicate: the next message to the account comes twice', async () => {
+test('duplicate: the next message to the account is delivered twice', async () => {
   const client = await online();
   const ids: string[] = [];
   client.sock.ws.on('CB:message', ({ attrs }: { attrs: Record<string, string> }) => ids.push(attrs['id'] ?? ''));
   await sandbox.sandbox.fault({ kind: 'duplicate', number: me });
   const { id } = await sandbox.sandbox.send(friend, me, { kind: 'text', text: 'twice' });
   await eventually(() => ids.length >= 2, `both copies of ${id}, seen ${ids.join()}`);
-  // The client may ask for the second copy once more: then there is a third.
+  // The client may ask for the second copy again; then there is a third one.
   assert.deepEqual(ids.slice(0, 2), [id, id]);
   await client.end();
 });

@@ -1,4 +1,4 @@
-/** Groups between clients and simulated people: made, changed, written to, left. */
+/** Groups of clients and simulated people: creating, changing, writing, leaving. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { WAMessageStubType, type WAMessage } from '@whiskeysockets/baileys';
@@ -26,7 +26,7 @@ after(() => cleanUp());
 const heard = (client: Client, id: string | null | undefined): Promise<WAMessage> =>
   client.wait('messages.upsert', ({ messages }) => messages.find(({ key, message }) => key.id === id && message));
 
-test('a client makes a group: members with a client are told all about it', async () => {
+test('a client creates a group: clients of the members are sent its metadata', async () => {
   const made = await first.sock.groupCreate('Friends', [jid(bia), jid(carl)]);
   group = made.id;
   assert.equal(made.participants.length, 3);
@@ -76,7 +76,7 @@ test('a contact writes to the group, by number and by LID', async () => {
   await eventually(() => sandbox.sandbox.received(dora).find((one) => one.id === sent?.key.id && one.text === 'answer'), 'the answer');
 });
 
-test('add and remove: newcomers get the group, the others the news; who is gone gets nothing more', async () => {
+test('add and remove: new members get the whole group, the others a notification; removed members get nothing more', async () => {
   assert.deepEqual(
     (await first.sock.groupParticipantsUpdate(group, [jid(dora)], 'add')).map(({ status }) => status),
     ['200'],
@@ -142,7 +142,7 @@ test('the control side changes a group as a member would', async () => {
   await first.wait('group-participants.update', ({ id, action }) => id === view.jid && action === 'remove');
 });
 
-test('leaving: the others see it, the group is gone for who left', async () => {
+test('leaving: the other members are notified, and the group is gone for the one who left', async () => {
   await second.sock.groupLeave(group);
   const left = await first.wait('messages.upsert', ({ messages }) =>
     messages.find((one) => one.messageStubType === WAMessageStubType.GROUP_PARTICIPANT_LEAVE),
@@ -151,7 +151,7 @@ test('leaving: the others see it, the group is gone for who left', async () => {
   assert.equal((await second.sock.groupFetchAllParticipating())[group], undefined);
 });
 
-test('the oracle: nothing undecryptable, nothing unknown', () => {
+test('counters: everything could be decrypted, there was no unknown request', () => {
   const { messages, unknown } = sandbox.sandbox.stats();
   assert.equal(messages.undecryptable, 0);
   assert.deepEqual(unknown, {});

@@ -1,4 +1,4 @@
-/** Clients that do not play by the rules: nothing that they send may end or fill the process. */
+/** Hostile clients: nothing that they send may crash the process or fill its memory. */
 import assert from 'node:assert/strict';
 import { connect as connectTcp } from 'node:net';
 import { after, before, test } from 'node:test';
@@ -24,7 +24,7 @@ const stillServes = async (): Promise<void> => {
   await client.sock.fetchBlocklist();
 };
 
-/** Resolves when the platform hangs up. */
+/** Resolves when the platform closes the connection. */
 const spoken = (...messages: Uint8Array[]): Promise<void> =>
   new Promise((resolve) => {
     const ws = new WebSocket(`ws://127.0.0.1:${sandbox.port}/ws/chat`);
@@ -56,7 +56,7 @@ for (const [title, messages] of openings) {
   });
 }
 
-test('frames: cut anywhere, or several in one message, they come out the same', () => {
+test('frames: the result is the same wherever the stream is cut', () => {
   const stream = Buffer.concat([
     Buffer.from([0x45, 0x44, 0, 1, 0, 0, 2, 9, 9]),
     intro,
@@ -74,7 +74,7 @@ test('frames: cut anywhere, or several in one message, they come out the same', 
   }
 });
 
-test('nodes: a deflated bomb does not inflate', () => {
+test('nodes: a zip bomb is refused', () => {
   const bomb = Buffer.concat([Buffer.from([2]), deflateSync(Buffer.alloc(100 * 1024 * 1024))]);
   assert.throws(() => decodeNode(bomb), /larger|too large|buffer/i);
 });
@@ -126,13 +126,13 @@ for (const [title, node] of authenticated) {
   });
 }
 
-test('logged in: what the platform does not know is counted', () => {
+test('logged in: unknown requests are counted', () => {
   const { unknown } = sandbox.sandbox.stats();
   assert.equal(unknown['whatever'], 1, JSON.stringify(unknown));
   assert.equal(unknown['w:nothing/get/'], 1);
 });
 
-test('plain sockets: silence, noise and a half TLS hello do no harm', async () => {
+test('plain sockets: silence, noise and half a TLS hello do no harm', async () => {
   for (const data of [Buffer.alloc(0), Buffer.from('\0\0\0\0\r\n\r\n'), Buffer.from([0x16, 3, 1, 0, 5, 1, 2])]) {
     const socket = connectTcp(sandbox.port, '127.0.0.1');
     socket.on('error', () => undefined);
@@ -146,7 +146,7 @@ test('plain sockets: silence, noise and a half TLS hello do no harm', async () =
   assert.equal(response.status, 200);
 });
 
-test('upgrades elsewhere are refused', async () => {
+test('upgrades of other paths are refused', async () => {
   const ws = new WebSocket(`ws://127.0.0.1:${sandbox.port}/other`);
   const error = await new Promise<Error>((resolve) => ws.on('error', resolve));
   assert.match(error.message, /404/);

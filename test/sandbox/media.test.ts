@@ -28,7 +28,7 @@ after(async () => {
   await cleanUp();
 });
 
-// Thumbnails and durations given, so that Baileys needs no picture or sound library.
+// Thumbnails and durations are given, so that Baileys needs no picture or sound library.
 const uploads: [string, AnyMessageContent, string][] = [
   ['image', { image: file, caption: 'look', jpegThumbnail: '' } as AnyMessageContent, 'imageMessage'],
   ['video', { video: file, jpegThumbnail: '' } as AnyMessageContent, 'videoMessage'],
@@ -71,7 +71,7 @@ test('media host: a wrong hash, a wrong auth and an unknown path are refused', a
   assert.equal(outside.status, 404);
 });
 
-test('media host: a part of a file on demand', async () => {
+test('media host: a range of a file can be downloaded', async () => {
   const message = client
     .seen('messages.upsert')
     .flatMap(({ messages }) => messages)
@@ -84,7 +84,7 @@ test('media host: a part of a file on demand', async () => {
   assert.equal((await response.arrayBuffer()).byteLength, 16);
 });
 
-test('a file that cannot be downloaded any more: the phone says where it is again', async () => {
+test('media retry: the phone tells the path of a file again', async () => {
   const message = client
     .seen('messages.upsert')
     .flatMap(({ messages }) => messages)
@@ -95,7 +95,7 @@ test('a file that cannot be downloaded any more: the phone says where it is agai
   assert.equal(updated.message?.imageMessage?.directPath, directPath);
 });
 
-test('the oracle: files were counted, nothing unknown was asked', () => {
+test('counters: uploads and downloads were counted, there was no unknown request', () => {
   const { media, unknown } = sandbox.sandbox.stats();
   assert.equal(media.uploads, uploads.length);
   assert.ok(media.downloads >= kinds.length);

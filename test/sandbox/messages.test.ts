@@ -33,7 +33,7 @@ async function hear(content: Content, options?: { readonly addressing: 'pn' | 'l
   return client.wait('messages.upsert', ({ messages }) => messages.find(({ key }) => key.id === id));
 }
 
-test('text to a contact: delivered with the name of who wrote it, and confirmed by the phone', async () => {
+test('text to a contact: carries the push name of its author, and is confirmed by the phone', async () => {
   const got = await say({ text: 'hello' });
   assert.equal(got.text, 'hello');
   assert.equal(got.from, me);
@@ -90,7 +90,7 @@ test('receipts of a contact: read and played reach the client', async () => {
   );
 });
 
-test('a contact that does not confirm by itself: delivery is told on demand', async () => {
+test('a contact without automatic receipts: the delivery receipt is sent on demand', async () => {
   await sandbox.sandbox.putPerson({ number: '5511988880009', autoDeliver: false });
   const sent = await client.sock.sendMessage('5511988880009@s.whatsapp.net', { text: 'are you there' });
   const id = sent?.key.id ?? '';
@@ -106,7 +106,7 @@ test('a contact that does not confirm by itself: delivery is told on demand', as
   await client.wait('messages.update', (updates) => updates.some(({ key }) => key.id === id));
 });
 
-test('receipts of a client: delivered by itself, read on demand', async () => {
+test('receipts of a client: it sends delivery receipts by itself, read receipts on demand', async () => {
   const kinds: string[] = [];
   const stop = sandbox.sandbox.subscribe((event) => {
     if (event.type === 'receipt' && event.to === friend) kinds.push(`${event.kind} ${event.by} ${event.id}`);
@@ -209,7 +209,7 @@ test('from a contact: reaction, reply, edit and deletion name the right message'
   await client.wait('messages.update', (all) => all.find(({ key, update }) => key.id === id && update.message === null));
 });
 
-test('polls: votes are really encrypted, both ways', async () => {
+test('polls: votes are encrypted and decrypted, both ways', async () => {
   const poll = await hear({ kind: 'poll', name: 'Lunch?', options: ['pizza', 'soup'] });
   const { encryptVote } = await import('#src/sandbox/polls.ts');
   const context = {
@@ -248,7 +248,7 @@ test('a client that lost its session: asks again and gets the message in a new o
   assert.ok(sandbox.sandbox.stats().messages.retryReceipts >= 1);
 });
 
-test('the oracle: everything was verified, decrypted, confirmed and known', async () => {
+test('counters: everything was verified, decrypted and confirmed, there was no unknown request', async () => {
   const stats = await eventually(() => {
     const now = sandbox.sandbox.stats();
     return now.messages.acknowledged === now.messages.toClients && now;

@@ -1,4 +1,4 @@
-/** Linking and unlinking real clients: QR code, pairing code, logins that fit and those that do not, the past of a phone. */
+/** Linking and unlinking real clients: QR code, pairing code, right and wrong logins, the history of a phone. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { initAuthCreds, WA_CERT_DETAILS } from '@whiskeysockets/baileys';
@@ -86,7 +86,7 @@ test('login: an unknown device and a foreign noise key get 401', async () => {
   assert.ok(sandbox.sandbox.stats().logins.failed >= 2);
 });
 
-test('login: the latest one wins, the older socket learns that it was replaced', async () => {
+test('login: the latest one wins, the older connection is told that it was replaced', async () => {
   const older = await pair(sandbox, { number: '5511999990025' });
   const newer = connect(sandbox, older.auth);
   assert.equal(await closeCode(older), 440);
@@ -113,12 +113,12 @@ test('logout: from the phone online and offline, and from the client', async () 
 
 test('certificate: signed by the sandbox root and by nobody else', async () => {
   const client = connect(sandbox);
-  // Set back before the hello is answered.
+  // Changed after the client began, before it checks the certificate.
   WA_CERT_DETAILS.PUBLIC_KEY = Buffer.alloc(32, 7);
   assert.equal(await closeCode(client), 400);
 });
 
-test('past: an invented one on request, with names; the phone’s own messages after the next pairing', async () => {
+test('history: an invented one on request, with names; the phone’s own messages after the next pairing', async () => {
   const client = await pair(sandbox, { number: '5511999990028', history: { chats: 2, messages: 3 } });
   const past = await client.wait('messaging-history.set', ({ messages, chats }) => messages.length > 0 && { messages, chats });
   assert.deepEqual([past.messages.length, past.chats.length], [6, 2]);
@@ -131,7 +131,7 @@ test('past: an invented one on request, with names; the phone’s own messages a
   assert.deepEqual(own.map(({ key }) => key.fromMe).toSorted(), [false, true]);
 });
 
-test('the oracle: signatures verified, nothing unknown', () => {
+test('counters: signatures were verified, there was no unknown request', () => {
   const { unknown, signatures, pairings } = sandbox.sandbox.stats();
   assert.deepEqual(unknown, {});
   assert.equal(signatures.rejected, 0);

@@ -1,4 +1,4 @@
-/** A simulated contact that cannot decrypt: it asks again, and the client sends anew. */
+/** Retries: a simulated contact that cannot decrypt a message asks for it again, and the client sends it again. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { proto } from '@whiskeysockets/baileys';
@@ -15,7 +15,7 @@ const written = new Map<string, proto.IMessage>();
 
 const getMessage = async ({ id }: { id?: string | null | undefined }): Promise<proto.IMessage | undefined> => written.get(id ?? '');
 
-/** The same credentials with the sessions of an earlier moment: what is written with them was written before. */
+/** The same credentials with earlier keys. What is written with them uses keys a second time. */
 function rewind(auth: Auth, values: Map<string, unknown>): Auth {
   const older = createAuth();
   Object.assign(older.creds, auth.creds);
@@ -39,7 +39,7 @@ before(async () => {
 });
 after(() => cleanUp());
 
-test('a ratchet that was used twice: the contact reports it and gets the message in the end', async () => {
+test('a ratchet that was used twice: the contact asks for the message again and reads it', async () => {
   const first = await say(friendJid, 'first');
   await eventually(() => textOf(first) === 'first', 'the first text');
   const { id } = await sandbox.sandbox.send(friend, me, { kind: 'text', text: 'answer' });
@@ -53,7 +53,7 @@ test('a ratchet that was used twice: the contact reports it and gets the message
   assert.ok(sandbox.sandbox.stats().messages.undecryptable >= 1);
 });
 
-test('a group key that was used twice: the member asks, and gets a new one', async () => {
+test('a group key that was used twice: the member asks again, and gets a new key', async () => {
   const group = await client.sock.groupCreate('Retry', [friendJid]);
   const first = await say(group.id, 'first');
   await eventually(() => textOf(first) === 'first', 'the first text');

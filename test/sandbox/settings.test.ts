@@ -1,4 +1,4 @@
-/** What phones share with their devices, calls, channels and a past of several chunks: the real client checks every code of authenticity. */
+/** Settings that phones share with their devices, calls, channels, and a history of several chunks. The real client checks every authentication code. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { type Client, closeCode, connect, createAuth, openSandbox, opened, pair, qrOf } from './client.ts';
@@ -11,7 +11,7 @@ const friend = '5511977770002';
 const friendJid = `${friend}@s.whatsapp.net`;
 const strict = { appStateMacVerification: { patch: true, snapshot: true } };
 
-test('settings: what a phone shared before is told at the first login, what it changes later at once', async () => {
+test('settings: earlier changes are sent at the first login, later ones at once', async () => {
   const world = sandbox.sandbox;
   await world.change(number, { kind: 'label', labelId: '1', name: 'VIP', color: 4 });
   await world.change(number, { kind: 'chatLabel', labelId: '1', chat: friend, on: true });
@@ -32,7 +32,7 @@ test('settings: what a phone shared before is told at the first login, what it c
   await client.end();
 });
 
-test('settings: phone and device change the same settings in turn, and a device that comes later sees the sum', async () => {
+test('settings: phone and device change the same settings in turn, and a later device sees the result', async () => {
   const owner = '5511977770003';
   const world = sandbox.sandbox;
   const label = (labelId: string, name: string) => world.change(owner, { kind: 'label', labelId, name, color: 1 });
@@ -63,7 +63,7 @@ test('settings: chats that are neither numbers nor groups are refused', async ()
   await assert.rejects(sandbox.sandbox.change(number, { kind: 'pin', chat: 'somebody', on: true }), /chat: a number or a group/);
 });
 
-test('calls: they ring, end, wait for a client that is away, and are remembered by the phone', async () => {
+test('calls: offers and ends reach the client, also after it was offline, and the phone logs them', async () => {
   const owner = '5511977770004';
   const client = await pair(sandbox, { number: owner });
   const { id } = await sandbox.sandbox.call(friend, owner, { step: 'offer', video: true });
@@ -82,7 +82,7 @@ test('calls: they ring, end, wait for a client that is away, and are remembered 
   await other.end();
 });
 
-test('channels: posts reach their followers, and only real channels have some', async () => {
+test('channels: posts reach the followers, and a jid that is not a channel is refused', async () => {
   const owner = '5511977770005';
   const client = await pair(sandbox, { number: owner });
   const channel = '120363000000000009@newsletter';
@@ -99,7 +99,7 @@ test('channels: posts reach their followers, and only real channels have some', 
   await client.end();
 });
 
-test('history: a long past comes in chunks, with calls and status posts', async () => {
+test('history: a long one comes in chunks, with calls and status posts', async () => {
   const history = { chats: 7, messages: 200, calls: 2, statuses: 1 };
   const client = await pair(sandbox, { number: '5511977770006', history });
   const sets = () => client.seen('messaging-history.set');

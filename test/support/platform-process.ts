@@ -1,6 +1,6 @@
 /** The simulated platform as an integrator has it: a process of its own, told what to do over its control interface. */
 import type { Fault, ReceivedMessage, Stats } from '#src/sandbox/face.ts';
-import type { SentMessage } from '#src/sandbox/control/journal.ts';
+import type { SentMessage } from '#src/sandbox/control/sent-log.ts';
 import { forkSandbox } from '#src/sandbox-process.ts';
 import { loadSettings } from '#config/load.ts';
 import { quietLog } from './database.ts';

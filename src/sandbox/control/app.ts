@@ -1,4 +1,4 @@
-/** The control interface of the simulated platform: JSON over HTTP, its OpenAPI page and the page to play on, as one request handler. */
+/** The control interface of the simulated platform as one request handler: JSON over HTTP, its OpenAPI page, and the interactive page. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
@@ -8,7 +8,7 @@ import { createCamera } from './camera.ts';
 import { handleErrors, sendError } from './errors.ts';
 import { createEventStream } from './events.ts';
 import { checkCaller } from './guard.ts';
-import { createJournal, type SentMemory } from './journal.ts';
+import { createSentLog, type SentStorage } from './sent-log.ts';
 import { page } from './page.ts';
 import { channels } from './routes/channels.ts';
 import { contacts } from './routes/contacts.ts';
@@ -20,17 +20,17 @@ import { world } from './routes/world.ts';
 import { bodyLimit } from './schemas.ts';
 
 export interface Control {
-  /** Answers every request of a plain HTTP server that is not an upgrade. */
+  /** Handles every request of a plain HTTP server, except upgrades. */
   readonly handler: (request: IncomingMessage, response: ServerResponse) => void;
-  /** Ends the live streams and the subscription to the world; the server stays its owner's. */
+  /** Ends the live streams and the subscription to the world. Does not close the HTTP server, which belongs to the caller. */
   close(): Promise<void>;
 }
 
-/** `onSurprise` hears of every failure that nobody expected; the caller of the interface only sees a 500. */
 export interface ControlOptions {
+  /** Called with every unexpected error. The client only sees a 500. */
   readonly onSurprise?: (error: unknown) => void;
-  /** What people sent, beyond a restart. */
-  readonly memory?: SentMemory;
+  /** Storage of what people sent. Without it a restart forgets that. */
+  readonly memory?: SentStorage;
 }
 
 const openapi = {
@@ -47,11 +47,11 @@ const openapi = {
   ],
 };
 
-/** The documentation's own scripts and pictures only; its widgets set style attributes. */
+/** Content security policy of the documentation: its own scripts and pictures only. Its widgets need inline styles. */
 const docsPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/** Bodies are JSON and nothing else; an empty one is `{}`, whether it calls itself JSON or nothing at all. */
+/** Accepts JSON bodies only. An empty body counts as `{}`, with or without a content type. */
 const acceptJsonOnly = (app: FastifyInstance): void => {
   const parseJson = app.getDefaultJsonParser('error', 'error');
   app.removeContentTypeParser('text/plain');
@@ -71,11 +71,11 @@ export const buildControl = async (sandbox: Sandbox, { onSurprise = () => undefi
     ajv: { customOptions: { discriminator: true, verbose: true } },
     frameworkErrors: (error, _request, reply) => void sendError(reply, error as FastifyError, onSurprise),
   });
-  // Answers come typed from the face; a serialiser made of the schemas would only be able to drop something.
+  // The face returns typed answers. A serialiser made from the schemas could only drop fields.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   const camera = createCamera();
-  const journal = createJournal(sandbox, memory === undefined ? {} : { memory });
-  const events = createEventStream(journal);
+  const sentLog = createSentLog(sandbox, memory === undefined ? {} : { memory });
+  const events = createEventStream(sentLog);
   app.addHook('onRequest', checkCaller);
   handleErrors(app, onSurprise);
   acceptJsonOnly(app);
@@ -90,7 +90,7 @@ export const buildControl = async (sandbox: Sandbox, { onSurprise = () => undefi
   app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
   await app.register(phones, { sandbox, camera });
   await app.register(settings, { sandbox });
-  await app.register(messages, { sandbox, journal });
+  await app.register(messages, { sandbox, sentLog });
   await app.register(contacts, { sandbox });
   await app.register(channels, { sandbox });
   await app.register(groups, { sandbox });
@@ -102,7 +102,7 @@ export const buildControl = async (sandbox: Sandbox, { onSurprise = () => undefi
     handler: (request, response) => app.routing(request, response),
     async close() {
       events.close();
-      journal.close();
+      sentLog.close();
       await app.close();
       await camera.close();
     },

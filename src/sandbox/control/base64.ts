@@ -1,9 +1,9 @@
-/** Pictures and media arrive as base64, bare or in a data URL; this is the one place that takes them apart. */
+/** Parses base64 input, bare or in a data URL. */
 import { SandboxError } from '../face.ts';
 
 const dataUrl = /^data:([^;,]*)((?:;[^;,]*)*),/;
 
-/** `data` is bare base64 without white space; `mimetype` is what a data URL said, '' otherwise. Throws a 400 for anything else. */
+/** Returns the base64 without white space, and the media type of a data URL (else ''). Throws a 400 for any other input. */
 export const parseBase64 = (input: string, field: string): { readonly mimetype: string; readonly data: string } => {
   const head = dataUrl.exec(input.slice(0, 256));
   if (input.startsWith('data:') && !head?.[2]?.endsWith(';base64')) throw new SandboxError(400, `${field} must be a base64 data URL`);

@@ -1,9 +1,9 @@
-/** What the camera's thread does: takes the file of a PNG picture apart and looks for a QR code. Its size was checked before. */
+/** The camera's thread: decodes a PNG picture, whose size was checked before, and looks for a QR code in it. */
 import jsqr from 'jsqr';
 import { PNG } from 'pngjs';
 
-/** A failure crosses the thread as a value: an error would lose its class there. */
-export type Sight = { readonly text: string } | { readonly problem: string };
+/** A failure is a value, because an error loses its class between threads. */
+export type CameraResult = { readonly text: string } | { readonly problem: string };
 
 const decode = (file: Uint8Array): PNG | undefined => {
   try {
@@ -13,7 +13,7 @@ const decode = (file: Uint8Array): PNG | undefined => {
   }
 };
 
-const look = (file: Uint8Array): Sight => {
+const look = (file: Uint8Array): CameraResult => {
   const png = decode(file);
   if (png === undefined) return { problem: 'qrcode is a damaged PNG picture' };
   const found = jsqr.default(new Uint8ClampedArray(png.data.buffer, png.data.byteOffset, png.data.byteLength), png.width, png.height);

@@ -1,25 +1,25 @@
-/** The simulated phone's camera: finds the text in the picture of a QR code, in a thread, so that a hard picture holds nobody up. */
+/** The simulated phone's camera: reads the QR code in a picture. It works in a thread, so that a difficult picture does not block the process. */
 import { Piscina } from 'piscina';
 import { SandboxError } from '../face.ts';
 import { parseBase64 } from './base64.ts';
-import type { Sight } from './camera-worker.ts';
+import type { CameraResult } from './camera-worker.ts';
 
 export interface Camera {
-  /** Text inside the QR code of a PNG picture (data URL or bare base64). Rejects with a 400 that says what is wrong with the picture. */
+  /** Returns the text inside the QR code of a PNG picture (data URL or base64). Rejects with a 400 that says what is wrong with the picture. */
   read(picture: string): Promise<string>;
-  /** Ends the thread; what is under way is given up. */
+  /** Ends the thread. Pictures that are being read are given up. */
   close(): Promise<void>;
 }
 
-/** The screenshot of a large screen still fits; a picture takes 8 bytes a pixel while it is read. */
+/** Largest picture: a screenshot of a large screen fits. A picture takes 8 bytes a pixel while it is read. */
 const maxPixels = 10_000_000;
-/** Pictures full of noise take longest: seconds, where ordinary ones take milliseconds. */
+/** Longest time for a picture. Ordinary ones take milliseconds, pictures full of noise take seconds. */
 const patienceMs = 5_000;
 const idleMs = 30_000;
 const maxWaiting = 16;
 const signature = Buffer.from('89504e470d0a1a0a', 'hex');
 
-/** Checked before decoding: a small file can claim a picture of gigabytes. */
+/** Checks the size in the header before decoding, because a small file can claim a picture of gigabytes. */
 const checkPng = (file: Buffer): void => {
   if (file.length < 24 || !file.subarray(0, 8).equals(signature)) throw new SandboxError(400, 'qrcode must be a PNG picture');
   const pixels = file.readUInt32BE(16) * file.readUInt32BE(20);
@@ -29,7 +29,7 @@ const checkPng = (file: Buffer): void => {
 };
 
 export const createCamera = (patience = patienceMs): Camera => {
-  const pool: Piscina<Uint8Array, Sight> = new Piscina({
+  const pool: Piscina<Uint8Array, CameraResult> = new Piscina({
     filename: new URL('./camera-worker.ts', import.meta.url).href,
     minThreads: 0,
     maxThreads: 1,
@@ -38,7 +38,7 @@ export const createCamera = (patience = patienceMs): Camera => {
     env: {},
   });
 
-  const look = async (file: Buffer): Promise<Sight> => {
+  const look = async (file: Buffer): Promise<CameraResult> => {
     if (pool.queueSize >= maxWaiting) throw new SandboxError(503, 'the camera is busy');
     const signal = AbortSignal.timeout(patience);
     try {
@@ -53,9 +53,9 @@ export const createCamera = (patience = patienceMs): Camera => {
     async read(picture) {
       const file = Buffer.from(parseBase64(picture, 'qrcode').data, 'base64');
       checkPng(file);
-      const sight = await look(file);
-      if ('problem' in sight) throw new SandboxError(400, sight.problem);
-      return sight.text;
+      const result = await look(file);
+      if ('problem' in result) throw new SandboxError(400, result.problem);
+      return result.text;
     },
     close: () => pool.destroy(),
   };

@@ -1,4 +1,4 @@
-/** What a person can send, as bodies of one route: a schema for each kind of content, told apart by `type`. */
+/** The body of the route by which a person sends: one schema for each kind of content, chosen by `type`. */
 import { type TProperties, Type } from 'typebox';
 import type { Content } from '../face.ts';
 import { parseBase64 } from './base64.ts';
@@ -66,7 +66,7 @@ const branches = (more: TProperties) =>
     Type.Object({ type: Type.Literal(type), ...more, ...fields }, { additionalProperties: false, title: type }),
   );
 
-/** The same without a receiver, for channels. */
+/** The body of a channel's post: the same contents, with followers instead of a receiver. */
 export const Post = Type.Unsafe<PostBody>({
   type: 'object',
   required: ['type'],
@@ -74,7 +74,7 @@ export const Post = Type.Unsafe<PostBody>({
   oneOf: branches({ followers: Participants }),
 });
 
-/** `oneOf` with a discriminator, so that an error speaks of the chosen type only; fields of other types are dropped. */
+/** `oneOf` with a discriminator: an error is about the chosen type only, and fields of other types are dropped. */
 export const Message = Type.Unsafe<MessageBody>({
   type: 'object',
   required: ['type'],
@@ -82,14 +82,14 @@ export const Message = Type.Unsafe<MessageBody>({
   oneOf: branches(addressed),
 });
 
-/** Fields that say where the content goes. */
+/** Fields of a body that are not content. */
 const outside = new Set(['to', 'addressing', 'followers']);
 
-/** The body's content in the words of the face. */
+/** The content of a body, as the face takes it. */
 export const contentOf = (body: MessageBody | PostBody): Content => {
   const { type: kind, ...rest } = body;
   const fields = Object.fromEntries(Object.entries(rest).filter(([name]) => !outside.has(name)));
-  // The schema has just checked that the fields are those of the kind; the compiler loses that link when a union is taken apart.
+  // The schema has checked that the fields belong to the kind. The compiler cannot see that after the union was taken apart.
   const content = { kind, ...fields } as Content;
   if (!('data' in content)) return content;
   const { data, mimetype } = parseBase64(content.data, 'data');

@@ -1,4 +1,4 @@
-/** Every failure of the control interface becomes `{ "error": string }` here. */
+/** Turns every error of the control interface into `{ "error": string }`. */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifySchemaValidationError, RouteOptions } from 'fastify';
 import { SandboxError } from '../face.ts';
 
@@ -9,7 +9,7 @@ interface Branch {
   readonly title?: string;
 }
 
-/** One sentence on the first thing that is wrong, with the field's own description where the keyword alone says little. */
+/** Makes one sentence of the first validation error. Uses the field's description when there is one. */
 export const sentence = (findings: readonly FastifySchemaValidationError[], part: string): Error => {
   const finding = findings[0] as Finding | undefined;
   const field = finding?.instancePath.slice(1).replaceAll('/', '.') || part;
@@ -23,7 +23,7 @@ export const sentence = (findings: readonly FastifySchemaValidationError[], part
   return new Error(`${field} ${expectation ?? 'is not valid'}`);
 };
 
-/** Texts for the failures of the framework whose own ones speak of its insides. */
+/** Texts for errors of the framework whose own texts mention its internals. */
 const frameworkTexts: Readonly<Record<string, string>> = {
   FST_ERR_CTP_INVALID_JSON_BODY: 'the body is not valid JSON',
   FST_ERR_CTP_BODY_TOO_LARGE: 'the body is too large',
@@ -38,7 +38,7 @@ const answerOf = (error: FastifyError | SandboxError): { readonly status: number
   return { status, text: frameworkTexts[error.code] ?? (status < 500 ? error.message : 'internal error') };
 };
 
-/** Methods of the routes whose path this is; the framework itself answers 404 where only the method is wrong. */
+/** The methods of the routes with this path. The framework itself would answer 404 when only the method is wrong. */
 const methodsFor = (routes: readonly RouteOptions[], path: string): readonly string[] => [
   ...new Set(
     routes
@@ -71,7 +71,7 @@ export const handleErrors = (app: FastifyInstance, onSurprise: (error: unknown) 
   });
 };
 
-/** Answers with the error's status and text; `onSurprise` hears of what nobody expected. */
+/** Answers with the error's status and text. Calls `onSurprise` for unexpected errors. */
 export const sendError = (reply: FastifyReply, error: FastifyError | SandboxError, onSurprise: (error: unknown) => void): FastifyReply => {
   const { status, text } = answerOf(error);
   if (status >= 500) onSurprise(error);

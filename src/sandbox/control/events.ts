@@ -1,18 +1,18 @@
-/** The live stream for the page: every event of the world as server-sent events, each serialised once. */
+/** The live stream of the page: all events as server-sent events. Each event is serialised once for all readers. */
 import type { ServerResponse } from 'node:http';
-import type { Journal } from './journal.ts';
+import type { SentLog } from './sent-log.ts';
 
-/** A reader this many bytes behind is cut; its page connects again and reads the state anew. */
+/** Bytes that may be buffered for a slow reader. A reader with more is cut; its page connects again and reloads the state. */
 const maxBehind = 1024 * 1024;
 const heartbeatMs = 15_000;
 
 export interface EventStream {
-  /** Takes the response over, until either side ends. */
+  /** Streams events to this response until either side ends it. */
   join(response: ServerResponse): void;
   close(): void;
 }
 
-export const createEventStream = (journal: Journal): EventStream => {
+export const createEventStream = (sentLog: SentLog): EventStream => {
   const readers = new Set<ServerResponse>();
 
   const write = (text: string) => {
@@ -21,7 +21,7 @@ export const createEventStream = (journal: Journal): EventStream => {
       else reader.write(text);
     }
   };
-  const unsubscribe = journal.subscribe((event) => {
+  const unsubscribe = sentLog.subscribe((event) => {
     if (readers.size > 0) write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
   });
   const heartbeat = setInterval(write, heartbeatMs, ': still here\n\n').unref();

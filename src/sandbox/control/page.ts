@@ -1,4 +1,4 @@
-/** Serves the page's files from the disk, and nothing else from it: the list is read once, so no path can climb out of the folder. */
+/** Serves the page's files. The list of files is read once at the start, so that no request can reach other files on the disk. */
 import { readdir, readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import type { FastifyPluginAsync } from 'fastify';
@@ -24,7 +24,7 @@ export const page: FastifyPluginAsync = async (app) => {
   for (const name of await readdir(folder)) {
     const type = types[extname(name)];
     if (type === undefined) continue;
-    // Read anew for every request: the files are small, and whoever works on the page sees a change at once.
+    // The file is read for every request. The files are small, and a change is seen at once while the page is developed.
     app.get(name === 'index.html' ? '/' : `/page/${name}`, { schema: { hide: true } }, async (_request, reply) =>
       reply
         .headers(security)

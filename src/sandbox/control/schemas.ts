@@ -1,10 +1,10 @@
-/** Shapes that several routes of the control interface share; the views are the ones of the face, described for the OpenAPI page. */
+/** Schemas that several routes of the control interface share. The views have the types of the face. */
 import { type TSchema, Type } from 'typebox';
 import type { GroupView, PersonView } from '../face.ts';
 
 const MIB = 1024 * 1024;
 
-/** Largest body of a route that takes pictures or media, in bytes; the others keep `bodyLimit`. */
+/** Largest body of routes that take pictures or media, in bytes. All other routes have `bodyLimit`. */
 export const mediaBodyLimit = 16 * MIB;
 export const bodyLimit = MIB;
 
@@ -33,13 +33,13 @@ export const addressing = (description: string) => Type.Enum(['pn', 'lid'], { de
 
 export const NumberParams = Type.Object({ number: Digits });
 
-/** The answer of a route that has nothing to tell. */
+/** The answer of a route without a result. */
 export const Done = Type.Object({ ok: Type.Literal(true) });
 export const done = { ok: true } as const;
 
 const ErrorBody = Type.Object({ error: Type.String() });
 
-/** A route's answers: its own, and the one shape of every error. */
+/** The schemas of a route's answers: its own, and that of all errors. */
 export const answers = <T extends TSchema>(success: T) => ({ 200: success, '4xx': ErrorBody, '5xx': ErrorBody });
 
 const Device = Type.Object({

@@ -1,4 +1,4 @@
-/** Everything about the account itself: going live, settings, privacy, media host, unlinking. */
+/** Requests about the account itself: going live, settings, privacy, media host, unlinking. */
 import { jidOf } from '../address.ts';
 import { SandboxError } from '../face.ts';
 import { afterAnswer, goLive, unlink } from '../device-life.ts';
@@ -8,7 +8,7 @@ import type { DeviceQueries } from './query.ts';
 const items = (tag: string, values: Readonly<Record<string, string>>): BinaryNode[] =>
   Object.entries(values).map(([name, value]) => node(tag, { name, value }));
 
-/** Answers to queries of the account's standing, by query id: nothing is restricted here. */
+/** Answers to queries about restrictions of the account, by query id. There are no restrictions here. */
 const standing: Readonly<Record<string, unknown>> = {
   '23983697327930364': { xwa2_fetch_account_reachout_timelock: { is_active: false } },
   '24503548349331633': { xwa2_message_capping_info: { total_quota: 1000, used_quota: 0 } },

@@ -1,4 +1,4 @@
-/** Groups as clients make, read and change them. */
+/** Requests of clients about groups: make, read, change, join and leave them. */
 import { isGroupJid } from '../address.ts';
 import { SandboxError } from '../face.ts';
 import { rankOf, type Group } from '../groups.ts';
@@ -6,7 +6,7 @@ import { child, children, firstChild, node, text, type BinaryNode } from '../nod
 import type { Person } from '../people.ts';
 import type { Answer, DeviceQueries, DeviceQuery } from './query.ts';
 
-/** The group that a question is sent to, and the member who asks. */
+/** The group that a request is sent to, and the member who sent it. */
 interface Asked {
   readonly group: Group;
   readonly me: Person;
@@ -27,7 +27,7 @@ function asAdmin(query: DeviceQuery): Asked {
   return found;
 }
 
-/** Subject and description: everybody's business unless the group is locked. */
+/** For subject and description: everybody may change them unless the group is locked. */
 const asEditor = (query: DeviceQuery): Asked => (asked(query).group.locked ? asAdmin(query) : asked(query));
 
 function peopleIn({ parts }: DeviceQuery, parent: BinaryNode | undefined): { readonly jid: string; readonly person: Person | undefined }[] {
@@ -36,7 +36,7 @@ function peopleIn({ parts }: DeviceQuery, parent: BinaryNode | undefined): { rea
     .map(({ attrs }) => ({ jid: attrs['jid'] ?? '', person: parts.people.resolve(attrs['jid'])?.person }));
 }
 
-/** Echo of a change of participants: those that it did not apply to carry an error. */
+/** The answer to a change of participants. Those whom the change did not apply to carry an error. */
 function echo(query: DeviceQuery, tag: string, apply: (people: Person[]) => Person[], error: string): Answer {
   const wanted = peopleIn(query, query.request);
   const done = new Set(apply(wanted.flatMap(({ person }) => person ?? [])));
@@ -51,7 +51,7 @@ function echo(query: DeviceQuery, tag: string, apply: (people: Person[]) => Pers
 
 type Flag = (group: Group) => void;
 
-/** Settings that are one word; the word is also what members are told. */
+/** Settings whose request is a single tag. The same tag notifies the members. */
 const flags: Readonly<Record<string, Flag>> = {
   announcement: (group) => (group.announce = true),
   not_announcement: (group) => (group.announce = false),
@@ -164,7 +164,7 @@ export const groupQueries: DeviceQueries = {
     query.parts.groups.announceChange(group, me, node('membership_approval_mode', {}, [node('group_join', { state })]));
     return undefined;
   },
-  // Joining needs nobody's consent here, so nobody waits.
+  // Joining needs no approval here, so there are never requests for it.
   'w:g2/get/membership_approval_requests': (query) => [asAdmin(query) && node('membership_approval_requests')],
   'w:g2/set/membership_requests_action': (query) => [
     asAdmin(query) && node('membership_requests_action', {}, [node(firstChild(query.request ?? node('none'))?.tag ?? 'approve')]),

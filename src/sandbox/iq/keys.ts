@@ -1,4 +1,4 @@
-/** Pre-keys: how many are left, new ones, and bundles to start sessions with. */
+/** Requests about pre-keys: their count, uploads, and the bundles from which sessions start. */
 import { deviceKey } from '../address.ts';
 import { SandboxError } from '../face.ts';
 import { child, childBytes, childNumber, children, node, unixSeconds } from '../nodes.ts';
@@ -6,10 +6,10 @@ import { verify, withType } from '../signatures.ts';
 import { bundleNodes, readPreKeys, readSignedPreKey } from '../signal/identity.ts';
 import type { DeviceQueries, DeviceQuery } from './query.ts';
 
-/** Devices in one request. */
+/** Devices in one request at most. */
 const maxBundles = 5000;
 
-/** Takes over a signed pre-key when its signature is the device's. */
+/** Stores a signed pre-key. Throws when the signature is not the device's. */
 function acceptSignedPreKey({ parts, device }: DeviceQuery, skey: ReturnType<typeof readSignedPreKey>): void {
   if (!skey) throw new SandboxError(406, 'not-acceptable');
   const known = device.signedPreKey.id === skey.id && Buffer.from(device.signedPreKey.value).equals(skey.value);

@@ -1,4 +1,4 @@
-/** Pairing by code, the client's two requests. */
+/** The client's two requests of pairing by code. */
 import { parseUser } from '../address.ts';
 import { SandboxError } from '../face.ts';
 import { childBytes, node } from '../nodes.ts';

@@ -1,4 +1,4 @@
-/** Profile pictures of people and groups: kept as plain files on the media host. */
+/** Requests about profile pictures of people and groups. The pictures are unencrypted files on the media host. */
 import { isGroupJid, jidOf } from '../address.ts';
 import { SandboxError } from '../face.ts';
 import { rankOf } from '../groups.ts';
@@ -8,14 +8,14 @@ import type { Answer, DeviceQueries, DeviceQuery } from './query.ts';
 
 const maxPicture = 1024 * 1024;
 
-/** Whose picture is asked for: the target's, or the account's own. */
+/** The picture of the target; without a target the account's own. */
 function pictureOf({ parts, device, stanza }: DeviceQuery): Picture | undefined {
   const target = stanza.attrs['target'];
   if (target === undefined) return parts.people.ensure(device.number).picture;
   return isGroupJid(target) ? parts.groups.find(target)?.picture : parts.people.resolve(target)?.person.picture;
 }
 
-/** An empty request takes the picture away. */
+/** Sets a picture. An empty request removes it. */
 function change(query: DeviceQuery): Answer {
   const { parts, device, stanza, request } = query;
   const target = stanza.attrs['target'];

@@ -1,4 +1,4 @@
-/** Shape of a question and of those who answer it. */
+/** Types of a request (`iq`) and of its handlers. */
 import type { BinaryNode } from '../nodes.ts';
 import type { Parts } from '../parts.ts';
 import type { Device } from '../people.ts';
@@ -8,7 +8,7 @@ export interface Query {
   readonly parts: Parts;
   readonly connection: Connection;
   readonly stanza: BinaryNode;
-  /** The only child, which says what is asked. */
+  /** The only child of the stanza, which says what is asked. */
   readonly request: BinaryNode | undefined;
 }
 
@@ -16,7 +16,7 @@ export interface DeviceQuery extends Query {
   readonly device: Device;
 }
 
-/** Children of the result; a `SandboxError` that is thrown becomes an error with its status as code. */
+/** The children of the result. A handler that throws a `SandboxError` answers with an error, whose code is the status. */
 export type Answer = readonly BinaryNode[] | undefined;
 
 export type OpenQueries = Readonly<Record<string, (query: Query) => Answer>>;

@@ -1,4 +1,4 @@
-/** What clients ask, `xmlns/type/child` → who answers. Anything else gets an empty result, is logged and counted. */
+/** Dispatches requests of clients by `xmlns/type/child`. An unknown request gets an empty result, and is logged and counted. */
 import { SandboxError } from '../face.ts';
 import { firstChild, node, type BinaryNode } from '../nodes.ts';
 import type { Parts } from '../parts.ts';
@@ -12,10 +12,10 @@ import type { Answer, DeviceQueries, OpenQueries } from './query.ts';
 import { pictureQueries } from './pictures.ts';
 import { usyncQueries } from './usync.ts';
 
-/** Need a login. */
+/** Requests that need a login. */
 const deviceQueries: DeviceQueries = { ...keyQueries, ...usyncQueries, ...accountQueries, ...pictureQueries, ...groupQueries };
 
-/** Answered before the login as well. */
+/** Requests that are answered before the login, too. */
 const openQueries: OpenQueries = { ...pairingQueries, 'w:p/get/ping': () => undefined, 'w:p/get/': () => undefined };
 
 export function answerQuery(parts: Parts, connection: Connection, device: Device | undefined, stanza: BinaryNode): void {

@@ -1,10 +1,10 @@
-/** Who is behind a number: identifiers, devices, whether there is an account at all. */
+/** Requests about people (usync): identifiers, devices, and whether a number has an account. */
 import { isMissingNumber, isNumber, lidJid, parseUser, pnJid } from '../address.ts';
 import { child, children, node, text, unixSeconds, type BinaryNode } from '../nodes.ts';
 import type { Device, Person } from '../people.ts';
 import type { DeviceQueries, DeviceQuery } from './query.ts';
 
-/** Users in one request. */
+/** Users in one request at most. */
 const maxUsers = 5000;
 
 interface Subject {
@@ -15,7 +15,7 @@ interface Subject {
 
 type Protocol = (query: DeviceQuery, subject: Subject) => BinaryNode | undefined;
 
-/** An answer for every protocol that a request may name; others stay without. */
+/** The answer for each protocol that a request may name. An unknown protocol gets no answer. */
 const protocols: Readonly<Record<string, Protocol>> = {
   contact: (_query, { person, jid }) => node('contact', { type: person || isReachable(jid) ? 'in' : 'out' }),
   lid: (_query, { person, byLid }) => (person && !byLid ? node('lid', { val: lidJid(person.lid) }) : undefined),
@@ -25,7 +25,7 @@ const protocols: Readonly<Record<string, Protocol>> = {
     return deviceList(parts.people.devices(person.number));
   },
   status: (_query, { person }) => node('status', { t: unixSeconds(Date.now()) }, Buffer.from(person?.about ?? '')),
-  // Known, and nobody here has any.
+  // Known protocols that nobody here has data for.
   business: () => undefined,
   picture: () => undefined,
   username: () => undefined,
@@ -67,7 +67,7 @@ export const usyncQueries: DeviceQueries = {
   },
 };
 
-/** By jid, or by a `+number` inside `<contact>`. Only questions about more than the number make a person of it. */
+/** The person in question, by jid or by a `+number` in `<contact>`. A number that is new makes a person only when more than `contact` is asked. */
 function subjectOf({ parts }: DeviceQuery, user: BinaryNode, needsPerson: boolean): Subject | undefined {
   const number = text(child(user, 'contact'))?.replace(/\D/g, '');
   const jid = user.attrs['jid'] ?? (number ? pnJid(number) : undefined);

@@ -1,4 +1,4 @@
-/** Receipts that clients send: they end the waiting of a stanza, go on to whoever wrote the message, or ask for it again. */
+/** Receipts that clients send. A receipt deletes the stored stanza, is forwarded to the author of the message, or asks for the message again. */
 import { isRoomJid, type Addressing } from '../address.ts';
 import { child, children, firstChild, node, unixSeconds, type BinaryNode } from '../nodes.ts';
 import type { Parts } from '../parts.ts';
@@ -9,7 +9,7 @@ import { keyOfDevice } from './inbox.ts';
 import { resendMedia } from './media-retry.ts';
 import type { ReceiptKind } from './receipts.ts';
 
-/** Types that others see; the rest is between a device and the platform. */
+/** The types that are forwarded to the author. The platform keeps the other types to itself. */
 const passedOn: Readonly<Record<string, ReceiptKind>> = { '': 'delivered', inactive: 'delivered', read: 'read', played: 'played' };
 
 const maxIds = 1000;
@@ -25,7 +25,7 @@ export async function acceptReceipt(parts: Parts, connection: Connection, device
   connection.send(node('ack', { class: 'receipt', id, from: to, participant, type, t: unixSeconds(Date.now()) }));
 }
 
-/** Who wrote the message that a receipt is about, and from which device. */
+/** The author of the message that a receipt is about, with the device that sent it. */
 function authorOf(
   parts: Parts,
   stanza: BinaryNode,
@@ -46,7 +46,7 @@ function pass(parts: Parts, device: Device, stanza: BinaryNode, ids: readonly st
   });
 }
 
-/** The device could not decrypt: a phone encrypts the message anew, another linked device is asked to. */
+/** Handles a retry receipt. A phone encrypts its message again; another linked device is sent the receipt. */
 async function resend(parts: Parts, connection: Connection, device: Device, stanza: BinaryNode): Promise<void> {
   parts.counters.messages.retryReceipts += 1;
   const author = authorOf(parts, stanza);

@@ -1,4 +1,4 @@
-/** Makes protobuf messages of what a simulated person wants to send. */
+/** Makes the protobuf message for a content that a simulated person sends. */
 import type { proto } from '@whiskeysockets/baileys';
 import { proto as types } from '@whiskeysockets/baileys';
 import { jidOf, pnJid, type Addressing } from '../address.ts';
@@ -10,14 +10,14 @@ import { encryptVote } from '../polls.ts';
 import type { Random } from '../random.ts';
 import type { MessageStore, Stored } from '../store/messages.ts';
 
-/** Where a message goes, from its sender's view. */
+/** The chat that a message is sent to, as its sender sees it. */
 export interface Place {
   readonly chat: string;
   readonly addressing: Addressing;
   readonly group: boolean;
 }
 
-/** `edit` is the stanza's attribute: 1 edit, 7 delete. */
+/** A message, with the stanza attribute `edit` (1: edit, 7: delete). */
 export interface Composed {
   readonly message: proto.IMessage;
   readonly edit?: '1' | '7';
@@ -60,7 +60,7 @@ export async function compose(from: Person, place: Place, content: Content, tool
 
 function composeJson(json: Readonly<Record<string, unknown>>): proto.IMessage {
   try {
-    // Through the wire format, so that whatever is no field of the protocol is gone.
+    // Encoding and decoding drops every field that the protocol does not have.
     return types.Message.decode(types.Message.encode(types.Message.fromObject(json)).finish());
   } catch (error) {
     throw new SandboxError(400, `message: not a message of the protocol: ${String(error).slice(0, 200)}`);
@@ -169,12 +169,12 @@ function authorJid(from: Person, place: Place, message: Stored, { people }: Tool
   return jidOf(message.author === '' ? from : people.ensure(message.author), place.addressing);
 }
 
-/** A message's key from the sender's view. */
+/** A message's key as the sender sees it. */
 function keyOf(from: Person, place: Place, message: Stored, tools: Tools): proto.IMessageKey {
   const fromMe = message.author === '';
   const participant = place.group && !fromMe ? { participant: authorJid(from, place, message, tools) } : {};
   return { remoteJid: place.chat, fromMe, id: message.id, ...participant };
 }
 
-/** The chat as the phone's own list names it, whatever the addressing on the wire. */
+/** The name of the chat with a person: always by number, whatever the addressing on the wire. */
 export const chatOf = (person: Person): string => pnJid(person.number);

@@ -1,4 +1,4 @@
-/** What a simulated phone makes of a message: decrypts it, opens its file, keeps it, confirms it or asks for it again. */
+/** Receiving of simulated phones: decrypts a message and its file, stores it, and confirms it or asks for it again. */
 import { proto, unpadRandomMax16 } from '@whiskeysockets/baileys';
 import { deviceKey, jidOf, lidJid, type Addressing } from '../address.ts';
 import { kindOf, mediaOf, pollOf, secretOf, textOf, toJson } from '../content.ts';
@@ -26,14 +26,14 @@ export interface Arrival {
   readonly device: Device;
   readonly envelopes: readonly Envelope[];
   readonly addressing: Addressing;
-  /** The group's jid; absent in a chat of two. */
+  /** The group's jid, or that of the status posts. Absent in a chat of two. */
   readonly group?: string | undefined;
-  /** Jid that the stanza was sent to, for copies to the sender's own phone. */
+  /** The jid that the stanza was sent to. Copies to the sender's own phone need it. */
   readonly destination: string;
   readonly at: number;
 }
 
-/** After so many failures the phone gives up, as real ones do. */
+/** Decryptions of one message that a phone tries before it gives up, as real phones do. */
 const maxAttempts = 5;
 
 export class Inbox {
@@ -59,12 +59,12 @@ export class Inbox {
     return this.#messages.latest(person.number, 10_000).flatMap(({ view }) => (view ? [view] : []));
   }
 
-  /** `onPeer` gets what a device asks of its own phone. */
+  /** `onPeer` is called with a device's request to its own phone. */
   async arrive(person: Person, arrival: Arrival, onPeer: (message: proto.IMessage) => void): Promise<void> {
     const own = person.number === arrival.device.number;
     const known = this.#messages.find(person.number, arrival.id, own ? '' : arrival.device.number);
     if (known?.content) {
-      // Sent again although it arrived: what was lost was the receipt.
+      // The message is known, so its receipt was lost. The receipt is sent again.
       if (!own && known.confirmed !== 'none') this.#receipts.confirmOne(person, known, 'delivered', true);
       return;
     }
@@ -84,8 +84,8 @@ export class Inbox {
     }
   }
 
-  /** A message from phone to phone, which needs no wire. */
-  takeOver(
+  /** Delivers a message from another simulated phone, without encryption. */
+  arriveFromPhone(
     person: Person,
     from: Person,
     message: proto.IMessage,
@@ -156,7 +156,7 @@ export class Inbox {
     return { id, chat: group ?? chatOf(sender), from: sender.number, pushName: this.#people.pushName(sender, device), at };
   }
 
-  /** A vote reads as the names of the chosen options. */
+  /** The text of a message; of a vote the names of the chosen options. */
   #text(person: Person, voter: string, message: proto.IMessage): string {
     const update = message.pollUpdateMessage;
     const pollId = update?.pollCreationMessageKey?.id;
@@ -211,7 +211,7 @@ export class Inbox {
     if (attempts + 1 < maxAttempts) this.#askAgain(person, arrival, attempts + 1);
   }
 
-  /** From the second time on with fresh keys, so that the sender can start a new session. */
+  /** Sends a retry receipt. From the second one on it carries new keys, so that the sender can start a new session. */
   #askAgain(person: Person, { id, device, addressing, group, destination }: Arrival, count: number): void {
     const jid = jidOf(person, addressing);
     const own = person.number === device.number;

@@ -1,4 +1,4 @@
-/** A client cannot download a file any more: its phone puts the file up again and says where. */
+/** Media retry: a client could not download a file and asks its phone, which answers with the file's path. */
 import { aesDecryptGCM, aesEncryptGCM, hkdf, proto } from '@whiskeysockets/baileys';
 import { jidOf } from '../address.ts';
 import { mediaOf } from '../content.ts';
@@ -18,7 +18,7 @@ export async function resendMedia(parts: Parts, device: Device, stanza: BinaryNo
   parts.links.deliver(device, node('notification', attrs, [place, answer ?? node('error', { code: '2' })]));
 }
 
-/** `undefined` when the request was not made with the file's key, or the file is gone. */
+/** The encrypted answer; `undefined` when the request was not encrypted with the file's key, or the file does not exist. */
 async function sealAnswer(
   parts: Parts,
   id: string,
@@ -35,7 +35,7 @@ async function sealAnswer(
   try {
     aesDecryptGCM(sealed, key, nonce, Buffer.from(id));
   } catch {
-    // Not authentic: the phone answers that it cannot help.
+    // The request is not authentic. The caller answers with an error.
     return undefined;
   }
   const result = proto.MediaRetryNotification.ResultType.SUCCESS;

@@ -1,4 +1,4 @@
-/** What simulated phones send: encrypted for every linked device that shall have it, kept, and sent again when asked. */
+/** Sending of simulated phones: encrypts a message for each linked device of the receivers, stores it, and sends it again on request. */
 import { encodeWAMessage, type proto } from '@whiskeysockets/baileys';
 import { isGroupJid, jidOf, lidJid, type Addressing } from '../address.ts';
 import { stanzaKind, type StanzaKind } from '../content.ts';
@@ -16,7 +16,7 @@ import type { Inbox } from './inbox.ts';
 
 export type Target = { readonly person: Person; readonly addressing: Addressing } | { readonly group: Group };
 
-/** A stanza on its way to one device. */
+/** A stanza and the device that it is for. */
 type Outgoing = readonly [Device, BinaryNode];
 
 export class Outbox {
@@ -62,12 +62,12 @@ export class Outbox {
         });
         for (const [device, stanza] of outgoing) this.#links.deliver(device, stanza);
         const group = 'group' in target ? { group: target.group.jid } : {};
-        for (const one of this.#phonesOf(from, target)) this.#inbox.takeOver(one, from, message, { id, addressing, ...group });
+        for (const one of this.#phonesOf(from, target)) this.#inbox.arriveFromPhone(one, from, message, { id, addressing, ...group });
       };
     });
   }
 
-  /** From a phone to a device of its own: history, keys, answers to its questions. */
+  /** Sends a peer message from a phone to its own device: history, keys, answers to requests. */
   async sendPeer(from: Person, device: Device, message: proto.IMessage, id: string): Promise<void> {
     await this.#phones.exclusively(from, async (signal) => {
       const enc = await this.#seal(signal, device, message, {});
@@ -76,7 +76,7 @@ export class Outbox {
     });
   }
 
-  /** A device could not decrypt `id`: it gets it once more, in a session made new. */
+  /** Sends the message `id` again to a device that could not decrypt it, in a new session. */
   async sendAgain(from: Person, device: Device, id: string, count: number, keys: Bundle | undefined): Promise<void> {
     const stored = this.#messages.find(from.number, id, '');
     if (!stored?.content) return;
@@ -216,11 +216,11 @@ interface Heading {
   readonly edit: string | undefined;
 }
 
-/** `type` of the content is the stanza's; an envelope has its own. */
+/** An envelope has a `type` of its own; the one of the content belongs to the stanza. */
 const encNode = (type: string, ciphertext: Uint8Array, { type: _type, ...attrs }: EnvelopeAttributes): BinaryNode =>
   node('enc', { v: '2', ...attrs, type }, ciphertext);
 
-/** How a phone's own messages reach its linked devices. */
+/** Wraps a phone's own message for its linked devices. */
 const sentByPhone = (destinationJid: string, message: proto.IMessage): proto.IMessage => ({
   deviceSentMessage: { destinationJid, message },
   ...(message.messageContextInfo ? { messageContextInfo: message.messageContextInfo } : {}),

@@ -1,4 +1,4 @@
-/** What a linked device asks of its own phone, and what the phone hands over at the first login: its past. */
+/** Peer messages between a phone and its own device: answers to the device's requests, and the history at the first login. */
 import { deflateSync } from 'node:zlib';
 import { proto } from '@whiskeysockets/baileys';
 import { isGroupJid, isRoomJid, jidOf, pnJid, statusJid } from '../address.ts';
@@ -10,12 +10,12 @@ const { Type } = proto.Message.ProtocolMessage;
 const { HistorySyncType } = proto.HistorySync;
 type HistoryType = proto.HistorySync.HistorySyncType;
 
-/** Messages of a phone that go into its history. */
+/** Messages in a history at most. */
 const maxHistory = 2000;
-/** Messages after which a chunk of the history is full. */
+/** A chunk of the history is complete when it has at least this many messages. */
 const chunkMessages = 500;
 
-/** The phone answers in its own time; a failure is only worth a line in the log. */
+/** Answers a device's request, asynchronously. A failure is logged. */
 export function answerPeer(parts: Parts, person: Person, device: Device, requestId: string, message: proto.IMessage): void {
   const request = message.protocolMessage?.peerDataOperationRequestMessage;
   if (!request) return;
@@ -49,11 +49,11 @@ function resent(parts: Parts, person: Person, stanzaId: string, request: proto.M
   return { protocolMessage: { type: Type.PEER_DATA_OPERATION_REQUEST_RESPONSE_MESSAGE, peerDataOperationRequestResponseMessage } };
 }
 
-/** Chats, then the push names of the people in them, and the key of the app state; once for each device. */
-export async function handOverPast(parts: Parts, device: Device): Promise<void> {
+/** Sends the key of the app state, the chats, and the push names of the people in them. Does so once for each device. */
+export async function sendHistory(parts: Parts, device: Device): Promise<void> {
   if (device.history.sent) return;
   const person = parts.people.ensure(device.number);
-  const past = [...inventPast(parts, person, device), ...parts.messages.latest(person.number, maxHistory)];
+  const past = [...inventHistory(parts, person, device), ...parts.messages.latest(person.number, maxHistory)];
   const kept = past.filter(({ content }) => content !== undefined);
   const partners = [...new Set(kept.flatMap(({ author }) => (author === '' ? [] : [author])))].map((number) => parts.people.ensure(number));
   const phoneNumberToLidMappings = [person, ...partners].map((one) => ({ pnJid: jidOf(one, 'pn'), lidJid: jidOf(one, 'lid') }));
@@ -72,7 +72,7 @@ export async function handOverPast(parts: Parts, device: Device): Promise<void> 
   parts.people.saveDevice(device);
 }
 
-/** Whole chats, so many that a chunk has about as many messages as the phone likes to send at once; one chunk at least. */
+/** Splits a history into chunks of whole chats with about `chunkMessages` messages each. There is at least one chunk. */
 function chunksOf(conversations: readonly proto.IConversation[]): proto.IConversation[][] {
   const chunks: proto.IConversation[][] = [[]];
   let messages = 0;
@@ -111,7 +111,7 @@ function conversationsOf(parts: Parts, person: Person, past: readonly Stored[]):
       ...(group ? { name: group.subject } : {}),
       conversationTimestamp: Math.floor((messages.at(-1)?.at ?? 0) / 1000),
       unreadCount: 0,
-      // Newest first, as phones order them.
+      // Newest first, as real phones do it.
       messages: messages
         .toReversed()
         .map((one, index) => ({ message: toWebMessage(parts, person, one), msgOrderId: messages.length - index })),
@@ -130,8 +130,8 @@ function toWebMessage(parts: Parts, person: Person, { id, chat, author, at, cont
   };
 }
 
-/** A small past for a phone that has none: every second message is the owner's. Calls and status posts are the partners'. */
-function inventPast(parts: Parts, person: Person, { history }: Device): Stored[] {
+/** Invents a history. Every second message is the owner's; calls and status posts are the partners'. */
+function inventHistory(parts: Parts, person: Person, { history }: Device): Stored[] {
   const now = Date.now();
   const partner = (index: number): Person => parts.people.ensure(`1555010${String(1000 + index)}`);
   const stored = (chat: string, author: string, at: number, content: proto.IMessage): Stored => ({

@@ -1,4 +1,4 @@
-/** Receipts: who confirmed which message, told to the devices of whoever wrote it. */
+/** Receipts: records who confirmed which message and notifies the author's devices. */
 import { isRoomJid, jidOf, pnJid, type Addressing } from '../address.ts';
 import { SandboxError, type Digits } from '../face.ts';
 import type { Groups } from '../groups.ts';
@@ -10,13 +10,13 @@ import type { Confirmed, MessageStore, Stored } from '../store/messages.ts';
 export type ReceiptKind = 'delivered' | 'read' | 'played';
 
 const order: readonly Confirmed[] = ['none', 'delivered', 'read', 'played'];
-/** Receipts that several devices of one person give for one message go out once; so many are remembered. */
+/** Receipts that are remembered, so that those of several devices of one person for one message are sent once. */
 const maxRemembered = 20_000;
 
-/** Where a confirmed message stood, as the stanza names it. */
+/** The chat of a confirmed message, as the stanza names it. */
 export interface ReceiptPlace {
   readonly addressing: Addressing;
-  /** The group's jid, when it was in one. */
+  /** The group's jid; absent in a chat of two. */
   readonly group?: string | undefined;
 }
 
@@ -34,7 +34,7 @@ export class Receipts {
     this.#messages = messages;
   }
 
-  /** `by` confirms `id`, written by `author`: all devices of the author learn it, once. */
+  /** Sends the receipt of `by` for the author's message `id` to all devices of the author, once. */
   give(by: Person, author: Person, id: string, kind: ReceiptKind, { addressing, group }: ReceiptPlace): void {
     const once = receiptName(by, author, id, kind);
     if (this.#given.has(once)) return;
@@ -58,7 +58,7 @@ export class Receipts {
     for (const one of chosen) this.confirmOne(person, one, input.type);
   }
 
-  /** `again`: the receipt was given before and is wanted once more. */
+  /** `again`: sends the receipt although it was sent before. */
   confirmOne(person: Person, message: Stored, kind: ReceiptKind, again = false): void {
     if (order.indexOf(kind) > order.indexOf(message.confirmed)) this.#messages.confirm(message, kind);
     const group = isRoomJid(message.chat) ? message.chat : undefined;
@@ -84,5 +84,5 @@ export class Receipts {
 
 const receiptName = (by: Person, author: Person, id: string, kind: ReceiptKind): string => `${by.number} ${author.number} ${id} ${kind}`;
 
-/** Digits stand for the chat with that number. */
+/** Turns a number into the jid of the chat with it. */
 const toChat = (chat: string | Digits): string => (chat.includes('@') ? chat : pnJid(chat));

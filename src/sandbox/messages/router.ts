@@ -1,4 +1,4 @@
-/** Messages of clients: handed to phones, to other linked devices and to groups, then acknowledged. */
+/** Messages of clients: delivers each to the phones and linked devices of its receivers, then acknowledges it. */
 import type { proto } from '@whiskeysockets/baileys';
 import { isGroupJid, isRoomJid, jidOf, type Addressing } from '../address.ts';
 import { rankOf, type Group } from '../groups.ts';
@@ -9,7 +9,7 @@ import type { Connection } from '../wire/connection.ts';
 import type { Arrival, Envelope } from './inbox.ts';
 import { answerPeer } from './peer.ts';
 
-/** One device that a stanza is meant for, with the envelopes that only it gets. */
+/** One receiving device, with the envelopes that are encrypted for it alone. */
 interface Addressed {
   readonly person: Person;
   readonly device: number;
@@ -17,20 +17,20 @@ interface Addressed {
   readonly encs: readonly BinaryNode[];
 }
 
-/** A client's message, taken apart. */
+/** A client's message, parsed. */
 interface Sent {
   readonly stanza: BinaryNode;
   readonly device: Device;
   readonly sender: Person;
   readonly group: Group | undefined;
-  /** Jid of the group, or of the status posts. */
+  /** The jid of the group, or of the status posts. */
   readonly room: string | undefined;
-  /** Envelope for all of a group. */
+  /** Envelopes that every member of the group gets. */
   readonly shared: readonly BinaryNode[];
   readonly at: number;
 }
 
-/** What of a client's stanza the receivers see as well. */
+/** Attributes of a client's stanza that are copied into the receivers' stanza. */
 const passedOn = ['id', 'type', 'edit', 'category', 'addressing_mode'] as const;
 
 export async function routeMessage(parts: Parts, connection: Connection, device: Device, stanza: BinaryNode): Promise<void> {
@@ -50,7 +50,7 @@ export async function routeMessage(parts: Parts, connection: Connection, device:
   }
 }
 
-/** Error code of the refusal, or `undefined`. */
+/** Returns the error code when the message is refused, else `undefined`. */
 async function deliver(parts: Parts, device: Device, stanza: BinaryNode): Promise<string | undefined> {
   const to = stanza.attrs['to'] ?? '';
   const sender = parts.people.ensure(device.number);
@@ -64,11 +64,11 @@ async function deliver(parts: Parts, device: Device, stanza: BinaryNode): Promis
   const room = isRoomJid(to) ? to : undefined;
   const sent: Sent = { stanza, device, sender, group, room, shared: room === undefined ? [] : sharedOf(stanza), at: Date.now() };
   const addressed = group && !stanza.attrs['participant'] ? groupTargets(parts, sent, group) : directTargets(parts, stanza);
-  await Promise.all(addressed.map((one) => hand(parts, sent, one)));
+  await Promise.all(addressed.map((one) => deliverTo(parts, sent, one)));
   return undefined;
 }
 
-async function hand(parts: Parts, sent: Sent, { person, device, addressing, encs }: Addressed): Promise<void> {
+async function deliverTo(parts: Parts, sent: Sent, { person, device, addressing, encs }: Addressed): Promise<void> {
   const all = [...encs, ...sent.shared];
   if (device > 0) {
     const linked = parts.people.device(person.number, device);
@@ -91,7 +91,7 @@ async function hand(parts: Parts, sent: Sent, { person, device, addressing, encs
   await parts.inbox.arrive(person, arrival, onPeer);
 }
 
-/** The stanza as another linked device gets it. */
+/** Makes the stanza for another linked device. */
 function forward(parts: Parts, sent: Sent, receiver: Person, addressing: Addressing, encs: readonly BinaryNode[]): BinaryNode {
   const { stanza, device, sender, group, room } = sent;
   const attrs: Record<string, string | undefined> = { t: unixSeconds(sent.at), notify: parts.people.pushName(sender, device) || undefined };
@@ -115,7 +115,7 @@ function forward(parts: Parts, sent: Sent, receiver: Person, addressing: Address
 
 const sharedOf = (stanza: BinaryNode): BinaryNode[] => (stanza.attrs['participant'] ? [] : children(stanza, 'enc'));
 
-/** Every device of every member but the one that wrote; those that lack the sender key find it in `participants`. */
+/** All devices of all members except the writing one. Devices that lack the sender key get it in `participants`. */
 function groupTargets(parts: Parts, { stanza, device }: Sent, group: Group): Addressed[] {
   const own = new Map<string, readonly BinaryNode[]>();
   for (const to of children(child(stanza, 'participants'), 'to')) {
@@ -131,7 +131,7 @@ function groupTargets(parts: Parts, { stanza, device }: Sent, group: Group): Add
   });
 }
 
-/** Devices that the stanza lists, or the one that it is sent to again. */
+/** The devices that the stanza lists; for a retry the one device that asked for it. */
 function directTargets(parts: Parts, stanza: BinaryNode): Addressed[] {
   const listed = children(child(stanza, 'participants'), 'to').map((to) => [to.attrs['jid'], children(to, 'enc')] as const);
   const jid = stanza.attrs['participant'] ?? stanza.attrs['to'];
@@ -144,7 +144,7 @@ function directTargets(parts: Parts, stanza: BinaryNode): Addressed[] {
 
 const toEnvelope = (enc: BinaryNode): Envelope => ({ type: enc.attrs['type'] ?? '', ciphertext: bytes(enc) ?? Buffer.alloc(0) });
 
-/** First messages of a session carry what phone and device signed at the pairing; it must be that and nothing else. */
+/** True unless a first message of a session lacks the identity that phone and device signed at the pairing. */
 function identityShown(parts: Parts, device: Device, stanza: BinaryNode): boolean {
   const encs = [...children(stanza, 'enc'), ...children(child(stanza, 'participants'), 'to').flatMap((to) => children(to, 'enc'))];
   const peer = stanza.attrs['category'] === 'peer';

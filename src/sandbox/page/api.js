@@ -1,4 +1,4 @@
-/** Speaks to the control interface; a failure becomes an Error with the interface's own sentence. */
+/** Requests to the control interface. A failure becomes an Error with the text of the interface. */
 
 const request = async (method, path, body) => {
   const init = body === undefined ? { method } : { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
@@ -14,7 +14,7 @@ export const get = (path) => request('GET', path);
 export const post = (path, body = {}) => request('POST', path, body);
 export const put = (path, body) => request('PUT', path, body);
 
-/** Follows the live stream. `onOpen` runs at every (re)connection: what happened meanwhile was missed, so read the state anew. */
+/** Follows the live stream. `onOpen` runs at every (re)connection; events before it were missed, so the state must be reloaded there. */
 export const follow = (handlers, onOpen, onLost) => {
   const source = new EventSource('/events');
   source.addEventListener('open', onOpen);

@@ -1,4 +1,4 @@
-/** The list of conversations: every contact with every account or group it has messages with. */
+/** The list of conversations: each contact with each account or group that it has messages with. */
 import { post, put } from './api.js';
 import { ask, attempt, byId, el, isNews, timeOf, toast } from './dom.js';
 import { contacts, isGroup, keyOf, loadInbox, nameOf, openChat, peerOf, phones, state } from './state.js';
@@ -22,7 +22,7 @@ export const startChat = async (peer) => {
   );
   if (!values) return undefined;
   const { number, name } = values;
-  // Whoever fills the number in means a new contact, whatever the list still says.
+  // A number that was filled in means a new contact and overrules the list.
   const me = number === undefined ? values.me : (await attempt(() => put(`/phones/${number}`, name === undefined ? {} : { name })))?.number;
   if (me === undefined && number === undefined) return toast('a new contact needs a number', true);
   if (me !== undefined) await open(me, values.peer);
@@ -58,7 +58,7 @@ export const startChatList = () => {
   byId('new-group').addEventListener('click', startGroup);
 };
 
-/** Conversations of a contact: peer → last message. A contact without any still shows, towards the first phone. */
+/** Conversations of a contact: peer → last message. A contact without any is shown with the first phone. */
 const chatsOf = (me) => {
   const { received = [], sent = [] } = state.inboxes.get(me) ?? {};
   const last = new Map();

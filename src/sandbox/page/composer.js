@@ -1,4 +1,4 @@
-/** Where a person writes as a contact: text, files, polls, places, cards, and what it is doing just now. */
+/** The form by which one writes as a contact: text, files, polls, places, contact cards, and the presence. */
 import { post } from './api.js';
 import { ask, attempt, byId, el } from './dom.js';
 import { changed, state } from './state.js';
@@ -31,7 +31,7 @@ const sendFile = (file, caption) =>
     changed();
   });
 
-/** Further things to send: what is asked for, and the body it makes. */
+/** Further kinds of content: their form fields, and the request body that is made of them. */
 const extras = {
   poll: {
     label: 'Poll',
@@ -87,7 +87,7 @@ const submit = async (text, answering) => {
   answering();
 };
 
-/** A list that does something at once and then shows its first line again. */
+/** A select that acts on a choice at once and then shows its first line again. */
 const picker = (label, first, options, choose) => {
   const onchange = ({ target }) => {
     const { value } = target;

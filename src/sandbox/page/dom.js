@@ -1,6 +1,6 @@
-/** Small helpers for the document. Data only ever enters it as text or as a checked attribute, never as HTML. */
+/** Small helpers for the document. Data enters it as text or as a checked attribute, never as HTML. */
 
-/** Makes an element: `on…` are listeners, `class`, `data-…`, `aria-…` and the like attributes, everything else properties. */
+/** Makes an element. Of `props`, `on…` are listeners; `class`, `data-…`, `aria-…` and the like are attributes; the rest are properties. */
 export const el = (tag, props = {}, ...children) => {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(props)) {
@@ -17,7 +17,7 @@ export const byId = (id) => document.getElementById(id);
 
 const shown = new WeakMap();
 
-/** True when `data` differs from what `node` showed at the last call. Else nothing is drawn anew: focus and open menus stay where they are. */
+/** True when `data` differs from that of the last call for `node`. Redrawing only then keeps the focus and open menus. */
 export const isNews = (node, data) => {
   const text = JSON.stringify(data);
   if (shown.get(node) === text) return false;
@@ -25,14 +25,14 @@ export const isNews = (node, data) => {
   return true;
 };
 
-/** Tells the outcome of something; errors stay longer. */
+/** Shows a short notice. Errors stay longer. */
 export const toast = (text, bad = false) => {
   const node = el('p', { class: bad ? 'toast bad' : 'toast' }, text);
   byId('toasts').append(node);
   setTimeout(() => node.remove(), bad ? 8000 : 3000);
 };
 
-/** Runs something that may fail and shows why it did. Answers with its value, or undefined. */
+/** Runs a task and shows its error when it fails. Returns its value, or undefined. */
 export const attempt = async (work, success) => {
   try {
     const value = await work();
@@ -57,7 +57,7 @@ const fieldOf = ({ name, label, type = 'text', options, ...rest }) => {
   return el('label', {}, label, el('input', { name, type, autocomplete: 'off', ...rest }));
 };
 
-/** A dialog with a form. Resolves with its values (lists for check boxes), or undefined when it was left. */
+/** A dialog with a form. Resolves with its values (lists for check boxes), or with undefined when it was cancelled. */
 export const ask = (title, fields, submit = 'OK') =>
   new Promise((resolve) => {
     const form = el('form', { method: 'dialog' }, el('h2', {}, title), fields.map(fieldOf));
@@ -79,7 +79,7 @@ export const ask = (title, fields, submit = 'OK') =>
     dialog.showModal();
   });
 
-/** The time of today, with the day for everything older. */
+/** The time; with the date when it is not today. */
 export const timeOf = (at) => {
   const time = new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
   const isToday = new Date(at).toDateString() === new Date().toDateString();

@@ -1,6 +1,6 @@
 /**
- * Every way to break the connection: what it is called, what it does, and which further fields it takes with their usual values.
- * Those that are `anonymous` happen before anybody said who connects, so they cannot be meant for one phone.
+ * All kinds of faults: label, description, and further fields with their usual values. An `anonymous` fault happens before a client says which
+ * phone it belongs to, so that it cannot be limited to one phone.
  */
 export const faultKinds = {
   close: { label: 'Close the connection', help: 'The WebSocket closes with a code.', fields: { code: 1000 } },

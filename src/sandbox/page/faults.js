@@ -1,4 +1,4 @@
-/** The panel that breaks the connection in every way, and remembers what was broken. */
+/** The panel that injects faults and lists those that were injected. */
 import { post } from './api.js';
 import { attempt, byId, el, isNews, timeOf } from './dom.js';
 import { faultKinds } from './fault-kinds.js';
@@ -6,7 +6,7 @@ import { nameOf, phones, watch } from './state.js';
 
 const fieldLabels = { code: 'Code', ms: 'Milliseconds', times: 'Times' };
 
-/** By the count of connections that a fault hit at once. */
+/** Texts for the number of connections that a fault hit at once. */
 const outcomes = { 0: 'it waits for its moment', 1: 'it hit one connection' };
 
 const remember = (fault, hit) => {

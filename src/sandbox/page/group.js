@@ -5,7 +5,7 @@ import { nameOf, state } from './state.js';
 
 const people = (numbers) => numbers.map((number) => [number, nameOf(number)]);
 
-/** Each change: its label, and the field it asks for. */
+/** The changes of a group: label and form field. */
 const changes = {
   add: ['Add people', (outside) => ({ name: 'participants', label: 'Who', type: 'checkboxes', options: people(outside) })],
   remove: ['Remove people', (_outside, inside) => ({ name: 'participants', label: 'Who', type: 'checkboxes', options: people(inside) })],

@@ -4,7 +4,7 @@ import { ask, attempt, byId, el, isNews, timeOf, valuesOf } from './dom.js';
 import { startChat } from './chat-list.js';
 import { phones } from './state.js';
 
-/** Pictures are drawn again as PNG at a size that the camera reads well, so photographs and large screenshots do too. */
+/** Converts a picture to PNG at a size that the camera reads well. Photographs and large screenshots work, too. */
 const longestSide = 1600;
 
 const toPng = async (file) => {
@@ -17,7 +17,7 @@ const toPng = async (file) => {
   return canvas.toDataURL('image/png');
 };
 
-/** The body that a form means: its past is written as `chats messages`. */
+/** The request body for a form. The history is written as `chats messages`. */
 const bodyOf = (form) => {
   const { history, ...fields } = valuesOf(form);
   const [chats, messages] = (history ?? '').split(' ').map(Number);

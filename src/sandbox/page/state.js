@@ -1,4 +1,4 @@
-/** What the page knows of the world, and how it learns it. Views listen by `watch` and draw from `state`. */
+/** The state of the page and its updates. Views subscribe with `watch` and draw from `state`. */
 import { follow, get } from './api.js';
 
 export const state = {
@@ -9,22 +9,22 @@ export const state = {
   inboxes: new Map(),
   /** `of chat` → presence word */
   presence: new Map(),
-  /** `me peer` → count of messages that were not looked at */
+  /** `me peer` → number of unread messages */
   unread: new Map(),
   /** The open conversation: `me` writes, `peer` is a number or a group's jid. */
   open: undefined,
 };
 
-/** So many contacts get their messages at the start; the others when somebody looks at them. */
+/** Contacts whose messages are loaded at the start. Those of the others are loaded when they are opened. */
 const eager = 60;
-/** Connections come and go, and stanzas queue up, without an event of their own. */
+/** Interval of reloading: connections and queued stanzas change without an event. */
 const peopleMs = 2000;
 const listeners = new Set();
 let scheduled = false;
 
 export const watch = (listener) => listeners.add(listener);
 
-/** Draws once a frame, however many events came. */
+/** Draws at most once a frame, however many events arrived. */
 export const changed = () => {
   if (scheduled) return;
   scheduled = true;
@@ -65,7 +65,7 @@ const loadAll = async () => {
   for (const { number } of first.slice(0, eager)) await loadInbox(number);
 };
 
-/** Puts a message into an inbox once; an event may tell what a load has just told. */
+/** Adds a message to an inbox once. An event may repeat a message that was just loaded. */
 const append = async (number, list, message) => {
   if (!state.inboxes.has(number)) return loadInbox(number);
   const messages = state.inboxes.get(number)[list];
@@ -94,7 +94,7 @@ const setLive = (live) => {
   changed();
 };
 
-/** `onError` hears why the state could not be read. */
+/** `onError` is called when the state cannot be loaded. */
 export const start = (onError) => {
   const wrapped = Object.entries(handlers).map(([type, handle]) => [
     type,

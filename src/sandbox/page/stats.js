@@ -1,4 +1,4 @@
-/** The platform's counters, read again while somebody can see them. */
+/** The platform's counters. They are reloaded while they are visible. */
 import { get } from './api.js';
 import { byId, el } from './dom.js';
 import { nameOf, watch } from './state.js';
@@ -7,7 +7,7 @@ const everyMs = 3000;
 
 const words = (name) => name.replace(/([A-Z])/g, ' $1').toLowerCase();
 
-/** `a.b` → value for every counter; tables by number or name are left to their own lists. */
+/** Flattens the counters to `a.b` → value. Tables by number or name are shown in lists of their own. */
 const rowsOf = (stats) =>
   Object.entries(stats)
     .filter(([name]) => name !== 'unknown')

@@ -1,4 +1,4 @@
-/** The open conversation as its contact sees it: what it sent, what arrived and how it was encrypted. */
+/** The open conversation as the contact sees it: sent and received messages, with their encryption. */
 import { post } from './api.js';
 import { ask, attempt, byId, el, isNews, sizeOf, timeOf } from './dom.js';
 import { changeGroup } from './group.js';
@@ -7,7 +7,7 @@ import { closeChat, isGroup, keyOf, nameOf, peerOf, state } from './state.js';
 
 const emojis = ['👍', '❤️', '😂', '😮', '😢', '🙏'];
 const ticks = { sent: '✓', delivered: '✓✓', read: '✓✓', played: '✓✓' };
-/** Pictures that were just sent from this page, by message id; the platform does not hand them back. */
+/** Pictures that were sent from this page, by message id. The platform does not return them. */
 export const previews = new Map();
 /** The message that the next text answers. */
 export const reply = { to: undefined };
@@ -28,7 +28,7 @@ const changeOf = (message) => {
   return { about, what: message.text === '' ? 'delete' : 'edit' };
 };
 
-/** Messages of the conversation in order, with reactions, edits and deletions put onto the messages they are about. */
+/** The messages of the conversation in order. Reactions, edits and deletions are applied to the messages that they are about. */
 const itemsOf = ({ me, peer }) => {
   const { received = [], sent = [] } = state.inboxes.get(me) ?? {};
   const all = [
@@ -112,7 +112,7 @@ const footOf = ({ own, at, status, envelope, kind, edited, media }) =>
     own && el('span', { class: `ticks ${status}`, title: status, role: 'img', 'aria-label': status }, ticks[status]),
   );
 
-/** What a message answers: its words when the message is at hand. */
+/** The quoted message: its text when it is known. */
 const quoteOf = ({ about, content }, items) => {
   const id = about ?? content?.extendedTextMessage?.contextInfo?.stanzaId ?? content?.pollUpdateMessage?.pollCreationMessageKey?.id;
   const quoted = items.find((item) => item.id === id);
@@ -183,6 +183,6 @@ export const drawThread = () => {
   const opened = new Set([...list.querySelectorAll('details[open]')].map((node) => node.dataset.key));
   list.replaceChildren(...items.map((item) => bubble(item, items)));
   for (const node of list.querySelectorAll('details')) node.open = opened.has(node.dataset.key);
-  // Whoever reads further up is left there.
+  // Scrolls down only for readers who are at the end already.
   if (atEnd) list.scrollTop = list.scrollHeight;
 };

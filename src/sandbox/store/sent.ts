@@ -1,8 +1,8 @@
 /** Storage of what people sent through the control interface. The page shows it after a restart, too. */
-import type { SentMemory, SentMessage } from '../control/journal.ts';
+import type { SentStorage, SentMessage } from '../control/sent-log.ts';
 import { decode, encode, type Database } from './database.ts';
 
-export class SentStore implements SentMemory {
+export class SentStore implements SentStorage {
   readonly #all;
   readonly #put;
   readonly #confirm;

@@ -1,4 +1,4 @@
-/** Channels: what they post to those who follow them. */
+/** The route by which a channel posts to its followers. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import type { Sandbox } from '../../face.ts';

@@ -1,4 +1,4 @@
-/** Contacts: who they are, what they confirm and what they are doing. */
+/** Routes for contacts: the list of them, their receipts, presence and calls. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import type { Sandbox } from '../../face.ts';
@@ -30,7 +30,7 @@ export const contacts: FastifyPluginAsyncTypebox<{ sandbox: Sandbox }> = async (
     {
       schema: {
         tags,
-        summary: 'A person confirms what it received; without ids all of the chat',
+        summary: 'A person sends receipts for messages: for those in `ids`, else for all of `chat`',
         params: NumberParams,
         body: Receipts,
         response: answers(Done),
@@ -44,7 +44,7 @@ export const contacts: FastifyPluginAsyncTypebox<{ sandbox: Sandbox }> = async (
     {
       schema: {
         tags,
-        summary: 'A person types, records, stops, comes or goes',
+        summary: 'A person changes its presence: composing, recording, paused, available, unavailable',
         params: NumberParams,
         body: Presence,
         response: answers(Done),
@@ -58,7 +58,7 @@ export const contacts: FastifyPluginAsyncTypebox<{ sandbox: Sandbox }> = async (
     {
       schema: {
         tags,
-        summary: 'A person calls, or the call goes on and ends',
+        summary: 'A step of a call: offer, accept, reject, timeout, terminate',
         params: NumberParams,
         body: Call,
         response: answers(Type.Object({ id: Type.String() })),

@@ -1,4 +1,4 @@
-/** Groups: make them and change them. */
+/** Routes for making, listing and changing groups. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import type { Sandbox } from '../../face.ts';
@@ -10,7 +10,7 @@ const Subject = Type.String({ minLength: 1, maxLength: 100, description: 'a subj
 
 type Change = { readonly by: string } & Parameters<Sandbox['updateGroup']>[2];
 
-/** The fields that each group of actions asks for. */
+/** The fields of a change, by its action. */
 const branches = [
   { actions: ['add', 'remove', 'promote', 'demote'], fields: { participants: Participants } },
   { actions: ['subject', 'description'], fields: { text: Type.String({ maxLength: 2048 }) } },
@@ -37,7 +37,7 @@ export const groups: FastifyPluginAsyncTypebox<{ sandbox: Sandbox }> = async (ap
     {
       schema: {
         tags,
-        summary: 'A person makes a group',
+        summary: 'A person creates a group',
         body: Type.Object({
           subject: Subject,
           creator: Digits,

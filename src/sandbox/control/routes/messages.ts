@@ -1,9 +1,9 @@
-/** Messages: what simulated people write, and what reached them. */
+/** Routes for the messages that simulated people send and receive. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { type ReceivedMessage, type Sandbox, SandboxError } from '../../face.ts';
 import { contentOf, Message } from '../contents.ts';
-import type { Journal, SentMessage } from '../journal.ts';
+import type { SentLog, SentMessage } from '../sent-log.ts';
 import { answers, mediaBodyLimit, MessageId, NumberParams } from '../schemas.ts';
 
 const tags = ['contacts'];
@@ -46,31 +46,31 @@ const Page = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: 'a number from 1 to 10000' })),
 });
 
-/** The messages behind `after`, at most `limit` of them. */
+/** The messages after the one with the id `after`, at most `limit` of them. */
 const pageOf = <M extends { readonly id: string }>(messages: readonly M[], { after, limit }: Type.Static<typeof Page>): readonly M[] => {
   const last = after === undefined ? -1 : messages.findLastIndex(({ id }) => id === after);
   if (after !== undefined && last < 0) throw new SandboxError(404, `no message ${after}`);
   return messages.slice(last + 1, limit === undefined ? undefined : last + 1 + limit);
 };
 
-export const messages: FastifyPluginAsyncTypebox<{ sandbox: Sandbox; journal: Journal }> = async (app, { sandbox, journal }) => {
+export const messages: FastifyPluginAsyncTypebox<{ sandbox: Sandbox; sentLog: SentLog }> = async (app, { sandbox, sentLog }) => {
   app.post(
     '/contacts/:number/messages',
     {
       bodyLimit: mediaBodyLimit,
-      // A body without a type is a text; the schema tells its branches apart by the type, so it must be there before.
+      // The schema chooses its branch by the type. A body without one is a text, so the type is added before the validation.
       preValidation: async (request) => {
         if (!Array.isArray(request.body)) request.body = Object.assign({ type: 'text' }, request.body);
       },
       schema: {
         tags,
-        summary: 'A person writes to a number or a group; without a type it is a text',
+        summary: 'A person sends a message to a number or a group; without `type` it is a text',
         params: NumberParams,
         body: Message,
         response: answers(Type.Object({ id: MessageId })),
       },
     },
-    async ({ params: { number }, body }) => journal.send(number, body.to, contentOf(body), body.addressing),
+    async ({ params: { number }, body }) => sentLog.send(number, body.to, contentOf(body), body.addressing),
   );
 
   app.get(
@@ -78,7 +78,7 @@ export const messages: FastifyPluginAsyncTypebox<{ sandbox: Sandbox; journal: Jo
     {
       schema: {
         tags,
-        summary: 'What a person received and decrypted, oldest first',
+        summary: 'The messages that a person received, decrypted, oldest first',
         params: NumberParams,
         querystring: Page,
         response: answers(Received),
@@ -92,12 +92,12 @@ export const messages: FastifyPluginAsyncTypebox<{ sandbox: Sandbox; journal: Jo
     {
       schema: {
         tags,
-        summary: 'What a person sent and how far it came, oldest first',
+        summary: 'The messages that a person sent, with their status, oldest first',
         params: NumberParams,
         querystring: Page,
         response: answers(Sent),
       },
     },
-    async ({ params: { number }, query }) => pageOf(journal.sentBy(number), query),
+    async ({ params: { number }, query }) => pageOf(sentLog.sentBy(number), query),
   );
 };

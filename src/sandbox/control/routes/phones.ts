@@ -1,4 +1,4 @@
-/** Phones: link a waiting client by its QR code or pairing code, rename a person, log a phone out. */
+/** Routes for phones: link a client by its QR code or pairing code, rename a person, remove linked devices. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { type Sandbox, SandboxError } from '../../face.ts';
@@ -14,7 +14,9 @@ const History = Type.Object(
     calls: Type.Optional(Type.Integer({ minimum: 0, maximum: 500 })),
     statuses: Type.Optional(Type.Integer({ minimum: 0, maximum: 500 })),
   },
-  { description: 'an invented past that the phone hands over: so many chats, so many messages in each; missed calls, status posts' },
+  {
+    description: 'an invented history that the phone sends: the number of chats, of messages in each, of missed calls and of status posts',
+  },
 );
 
 const Scan = Type.Object({
@@ -37,7 +39,7 @@ export const phones: FastifyPluginAsyncTypebox<{ sandbox: Sandbox; camera: Camer
     '/phones/scan',
     {
       bodyLimit: mediaBodyLimit,
-      schema: { tags, summary: 'The phone scans a QR code and links the waiting client', body: Scan, response: answers(Person) },
+      schema: { tags, summary: 'The phone scans a QR code and links the client that shows it', body: Scan, response: answers(Person) },
     },
     async ({ body: { qrcode, qr, ...owner } }) => {
       const text = qr ?? (qrcode === undefined ? undefined : await camera.read(qrcode));
@@ -70,11 +72,13 @@ export const phones: FastifyPluginAsyncTypebox<{ sandbox: Sandbox; camera: Camer
     {
       schema: {
         tags,
-        summary: 'Makes or renames a person',
+        summary: 'Creates or renames a person',
         params: NumberParams,
         body: Type.Object({
           name: Type.Optional(Name),
-          autoDeliver: Type.Optional(Type.Boolean({ description: 'Confirms every message by itself as soon as it is decrypted' })),
+          autoDeliver: Type.Optional(
+            Type.Boolean({ description: 'True: the phone sends a delivery receipt for every message that it decrypted' }),
+          ),
         }),
         response: answers(Person),
       },

@@ -1,4 +1,4 @@
-/** Settings of a phone that its linked devices share. */
+/** Routes for settings that a phone shares with its linked devices. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { type TProperties, Type } from 'typebox';
 import type { Sandbox, Setting } from '../../face.ts';
@@ -10,7 +10,7 @@ const Chat = { chat: Recipient };
 const On = { on: Type.Boolean() };
 const LabelId = { labelId: Type.String({ minLength: 1, maxLength: 20, description: 'the id of a label' }) };
 
-/** A record, so that the compiler finds a kind which the face has and this list has not. */
+/** A record instead of a list: the compiler reports a kind of the face that is missing here. */
 const settingFields: Readonly<Record<Setting['kind'], TProperties>> = {
   label: {
     ...LabelId,
@@ -41,7 +41,8 @@ export const settings: FastifyPluginAsyncTypebox<{ sandbox: Sandbox }> = async (
     {
       schema: {
         tags,
-        summary: 'The owner changes what the phone shares with its devices: labels, marks of chats, the address book',
+        summary:
+          'The owner changes a setting that the phone shares with its linked devices: labels, chats (archive, pin, read, mute), contacts',
         params: NumberParams,
         body: SettingBody,
         response: answers(Done),

@@ -1,4 +1,4 @@
-/** The platform as a whole: faults on demand, counters, what to trust, the live stream. */
+/** Routes for the platform as a whole: faults, counters, trust, health, the live stream. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import type { Fault, Sandbox, Stats } from '../../face.ts';
@@ -7,7 +7,7 @@ import { answers, Digits } from '../schemas.ts';
 
 const tags = ['platform'];
 
-/** A record, so that the compiler finds a kind which the face has and this list has not. */
+/** A record instead of a list: the compiler reports a kind of the face that is missing here. */
 const faultKinds = Object.keys({
   close: 0,
   reset: 0,
@@ -46,7 +46,7 @@ export const world: FastifyPluginAsyncTypebox<{ sandbox: Sandbox; events: EventS
     {
       schema: {
         tags,
-        summary: 'Breaks something',
+        summary: 'Injects a fault',
         body: FaultBody,
         response: answers(Type.Object({ hit: Type.Integer({ description: 'Live connections that it hit' }) })),
       },
@@ -56,7 +56,13 @@ export const world: FastifyPluginAsyncTypebox<{ sandbox: Sandbox; events: EventS
 
   app.get(
     '/stats',
-    { schema: { tags, summary: 'Counters; unknown holds what the platform was asked and does not know', response: answers(Counts) } },
+    {
+      schema: {
+        tags,
+        summary: 'Counters since the start; `unknown` counts requests that the platform does not know',
+        response: answers(Counts),
+      },
+    },
     async () => sandbox.stats(),
   );
 
@@ -65,7 +71,7 @@ export const world: FastifyPluginAsyncTypebox<{ sandbox: Sandbox; events: EventS
     {
       schema: {
         tags,
-        summary: 'What a client must trust',
+        summary: 'The public keys and certificates that a client must trust',
         response: answers(
           Type.Object({ noiseRoot: Type.String({ description: '32 bytes in hex' }), mediaAuthority: Type.String({ description: 'PEM' }) }),
         ),
@@ -80,7 +86,7 @@ export const world: FastifyPluginAsyncTypebox<{ sandbox: Sandbox; events: EventS
 
   app.get(
     '/events',
-    { exposeHeadRoute: false, schema: { tags, summary: 'Live stream of what happens (server-sent events)' } },
+    { exposeHeadRoute: false, schema: { tags, summary: 'Live stream of all events (server-sent events)' } },
     async (_request, reply) => {
       reply.hijack();
       events.join(reply.raw);

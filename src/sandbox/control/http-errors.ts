@@ -1,11 +1,11 @@
-/** What fails below the router never becomes a request: broken HTTP, upgrades that lead nowhere, expectations. Its answers look like all the others. */
+/** Errors that happen before a request reaches the router: broken HTTP, wrong upgrades, expectations. They are answered in the usual format. */
 import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 const type = 'application/json; charset=utf-8';
 
-/** Answers on the bare connection, and ends it. */
+/** Writes an error answer to the bare connection and closes it. */
 export const refuse = (socket: Duplex, status: number, text: string): void => {
   const body = JSON.stringify({ error: text });
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nConnection: close\r\nContent-Type: ${type}`;
@@ -20,7 +20,7 @@ const parserErrors: Readonly<Record<string, readonly [status: number, text: stri
 
 type HttpSocket = Socket & { readonly _httpMessage?: { readonly headersSent?: boolean } | null };
 
-/** Where an answer has begun already, nothing can be said any more. */
+/** Answers a broken request. When an answer has already begun, the connection can only be cut. */
 const onBrokenRequest = (error: NodeJS.ErrnoException, socket: Duplex): void => {
   if (error.code === 'ECONNRESET' || !socket.writable || (socket as HttpSocket)._httpMessage?.headersSent === true) {
     socket.destroy();
@@ -34,7 +34,7 @@ const onExpectation = (_request: IncomingMessage, response: ServerResponse): voi
   response.writeHead(417, { 'content-type': type, 'content-length': body.length, connection: 'close' }).end(body);
 };
 
-export const answerBelow = (server: Server): void => {
+export const answerHttpErrors = (server: Server): void => {
   server.on('clientError', onBrokenRequest);
   server.on('checkExpectation', onExpectation);
 };

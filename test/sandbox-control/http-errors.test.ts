@@ -1,7 +1,7 @@
-/** The one port of the simulated platform below its router: what is no request at all, and what a restart must not take. */
+/** The simulated platform as a whole, on its port: errors before the router, and the log of sent messages over a restart. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { SentMessage } from '#src/sandbox/control/journal.ts';
+import type { SentMessage } from '#src/sandbox/control/sent-log.ts';
 import { startSandbox, type RunningSandbox } from '#src/sandbox/server.ts';
 import { Database } from '#src/sandbox/store/database.ts';
 import { SentStore } from '#src/sandbox/store/sent.ts';
@@ -30,7 +30,7 @@ const broken: readonly (readonly [title: string, bytes: string, status: number, 
   ['an upgrade by POST', `POST /ws/chat HTTP/1.1\r\n${upgrade}${key}\r\n`, 400, 'Invalid HTTP method'],
 ];
 for (const [title, bytes, status, error] of broken)
-  test(`control: ${title} is answered with ${status} in the usual shape`, async () => {
+  test(`control: ${title} is answered with ${status} in the usual format`, async () => {
     const answer = await sendRaw(address(), bytes);
     assert.deepEqual([answer.status, JSON.parse(answer.body)], [status, { error }], answer.text);
     assert.match(answer.text, /^content-type: application\/json/im);
@@ -46,7 +46,7 @@ const call = async <T>(path: string, body?: object): Promise<T> => {
 const sentBy = (number: string): Promise<readonly SentMessage[]> => call(`/contacts/${number}/sent`);
 const confirm = (type: string) => call(`/contacts/${bruno}/receipts`, { type, chat: ana });
 
-test('journal: what people sent is there after a restart, with how far it came, and goes on from there', async () => {
+test('sent log: messages and their status survive a restart, and later receipts count', async () => {
   const { id } = await call<{ id: string }>(`/contacts/${ana}/messages`, { to: bruno, text: 'hello' });
   await call(`/contacts/${ana}/messages`, { to: bruno, type: 'reaction', messageId: id, emoji: '👍' });
   await confirm('read');
@@ -78,7 +78,7 @@ test('journal: what people sent is there after a restart, with how far it came, 
   assert.deepEqual(await sentBy(ana), now);
 });
 
-test('journal: the file keeps the newest only', async () => {
+test('sent log: the file keeps the newest messages only', async () => {
   const folder = temporaryFolder();
   const database = new Database(folder);
   const store = new SentStore(database);

@@ -1,4 +1,4 @@
-/** Remembers what people sent through this interface and how far it came: the platform itself only keeps what they received. */
+/** The log of what people sent through this interface, with the receipts. The platform itself stores only what people received. */
 import type { Content, Digits, Sandbox, WorldEvent } from '../face.ts';
 
 export interface SentMessage {
@@ -9,7 +9,7 @@ export interface SentMessage {
   /** Unix time in milliseconds. */
   readonly at: number;
   readonly kind: Content['kind'];
-  /** Text, caption or what stands for it. */
+  /** The text, the caption, or what stands for the content in a list. */
   readonly text: string;
   /** The message that a reaction, an edit, a deletion, a vote or a reply is about. */
   readonly about?: string;
@@ -17,30 +17,30 @@ export interface SentMessage {
 }
 type Status = 'sent' | 'delivered' | 'read' | 'played';
 
-/** What a page is told: the world's own events and those of the journal. */
+/** The events of the live stream: those of the world, and one for each sent message. */
 export type ControlEvent = WorldEvent | { readonly type: 'sent'; readonly message: SentMessage };
 
-export interface Journal {
-  /** Sends and remembers. Rejects as `Sandbox.send` does. */
+export interface SentLog {
+  /** Sends a message and logs it. Rejects as `Sandbox.send` does. */
   send(from: Digits, to: string, content: Content, addressing?: 'pn' | 'lid'): Promise<{ readonly id: string }>;
-  /** What `number` sent, oldest first, as far as it is remembered. */
+  /** The messages of `number` that are still in the log, oldest first. */
   sentBy(number: Digits): readonly SentMessage[];
   subscribe(listener: (event: ControlEvent) => void): () => void;
   close(): void;
 }
 
-/** Where it is kept beyond a restart. */
-export interface SentMemory {
+/** Storage of the log. */
+export interface SentStorage {
   /** Oldest first. */
   all(): readonly SentMessage[];
-  /** Keeps the message, and of all no more than the newest `most`. */
+  /** Stores a message, and deletes all but the newest `most`. */
   put(message: SentMessage, most: number): void;
   confirm(id: string, status: SentMessage['status']): void;
 }
 
-const noMemory: SentMemory = { all: () => [], put: () => undefined, confirm: () => undefined };
+const noMemory: SentStorage = { all: () => [], put: () => undefined, confirm: () => undefined };
 
-const remembered = 5_000;
+const maxLogged = 5_000;
 const order: readonly Status[] = ['sent', 'delivered', 'read', 'played'];
 
 const textOf = (content: Content): string => {
@@ -72,22 +72,22 @@ const aboutOf = (content: Content): { readonly about?: string } => {
   return content.kind === 'text' && content.replyTo !== undefined ? { about: content.replyTo } : {};
 };
 
-/** Keeps the newest entries only: a map remembers the order in which its keys came. */
+/** Adds an entry and removes the oldest one when there are too many. A map keeps the order of its keys. */
 const putBounded = <V>(map: Map<string, V>, key: string, value: V): void => {
   map.set(key, value);
-  if (map.size > remembered) for (const oldest of map.keys()) return void map.delete(oldest);
+  if (map.size > maxLogged) for (const oldest of map.keys()) return void map.delete(oldest);
 };
 
-export interface JournalOptions {
-  readonly memory?: SentMemory;
+export interface SentLogOptions {
+  readonly memory?: SentStorage;
   /** Unix time in milliseconds. */
   readonly now?: () => number;
 }
 
-export const createJournal = (
+export const createSentLog = (
   sandbox: Pick<Sandbox, 'send' | 'subscribe'>,
-  { memory = noMemory, now = Date.now }: JournalOptions = {},
-): Journal => {
+  { memory = noMemory, now = Date.now }: SentLogOptions = {},
+): SentLog => {
   const sent = new Map<string, Omit<SentMessage, 'status'>>();
   const statuses = new Map<string, Status>();
   const listeners = new Set<(event: ControlEvent) => void>();
@@ -97,7 +97,7 @@ export const createJournal = (
   }
 
   const emit = (event: ControlEvent) => listeners.forEach((listener) => listener(event));
-  // A receipt may come before `send` has answered, so statuses are kept apart from the messages.
+  // A receipt may arrive before `send` has returned. Statuses are therefore stored apart from the messages.
   const unsubscribe = sandbox.subscribe((event) => {
     if (event.type === 'receipt' && order.indexOf(event.kind) > order.indexOf(statuses.get(event.id) ?? 'sent')) {
       putBounded(statuses, event.id, event.kind);
@@ -112,7 +112,7 @@ export const createJournal = (
       const { id } = await sandbox.send(from, to, content, addressing === undefined ? {} : { addressing });
       const message = { id, from, to, at: now(), kind: content.kind, text: textOf(content), ...aboutOf(content) };
       putBounded(sent, id, message);
-      memory.put(view(message), remembered);
+      memory.put(view(message), maxLogged);
       emit({ type: 'sent', message: view(message) });
       return { id };
     },
