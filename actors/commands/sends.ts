@@ -74,7 +74,8 @@ export function sendCommands(supervisor: Supervisor): SendCommands {
         const cell = supervisor.cell(id);
         if (!cell) return refuse('notFound', 'instance not found');
         const accepted = await sendLater(supervisor, cell, send, options);
-        if (accepted.ok && cell.view.status === 'hibernated') void supervisor.awake(id);
+        // Nobody waits for it: what keeps the session asleep now is looked at again by the next sweep of sleeping sessions.
+        if (accepted.ok && cell.view.status === 'hibernated') supervisor.awake(id).catch(() => undefined);
         return accepted;
       }
       const first = await sendInTurn(id, send, options);
