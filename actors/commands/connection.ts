@@ -1,12 +1,12 @@
 /** Commands on the connection of an instance: opened, paused, restarted, logged out. */
-import type { Gateway, InstanceView } from '../face.ts';
+import type { DisconnectedView, Gateway, InstanceView } from '../face.ts';
 import { done, refuse, type Result } from '../model.ts';
 import type { OpenOptions } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Supervisor } from '../supervisor.ts';
 import { notConnected } from '../session/perform.ts';
 import { perform } from './perform.ts';
-import { isSettled, onSettled, settled, settleMs } from './settling.ts';
+import { isSettled, notDiscarded, onSettled, settled, settleMs } from './settling.ts';
 
 type ConnectionCommands = Pick<Gateway, 'connect' | 'disconnect' | 'reset' | 'hibernate' | 'presence'>;
 
@@ -22,7 +22,29 @@ const settledView = async (supervisor: Supervisor, cell: Cell): Promise<Result<I
   return done(cell.view);
 };
 
+/** Waits until a session is logged out; false when its credentials are still there. */
+const loggedOut = async (supervisor: Supervisor, cell: Cell): Promise<boolean> =>
+  (await settled(supervisor, cell)) && !cell.undiscarded && !cell.failed;
+
+/** A logout that could not be finished is tried once more before a connect. */
+async function discarded(supervisor: Supervisor, cell: Cell): Promise<boolean> {
+  const asked = cell.record.wanted === 'unlinked';
+  if (!asked && !cell.undiscarded) return true;
+  cell.send(asked ? { type: 'instance.disconnect' } : { type: 'instance.connect', options: {} });
+  return loggedOut(supervisor, cell);
+}
+
+async function disconnect(supervisor: Supervisor, cell: Cell): Promise<Result<DisconnectedView>> {
+  await cell.keeper.save({ wanted: 'unlinked' }); // taken up again after a crash or at the next start
+  cell.send({ type: 'instance.disconnect' });
+  const isOver = await loggedOut(supervisor, cell);
+  await cell.stored();
+  if (!isOver) return notDiscarded;
+  return done({ ...cell.view, stillLinked: cell.lifecycle?.context.stillLinked ?? '' });
+}
+
 async function connect(supervisor: Supervisor, cell: Cell, options: OpenOptions): Promise<Result<InstanceView>> {
+  if (!(await discarded(supervisor, cell))) return notDiscarded;
   supervisor.waking.keepAwake(cell);
   if (cell.view.connected) return done(cell.view);
   const { id, wanted } = cell.record;
@@ -43,12 +65,7 @@ async function connect(supervisor: Supervisor, cell: Cell, options: OpenOptions)
 export const connectionCommands = (supervisor: Supervisor): ConnectionCommands => ({
   connect: (id, options) => onSettled(supervisor, id, (cell) => connect(supervisor, cell, options)),
 
-  disconnect: (id) =>
-    onSettled(supervisor, id, async (cell) => {
-      await cell.keeper.save({ wanted: 'offline' });
-      cell.send({ type: 'instance.disconnect' });
-      return settledView(supervisor, cell);
-    }),
+  disconnect: (id) => onSettled(supervisor, id, (cell) => disconnect(supervisor, cell)),
 
   reset: (id) =>
     onSettled(supervisor, id, async (cell) => {

@@ -42,7 +42,7 @@ const newRecord = (id: InstanceId, token: string, now: number): InstanceRecord =
 
 async function remove(supervisor: Supervisor, cell: Cell): Promise<Result<null>> {
   const { id } = cell.record;
-  await cell.keeper.save({ wanted: 'offline' }); // storage that is away is heard of before anything is undone
+  await cell.keeper.save({ wanted: 'unlinked' }); // storage that is away is heard of before anything is undone
   cell.send({ type: 'instance.disconnect' });
   await settled(supervisor, cell);
   await cell.stored();

@@ -6,9 +6,14 @@ import type { Supervisor } from '../supervisor.ts';
 /** How long a command waits for the chart to finish what it was asked for, beside the time that unlinking may take. */
 export const settleMs = 10_000;
 
+/** A login with credentials that have to go would need no pairing. */
+export const notDiscarded = refuse('unavailable', 'the last session is not logged out completely: its credentials are still being deleted');
 const unknownInstance = refuse('notFound', 'instance not found');
 
-export const isSettled = (cell: Cell): boolean => !cell.closing;
+/** Somebody asked for a logout that is not done, and that is not waiting for storage or for the end of the pause after crashes. */
+const isUnlinking = (cell: Cell): boolean => cell.record.wanted === 'unlinked' && !cell.undiscarded && !cell.failed;
+
+export const isSettled = (cell: Cell): boolean => !cell.closing && !isUnlinking(cell);
 
 export const settled = (supervisor: Supervisor, cell: Cell): Promise<boolean> =>
   cell.waitFor(isSettled, settleMs + supervisor.policy.unlinkTimeout);

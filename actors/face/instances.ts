@@ -15,6 +15,12 @@ export interface InstanceView {
   readonly presence: 'available' | 'unavailable';
 }
 
+/** An instance that was logged out. */
+export interface DisconnectedView extends InstanceView {
+  /** Why the phone still lists the device, so that somebody has to remove it there; '' when it does not. */
+  readonly stillLinked: string;
+}
+
 /** Commands on instances. An id that is unknown is a refusal `notFound`. */
 export interface InstanceFace {
   create(input: { readonly name: string; readonly adminField01: string; readonly adminField02: string }): Promise<Result<InstanceView>>;
@@ -25,8 +31,8 @@ export interface InstanceFace {
     id: InstanceId,
     options: { readonly phone?: string; readonly browser?: string; readonly systemName?: string },
   ): Promise<Result<InstanceView>>;
-  /** Logs out and deletes the credentials. */
-  disconnect(id: InstanceId): Promise<Result<InstanceView>>;
+  /** Logs out and deletes the credentials. What a crash or a stop interrupts is taken up again. */
+  disconnect(id: InstanceId): Promise<Result<DisconnectedView>>;
   /** Closes the running session and opens it again with the same credentials. */
   reset(id: InstanceId): Promise<Result<InstanceView>>;
   /** Closes the session, keeps the credentials. */

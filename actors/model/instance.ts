@@ -8,8 +8,11 @@ export const statuses = ['disconnected', 'connecting', 'connected', 'hibernated'
 
 export type Status = (typeof statuses)[number];
 
-/** What the operator asked for last; it decides what happens at the next start. Stored, never guessed. */
-export const wantedStates = ['offline', 'online', 'asleep'] as const;
+/**
+ * What the operator asked for last; it decides what happens at the next start. Stored, never guessed. `unlinked`: to be logged out at the platform
+ * and then to lose its credentials, which is not done yet; `offline` when it is.
+ */
+export const wantedStates = ['offline', 'online', 'asleep', 'unlinked'] as const;
 
 export type Wanted = (typeof wantedStates)[number];
 

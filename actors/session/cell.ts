@@ -161,6 +161,11 @@ export class Cell {
     return this.#actor.getSnapshot().value === 'recovering' || (this.lifecycle?.hasTag('closing') ?? false);
   }
 
+  /** Credentials that have to go are still there, because storage refused; this is tried again. */
+  get undiscarded(): boolean {
+    return this.lifecycle?.hasTag('undiscarded') ?? false;
+  }
+
   /** Crashed too often: it rests for some time, or until somebody connects it. */
   get failed(): boolean {
     return this.#actor.getSnapshot().value === 'failed';

@@ -2,14 +2,14 @@
 import { assign, enqueueActions, fromCallback, fromPromise, setup, spawnChild, stopChild } from 'xstate';
 import { classify, type Reaction, type Verdict } from '../policy/close-cause.ts';
 import { addTime, backOff, between, capRetryMs } from '../policy/policy.ts';
-import type { Close, Identity, OpenOptions, PlatformFact } from '../ports.ts';
-import type { InstancePatch } from '../model.ts';
+import { type Close, type Identity, type OpenOptions, type PlatformFact, StorageFailure } from '../ports.ts';
+import type { InstancePatch, Wanted } from '../model.ts';
 import type { Host } from './host.ts';
 
 /** Where a chart begins: what the record says when the actor is made. */
 export interface LifecycleInput {
   readonly host: Host;
-  readonly begin: 'offline' | 'online' | 'asleep';
+  readonly begin: Wanted;
 }
 
 export type LifecycleCommand =
@@ -45,6 +45,10 @@ export interface Context {
   readonly takeOvers: readonly number[];
   readonly openedAt: number;
   readonly retryInMs: number;
+  /** Tries of something that the storage refused, in a row. */
+  readonly retries: number;
+  /** Why the phone still lists a device that was to be unlinked; '' when it does not. */
+  readonly stillLinked: string;
   /** When a connect last cut a wait short. */
   readonly cutAt: number;
   readonly verdict: Verdict | null;
@@ -132,12 +136,17 @@ function afterClose(context: Context, verdict: Verdict): Partial<Context> {
   };
 }
 
-export const calm = { failures: 0, unknowns: 0, restarts: [], takeOvers: [], verdict: null } as const;
+const retryOf = ({ context: { host, retries } }: { context: Context }): Pick<Context, 'retries' | 'retryInMs'> => ({
+  retries: retries + 1,
+  retryInMs: backOff(host.policy.reconnect, retries, host.random()),
+});
+
+export const calm = { failures: 0, retries: 0, unknowns: 0, restarts: [], takeOvers: [], verdict: null } as const;
 export const nothingShown = { qrcode: '', paircode: '', qrShown: false } as const;
 
 export const kit = setup({
-  // `closing`: commands wait until it is over.
-  types: { context: {} as Context, events: {} as LifecycleEvent, input: {} as LifecycleInput, tags: {} as 'closing' },
+  // `closing`: commands wait until it is over. `undiscarded`: credentials that have to go are still there.
+  types: { context: {} as Context, events: {} as LifecycleEvent, input: {} as LifecycleInput, tags: {} as 'closing' | 'undiscarded' },
   actors: {
     link: linkLogic,
     admission: fromPromise<void, Host>(({ input, signal }) => input.gate.admit(input.id, signal)),
@@ -149,7 +158,7 @@ export const kit = setup({
       await link.close();
       return link.paired();
     }),
-    discarding: fromPromise<void, { host: Host; how: 'delete' | 'setAside'; reason: string }>(({ input: { host, how, reason } }) =>
+    discarding: fromPromise<void, { host: Host; how: 'delete' | 'setAside'; reason: string }>(async ({ input: { host, how, reason } }) =>
       host.link.discard(how, reason),
     ),
     operation: operationLogic,
@@ -160,6 +169,7 @@ export const kit = setup({
       params.reactions.includes(judge(context, params.close, params.pairing).reaction),
     /** A client that polls connect would storm the platform otherwise. */
     mayCut: ({ context: { host, cutAt } }) => host.now() - cutAt >= host.policy.reconnect.cutEvery,
+    storageFailed: (_, error: unknown) => error instanceof StorageFailure,
     isTrue: (_, answer: boolean) => answer,
     /** The suspension is over, and the cap has room. */
     mayReturn: ({ context: { host, verdict } }) => (verdict?.until ?? 0) <= host.now() && host.hasRoom(),
@@ -196,11 +206,18 @@ export const kit = setup({
     noteRefused: ({ context: { host } }) => host.note({ wanted: 'offline' }),
     forgetVerdict: assign({ verdict: null }),
     beginAnew: assign(calm),
-    noteStillLinked: ({ context: { host, verdict } }, reason: string) =>
-      host.log.warn(
-        { instance: host.id, account: host.account(), reason, ...(verdict ? { lastClose: verdict.sentence } : {}) },
-        'session.stillLinked',
-      ),
+    noteStillLinked: enqueueActions(({ context: { host, verdict }, enqueue }, reason: string) => {
+      const lastClose = verdict ? { lastClose: verdict.sentence } : {};
+      enqueue(() => host.log.warn({ instance: host.id, account: host.account(), reason, ...lastClose }, 'session.stillLinked'));
+      enqueue.assign({ stillLinked: reason });
+    }),
+    forgetStillLinked: assign({ stillLinked: '' }),
+    noteRetry: assign(retryOf),
+    noteNotDiscarded: enqueueActions(({ context, enqueue }, error: unknown) => {
+      const retry = retryOf({ context });
+      enqueue(() => context.host.log.error({ instance: context.host.id, retryInMs: retry.retryInMs, error }, 'session.notDiscarded'));
+      enqueue.assign(retry);
+    }),
     noteLoggedOut: ({ context: { host } }) => host.note({ wanted: 'offline', jid: '', lid: '' }),
     noteAsleep: ({ context: { host } }) => host.note({ wanted: 'asleep', lastActiveAt: host.now() }),
     noteOpened: assign(({ context }) => ({ openedAt: context.host.now(), unknowns: 0, ...nothingShown })),

@@ -66,9 +66,10 @@ const closing = (target: string, actions: readonly Afterwards[] = []) => ({
   },
 });
 
-/** Removes credentials before going on; when that fails the platform has forgotten them all the same. */
-const discarding = (how: 'delete' | 'setAside', target: string, actions: readonly Afterwards[]) => ({
+/** Removes credentials before going on. When that fails it is tried again: a login with the old ones would need no pairing. */
+const discarding = (how: 'delete' | 'setAside', target: string, later: string, actions: readonly Afterwards[]) => ({
   tags: ['closing' as const],
+  on: { 'instance.connect': {}, 'instance.disconnect': {} },
   invoke: {
     src: 'discarding' as const,
     input: ({ context }: { context: Context }) => ({
@@ -77,8 +78,18 @@ const discarding = (how: 'delete' | 'setAside', target: string, actions: readonl
       reason: context.verdict?.sentence ?? 'disconnected by the user',
     }),
     onDone: { target, actions },
-    onError: { target, actions },
+    onError: {
+      target: later,
+      actions: { type: 'noteNotDiscarded' as const, params: ({ event }: { event: { error: unknown } }) => event.error },
+    },
   },
+});
+
+/** Between two tries to remove credentials. A stop leaves them to the next start. */
+const discardingLater = (again: string) => ({
+  tags: ['undiscarded' as const],
+  after: { retryDelay: again },
+  on: { 'instance.connect': again, 'instance.disconnect': 'deleting', 'instance.stop': 'idle' },
 });
 
 /** Without a live connection: the phone lists the device until somebody logs in to say goodbye. */
@@ -119,7 +130,16 @@ const code = {
 
 export const lifecycle = kit.createMachine({
   id: 'lifecycle',
-  context: ({ input }) => ({ ...input, options: {}, openedAt: 0, retryInMs: 0, cutAt: 0, ...nothingShown, ...calm }),
+  context: ({ input }) => ({
+    ...input,
+    options: {},
+    openedAt: 0,
+    retryInMs: 0,
+    cutAt: 0,
+    stillLinked: '',
+    ...nothingShown,
+    ...calm,
+  }),
   initial: 'beginning',
   on: {
     'operation.ended': { actions: { type: 'endOperation', params: ({ event }) => event.id } },
@@ -129,6 +149,7 @@ export const lifecycle = kit.createMachine({
       always: [
         { guard: { type: 'begins', params: 'online' }, target: 'connecting' },
         { guard: { type: 'begins', params: 'asleep' }, target: 'hibernated' },
+        { guard: { type: 'begins', params: 'unlinked' }, target: 'unlinking' },
         { target: 'disconnected' },
       ],
     },
@@ -152,7 +173,7 @@ export const lifecycle = kit.createMachine({
         closing: { ...closing('idle'), on: { 'instance.connect': {} } },
         loggingOut: {
           tags: 'closing',
-          entry: ['dropLink', 'leaveGate'],
+          entry: ['dropLink', 'leaveGate', 'forgetStillLinked'],
           invoke: {
             src: 'loggingOut',
             input: ({ context }) => context.host,
@@ -165,14 +186,10 @@ export const lifecycle = kit.createMachine({
           on: { 'instance.connect': {}, 'instance.disconnect': {} },
         },
         abandoning: { ...closing('deleting', ['forgetVerdict']), on: { 'instance.connect': {}, 'instance.disconnect': {} } },
-        deleting: {
-          ...discarding('delete', 'idle', ['noteLoggedOut', 'announceDisconnected']),
-          on: { 'instance.connect': {}, 'instance.disconnect': {} },
-        },
-        settingAside: {
-          ...discarding('setAside', 'loggedOut', ['noteLoggedOut', 'announceDisconnected']),
-          on: { 'instance.connect': {}, 'instance.disconnect': {} },
-        },
+        deleting: discarding('delete', 'idle', 'deletingLater', ['noteLoggedOut', 'announceDisconnected']),
+        deletingLater: discardingLater('deleting'),
+        settingAside: discarding('setAside', 'loggedOut', 'settingAsideLater', ['noteLoggedOut', 'announceDisconnected']),
+        settingAsideLater: discardingLater('settingAside'),
       },
     },
     connecting: {
@@ -243,11 +260,11 @@ export const lifecycle = kit.createMachine({
         asleep: { entry: { type: 'tellHappening', params: 'asleep' }, exit: { type: 'tellHappening', params: 'awake' } },
       },
     },
-    // Whatever comes of it, the credentials go. It takes no place of those that may be connected: the gate bounds it.
+    // Logs in to log out, within a limit; the credentials go in any case. It does not count for the cap of connected sessions: the gate bounds it.
     unlinking: {
       tags: 'closing',
       initial: 'closing',
-      entry: 'beginAnew',
+      entry: ['beginAnew', 'forgetStillLinked'],
       after: { unlinkLimit: { target: abandoning, actions: stillLinked('not logged in within the limit') } },
       on: { 'instance.stop': { target: abandoning, actions: stillLinked('the gateway stops') } },
       states: {
@@ -257,7 +274,14 @@ export const lifecycle = kit.createMachine({
             src: 'closingPaired',
             input: ({ context }) => context.host,
             onDone: [{ guard: { type: 'isTrue', params: ({ event }) => event.output }, target: 'admission' }, { target: abandoning }],
-            onError: { target: abandoning, actions: stillLinked('the credentials cannot be read') },
+            onError: [
+              {
+                guard: { type: 'storageFailed', params: ({ event }: { event: { error: unknown } }) => event.error },
+                target: 'waiting',
+                actions: 'noteRetry',
+              },
+              { target: abandoning, actions: stillLinked('the credentials cannot be read') },
+            ],
           },
         },
         admission: {
@@ -267,7 +291,7 @@ export const lifecycle = kit.createMachine({
           entry: [{ type: 'tellHappening', params: 'attempt' }, 'openLink'],
           on: { 'platform.opened': { target: loggingOut, actions: 'passGate' }, 'platform.closed': closesUnlinking },
         },
-        waiting: { entry: 'leaveGate', after: { retryDelay: 'admission' } },
+        waiting: { entry: 'leaveGate', after: { retryDelay: 'closing' } },
       },
     },
   },

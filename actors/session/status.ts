@@ -23,10 +23,15 @@ export function statusOf(root: InstanceSnapshot['value'], chart: LifecycleSnapsh
   return words[top ?? ''] ?? 'disconnected';
 }
 
-/** Only a paired session is brought back by itself. */
-export const beginningOf = ({ jid, wanted }: InstanceRecord): Wanted => (jid === '' ? 'offline' : wanted);
+/** Only a paired session is brought back by itself. Credentials that somebody wants deleted may exist without a pairing in the record. */
+export const beginningOf = ({ jid, wanted }: InstanceRecord): Wanted => (jid === '' && wanted !== 'unlinked' ? 'offline' : wanted);
 
-const beginnings: Readonly<Record<Wanted, Status>> = { offline: 'disconnected', online: 'connecting', asleep: 'hibernated' };
+const beginnings: Readonly<Record<Wanted, Status>> = {
+  offline: 'disconnected',
+  online: 'connecting',
+  asleep: 'hibernated',
+  unlinked: 'disconnected',
+};
 
 /** Status of an instance whose actors are not made yet. */
 export const restingStatus = (record: InstanceRecord): Status => beginnings[beginningOf(record)];

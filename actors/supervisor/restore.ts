@@ -1,5 +1,5 @@
 /** Brings the sessions of an earlier run back: their actors, their queues, and what waits in the outbox. */
-import type { InstanceId } from '../model.ts';
+import type { InstanceId, Wanted } from '../model.ts';
 import { type Ports, StorageFailure } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import { failInterrupted, restoreQueues } from '../session/queue-host.ts';
@@ -33,19 +33,20 @@ export class Restore {
 
   /** Counts the sessions that `run` brings back. Called when all records are registered. */
   begin(): void {
-    for (const id of this.#online()) this.#restoring.add(id);
+    for (const id of this.#wanted('online')) this.#restoring.add(id);
     this.#total = this.#restoring.size;
   }
 
   /**
-   * Makes the actors of sessions that shall be online, most recently active first; each asks the gate before it connects. An instance at rest has
-   * nothing to do, and gets its actors when somebody asks for them. Then continues what waits in the outbox.
+   * Makes the actors of sessions that shall be online, most recently active first, then of those whose unlinking was interrupted; each asks the
+   * gate before it connects. An instance at rest has nothing to do, and gets its actors when somebody asks for them. Then continues what waits in
+   * the outbox.
    */
   async run(): Promise<void> {
     const { ports, registry, open, wake } = this.#input;
     const activeAt = (id: InstanceId): number => registry.record(id)?.lastActiveAt ?? 0;
-    const order = this.#online().toSorted((a, b) => activeAt(b) - activeAt(a));
-    for (const [index, id] of order.entries()) {
+    const order = this.#wanted('online').toSorted((a, b) => activeAt(b) - activeAt(a));
+    for (const [index, id] of [...order, ...this.#wanted('unlinked')].entries()) {
       if (!open()) return;
       registry.cell(id);
       if (index % cellsPerTurn === cellsPerTurn - 1) await this.#pause(0);
@@ -85,11 +86,11 @@ export class Restore {
     return { restored: this.#total - this.#restoring.size, total: this.#total };
   }
 
-  #online(): readonly InstanceId[] {
+  #wanted(wanted: Wanted): readonly InstanceId[] {
     const { registry } = this.#input;
     return [...registry.ids].filter((id) => {
       const record = registry.record(id);
-      return record !== undefined && beginningOf(record) === 'online';
+      return record !== undefined && beginningOf(record) === wanted;
     });
   }
 

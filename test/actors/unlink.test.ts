@@ -92,13 +92,14 @@ for (const [name, command] of Object.entries(commands) as [keyof typeof commands
   });
 }
 
-test('unlink: a stop that finds storage hanging ends all the same, and with it the command that waits', async () => {
+test('unlink: a stop that finds storage hanging ends all the same, and the command that waits hears that it is not done', async () => {
   const stage = await staged([asleep]);
   const answer = stage.gateway.disconnect('r1');
   await stage.world.time.pass(1000);
   stage.link().discard = () => Promise.withResolvers<never>().promise;
   await stage.world.answerOf(stage.gateway.stop(), 4_000);
-  assert.ok((await stage.world.answerOf(answer, 4_000)).ok);
+  assert.equal(refusalOf(await stage.world.answerOf(answer, 4_000)), 'unavailable');
+  assert.equal(stage.wanted(), 'unlinked', 'the next start takes it up');
 });
 
 test('unlink: a login that was only to unlink a device shows like any other that the outage is over', async () => {

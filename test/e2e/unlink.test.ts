@@ -115,9 +115,32 @@ test('unlink: a stop does not wait for the platform, and does what was asked for
   answer.catch(() => undefined); // looked at later
   await until(() => scene.platform.sandbox.stats().connections.total > total, 'the gateway connects');
   assert.equal(await scene.gateway.end('SIGTERM'), 0, scene.gateway.printed);
-  assert.equal((await answer).status, 200);
+  const { status, body: answered } = await answer;
+  assert.deepEqual([status, answered['stillLinked']], [200, true]);
   assert.equal(warnings(), 1);
   await scene.gateway.start();
   const { body } = await account.call('GET', '/instance/status');
   assert.deepEqual(body['status'], { connected: false, loggedIn: false, jid: null });
+});
+
+test('unlink: a kill in the middle of it is made good by the next start', async () => {
+  const account = await asleep();
+  await restart({ UNLINK_TIMEOUT_MS: '30000' });
+  const before = warnings();
+  const { total } = scene.platform.sandbox.stats().connections;
+  await silent(1);
+  account.call('POST', '/instance/disconnect').catch(() => undefined); // is never answered
+  await until(() => scene.platform.sandbox.stats().connections.total > total, 'the gateway connects');
+  await scene.gateway.end('SIGKILL');
+  assert.equal(linked(account), 1);
+  await silent(0);
+  await scene.gateway.start();
+  await unlinked(account);
+  await until(async () => {
+    const { body } = await account.call('GET', '/instance/status');
+    return (body['status'] as { loggedIn: boolean }).loggedIn === false;
+  }, 'it is logged out');
+  assert.equal(warnings(), before);
+  await account.pair(scene.platform);
+  await scene.works(account);
 });

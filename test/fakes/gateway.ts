@@ -30,6 +30,8 @@ interface Listener {
 /** What a test may look at and pull. */
 export interface FakeGateway extends Gateway {
   accepting: boolean;
+  /** What a disconnect tells of the phone's list of devices. */
+  stillLinked: string;
   /** The next call that may fail answers with this. */
   refuseNext: Refusal | null;
   /** The next call that may fail rejects with this. */
@@ -98,7 +100,10 @@ const instanceCommands = ({ instances, listeners }: State, attempt: Attempt, fak
       fake().connects.push(options);
       return change(id, (view) => ({ ...view, qrcode: 'data:image/png;base64,AAAA' }));
     },
-    disconnect: (id: InstanceId) => change(id, (view) => ({ ...withRecord({ jid: '' })(view), connected: false, status: 'disconnected' })),
+    async disconnect(id: InstanceId): ReturnType<Gateway['disconnect']> {
+      const result = await change(id, (view) => ({ ...withRecord({ jid: '' })(view), connected: false, status: 'disconnected' }));
+      return result.ok ? done({ ...result.value, stillLinked: fake().stillLinked }) : result;
+    },
     reset: (id: InstanceId) => change(id, (view) => view),
     hibernate: (id: InstanceId) => change(id, (view) => ({ ...view, status: 'hibernated', connected: false })),
     update: (id: InstanceId, patch: Parameters<Gateway['update']>[1]) => change(id, withRecord(patch)),
@@ -219,6 +224,7 @@ export const createFakeGateway = (): FakeGateway => {
 
   const fake: FakeGateway = {
     accepting: true,
+    stillLinked: '',
     refuseNext: null,
     throwNext: null,
     sends: [],

@@ -26,7 +26,7 @@ const cases: readonly Case[] = [
   { on: 'POST /instance/init', body: { name: 'old', systemName: 'x' }, answer: { loggedIn: false, name: 'old' } },
   { on: 'POST /instance/connect', answer: { connected: true, loggedIn: true, jid } },
   { on: 'GET /instance/status', answer: { instance: shown, status: { connected: true, loggedIn: true, jid } } },
-  { on: 'POST /instance/disconnect', answer: { response: 'Disconnected' } },
+  { on: 'POST /instance/disconnect', answer: { response: 'Disconnected', stillLinked: false } },
   { on: 'POST /instance/hibernate', answer: { response: 'Hibernated' } },
   { on: 'POST /instance/reset', answer: { response: 'Instance reset started', resetting: true, instanceId: id } },
   { on: 'DELETE /instance', answer: { response: 'Instance Deleted' } },
@@ -190,4 +190,12 @@ test('GET /openapi.json: describes every route, and names shared shapes once', a
   ]);
   assert.deepEqual(document.paths['/instance/all'].get.security, [{ admintoken: [] }]);
   assert.equal((await app.inject({ url: '/docs/' })).statusCode, 200);
+});
+
+test('POST /instance/disconnect: tells of a device that the phone still lists', async (t) => {
+  const { app, gateway } = await setUp(t);
+  gateway.stillLinked = 'not logged in within the limit';
+  const reply = await app.inject({ method: 'POST', url: '/instance/disconnect', headers: asInstance });
+  assert.deepEqual([reply.statusCode, reply.json().stillLinked], [200, true]);
+  assert.match(reply.json().info, /not told \(not logged in within the limit\): unlink the device on the phone/);
 });

@@ -22,6 +22,9 @@ const closedView = (view: InstanceView, now: number, response: string, info: str
   info,
 });
 
+const loggedOut = 'The session was logged out. Connect again to get a new QR code.';
+const notUnlinked = (reason: string): string => `The platform was not told (${reason}): unlink the device on the phone.`;
+
 /** Digits of a number however it is punctuated; null when they cannot be an international number. */
 const phoneOf = (phone: string | number): string | null => {
   const digits = String(phone).replaceAll(/\D/g, '');
@@ -74,11 +77,12 @@ const sessionRoutes: readonly Route[] = [
     operationId: 'disconnectInstance',
     ...common,
     summary: 'Log out of the platform; the instance must be paired anew afterwards',
-    answer: shape.ClosedAnswer,
+    answer: shape.DisconnectedAnswer,
     run: async ({ gateway, now, id }) =>
-      mapResult(await gateway.disconnect(id), (view) =>
-        closedView(view, now, 'Disconnected', 'The session was logged out. Connect again to get a new QR code.'),
-      ),
+      mapResult(await gateway.disconnect(id), ({ stillLinked, ...view }) => ({
+        ...closedView(view, now, 'Disconnected', stillLinked === '' ? loggedOut : `${loggedOut} ${notUnlinked(stillLinked)}`),
+        stillLinked: stillLinked !== '',
+      })),
   }),
   route({
     on: ['POST /instance/hibernate'],

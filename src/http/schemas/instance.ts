@@ -79,6 +79,13 @@ export const StatusAnswer = Type.Object({ instance: InstanceAnswer, status: Type
 
 export const ClosedAnswer = Type.Object({ instance: InstanceAnswer, response: Type.String(), info: Type.String() });
 
+export const DisconnectedAnswer = Type.Object({
+  ...ClosedAnswer.properties,
+  stillLinked: Type.Boolean({
+    description: 'The platform could not be told: the phone still lists the device, until somebody unlinks it there',
+  }),
+});
+
 /** Also beside the error when a reset is refused. */
 export const resetFields = {
   resetting: Type.Boolean(),

@@ -210,14 +210,12 @@ for (const [command, state] of [
   });
 }
 
-for (const broken of ['close', 'discard']) {
-  test(`command: a link whose ${broken} fails does not keep the chart from its end`, async () => {
-    const chart = keep(await liveChart());
-    chart.link.broken.add(broken);
-    await chart.do('instance.disconnect');
-    assert.equal(chart.state, 'disconnected.idle');
-  });
-}
+test('command: a link whose close fails does not keep the chart from its end', async () => {
+  const chart = keep(await liveChart());
+  chart.link.broken.add('close');
+  await chart.do('instance.disconnect');
+  assert.equal(chart.state, 'disconnected.idle');
+});
 
 /* ---------- operations ---------- */
 

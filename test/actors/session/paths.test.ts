@@ -6,6 +6,7 @@ import { getAdjacencyMap, getShortestPaths } from 'xstate/graph';
 import type { Host } from '#actors/session/host.ts';
 import type { LifecycleEvent } from '#actors/session/kit.ts';
 import { lifecycle } from '#actors/session/lifecycle.ts';
+import type { Wanted } from '#actors/model.ts';
 import { identity } from '#test/fakes/platform.ts';
 import { testPolicy } from '#test/fakes/world.ts';
 import { Walk, type Step } from './walk.ts';
@@ -118,7 +119,7 @@ function assertSound(walk: Walk): void {
 
 const taken = new Set<object>();
 
-async function walked(begin: 'offline' | 'online' | 'asleep', path: readonly Step[]): Promise<Walk> {
+async function walked(begin: Wanted, path: readonly Step[]): Promise<Walk> {
   const walk = new Walk(begin);
   for (const step of path) {
     await walk.take(step);
@@ -151,6 +152,9 @@ test('paths: suspensions, with room and without, and the other beginnings', asyn
   const connect: Step = { type: 'instance.connect' };
   const tried: readonly Step[] = [connect, { type: 'xstate.done.actor.0.lifecycle.connecting.admission' }, suspended, connect];
   assert.equal((await walked('offline', [...live, suspended, ...tried])).chart.state, 'disconnected.suspended');
+  assert.equal((await walked('unlinked', [])).chart.state, 'unlinking.closing');
+  const unread: Step = { type: 'xstate.error.actor.0.lifecycle.unlinking.closing', away: true };
+  assert.equal((await walked('offline', [...(ways.get('unlinking.closing') ?? []), unread])).chart.state, 'unlinking.waiting');
   assert.equal((await walked('asleep', [])).chart.state, 'hibernated.asleep');
   assert.ok((await walked('online', [])).chart.state.startsWith('connecting'));
 });

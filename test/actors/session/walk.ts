@@ -1,6 +1,7 @@
 /** Takes a real chart along a path of events: what the graph names as an event is brought about by its cause. */
 import { FakeLink, identity } from '#test/fakes/platform.ts';
 import { settle } from '#test/fakes/time.ts';
+import { StorageUnavailable } from '#actors/ports.ts';
 import type { LifecycleInput } from '#actors/session/kit.ts';
 import { Chart } from './chart.ts';
 
@@ -9,6 +10,8 @@ export interface Step {
   readonly type: string;
   readonly code?: number;
   readonly expire?: string;
+  /** What fails does so because the storage is away. */
+  readonly away?: boolean;
   /** What the link says when it is done: after a close whether there is a pairing, after a logout whether the platform was told; after a suspension whether there is room. */
   readonly answer?: boolean;
 }
@@ -64,12 +67,13 @@ export class Walk {
     }
   }
 
-  async #cause({ type, code, expire, answer }: Step): Promise<void> {
+  async #cause({ type, code, expire, answer, away }: Step): Promise<void> {
     const { chart } = this;
     if (answer !== undefined) chart.link.hasCredentials = this.#told = chart.room = answer;
     if (type === 'operation.ended') return this.#request(async () => 1);
     if (type.endsWith('admission')) return this.#admit();
-    if (type.startsWith('xstate.done') || type.startsWith('xstate.error')) return this.#letGo(type.startsWith('xstate.done'));
+    if (type.startsWith('xstate.done') || type.startsWith('xstate.error'))
+      return this.#letGo(type.startsWith('xstate.done') ? null : away ? new StorageUnavailable('away') : new Error('no'));
     if (type.startsWith('xstate.after.unlinkLimit')) return chart.time.pass(chart.time.rings.at(-1) ?? 0);
     if (type.startsWith('xstate.after')) return chart.time.pass(chart.time.rings[0] ?? 0);
     if (type === 'instance.request') return this.#request(async () => 1);
@@ -91,11 +95,11 @@ export class Walk {
     return this.chart.request((this.#requests += 1), run);
   }
 
-  #letGo(well: boolean): void {
+  #letGo(failure: Error | null): void {
     const { resolve, reject } = this.#hold;
     this.#hold = Promise.withResolvers<void>();
-    if (well) resolve();
-    else reject(new Error('no'));
+    if (failure === null) resolve();
+    else reject(failure);
   }
 }
 
