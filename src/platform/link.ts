@@ -24,6 +24,7 @@ import { type Deadlines, openSession, type Session } from './connection/session.
 import type { Previews } from './connection/live-connection.ts';
 import { draft } from './outbound/compose.ts';
 import type { Trust } from './connection/trust.ts';
+import type { PicturePace } from './connection/own-picture.ts';
 import type { SharedTurns } from './connection/turns.ts';
 import { CorruptCredentials, type Vault } from './vault.ts';
 import { within } from '#actors/waiting.ts';
@@ -35,6 +36,7 @@ export interface LinkParts {
   readonly vault: Vault;
   readonly trust: Trust;
   readonly turns: SharedTurns;
+  readonly pictures: PicturePace;
   readonly deadlines: Deadlines;
   readonly log: Log;
   preKeys(count: number): Promise<Uint8Array>;
@@ -154,7 +156,7 @@ export class BaileysLink implements PlatformLink {
   }
 
   async #begin(generation: number, open: OpenOptions, tell: (fact: PlatformFact) => void): Promise<void> {
-    const { trust, turns, deadlines, log, vault, preKeys, url, now, newId, quoted, previews } = this.#parts;
+    const { trust, turns, pictures, deadlines, log, vault, preKeys, url, now, newId, quoted, previews } = this.#parts;
     const { id: instance, epoch } = this.#host;
     const current = (): boolean => generation === this.#generation;
     if (!current()) return;
@@ -172,6 +174,7 @@ export class BaileysLink implements PlatformLink {
       auth: this.#auth,
       media,
       turns,
+      pictures,
       open,
       deadlines,
       log,

@@ -8,6 +8,7 @@ import { repairSessionTrials } from './keys/session-trials.ts';
 import type { Deadlines } from './connection/session.ts';
 import type { Previews } from './connection/live-connection.ts';
 import { createTrust } from './connection/trust.ts';
+import { createPicturePace, type PictureDelays, pictureDelays } from './connection/own-picture.ts';
 import { type SharedTurns, Turns } from './connection/turns.ts';
 import type { Vault } from './vault.ts';
 
@@ -37,6 +38,8 @@ export interface PlatformOptions {
   quoted(instance: string, messageId: string): Promise<Message | null>;
   readonly previews: Previews;
   readonly chance?: Pick<Chance, 'hex'>;
+  /** When the account's picture is looked up. */
+  readonly pictures?: PictureDelays;
   now(): number;
 }
 
@@ -49,14 +52,15 @@ export const createPlatform = (options: PlatformOptions): BaileysPlatform => {
   quietConsole();
   repairSessionTrials();
   Buffer.poolSize = slab;
-  const { chance, ...parts } = options;
+  const { chance, pictures: delays = pictureDelays, ...parts } = options;
   // One for every message: the generator of UUIDs draws its randomness in advance.
   const hex = chance?.hex ?? (() => randomUUID());
   const trust = createTrust(options.url, options.deadlines.open);
   const turns = makeTurns();
+  const pictures = createPicturePace(delays, options.now);
   const newId = (): string => `r${hex(4).slice(0, 7)}`;
   return {
-    link: (host: LinkHost) => new BaileysLink({ ...parts, trust, turns, newId }, host),
+    link: (host: LinkHost) => new BaileysLink({ ...parts, trust, turns, pictures, newId }, host),
     close: () => trust.close(),
   };
 };

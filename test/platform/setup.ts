@@ -101,6 +101,9 @@ const previews: Previews = {
   picture: async (source, large) => (typeof source === 'string' || source.length > 0 ? picturesOf(large) : null),
 };
 
+/** What all adapters here have in common. */
+const common = { log: quietLog, previews, pictures: { login: 0, between: 0 }, now: Date.now } as const;
+
 export const startBench = async (): Promise<Bench> => {
   const dataDir = await mkdtemp(join(tmpdir(), 'dormouse-platform-'));
   const running = await startSandbox({ port: 0, dataDir });
@@ -116,10 +119,8 @@ export const startBench = async (): Promise<Bench> => {
       vault,
       preKeys: makePreKeys,
       deadlines: { ...deadlines, ...own },
-      log: quietLog,
       quoted: async (_instance, id) => messages().find(({ messageId }) => messageId === id.slice(id.lastIndexOf(':') + 1)) ?? null,
-      previews,
-      now: Date.now,
+      ...common,
     });
     platforms.push(platform);
     const host = {

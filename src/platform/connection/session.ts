@@ -24,6 +24,7 @@ import { createEventPipeline, type EventPipeline } from '../events/event-pipelin
 import { socketConfig } from './socket-config.ts';
 import { guard, makeGuarded } from './socket-guards.ts';
 import type { LiveConnection, Previews } from './live-connection.ts';
+import { OwnPicture, type PicturePace } from './own-picture.ts';
 import { createTransmissions, type Transmissions } from '../outbound/transmissions.ts';
 import type { MediaTrust } from './trust.ts';
 import type { SharedTurns } from './turns.ts';
@@ -53,6 +54,7 @@ export interface SessionOptions {
   readonly auth: AuthState;
   readonly media: MediaTrust;
   readonly turns: SharedTurns;
+  readonly pictures: PicturePace;
   readonly open: OpenOptions;
   readonly deadlines: Deadlines;
   readonly log: Log;
@@ -111,6 +113,7 @@ class LiveSession implements Session {
   readonly #pipeline: EventPipeline;
   readonly #gate: InboundGate;
   readonly #transmissions: Transmissions;
+  readonly #picture: OwnPicture;
   readonly #watchdog: NodeJS.Timeout;
   #deadline: NodeJS.Timeout | undefined;
   #lastFrameAt = 0;
@@ -144,6 +147,13 @@ class LiveSession implements Session {
     this.#watchdog = setInterval(() => this.#watch(), Math.ceil(deadlines.silence / 6));
     this.#sock = this.#makeSocket();
     this.#gate = this.#makeGate();
+    this.#picture = new OwnPicture({
+      sock: this.#sock,
+      pace: options.pictures,
+      me: () => this.#directory.me,
+      found: (profilePicUrl) => options.emit({ type: 'platform.identity', patch: { profilePicUrl } }),
+      failed: (error) => this.#stumbled('picture', error),
+    });
     this.connection = {
       sock: this.#sock,
       directory: this.#directory,
@@ -232,6 +242,7 @@ class LiveSession implements Session {
       else {
         if (event.name === 'messages.upsert') this.#arrived(event.data.messages);
         this.#groups.learn(event);
+        this.#picture.learn(event);
         this.#pipeline.push(event);
       }
     } catch (error) {
@@ -294,6 +305,7 @@ class LiveSession implements Session {
     this.#profileName = this.#directory.me.name;
     emit({ type: 'platform.opened', identity: identityOf(auth, this.#directory) });
     this.#gate.open();
+    this.#picture.loggedIn();
     // Answers with an event that fills the cache of groups.
     this.#sock.groupFetchAllParticipating().catch((error: unknown) => this.#stumbled('groups', error));
   }
@@ -343,6 +355,7 @@ class LiveSession implements Session {
     clearTimeout(this.#deadline);
     clearInterval(this.#watchdog);
     this.#transmissions.close();
+    this.#picture.close();
     const { auth, deadlines, emit } = this.#options;
     auth.giveUpReads();
     const recorded = this.#gate.close().then(() => this.#pipeline.drain());
