@@ -18,6 +18,7 @@ interface Shape {
   readonly anyOf?: readonly Shape[];
   readonly minimum?: number;
   readonly minLength?: number;
+  readonly format?: string;
 }
 
 /** Optional fields show only when they have something to show. */
@@ -29,7 +30,7 @@ const objectExample = ({ properties = {}, required = [] }: Shape, shared: Shared
   );
 
 const plainExamples: Readonly<Record<string, (shape: Shape, shared: SharedSchemas) => unknown>> = {
-  string: ({ minLength = 0 }) => 'text'.repeat(Math.ceil(minLength / 4)),
+  string: ({ minLength = 0, format }) => (format === 'date-time' ? '2026-08-19T17:36:34.345Z' : 'text'.repeat(Math.ceil(minLength / 4))),
   integer: ({ minimum = 0 }) => Math.max(0, minimum),
   number: ({ minimum = 0 }) => Math.max(0, minimum),
   boolean: () => true,
