@@ -1,5 +1,4 @@
 /** One instance put together: its record, its actor, its recorder, its feed, its queue. Made by the supervisor, used by the commands. */
-import { createActor, type Actor } from 'xstate';
 import type { CourierHost } from '../events/courier.ts';
 import { Feed } from '../events/feed.ts';
 import { wants } from '../events/filter.ts';
@@ -15,10 +14,11 @@ import { supervisedWorkers, type SupervisedWorkers } from '../supervised-workers
 import { within } from '../waiting.ts';
 import { changeNames } from './connection-changes.ts';
 import type { Host } from './host.ts';
-import { instance, type InstanceEvent } from './instance.ts';
+import type { InstanceEvent } from './instance.ts';
 import { RecordKeeper } from './record-keeper.ts';
 import { SendQueue, type QueueHost } from './queue.ts';
-import { beginningOf, statusOf, viewOf, type LifecycleSnapshot } from './status.ts';
+import { RootActor } from './root-actor.ts';
+import { beginningOf, viewOf, type LifecycleSnapshot } from './status.ts';
 import { Vitals, type VitalsView } from './vitals.ts';
 
 export interface CellInput {
@@ -58,15 +58,9 @@ export class Cell {
   activeAt: number;
   presence: 'available' | 'unavailable' = 'unavailable';
   readonly #input: CellInput;
-  #actor: Actor<typeof instance>;
-  #operations = 0;
-  /** Operations under way. */
-  #running = 0;
+  readonly #root: RootActor;
   /** Until when calls wait for a session that is being woken. */
   #wakingUntil = 0;
-  #stopped = false;
-  /** Runs while the root is down. */
-  #restart: unknown = null;
 
   constructor(input: CellInput) {
     const { record, ports, policy } = input;
@@ -96,7 +90,17 @@ export class Cell {
       recorded: () => this.recorder.recorded(),
       surprise: (error) => this.send({ type: 'link.surprised', error }),
     });
-    this.#actor = this.#start();
+    this.#root = new RootActor({
+      id: record.id,
+      time: ports.time,
+      restartAfter: policy.crash.window,
+      input: { host: this.#host(), couriers: input.couriers, workers: this.workers, begin: () => beginningOf(this.record) },
+      crashed: async (error) => {
+        ports.log.error({ instance: record.id, error }, 'instance.rootCrashed');
+        await this.#closeLink();
+        input.gate.release(record.id);
+      },
+    });
   }
 
   get numbers(): VitalsView {
@@ -112,7 +116,7 @@ export class Cell {
 
   /** Something is being sent, or waits for it: no time to sleep. */
   get busy(): boolean {
-    return this.#running > 0 || this.queue.pending > 0 || this.queue.processing;
+    return this.#root.busy || this.queue.pending > 0 || this.queue.processing;
   }
 
   /** On its way from hibernation to a live session. */
@@ -140,25 +144,23 @@ export class Cell {
     return this.keeper.record;
   }
 
-  /** The status of `view`, for whoever looks at all cells. */
+  /** The status of `view`, without making a view. */
   get status(): Status {
-    return statusOf(this.#actor.getSnapshot().value, this.lifecycle);
+    return this.#root.status;
   }
 
   get view(): InstanceView {
-    return viewOf(this.record, this.#actor.getSnapshot(), this.lifecycle, this.presence);
+    return viewOf(this.record, this.#root.snapshot, this.#root.lifecycle, this.presence);
   }
 
-  /** The snapshot of the chart, null while it is being restarted or the instance is failed. */
+  /** See `RootActor`. */
   get lifecycle(): LifecycleSnapshot | null {
-    const { status, children } = this.#actor.getSnapshot();
-    const child = status === 'active' ? children['lifecycle'] : undefined;
-    return child ? (child.getSnapshot() as LifecycleSnapshot) : null;
+    return this.#root.lifecycle;
   }
 
-  /** A socket is being closed, or a device unlinked: commands wait until that is over. */
+  /** See `RootActor`. */
   get closing(): boolean {
-    return this.#actor.getSnapshot().value === 'recovering' || (this.lifecycle?.hasTag('closing') ?? false);
+    return this.#root.closing;
   }
 
   /** Credentials that have to go are still there, because storage refused; this is tried again. */
@@ -168,63 +170,26 @@ export class Cell {
 
   /** Crashed too often: it rests for some time, or until somebody connects it. */
   get failed(): boolean {
-    return this.#actor.getSnapshot().value === 'failed';
+    return this.#root.snapshot.value === 'failed';
   }
 
   send(event: InstanceEvent): void {
-    if (!this.#stopped && this.#actor.getSnapshot().status === 'active') this.#actor.send(event);
+    this.#root.send(event);
   }
 
-  /**
-   * Runs one platform request as the child `op.N` of the chart. Null when the state refuses it (not connected); else the promise of its answer,
-   * which outlives the chart. The signal aborts when the session leaves `connected`.
-   */
+  /** See `RootActor`. */
   request<T>(task: (signal: AbortSignal) => Promise<T>): Promise<T> | null {
-    const n = (this.#operations += 1);
-    const { promise, resolve, reject } = Promise.withResolvers<T>();
-    let taken = false;
-    const run = async (signal: AbortSignal): Promise<void> => {
-      taken = true;
-      this.#running += 1;
-      await Promise.try(task, signal).then(resolve, reject);
-      this.#running -= 1;
-    };
-    // Straight to the chart: the root has nothing to say to it, and this is the path of every message.
-    if (!this.#stopped) this.#actor.getSnapshot().children['lifecycle']?.send({ type: 'instance.request', n, run });
-    if (!taken) return null;
-    return promise;
+    return this.#root.request(task);
+  }
+
+  /** See `RootActor`. */
+  waitFor(test: (cell: Cell) => boolean, ms: number): Promise<boolean> {
+    return this.#root.waitFor(() => test(this), ms);
   }
 
   /** When an operation that begins now has to be answered, in Unix milliseconds. */
   deadline(): number {
     return this.#input.ports.time.now() + this.#input.policy.operationTimeout;
-  }
-
-  /** Resolves when `test` holds, at the latest after `ms` or with the end of the cell; says whether it holds. */
-  waitFor(test: (cell: Cell) => boolean, ms: number): Promise<boolean> {
-    const { time } = this.#input.ports;
-    if (test(this) || this.#stopped) return Promise.resolve(test(this));
-    return new Promise((resolve) => {
-      const finish = (): void => {
-        time.clearTimeout(timer);
-        root.unsubscribe();
-        child?.unsubscribe();
-        resolve(test(this));
-      };
-      const check = (): void => {
-        if (test(this)) finish();
-      };
-      const follow = (): { unsubscribe(): void } | undefined =>
-        this.#actor.getSnapshot().children['lifecycle']?.subscribe({ next: check, error: () => undefined });
-      const timer = time.setTimeout(finish, ms);
-      let child = follow();
-      const next = (): void => {
-        child?.unsubscribe();
-        child = follow();
-        check();
-      };
-      const root = this.#actor.subscribe({ next, error: () => undefined, complete: finish });
-    });
   }
 
   /** Asks the couriers of the instance to look into the outbox. */
@@ -252,13 +217,11 @@ export class Cell {
 
   /** Nothing of this cell is left running. */
   end(): void {
-    this.#stopped = true;
     this.recorder.stop();
     this.keeper.stop();
     this.workers.stop();
     this.queue.stop();
-    this.#input.ports.time.clearTimeout(this.#restart);
-    this.#actor.stop();
+    this.#root.stop();
     this.#input.gate.release(this.record.id);
     this.feed.end();
   }
@@ -280,31 +243,6 @@ export class Cell {
     }
     for (const [webhookId, list] of rows) this.send({ type: 'delivery.added', webhookId, rows: list });
     if (again) for (const webhook of this.#input.webhooks()) if (webhook.enabled) this.nudge(webhook.id);
-  }
-
-  #start(): Actor<typeof instance> {
-    const { ports, couriers } = this.#input;
-    const actor = createActor(instance, {
-      id: this.record.id,
-      clock: ports.time,
-      input: { host: this.#host(), couriers, workers: this.workers, begin: () => beginningOf(this.record) },
-    });
-    actor.subscribe({ error: (error) => void this.#rootFailed(error) });
-    return actor.start();
-  }
-
-  /**
-   * The root itself threw, which its table does not foresee: close, wait, start anew. Its children live on by themselves then (xstate does not
-   * stop them), and a chart that nobody supervises would open the link again.
-   */
-  async #rootFailed(error: unknown): Promise<void> {
-    const { ports, policy, gate } = this.#input;
-    for (const child of Object.values(this.#actor.getSnapshot().children)) child?.send({ type: 'xstate.stop' } as never);
-    ports.log.error({ instance: this.record.id, error }, 'instance.rootCrashed');
-    await this.#closeLink();
-    gate.release(this.record.id);
-    if (this.#stopped) return;
-    this.#restart = ports.time.setTimeout(() => (this.#actor = this.#start()), policy.crash.window);
   }
 
   async #closeLink(): Promise<void> {
