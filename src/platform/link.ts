@@ -73,8 +73,10 @@ export class BaileysLink implements PlatformLink {
   /** The opening or closing that is under way. */
   #work: Promise<void> = Promise.resolve();
   #lastFrameAt = 0;
-  /** The last connection of this process came to a decent end. */
+  /** The last connection of this process did not crash. */
   #orderly = false;
+  /** The connection that is open has crashed. */
+  #crashed = false;
 
   constructor(parts: LinkParts, host: LinkHost) {
     this.#parts = parts;
@@ -101,8 +103,10 @@ export class BaileysLink implements PlatformLink {
     this.#session = null;
     // An opening that is under way sees the new generation and makes no socket.
     this.#work = this.#work.then(async () => {
-      if (session !== null) await session.end(closing);
-      this.#orderly = true;
+      if (session !== null) {
+        await session.end(closing);
+        this.#ended();
+      }
       if (this.#auth?.clean) this.#forget();
     });
     await within(systemTime, this.#parts.deadlines.close, this.#work);
@@ -165,11 +169,14 @@ export class BaileysLink implements PlatformLink {
       return undefined;
     });
     if (media === undefined) return tell({ type: 'platform.closed', close: ownCloses.trust });
+    // What waits for the storage would grow with every connection, and be recorded out of order.
+    if ((await within(systemTime, deadlines.close, this.#host.recorded())) === 'late')
+      return tell({ type: 'platform.closed', close: ownCloses.storage });
     const suspicious = !this.#orderly;
     this.#auth ??= await openAuthState({ vault, instance, epoch, preKeys, log, suspicious, now, onLost: (error) => this.#onLost(error) });
     if (!current()) return;
     this.#session = openSession({
-      host: this.#host,
+      host: { ...this.#host, surprise: (error) => this.#surprise(error) },
       url,
       auth: this.#auth,
       media,
@@ -189,16 +196,27 @@ export class BaileysLink implements PlatformLink {
   /** The keys of this link can be stored no more: what it sends from now on could never be continued. */
   #onLost(error: unknown): void {
     this.#auth = null;
-    if (!(error instanceof EpochLost)) this.#host.surprise(error);
+    if (!(error instanceof EpochLost)) this.#surprise(error);
     void this.#session?.end(error instanceof EpochLost ? ownCloses.epochLost : ownCloses.surprise);
   }
 
   #retire(close: Close): void {
     this.#lastFrameAt = this.lastFrameAt();
     this.#session = null;
-    this.#orderly = close !== ownCloses.surprise;
+    this.#ended();
     if (close.code === 400) this.#parts.trust.forget();
     if (close.code !== 515 && this.#auth?.clean) this.#forget();
+  }
+
+  #ended(): void {
+    this.#orderly = !this.#crashed;
+    this.#crashed = false;
+    if (!this.#orderly) this.#auth?.inbound.suspect();
+  }
+
+  #surprise(error: unknown): void {
+    this.#crashed = true;
+    this.#host.surprise(error);
   }
 
   #forget(): void {
@@ -210,7 +228,7 @@ export class BaileysLink implements PlatformLink {
     if (error instanceof CorruptCredentials) return ownCloses.corruptCredentials;
     if (error instanceof StorageFailure) return ownCloses.storage;
     if (error instanceof EpochLost) return ownCloses.epochLost;
-    this.#host.surprise(error);
+    this.#surprise(error);
     return ownCloses.surprise;
   }
 }

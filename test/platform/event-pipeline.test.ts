@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import type { BaileysEventMap, proto } from '@whiskeysockets/baileys';
 import type { Entry } from '#actors/model.ts';
+import { StorageUnavailable } from '#actors/ports.ts';
 import type { AuthState } from '#src/platform/keys/auth-state.ts';
 import type { Directory } from '#src/platform/directory.ts';
 import type { BaileysEvent } from '#src/platform/events/baileys-event.ts';
@@ -21,36 +22,56 @@ const directory: Directory = {
   now: () => 1_000,
 };
 
-/** Nothing is stored, and every address is known; `synchronised`: how often the shared state was seen. */
-const recorderWith = (synchronised: number) => {
+interface Options {
+  /** How often the shared state was synchronised. */
+  readonly synchronised?: number;
+  /** Looks up addresses; absent: every address is known. */
+  readonly learn?: () => Promise<void>;
+  /** Records entries. */
+  readonly record?: (entries: readonly Entry[]) => void;
+}
+
+/** A pipeline on an empty storage. */
+const pipelineWith = ({ synchronised = 1, learn, record }: Options) => {
   const recorded: Entry[][] = [];
-  const auth = { state: { creds: { accountSyncCounter: synchronised } }, peek: () => null, learn: async () => undefined };
-  const recorder = createEventPipeline({
+  const surprises: unknown[] = [];
+  const logged: string[] = [];
+  const auth = {
+    state: { creds: { accountSyncCounter: synchronised } },
+    peek: () => (learn === undefined ? null : undefined),
+    learn: async () => learn?.(),
+  };
+  const pipeline = createEventPipeline({
     instance: 'r0',
-    // The part of it that a recorder uses.
+    // The part of it that a pipeline uses.
     auth: auth as unknown as AuthState,
     directory,
-    log: quietLog,
+    log: { ...quietLog, error: (_fields, event) => void logged.push(event) },
     quoted: async () => null,
-    record: (entries) => void recorded.push([...entries]),
-    surprise: (error) => assert.fail(String(error)),
+    record: record ?? ((entries) => void recorded.push([...entries])),
+    surprise: (error) => void surprises.push(error),
   });
-  return { recorder, recorded };
+  const ids = (): readonly string[] => recorded.flat().flatMap((entry) => (entry.kind === 'message' ? [entry.message.messageId] : []));
+  return { pipeline, recorded, surprises, logged, ids };
 };
+
+const messagesOf = (id: string, message: proto.IMessage = { conversation: id }) => [
+  { key: { id, remoteJid: friend, fromMe: false }, message },
+];
 
 const arrived = (id: string, message: proto.IMessage): BaileysEvent => ({
   name: 'messages.upsert',
-  data: { type: 'append', messages: [{ key: { id, remoteJid: friend, fromMe: false }, message }] },
+  data: { type: 'append', messages: messagesOf(id, message) },
 });
 
-test('recorder: a vote right behind its poll is read, though the poll is not stored yet', async () => {
-  const { recorder, recorded } = recorderWith(1);
+test('pipeline: a vote right behind its poll is read, though the poll is not stored yet', async () => {
+  const { pipeline, recorded } = pipelineWith({});
   const secret = randomBytes(32);
   const options = ['now', 'later'].map((optionName) => ({ optionName }));
-  recorder.push(arrived('POLL', { pollCreationMessageV3: { name: 'When?', options }, messageContextInfo: { messageSecret: secret } }));
+  pipeline.push(arrived('POLL', { pollCreationMessageV3: { name: 'When?', options }, messageContextInfo: { messageSecret: secret } }));
   const vote = encryptVote(['later'], { pollId: 'POLL', creator: friend, voter: friend, secret }, randomBytes(12));
-  recorder.push(arrived('VOTE', { pollUpdateMessage: { pollCreationMessageKey: { id: 'POLL', remoteJid: friend, fromMe: false }, vote } }));
-  await recorder.drain();
+  pipeline.push(arrived('VOTE', { pollUpdateMessage: { pollCreationMessageKey: { id: 'POLL', remoteJid: friend, fromMe: false }, vote } }));
+  await pipeline.drain();
   const votes = recorded.flat().map((entry) => (entry.kind === 'message' ? entry.message.vote : entry.kind));
   assert.deepEqual(votes, ['', 'later']);
 });
@@ -67,17 +88,72 @@ const shared: readonly BaileysEvent[] = [
   { name: 'chats.update', data: [{ id: friend, archived: true }] },
 ];
 
-test('recorder: the shared state that is seen for the first time is gathered, later changes are told one by one', async () => {
+test('pipeline: the shared state that is seen for the first time is gathered, later changes are told one by one', async () => {
   for (const [synchronised, expected] of [
     [0, [['history', 'history', 'history']]],
     [1, [['news'], ['chatLabel'], ['chat']]],
   ] as const) {
-    const { recorder, recorded } = recorderWith(synchronised);
-    for (const event of shared) recorder.push(event);
-    await recorder.drain();
+    const { pipeline, recorded } = pipelineWith({ synchronised });
+    for (const event of shared) pipeline.push(event);
+    await pipeline.drain();
     assert.deepEqual(
       recorded.map((entries) => entries.map(({ kind }) => kind)),
       expected,
     );
   }
+});
+
+test('pipeline: a message whose addresses cannot be looked up is recorded with what is known, and so are those behind it', async () => {
+  let looked = 0;
+  const learn = async (): Promise<void> => {
+    looked += 1;
+    if (looked === 1) throw new Error('a key that cannot be read');
+  };
+  const { pipeline, ids, surprises, logged } = pipelineWith({ learn });
+  for (const id of ['A', 'B']) pipeline.push(arrived(id, { conversation: id }));
+  assert.equal(await pipeline.drain(), true);
+  assert.deepEqual([ids(), surprises, logged], [['A', 'B'], [], ['platform.lookup-failed']]);
+});
+
+/** Whoever looks into it throws. */
+const poison = new Proxy({}, { get: () => assert.fail('poison') });
+const poisoned = [
+  { name: 'messages.upsert', data: { type: 'append', messages: [poison, ...messagesOf('B')] } },
+  { name: 'contacts.update', data: [poison] },
+  { name: 'call', data: [poison] },
+] as unknown as readonly BaileysEvent[];
+
+test('pipeline: an event that cannot be converted costs only itself', async () => {
+  const { pipeline, ids, surprises } = pipelineWith({});
+  for (const event of [arrived('A', { conversation: 'a' }), ...poisoned, arrived('C', { conversation: 'c' })]) pipeline.push(event);
+  assert.equal(await pipeline.drain(), true);
+  assert.deepEqual([ids(), surprises], [['A', 'B', 'C'], []]);
+});
+
+test('pipeline: a crash is reported once, and nothing that was pushed counts as recorded', async () => {
+  const { pipeline, surprises } = pipelineWith({
+    record: () => {
+      throw new Error('no record');
+    },
+  });
+  for (const id of ['A', 'B']) pipeline.push(arrived(id, { conversation: id }));
+  assert.equal(await pipeline.drain(), false);
+  pipeline.push(arrived('C', { conversation: 'C' }));
+  assert.equal(await pipeline.drain(), false);
+  assert.equal(surprises.length, 1);
+});
+
+test('pipeline: with its connection it gives up what waits for the storage, and records none of it later', async () => {
+  let away = true;
+  const learn = async (): Promise<void> => {
+    if (away) throw new StorageUnavailable('away');
+  };
+  const { pipeline, ids, logged } = pipelineWith({ learn });
+  for (const id of ['A', 'B']) pipeline.push(arrived(id, { conversation: id }));
+  const drained = pipeline.drain();
+  pipeline.close();
+  assert.equal(await drained, false);
+  away = false;
+  assert.equal(await pipeline.drain(), false);
+  assert.deepEqual([ids(), logged], [[], []]);
 });

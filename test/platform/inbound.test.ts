@@ -1,93 +1,9 @@
 /** Messages on their way in: logged before the library has them, handled in order, kept until what they led to is stored. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { BinaryNode } from '@whiskeysockets/baileys';
-import type { Close } from '#actors/ports.ts';
-import { InboundGate, type StanzaKind } from '#src/platform/inbound/inbound-gate.ts';
-import type { Page } from '#src/platform/inbound/finished-names.ts';
-import { finishedType, InboundLog } from '#src/platform/inbound/inbound-log.ts';
-import { createKeyWriter } from '#src/platform/keys/key-writer.ts';
-import { hashOf, plainType } from '#src/platform/keys/ratchets.ts';
-import { createFakeVault, type FakeVault } from '#test/fakes/vault.ts';
+import { createFakeVault } from '#test/fakes/vault.ts';
 import { until } from '#test/support/until.ts';
-import { quietLog } from './setup.ts';
-
-const stanza = (id: string, tag: StanzaKind = 'message', attrs: Record<string, string> = {}): BinaryNode => ({
-  tag,
-  attrs: { id, from: '5511900000001@s.whatsapp.net', t: '1', ...attrs },
-  content: [{ tag: 'enc', attrs: { v: '2', type: 'msg' }, content: Buffer.from(`cipher ${id}`) }],
-});
-const hashOfStanza = (id: string): string => hashOf(Buffer.from(`cipher ${id}`));
-
-interface Run {
-  readonly log: InboundLog;
-  readonly gate: InboundGate;
-  /** What the library was handed, as `kind id`. */
-  readonly handed: string[];
-  readonly nodes: BinaryNode[];
-  readonly closes: Close[];
-  readonly errors: { readonly fields: object; readonly event: string }[];
-  connected: boolean;
-  /** What the library does with a message. */
-  handle: (id: string) => Promise<void> | void;
-  stored: () => Promise<boolean>;
-  turn: () => Promise<void>;
-  flushed(): Promise<void>;
-}
-
-/** A process that starts on what the vault holds, with one connection. */
-const start = async (vault: FakeVault, suspicious = true): Promise<Run> => {
-  const errors: Run['errors'][number][] = [];
-  const log = { ...quietLog, error: (fields: object, event: string) => void errors.push({ fields, event }) };
-  const common = { vault, instance: 'r0', epoch: 1, log };
-  const writer = createKeyWriter({
-    ...common,
-    encode: (_type, value) => JSON.stringify(value),
-    credentials: () => '{}',
-    onLost: () => undefined,
-  });
-  const inbound = new InboundLog({ ...common, writer, suspicious, now: Date.now });
-  const stored = (type: string) => [...vault.stored.keys].filter(([key]) => key.startsWith(type));
-  await inbound.load({
-    plaintexts: new Map(stored(plainType).map(([key, text]) => [key.split(' ')[1] ?? '', Buffer.from(text)])),
-    finished: stored(finishedType).map(([, text]) => JSON.parse(text) as Page),
-  });
-  const handler = (kind: StanzaKind) => async (node: BinaryNode) => {
-    run.handed.push(`${kind} ${node.attrs['id']}`);
-    run.nodes.push(node);
-    if (kind === 'message') await run.handle(node.attrs['id'] ?? '');
-  };
-  const run: Run = {
-    log: inbound,
-    handed: [],
-    nodes: [],
-    closes: [],
-    errors,
-    connected: true,
-    handle: () => undefined,
-    stored: async () => true,
-    turn: async () => undefined,
-    flushed: () => inbound.settled().then(() => writer.flush()),
-    gate: new InboundGate({
-      inbound,
-      turn: () => run.turn(),
-      confirm: async (node) => void run.handed.push(`confirmed ${node.attrs['id']}`),
-      handlers: { message: handler('message'), receipt: handler('receipt'), notification: handler('notification'), call: handler('call') },
-      connected: () => run.connected,
-      stored: () => run.stored(),
-      failed: (close) => void run.closes.push(close),
-      stumbled: () => undefined,
-      limits: { bytes: 40_000, handling: 500 },
-    }),
-  };
-  return run;
-};
-
-const happens = (run: Run, count: number) =>
-  until(
-    () => run.handed.length >= count,
-    () => `${count} stanzas are handed over; ${run.handed.join(', ')}`,
-  );
+import { happens, hashOfStanza, type Run, stanza, start } from './inbound-run.ts';
 
 test('gate: a message is in the log when the library gets it, and leaves it when what it led to is stored', async () => {
   const vault = createFakeVault();
@@ -131,7 +47,7 @@ test('gate: what is in the log before the login is handed over once', async () =
   const vault = createFakeVault();
   const run = await start(vault);
   for (const id of ['a', 'b']) run.gate.take('message', stanza(id));
-  await until(() => run.log.unfinished.length === 2, 'both are logged');
+  await until(() => run.log.takeUnfinished().length === 2, 'both are logged');
   run.gate.open();
   run.gate.take('receipt', stanza('r', 'receipt'));
   await happens(run, 3);
@@ -192,7 +108,7 @@ test('gate: what a connection left half done is handed to the next one, first', 
   await run.gate.close();
   await run.flushed();
   assert.deepEqual(
-    run.log.unfinished.map(({ node }) => node.attrs['id']),
+    run.log.takeUnfinished().map(({ node }) => node.attrs['id']),
     ['b'],
   );
   const again = await start(vault);
@@ -210,7 +126,7 @@ test('gate: an event tells that a message is on its way though the connection en
   run.gate.open();
   run.handle = (id) => {
     run.connected = false;
-    run.gate.tell(id);
+    run.gate.reported(id);
   };
   run.gate.take('message', stanza('a'));
   await happens(run, 1);
@@ -220,7 +136,7 @@ test('gate: an event tells that a message is on its way though the connection en
 });
 
 /** What the library does with a message that it can read. */
-const reads = (run: Run) => (id: string) => run.gate.tell(id);
+const reads = (run: Run) => (id: string) => run.gate.reported(id);
 
 test('gate: what the platform repeats is neither logged nor handled twice while it waits, and only confirmed afterwards', async () => {
   const vault = createFakeVault();
@@ -368,7 +284,7 @@ test('log: tries are not counted after a connection that ended in order', async 
   assert.equal([...vault.inbound.values()][0]?.tries, 0);
 });
 
-test('log: what could not be stored stays for the next run', async () => {
+test('log: what could not be stored stays for the next connection, which handles it again', async () => {
   const vault = createFakeVault();
   const run = await start(vault);
   run.stored = async () => false;
@@ -377,5 +293,66 @@ test('log: what could not be stored stays for the next run', async () => {
   await happens(run, 1);
   await run.flushed();
   assert.equal(vault.inbound.size, 1);
-  assert.deepEqual(run.log.unfinished, [], 'and is not handled again by this one');
+  assert.deepEqual(
+    run.log.takeUnfinished().map(({ node }) => node.attrs['id']),
+    ['a'],
+  );
+  assert.deepEqual(run.handed, ['message a'], 'and is not handled again by this one');
+});
+
+test('log: a message that crashes the session each time is set aside, though the process goes on', async () => {
+  const vault = createFakeVault();
+  const run = await start(vault, false);
+  run.stored = async () => false;
+  run.gate.open();
+  for (const id of ['good', 'poison']) run.gate.take('message', stanza(id));
+  await happens(run, 2);
+  await run.flushed();
+  for (let crash = 1; crash < 20; crash += 1) {
+    run.log.suspect();
+    const left = run.log.takeUnfinished();
+    if (left.length === 0) break;
+    assert.ok(crash <= 6, 'it is set aside in the end');
+    // The one before it is handled and stored at the second attempt, this one never.
+    for (const message of left) {
+      await run.log.trying(message);
+      if (message.node.attrs['id'] === 'good' && crash === 2) run.log.finish(message, true, async () => true);
+    }
+    await run.flushed();
+  }
+  assert.deepEqual(
+    run.errors.map(({ event }) => event),
+    ['platform.stanzas-set-aside'],
+  );
+  assert.deepEqual(
+    [...vault.inbound.values()].map(({ tries }) => tries),
+    [5],
+    'a later start leaves it alone too',
+  );
+});
+
+test('log: a message that cannot be logged is handed over all the same', async () => {
+  const run = await start(createFakeVault());
+  run.gate.open();
+  run.gate.take('message', { ...stanza('a'), content: [{ tag: 'enc', attrs: {}, content: 7 as unknown as Uint8Array }] });
+  run.gate.take('message', stanza('b'));
+  await happens(run, 2);
+  assert.deepEqual(run.handed, ['message a', 'message b']);
+});
+
+test('log: a batch that cannot be finished is a crash of the session and not the end of the log', async () => {
+  const vault = createFakeVault();
+  const run = await start(vault);
+  run.gate.open();
+  run.stored = () => Promise.reject(new Error('no answer'));
+  run.gate.take('message', stanza('a'));
+  await happens(run, 1);
+  await run.flushed();
+  assert.equal(run.crashes.length, 1);
+  run.stored = async () => true;
+  run.gate.take('message', stanza('b'));
+  await happens(run, 2);
+  await run.flushed();
+  assert.equal(vault.inbound.size, 1, 'the first one is there for the next connection');
+  assert.equal(run.log.takeUnfinished().length, 1);
 });

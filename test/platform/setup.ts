@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Entry, Message } from '#actors/model.ts';
-import type { Log, OpenOptions, PlatformFact, PlatformLink } from '#actors/ports.ts';
+import type { LinkHost, Log, OpenOptions, PlatformFact, PlatformLink } from '#actors/ports.ts';
 import type { Previews } from '#src/platform/connection/live-connection.ts';
 import { type BaileysPlatform, createPlatform, type Deadlines } from '#src/platform/platform.ts';
 import { startSandbox, type RunningSandbox } from '#src/sandbox/server.ts';
@@ -82,6 +82,8 @@ export interface Instance {
   /** Of all connections, in order. */
   readonly facts: Happenings<PlatformFact>;
   readonly entries: Happenings<Entry>;
+  /** What takes the entries; a test puts another in its place. */
+  readonly recorder: Pick<LinkHost, 'record' | 'recorded'>;
   readonly surprises: unknown[];
   open(options?: OpenOptions): void;
   /** Waits for a fact of the newest connection. */
@@ -104,6 +106,19 @@ const previews: Previews = {
 /** What all adapters here have in common. */
 const common = { log: quietLog, previews, pictures: { login: 0, between: 0 }, now: Date.now } as const;
 
+const recorderOf = (entries: Happenings<Entry>): Instance['recorder'] => ({
+  record: (made) => made.forEach((entry) => entries.add(entry)),
+  recorded: async () => true,
+});
+
+const hostOf = (recorder: Instance['recorder'], surprises: unknown[]): LinkHost => ({
+  id: 'r0',
+  epoch: 1,
+  record: (made) => recorder.record(made),
+  recorded: () => recorder.recorded(),
+  surprise: (error) => void surprises.push(error),
+});
+
 export const startBench = async (): Promise<Bench> => {
   const dataDir = await mkdtemp(join(tmpdir(), 'dormouse-platform-'));
   const running = await startSandbox({ port: 0, dataDir });
@@ -123,14 +138,8 @@ export const startBench = async (): Promise<Bench> => {
       ...common,
     });
     platforms.push(platform);
-    const host = {
-      id: 'r0',
-      epoch: 1,
-      record: (made: readonly Entry[]) => made.forEach((entry) => entries.add(entry)),
-      recorded: async () => true,
-      surprise: (error: unknown) => void surprises.push(error),
-    };
-    const link = platform.link(host);
+    const recorder = recorderOf(entries);
+    const link = platform.link(hostOf(recorder, surprises));
     links.push(link);
     const facts = new Happenings<PlatformFact>();
     let from = 0;
@@ -139,6 +148,7 @@ export const startBench = async (): Promise<Bench> => {
       vault,
       facts,
       entries,
+      recorder,
       surprises,
       open(options = {}) {
         from = facts.all.length;

@@ -1,5 +1,6 @@
 /** The logger that Baileys gets: it passes on the sentence of an error and never an object, since those hold keys, nodes and messages. */
 import type { Log } from '#actors/ports.ts';
+import { ackHeld } from '../inbound/held-acks.ts';
 
 export interface BaileysLogger {
   level: string;
@@ -16,6 +17,10 @@ const told: ReadonlySet<string> = new Set(['stream errored out']);
 
 const ignore = (): void => undefined;
 
+/** The library reports that it could not send an acknowledgement, which the gateway sends later. */
+const isHeld = (fields: unknown): boolean =>
+  typeof fields === 'object' && fields !== null && 'ackErr' in fields && fields.ackErr === ackHeld;
+
 /** Numbers in a sentence are people; the rest of it is constant. */
 const anonymous = (sentence: string): string => sentence.replace(/\d{5,}/g, '…').slice(0, 160);
 
@@ -29,6 +34,7 @@ export const createBaileysLogger = (log: Log, instance: string, over: () => bool
     info: ignore,
     warn: ignore,
     error: (fields, message) => {
+      if (isHeld(fields)) return;
       const sentence = message ?? (typeof fields === 'string' ? fields : '');
       log[told.has(sentence) || over() ? 'debug' : 'warn']({ instance, detail: anonymous(sentence) }, 'platform.library-error');
     },

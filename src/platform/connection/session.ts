@@ -212,10 +212,17 @@ class LiveSession implements Session {
       handlers,
       turn: () => turns.messages.taken(),
       confirm: (node) => confirmReceived(this.#sock, auth.state.creds.me, node),
+      acknowledge: (node) => this.#sock.sendMessageAck(node),
       connected: () => this.#sock.ws.isOpen,
-      stored: () => this.#pipeline.drain().then(() => host.recorded()),
+      stored: () => this.#pipeline.drain().then((converted) => converted && host.recorded()),
+      keysStored: () =>
+        auth.durable().then(
+          () => true,
+          () => false,
+        ),
       failed: (close) => this.#fail(close),
-      stumbled: (where, error) => this.#stumbled(where, error),
+      crashed: (error) => this.#surprise(error),
+      handlerFailed: (where, error) => this.#stumbled(where, error),
     });
   }
 
@@ -251,7 +258,7 @@ class LiveSession implements Session {
   }
 
   #arrived(messages: readonly WAMessage[]): void {
-    for (const { key, messageStubType } of messages) if (messageStubType !== StubType.CIPHERTEXT) this.#gate.tell(key.id ?? '');
+    for (const { key, messageStubType } of messages) if (messageStubType !== StubType.CIPHERTEXT) this.#gate.reported(key.id ?? '');
   }
 
   #onCredentials(): void {
@@ -337,6 +344,8 @@ class LiveSession implements Session {
   #fail(close: Close): void {
     if (this.#cause !== null) return;
     this.#cause = close;
+    // What the library is given from now on could not be confirmed, and after a crash would be suspected too.
+    void this.#gate.close();
     const error = Object.assign(new Error(close.message), { output: { statusCode: close.code } });
     this.#sock.end(error).catch(() => void this.#finalize(close));
     // The library tells the close when the socket is gone, which takes as long as the other side likes.
@@ -360,6 +369,7 @@ class LiveSession implements Session {
     auth.giveUpReads();
     const recorded = this.#gate.close().then(() => this.#pipeline.drain());
     await within(systemTime, deadlines.close / 2, Promise.all([recorded.then(() => auth.settled()), this.#paired]));
+    this.#pipeline.close();
     emit({ type: 'platform.closed', close });
     this.#finish();
   }

@@ -1,7 +1,7 @@
 /** The way from an event of the library to entries: in order, one after the other, with what has to be looked up first. */
 import type { WAMessage } from '@whiskeysockets/baileys';
 import type { Entry, Message } from '#actors/model.ts';
-import type { Log } from '#actors/ports.ts';
+import { StorageUnavailable, type Log } from '#actors/ports.ts';
 import type { AuthState } from '../keys/auth-state.ts';
 import { type Directory, mappingKey } from '../directory.ts';
 import type { BaileysEvent } from './baileys-event.ts';
@@ -19,41 +19,43 @@ export interface EventPipelineOptions {
   readonly log: Log;
   quoted(messageId: string): Promise<Message | null>;
   record(entries: readonly Entry[]): void;
-  /** `record` threw. */
+  /** `record` threw: the pipeline is closed. */
   surprise(error: unknown): void;
 }
 
-/** What the phone shares with its devices. The first time it tells everything at once, in one turn of the loop. */
+/** Events of the state that the phone shares with its devices. At the first synchronisation all of them come in one turn of the event loop. */
 const shared: ReadonlySet<BaileysEvent['name']> = new Set(['labels.edit', 'labels.association', 'chats.update', 'contacts.upsert']);
 
-/** Everything that a device is told of the shared state when it sees it for the first time. */
+/** The events of the first synchronisation, as one. */
 interface FirstState {
   readonly name: 'first-state';
   readonly data: readonly BaileysEvent[];
 }
 
-type Told = BaileysEvent | FirstState;
+type QueuedEvent = BaileysEvent | FirstState;
 
-/** The library's echo of a message, not a change of the chat. */
+/** The library reports each message as a change of its chat too. */
 const isEcho = (event: BaileysEvent): boolean => event.name === 'chats.update' && event.data.some(({ messages }) => messages !== undefined);
 
 export interface EventPipeline {
   push(event: BaileysEvent): void;
-  /** Resolves when everything pushed so far is recorded. */
-  drain(): Promise<void>;
+  /** Resolves when everything pushed so far is recorded; false when something was not. Never rejects. */
+  drain(): Promise<boolean>;
+  /** The connection ended: events that still wait for the storage are dropped. */
+  close(): void;
 }
 
 const noVotes: ReadonlyMap<string, string> = new Map();
-/** Names told last, so that the same name with every message is told once. */
+/** Contacts whose last name is remembered. */
 const namesKept = 500;
 
-/** Addresses whose other half the event does not tell. */
+/** Addresses that come without their other form (number or LID). */
 const unpaired = ({ key }: WAMessage): string[] => {
   const jids = key.participant ? (key.participantAlt ? [] : [key.participant]) : [];
   return key.remoteJidAlt || !key.remoteJid ? jids : [key.remoteJid, ...jids];
 };
 
-const jidsOf = (event: Told): string[] => {
+const jidsOf = (event: QueuedEvent): string[] => {
   switch (event.name) {
     case 'first-state':
       return event.data.flatMap(jidsOf);
@@ -87,7 +89,7 @@ const jidsOf = (event: Told): string[] => {
   }
 };
 
-/** Polls of the last moments, which may not be stored yet: in a backlog votes come right behind them. */
+/** Polls that were converted last. Votes come right behind them in a backlog, when they are not stored yet. */
 const pollsKept = 100;
 
 const createPolls = ({ quoted }: EventPipelineOptions) => {
@@ -105,7 +107,7 @@ const createPolls = ({ quoted }: EventPipelineOptions) => {
 };
 
 const createLookUp = ({ auth, directory, log, instance }: EventPipelineOptions, findPoll: (id: string) => Promise<Message | null>) => {
-  const patience = createStorageRetry(log, instance);
+  const storageRetry = createStorageRetry(log, instance);
   const mappings = async (jids: readonly string[]): Promise<void> => auth.learn('lid-mapping', [...new Set(jids.map(mappingKey))]);
 
   const votes = async (messages: readonly WAMessage[]): Promise<ReadonlyMap<string, string>> => {
@@ -117,39 +119,63 @@ const createLookUp = ({ auth, directory, log, instance }: EventPipelineOptions, 
     return read;
   };
 
-  /** Null when nothing has to be looked up, which is the rule. */
-  return (event: Told): Promise<ReadonlyMap<string, string>> | null => {
-    const unknown = jidsOf(event)
-      .map(bare)
-      .filter((jid) => (isLid(jid) || isPerson(jid)) && auth.peek('lid-mapping', mappingKey(jid)) === undefined);
-    const voting = event.name === 'messages.upsert' ? event.data.messages.filter((message) => votedPoll(message) !== '') : [];
-    if (unknown.length === 0 && voting.length === 0) return null;
-    // The storage may be away for a while: order is kept, so everything waits.
-    return patience.wait('events', async () => {
-      await mappings(unknown);
-      return voting.length === 0 ? noVotes : await votes(voting);
-    });
+  const failed = (event: QueuedEvent, error: unknown): ReadonlyMap<string, string> | null => {
+    if (error instanceof StorageUnavailable) return null;
+    // The event goes on with what is known: a message without its vote is better than none.
+    log.error({ instance, name: event.name, error: error instanceof Error ? error.message : typeof error }, 'platform.lookup-failed');
+    return noVotes;
   };
+
+  /**
+   * Learns the addresses of an event and reads its votes. Returns null when nothing has to be looked up, which is the rule. Waits for a storage that
+   * is away, with all events behind this one, because they have an order; resolves with null when that was given up. Never rejects.
+   */
+  const lookUp = (event: QueuedEvent): Promise<ReadonlyMap<string, string> | null> | null => {
+    try {
+      const unknown = jidsOf(event)
+        .map(bare)
+        .filter((jid) => (isLid(jid) || isPerson(jid)) && auth.peek('lid-mapping', mappingKey(jid)) === undefined);
+      const voting = event.name === 'messages.upsert' ? event.data.messages.filter((message) => votedPoll(message) !== '') : [];
+      if (unknown.length === 0 && voting.length === 0) return null;
+      const work = async (): Promise<ReadonlyMap<string, string>> => {
+        await mappings(unknown);
+        return voting.length === 0 ? noVotes : await votes(voting);
+      };
+      return storageRetry.wait('events', work).catch((error: unknown) => failed(event, error));
+    } catch (error) {
+      return Promise.resolve(failed(event, error));
+    }
+  };
+  return { lookUp, giveUp: () => storageRetry.giveUp() };
 };
 
-/** Contacts repeat their name with every message. */
+/** Contacts repeat their name with every message; only a new one is an entry. */
 const createNames = () => {
-  const told = createLruMap<string>(namesKept);
+  const last = createLruMap<string>(namesKept);
   return (entry: Entry): boolean => {
     if (entry.kind !== 'chat') return true;
     const text = JSON.stringify(entry.chat);
-    if (told.get(entry.chat.chatId) === text) return false;
-    told.set(entry.chat.chatId, text);
+    if (last.get(entry.chat.chatId) === text) return false;
+    last.set(entry.chat.chatId, text);
     return true;
   };
 };
 
-const createConversion = ({ directory, log, instance }: EventPipelineOptions) => {
-  /** A message that cannot be converted must not take the others with it, nor the connection. */
-  const convert = (event: Told, votes: ReadonlyMap<string, string>): Entry[] => {
+const createConversion = ({ directory, log, instance }: EventPipelineOptions, learn: (entry: Entry) => void) => {
+  const isNewName = createNames();
+
+  const entriesOf = (event: QueuedEvent, votes: ReadonlyMap<string, string>): Entry[] => {
+    if (event.name === 'first-state') return fromFirstState(event.data, directory);
+    const entries = fromBaileys(event, directory, votes);
+    return event.name === 'contacts.update' || event.name === 'contacts.upsert' ? entries.filter(isNewName) : entries;
+  };
+
+  /** Never throws. What cannot be converted is logged and left out: it must not take other messages with it, nor the connection. */
+  const convert = (event: QueuedEvent, votes: ReadonlyMap<string, string>): Entry[] => {
     try {
-      if (event.name === 'first-state') return fromFirstState(event.data, directory);
-      return fromBaileys(event, directory, votes);
+      const entries = entriesOf(event, votes);
+      entries.forEach(learn);
+      return entries;
     } catch (error) {
       if (event.name === 'messages.upsert' && event.data.messages.length > 1) {
         return event.data.messages.flatMap((message) => convert({ ...event, data: { ...event.data, messages: [message] } }, votes));
@@ -161,57 +187,72 @@ const createConversion = ({ directory, log, instance }: EventPipelineOptions) =>
   return convert;
 };
 
-export const createEventPipeline = (options: EventPipelineOptions): EventPipeline => {
-  const { auth } = options;
-  const polls = createPolls(options);
-  const lookUp = createLookUp(options, polls.find);
-  const convert = createConversion(options);
-  const isNews = createNames();
-  const queue: Told[] = [];
-  const first: BaileysEvent[] = [];
-  let running: Promise<void> = Promise.resolve();
-  let busy = false;
+class OrderedPipeline implements EventPipeline {
+  readonly #options: EventPipelineOptions;
+  readonly #lookUp: ReturnType<typeof createLookUp>;
+  readonly #convert: ReturnType<typeof createConversion>;
+  readonly #queue: QueuedEvent[] = [];
+  readonly #first: BaileysEvent[] = [];
+  #running: Promise<void> = Promise.resolve();
+  #busy = false;
+  #closed = false;
+  /** An event was pushed whose entries were not recorded. */
+  #lost = false;
 
-  const handle = (event: Told, votes: ReadonlyMap<string, string>): void => {
-    const converted = convert(event, votes);
-    const entries = event.name === 'contacts.update' || event.name === 'contacts.upsert' ? converted.filter(isNews) : converted;
-    entries.forEach(polls.learn);
-    if (entries.length > 0) options.record(entries);
-  };
+  constructor(options: EventPipelineOptions) {
+    const polls = createPolls(options);
+    this.#options = options;
+    this.#lookUp = createLookUp(options, polls.find);
+    this.#convert = createConversion(options, polls.learn);
+  }
 
-  const run = async (): Promise<void> => {
-    for (let event = queue.shift(); event !== undefined; event = queue.shift()) {
-      const looking = lookUp(event);
-      handle(event, looking === null ? noVotes : await looking);
-    }
-    busy = false;
-  };
+  push(event: BaileysEvent): void {
+    // The library counts its synchronisations when they are done.
+    const isFirst = !this.#options.auth.state.creds.accountSyncCounter && shared.has(event.name) && !isEcho(event);
+    if (!isFirst) return this.#add(event);
+    if (this.#first.push(event) === 1) queueMicrotask(() => this.#addFirst());
+  }
 
-  const add = (event: Told): void => {
-    queue.push(event);
-    if (busy) return;
-    busy = true;
-    running = run().catch((error: unknown) => {
-      queue.length = 0;
-      busy = false;
-      options.surprise(error);
+  async drain(): Promise<boolean> {
+    this.#addFirst();
+    await this.#running;
+    return !this.#lost;
+  }
+
+  close(): void {
+    this.#lost ||= this.#busy || this.#queue.length > 0 || this.#first.length > 0;
+    this.#closed = true;
+    this.#queue.length = 0;
+    this.#lookUp.giveUp();
+  }
+
+  #addFirst(): void {
+    if (this.#first.length > 0) this.#add({ name: 'first-state', data: this.#first.splice(0) });
+  }
+
+  #add(event: QueuedEvent): void {
+    if (this.#closed) return void (this.#lost = true);
+    this.#queue.push(event);
+    if (this.#busy) return;
+    this.#busy = true;
+    this.#running = this.#run().catch((error: unknown) => {
+      this.close();
+      this.#busy = false;
+      this.#options.surprise(error);
     });
-  };
+  }
 
-  const addFirst = (): void => {
-    if (first.length > 0) add({ name: 'first-state', data: first.splice(0) });
-  };
+  async #run(): Promise<void> {
+    for (let event = this.#queue.shift(); event !== undefined; event = this.#queue.shift()) {
+      const looking = this.#lookUp.lookUp(event);
+      const votes = looking === null ? noVotes : await looking;
+      // The connection ended meanwhile.
+      if (votes === null || this.#closed) break;
+      const entries = this.#convert(event, votes);
+      if (entries.length > 0) this.#options.record(entries);
+    }
+    this.#busy = false;
+  }
+}
 
-  return {
-    push(event) {
-      // The library counts its synchronisations when they are done.
-      const isFirst = !auth.state.creds.accountSyncCounter && shared.has(event.name) && !isEcho(event);
-      if (!isFirst) return add(event);
-      if (first.push(event) === 1) queueMicrotask(addFirst);
-    },
-    drain() {
-      addFirst();
-      return running;
-    },
-  };
-};
+export const createEventPipeline = (options: EventPipelineOptions): EventPipeline => new OrderedPipeline(options);

@@ -1,24 +1,26 @@
 /**
- * Stands before the library's listeners: a message is in the log before the library sees, and confirms, it. Stanzas keep their order; each
- * message is handled to its end before the next stanza goes on.
+ * Stands between the socket and the library's handlers of messages, receipts, notifications and calls, so that the platform forgets none of them
+ * before it is stored.
+ *
+ * A message is in the durable log before the library gets it (`inbound-log.ts`). The other kinds are not logged; their acknowledgements are held until
+ * what they led to is stored (`held-acks.ts`). Stanzas keep their order: each message is handled to its end before the next stanza is passed on.
  */
 import type { BinaryNode, WASocket } from '@whiskeysockets/baileys';
 import { EpochLost, type Close } from '#actors/ports.ts';
 import { ownCloses } from '../connection/close-cause.ts';
-import type { Arrived, InboundLog, Stanza } from './inbound-log.ts';
+import { ackHeld, HeldAcks, withHeldAck } from './held-acks.ts';
+import type { InboundLog, Logged, Unlogged } from './inbound-log.ts';
 import { within } from '#actors/waiting.ts';
 import { systemTime } from '#src/system-time.ts';
 
 export const stanzaKinds = ['message', 'receipt', 'notification', 'call'] as const;
 export type StanzaKind = (typeof stanzaKinds)[number];
 export type Handlers = Readonly<Record<StanzaKind, (node: BinaryNode) => unknown>>;
-/** What a stanza is to the gate: one that `repeats` a message which is finished needs nothing but a confirmation. */
-type ItemKind = StanzaKind | 'repeats';
 
 export interface GateLimits {
-  /** That wait for the log. Beyond it the connection ends: the platform keeps what it has no confirmation of. */
+  /** Of stanzas that wait for the storage. Beyond it the connection ends, and the platform keeps what it has no acknowledgement of. */
   readonly bytes: number;
-  /** Milliseconds. A message that takes longer (a history is fetched) holds the next ones up no longer. */
+  /** Milliseconds. A message that takes longer (a history is downloaded) holds up the next ones no longer. */
   readonly handling: number;
 }
 
@@ -28,27 +30,35 @@ export interface GateOptions {
   readonly handlers: Handlers;
   /** Tells the platform that a message was received. */
   confirm(node: BinaryNode): Promise<void>;
-  /** Resolves when a stanza may be handled: others want to as well. */
+  /** Tells the platform that a stanza of another kind was received. */
+  acknowledge(node: BinaryNode): Promise<void>;
+  /** Resolves when it is the caller's turn to handle a stanza; sessions take turns. */
   turn(): Promise<void>;
   readonly connected: () => boolean;
-  /** Resolves when everything is stored that the handlers have led to so far; false when it never will be. */
+  /** Resolves when everything is recorded that the handlers have led to so far; false when it never will be. Never rejects. */
   stored(): Promise<boolean>;
+  /** The same for keys. */
+  keysStored(): Promise<boolean>;
+  /** The connection has to end. */
   failed(close: Close): void;
-  /** A handler rejected. */
-  stumbled(where: string, error: unknown): void;
+  /** The gate itself threw, which is a crash of the session. */
+  crashed(error: unknown): void;
+  /** A handler of the library rejected. */
+  handlerFailed(where: string, error: unknown): void;
   readonly limits?: GateLimits;
 }
 
 interface Item {
-  readonly kind: ItemKind;
   readonly node: BinaryNode;
-  /** For a message: when it is in the log; null when the connection ended before. */
-  readonly logged: Promise<Arrived | null> | null;
+  /** `repeated`: handled and stored before, so that it needs nothing but an acknowledgement. */
+  readonly kind: StanzaKind | 'repeated';
+  /** For a message: resolves when it is in the log; null when the connection ended before. */
+  readonly logged: Promise<Logged | null> | null;
 }
 
-interface Unlogged {
-  readonly stanza: Stanza;
-  readonly done: (arrived: Arrived | null) => void;
+interface WaitsForLog {
+  readonly message: Unlogged;
+  readonly done: (logged: Logged | null) => void;
 }
 
 const mostInGroup = 256;
@@ -68,107 +78,161 @@ export const divert = (sock: WASocket, take: (kind: StanzaKind, node: BinaryNode
   return Object.fromEntries(handlers) as Handlers;
 };
 
-/** The library queues what is marked as old and tells nobody when it is done. The order is kept here. */
+/** The library queues messages that are marked as old, and tells nobody when it is done with one. The gate keeps the order instead. */
 const unmarked = (node: BinaryNode): BinaryNode => {
   const { offline, ...attrs } = node.attrs;
   return offline === undefined ? node : { ...node, attrs };
 };
 
+/** A request to send a message again leads to no entry, and its handler ends when that is sent. The other belongs to a pairing by code. */
+const holdsAck = ({ attrs: { type } }: BinaryNode): boolean => type !== 'retry' && type !== 'link_code_companion_reg';
+
+/** Bytes of memory, about, that a stanza and its entries take while they wait. */
+const perNode = 1_500;
+const weightOf = ({ content }: BinaryNode): number => {
+  if (Array.isArray(content)) return content.reduce((sum, child) => sum + weightOf(child), perNode);
+  return perNode + (content?.length ?? 0);
+};
+
 export class InboundGate {
   readonly #options: GateOptions;
+  readonly #limits: GateLimits;
   readonly #stored: () => Promise<boolean>;
+  readonly #acks: HeldAcks;
   /** In the order of arrival. */
   #queue = new Set<Item>();
-  #unlogged: Unlogged[] = [];
+  #unlogged: WaitsForLog[] = [];
+  /** Of messages that are not logged, and of other stanzas that are not acknowledged. */
   #waitingBytes = 0;
+  /** The limit was passed: what still arrives is left to the platform. */
+  #full = false;
   #logging = false;
   #opened = false;
   #closed = false;
   #busy = false;
-  #idle: (() => void)[] = [];
-  /** Ids of messages in the library's hands; true when an event told of one. */
-  readonly #told = new Map<string, boolean>();
+  #idleWaiters: (() => void)[] = [];
+  /** Ids of messages that the library is handling; true when one of its events carried the message. */
+  readonly #reported = new Map<string, boolean>();
 
   constructor(options: GateOptions) {
+    const { inbound, stored, keysStored, acknowledge, limits = usualLimits } = options;
     this.#options = options;
-    this.#stored = () => options.stored();
+    this.#limits = limits;
+    this.#stored = () => stored();
+    this.#acks = new HeldAcks({
+      stored: async (nodes) => (await stored()) && (!nodes.some(({ tag }) => tag === 'notification') || (await keysStored())),
+      // Receipts are too many to be remembered; the journal drops those in direct chats that it knows.
+      finished: (nodes) => inbound.rememberFinished(nodes.filter(({ tag }) => tag !== 'receipt')),
+      released: (nodes) => nodes.forEach((node) => this.#release(weightOf(node))),
+      acknowledge,
+      failed: (error) => this.#crash(error),
+    });
   }
 
   take(kind: StanzaKind, node: BinaryNode): void {
-    if (this.#closed) return;
-    if (kind === 'message') {
-      const item = this.#arrived(node);
-      if (item === null) return;
-      this.#queue.add(item);
-    } else if (this.#queue.size === 0) return this.#passOn({ kind, node, logged: null });
-    else this.#queue.add({ kind, node, logged: null });
+    if (this.#closed || this.#full) return;
+    const item = kind === 'message' ? this.#takeMessage(node) : this.#takeOther(kind, node);
+    if (item === null) return;
+    if (kind !== 'message' && this.#queue.size === 0) return this.#passOn(item);
+    this.#queue.add(item);
     this.#run();
   }
 
   /** The session is logged in: what an earlier connection did not finish goes first. */
   open(): void {
-    // The platform does not wait for the login with what it has kept: some of that may be in the log already.
-    const mine = new Set([...this.#queue].map(({ node }) => node));
-    const earlier = this.#options.inbound.unfinished.filter(({ node }) => !mine.has(node));
-    const again = earlier.map((arrived): Item => ({ kind: 'message', node: arrived.node, logged: Promise.resolve(arrived) }));
+    // The platform sends what it has kept without waiting for the login, so some of it may be in the log already.
+    const arrived = new Set([...this.#queue].map(({ node }) => node));
+    const earlier = this.#options.inbound.takeUnfinished().filter(({ node }) => !arrived.has(node));
+    const again = earlier.map((logged): Item => ({ kind: 'message', node: logged.node, logged: Promise.resolve(logged) }));
     this.#queue = new Set([...again, ...this.#queue]);
     this.#opened = true;
     this.#run();
   }
 
-  /** An event told of this message: it is on its way to the storage. */
-  tell(messageId: string): void {
-    if (this.#told.has(messageId)) this.#told.set(messageId, true);
+  /** An event of the library carried this message: it is on its way to the storage. */
+  reported(messageId: string): void {
+    if (this.#reported.has(messageId)) this.#reported.set(messageId, true);
   }
 
-  /** What is not in the library's hands stays out of them. Resolves when what is there has come to its end. */
-  close(): Promise<void> {
+  /**
+   * Idempotent. Stanzas that the library does not have yet are dropped. Resolves when what it has is handled, and stored where its acknowledgement is
+   * held.
+   */
+  async close(): Promise<void> {
     this.#closed = true;
     this.#queue.clear();
     this.#options.inbound.giveUpWaiting();
-    for (const { stanza, done } of this.#unlogged) {
-      this.#options.inbound.giveUp(stanza);
+    for (const { message, done } of this.#unlogged.splice(0)) {
+      this.#options.inbound.giveUp(message);
       done(null);
     }
-    return this.#busy ? new Promise((resolve) => this.#idle.push(resolve)) : Promise.resolve();
+    if (this.#busy) await new Promise<void>((resolve) => this.#idleWaiters.push(resolve));
+    await this.#acks.close();
   }
 
-  #arrived(node: BinaryNode): Item | null {
-    const { inbound } = this.#options;
-    const stanza = inbound.arrive(node);
-    if (stanza === null) return null;
-    return stanza === 'finished' ? { kind: 'repeats', node, logged: null } : { kind: 'message', node, logged: this.#log(stanza) };
+  #takeMessage(node: BinaryNode): Item | null {
+    let message: Unlogged | 'finished' | null;
+    try {
+      message = this.#options.inbound.arrive(node);
+    } catch (error) {
+      // It cannot be encoded, so it cannot be logged; at least the library gets it.
+      this.#options.handlerFailed('log', error);
+      void this.#call('message', node);
+      return null;
+    }
+    if (message === 'finished') return { kind: 'repeated', node, logged: null };
+    // Null: it is in the log, and its first copy will be confirmed.
+    return message === null ? null : { kind: 'message', node, logged: this.#log(message) };
   }
 
-  #log(stanza: Stanza): Promise<Arrived | null> {
-    const { failed, limits = usualLimits } = this.#options;
-    this.#waitingBytes += stanza.encoded.length;
-    if (this.#waitingBytes > limits.bytes) failed(ownCloses.storage);
+  #takeOther(kind: StanzaKind, node: BinaryNode): Item {
+    this.#hold(weightOf(node));
+    return { kind: kind !== 'receipt' && this.#options.inbound.isFinished(node) ? 'repeated' : kind, node, logged: null };
+  }
+
+  #hold(bytes: number): void {
+    this.#waitingBytes += bytes;
+    if (this.#waitingBytes <= this.#limits.bytes || this.#full) return;
+    this.#full = true;
+    this.#options.failed(ownCloses.storage);
+  }
+
+  #release(bytes: number): void {
+    this.#waitingBytes -= bytes;
+  }
+
+  #log(message: Unlogged): Promise<Logged | null> {
+    this.#hold(message.encoded.length);
     return new Promise((done) => {
-      this.#unlogged.push({ stanza, done });
+      this.#unlogged.push({ message, done });
       if (!this.#logging) this.#logAll().catch((error: unknown) => this.#lose(error));
     });
   }
 
-  /** What arrives while a group is written is the next group. */
+  /** Messages that arrive while a group is written are the next group. */
   async #logAll(): Promise<void> {
     this.#logging = true;
     while (this.#unlogged.length > 0 && !this.#closed) {
       const group = this.#unlogged.slice(0, mostInGroup);
-      const arrived = await this.#options.inbound.append(group.map(({ stanza }) => stanza));
+      const logged = await this.#options.inbound.append(group.map(({ message }) => message));
       this.#unlogged.splice(0, group.length);
-      for (const [at, { stanza, done }] of group.entries()) {
-        this.#waitingBytes -= stanza.encoded.length;
-        done(arrived[at] ?? null);
+      for (const [at, { message, done }] of group.entries()) {
+        this.#release(message.encoded.length);
+        done(logged[at] ?? null);
       }
     }
     this.#logging = false;
   }
 
+  /** The log cannot be written. */
   #lose(error: unknown): void {
     if (this.#closed) return;
-    this.#options.stumbled('log', error);
+    this.#options.handlerFailed('log', error);
     this.#options.failed(error instanceof EpochLost ? ownCloses.epochLost : ownCloses.storage);
+  }
+
+  #crash(error: unknown): void {
+    if (!this.#closed) this.#options.crashed(error);
   }
 
   #run(): void {
@@ -179,44 +243,51 @@ export class InboundGate {
     this.#busy = true;
     try {
       for (const item of this.#queue) {
-        const arrived = item.logged === null ? null : await item.logged;
-        // A handler may wait for nothing but promises, and a backlog of them would stop the process.
+        const logged = item.logged === null ? null : await item.logged;
+        // A handler may wait for nothing but promises, and a backlog of those would block the event loop.
         await this.#options.turn();
         if (this.#closed) break;
-        if (arrived === null) this.#passOn(item);
-        else await this.#handle(arrived);
+        if (logged === null) this.#passOn(item);
+        else await this.#handle(logged);
         this.#queue.delete(item);
       }
     } finally {
       this.#busy = false;
-      for (const resolve of this.#idle.splice(0)) resolve();
+      for (const resolve of this.#idleWaiters.splice(0)) resolve();
     }
   }
 
   #passOn({ kind, node }: Item): void {
-    void this.#call(kind, node);
+    if (kind !== 'repeated' && holdsAck(node))
+      return void this.#call(
+        kind,
+        withHeldAck(node, () => this.#acks.add(node)),
+      );
+    void this.#call(kind, node).then(() => node.tag === 'message' || this.#release(weightOf(node)));
   }
 
-  async #call(kind: ItemKind, node: BinaryNode): Promise<void> {
-    const { handlers, confirm } = this.#options;
+  /** Never rejects. */
+  async #call(kind: Item['kind'], node: BinaryNode): Promise<void> {
+    const { handlers, confirm, acknowledge } = this.#options;
     try {
-      await (kind === 'repeats' ? confirm(node) : handlers[kind](node));
+      if (kind !== 'repeated') await handlers[kind](node);
+      else await (node.tag === 'message' ? confirm(node) : acknowledge(node));
     } catch (error) {
-      this.#options.stumbled(`CB:${kind}`, error);
+      if (error !== ackHeld) this.#options.handlerFailed(`CB:${kind}`, error);
     }
   }
 
-  async #handle(arrived: Arrived): Promise<void> {
-    const { inbound, connected, limits = usualLimits } = this.#options;
-    await inbound.trying(arrived);
-    const id = arrived.node.attrs['id'] ?? '';
-    this.#told.set(id, false);
-    const handled = this.#call('message', unmarked(arrived.node)).then(() => {
-      // Without an event and a connection it is half done: the library could not confirm it, and gave it up.
-      const told = this.#told.get(id) === true;
-      if (told || connected()) inbound.finish(arrived, told, this.#stored);
-      this.#told.delete(id);
+  async #handle(logged: Logged): Promise<void> {
+    const { inbound, connected } = this.#options;
+    await inbound.trying(logged);
+    const id = logged.node.attrs['id'] ?? '';
+    this.#reported.set(id, false);
+    const handled = this.#call('message', unmarked(logged.node)).then(() => {
+      // Neither an event nor a connection: the library could not confirm it, and gave it up. It stays in the log.
+      const reported = this.#reported.get(id) === true;
+      if (reported || connected()) inbound.finish(logged, reported, this.#stored);
+      this.#reported.delete(id);
     });
-    await within(systemTime, limits.handling, handled);
+    await within(systemTime, this.#limits.handling, handled);
   }
 }

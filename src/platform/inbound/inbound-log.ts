@@ -1,6 +1,8 @@
 /**
- * Received messages from the moment they arrive until what they led to is stored. The platform forgets a message when the library confirms
- * it, which is before anything of it is stored: until then the stanza is kept here, and handed to the library again after a crash.
+ * The durable log of received messages: a message stands in it from its arrival until everything that it led to is stored.
+ *
+ * The library acknowledges a message before anything of it is stored, and the platform forgets what is acknowledged. After a kill the messages that
+ * are still in the log are handed to the library again.
  */
 import { type BinaryNode, decodeBinaryNode, encodeBinaryNode } from '@whiskeysockets/baileys';
 import type { Log } from '#actors/ports.ts';
@@ -15,31 +17,43 @@ export interface InboundOptions {
   readonly instance: string;
   readonly epoch: number;
   readonly log: Log;
-  readonly writer: Pick<KeyWriter, 'put' | 'finish'>;
-  /** The last run of this session did not end in order: a stanza in the log may be why. */
+  readonly writer: Pick<KeyWriter, 'put' | 'finish' | 'flush'>;
+  /** The last run of this session did not end in order: a message in the log may be why. */
   readonly suspicious: boolean;
   now(): number;
+  /** The log cannot go on: the session has to be closed. */
+  failed(error: unknown): void;
 }
 
-/** A stanza of a message on its way into the log. */
-export interface Stanza {
+/** A message that is to be logged. */
+export interface Unlogged {
   readonly node: BinaryNode;
   readonly name: string;
   readonly encoded: Uint8Array;
 }
 
-/** A stanza of a message in the log. */
-export interface Arrived {
+/** A message in the log. */
+export interface Logged {
   readonly seq: number;
   readonly node: BinaryNode;
   readonly name: string;
-  /** How often it was tried before by runs that ended badly; null for one that arrived in this run. */
-  readonly tries: number | null;
+  /** How often it was handed to the library before the session crashed; null for one that arrived since then. */
+  tries: number | null;
+  /** It was handed over since then, and that try is counted in the storage. */
+  counted: boolean;
 }
 
-/** A stanza that was tried so often is set aside. */
+/** What has to be stored before a message leaves the log. Resolves with false when it never will be. Never rejects. */
+export type Stored = () => Promise<boolean>;
+
+interface Finishing {
+  readonly message: Logged;
+  readonly stored: Stored;
+}
+
+/** A message that was tried so often is set aside. */
 const mostTries = 5;
-/** Where the names of finished messages stand among the keys. */
+/** The key type under which the names of finished messages are stored. */
 export const finishedType = 'inbound-finished';
 
 /** What an earlier run left among the keys. */
@@ -54,47 +68,55 @@ const hashesOf = ({ content }: BinaryNode): string[] =>
     ? content.flatMap((child) => (child.tag === 'enc' && child.content instanceof Uint8Array ? [hashOf(child.content)] : []))
     : [];
 
-/** Names a stanza by what it carries: a message that is sent again in a new envelope is another one. 96 bits: two never share one. */
+/**
+ * The same for every repetition of a stanza. The ciphertexts are part of it: a message that is encrypted anew is another one. 96 bits, so that
+ * two stanzas never share a name.
+ */
 const nameOf = (node: BinaryNode): string => {
-  const { id, from, participant } = node.attrs;
-  return hashOf([id, from, participant, ...hashesOf(node)].join(' ')).slice(0, 16);
+  const { id, from, participant, type } = node.attrs;
+  const parts = node.tag === 'message' ? hashesOf(node) : [node.tag, type];
+  return hashOf([id, from, participant, ...parts].join(' ')).slice(0, 16);
 };
 
 export class InboundLog {
   readonly #options: InboundOptions;
-  readonly #patience: StorageRetry;
-  readonly #unfinished = new Map<number, Arrived>();
-  /** Names of what is in the log or on its way there. */
-  readonly #waiting = new Set<string>();
+  readonly #storageRetry: StorageRetry;
+  /** Messages that the library is not done with, or whose outcome was not stored, by number. */
+  readonly #unfinished = new Map<number, Logged>();
+  /** Names of messages that are in the log or on their way there. */
+  readonly #names = new Set<string>();
   readonly #finished: FinishedNames;
-  /** Of unfinished messages, by hash of the ciphertext. */
+  /** Of unfinished messages, by the hash of the ciphertext. */
   readonly #plaintexts = new Map<string, Uint8Array>();
-  #finishing: { readonly arrived: Arrived; readonly stored: () => Promise<boolean> }[] = [];
-  /** Left behind by an earlier run, and not tried again so far. */
+  /** The library is done with them; what they led to may not be stored yet. */
+  #finishing: Finishing[] = [];
+  /** Numbers of suspicious messages that were not handed over since, and whose try is not counted yet. */
   #untried: number[] = [];
-  #busy = false;
-  #idle: (() => void)[] = [];
+  #suspicious: boolean;
+  #working = false;
+  #settledWaiters: (() => void)[] = [];
   #lastSeq: number;
 
   constructor(options: InboundOptions) {
     this.#options = options;
-    this.#patience = createStorageRetry(options.log, options.instance);
+    this.#suspicious = options.suspicious;
+    this.#storageRetry = createStorageRetry(options.log, options.instance);
     this.#finished = new FinishedNames(options.now);
-    // Larger than any number of an earlier run, those set aside included.
+    // Larger than any number of an earlier run, also of messages that were set aside.
     this.#lastSeq = options.now() * 1000;
   }
 
   /** Reads what an earlier run left behind. */
   async load({ plaintexts, finished }: LeftBehind): Promise<void> {
-    const { vault, instance, log, writer } = this.#options;
+    const { vault, instance, writer } = this.#options;
     this.#finished.load(finished);
     const { stanzas, aside } = await vault.logged(instance, mostTries);
-    if (aside > 0) log.error({ instance, stanzas: aside, tries: mostTries }, 'platform.stanzas-set-aside');
+    if (aside > 0) this.#reportAside(aside);
     this.#lastSeq = Math.max(this.#lastSeq, stanzas.at(-1)?.seq ?? 0);
     const wanted = new Set<string>();
     for (const { seq, stanza, tries } of stanzas) {
       const node = await decodeBinaryNode(Buffer.from(stanza));
-      this.#keep({ seq, node, name: nameOf(node), tries });
+      this.#keep({ seq, node, name: nameOf(node), tries, counted: false });
       if (tries === 0) this.#untried.push(seq);
       for (const hash of hashesOf(node)) wanted.add(hash);
     }
@@ -108,99 +130,158 @@ export class InboundLog {
     return this.#plaintexts.get(hash);
   }
 
-  /** Set by the step that decrypted it, and stored with what that step changed. */
+  /** Called with the changes of the step that decrypted it, so that both are stored in one transaction. */
   remember(hash: string, plain: Uint8Array): void {
     this.#plaintexts.set(hash, plain);
     this.#options.writer.put(plainType, hash, plain);
   }
 
-  /** In the order of arrival. */
-  get unfinished(): readonly Arrived[] {
-    return [...this.#unfinished.values()];
+  /** Messages to be handed to the library at the next open, in the order of arrival. Those that were tried too often are set aside. */
+  takeUnfinished(): readonly Logged[] {
+    const all = [...this.#unfinished.values()].toSorted((a, b) => a.seq - b.seq);
+    const aside = all.filter(({ tries }) => tries !== null && tries >= mostTries);
+    for (const { seq } of aside) this.#unfinished.delete(seq);
+    if (aside.length > 0) this.#reportAside(aside.length);
+    return aside.length === 0 ? all : all.filter(({ seq }) => this.#unfinished.has(seq));
   }
 
-  /** Null for what the platform repeats while it is in the log: its confirmation comes with the first one's. */
-  arrive(node: BinaryNode): Stanza | 'finished' | null {
+  /** A message arrived. Returns null for the repetition of one that is in the log, and `finished` for that of one that was finished. */
+  arrive(node: BinaryNode): Unlogged | 'finished' | null {
     const name = nameOf(node);
-    if (this.#waiting.has(name)) return null;
+    if (this.#names.has(name)) return null;
     if (this.#finished.has(name)) return 'finished';
-    this.#waiting.add(name);
-    return { node, name, encoded: encodeBinaryNode(node) };
+    const encoded = encodeBinaryNode(node);
+    this.#names.add(name);
+    return { node, name, encoded };
   }
 
-  /** The stanza will not be logged. */
-  giveUp({ name }: Stanza): void {
-    this.#waiting.delete(name);
+  /** A stanza that is no message was handled, and what it led to is stored. */
+  isFinished(node: BinaryNode): boolean {
+    return this.#finished.has(nameOf(node));
+  }
+
+  /** A repetition of these stanzas needs no more than an acknowledgement. */
+  rememberFinished(nodes: readonly BinaryNode[]): void {
+    for (const node of nodes) this.#finished.add(nameOf(node));
+    this.#saveFinished();
+  }
+
+  /** The message will not be logged. */
+  giveUp({ name }: Unlogged): void {
+    this.#names.delete(name);
   }
 
   /** The connection ended: what waits for a storage that is away rejects. */
   giveUpWaiting(): void {
-    this.#patience.giveUp();
+    this.#storageRetry.giveUp();
   }
 
-  /** Resolves when the stanzas are in the log; waits for a storage that is away. Rejects when they never will be. */
-  async append(stanzas: readonly Stanza[]): Promise<readonly Arrived[]> {
+  /** Resolves when the messages are in the log; waits for a storage that is away. Rejects when they never will be. */
+  async append(messages: readonly Unlogged[]): Promise<readonly Logged[]> {
     const { vault, instance, epoch } = this.#options;
-    const rows = stanzas.map(({ encoded }) => ({ seq: (this.#lastSeq += 1), stanza: encoded }));
-    await this.#patience.wait('stanzas', () => vault.log(instance, epoch, rows));
-    return stanzas.map(({ node, name }, at) => this.#keep({ seq: rows[at]!.seq, node, name, tries: null }));
+    const rows = messages.map(({ encoded }) => ({ seq: (this.#lastSeq += 1), stanza: encoded }));
+    await this.#storageRetry.wait('stanzas', () => vault.log(instance, epoch, rows));
+    return messages.map(({ node, name }, at) => this.#keep({ seq: rows[at]!.seq, node, name, tries: null, counted: false }));
+  }
+
+  /** The session crashed: any unfinished message may be why. */
+  suspect(): void {
+    this.#suspicious = true;
+    this.#untried = [];
+    for (const message of this.#unfinished.values()) {
+      message.tries = (message.tries ?? 0) + (message.counted ? 1 : 0);
+      message.counted = false;
+      if (message.tries === 0) this.#untried.push(message.seq);
+    }
   }
 
   /**
-   * Resolves when the try is counted, so that a stanza which ends the process is not tried for ever. First tries are counted all at once; after a
-   * second crash each is counted by itself, so that only the culprit goes on counting.
+   * Called before a message is handed to the library. Resolves when the try is counted in the storage, so that a message which crashes the process is not
+   * tried for ever. The first tries of all messages are counted at once. From the second on each is counted by itself, so that only the messages
+   * before and at the crash go on counting.
    */
-  async trying({ seq, tries }: Arrived): Promise<void> {
-    const { vault, instance, epoch, suspicious } = this.#options;
-    const seqs = tries === null || !suspicious ? [] : tries > 0 ? [seq] : this.#untried.splice(0);
-    if (seqs.length > 0) await this.#patience.wait('stanzas', () => vault.tried(instance, epoch, seqs));
+  async trying(message: Logged): Promise<void> {
+    const { vault, instance, epoch, writer } = this.#options;
+    if (message.tries === null || message.counted || !this.#suspicious) return;
+    const seqs = message.tries > 0 ? [message.seq] : this.#untried.splice(0);
+    for (const seq of seqs) {
+      const counted = this.#unfinished.get(seq);
+      if (counted) counted.counted = true;
+    }
+    if (seqs.length > 0) await this.#storageRetry.wait('stanzas', () => vault.tried(instance, epoch, seqs));
+    if (message.tries + 1 < mostTries) return;
+    // The last try: whether it succeeds or the message is set aside after it, a repetition is only confirmed, and not logged anew.
+    this.rememberFinished([message.node]);
+    await writer.flush();
   }
 
   /**
-   * The library is done with it. It leaves the log when `stored` (which never rejects) says that everything it led to is stored. `read`: what it
-   * said is known, so that a repetition of the same bytes needs no more than a confirmation.
+   * The library is done with a message, which leaves the log when everything is stored that it led to. `read`: its content is known, so that a
+   * repetition of the same bytes needs no more than an acknowledgement.
    */
-  finish(arrived: Arrived, read: boolean, stored: () => Promise<boolean>): void {
-    if (!this.#unfinished.delete(arrived.seq)) return;
-    if (read) this.#finished.add(arrived.name);
-    this.#waiting.delete(arrived.name);
-    this.#finishing.push({ arrived, stored });
-    if (!this.#busy) void this.#finishAll();
+  finish(message: Logged, read: boolean, stored: Stored): void {
+    if (!this.#unfinished.delete(message.seq)) return;
+    this.#names.delete(message.name);
+    if (read) this.#finished.add(message.name);
+    this.#finishing.push({ message, stored });
+    if (!this.#working) void this.#finishAll();
   }
 
-  /** Everything that is finished has left the log, or is about to with the next write of keys. */
+  /** Every finished message has left the log, or leaves it with the next write of keys. */
   get idle(): boolean {
-    return !this.#busy;
+    return !this.#working;
   }
 
   settled(): Promise<void> {
-    return this.#busy ? new Promise((resolve) => this.#idle.push(resolve)) : Promise.resolve();
+    return this.#working ? new Promise((resolve) => this.#settledWaiters.push(resolve)) : Promise.resolve();
   }
 
-  #keep(arrived: Arrived): Arrived {
-    this.#unfinished.set(arrived.seq, arrived);
-    this.#waiting.add(arrived.name);
-    return arrived;
+  #keep(message: Logged): Logged {
+    this.#unfinished.set(message.seq, message);
+    this.#names.add(message.name);
+    return message;
   }
 
+  /** Messages that are finished while others are being stored are the next batch. */
   async #finishAll(): Promise<void> {
-    this.#busy = true;
-    while (this.#finishing.length > 0) {
-      const batch = this.#finishing;
-      this.#finishing = [];
-      const outcomes = await Promise.all([...new Set(batch.map(({ stored }) => stored))].map((stored) => stored()));
-      // What is not stored stays in the log, for the next run.
-      if (!outcomes.every(Boolean)) continue;
-      const { writer } = this.#options;
-      writer.finish(batch.map(({ arrived }) => arrived.seq));
-      this.#finished.save((id, page) => writer.put(finishedType, id, page));
-      for (const { arrived } of batch) for (const hash of hashesOf(arrived.node)) this.#forget(hash);
+    this.#working = true;
+    let batch: readonly Finishing[] = [];
+    try {
+      while (this.#finishing.length > 0) {
+        batch = this.#finishing.splice(0);
+        await this.#finishBatch(batch);
+      }
+    } catch (error) {
+      for (const { message } of batch) this.#keep(message);
+      this.#options.failed(error);
+    } finally {
+      this.#working = false;
+      for (const resolve of this.#settledWaiters.splice(0)) resolve();
     }
-    this.#busy = false;
-    for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  async #finishBatch(batch: readonly Finishing[]): Promise<void> {
+    const outcomes = await Promise.all([...new Set(batch.map(({ stored }) => stored))].map((stored) => stored()));
+    if (!outcomes.every(Boolean)) {
+      // The next connection, or the next run, hands them over again.
+      for (const { message } of batch) this.#keep(message);
+      return;
+    }
+    this.#options.writer.finish(batch.map(({ message }) => message.seq));
+    for (const { message } of batch) for (const hash of hashesOf(message.node)) this.#forget(hash);
+    this.#saveFinished();
+  }
+
+  #saveFinished(): void {
+    this.#finished.save((id, page) => this.#options.writer.put(finishedType, id, page));
   }
 
   #forget(hash: string): void {
     if (this.#plaintexts.delete(hash)) this.#options.writer.put(plainType, hash, null);
+  }
+
+  #reportAside(count: number): void {
+    const { log, instance } = this.#options;
+    log.error({ instance, stanzas: count, tries: mostTries }, 'platform.stanzas-set-aside');
   }
 }

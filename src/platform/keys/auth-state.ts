@@ -91,7 +91,13 @@ class SessionKeys {
       credentials: () => encodeCredentials(creds),
     });
     this.#runs = this.#makeRuns(null);
-    this.inbound = new InboundLog({ suspicious: true, now: Date.now, ...options, writer: this.writer });
+    this.inbound = new InboundLog({
+      suspicious: true,
+      now: Date.now,
+      ...options,
+      writer: this.writer,
+      failed: (error) => options.onLost(error),
+    });
   }
 
   peek(type: KeyType, id: string): unknown {

@@ -1,0 +1,93 @@
+/**
+ * Acknowledgements of receipts, notifications and calls: held until the entries that they led to are committed, then sent.
+ *
+ * The platform keeps a stanza until it is acknowledged, and repeats it at the next login. The library acknowledges these stanzas at the end of their
+ * handlers; a kill before the commit would lose them. Logging them too would cost a write each, and a busy instance gets several receipts a
+ * message.
+ */
+import type { BinaryNode } from '@whiskeysockets/baileys';
+
+/** Thrown at the library when it makes an acknowledgement that is held. It logs this as the reason why none was sent. */
+export const ackHeld = new Error('the acknowledgement is held until everything is stored');
+ackHeld.stack = '';
+
+/**
+ * The stanza as the library gets it. The library reads its tag once, to make the acknowledgement at the end of the handler; `handled` is called
+ * then, and the library's own acknowledgement fails.
+ */
+export const withHeldAck = ({ attrs, content }: BinaryNode, handled: () => void): BinaryNode => {
+  let once = handled;
+  return {
+    attrs,
+    ...(content === undefined ? {} : { content }),
+    get tag(): string {
+      once();
+      once = () => undefined;
+      throw ackHeld;
+    },
+  };
+};
+
+export interface HeldAcksOptions {
+  /** Resolves when everything is stored that these stanzas led to; false when it never will be. Never rejects. */
+  stored(nodes: readonly BinaryNode[]): Promise<boolean>;
+  /** Called with stanzas that need nothing but an acknowledgement from now on, however often they are repeated. */
+  finished(nodes: readonly BinaryNode[]): void;
+  /** Called when the acknowledgements of these were sent, or could not be. */
+  released(nodes: readonly BinaryNode[]): void;
+  /** Tells the platform that a stanza was received. Rejects when the connection has ended: then the stanza is repeated. */
+  acknowledge(node: BinaryNode): Promise<void>;
+  /** Nothing is acknowledged any more. */
+  failed(error: unknown): void;
+}
+
+/** Acknowledgements in one turn of the event loop. */
+const mostInTurn = 64;
+
+export class HeldAcks {
+  readonly #options: HeldAcksOptions;
+  #waiting: BinaryNode[] = [];
+  #working: Promise<void> | null = null;
+  #closed = false;
+
+  constructor(options: HeldAcksOptions) {
+    this.#options = options;
+  }
+
+  /** The library is done with this stanza. */
+  add(node: BinaryNode): void {
+    this.#waiting.push(node);
+    this.#working ??= this.#work();
+  }
+
+  /** Nothing is acknowledged any more: the platform repeats it. Resolves when everything is stored that the stanzas led to. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#working;
+  }
+
+  /** Stanzas that are handled while others are being stored are the next group. Never rejects. */
+  async #work(): Promise<void> {
+    try {
+      while (this.#waiting.length > 0) {
+        const group = this.#waiting.splice(0);
+        if (!(await this.#options.stored(group))) continue;
+        this.#options.finished(group);
+        await this.#acknowledge(group);
+      }
+    } catch (error) {
+      this.#options.failed(error);
+    } finally {
+      this.#working = null;
+    }
+  }
+
+  async #acknowledge(group: readonly BinaryNode[]): Promise<void> {
+    for (let from = 0; from < group.length && !this.#closed; from += mostInTurn) {
+      const nodes = group.slice(from, from + mostInTurn);
+      await Promise.allSettled(nodes.map((node) => this.#options.acknowledge(node)));
+      this.#options.released(nodes);
+      await new Promise(setImmediate);
+    }
+  }
+}

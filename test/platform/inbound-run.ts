@@ -1,0 +1,111 @@
+/** One connection on the log of received messages: what the gate hands to the library, and what is acknowledged when. */
+import assert from 'node:assert/strict';
+import type { BinaryNode } from '@whiskeysockets/baileys';
+import type { Close } from '#actors/ports.ts';
+import { ackHeld } from '#src/platform/inbound/held-acks.ts';
+import { InboundGate, type StanzaKind } from '#src/platform/inbound/inbound-gate.ts';
+import type { Page } from '#src/platform/inbound/finished-names.ts';
+import { finishedType, InboundLog } from '#src/platform/inbound/inbound-log.ts';
+import { createKeyWriter } from '#src/platform/keys/key-writer.ts';
+import { hashOf, plainType } from '#src/platform/keys/ratchets.ts';
+import type { FakeVault } from '#test/fakes/vault.ts';
+import { until } from '#test/support/until.ts';
+import { quietLog } from './setup.ts';
+
+export const stanza = (id: string, tag: StanzaKind = 'message', attrs: Record<string, string> = {}): BinaryNode => ({
+  tag,
+  attrs: { id, from: '5511900000001@s.whatsapp.net', t: '1', ...attrs },
+  content: [{ tag: 'enc', attrs: { v: '2', type: 'msg' }, content: Buffer.from(`cipher ${id}`) }],
+});
+export const hashOfStanza = (id: string): string => hashOf(Buffer.from(`cipher ${id}`));
+
+export interface Run {
+  readonly log: InboundLog;
+  readonly gate: InboundGate;
+  /** What the library was handed, as `kind id`, and what was only confirmed. */
+  readonly handed: string[];
+  /** Acknowledgements of receipts, notifications and calls that were sent: by the library, or held and sent later. */
+  readonly acked: string[];
+  readonly nodes: BinaryNode[];
+  readonly closes: Close[];
+  readonly errors: { readonly fields: object; readonly event: string }[];
+  readonly crashes: unknown[];
+  connected: boolean;
+  /** What the library does with a message. */
+  handle: (id: string) => Promise<void> | void;
+  /** What it does with anything else before it acknowledges it. */
+  handleOther: (id: string) => Promise<void> | void;
+  stored: () => Promise<boolean>;
+  keysStored: () => Promise<boolean>;
+  acknowledge: (node: BinaryNode) => Promise<void>;
+  turn: () => Promise<void>;
+  flushed(): Promise<void>;
+}
+
+/** A process that starts on what the vault holds, with one connection. */
+export const start = async (vault: FakeVault, suspicious = true): Promise<Run> => {
+  const errors: Run['errors'][number][] = [];
+  const log = { ...quietLog, error: (fields: object, event: string) => void errors.push({ fields, event }) };
+  const common = { vault, instance: 'r0', epoch: 1, log };
+  const writer = createKeyWriter({
+    ...common,
+    encode: (_type, value) => JSON.stringify(value),
+    credentials: () => '{}',
+    onLost: () => undefined,
+  });
+  const inbound = new InboundLog({ ...common, writer, suspicious, now: Date.now, failed: (error) => void run.crashes.push(error) });
+  const stored = (type: string) => [...vault.stored.keys].filter(([key]) => key.startsWith(type));
+  await inbound.load({
+    plaintexts: new Map(stored(plainType).map(([key, text]) => [key.split(' ')[1] ?? '', Buffer.from(text)])),
+    finished: stored(finishedType).map(([, text]) => JSON.parse(text) as Page),
+  });
+  const handler = (kind: StanzaKind) => async (node: BinaryNode) => {
+    run.handed.push(`${kind} ${node.attrs['id']}`);
+    run.nodes.push(node);
+    if (kind === 'message') return run.handle(node.attrs['id'] ?? '');
+    await run.handleOther(node.attrs['id'] ?? '');
+    try {
+      run.acked.push(`${node.tag} ${node.attrs['id']} by the library`);
+    } catch (error) {
+      assert.equal(error, ackHeld);
+    }
+  };
+  const run: Run = {
+    log: inbound,
+    handed: [],
+    acked: [],
+    nodes: [],
+    closes: [],
+    crashes: [],
+    errors,
+    connected: true,
+    handle: () => undefined,
+    handleOther: () => undefined,
+    stored: async () => true,
+    keysStored: async () => true,
+    acknowledge: async ({ tag, attrs }) => void run.acked.push(`${tag} ${attrs['id']}`),
+    turn: async () => undefined,
+    flushed: () => inbound.settled().then(() => writer.flush()),
+    gate: new InboundGate({
+      inbound,
+      turn: () => run.turn(),
+      confirm: async (node) => void run.handed.push(`confirmed ${node.attrs['id']}`),
+      handlers: { message: handler('message'), receipt: handler('receipt'), notification: handler('notification'), call: handler('call') },
+      connected: () => run.connected,
+      acknowledge: (node) => run.acknowledge(node),
+      stored: () => run.stored(),
+      keysStored: () => run.keysStored(),
+      failed: (close) => void run.closes.push(close),
+      crashed: (error) => void run.crashes.push(error),
+      handlerFailed: () => undefined,
+      limits: { bytes: 40_000, handling: 500 },
+    }),
+  };
+  return run;
+};
+
+export const happens = (run: Run, count: number) =>
+  until(
+    () => run.handed.length >= count,
+    () => `${count} stanzas are handed over; ${run.handed.join(', ')}`,
+  );
