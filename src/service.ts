@@ -89,6 +89,13 @@ async function openPorts(settings: Settings, log: Log, version: string, closers:
     databaseUrl: settings.databaseUrl,
     dataDir,
     encryptionKey: Buffer.from(encryptionKey(settings)),
+    connections: {
+      keys: settings.databaseKeyConnections,
+      journal: settings.databaseJournalConnections,
+      queries: settings.databaseQueryConnections,
+      sweeps: settings.databaseSweepConnections,
+    },
+    limits: { connection: settings.databaseConnectionMs, statement: settings.databaseStatementMs },
     log,
     onTaken,
   });
