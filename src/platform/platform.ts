@@ -4,6 +4,7 @@ import type { Message } from '#actors/model.ts';
 import type { Chance, LinkHost, Log, Platform } from '#actors/ports.ts';
 import { BaileysLink } from './link.ts';
 import { quietConsole } from './connection/quiet-console.ts';
+import { repairSenderKeys } from './keys/sender-keys.ts';
 import { repairSessionTrials } from './keys/session-trials.ts';
 import type { Deadlines } from './connection/session.ts';
 import type { Previews } from './connection/live-connection.ts';
@@ -51,6 +52,7 @@ export interface BaileysPlatform extends Platform {
 export const createPlatform = (options: PlatformOptions): BaileysPlatform => {
   quietConsole();
   repairSessionTrials();
+  repairSenderKeys();
   Buffer.poolSize = slab;
   const { chance, pictures: delays = pictureDelays, ...parts } = options;
   // One for every message: the generator of UUIDs draws its randomness in advance.

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { quietConsole } from '#src/platform/connection/quiet-console.ts';
+import { repairSenderKeys } from '#src/platform/keys/sender-keys.ts';
 import { repairSessionTrials } from '#src/platform/keys/session-trials.ts';
 import { createFakeVault, type FakeVault } from '#test/fakes/vault.ts';
 import { type Gateway, startGateway } from '#test/platform/parties.ts';
@@ -13,6 +14,7 @@ import { type GroupEnd, SignalGroupPeer } from './group-peer.ts';
 
 quietConsole();
 repairSessionTrials();
+repairSenderKeys();
 
 /** The gateway's end of the conversation with one contact. */
 const endOf = ({ repository, bundle }: Gateway, jid: string): OwnEnd => ({

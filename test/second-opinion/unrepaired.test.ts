@@ -6,6 +6,7 @@ import { makeContact } from '#test/platform/parties.ts';
 import { randomOf } from '#test/support/random.ts';
 import { cross, exchange } from './conversations.ts';
 import { type End, SignalPeer } from './ends.ts';
+import { SignalGroupPeer } from './group-peer.ts';
 
 quietConsole();
 
@@ -38,4 +39,15 @@ test('unrepaired library: of eight crossed pairs some lose messages', async () =
     lost.reduce<number>((sum, one) => sum + one, 0),
     0,
   );
+});
+
+test('unrepaired library: a group message that arrives after a later one cannot be read', async () => {
+  const [{ repository }, peer] = [makeContact(), new SignalGroupPeer()];
+  const group = '3003@g.us';
+  const item = { groupId: group, axolotlSenderKeyDistributionMessage: await peer.distribution() };
+  await repository.processSenderKeyDistributionMessage({ authorJid: jid, item });
+  const read = async (msg: Uint8Array) => Buffer.from(await repository.decryptGroupMessage({ group, authorJid: jid, msg })).toString();
+  const late = await peer.write('late');
+  assert.equal(await read(await peer.write('later')), 'later');
+  await assert.rejects(read(late), /Expected Buffer/);
 });

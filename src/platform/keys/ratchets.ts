@@ -12,7 +12,6 @@ import {
   type SocketConfig,
 } from '@whiskeysockets/baileys';
 import { rememberLids } from './lid-memory.ts';
-import { withRevivableSeeds } from './sender-keys.ts';
 import { mergeRecords } from './session-merge.ts';
 
 /** One step: what it changed. */
@@ -48,18 +47,12 @@ const makeSteps = (host: RatchetHost) => {
   let changes: Record<string, Record<string, unknown>> | null = null;
   /** Sessions that are set stay beside those that are there. */
   let joining = false;
-  const find = async (type: string, ids: readonly string[]): Promise<Record<string, unknown>> => {
+  const get = async (type: string, ids: readonly string[]): Promise<Record<string, unknown>> => {
     const changed = changes?.[type];
     if (changed === undefined) return host.get(type, ids);
     const found = Object.entries(changed).filter(([id, value]) => (value ?? null) !== null && ids.includes(id));
     const others = ids.filter((id) => !(id in changed));
     return { ...(others.length === 0 ? {} : await host.get(type, others)), ...Object.fromEntries(found) };
-  };
-  const get = async (type: string, ids: readonly string[]): Promise<Record<string, unknown>> => {
-    const found = await find(type, ids);
-    if (type !== 'sender-key') return found;
-    const entries = Object.entries(found).map(([id, value]) => [id, value instanceof Uint8Array ? withRevivableSeeds(value) : value]);
-    return Object.fromEntries(entries) as Record<string, unknown>;
   };
   const set = (type: string, values: Record<string, unknown>): void => {
     if (changes === null || apart.has(type)) host.set({ [type]: values } as SignalDataSet);

@@ -1,13 +1,20 @@
 /**
  * The library stores the seeds of skipped group messages as Node writes buffers in JSON, with a list of numbers, but revives buffers only from base64.
- * A group message that arrives after a later one could then not be read. Here the stored value gets the form that is revived.
+ * A group message that arrives after a later one could then not be read. Here the seed becomes a buffer again before it is used.
  */
-import { BufferJSON } from '@whiskeysockets/baileys';
+import { SenderKeyState } from '@whiskeysockets/baileys/lib/Signal/Group/sender-key-state.js';
 
-const skippedMessages = '"senderMessageKeys":[{';
+let repaired = false;
 
-export const withRevivableSeeds = (stored: Uint8Array): Uint8Array => {
-  const text = Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength);
-  if (!text.includes(skippedMessages)) return stored;
-  return Buffer.from(JSON.stringify(JSON.parse(text.toString(), BufferJSON.reviver), BufferJSON.replacer));
+/** Once per process; later calls do nothing. */
+export const repairSenderKeys = (): void => {
+  if (repaired) return;
+  repaired = true;
+  const { prototype } = SenderKeyState;
+  const remove = prototype.removeSenderMessageKey;
+  prototype.removeSenderMessageKey = function (iteration) {
+    const key = this.getStructure().senderMessageKeys.find((one) => one.iteration === iteration);
+    if (key) key.seed = Buffer.from(key.seed);
+    return remove.call(this, iteration);
+  };
 };

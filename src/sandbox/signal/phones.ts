@@ -15,7 +15,7 @@ import type { People, Person } from '../people.ts';
 import type { Database } from '../store/database.ts';
 import type { KeyStore } from '../store/keys.ts';
 import { makePhoneKeys, toSession, type Bundle, type PhoneKeys } from './identity.ts';
-import { withRevivableSeeds } from './sender-keys.ts';
+import { repairSenderKeys } from './sender-keys.ts';
 import { decryptFirst, decryptOnCopies, type Sessions } from './session-trials.ts';
 
 export type EnvelopeType = 'pkmsg' | 'msg';
@@ -53,6 +53,7 @@ export class Phones {
   readonly #people: People;
 
   constructor(db: Database, keys: KeyStore, people: People) {
+    repairSenderKeys();
     this.#db = db;
     this.#keys = keys;
     this.#people = people;
@@ -138,8 +139,7 @@ export class Phones {
 
   #read(owner: string, signal: Signal, type: string, id: string): unknown {
     const changed = signal.changes[type];
-    const value = changed && id in changed ? changed[id] : this.#keys.signal(owner, type, id);
-    return type === 'sender-key' && value instanceof Uint8Array ? withRevivableSeeds(value) : value;
+    return changed && id in changed ? changed[id] : this.#keys.signal(owner, type, id);
   }
 }
 
