@@ -267,7 +267,12 @@ export const table = {
   webhookInMemory: events(
     integer(8, 100_000),
     512,
-    'Deliveries of one webhook that are held in memory; the rest waits in the database. Enough to keep every lane busy, and 1 MB at 2 KB each.',
+    'Deliveries of one webhook and instance that are held in memory; the rest waits in the database. Enough to keep every lane busy, and 1 MB at 2 KB each.',
+  ),
+  webhookInMemoryBytes: events(
+    integer(65_536, 1_073_741_824),
+    4_194_304,
+    'Bytes of the events that may be held in memory for one webhook and instance, one event in any case. 4 MiB are the 512 at 8 KB; without it 512 batches of the past would be 128 MB.',
   ),
   webhookQueueRows: events(
     integer(1, 100_000_000),

@@ -36,6 +36,7 @@ export const policyOf = (settings: Settings): Policy => ({
     slow: settings.webhookSlowRetriesMs,
     circuit: { failures: settings.circuitFailures, min: settings.circuitMinMs, max: settings.circuitMaxMs },
     inMemory: settings.webhookInMemory,
+    inMemoryBytes: settings.webhookInMemoryBytes,
     retryAfterMax: settings.webhookRetryAfterMaxMs,
     atOnce: { total: settings.webhookPostsAtOnce, perHost: settings.webhookPostsPerHost },
     bounds: { rows: settings.webhookQueueRows, bytes: settings.webhookQueueBytes, age: settings.webhookQueueAgeMs },

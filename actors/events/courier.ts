@@ -192,11 +192,10 @@ export class Courier {
     const { webhookId, instanceId } = this.#input;
     let added = 0;
     try {
-      const rows = await outbox.due(webhookId, instanceId, 0, time.now(), policy.inMemory);
-      const full = rows.length >= policy.inMemory;
-      const next = full ? null : await outbox.nextDue(webhookId, instanceId);
+      const { rows, more } = await outbox.due(webhookId, instanceId, time.now(), { rows: policy.inMemory, bytes: policy.inMemoryBytes });
+      const next = more ? null : await outbox.nextDue(webhookId, instanceId);
       for (const row of rows) if (!this.#over.has(row.seq) && !this.#left.has(row.seq) && this.#take(row)) added += 1;
-      this.#behind = full || this.#missed;
+      this.#behind = more || this.#missed;
       // A row that is due already is on this page and under way; it hides those after it until it is gone.
       if (next !== null && !this.#stopped) this.#due.set(Math.max(next, time.now() + storageRetryMs));
     } finally {

@@ -57,6 +57,7 @@ export class Dispatcher {
   remove(id: string): void {
     this.#tell(this.webhooks.remove(id), 'delivery.changed');
     this.#circuits.delete(id);
+    this.sweeper.forget(id);
   }
 
   /** The instance is gone, and its webhooks with it. */

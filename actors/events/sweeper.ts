@@ -1,7 +1,7 @@
-/** Keeps what is stored for webhooks within its bounds, and counts what had to be dropped. */
-import { type EventType } from '../model.ts';
+/** Keeps what is stored for webhooks within its bounds, in pieces, and counts what had to be dropped. */
+import { eventTypes, type EventType } from '../model.ts';
 import type { DeliveryPolicy } from '../policy/policy.ts';
-import { StorageFailure, type DeliveryStore, type Log, type Time } from '../ports.ts';
+import { StorageFailure, type DeliveryStore, type Log, type Tally, type Time } from '../ports.ts';
 import type { SupervisedWorker, SupervisedWorkers } from '../supervised-workers.ts';
 
 /** What is dropped first is 0: what is stale soon or can be asked for again goes before what happened once, messages go last. */
@@ -21,8 +21,17 @@ const ranks: Readonly<Record<EventType, number>> = {
   messages: 3,
 };
 
-/** Past deliveries are looked at once in so many rounds. */
+/** Types in the order in which they are dropped. */
+const classes: readonly (readonly EventType[])[] = [0, 1, 2, 3].map((rank) => eventTypes.filter((type) => ranks[type] === rank));
+
+/** Ages and past deliveries are looked at once in so many rounds. */
 const roundsPerForget = 6;
+
+/** Pieces of one kind that one webhook gets in a round, so that the others have their turn. */
+const piecesPerRound = 25;
+
+/** After so many webhooks in a row that storage had no answer for, the round is given up. */
+const mostUnanswered = 3;
 
 export interface SweeperHost {
   readonly deliveries: DeliveryStore;
@@ -35,6 +44,14 @@ export interface SweeperHost {
 }
 
 export type Dropped = Readonly<Record<string, number>>;
+
+const isNothing = (dropped: Dropped): boolean => Object.keys(dropped).length === 0;
+
+/** False when there was nothing to add. */
+const add = (sum: Record<string, number>, more: Dropped): boolean => {
+  for (const [type, count] of Object.entries(more)) sum[type] = (sum[type] ?? 0) + count;
+  return !isNothing(more);
+};
 
 export class Sweeper {
   readonly #host: SweeperHost;
@@ -67,39 +84,104 @@ export class Sweeper {
     return this.#dropped.get(webhookId) ?? {};
   }
 
+  /** The webhook is gone. */
+  forget(webhookId: string): void {
+    this.#dropped.delete(webhookId);
+  }
+
   /** Deliveries of all webhooks, as the last round found them. */
   get outstanding(): { readonly waiting: number; readonly parked: number } {
     return this.#outstanding;
   }
 
-  /** One round. Rejects for a surprise only: storage that is away is asked again in the next round. */
+  /**
+   * One round over all webhooks, also when one of them fails. Rejects afterwards with the first surprise; a storage that does not answer is asked
+   * again in the next round.
+   */
   async sweep(): Promise<void> {
-    const { deliveries, time, policy, log } = this.#host;
-    const now = time.now();
+    const surprises: unknown[] = [];
+    let unanswered = 0;
+    const agesToo = this.#rounds % roundsPerForget === 0;
+    this.#rounds += 1;
+    for (const tally of await this.#tallies()) {
+      try {
+        await this.#keepWithin(tally, agesToo);
+        unanswered = 0;
+      } catch (error) {
+        this.#host.log.warn({ webhook: tally.webhookId, error }, 'webhook.notSwept');
+        if (!(error instanceof StorageFailure)) surprises.push(error);
+        else if ((unanswered += 1) === mostUnanswered) break;
+      }
+    }
+    if (surprises.length > 0) throw surprises[0];
+  }
+
+  async #tallies(): Promise<readonly Tally[]> {
+    const { deliveries, log } = this.#host;
     try {
+      await deliveries.foldTallies();
       const tallies = await deliveries.tally(null);
       const sum = (of: 'waiting' | 'parked'): number => tallies.reduce((all, tally) => all + tally[of], 0);
       this.#outstanding = { waiting: sum('waiting'), parked: sum('parked') };
-      for (const { webhookId, waiting, parked, bytes, oldest } of tallies) {
-        const before = now - policy.bounds.age;
-        if (waiting + parked > policy.bounds.rows || bytes > policy.bounds.bytes || oldest < before) await this.#trim(webhookId, before);
-      }
-      this.#rounds += 1;
-      if (this.#rounds % roundsPerForget === 1)
-        await deliveries.forget(policy.kept.rows, now - policy.kept.delivered, now - policy.kept.dead);
+      return tallies;
     } catch (error) {
       if (!(error instanceof StorageFailure)) throw error;
       log.warn({ error }, 'webhook.notSwept');
+      return [];
     }
   }
 
-  async #trim(webhookId: string, before: number): Promise<void> {
-    const { deliveries, policy, log, trimmed } = this.#host;
-    const gone = await deliveries.trim(webhookId, { ...policy.bounds, before }, ranks);
-    const sum: Record<string, number> = { ...this.dropped(webhookId) };
-    for (const [type, count] of Object.entries(gone)) sum[type] = (sum[type] ?? 0) + count;
+  async #keepWithin(tally: Tally, agesToo: boolean): Promise<void> {
+    const { kept } = this.#host.policy;
+    const now = this.#host.time.now();
+    const { webhookId } = tally;
+    const dropped: Record<string, number> = {};
+    try {
+      await this.#trim(tally, dropped);
+      if (agesToo) await this.#trimAges(webhookId, dropped);
+    } finally {
+      if (!isNothing(dropped)) this.#note(webhookId, dropped);
+    }
+    if (!agesToo) return;
+    await this.#forget(webhookId, false, tally.delivered - kept.rows, now - kept.delivered);
+    await this.#forget(webhookId, true, tally.dead - kept.rows, now - kept.dead);
+  }
+
+  #note(webhookId: string, dropped: Dropped): void {
+    const sum = { ...this.dropped(webhookId) };
+    add(sum, dropped);
     this.#dropped.set(webhookId, sum);
-    log.warn({ webhook: webhookId, dropped: gone }, 'webhook.dropped');
-    trimmed(webhookId);
+    this.#host.log.warn({ webhook: webhookId, dropped }, 'webhook.dropped');
+    this.#host.trimmed(webhookId);
+  }
+
+  /** What is over the bounds of rows and bytes. Couriers deliver meanwhile, so that each piece begins with the tally of that moment. */
+  #trim(first: Tally, dropped: Record<string, number>): Promise<void> {
+    const { deliveries, policy } = this.#host;
+    const { webhookId } = first;
+    let tally: Tally | undefined = first;
+    return this.#inPieces(async () => {
+      const { waiting, parked, bytes } = tally ?? (await deliveries.tally([webhookId]))[0] ?? { waiting: 0, parked: 0, bytes: 0 };
+      tally = undefined;
+      const excess = { rows: waiting + parked - policy.bounds.rows, bytes: bytes - policy.bounds.bytes, before: 0 };
+      if (excess.rows <= 0 && excess.bytes <= 0) return true;
+      for (const types of classes) if (add(dropped, await deliveries.trim(webhookId, types, excess))) return false;
+      return true;
+    });
+  }
+
+  #trimAges(webhookId: string, dropped: Record<string, number>): Promise<void> {
+    const { deliveries, policy, time } = this.#host;
+    const excess = { rows: 0, bytes: 0, before: time.now() - policy.bounds.age };
+    return this.#inPieces(async () => !add(dropped, await deliveries.trim(webhookId, eventTypes, excess)));
+  }
+
+  #forget(webhookId: string, dead: boolean, rows: number, before: number): Promise<void> {
+    return this.#inPieces(async () => (await this.#host.deliveries.forget(webhookId, dead, { rows: Math.max(0, rows), before })) === 0);
+  }
+
+  /** `piece` answers whether nothing is left to do. */
+  async #inPieces(piece: () => Promise<boolean>): Promise<void> {
+    for (let count = 0; count < piecesPerRound; count += 1) if (await piece()) return;
   }
 }

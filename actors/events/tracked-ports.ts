@@ -17,7 +17,7 @@ export const batchedOutbox = (outbox: OutboxStore, time: Time): OutboxStore => {
 };
 
 export const trackedOutbox = (outbox: OutboxStore, underWay: UnderWay): OutboxStore => ({
-  due: (webhookId, instanceId, after, now, limit) => outbox.due(webhookId, instanceId, after, now, limit),
+  due: (webhookId, instanceId, now, most) => outbox.due(webhookId, instanceId, now, most),
   nextDue: (webhookId, instanceId) => outbox.nextDue(webhookId, instanceId),
   remove: (rows) => underWay.track(outbox.remove(rows)),
   archive: (ended) => underWay.track(outbox.archive(ended)),

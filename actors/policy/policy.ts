@@ -55,8 +55,9 @@ export interface DeliveryPolicy {
   readonly slow: readonly number[];
   /** Failures in a row that open the circuit, and the pauses between probes. */
   readonly circuit: { readonly failures: number; readonly min: number; readonly max: number };
-  /** Rows of one webhook held in memory; the rest waits in the database. */
+  /** Rows of one webhook and instance held in memory, and bytes of their bodies; the rest waits in the database. */
   readonly inMemory: number;
+  readonly inMemoryBytes: number;
   /** Longest `Retry-After` that is honoured. */
   readonly retryAfterMax: number;
   /** Posts under way at once: of all webhooks together, and to one host. */

@@ -8,8 +8,16 @@ export interface ClaimedRow extends Claim {
 
 /** Writes reject with `EpochLost` when one of the claims is void; rows under claims that hold are written all the same. */
 export interface OutboxStore {
-  /** Rows of one webhook after `seq` that are due, in order, at most `limit`. */
-  due(webhookId: string, instanceId: InstanceId, after: number, now: number, limit: number): Promise<readonly Delivery[]>;
+  /**
+   * Rows of one webhook and instance that are due, in order: at most `rows` of them, and of `bytes` only what fits, but one in any case. `more`:
+   * whether others are due.
+   */
+  due(
+    webhookId: string,
+    instanceId: InstanceId,
+    now: number,
+    most: { readonly rows: number; readonly bytes: number },
+  ): Promise<{ readonly rows: readonly Delivery[]; readonly more: boolean }>;
   /** Earliest `notBefore` of rows that are parked; null when none is. */
   nextDue(webhookId: string, instanceId: InstanceId): Promise<number | null>;
   /** Takes rows out for good. */
@@ -18,7 +26,7 @@ export interface OutboxStore {
   archive(ended: readonly (Ended & Claim)[]): Promise<void>;
   /** Parks a row. */
   postpone(row: ClaimedRow, notBefore: number, last: LastAttempt): Promise<void>;
-  /** (webhook, instance) pairs that have rows: what must be started at boot. */
+  /** (webhook, instance) pairs that have rows: what must be started at boot. Does not read the rows. */
   pending(): Promise<readonly { readonly webhookId: string; readonly instanceId: InstanceId }[]>;
 }
 
@@ -56,20 +64,21 @@ export interface Replayed {
   readonly count: number;
 }
 
-/** What waits for one webhook and what became of the rest. */
+/** What waits for one webhook, and how many past deliveries of it are kept. */
 export interface Tally {
   readonly webhookId: string;
   readonly waiting: number;
   readonly parked: number;
+  /** Of the bodies of those that wait or are parked. */
   readonly bytes: number;
-  /** Time of the oldest event that waits; 0 when nothing does. */
-  readonly oldest: number;
+  readonly delivered: number;
+  readonly dead: number;
 }
 
-export interface OutboxBounds {
+/** What is too much: so many rows, so many bytes, and all events before a time. */
+export interface Excess {
   readonly rows: number;
   readonly bytes: number;
-  /** Events before this time go, whatever they are. */
   readonly before: number;
 }
 
@@ -79,10 +88,15 @@ export interface DeliveryStore {
   list(query: DeliveryQuery): Promise<{ readonly deliveries: readonly DeliveryRecord[]; readonly more: boolean }>;
   /** Puts past deliveries back into the outbox, oldest first, and makes parked ones due. Answers how many of each instance. */
   replay(query: ReplayQuery): Promise<readonly Replayed[]>;
-  /** Of these webhooks, or (null) of every one; those that nothing waits for are left out. */
+  /** Of these webhooks, or (null) of every one; those without deliveries may be left out. Does not read the deliveries. */
   tally(webhooks: readonly string[] | null): Promise<readonly Tally[]>;
-  /** Drops what is over the bounds: the least important types first, of one type the oldest. `ranks`: importance of types, 0 goes first. */
-  trim(webhookId: string, bounds: OutboxBounds, ranks: Readonly<Record<EventType, number>>): Promise<Readonly<Record<string, number>>>;
-  /** Forgets past deliveries before these times, and of each webhook all but the newest `rows` delivered and dead ones. */
-  forget(rows: number, deliveredBefore: number, deadBefore: number): Promise<void>;
+  /** Shortens what `tally` reads. To be called from time to time. */
+  foldTallies(): Promise<void>;
+  /**
+   * Drops the oldest deliveries of these types that wait, until the excess is gone. One piece of bounded size; to be called again until it answers
+   * with nothing. Answers how many of each type.
+   */
+  trim(webhookId: string, types: readonly EventType[], excess: Excess): Promise<Readonly<Record<string, number>>>;
+  /** Forgets the oldest past deliveries, dead or delivered ones, until the excess is gone. In pieces as `trim`; answers how many. */
+  forget(webhookId: string, dead: boolean, excess: Omit<Excess, 'bytes'>): Promise<number>;
 }

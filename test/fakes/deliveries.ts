@@ -1,9 +1,12 @@
 /** Past and waiting deliveries in memory, under the rules of their port. */
-import type { DeliveryRecord, EventType } from '#actors/model.ts';
-import type { DeliveryQuery, DeliveryStore, OutboxBounds, ReplayQuery } from '#actors/ports.ts';
-import type { FakeDatabase } from './storage.ts';
+import type { Delivery, DeliveryRecord, DeliveryState, EventType } from '#actors/model.ts';
+import type { DeliveryQuery, DeliveryStore, Excess, ReplayQuery, Tally } from '#actors/ports.ts';
+import { deliveryOf, type FakeDatabase } from './storage.ts';
 
-type Ranks = Readonly<Record<EventType, number>>;
+/** Few, so that a test of some rows needs several pieces. */
+const pieceRows = 5;
+
+const byAge = (a: Pick<Delivery, 'at' | 'seq'>, b: Pick<Delivery, 'at' | 'seq'>): number => a.at - b.at || a.seq - b.seq;
 
 export class FakeDeliveries implements DeliveryStore {
   readonly #db: FakeDatabase;
@@ -12,14 +15,14 @@ export class FakeDeliveries implements DeliveryStore {
     this.#db = db;
   }
 
-  #records(): (DeliveryRecord & { readonly seq: number })[] {
+  #records(): (DeliveryRecord & Delivery)[] {
     const { outbox, archive } = this.#db;
     return [
       ...[...outbox.values()].map((row) => ({
-        ...row,
-        state: row.notBefore > 0 ? ('parked' as const) : ('waiting' as const),
         status: 0,
         error: '',
+        ...row,
+        state: row.notBefore > 0 ? ('parked' as const) : ('waiting' as const),
         endedAt: 0,
       })),
       ...archive.map((row) => ({ ...row, notBefore: 0, state: row.dead ? ('dead' as const) : ('delivered' as const) })),
@@ -53,44 +56,45 @@ export class FakeDeliveries implements DeliveryStore {
         const past = archive.findIndex((row) => row.seq === seq);
         const row = past < 0 ? outbox.get(seq) : archive.splice(past, 1)[0];
         const next = past < 0 ? seq : Math.max(0, ...outbox.keys(), ...archive.map((other) => other.seq)) + 1;
-        if (row) outbox.set(next, { ...row, seq: next, attempts: 0, notBefore: 0 });
+        if (row) outbox.set(next, { ...deliveryOf(row), seq: next, attempts: 0, notBefore: 0 });
       }
       return [...Map.groupBy(chosen, ({ instanceId }) => instanceId)].map(([instanceId, rows]) => ({ instanceId, count: rows.length }));
     });
 
   tally = (webhooks: readonly string[] | null) =>
     this.#db.run('deliveries.tally', () => {
-      const rows = [...this.#db.outbox.values()].filter(({ webhookId }) => webhooks?.includes(webhookId) ?? true);
-      return [...Map.groupBy(rows, ({ webhookId }) => webhookId)].map(([webhookId, of]) => ({
-        webhookId,
-        waiting: of.filter(({ notBefore }) => notBefore === 0).length,
-        parked: of.filter(({ notBefore }) => notBefore > 0).length,
-        bytes: of.reduce((sum, { body }) => sum + body.length, 0),
-        oldest: Math.min(...of.map(({ at }) => at)),
-      }));
+      const rows = this.#records().filter(({ webhookId }) => webhooks?.includes(webhookId) ?? true);
+      return [...Map.groupBy(rows, ({ webhookId }) => webhookId)].map(([webhookId, of]): Tally => {
+        const count = (state: DeliveryState): number => of.filter((row) => row.state === state).length;
+        const bytes = of.filter((row) => row.endedAt === 0).reduce((sum, { body }) => sum + Buffer.byteLength(body), 0);
+        return { webhookId, waiting: count('waiting'), parked: count('parked'), bytes, delivered: count('delivered'), dead: count('dead') };
+      });
     });
 
-  trim = (webhookId: string, bounds: OutboxBounds, ranks: Ranks) =>
+  foldTallies = () => this.#db.run('deliveries.foldTallies', () => undefined);
+
+  trim = (webhookId: string, types: readonly EventType[], excess: Excess) =>
     this.#db.run('deliveries.trim', () => {
       const gone: Record<string, number> = {};
       let [rows, bytes] = [0, 0];
-      const ranked = [...this.#db.outbox.values()].filter((row) => row.webhookId === webhookId);
-      for (const row of ranked.sort((a, b) => ranks[b.type] - ranks[a.type] || b.seq - a.seq)) {
+      const oldest = [...this.#db.outbox.values()].filter((row) => row.webhookId === webhookId && types.includes(row.type)).sort(byAge);
+      for (const row of oldest.slice(0, pieceRows)) {
+        if (rows < excess.rows || bytes < excess.bytes || row.at < excess.before) {
+          this.#db.outbox.delete(row.seq);
+          gone[row.type] = (gone[row.type] ?? 0) + 1;
+        }
         rows += 1;
-        bytes += row.body.length;
-        if (row.at >= bounds.before && rows <= bounds.rows && bytes <= bounds.bytes) continue;
-        this.#db.outbox.delete(row.seq);
-        gone[row.type] = (gone[row.type] ?? 0) + 1;
+        bytes += Buffer.byteLength(row.body);
       }
       return gone;
     });
 
-  forget = (rows: number, deliveredBefore: number, deadBefore: number) =>
+  forget = (webhookId: string, dead: boolean, { rows, before }: Omit<Excess, 'bytes'>) =>
     this.#db.run('deliveries.forget', () => {
       const { archive } = this.#db;
-      const isKept = (row: (typeof archive)[number]): boolean =>
-        row.at >= (row.dead ? deadBefore : deliveredBefore) &&
-        archive.filter((other) => other.webhookId === row.webhookId && other.dead === row.dead && other.at > row.at).length < rows;
-      archive.splice(0, archive.length, ...archive.filter(isKept));
+      const oldest = archive.filter((row) => row.webhookId === webhookId && row.dead === dead).sort(byAge);
+      const gone = oldest.slice(0, pieceRows).filter((row, n) => n < rows || row.at < before);
+      for (const row of gone) archive.splice(archive.indexOf(row), 1);
+      return gone.length;
     });
 }

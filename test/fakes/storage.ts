@@ -18,6 +18,21 @@ import {
   type WebhookStore,
 } from '#actors/ports.ts';
 
+/** As couriers see it: without what a row knows of its last attempt and its end. */
+export const deliveryOf = (row: Delivery): Delivery => ({
+  seq: row.seq,
+  webhookId: row.webhookId,
+  instanceId: row.instanceId,
+  eventId: row.eventId,
+  type: row.type,
+  messageType: row.messageType,
+  lane: row.lane,
+  body: row.body,
+  attempts: row.attempts,
+  at: row.at,
+  notBefore: row.notBefore,
+});
+
 /** What all stores share: a statement takes a turn, and none works while storage is away. */
 export class FakeDatabase {
   away = false;
@@ -27,7 +42,7 @@ export class FakeDatabase {
   readonly webhooks = new Map<string, Webhook>();
   readonly messages = new Map<string, Message & { readonly instanceId: string; readonly unread: boolean }>();
   readonly chats = new Map<string, Chat>();
-  readonly outbox = new Map<number, Delivery>();
+  readonly outbox = new Map<number, Delivery & Partial<LastAttempt>>();
   readonly archive: (Delivery & Ended)[] = [];
   readonly settings = new Map<string, string>();
   /** Removed, with rows that are left. */
@@ -178,13 +193,16 @@ export class FakeOutbox implements OutboxStore {
   #of(webhookId: string, instanceId: string): Delivery[] {
     return [...this.#db.outbox.values()].filter((row) => row.webhookId === webhookId && row.instanceId === instanceId);
   }
-  due = (webhookId: string, instanceId: string, after: number, now: number, limit: number) =>
-    this.#db.run('outbox.due', () =>
-      this.#of(webhookId, instanceId)
-        .filter((row) => row.seq > after && row.notBefore <= now)
-        .sort((a, b) => a.seq - b.seq)
-        .slice(0, limit),
-    );
+  due = (webhookId: string, instanceId: string, now: number, most: { readonly rows: number; readonly bytes: number }) =>
+    this.#db.run('outbox.due', () => {
+      const all = this.#of(webhookId, instanceId)
+        .filter((row) => row.notBefore <= now)
+        .sort((a, b) => a.seq - b.seq);
+      let bytes = 0;
+      const over = all.findIndex((row, n) => n === most.rows || ((bytes += Buffer.byteLength(row.body)) > most.bytes && n > 0));
+      const rows = (over < 0 ? all : all.slice(0, over)).map(deliveryOf);
+      return { rows, more: over >= 0 };
+    });
   nextDue = (webhookId: string, instanceId: string) =>
     this.#db.run('outbox.nextDue', () => {
       const parked = this.#of(webhookId, instanceId).filter((row) => row.notBefore > 0);
@@ -206,16 +224,17 @@ export class FakeOutbox implements OutboxStore {
         this.#db.outbox.delete(end.seq);
       }
     });
-  postpone = ({ seq, ...claim }: ClaimedRow, notBefore: number, { attempts }: LastAttempt) =>
+  postpone = ({ seq, ...claim }: ClaimedRow, notBefore: number, last: LastAttempt) =>
     this.#db.run('outbox.postpone', () => {
       this.#db.claim(claim);
       const row = this.#db.outbox.get(seq);
-      if (row) this.#db.outbox.set(seq, { ...row, attempts, notBefore });
+      if (row) this.#db.outbox.set(seq, { ...row, ...last, notBefore });
     });
   pending = () =>
     this.#db.run('outbox.pending', () => {
       const pairs = new Map<string, { webhookId: string; instanceId: string }>();
-      for (const { webhookId, instanceId } of this.#db.outbox.values()) pairs.set(`${webhookId} ${instanceId}`, { webhookId, instanceId });
+      for (const { webhookId, instanceId } of this.#db.outbox.values())
+        if (this.#db.webhooks.has(webhookId)) pairs.set(`${webhookId} ${instanceId}`, { webhookId, instanceId });
       return [...pairs.values()];
     });
 }

@@ -65,6 +65,7 @@ export const testPolicy: Policy = {
     slow: [5000, 30_000, 120_000],
     circuit: { failures: 10, min: 30_000, max: 600_000 },
     inMemory: 100,
+    inMemoryBytes: 1_000_000,
     retryAfterMax: 60_000,
     atOnce: { total: 1000, perHost: 100 },
     bounds: { rows: 100_000, bytes: 1_000_000_000, age: 604_800_000 },

@@ -21,7 +21,7 @@ await storage.journal.commit({ id, owner, epoch: 1 }, [stored, { ...stored, mess
 ]);
 await storage.vault.write(id, 1, { credentials: '{}', keys: [{ type: 'session', id: '1', value: 'first' }] });
 await storage.vault.log(id, 1, [{ seq: 1, stanza: Buffer.of(1) }]);
-const [row, parked] = (await storage.outbox.due(webhook.id, id, 0, 0, 10)) as readonly [Delivery, Delivery];
+const [row, parked] = (await storage.outbox.due(webhook.id, id, 0, { rows: 10, bytes: 1e6 })).rows as readonly [Delivery, Delivery];
 
 const last = { attempts: 1, status: 200, error: '' };
 const sent = { ...first, messageId: 'SENT', fromMe: true, wasSentByApi: true, status: 'Queued' } as const;

@@ -77,7 +77,7 @@ test('journal: a message is stored with its chat, its event and a delivery', asy
   );
   assert.match(event?.id ?? '', /^[0-9a-f-]{36}$/);
   assert.deepEqual(Object.keys(event?.payload ?? {}), ['chatSource', 'chat', 'message']);
-  assert.deepEqual(await storage.outbox.due(webhook.id, of.id, 0, 9_000, 10), committed.deliveries);
+  assert.deepEqual((await storage.outbox.due(webhook.id, of.id, 9_000, { rows: 10, bytes: 1e6 })).rows, committed.deliveries);
   assert.deepEqual(JSON.parse(committed.deliveries[0]?.body ?? ''), JSON.parse(JSON.stringify(event?.payload)));
 });
 

@@ -3,10 +3,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { chatStatements, findStatements } from '#src/storage/stores/chats.ts';
 import type { Statement } from '#src/storage/postgres/database.ts';
+import { eventTypes } from '#actors/model.ts';
 import { deliveryStatements, listStatement } from '#src/storage/stores/deliveries.ts';
 import { journalStatements } from '#src/storage/journal/journal.ts';
 import { findStatement, messageStatements } from '#src/storage/stores/messages.ts';
 import { outboxStatements } from '#src/storage/stores/outbox.ts';
+import { removalStatements } from '#src/storage/stores/removals.ts';
+import { tallyStatements } from '#src/storage/stores/tallies.ts';
 import { stanzaStatements } from '#src/storage/vault/stanza-log.ts';
 import { vaultStatements } from '#src/storage/vault/vault.ts';
 import { instance, message, webhook } from '#test/contract/samples.ts';
@@ -52,7 +55,7 @@ await spread('signal_key', { id: `'k' || n` }, 300);
 await spread('inbound', { seq: 'n' }, 300);
 await spread('outbox', { webhook_id: `'w' || i`, event_id: 'n::text', not_before: 'case when mod(n, 2) = 0 then n else 0 end' }, 200);
 await storage.outbox.archive(
-  (await storage.outbox.due('w1', 'r1', 0, 0, 1)).map(({ seq, instanceId }) => ({
+  (await storage.outbox.due('w1', 'r1', 0, { rows: 1, bytes: 1e6 })).rows.map(({ seq, instanceId }) => ({
     seq,
     instanceId,
     epoch: 1,
@@ -70,6 +73,9 @@ interface Node {
   readonly 'Relation Name'?: string;
   readonly 'Index Name'?: string;
   readonly 'Index Cond'?: string;
+  readonly 'Actual Rows'?: number;
+  readonly 'Actual Loops'?: number;
+  readonly 'Rows Removed by Filter'?: number;
   readonly Plans?: readonly Node[];
 }
 
@@ -92,6 +98,27 @@ const planOf = async (statement: Statement): Promise<readonly Node[]> =>
     await ask('deallocate asked');
     return nodesOf(row!['QUERY PLAN'][0]!.Plan);
   });
+
+/** Rows of the outbox and the archive that a statement looks at when it is executed; what it changes is taken back. */
+const rowsRead = async (statement: Statement, values: readonly (string | number | boolean | readonly string[])[]): Promise<number> => {
+  const literal = (value: unknown): string =>
+    Array.isArray(value) ? `array[${value.map(literal).join(', ')}]` : typeof value === 'string' ? `'${value}'` : String(value);
+  let sum = 0;
+  await database.admin
+    .transaction(async (runner) => {
+      await runner.rows({ name: '', text: `prepare counted as ${statement.text}` }, []);
+      const text = `explain (analyze, format json) execute counted${values.length > 0 ? `(${values.map(literal).join(', ')})` : ''}`;
+      const [row] = await runner.rows<Plan>({ name: '', text }, []);
+      await runner.rows({ name: '', text: 'deallocate counted' }, []);
+      for (const node of nodesOf(row!['QUERY PLAN'][0]!.Plan)) {
+        if (!/^(outbox|archive)$/.test(node['Relation Name'] ?? '') || !node['Node Type'].includes('Scan')) continue;
+        sum += ((node['Actual Rows'] ?? 0) + (node['Rows Removed by Filter'] ?? 0)) * (node['Actual Loops'] ?? 1);
+      }
+      throw new Error('taken back');
+    })
+    .catch((error: Error) => assert.equal(error.message, 'taken back'));
+  return Math.floor(sum); // the average of several loops is rounded
+};
 
 const checkPlan = async (statement: Statement): Promise<void> => {
   for (const node of await planOf(statement)) {
@@ -117,16 +144,10 @@ const statements: readonly Statement[] = [
     name: 'chat-find-filtered',
   },
   { ...findStatements({ filters, any: false, sort: null, limit: 1, offset: 0 }).count, name: 'chat-count' },
-  outboxStatements.due,
-  outboxStatements.nextDue,
-  outboxStatements.remove,
-  outboxStatements.postpone,
-  outboxStatements.archive,
+  ...Object.values(outboxStatements),
   ...([null, 'waiting', 'parked', 'dead', 'delivered'] as const).map(listStatement),
-  deliveryStatements.replay,
-  deliveryStatements.hasten,
-  deliveryStatements.tally,
-  deliveryStatements.trim,
+  ...Object.values(deliveryStatements),
+  ...Object.values(removalStatements),
   ...Object.values(journalStatements),
   ...Object.values(vaultStatements),
   ...Object.values(stanzaStatements),
@@ -151,5 +172,43 @@ test('plans: the newest messages are read in the order of an index, as far as th
       scans.every((scan) => scan['Node Type'] === 'Index Scan' && limited.includes(scan)),
       nodes.map((node) => node['Node Type']).join(', '),
     );
+  }
+});
+
+const everyType: readonly string[] = eventTypes;
+/** Of each webhook there are 100 deliveries that wait, 100 that are parked, and 200 past ones. */
+const bounded: readonly (readonly [what: string, Statement, Parameters<typeof rowsRead>[1], most: number])[] = [
+  ['the start asks for the pairs that wait: one row for each', outboxStatements.waitingPairs, ['', '', 500], instances],
+  ['the start asks for the pairs that are parked: one row for each', outboxStatements.parkedPairs, ['', '', 500], instances],
+  ['a page of a courier: no more than the page, and as many that are due again', outboxStatements.due, ['w3', 'r3', 1e12, 10, 1e9], 22],
+  ['a page of a courier: nothing of what is parked for later', outboxStatements.due, ['w3', 'r3', 1, 10, 1e9], 11],
+  ['a list: what the page may need of each type', listStatement('waiting'), [['w3'], 5, 0], 10],
+  ['tallies: nothing', tallyStatements.all, [], 0],
+  ['tallies of one webhook: nothing', tallyStatements.of, [['w3']], 0],
+];
+for (const [what, statement, values, most] of bounded)
+  test(`plans: ${what}`, async () => {
+    const read = await rowsRead(statement, values);
+    assert.ok(read <= most, `${read} rows were read, ${most} are enough`);
+  });
+
+test('plans: what is dropped, forgotten and removed is read in pieces', async () => {
+  await run(`insert into outbox (webhook_id, instance_id, event_id, type, message_type, lane, body, attempts, at, not_before)
+    select 'w4', 'r4', n::text, 'presence', '', '', '', 0, n, 0 from generate_series(1, 9000) as n`);
+  await run(`insert into archive (webhook_id, dead, at, seq, instance_id, event_id, type, message_type, lane, body, attempts, status, error, ended_at)
+    select 'w4', false, n, 1000000 + n, 'r4', '', 'presence', '', '', '', 1, 200, '', n from generate_series(1, 9000) as n`);
+  await run('analyze');
+  // A row is read to be found and once more to be removed.
+  const most = 2 * 2000 + 300;
+  for (const [statement, values] of [
+    [deliveryStatements.trim, ['w4', everyType, 9000, 0, 0, 2000]],
+    [deliveryStatements.forget, ['w4', false, 9000, 0, 2000]],
+    [removalStatements.outbox, ['w4', 2000]],
+    [removalStatements.archive, ['w4', 2000]],
+    [removalStatements.sharedOutbox, ['w4', 'r4', 2000]],
+    [removalStatements.sharedArchive, ['w4', 'r4', 2000, false, 0, 0]],
+  ] as const) {
+    const read = await rowsRead(statement, values);
+    assert.ok(read > 2000 && read <= most, `${statement.name} read ${read} rows`);
   }
 });

@@ -4,7 +4,6 @@ import { test } from 'node:test';
 import type { ChatPatch, Entry, Message } from '#actors/model.ts';
 import type { ChatFilter } from '#actors/ports.ts';
 import { instance, message as sample, owner, webhook } from '#test/contract/samples.ts';
-import { removeRows } from '#test/support/removals.ts';
 import { testDatabase } from '#test/support/database.ts';
 
 const database = await testDatabase();
@@ -255,35 +254,4 @@ test('chats: counts over all of them', async () => {
     groups_member: 0,
     groups_announce: 0,
   });
-});
-
-test('outbox: rows wait in order, are parked, fall due and go', async () => {
-  const { outbox } = storage;
-  const row = (seq: number) => ({ seq, instanceId: id, epoch: 1 });
-  const due = async (after: number, now: number, limit = 10) => (await outbox.due('hook0', id, after, now, limit)).map(({ seq }) => seq);
-  const [first = 0, second = 0, ...rest] = await due(0, 0);
-  assert.equal(rest.length, 4);
-  assert.deepEqual(await due(first, 0, 1), [second]);
-  assert.equal(await outbox.nextDue('hook0', id), null);
-  await outbox.postpone(row(first), 5_000, { attempts: 3, status: 502, error: 'bad' });
-  await outbox.postpone(row(second), 0, { attempts: 1, status: 0, error: '' });
-  assert.deepEqual(await due(0, 4_999), [second, ...rest]);
-  assert.deepEqual(await due(0, 5_000), [first, second, ...rest]);
-  assert.equal(await outbox.nextDue('hook0', id), 5_000);
-  const [parked, counted] = await outbox.due('hook0', id, 0, 5_000, 2);
-  assert.deepEqual([parked?.attempts, parked?.notBefore, counted?.attempts, counted?.notBefore], [3, 5_000, 1, 0]);
-  assert.deepEqual(
-    (await outbox.pending()).toSorted((a, b) => a.webhookId.localeCompare(b.webhookId)),
-    [
-      { webhookId: 'hook0', instanceId: id },
-      { webhookId: 'hook1', instanceId: 'rother' },
-    ],
-  );
-  await outbox.remove([]);
-  await outbox.remove([first, second, ...rest].map(row));
-  assert.deepEqual(await due(0, 9_000), []);
-  assert.deepEqual(await outbox.pending(), [{ webhookId: 'hook1', instanceId: 'rother' }]);
-  await storage.webhooks.remove('hook1');
-  await removeRows(storage.removals);
-  assert.deepEqual(await outbox.pending(), []);
 });

@@ -1,6 +1,6 @@
 /** Tables of deliveries: those that wait, and past ones. */
 import { defineEntity, p } from '@mikro-orm/core';
-import { ofInstance, time } from './instance.ts';
+import { time } from './instance.ts';
 import { WebhookEntity } from './webhook.ts';
 
 /** One waiting delivery a row. `notBefore` is 0 while it waits in its lane. */
@@ -10,7 +10,7 @@ export const OutboxEntity = defineEntity({
   properties: {
     seq: p.bigint('number').primary(),
     webhook: () => p.manyToOne(WebhookEntity).mapToPk().deleteRule('cascade').updateRule('no action').fieldName('webhook_id'),
-    instance: () => ofInstance().index('outbox_instance'),
+    instanceId: p.text(),
     eventId: p.text(),
     type: p.text(),
     messageType: p.text(),
@@ -27,14 +27,30 @@ export const OutboxEntity = defineEntity({
   },
   indexes: [
     {
-      name: 'outbox_lane',
-      expression: `create index "outbox_lane" on "outbox" ("webhook_id", "instance_id", "seq") include (not_before, size, at)`,
+      name: 'outbox_waiting',
+      expression: `create index "outbox_waiting" on "outbox" ("webhook_id", "instance_id", "seq") where not_before = 0`,
     },
     {
       name: 'outbox_parked',
       expression: `create index "outbox_parked" on "outbox" ("webhook_id", "instance_id", "not_before") where not_before > 0`,
     },
+    { name: 'outbox_type', properties: ['webhook', 'type', 'at', 'seq'] },
   ],
+});
+
+/** Changes of the number of deliveries; the sum of a webhook's rows is its tally. */
+export const OutboxTallyEntity = defineEntity({
+  name: 'OutboxTally',
+  tableName: 'outbox_tally',
+  properties: {
+    id: p.bigint('number').primary(),
+    webhookId: p.text(),
+    waiting: p.bigint('number').default(0),
+    parked: p.bigint('number').default(0),
+    bytes: p.bigint('number').default(0),
+    delivered: p.bigint('number').default(0),
+    dead: p.bigint('number').default(0),
+  },
 });
 
 /** One past delivery a row: given up (`dead`) or delivered. Removed with its webhook and its instance by their stores. */

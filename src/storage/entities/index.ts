@@ -1,6 +1,6 @@
 /** All tables as MikroORM sees them, one file for each resource. */
 import { ChatEntity } from './chat.ts';
-import { ArchiveEntity, OutboxEntity } from './delivery.ts';
+import { ArchiveEntity, OutboxEntity, OutboxTallyEntity } from './delivery.ts';
 import { InstanceEntity } from './instance.ts';
 import { MessageEntity } from './message.ts';
 import { SettingEntity } from './setting.ts';
@@ -22,6 +22,7 @@ export const entities = [
   ChatEntity,
   WebhookEntity,
   OutboxEntity,
+  OutboxTallyEntity,
   ArchiveEntity,
   SettingEntity,
 ] as const;

@@ -18,6 +18,7 @@ import {
 import { checkGone, owned, type Owned } from '../ownership.ts';
 import type { Database, Runner, Statement } from '../postgres/database.ts';
 import { isDuplicate, isOrphan } from '../postgres/failures.ts';
+import { tallied } from '../stores/tallies.ts';
 import { reduceEntries, type Known, type Outcome } from './ledger.ts';
 import { createJournalCache } from './journal-cache.ts';
 
@@ -38,8 +39,8 @@ const outboxRows = (first: number) => {
   // Webhooks that were removed meanwhile get nothing.
   const sql = `insert into outbox (instance_id, attempts, not_before, ${rows.columns})
     select $1, 0, 0, ${rows.values} from ${rows.from}
-    join webhook on webhook.id = any(${rows.array('webhookId')}) and webhook.id = fresh.webhook_id order by position
-    returning seq, webhook_id, event_id`;
+    join webhook on webhook.id = any(${rows.array('webhookId')}) and webhook.id = fresh.webhook_id and not webhook.removed order by position
+    returning seq, webhook_id, event_id, size`;
   return { ...rows, sql };
 };
 
@@ -89,7 +90,8 @@ const makeWrite = (names: readonly SetName[]) => {
     next = part.next;
     parts.push({ name, ...part });
   }
-  const withs = [owned, ...parts.map(({ name, sql }) => `${name} as (${sql})`)].join(',\n');
+  const tally = names.includes('deliveries') ? [tallied.added('deliveries')] : [];
+  const withs = [owned, ...parts.map(({ name, sql }) => `${name} as (${sql})`), ...tally].join(',\n');
   // A row even without deliveries, so that an instance that has another owner can be told from one without webhooks.
   const written = names.includes('deliveries')
     ? `select seq::float8 as seq, webhook_id as "webhookId", event_id as "eventId" from owned left join deliveries on true`

@@ -6,6 +6,7 @@ import { Removals } from './0004-removals.ts';
 import { QueuedSends } from './0005-queued-sends.ts';
 import { ChatLids } from './0006-chat-lids.ts';
 import { Calls } from './0007-calls.ts';
+import { Tallies } from './0008-tallies.ts';
 
 export const migrations = [
   { name: '0001-tables', class: Tables },
@@ -15,4 +16,5 @@ export const migrations = [
   { name: '0005-queued-sends', class: QueuedSends },
   { name: '0006-chat-lids', class: ChatLids },
   { name: '0007-calls', class: Calls },
+  { name: '0008-tallies', class: Tallies },
 ] as const;

@@ -1,33 +1,36 @@
 /** Deliveries as people look at them: listed, sent again, counted, and kept within bounds. */
-import type { DeliveryRecord, DeliveryState } from '#actors/model.ts';
+import { eventTypes, type DeliveryRecord, type DeliveryState } from '#actors/model.ts';
 import type { DeliveryStore, Replayed, Tally } from '#actors/ports.ts';
 import type { Database, Statement } from '../postgres/database.ts';
+import { foldTallies, tallied, tallyStatements } from './tallies.ts';
 
 const common = `webhook_id as "webhookId", instance_id as "instanceId", event_id as "eventId", type, message_type as "messageType",
   attempts, status, error, at::float8 as at, seq::float8 as seq`;
-const inOutbox = `select case when not_before > 0 then 'parked' else 'waiting' end as state, not_before::float8 as "notBefore", 0::float8 as "endedAt",
-  ${common} from outbox where webhook_id = mine.id`;
+/** Type by type, since that is how they are ordered in their index. */
+const inOutbox = (
+  kind = 'true',
+): string => `select of_type.* from unnest(array['${eventTypes.join(`', '`)}']) as kind (type) cross join lateral (
+    select case when not_before > 0 then 'parked' else 'waiting' end as state, not_before::float8 as "notBefore", 0::float8 as "endedAt", ${common}
+    from outbox where webhook_id = mine.id and outbox.type = kind.type and ${kind}
+    order by outbox.at desc, outbox.seq desc limit $2::bigint + $3::bigint) as of_type`;
 const inArchive = `select case when dead then 'dead' else 'delivered' end as state, 0::float8 as "notBefore", ended_at::float8 as "endedAt",
   ${common} from archive where webhook_id = mine.id`;
 
 /** Where deliveries of a state stand. */
 const places: Readonly<Record<DeliveryState, string>> = {
-  waiting: `${inOutbox} and not_before = 0`,
-  parked: `${inOutbox} and not_before > 0`,
+  waiting: inOutbox('not_before = 0'),
+  parked: inOutbox('not_before > 0'),
   dead: `${inArchive} and dead`,
   delivered: `${inArchive} and not dead`,
 };
 
-/** Webhook by webhook: an estimate of many at once may lead to a scan of all rows. */
-const mine = `from unnest($1::text[]) as mine (id) cross join lateral`;
-
-/** $1 webhooks, $2 limit, $3 offset. Each part stops at what the page may need. */
+/** $1 webhooks, $2 limit, $3 offset. Webhook by webhook, and each part stops at what the page may need. */
 export const listStatement = (state: DeliveryState | null): Statement => {
-  const parts = state === null ? [inOutbox, places.dead, places.delivered] : [places[state]];
+  const parts = state === null ? [inOutbox(), places.dead, places.delivered] : [places[state]];
   const all = parts.map((part) => `(${part} order by at desc, seq desc limit $2::bigint + $3::bigint)`).join(' union all ');
   return {
     name: `deliveries-list-${state ?? 'all'}`,
-    text: `select found.* ${mine} (${all}) as found order by at desc, seq desc limit $2 offset $3`,
+    text: `select found.* from unnest($1::text[]) as mine (id) cross join lateral (${all}) as found order by at desc, seq desc limit $2 offset $3`,
   };
 };
 
@@ -35,9 +38,11 @@ export const listStatement = (state: DeliveryState | null): Statement => {
 const chosen = `webhook_id = $1 and ($2::text[] is null or event_id = any($2)) and ($3::text[] is null or type = any($3))
   and at between $4 and $5`;
 
-/** From the index alone. */
-const tallied = `(count(*) filter (where not_before = 0))::int as waiting, (count(*) filter (where not_before > 0))::int as parked,
-  sum(size)::float8 as bytes, min(at)::float8 as oldest from outbox`;
+/**
+ * Rows that one statement drops or forgets at most. It is a parameter, since of a number the planner would know that more than the rows of a usual
+ * webhook fit: it would then read all rows of an unusual one and sort them, instead of reading the first ones from the index.
+ */
+const pieceRows = 2_000;
 
 export const deliveryStatements = {
   /** $7 which of dead and delivered. A replayed row is a new one: the last of its lane, with all attempts before it. */
@@ -48,57 +53,48 @@ export const deliveryStatements = {
       gone as (
         delete from archive using chosen
         where archive.webhook_id = chosen.webhook_id and archive.dead = chosen.dead and archive.at = chosen.at and archive.seq = chosen.seq
-        returning archive.*),
+        returning archive.*, octet_length(body) as size),
       back as (
         insert into outbox (webhook_id, instance_id, event_id, type, message_type, lane, body, size, attempts, at, not_before)
-        select webhook_id, instance_id, event_id, type, message_type, lane, body, octet_length(body), 0, at, 0 from gone order by at, seq
-        returning instance_id)
+        select webhook_id, instance_id, event_id, type, message_type, lane, body, size, 0, at, 0 from gone order by at, seq
+        returning instance_id),
+      ${tallied.replayed('gone')}
       select instance_id as "instanceId", count(*)::int as count from back group by 1`,
   },
   hasten: {
     name: 'deliveries-hasten',
     text: `with back as (
-        update outbox set not_before = 0, attempts = 0 where seq in (
-          select seq from outbox where not_before > 0 and ${chosen} order by seq limit $6)
-        returning instance_id)
+        update outbox set not_before = 0, attempts = 0 where seq = any(array(
+          select seq from outbox where not_before > 0 and ${chosen} order by seq limit $6)) and not_before > 0
+        returning webhook_id, instance_id),
+      ${tallied.hastened('back')}
       select instance_id as "instanceId", count(*)::int as count from back group by 1`,
   },
-  tally: {
-    name: 'deliveries-tally',
-    text: `select mine.id as "webhookId", tally.* ${mine} (select ${tallied} where webhook_id = mine.id having count(*) > 0) as tally`,
-  },
-  tallyAll: { name: 'deliveries-tally-all', text: `select webhook_id as "webhookId", ${tallied} group by webhook_id` },
-  /** $1 webhook, $2 rows, $3 bytes, $4 time; $5 types and $6 their ranks. What is worth most is counted first, and what no longer fits goes. */
+  /** $1 webhook, $2 types, $3 rows, $4 bytes, $5 time: of these types the oldest, until all three are satisfied. $6 the most. */
   trim: {
     name: 'deliveries-trim',
-    text: `with ranked as (
-        select seq, at, row_number() over fits as rows, sum(size) over fits as bytes
-        from outbox left join unnest($5::text[], $6::int[]) as class (type, rank) on class.type = outbox.type
-        where webhook_id = $1
-        window fits as (order by class.rank desc, seq desc rows unbounded preceding)),
+    text: `with oldest as (
+        select of_type.* from unnest($2::text[]) as kind (type) cross join lateral (
+          select at, seq, size from outbox where webhook_id = $1 and outbox.type = kind.type order by outbox.at, outbox.seq limit $6) as of_type
+        order by at, seq limit $6),
+      counted as (select at, seq, row_number() over fits as rows, sum(size) over fits - size as bytes from oldest window fits as (order by at, seq)),
       gone as (
-        delete from outbox where seq in (select seq from ranked where at < $4 or rows > $2 or bytes > $3) returning type)
+        delete from outbox where seq = any(array(select seq from counted where rows <= $3::bigint or bytes < $4::bigint or at < $5::bigint))
+        returning webhook_id, type, not_before, size),
+      ${tallied.removed('gone')}
       select type, count(*)::int as count from gone group by type`,
   },
-  /**
-   * $1 rows, $2 and $3 the times for delivered and dead ones, $4 the most to remove at once. The rules are made once:
-   * inside a join, each row would count all the others.
-   */
+  /** $1 webhook, $2 dead or delivered, $3 rows, $4 time: the oldest, until both are satisfied. $5 the most. */
   forget: {
     name: 'deliveries-forget',
-    text: `with rules as materialized (
-        select webhook.id, kind.dead, greatest(kind.before, (
-          select at + 1 from archive where webhook_id = webhook.id and archive.dead = kind.dead
-          order by archive.at desc, archive.seq desc offset $1 limit 1)) as before
-        from webhook cross join (values (false, $2::bigint), (true, $3::bigint)) as kind (dead, before))
-      delete from archive where ctid = any(array(
-        select past.ctid from rules cross join lateral (
-          select ctid from archive where webhook_id = rules.id and dead = rules.dead and at < rules.before order by at, seq limit $4) as past limit $4))`,
+    text: `with oldest as (
+        select ctid, at, row_number() over (order by at, seq) as rows from archive where webhook_id = $1 and dead = $2 order by at, seq limit $5),
+      gone as (
+        delete from archive where ctid = any(array(select ctid from oldest where rows <= $3::bigint or at < $4::bigint)) returning webhook_id, dead),
+      ${tallied.forgotten('gone')}
+      select count(*)::int as count from gone`,
   },
 } as const satisfies Readonly<Record<string, Statement>>;
-
-/** So that the statement ends in time, whatever came together; the rest goes the next time. */
-const mostForgotten = 20_000;
 
 export const makeDeliveryStore = (database: Database): DeliveryStore => ({
   async list({ webhooks, state, limit, offset }) {
@@ -114,13 +110,21 @@ export const makeDeliveryStore = (database: Database): DeliveryStore => ({
     ]);
   },
   tally: (webhooks) =>
-    webhooks === null ? database.rows<Tally>(deliveryStatements.tallyAll, []) : database.rows<Tally>(deliveryStatements.tally, [webhooks]),
-  async trim(webhookId, { rows, bytes, before }, ranks) {
-    const values = [webhookId, rows, bytes, before, Object.keys(ranks), Object.values(ranks)];
-    const gone = await database.rows<{ type: string; count: number }>(deliveryStatements.trim, values);
+    webhooks === null ? database.rows<Tally>(tallyStatements.all, []) : database.rows<Tally>(tallyStatements.of, [webhooks]),
+  foldTallies: () => foldTallies(database),
+  async trim(webhookId, types, { rows, bytes, before }) {
+    const gone = await database.rows<{ type: string; count: number }>(deliveryStatements.trim, [
+      webhookId,
+      types,
+      rows,
+      bytes,
+      before,
+      pieceRows,
+    ]);
     return Object.fromEntries(gone.map(({ type, count }) => [type, count]));
   },
-  async forget(rows, deliveredBefore, deadBefore) {
-    await database.rows(deliveryStatements.forget, [rows, deliveredBefore, deadBefore, mostForgotten]);
+  async forget(webhookId, dead, { rows, before }) {
+    const [gone] = await database.rows<{ count: number }>(deliveryStatements.forget, [webhookId, dead, rows, before, pieceRows]);
+    return gone?.count ?? 0;
   },
 });

@@ -3,14 +3,39 @@ import type { Delivery } from '#actors/model.ts';
 import type { OutboxStore } from '#actors/ports.ts';
 import { checkGone, claimsOf, owned, ownedAmong } from '../ownership.ts';
 import type { Database, Statement } from '../postgres/database.ts';
+import { tallied } from './tallies.ts';
+
+const archived = 'webhook_id, instance_id, seq, event_id, type, message_type, lane, body, at, dead, attempts, status, error, ended_at';
+
+/** (webhook, instance) pairs behind $1 and $2 that have rows of this kind, at most $3: one look into the index for each pair. */
+const pairs = (name: string, kind: string): Statement => {
+  const next = (after: string): string => `select webhook_id, instance_id from outbox
+        where ${kind} and (webhook_id, instance_id) > (${after}) order by webhook_id, instance_id limit 1`;
+  return {
+    name,
+    text: `with recursive pair as (
+        (${next('$1, $2')})
+        union all
+        select next.* from pair cross join lateral (${next('pair.webhook_id, pair.instance_id')}) as next)
+      select webhook_id as "webhookId", instance_id as "instanceId",
+        exists (select from webhook where id = webhook_id and not removed) as "isWanted" from pair limit $3`,
+  };
+};
 
 /** Sequence numbers and times leave as floats, which the driver reads as numbers; the order is that of the column itself. */
 export const outboxStatements = {
+  /** $1 webhook, $2 instance, $3 time, $4 rows, $5 bytes. Each kind has an index of its own, so that the cost is that of the page. */
   due: {
     name: 'outbox-due',
-    text: `select seq::float8 as seq, webhook_id as "webhookId", instance_id as "instanceId", event_id as "eventId", type,
-        message_type as "messageType", lane, body, attempts, at::float8 as at, not_before::float8 as "notBefore"
-      from outbox where webhook_id = $1 and instance_id = $2 and seq > $3 and not_before <= $4 order by outbox.seq limit $5`,
+    text: `with found as (
+        (select * from outbox where webhook_id = $1 and instance_id = $2 and not_before = 0 order by seq limit $4::int + 1)
+        union all
+        (select * from outbox where webhook_id = $1 and instance_id = $2 and not_before > 0 and not_before <= $3 order by not_before limit $4::int + 1)),
+      page as (select *, row_number() over page as position, sum(size) over page - size as before, count(*) over () as found
+        from found window page as (order by seq))
+      select seq::float8 as seq, webhook_id as "webhookId", instance_id as "instanceId", event_id as "eventId", type,
+        message_type as "messageType", lane, body, attempts, at::float8 as at, not_before::float8 as "notBefore", found::int as found
+      from page where position <= $4::int and (position = 1 or before + size <= $5::float8) order by page.seq`,
   },
   nextDue: {
     name: 'outbox-next-due',
@@ -21,7 +46,10 @@ export const outboxStatements = {
   remove: {
     name: 'outbox-remove',
     text: `with ${ownedAmong('$1', '$2')},
-      gone as (delete from outbox where seq = any($3::bigint[]) and instance_id = any(array(select id from owned)))
+      gone as (
+        delete from outbox where seq = any($3::bigint[]) and instance_id = any(array(select id from owned))
+        returning webhook_id, not_before, size),
+      ${tallied.removed('gone')}
       select id from owned`,
   },
   /**
@@ -33,22 +61,27 @@ export const outboxStatements = {
     text: `with ${ownedAmong('$1', '$2')},
       gone as (
         delete from outbox where seq = any($3::bigint[]) and instance_id = any(array(select id from owned))
-        returning webhook_id, instance_id, seq, event_id, type, message_type, lane, body, at),
-      kept as (insert into archive (webhook_id, instance_id, seq, event_id, type, message_type, lane, body, at, dead, attempts, status, error, ended_at)
-      select gone.*, dead, attempts, status, error, ended_at from gone
-      join unnest($3::bigint[], $4::boolean[], $5::int[], $6::int[], $7::text[], $8::bigint[])
-        as ended (seq, dead, attempts, status, error, ended_at) on ended.seq = gone.seq)
+        returning webhook_id, instance_id, seq, event_id, type, message_type, lane, body, at, not_before, size),
+      past as (
+        select gone.*, ended.* from gone
+        join unnest($3::bigint[], $4::boolean[], $5::int[], $6::int[], $7::text[], $8::bigint[])
+          as ended (ended_seq, dead, attempts, status, error, ended_at) on ended_seq = seq),
+      kept as (
+        insert into archive (${archived}) select ${archived} from past),
+      ${tallied.archived('past')}
       select id from owned`,
   },
   postpone: {
     name: 'outbox-postpone',
     text: `with ${owned},
+      before as (select seq, webhook_id, not_before from outbox where seq = $3 and instance_id = $1 and exists (select from owned) for update),
       parked as (
-        update outbox set not_before = $4, attempts = $5, status = $6, error = $7
-        where seq = $3 and instance_id = $1 and exists (select from owned))
+        update outbox set not_before = $4, attempts = $5, status = $6, error = $7 from before where outbox.seq = before.seq),
+      ${tallied.parked('before where not_before = 0')}
       select id from owned`,
   },
-  pending: { name: 'outbox-pending', text: `select distinct webhook_id as "webhookId", instance_id as "instanceId" from outbox` },
+  waitingPairs: pairs('outbox-waiting-pairs', 'not_before = 0'),
+  parkedPairs: pairs('outbox-parked-pairs', 'not_before > 0'),
 } as const satisfies Readonly<Record<string, Statement>>;
 
 interface OwnedRow {
@@ -64,9 +97,35 @@ const check = (database: Database, claimed: readonly string[], rows: readonly Ow
   );
 };
 
+const pairsPerStatement = 500;
+
+type Pair = Awaited<ReturnType<OutboxStore['pending']>>[number];
+
+const allPairs = async (database: Database, statement: Statement): Promise<readonly Pair[]> => {
+  const all: Pair[] = [];
+  for (let last: Pair = { webhookId: '', instanceId: '' }; ;) {
+    const found = await database.rows<Pair & { readonly isWanted: boolean }>(statement, [
+      last.webhookId,
+      last.instanceId,
+      pairsPerStatement,
+    ]);
+    for (const { webhookId, instanceId, isWanted } of found) if (isWanted) all.push({ webhookId, instanceId });
+    if (found.length < pairsPerStatement) return all;
+    last = found.at(-1) ?? last;
+  }
+};
+
 export const makeOutboxStore = (database: Database): OutboxStore => ({
-  due: (webhookId, instanceId, after, now, limit) =>
-    database.rows<Delivery>(outboxStatements.due, [webhookId, instanceId, after, now, limit]),
+  async due(webhookId, instanceId, now, { rows, bytes }) {
+    const page = await database.rows<Delivery & { readonly found: number }>(outboxStatements.due, [
+      webhookId,
+      instanceId,
+      now,
+      rows,
+      bytes,
+    ]);
+    return { rows: page.map(({ found: _found, ...row }) => row), more: page.length < (page[0]?.found ?? 0) };
+  },
   async nextDue(webhookId, instanceId) {
     const [row] = await database.rows<{ notBefore: number }>(outboxStatements.nextDue, [webhookId, instanceId]);
     return row?.notBefore ?? null;
@@ -87,5 +146,11 @@ export const makeOutboxStore = (database: Database): OutboxStore => ({
     const values = [instanceId, epoch, seq, notBefore, attempts, status, error];
     await check(database, [instanceId], await database.rows<OwnedRow>(outboxStatements.postpone, values));
   },
-  pending: () => database.rows(outboxStatements.pending, []),
+  async pending() {
+    const found = [
+      ...(await allPairs(database, outboxStatements.waitingPairs)),
+      ...(await allPairs(database, outboxStatements.parkedPairs)),
+    ];
+    return [...new Map(found.map((pair) => [`${pair.webhookId} ${pair.instanceId}`, pair])).values()];
+  },
 });

@@ -4,6 +4,7 @@
  */
 import type { Removal, RemovalStore } from '#actors/ports.ts';
 import type { Database, Statement } from '../postgres/database.ts';
+import { tallied } from './tallies.ts';
 
 /** Rows that one statement removes at most. */
 const pieceRows = 2_000;
@@ -53,16 +54,27 @@ export const removalStatements = {
   /** $1 webhook, $2 rows. */
   outbox: {
     name: 'removal-outbox',
-    text: removed(`delete from outbox where seq = any(array(select seq from outbox where webhook_id = $1 limit $2))`),
+    text: removed(
+      `delete from outbox where seq = any(array(select seq from outbox where webhook_id = $1 order by outbox.type, outbox.at, outbox.seq limit $2))`,
+    ),
   },
   archive: {
     name: 'removal-archive',
-    text: removed(`delete from archive where ctid = any(array(select ctid from archive where webhook_id = $1 limit $2))`),
+    text: removed(
+      `delete from archive where ctid = any(array(select ctid from archive where webhook_id = $1 order by dead, at, seq limit $2))`,
+    ),
   },
   /** $1 webhook of several instances, $2 instance, $3 rows. */
   sharedOutbox: {
     name: 'removal-shared-outbox',
-    text: removed(`delete from outbox where seq = any(array(select seq from outbox where webhook_id = $1 and instance_id = $2 limit $3))`),
+    text: `with gone as (
+        delete from outbox where seq = any(array(
+          (select seq from outbox where webhook_id = $1 and instance_id = $2 and not_before = 0 order by seq limit $3)
+          union all
+          (select seq from outbox where webhook_id = $1 and instance_id = $2 and not_before > 0 order by not_before limit $3)))
+        returning webhook_id, not_before, size),
+      ${tallied.removed('gone')}
+      select count(*)::int as count from gone`,
   },
   /** Past deliveries have no index for their instance: $3 rows are looked at, behind dead $4, at $5 and seq $6. */
   sharedArchive: {
@@ -70,7 +82,8 @@ export const removalStatements = {
     text: `with page as (
         select ctid, instance_id, dead, at, seq from archive
         where webhook_id = $1 and (dead, at, seq) > ($4, $5, $6) order by dead, at, seq limit $3),
-      gone as (delete from archive where ctid = any(array(select ctid from page where instance_id = $2)))
+      gone as (delete from archive where ctid = any(array(select ctid from page where instance_id = $2)) returning webhook_id, dead),
+      ${tallied.forgotten('gone')}
       select dead, at::float8 as at, seq::float8 as seq from page order by page.dead desc, page.at desc, page.seq desc limit 1`,
   },
   instance: { name: 'removal-instance', text: `delete from instance where id = $1 and removed` },

@@ -179,3 +179,22 @@ test('bounds: they are looked after again and again, storage away or not, until 
   sweeper.stop();
   assert.equal(world.time.armed, 0);
 });
+
+test('bounds: what is far over them goes in pieces, round after round, and one webhook that fails does not stop the others', async () => {
+  const { add, sweeper, kept, world } = sweeping({ rows: 10 });
+  add('presence', 300);
+  world.db.outbox.set(1000, { ...delivery(1000), webhookId: 'broken', at: world.time.now() });
+  for (let seq = 1001; seq < 1030; seq += 1) world.db.outbox.set(seq, { ...delivery(seq), webhookId: 'other', at: world.time.now() });
+  const { trim } = world.ports.deliveries;
+  world.ports.deliveries.trim = (id, types, excess) =>
+    id === 'broken' ? Promise.reject(new Error('value out of range')) : trim(id, types, excess);
+  await assert.rejects(sweeper.sweep(), /value out of range/);
+  assert.deepEqual(kept(), { presence: 175, messages: 11 }, '25 pieces of five rows a round');
+  for (let round = 0; round < 2; round += 1) await sweeper.sweep();
+  assert.deepEqual(kept(), { presence: 10, messages: 11 });
+  assert.deepEqual(sweeper.dropped(webhook.id), { presence: 290 });
+  assert.deepEqual(
+    world.log.of('webhook.notSwept').map(({ fields }) => fields['webhook']),
+    ['broken'],
+  );
+});

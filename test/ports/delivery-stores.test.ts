@@ -1,0 +1,370 @@
+/** The stores of deliveries, webhooks and removals: one suite, run on the fakes and on PostgreSQL. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { deliveryStates, eventTypes, type Delivery, type DeliveryState, type Entry, type EventType } from '#actors/model.ts';
+import type { ClaimedRow, Ended, Stores } from '#actors/ports.ts';
+import { instance, owner, webhook as sample } from '#test/contract/samples.ts';
+import { World } from '#test/fakes/world.ts';
+import { testDatabase } from '#test/support/database.ts';
+import { randomOf } from '#test/support/random.ts';
+import { removeRows } from '#test/support/removals.ts';
+
+interface Side {
+  readonly name: string;
+  readonly stores: Stores;
+  /** Time goes on by one millisecond; answers the time. */
+  tick(): Promise<number>;
+}
+
+const fakeSide = (): Side => {
+  const world = new World();
+  const tick = async (): Promise<number> => {
+    await world.time.pass(1);
+    return world.time.now();
+  };
+  return { name: 'fake', stores: world.ports, tick };
+};
+
+const database = await testDatabase();
+let clock = Date.parse('2026-08-19T12:00:00Z');
+const sides: readonly Side[] = [
+  fakeSide(),
+  { name: 'PostgreSQL', stores: await database.storage({ now: () => clock }), tick: async () => (clock += 1) },
+];
+
+let made = 0;
+
+/** An instance with a webhook of its own, on one side. */
+class Place {
+  readonly id = `i${(made += 1)}`;
+  readonly hook = `w${made}`;
+  readonly #side: Side;
+
+  constructor(side: Side) {
+    this.#side = side;
+  }
+
+  get stores(): Stores {
+    return this.#side.stores;
+  }
+
+  static async make(side: Side): Promise<Place> {
+    const place = new Place(side);
+    await side.stores.instances.insert({ ...instance.record, id: place.id, token: place.id });
+    await side.stores.webhooks.save({ ...sample, id: place.hook, instanceId: place.id });
+    return place;
+  }
+
+  /** Commits one event after the other, a millisecond apart; resolves with their rows. */
+  async commit(types: readonly EventType[], targets: readonly string[] = [this.hook], size = 10): Promise<readonly Delivery[]> {
+    const rows: Delivery[] = [];
+    for (const type of types) {
+      await this.#side.tick();
+      const entry: Entry = { kind: 'event', type, lane: 'l', payload: { text: 'x'.repeat(size) } };
+      rows.push(...(await this.stores.journal.commit({ id: this.id, owner, epoch: 1 }, [entry], () => targets)).deliveries);
+    }
+    return rows;
+  }
+
+  async due(now = 0, most = { rows: 100, bytes: 1e9 }): Promise<readonly Delivery[]> {
+    return (await this.stores.outbox.due(this.hook, this.id, now, most)).rows;
+  }
+
+  async states(state: DeliveryState | null = null, hook = this.hook): Promise<readonly string[]> {
+    const page = await this.stores.deliveries.list({ webhooks: [hook], state, limit: 1000, offset: 0 });
+    return page.deliveries.map((one) => `${one.state} ${one.type}`);
+  }
+}
+
+const claimed = ({ seq, instanceId }: Delivery): ClaimedRow => ({ seq, instanceId, epoch: 1 });
+const ended = (row: Delivery, dead = false, change: Partial<Ended> = {}): Ended & ClaimedRow => ({
+  ...claimed(row),
+  dead,
+  attempts: dead ? 11 : 1,
+  status: dead ? 502 : 200,
+  error: dead ? 'bad gateway' : '',
+  endedAt: 77,
+  ...change,
+});
+const anything = { events: null, types: null, states: ['parked', 'dead', 'delivered'], from: 0, to: 9e15, limit: 100 } as const;
+const most = { rows: 1000, bytes: 1e9 };
+/** A body of `commit`. */
+const bytes = '{"text":"xxxxxxxxxx"}'.length;
+
+const both = (title: string, run: (place: Place, side: Side) => Promise<void>): void => {
+  for (const side of sides) test(`${title} (${side.name})`, async () => run(await Place.make(side), side));
+};
+
+both('outbox: rows wait in order, are parked, fall due and go', async (at) => {
+  const { outbox } = at.stores;
+  const [a, b, c] = await at.commit(['messages', 'messages', 'presence']);
+  const seqs = async (now: number): Promise<readonly number[]> => (await at.due(now)).map(({ seq }) => seq);
+  assert.deepEqual(await at.due(), [a, b, c]);
+  assert.equal(await outbox.nextDue(at.hook, at.id), null);
+  await outbox.postpone(claimed(a!), 5_000, { attempts: 3, status: 502, error: 'bad' });
+  assert.deepEqual(await seqs(4_999), [b!.seq, c!.seq]);
+  assert.deepEqual(await seqs(5_000), [a!.seq, b!.seq, c!.seq]);
+  assert.equal(await outbox.nextDue(at.hook, at.id), 5_000);
+  assert.deepEqual((await at.due(5_000))[0], { ...a, attempts: 3, notBefore: 5_000 });
+  await outbox.postpone(claimed(b!), 4_000, { attempts: 4, status: 0, error: 'no' });
+  assert.equal(await outbox.nextDue(at.hook, at.id), 4_000);
+  await outbox.remove([]);
+  await outbox.remove([claimed(a!), claimed(b!)]);
+  await outbox.archive([]);
+  await outbox.archive([ended(c!)]);
+  assert.deepEqual([await at.due(9_000), await outbox.nextDue(at.hook, at.id)], [[], null]);
+});
+
+both('outbox: a page is bounded by rows and by bytes, has one row in any case, and says whether others are due', async (at) => {
+  const { outbox } = at.stores;
+  const rows = await at.commit(['messages', 'messages', 'messages', 'messages']);
+  await outbox.postpone(claimed(rows[3]!), 5_000, { attempts: 3, status: 0, error: '' });
+  const page = async (now: number, rowsMost: number, bytesMost: number): Promise<string> => {
+    const found = await outbox.due(at.hook, at.id, now, { rows: rowsMost, bytes: bytesMost });
+    return `${found.rows.map(({ seq }) => rows.findIndex((row) => row.seq === seq)).join('')} ${found.more}`;
+  };
+  const cases: readonly (readonly [now: number, rows: number, bytes: number, expected: string])[] = [
+    [0, 10, 1e9, '012 false'],
+    [0, 3, 1e9, '012 false'],
+    [0, 2, 1e9, '01 true'],
+    [5_000, 3, 1e9, '012 true'],
+    [5_000, 4, 1e9, '0123 false'],
+    [0, 10, 3 * bytes, '012 false'],
+    [0, 10, 3 * bytes - 1, '01 true'],
+    [0, 10, 1, '0 true'],
+  ];
+  for (const [now, rowsMost, bytesMost, expected] of cases) assert.equal(await page(now, rowsMost, bytesMost), expected);
+  const other = await outbox.due(at.hook, 'another', 9_000, most);
+  assert.deepEqual(other, { rows: [], more: false });
+});
+
+both('outbox: the pairs that have rows are known, waiting and parked ones, until their webhook is gone', async (at, side) => {
+  const other = await Place.make(side);
+  await other.commit(['messages'], [other.hook, at.hook]);
+  const [row] = await at.commit(['messages']);
+  await at.stores.outbox.postpone(claimed(row!), 5_000, { attempts: 3, status: 0, error: '' });
+  const pairs = async (): Promise<readonly string[]> =>
+    (await at.stores.outbox.pending())
+      .filter(({ webhookId }) => webhookId === at.hook || webhookId === other.hook)
+      .map(({ webhookId, instanceId }) => `${webhookId} ${instanceId}`)
+      .toSorted();
+  assert.deepEqual(await pairs(), [`${at.hook} ${at.id}`, `${at.hook} ${other.id}`, `${other.hook} ${other.id}`].toSorted());
+  await at.stores.webhooks.remove(at.hook);
+  assert.deepEqual(await pairs(), [`${other.hook} ${other.id}`]);
+});
+
+both('deliveries: are listed newest first with their state, page by page', async (at) => {
+  const { outbox, deliveries } = at.stores;
+  const [, b, c, d] = await at.commit(['messages', 'presence', 'chats', 'groups']);
+  await outbox.postpone(claimed(b!), 9_000, { attempts: 3, status: 503, error: 'unavailable' });
+  await outbox.archive([ended(c!, true), ended(d!)]);
+  assert.deepEqual(await at.states(), ['delivered groups', 'dead chats', 'parked presence', 'waiting messages']);
+  const expected = { waiting: 'messages', parked: 'presence', dead: 'chats', delivered: 'groups' };
+  for (const state of deliveryStates) assert.deepEqual(await at.states(state), [`${state} ${expected[state]}`]);
+  const page = await deliveries.list({ webhooks: [at.hook], state: null, limit: 2, offset: 1 });
+  assert.deepEqual([page.deliveries.map(({ type }) => type), page.more], [['chats', 'presence'], true]);
+  const [dead, parked] = page.deliveries;
+  assert.partialDeepStrictEqual(dead, { eventId: c?.eventId, attempts: 11, status: 502, error: 'bad gateway', endedAt: 77, notBefore: 0 });
+  assert.partialDeepStrictEqual(parked, {
+    attempts: 3,
+    status: 503,
+    error: 'unavailable',
+    notBefore: 9_000,
+    endedAt: 0,
+    instanceId: at.id,
+  });
+  assert.deepEqual((await deliveries.list({ webhooks: [], state: null, limit: 9, offset: 0 })).deliveries, []);
+});
+
+both('deliveries: what is sent again keeps its event, comes last and has all attempts before it', async (at) => {
+  const { outbox, deliveries } = at.stores;
+  const [a, b, c] = await at.commit(['messages', 'messages', 'presence']);
+  await outbox.archive([ended(a!, true), ended(b!)]);
+  await outbox.postpone(claimed(c!), 9_000_000, { attempts: 4, status: 0, error: 'no' });
+  const replayed = await deliveries.replay({ ...anything, webhook: at.hook, states: ['dead', 'delivered'] });
+  assert.deepEqual(replayed, [{ instanceId: at.id, count: 2 }]);
+  const rows = await at.due(1e12);
+  assert.deepEqual(
+    rows.map(({ seq: _seq, ...row }) => row),
+    [
+      { ...c, attempts: 4, notBefore: 9_000_000 },
+      { ...a, attempts: 0 },
+      { ...b, attempts: 0 },
+    ].map(({ seq: _seq, ...row }) => row),
+  );
+  assert.ok(rows[1]!.seq > c!.seq);
+  await deliveries.replay({ ...anything, webhook: at.hook });
+  const [hastened] = await at.due();
+  assert.deepEqual([hastened?.eventId, hastened?.attempts], [c?.eventId, 0]);
+});
+
+both('deliveries: a replay is chosen by id, type, time and number, oldest first', async (at) => {
+  const rows = await at.commit(['messages', 'presence', 'messages', 'chats', 'messages']);
+  const times = rows.map((row) => row.at);
+  const back = async (query: object): Promise<string> => {
+    await at.stores.outbox.archive((await at.due()).map((row) => ended(row)));
+    await at.stores.deliveries.replay({ ...anything, webhook: at.hook, ...query });
+    return (await at.due()).map(({ eventId }) => rows.findIndex((row) => row.eventId === eventId)).join(' ');
+  };
+  assert.equal(await back({ events: [rows[1]!.eventId, rows[3]!.eventId, 'unknown'] }), '1 3');
+  assert.equal(await back({ types: ['messages'] }), '0 2 4');
+  assert.equal(await back({ from: times[1], to: times[3] }), '1 2 3');
+  assert.equal(await back({ limit: 2 }), '0 1');
+  assert.equal(await back({ states: ['dead'] }), '');
+  assert.equal(await back({ states: ['waiting'] }), '');
+});
+
+const nothing = { rows: 0, bytes: 0, before: 0 };
+
+both('deliveries: the oldest of some types are dropped, by number, bytes and age', async (at) => {
+  const { deliveries } = at.stores;
+  const rows = await at.commit(['messages', 'presence', 'chats', 'presence', 'messages', 'chats']);
+  const trim = (types: readonly EventType[], excess: Partial<typeof nothing>) => deliveries.trim(at.hook, types, { ...nothing, ...excess });
+  assert.deepEqual(await trim(eventTypes, {}), {});
+  assert.deepEqual(await trim(['presence', 'chats'], { rows: 3 }), { presence: 2, chats: 1 });
+  assert.deepEqual(await at.states(), ['waiting chats', 'waiting messages', 'waiting messages']);
+  assert.deepEqual(await trim(['presence'], { rows: 3 }), {});
+  assert.deepEqual(await trim(['messages', 'chats'], { bytes: bytes + 1 }), { messages: 2 });
+  await at.commit(['messages']);
+  assert.deepEqual(await trim(eventTypes, { before: rows[5]!.at + 1 }), { chats: 1 });
+  assert.deepEqual(await at.states(), ['waiting messages']);
+});
+
+both('deliveries: a parked one is dropped like one that waits', async (at) => {
+  const [row] = await at.commit(['messages', 'chats']);
+  await at.stores.outbox.postpone(claimed(row!), 9_000, { attempts: 3, status: 0, error: '' });
+  assert.deepEqual(await at.stores.deliveries.trim(at.hook, eventTypes, { ...nothing, rows: 1 }), { messages: 1 });
+  assert.deepEqual(await at.states(), ['waiting chats']);
+});
+
+both('deliveries: the oldest past ones are forgotten, by number and age, each kind and webhook for itself', async (at, side) => {
+  const other = await Place.make(side);
+  const { outbox, deliveries } = at.stores;
+  const rows = await at.commit(['messages', 'messages', 'messages', 'presence', 'presence', 'chats']);
+  await outbox.archive(rows.map((row, n) => ended(row, n < 3)));
+  await outbox.archive((await other.commit(['messages'])).map((row) => ended(row)));
+  assert.equal(await deliveries.forget(at.hook, true, { rows: 0, before: 0 }), 0);
+  assert.equal(await deliveries.forget(at.hook, true, { rows: 1, before: 0 }), 1);
+  assert.equal(await deliveries.forget(at.hook, false, { rows: 0, before: rows[4]!.at }), 1);
+  assert.deepEqual(await at.states(), ['delivered chats', 'delivered presence', 'dead messages', 'dead messages']);
+  assert.equal(await deliveries.forget(at.hook, true, { rows: 9, before: 0 }), 2);
+  assert.deepEqual(await other.states(), ['delivered messages']);
+});
+
+both('deliveries: what is over goes in pieces, until nothing is over', async (at) => {
+  const { outbox, deliveries } = at.stores;
+  const rows = await at.commit(Array.from({ length: 24 }, () => 'messages' as const));
+  await outbox.archive(rows.slice(12).map((row) => ended(row)));
+  const counted = async (piece: () => Promise<number>): Promise<number> => {
+    let sum = 0;
+    for (let gone = await piece(); gone > 0; gone = await piece()) sum += gone;
+    return sum;
+  };
+  const before = rows[23]!.at;
+  assert.equal(await counted(async () => (await deliveries.trim(at.hook, eventTypes, { ...nothing, before }))['messages'] ?? 0), 12);
+  assert.equal(await counted(() => deliveries.forget(at.hook, false, { rows: 0, before })), 11);
+});
+
+both('deliveries: they go with their webhook and their instance, from the global webhook too', async (at, side) => {
+  const other = await Place.make(side);
+  const shared = `global ${at.id}`;
+  const { webhooks, instances, removals, outbox, deliveries } = at.stores;
+  await webhooks.save({ ...sample, id: shared, instanceId: null });
+  const all: Delivery[] = [];
+  for (const place of [at, other]) all.push(...(await place.commit(['chats', 'groups'], [shared, place.hook])));
+  await outbox.archive(all.filter(({ type }) => type === 'chats').map((row, n) => ended(row, n === 0)));
+  assert.equal((await at.states(null, shared)).length, 4);
+  const counts = async () => [(await at.states(null, shared)).length, (await at.states()).length, (await other.states()).length];
+  await instances.remove(at.id, 1);
+  await removeRows(removals);
+  assert.deepEqual(await counts(), [2, 0, 2]);
+  const [tally] = await deliveries.tally([shared]);
+  assert.deepEqual({ ...tally }, { webhookId: shared, waiting: 1, parked: 0, bytes, delivered: 1, dead: 0 });
+  await webhooks.remove(other.hook);
+  await removeRows(removals);
+  assert.deepEqual(await counts(), [2, 0, 0]);
+  await outbox.archive([ended(all[0]!)]);
+  assert.deepEqual(await counts(), [2, 0, 0], 'a row that is gone is not archived');
+  assert.deepEqual(
+    (await instances.all()).filter(({ id }) => id === at.id),
+    [],
+  );
+});
+
+both('deliveries: the tally is what a count would find, whatever happens', async (at, side) => {
+  const { outbox, deliveries, webhooks } = at.stores;
+  const shared = `shared ${at.id}`;
+  const other = await Place.make(side);
+  await webhooks.save({ ...sample, id: shared, instanceId: null });
+  const random = randomOf(7);
+  const some = <T>(all: readonly T[]): readonly T[] => all.filter(() => random() < 0.4);
+  const rowsOf = async (): Promise<readonly Delivery[]> => (await outbox.due(shared, at.id, 1e12, most)).rows;
+  const steps: readonly (() => Promise<unknown>)[] = [
+    () => at.commit(['messages', 'presence', 'chats'], [shared], Math.floor(random() * 50)),
+    () => other.commit(['messages'], [shared, other.hook], 5),
+    async () => outbox.remove(some(await rowsOf()).map(claimed)),
+    async () => outbox.archive(some(await rowsOf()).map((row) => ended(row, random() < 0.5))),
+    async () => {
+      for (const row of some(await rowsOf())) await outbox.postpone(claimed(row), 1_000, { attempts: 3, status: 0, error: '' });
+    },
+    () => deliveries.replay({ ...anything, webhook: shared, states: some(['parked', 'dead', 'delivered']), limit: 2 }),
+    () => deliveries.trim(shared, ['presence', 'chats'], { ...nothing, rows: 2 }),
+    () => deliveries.forget(shared, random() < 0.5, { rows: 1, before: 0 }),
+    () => deliveries.foldTallies(),
+  ];
+  for (let step = 0; step < 120; step += 1) {
+    await steps[Math.floor(random() * steps.length)]?.();
+    const found = (await deliveries.list({ webhooks: [shared], state: null, limit: 1000, offset: 0 })).deliveries;
+    const count = (state: DeliveryState): number => found.filter((one) => one.state === state).length;
+    const waiting = [...(await rowsOf()), ...(await outbox.due(shared, other.id, 1e12, most)).rows];
+    const expected = {
+      webhookId: shared,
+      ...Object.fromEntries(deliveryStates.map((state) => [state, count(state)])),
+      bytes: waiting.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0),
+    };
+    const [tally = { webhookId: shared, waiting: 0, parked: 0, bytes: 0, delivered: 0, dead: 0 }] = await deliveries.tally([shared]);
+    assert.deepEqual({ ...tally }, expected, `after step ${step}`);
+    const all = (await deliveries.tally(null)).find(({ webhookId }) => webhookId === shared);
+    assert.deepEqual(all === undefined ? found.length : { ...all }, all === undefined ? 0 : expected);
+  }
+});
+
+both('webhooks: are stored, changed, and gone when they are removed', async (at) => {
+  const { webhooks } = at.stores;
+  const saved = {
+    ...sample,
+    id: at.hook,
+    instanceId: at.id,
+    url: 'https://example.com/new',
+    secret: 'whsec_x',
+    headers: { a: 'b' },
+    events: ['call'],
+  };
+  const found = async () => (await webhooks.all()).filter(({ id }) => id === at.hook);
+  await webhooks.save(saved);
+  assert.deepEqual(await found(), [saved]);
+  await webhooks.save({ ...saved, secret: '', headers: {}, enabled: false });
+  assert.deepEqual(await found(), [{ ...saved, secret: '', headers: {}, enabled: false }]);
+  await webhooks.remove(at.hook);
+  await webhooks.remove('unknown');
+  assert.deepEqual(await found(), []);
+});
+
+both('removals: what was removed is known until its last row is gone; its webhooks are gone at once', async (at) => {
+  const { instances, webhooks, removals } = at.stores;
+  await at.commit(['messages', 'chats']);
+  const pending = async () => (await removals.pending()).filter(({ id }) => id === at.id || id === at.hook);
+  assert.deepEqual(await pending(), []);
+  await instances.remove(at.id, 1);
+  assert.deepEqual(
+    (await webhooks.all()).filter(({ id }) => id === at.hook),
+    [],
+  );
+  assert.ok((await pending()).length > 0);
+  assert.equal((await at.states()).length, 2, 'the rows are left to the pieces');
+  for (let pieces = 0; pieces < 100 && (await removals.removePiece({ kind: 'instance', id: at.id })); pieces += 1);
+  await removeRows(removals);
+  assert.deepEqual([await pending(), await at.states()], [[], []]);
+  for (let pieces = 0; await removals.removePiece({ kind: 'instance', id: at.id }); pieces += 1)
+    assert.ok(pieces < 100, 'again is harmless');
+});
