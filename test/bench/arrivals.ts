@@ -1,7 +1,7 @@
 /** Texts of contacts on one session, from the platform's socket to the receiver's answer, beside what bare Baileys decrypts and emits. */
-import { numberOf, scaled, type Bench, type Setting } from './bench.ts';
-import { startBare, startGateway, type Client, type GatewayClient } from './clients.ts';
-import { databaseCpu, profiled } from './cost.ts';
+import { numberOf, scaled, type Bench, type Measure, type Setting } from './bench.ts';
+import { startBare, startGateway, type Client } from './clients.ts';
+import { profiled, spent, type Spent } from './cost.ts';
 import { median, percentile, type Figure } from './report.ts';
 import { postJson, startSandbox, type BenchSandbox } from './sandbox.ts';
 import type { Arrivals } from './tally.ts';
@@ -26,13 +26,6 @@ interface Side {
   readonly database: number | null;
 }
 
-interface Round {
-  readonly perSecond: number;
-  /** Milliseconds of processor time a text: of the client, of the database server. */
-  readonly cpu: number;
-  readonly database: number;
-}
-
 class Stage {
   readonly #sandbox: BenchSandbox;
   readonly #dam: Child;
@@ -43,18 +36,14 @@ class Stage {
   }
 
   /** From the release of all texts at once to the last arrival. */
-  async burst({ number, client, end, database }: Side, count: number): Promise<Round> {
+  async burst({ number, client, end, database }: Side, count: number): Promise<Spent> {
     await end.ask('reset');
     await this.#dam.ask('hold');
     await this.#write(number, count);
-    const [before, databaseBefore] = [await client.cpu(), databaseCpu(database)];
-    const released = await this.#dam.ask<number>('release');
-    const { last } = await this.#arrived(end, count);
-    return {
-      perSecond: (count / (last - released)) * 1000,
-      cpu: ((await client.cpu()) - before) / count,
-      database: (databaseCpu(database) - databaseBefore) / count,
-    };
+    return spent(client, database, count, async () => {
+      const released = await this.#dam.ask<number>('release');
+      return (await this.#arrived(end, count)).last - released;
+    });
   }
 
   /** 99th percentile of the way of texts at a steady pace, in milliseconds from the contact's wish to the arrival. */
@@ -80,7 +69,7 @@ class Stage {
 
 const compareBursts = async (stage: Stage, ours: Side, theirs: Side, setting: Setting): Promise<readonly Figure[]> => {
   const count = scaled(perRound, setting);
-  const [own, bare]: [Round[], Round[]] = [[], []];
+  const [own, bare]: [Spent[], Spent[]] = [[], []];
   for (let round = 1 - warmUp; round <= rounds; round += 1) {
     const [their, our] = [await stage.burst(theirs, count), await stage.burst(ours, count)];
     setting.say(`round ${round} of ${rounds}: ${our.perSecond.toFixed(0)}/s, bare ${their.perSecond.toFixed(0)}/s`);
@@ -90,7 +79,7 @@ const compareBursts = async (stage: Stage, ours: Side, theirs: Side, setting: Se
   }
   await profiled(setting, ours.client, 'arrivals-gateway', () => stage.burst(ours, count * 4));
   await profiled(setting, theirs.client, 'arrivals-bare', () => stage.burst(theirs, count * 4));
-  const of = (all: readonly Round[], field: keyof Round): number[] => all.map((one) => one[field]);
+  const of = (all: readonly Spent[], field: keyof Spent): number[] => all.map((one) => one[field]);
   const ratios = own.map((one, n) => one.perSecond / (bare[n]?.perSecond ?? NaN));
   return [
     {
@@ -134,39 +123,56 @@ const comparePaced = async (stage: Stage, ours: Side, theirs: Side, setting: Set
   };
 };
 
-/** Both write to every contact first: until then each text of a contact begins a new session with them. */
-const introduce = async (gateway: GatewayClient, token: string, bare: Client, from: string): Promise<void> => {
-  await bare.ask('send', { from, to: contacts, count: contacts.length, concurrency: 1 });
-  for (const number of contacts) await postJson(`${gateway.address}/send/text`, { number, text: 'hello' }, { token });
+/** Both sides write to every contact first: until then each text of a contact begins a new session with them. */
+const openBare = async ({ workshop }: Setting, sandbox: BenchSandbox): Promise<Side> => {
+  const [client, number] = [await startBare(workshop, sandbox), numberOf(1, 0)];
+  await client.pair(number);
+  await client.ask('send', { from: number, to: contacts, count: contacts.length, concurrency: 1 });
+  return { number, client, end: client, database: null };
+};
+
+const openGateway = async ({ workshop }: Setting, sandbox: BenchSandbox): Promise<Side> => {
+  const receiver = await workshop.start('test/bench/peers.ts');
+  const client = await startGateway(workshop, sandbox, { env: { ALLOW_PRIVATE_RECEIVERS: 'loopback' } });
+  const number = numberOf(2, 0);
+  const token = await client.pair(number);
+  for (const contact of contacts) await postJson(`${client.address}/send/text`, { number: contact, text: 'hello' }, { token });
+  const url = `${await receiver.ask<string>('receive')}/hook`;
+  await postJson(`${client.address}/webhook`, { url, enabled: true, events: ['messages'], excludeMessages: ['fromMeYes'] }, { token });
+  return { number, client, end: receiver, database: client.database };
+};
+
+/** `sandbox`: the platform as clients see it, through the dam. */
+const openStage = async ({ workshop }: Setting): Promise<{ readonly stage: Stage; readonly sandbox: BenchSandbox }> => {
+  const sandbox = await startSandbox(workshop, { decrypt: true });
+  const dam = await workshop.start('test/bench/dam.ts');
+  const port = await dam.ask<number>('open', Number(new URL(sandbox.control).port));
+  return { stage: new Stage(sandbox, dam), sandbox: { ...sandbox, url: `ws://127.0.0.1:${port}/ws/chat` } };
+};
+
+export const arrivalRounds: Measure = {
+  name: 'arrivals',
+  about: 'texts of contacts on one session, until the receiver has them',
+  rounds: 12,
+  warmUp,
+  figures: {
+    perSecond: { name: 'arrivals, socket to receiver: rate', unit: 'messages/s', better: 'more' },
+    cpu: { name: 'arrivals, socket to receiver: processor', unit: 'ms/message', better: 'less' },
+    database: { name: 'arrivals, socket to receiver: database', unit: 'ms/message', better: 'less' },
+  },
+  async open(setting) {
+    const { stage, sandbox } = await openStage(setting);
+    const side = await openGateway(setting, sandbox);
+    return () => profiled(setting, side.client, 'arrivals', async () => ({ ...(await stage.burst(side, scaled(perRound, setting))) }));
+  },
 };
 
 export const arrivals: Bench = {
   name: 'arrivals',
   about: 'texts of 20 contacts on one session until the receiver has them, against what bare Baileys emits',
   async run(setting) {
-    const { workshop } = setting;
-    const sandbox = await startSandbox(workshop, { decrypt: true });
-    const [dam, receiver] = await Promise.all([workshop.start('test/bench/dam.ts'), workshop.start('test/bench/peers.ts')]);
-    const port = await dam.ask<number>('open', Number(new URL(sandbox.control).port));
-    const throughDam: BenchSandbox = { ...sandbox, url: `ws://127.0.0.1:${port}/ws/chat` };
-    const [gateway, bare] = await Promise.all([
-      startGateway(workshop, throughDam, { env: { ALLOW_PRIVATE_RECEIVERS: 'loopback' } }),
-      startBare(workshop, throughDam),
-    ]);
-    const [ownNumber, bareNumber] = [numberOf(2, 0), numberOf(1, 0)];
-    await bare.pair(bareNumber);
-    const token = await gateway.pair(ownNumber);
-    await introduce(gateway, token, bare, bareNumber);
-    const hook = {
-      url: `${await receiver.ask<string>('receive')}/hook`,
-      enabled: true,
-      events: ['messages'],
-      excludeMessages: ['fromMeYes'],
-    };
-    await postJson(`${gateway.address}/webhook`, hook, { token });
-    const stage = new Stage(sandbox, dam);
-    const ours: Side = { number: ownNumber, client: gateway, end: receiver, database: gateway.database };
-    const theirs: Side = { number: bareNumber, client: bare, end: bare, database: null };
+    const { stage, sandbox } = await openStage(setting);
+    const [ours, theirs] = [await openGateway(setting, sandbox), await openBare(setting, sandbox)];
     return [...(await compareBursts(stage, ours, theirs, setting)), await comparePaced(stage, ours, theirs, setting)];
   },
 };

@@ -113,10 +113,12 @@ interface Texts {
   readonly to: readonly string[];
   readonly count: number;
   readonly concurrency: number;
+  /** Reactions to a message instead of texts. */
+  readonly reactions?: boolean;
 }
 
 /** Milliseconds until all were written, and until all were acknowledged. */
-const send = async ({ from, to, count, concurrency }: Texts): Promise<{ written: number; acknowledged: number }> => {
+const send = async ({ from, to, count, concurrency, reactions = false }: Texts): Promise<{ written: number; acknowledged: number }> => {
   const session = sessionOf(from);
   let [next, acks] = [0, 0];
   const done = Promise.withResolvers<void>();
@@ -128,7 +130,9 @@ const send = async ({ from, to, count, concurrency }: Texts): Promise<{ written:
   const worker = async (): Promise<void> => {
     while (next < count) {
       const n = next++;
-      await session.sock.sendMessage(`${to[n % to.length]}@s.whatsapp.net`, { text: `text number ${n} of the bench` });
+      const remoteJid = `${to[n % to.length]}@s.whatsapp.net`;
+      const reaction = { react: { text: n % 2 === 0 ? '👍' : '', key: { remoteJid, fromMe: true, id: '3EB0538DA65A59F6D8A251' } } };
+      await session.sock.sendMessage(remoteJid, reactions ? reaction : { text: `text number ${n} of the bench` });
     }
   };
   const start = performance.now();

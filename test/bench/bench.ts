@@ -18,6 +18,21 @@ export interface Bench {
   run(setting: Setting): Promise<readonly Figure[]>;
 }
 
+export type Readings = Readonly<Record<string, number>>;
+
+/** What is measured in rounds: alone, or in turns with the same of another checkout. */
+export interface Measure {
+  readonly name: string;
+  readonly about: string;
+  readonly rounds: number;
+  /** Rounds before the first that counts. */
+  readonly warmUp: number;
+  /** By the names of a round's readings; others are not compared. */
+  readonly figures: Readonly<Record<string, { readonly name: string; readonly unit: string; readonly better: 'more' | 'less' }>>;
+  /** Starts what is measured, and answers with one round of it. */
+  open(setting: Setting): Promise<() => Promise<Readings>>;
+}
+
 export const scaled = (count: number, { scale }: Setting): number => Math.max(1, Math.round(count * scale));
 
 /** Numbers that no person has; `series` keeps the sides of a comparison apart. */

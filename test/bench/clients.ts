@@ -33,12 +33,17 @@ const statusOf = async (address: string, token: string): Promise<Status['instanc
   return instance;
 };
 
-const pairByHttp = async (address: string, number: string, sandbox: BenchSandbox): Promise<string> => {
-  const { token } = await postJson<{ token: string }>(
+export const createInstance = async (address: string, name: string): Promise<{ readonly id: string; readonly token: string }> => {
+  const answer = await postJson<{ token: string; instance: { id: string } }>(
     `${address}/instance/create`,
-    { name: `bench ${number}` },
+    { name: `bench ${name}` },
     { admintoken: adminToken },
   );
+  return { id: answer.instance.id, token: answer.token };
+};
+
+const pairByHttp = async (address: string, number: string, sandbox: BenchSandbox): Promise<string> => {
+  const { token } = await createInstance(address, number);
   await postJson(`${address}/instance/connect`, {}, { token });
   const qrcode = await eventually(async () => (await statusOf(address, token)).qrcode || null, `the QR code of ${number}`);
   await sandbox.scan(number, { qrcode });
@@ -50,6 +55,7 @@ const pairByHttp = async (address: string, number: string, sandbox: BenchSandbox
 export const startGateway = async (workshop: Workshop, sandbox: BenchSandbox, options: ChildOptions = {}): Promise<GatewayClient> => {
   const child = await workshop.start('src/main.ts', {
     ...options,
+    measured: true,
     env: {
       DATA_DIR: 'data',
       PORT: '0',

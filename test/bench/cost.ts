@@ -2,26 +2,48 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Setting } from './bench.ts';
+import type { Client } from './clients.ts';
 import type { Child } from './workshop.ts';
 
-/** Milliseconds per kernel tick, in which Linux counts the time of other processes. */
+/** Milliseconds per kernel tick, in which Linux counts the time of processes that ended. */
 const tick = 10;
 
-/** Milliseconds of processor time of the database server with its backends; 0 where that cannot be read. */
+const read = (path: string): string => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return ''; // it ended while we looked
+  }
+};
+
+/** Milliseconds of processor time of the database server with its backends, those that ended included; 0 where that cannot be read. */
 export const databaseCpu = (server: number | null): number => {
   if (server === null || process.platform !== 'linux') return 0;
-  const stats = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map((name) => {
-      try {
-        return readFileSync(join('/proc', name, 'stat'), 'utf8');
-      } catch {
-        return ''; // it ended while we looked
-      }
-    })
-    .map((stat) => ({ pid: Number.parseInt(stat, 10), fields: stat.slice(stat.lastIndexOf(')') + 2).split(' ') }))
-    .filter(({ pid, fields }) => pid === server || Number(fields[1]) === server);
-  return stats.reduce((sum, { fields }) => sum + (Number(fields[11]) + Number(fields[12])) * tick, 0);
+  let sum = 0;
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    const stat = read(`/proc/${pid}/stat`);
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    if (Number(pid) === server) sum += (Number(fields[13]) + Number(fields[14])) * tick;
+    // Each is one thread. In nanoseconds.
+    if (Number(pid) === server || Number(fields[1]) === server) sum += Number(read(`/proc/${pid}/schedstat`).split(' ')[0]) / 1e6;
+  }
+  return sum;
+};
+
+/** What so many pieces of work cost. */
+export interface Spent {
+  readonly perSecond: number;
+  /** Milliseconds of processor time a piece: of the client, of its database server. */
+  readonly cpu: number;
+  readonly database: number;
+}
+
+/** From the call of `work` until it resolves; that may be the milliseconds which count for the rate. */
+export const spent = async (client: Client, database: number | null, count: number, work: () => Promise<number | void>): Promise<Spent> => {
+  const [before, databaseBefore, begun] = [await client.cpu(), databaseCpu(database), performance.now()];
+  const ms = (await work()) ?? performance.now() - begun;
+  const cpu = await client.cpu();
+  return { perSecond: (count / ms) * 1000, cpu: (cpu - before) / count, database: (databaseCpu(database) - databaseBefore) / count };
 };
 
 /** Runs the work, with a processor profile of the child when profiles are asked for. */

@@ -1,5 +1,5 @@
 /** Deliveries alone, beside a plain loop that posts as much over as many connections. */
-import { scaled, type Bench, type Setting } from './bench.ts';
+import { scaled, type Bench, type Measure, type Setting } from './bench.ts';
 import { databaseCpu, profiled } from './cost.ts';
 import { median, type Figure } from './report.ts';
 import type { Arrivals } from './tally.ts';
@@ -62,7 +62,10 @@ interface Sides {
 }
 
 const open = async (setting: Setting, peers: Child, posts: number): Promise<Sides & { end(): Promise<void> }> => {
-  const [loop, gateway] = await Promise.all([startPeers(setting), setting.workshop.start('test/bench/gateway-host.ts')]);
+  const [loop, gateway] = await Promise.all([
+    startPeers(setting),
+    setting.workshop.start('test/bench/gateway-host.ts', { measured: true }),
+  ]);
   const url = await peers.ask<string>('receive');
   await gateway.ask('open', { instances, urls: Array.from({ length: instances }, (_, n) => `${url}/${n}`) });
   const database = databaseServerOf(gateway.folder);
@@ -111,6 +114,22 @@ const rate = async (setting: Setting): Promise<Figure> => {
       microsecondsPlain: { loop: micros(plain, 'cpu'), receiver: micros(plain, 'receiver') },
     },
   };
+};
+
+export const deliveryRounds: Measure = {
+  name: 'deliveries',
+  about: `posts to receivers, of events that wait in the outbox`,
+  rounds,
+  warmUp,
+  figures: {
+    perSecond: { name: 'deliveries: rate', unit: 'posts/s', better: 'more' },
+    cpu: { name: 'deliveries: processor', unit: 'ms/post', better: 'less' },
+    database: { name: 'deliveries: database', unit: 'ms/post', better: 'less' },
+  },
+  async open(setting) {
+    const { gateway } = await open(setting, await startPeers(setting), instances * scaled(each, setting));
+    return async () => ({ ...(await gateway()) });
+  },
 };
 
 export const deliveries: Bench = {

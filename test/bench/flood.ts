@@ -1,10 +1,10 @@
 /** What one session's flood costs another: answers about a quiet instance while its neighbour gets a thousand texts a second. */
-import { Pool, request } from 'undici';
-import { numberOf, scaled, type Bench, type Setting } from './bench.ts';
+import { Pool } from 'undici';
+import { numberOf, scaled, type Bench, type Measure, type Setting } from './bench.ts';
 import { startGateway, type GatewayClient } from './clients.ts';
 import { profiled } from './cost.ts';
 import { median, percentile } from './report.ts';
-import { postJson, startSandbox, type BenchSandbox } from './sandbox.ts';
+import { counted, postJson, startSandbox, type BenchSandbox } from './sandbox.ts';
 import type { Stall } from './stalls.ts';
 import { eventually, pause, type Child } from './workshop.ts';
 
@@ -45,10 +45,7 @@ const askDuring = async (address: string, token: string, what: () => Promise<voi
   return Promise.all(asked);
 };
 
-const acknowledged = async (sandbox: BenchSandbox): Promise<number> => {
-  const { body } = await request(`${sandbox.control}/stats`);
-  return ((await body.json()) as { messages: { acknowledged: number } }).messages.acknowledged;
-};
+const acknowledged = async (sandbox: BenchSandbox): Promise<number> => (await counted(sandbox)).acknowledged;
 
 interface Round {
   /** Milliseconds of each answer. */
@@ -101,6 +98,28 @@ const prepare = async ({ workshop }: Setting): Promise<Stage> => {
   // Until the account has written to a contact, each text of the contact begins a new session with it.
   for (const number of contacts) await postJson(`${gateway.address}/send/text`, { number, text: 'hello' }, { token: flooding });
   return { sandbox, dam, gateway, token };
+};
+
+export const floodRounds: Measure = {
+  name: 'flood',
+  about: `answers about a quiet instance while another gets ${pace} texts a second`,
+  rounds: 6,
+  warmUp,
+  figures: {
+    p50: { name: `a flood of ${pace} texts/s: median of another instance's status`, unit: 'ms', better: 'less' },
+    p99: { name: `a flood of ${pace} texts/s: p99 of another instance's status`, unit: 'ms', better: 'less' },
+    stall: { name: `a flood of ${pace} texts/s: longest stall, work of the thread`, unit: 'ms', better: 'less' },
+    perSecond: { name: `a flood of ${pace} texts/s: texts taken`, unit: 'messages/s', better: 'more' },
+    cpu: { name: `a flood of ${pace} texts/s: processor`, unit: 'ms/message', better: 'less' },
+  },
+  async open(setting) {
+    const stage = await prepare(setting);
+    return async () => {
+      const { answers, perSecond, cpu, stall } = await flooded(stage, scaled(perRound, setting));
+      const percentiles = { p50: percentile(answers, 0.5), p99: percentile(answers, 0.99) };
+      return { ...percentiles, stall: stall.cpu, perSecond, cpu: (cpu * 1000) / perSecond };
+    };
+  },
 };
 
 export const flood: Bench = {

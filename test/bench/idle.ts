@@ -1,6 +1,6 @@
 /** Memory and processor time of sessions that are connected and silent, beside bare Baileys sockets with keys in memory. */
 import { join } from 'node:path';
-import { scaled, type Bench, type Setting } from './bench.ts';
+import { scaled, type Bench, type Measure, type Setting } from './bench.ts';
 import { pairMany, startBare, startGateway, type Client } from './clients.ts';
 import type { Memory } from './probe.ts';
 import type { Figure } from './report.ts';
@@ -65,6 +65,25 @@ const figuresOf = (ours: Cost, theirs: Cost, count: number, heapWithoutPreKeys: 
     },
     { name: `${count} idle sessions: processor`, unit: 'ms/s/session', ours: ours.cpu, baseline: theirs.cpu, judged: 'nothing' },
   ];
+};
+
+export const idleRounds: Measure = {
+  name: 'idle',
+  about: `memory of ${sessions} idle connected sessions`,
+  rounds: 3,
+  warmUp: 0,
+  figures: {
+    rss: { name: 'an idle session: resident memory', unit: 'KB', better: 'less' },
+    heap: { name: 'an idle session: heap', unit: 'KB', better: 'less' },
+    cpu: { name: 'an idle session: processor', unit: 'ms/s', better: 'less' },
+  },
+  open: async (setting) => async () => {
+    const sandbox = await startSandbox(setting.workshop);
+    const gateway = await startGateway(setting.workshop, sandbox);
+    const { rss, heap, cpu } = await measure(gateway, 2, scaled(sessions, setting), setting);
+    await Promise.all([gateway.end(), sandbox.end()]);
+    return { rss: kilobytes(rss), heap: kilobytes(heap), cpu };
+  },
 };
 
 export const idle: Bench = {

@@ -8,10 +8,14 @@ import { parseArgs } from 'node:util';
 import type { Bench, Setting } from './bench.ts';
 import { arrivals } from './arrivals.ts';
 import { deliveries } from './deliveries.ts';
+import { finds } from './finds.ts';
 import { flood } from './flood.ts';
 import { idle } from './idle.ts';
 import { isolation } from './isolation.ts';
+import { outbox } from './outbox.ts';
 import { pairing } from './pairing.ts';
+import { reactions } from './reactions.ts';
+import { receipts } from './receipts.ts';
 import { registered } from './registered.ts';
 import { jsonOf, tableOf, verdictOf, type Figure } from './report.ts';
 import { restore } from './restore.ts';
@@ -20,7 +24,23 @@ import { texts } from './texts.ts';
 import { wake } from './wake.ts';
 import { Workshop } from './workshop.ts';
 
-const benches: readonly Bench[] = [texts, arrivals, pairing, idle, deliveries, isolation, streams, registered, restore, wake, flood];
+const benches: readonly Bench[] = [
+  texts,
+  reactions,
+  arrivals,
+  receipts,
+  pairing,
+  idle,
+  deliveries,
+  isolation,
+  streams,
+  finds,
+  registered,
+  outbox,
+  restore,
+  wake,
+  flood,
+];
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 

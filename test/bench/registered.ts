@@ -1,11 +1,14 @@
 /** What instances cost that are registered and not connected, or asleep: the start of the program, beside a start with none. */
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { request } from 'undici';
-import { scaled, type Bench, type Setting } from './bench.ts';
+import { scaled, type Bench, type Measure, type Setting } from './bench.ts';
 import { startGateway, type GatewayClient } from './clients.ts';
 import type { Memory } from './probe.ts';
 import { median, type Figure } from './report.ts';
 import { startSandbox, type BenchSandbox } from './sandbox.ts';
-import { register, tokenOf, type Registered } from './seed.ts';
+import type * as seed from './seed.ts';
+import { tokenOf, type Registered } from './seed.ts';
 import { watchVariable, type Stall } from './stalls.ts';
 import { eventually, pause } from './workshop.ts';
 
@@ -67,6 +70,8 @@ const prepare = async ({ workshop }: Setting, sandbox: BenchSandbox, count: numb
   const folder = await workshop.folder();
   const gateway = await startGateway(workshop, sandbox, { folder });
   await gateway.end();
+  // The tables and the sealing of their values are those of the measured checkout.
+  const { register } = (await import(pathToFileURL(join(workshop.checkout, 'test/bench/seed.ts')).href)) as typeof seed;
   if (count > 0) await register(folder, count, kind);
   return folder;
 };
@@ -96,6 +101,38 @@ const figuresOf = (what: string, count: number, ours: readonly Start[], empty: r
       details: { rounds: heap, rss: median(rss) },
     },
   ];
+};
+
+export const registeredRounds: Measure = {
+  name: 'registered',
+  about: `the start with ${instances} instances that are not connected`,
+  rounds: 5,
+  warmUp: 0,
+  figures: {
+    ready: { name: `${instances} not connected: start until ready`, unit: 'ms', better: 'less' },
+    stall: { name: `${instances} not connected: longest stall, work of the thread`, unit: 'ms', better: 'less' },
+    heap: { name: 'an instance at rest: heap', unit: 'KB', better: 'less' },
+    empty: { name: 'a start with no instance until ready', unit: 'ms', better: 'less' },
+    emptyHeap: { name: 'a gateway without instances: heap', unit: 'KB', better: 'less' },
+    emptyRss: { name: 'a gateway without instances: resident memory', unit: 'KB', better: 'less' },
+  },
+  async open(setting) {
+    const count = scaled(instances, setting);
+    const sandbox = await startSandbox(setting.workshop);
+    const folders = [await prepare(setting, sandbox, 0, 'unpaired'), await prepare(setting, sandbox, count, 'unpaired')] as const;
+    return async () => {
+      const empty = await measure(setting, sandbox, folders[0], 0);
+      const full = await measure(setting, sandbox, folders[1], count);
+      return {
+        ready: full.ready,
+        stall: full.stall.cpu,
+        heap: (full.memory.heap - empty.memory.heap) / count / 1024,
+        empty: empty.ready,
+        emptyHeap: empty.memory.heap / 1024,
+        emptyRss: empty.memory.rss / 1024,
+      };
+    };
+  },
 };
 
 export const registered: Bench = {

@@ -47,12 +47,22 @@ const boundText = ({ bound, judged }: Figure): string => {
   return 'most' in bound ? `${judged} ≤ ${bound.most}` : `${judged} ≥ ${bound.least}`;
 };
 
+/** `numeric`: columns that are aligned to the right. */
+export const tableOfRows = (headings: readonly string[], body: readonly (readonly string[])[], numeric: readonly number[]): string => {
+  const rows = [headings, ...body];
+  const widths = headings.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const cell = (text: string, column: number): string =>
+    numeric.includes(column) ? text.padStart(widths[column] ?? 0) : text.padEnd(widths[column] ?? 0);
+  const lines = rows.map((row) => row.map(cell).join('  ').trimEnd());
+  return [lines[0], widths.map((width) => '-'.repeat(width)).join('  '), ...lines.slice(1)].join('\n');
+};
+
 const headings = ['figure', 'unit', 'Dormouse', 'baseline', 'ratio', 'bound', ''];
 
-export const tableOf = (figures: readonly Figure[]): string => {
-  const rows = [
+export const tableOf = (figures: readonly Figure[]): string =>
+  tableOfRows(
     headings,
-    ...figures.map((figure) => [
+    figures.map((figure) => [
       figure.name,
       figure.unit,
       short(figure.ours),
@@ -61,14 +71,8 @@ export const tableOf = (figures: readonly Figure[]): string => {
       boundText(figure),
       verdictOf(figure),
     ]),
-  ];
-  const widths = headings.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const numeric = new Set([2, 3, 4]);
-  const cell = (text: string, column: number): string =>
-    numeric.has(column) ? text.padStart(widths[column] ?? 0) : text.padEnd(widths[column] ?? 0);
-  const lines = rows.map((row) => row.map(cell).join('  ').trimEnd());
-  return [lines[0], widths.map((width) => '-'.repeat(width)).join('  '), ...lines.slice(1)].join('\n');
-};
+    [2, 3, 4],
+  );
 
 /** One line for programs. */
 export const jsonOf = (figure: Figure): string => {

@@ -1,6 +1,6 @@
 /** Processor time of bringing sessions back after a restart, beside bare Baileys sockets that log in again with their keys in memory. */
 import { request } from 'undici';
-import { numberOf, scaled, type Bench, type Setting } from './bench.ts';
+import { numberOf, scaled, type Bench, type Measure, type Setting } from './bench.ts';
 import { pairMany, startBare, startGateway, type Client, type GatewayClient } from './clients.ts';
 import { databaseCpu, profiled } from './cost.ts';
 import { median, type Figure } from './report.ts';
@@ -78,6 +78,27 @@ const figuresOf = (count: number, ours: readonly Round[], theirs: readonly Round
       judged: 'nothing',
     },
   ];
+};
+
+export const restoreRounds: Measure = {
+  name: 'restore',
+  about: `${sessions} sessions that a start brings back`,
+  rounds: 5,
+  warmUp: 0,
+  figures: {
+    cpu: { name: `${sessions} sessions restored: processor`, unit: 'ms/session', better: 'less' },
+    database: { name: `${sessions} sessions restored: database`, unit: 'ms/session', better: 'less' },
+    seconds: { name: `${sessions} sessions restored: until all are connected`, unit: 's', better: 'less' },
+  },
+  async open(setting) {
+    const count = scaled(sessions, setting);
+    const sandbox = await startSandbox(setting.workshop);
+    const gateway = await startGateway(setting.workshop, sandbox);
+    await pairMany(gateway, 2, 0, count);
+    await pause(afterPairingMs);
+    await gateway.end();
+    return async () => ({ ...(await startAgain(setting, sandbox, gateway.folder, count)) });
+  },
 };
 
 export const restore: Bench = {

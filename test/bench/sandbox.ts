@@ -25,6 +25,17 @@ export const postJson = async <T>(url: string, body: unknown, headers: Readonly<
 export const scan = async (control: string, number: string, code: { readonly qr: string } | { readonly qrcode: string }): Promise<void> =>
   void (await postJson(`${control}/phones/scan`, { ...code, number, name: `Bench ${number}` }));
 
+interface Counted {
+  readonly fromClients: number;
+  readonly acknowledged: number;
+}
+
+/** Messages that passed the platform since its start. */
+export const counted = async ({ control }: BenchSandbox): Promise<Counted> => {
+  const { body } = await request(`${control}/stats`);
+  return ((await body.json()) as { messages: Counted }).messages;
+};
+
 /** Without `decrypt` it acknowledges what clients send without a look, so that it is not what is measured. */
 export const startSandbox = async (workshop: Workshop, { decrypt = false } = {}): Promise<BenchSandbox> => {
   const child = await workshop.start('src/sandbox/main.ts', {

@@ -1,68 +1,27 @@
 /** Texts through HTTP on one session, beside bare Baileys' `sendMessage`, in turns. */
-import { Pool } from 'undici';
 import { numberOf, scaled, type Bench, type Setting } from './bench.ts';
 import { startBare, startGateway, type Client, type GatewayClient } from './clients.ts';
-import { databaseCpu, profiled } from './cost.ts';
+import { profiled, spent, type Spent } from './cost.ts';
 import { median, type Figure } from './report.ts';
 import { startSandbox } from './sandbox.ts';
+import { concurrency, contacts, openPool, sendTexts } from './sends.ts';
 
-/** In flight, on both sides: enough that none of them waits. With 20 the gateway spends a fifth of its time waiting for its two commits a message. */
-const concurrency = 50;
 const rounds = 11;
 const perRound = 400;
 /** Rounds before the first that counts: the gateway has more code to compile than the library alone. */
 const warmUp = 6;
-const contacts = Array.from({ length: concurrency }, (_, n) => numberOf(8, n));
-
-interface Round {
-  readonly perSecond: number;
-  /** Milliseconds of processor time a message. */
-  readonly cpu: number;
-  readonly database: number;
-}
-
-/** Sends `count` texts and waits for all answers; rejects when one is not 200. Answers the milliseconds it took. */
-const sendByHttp = async (pool: Pool, token: string, count: number): Promise<number> => {
-  let next = 0;
-  const worker = async (): Promise<void> => {
-    while (next < count) {
-      const n = next++;
-      const { statusCode, body } = await pool.request({
-        path: '/send/text',
-        method: 'POST',
-        headers: { token, 'content-type': 'application/json' },
-        body: JSON.stringify({ number: contacts[n % contacts.length], text: `text number ${n} of the bench` }),
-      });
-      const answer = await body.text();
-      if (statusCode !== 200) throw new Error(`POST /send/text answered ${statusCode}: ${answer.slice(0, 300)}`);
-    }
-  };
-  const start = performance.now();
-  await Promise.all(Array.from({ length: concurrency }, worker));
-  return performance.now() - start;
-};
-
-const measure = async (client: Client, count: number, database: number | null, send: () => Promise<number>): Promise<Round> => {
-  const [before, databaseBefore] = [await client.cpu(), databaseCpu(database)];
-  const ms = await send();
-  return {
-    perSecond: (count / ms) * 1000,
-    cpu: ((await client.cpu()) - before) / count,
-    database: (databaseCpu(database) - databaseBefore) / count,
-  };
-};
 
 interface Sides {
-  gateway(count: number): Promise<Round>;
-  bare(count: number): Promise<Round>;
+  gateway(count: number): Promise<Spent>;
+  bare(count: number): Promise<Spent>;
 }
 
-const compare = async (sides: Sides, setting: Setting): Promise<{ ours: Round[]; theirs: Round[] }> => {
+const compare = async (sides: Sides, setting: Setting): Promise<{ ours: Spent[]; theirs: Spent[] }> => {
   const count = scaled(perRound, setting);
   // Signal sessions with every contact, and compiled code.
   await sides.bare(count * warmUp);
   await sides.gateway(count * warmUp);
-  const [ours, theirs]: [Round[], Round[]] = [[], []];
+  const [ours, theirs]: [Spent[], Spent[]] = [[], []];
   for (let round = 1; round <= rounds; round += 1) {
     theirs.push(await sides.bare(count));
     ours.push(await sides.gateway(count));
@@ -71,8 +30,8 @@ const compare = async (sides: Sides, setting: Setting): Promise<{ ours: Round[];
   return { ours, theirs };
 };
 
-const figuresOf = (ours: readonly Round[], theirs: readonly Round[]): readonly Figure[] => {
-  const of = (rounds: readonly Round[], field: keyof Round): number[] => rounds.map((round) => round[field]);
+const figuresOf = (ours: readonly Spent[], theirs: readonly Spent[]): readonly Figure[] => {
+  const of = (rounds: readonly Spent[], field: keyof Spent): number[] => rounds.map((round) => round[field]);
   const best = (rates: readonly number[]): number => Math.max(...rates);
   const ratios = ours.map((round, n) => round.perSecond / (theirs[n]?.perSecond ?? NaN));
   return [
@@ -111,11 +70,11 @@ export const texts: Bench = {
     const sandbox = await startSandbox(workshop);
     const [gateway, bare] = await Promise.all([startGateway(workshop, sandbox), startBare(workshop, sandbox)]);
     const { from, token } = await pairBoth(gateway, bare);
-    const pool = new Pool(gateway.address, { connections: concurrency, pipelining: 1 });
+    const pool = openPool(gateway.address);
     const sides: Sides = {
-      gateway: (count) => measure(gateway, count, gateway.database, () => sendByHttp(pool, token, count)),
+      gateway: (count) => spent(gateway, gateway.database, count, () => sendTexts(pool, [token], count)),
       bare: (count) =>
-        measure(bare, count, null, async () => {
+        spent(bare, null, count, async () => {
           const { written } = await bare.ask<{ written: number }>('send', { from, to: contacts, count, concurrency });
           return written;
         }),

@@ -1,5 +1,5 @@
 /** From hibernation to a text that was sent, beside a login of bare Baileys and its first text. */
-import { numberOf, scaled, type Bench, type Setting } from './bench.ts';
+import { numberOf, scaled, type Bench, type Measure, type Setting } from './bench.ts';
 import { startBare, startGateway, type Client, type GatewayClient } from './clients.ts';
 import { profiled } from './cost.ts';
 import { median } from './report.ts';
@@ -40,6 +40,20 @@ const compare = async (setting: Setting, bare: Client, gateway: GatewayClient, t
     ours.push(our);
   }
   return { ours, theirs };
+};
+
+export const wakeRounds: Measure = {
+  name: 'wake',
+  about: 'from hibernation to a text that was sent',
+  rounds,
+  warmUp,
+  figures: { ms: { name: 'wake from hibernation to a text sent', unit: 'ms', better: 'less' } },
+  async open({ workshop }) {
+    const sandbox = await startSandbox(workshop);
+    const gateway = await startGateway(workshop, sandbox);
+    const token = await gateway.pair(gatewayNumber);
+    return async () => ({ ms: await wakeGateway(gateway, token) });
+  },
 };
 
 export const wake: Bench = {

@@ -3,7 +3,8 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { openSync, closeSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Question, Reply } from './probe.ts';
 
 export interface Child {
@@ -22,13 +23,15 @@ export interface ChildOptions {
   /** Where it runs: a folder of the workshop that an earlier child has left; a new one when there is none. */
   readonly folder?: string;
   readonly args?: readonly string[];
+  /** Runs the file of the checkout that is measured, not of this one. */
+  readonly measured?: boolean;
   readonly env?: Readonly<Record<string, string>>;
 }
 
 const endMs = 15_000;
 const lifeMs = 60_000;
-const probe = new URL('./probe.ts', import.meta.url).href;
-const entryOf = (path: string): URL => new URL(`../../${path}`, import.meta.url);
+/** The checkout of this file. */
+export const here = resolve(import.meta.dirname, '../..');
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -93,9 +96,17 @@ const talkTo = (child: ChildProcess, title: string, logFile: string): Child => {
 };
 
 export class Workshop {
+  /** Whose program is measured. The simulated platform, receivers and the like are this checkout's, whatever is measured. */
+  readonly checkout: string;
   readonly #children = new Set<Child>();
   readonly #folders: string[] = [];
+  readonly #last: (() => Promise<unknown>)[] = [];
   #count = 0;
+  #closed = false;
+
+  constructor(checkout = here) {
+    this.checkout = checkout;
+  }
 
   async folder(): Promise<string> {
     const folder = await mkdtemp(join(tmpdir(), 'dormouse-bench-'));
@@ -105,13 +116,15 @@ export class Workshop {
 
   /** Runs a file of the project in a process of its own, with a probe, in an empty environment. */
   async start(entry: string, options: ChildOptions = {}): Promise<Child & { readonly folder: string }> {
-    const { args = [], env = {}, folder = await this.folder() } = options;
+    const { args = [], env = {}, measured = false, folder = await this.folder() } = options;
+    const root = measured ? this.checkout : here;
     const logFile = join(folder, 'output.log');
     const log = openSync(logFile, 'w');
-    const forked = fork(entryOf(entry), args, {
+    if (this.#closed) throw new Error('the bench is over');
+    const forked = fork(join(root, entry), args, {
       cwd: folder,
       env: { PATH: process.env['PATH'], ...env },
-      execArgv: ['--expose-gc', '--import', probe],
+      execArgv: ['--expose-gc', '--import', pathToFileURL(join(root, 'test/bench/probe.ts')).href],
       stdio: ['ignore', log, log, 'ipc'],
     });
     closeSync(log);
@@ -121,7 +134,14 @@ export class Workshop {
     return { ...kept, folder };
   }
 
+  /** Work of the end, before the processes are ended. */
+  atEnd(work: () => Promise<unknown>): void {
+    this.#last.push(work);
+  }
+
   async close(): Promise<void> {
+    this.#closed = true;
+    for (const work of this.#last.splice(0)) await work();
     await Promise.all([...this.#children].map((child) => child.end()));
     for (const folder of this.#folders.splice(0)) {
       // A gateway that had to be killed leaves its database server behind.

@@ -1,0 +1,146 @@
+/**
+ * `npm run bench:compare -- <checkout or revision> [measure…] [--rounds 12] [--scale 1] [--profiles folder]`: the same measures of another checkout
+ * and of this one, in turns (A B B A …), each in processes of its own. Ends with 1 when a measure is slower by more than a twentieth.
+ */
+import { existsSync, mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { arrivalRounds } from './arrivals.ts';
+import type { Measure, Readings, Setting } from './bench.ts';
+import { checkoutOf, type Checkout } from './checkout.ts';
+import { comparedTable, comparison, type Compared } from './compared.ts';
+import { deliveryRounds } from './deliveries.ts';
+import { findRounds } from './finds.ts';
+import { floodRounds } from './flood.ts';
+import { idleRounds } from './idle.ts';
+import { journalRounds } from './journal.ts';
+import { outboxRounds } from './outbox.ts';
+import { receiptRounds } from './receipts.ts';
+import { registeredRounds } from './registered.ts';
+import { restoreRounds } from './restore.ts';
+import { sends } from './sends.ts';
+import { wakeRounds } from './wake.ts';
+import { here, Workshop } from './workshop.ts';
+
+const measures: readonly Measure[] = [
+  ...sends,
+  arrivalRounds,
+  receiptRounds,
+  journalRounds,
+  deliveryRounds,
+  findRounds,
+  wakeRounds,
+  floodRounds,
+  registeredRounds,
+  outboxRounds,
+  restoreRounds,
+  idleRounds,
+];
+
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
+const say = (text: string): void => void process.stderr.write(`${text}\n`);
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { rounds: { type: 'string' }, scale: { type: 'string', default: '1' }, profiles: { type: 'string' } },
+});
+const [other, ...names] = positionals;
+const strangers = names.filter((name) => !measures.some((measure) => measure.name === name));
+const [scale, rounds] = [Number(values.scale), values.rounds === undefined ? null : Number(values.rounds)];
+if (other === undefined || strangers.length > 0 || !(scale > 0) || (rounds !== null && !(rounds >= 1))) {
+  const list = measures.map(({ name, about, rounds }) => `\n  ${name}: ${about} (${rounds} rounds)`).join('');
+  print(
+    `Give a checkout or a revision of git, and measures if not all:${list}\nOptions: --rounds <n>, --scale <number>, --profiles <folder>`,
+  );
+  process.exit(2);
+}
+
+interface Side {
+  readonly setting: Setting;
+  readonly round: () => Promise<Readings>;
+  readonly readings: Readings[];
+}
+
+/** Everything that has to be gone at the end, however that comes. */
+const open: { checkout: Checkout | null; readonly workshops: Set<Workshop>; ended: boolean } = {
+  checkout: null,
+  workshops: new Set(),
+  ended: false,
+};
+const closeAll = async (): Promise<void> => {
+  open.ended = true;
+  await Promise.allSettled([...open.workshops].map((workshop) => workshop.close()));
+  open.workshops.clear();
+  open.checkout?.remove();
+  open.checkout = null;
+};
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void closeAll().finally(() => process.exit(130)));
+
+const openSide = async (measure: Measure, label: string, folder: string): Promise<Side> => {
+  if (open.ended) throw new Error('the comparison is over');
+  const workshop = new Workshop(folder);
+  open.workshops.add(workshop);
+  const setting = { workshop, scale, profiles: null, say: (text: string) => say(`${measure.name}, ${label}: ${text}`) };
+  return { setting, round: await measure.open(setting), readings: [] };
+};
+
+/** One round that does not count, with profiles. */
+const profile = async (side: Side, label: string): Promise<void> => {
+  if (values.profiles === undefined) return;
+  const folder = resolve(values.profiles, label);
+  mkdirSync(folder, { recursive: true });
+  Object.assign(side.setting, { profiles: folder });
+  await side.round();
+  Object.assign(side.setting, { profiles: null });
+};
+
+const compare = async (measure: Measure, theirFolder: string): Promise<readonly Compared[]> => {
+  const theirs = await openSide(measure, 'other', theirFolder);
+  const ours = await openSide(measure, 'this', here);
+  const total = rounds ?? measure.rounds;
+  for (let n = 1 - measure.warmUp; n <= total; n += 1) {
+    for (const side of n % 2 === 0 ? [ours, theirs] : [theirs, ours]) {
+      const readings = await side.round();
+      if (n > 0) side.readings.push(readings);
+    }
+    const shown = (side: Side): string =>
+      JSON.stringify(side.readings.at(-1), (_, value) => (value > 1 ? Math.round(value * 100) / 100 : value));
+    if (n > 0) say(`${measure.name}, round ${n} of ${total}: other ${shown(theirs)}\n  this ${shown(ours)}`);
+  }
+  await profile(theirs, 'other');
+  await profile(ours, 'this');
+  return comparison(measure, theirs.readings, ours.readings);
+};
+
+const run = async (): Promise<void> => {
+  open.checkout = checkoutOf(other, here);
+  const theirFolder = open.checkout.folder;
+  if (!existsSync(join(theirFolder, 'src/main.ts'))) throw new Error(`${theirFolder} holds no gateway`);
+  const all: Compared[] = [];
+  for (const measure of names.length === 0 ? measures : measures.filter(({ name }) => names.includes(name))) {
+    try {
+      const compared = await compare(measure, theirFolder);
+      say(comparedTable(compared));
+      all.push(...compared);
+    } catch (error) {
+      if (open.ended) return;
+      // A measure that the other checkout cannot do must not end those that it can.
+      say(`${measure.name} could not be compared: ${String(error)}`);
+      process.exitCode = 1;
+    }
+    for (const workshop of open.workshops) await workshop.close();
+    open.workshops.clear();
+  }
+  print(comparedTable(all));
+  for (const one of all) print(JSON.stringify(one));
+  if (all.some(({ verdict }) => verdict === 'slower')) process.exitCode = 1;
+};
+
+try {
+  await run();
+} catch (error) {
+  say(error instanceof Error ? error.message : String(error));
+  process.exitCode = 2;
+} finally {
+  await closeAll();
+}

@@ -1,0 +1,49 @@
+/** Rows by the hundred thousand, made by the database itself: whatever columns a checkout gives its tables, those that are not named are empty. */
+import { join } from 'node:path';
+import type { Log } from '#actors/ports.ts';
+import { openDatabase, type Database } from '#src/storage/postgres/database.ts';
+import { startEmbedded } from '#src/storage/postgres/embedded.ts';
+
+export const quiet: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** The database of a gateway that runs in this folder, or has run there. */
+export const withDatabase = async <T>(folder: string, work: (database: Database) => Promise<T>): Promise<T> => {
+  const server = await startEmbedded({ dataDir: join(folder, 'data'), log: quiet });
+  const database = await openDatabase({ url: server.url, log: quiet });
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+    await server.close(!server.adopted);
+  }
+};
+
+/** Rows of one statement; more would take longer than a statement may. */
+const group = 10_000;
+const empty: Readonly<Record<string, string>> = {
+  text: `''`,
+  boolean: 'false',
+  integer: '0',
+  bigint: '0',
+  ARRAY: `'{}'`,
+  jsonb: `'{}'`,
+  bytea: `''`,
+};
+
+/** `columns`: SQL of values by column, in which `n` counts from 0. */
+export const fill = async (database: Database, table: string, rows: number, columns: Readonly<Record<string, string>>): Promise<void> => {
+  const needed = await database.rows<{ name: string; type: string }>(
+    {
+      name: '',
+      text: `select column_name as name, data_type as type from information_schema.columns
+        where table_schema = 'public' and table_name = $1 and is_nullable = 'NO' and column_default is null and is_generated = 'NEVER'`,
+    },
+    [table],
+  );
+  const values = { ...Object.fromEntries(needed.map(({ name, type }) => [name, empty[type] ?? 'null'])), ...columns };
+  const text = `insert into ${table} (${Object.keys(values).join(', ')}) select ${Object.values(values).join(', ')}
+    from generate_series($1::int, $2::int) as n`;
+  for (let from = 0; from < rows; from += group) await database.rows({ name: '', text }, [from, Math.min(rows, from + group) - 1]);
+  // As a database has it that has been running for a while.
+  await database.rows({ name: '', text: `vacuum analyze ${table}` }, []);
+};

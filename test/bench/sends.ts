@@ -1,0 +1,85 @@
+/** Texts through HTTP as they are sent by everybody: on one session, on many at once, and through the asynchronous queue. */
+import { Pool } from 'undici';
+import { numberOf, scaled, type Measure, type Setting } from './bench.ts';
+import { pairMany, startGateway } from './clients.ts';
+import { profiled, spent } from './cost.ts';
+import { counted, startSandbox } from './sandbox.ts';
+import { eventually } from './workshop.ts';
+
+/** In flight: enough that none of them waits. With 20 the gateway spends a fifth of its time waiting for its two commits a message. */
+export const concurrency = 50;
+export const contacts = Array.from({ length: concurrency }, (_, n) => numberOf(8, n));
+
+export const openPool = (address: string): Pool => new Pool(address, { connections: concurrency, pipelining: 1 });
+
+/** Calls for all numbers from 0 on, so many at once; rejects when one call does. */
+export const inParallel = async (count: number, call: (n: number) => Promise<void>): Promise<void> => {
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < count) await call(next++);
+  };
+  await Promise.all(Array.from({ length: concurrency }, worker));
+};
+
+/** Answers the body of a 200; rejects otherwise. */
+export const postBy = async (pool: Pool, path: string, token: string, body: object): Promise<string> => {
+  const reply = await pool.request({
+    path,
+    method: 'POST',
+    headers: { token, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const answer = await reply.body.text();
+  if (reply.statusCode !== 200) throw new Error(`POST ${path} answered ${reply.statusCode}: ${answer.slice(0, 300)}`);
+  return answer;
+};
+
+/** Sends `count` texts, of each session in turn, and waits for all answers. */
+export const sendTexts = (pool: Pool, tokens: readonly string[], count: number, more: object = {}): Promise<void> =>
+  inParallel(count, async (n) => {
+    const body = { number: contacts[n % contacts.length], text: `text number ${n} of the bench`, ...more };
+    await postBy(pool, '/send/text', tokens[n % tokens.length]!, body);
+  });
+
+interface Sends {
+  readonly name: string;
+  readonly about: string;
+  readonly sessions: number;
+  readonly perRound: number;
+  /** A round ends when the platform has the texts, not with the answers. */
+  readonly isAsync: boolean;
+}
+
+const open = async (setting: Setting, { name, sessions, perRound, isAsync }: Sends) => {
+  const sandbox = await startSandbox(setting.workshop);
+  const gateway = await startGateway(setting.workshop, sandbox);
+  const tokens = await pairMany(gateway, 2, 0, sessions);
+  const pool = openPool(gateway.address);
+  setting.workshop.atEnd(() => pool.close());
+  const count = scaled(perRound, setting);
+  const send = async (): Promise<void> => {
+    const { fromClients } = await counted(sandbox);
+    await sendTexts(pool, tokens, count, isAsync ? { async: true } : {});
+    const all = async (): Promise<true | null> => ((await counted(sandbox)).fromClients >= fromClients + count ? true : null);
+    if (isAsync) await eventually(all, `${count} texts of the asynchronous queue`);
+  };
+  return async () => ({ ...(await profiled(setting, gateway, name, () => spent(gateway, gateway.database, count, send))) });
+};
+
+const measureOf = (sends: Sends): Measure => ({
+  ...sends,
+  rounds: 12,
+  warmUp: 5,
+  figures: {
+    perSecond: { name: `${sends.about}: rate`, unit: 'messages/s', better: 'more' },
+    cpu: { name: `${sends.about}: processor`, unit: 'ms/message', better: 'less' },
+    database: { name: `${sends.about}: database`, unit: 'ms/message', better: 'less' },
+  },
+  open: (setting) => open(setting, sends),
+});
+
+export const sends: readonly Measure[] = [
+  measureOf({ name: 'text', about: 'texts of one session', sessions: 1, perRound: 400, isAsync: false }),
+  measureOf({ name: 'fifty', about: 'texts of 50 sessions', sessions: 50, perRound: 1_000, isAsync: false }),
+  measureOf({ name: 'queue', about: 'texts of the asynchronous queue', sessions: 1, perRound: 200, isAsync: true }),
+];
