@@ -25,7 +25,7 @@ export interface Identity {
 export type PlatformFact =
   /** A QR text to show; each replaces the one before. */
   | { readonly type: 'platform.qr'; readonly qr: string }
-  /** The pairing code to type on the phone (8 characters). */
+  /** The pairing code to type on the phone (8 characters), which the platform has taken; each replaces the one before. */
   | { readonly type: 'platform.code'; readonly code: string }
   /** The transport is open: HTTP upgrade and Noise handshake are done. */
   | { readonly type: 'platform.handshaken' }
@@ -55,6 +55,11 @@ export interface PlatformLink {
    * (before the first `open`, after `close` resolved, or after `platform.closed`).
    */
   open(options: OpenOptions, emit: (fact: PlatformFact) => void): void;
+  /**
+   * Asks for a pairing by code on the connection that is open or being opened, in place of the QR or the code that it offers. No QR is emitted after
+   * the call, and no code for another number. Without effect when the session is paired or the link is closed.
+   */
+  pair(phone: string): void;
   /** Idempotent. Nothing is emitted after the call. Resolves, within the close deadline, when the socket is gone and all keys are flushed. */
   close(): Promise<void>;
   /** Tells the platform to forget this device, then closes. Resolves with whether it could be told. Credentials stay: see `discard`. */

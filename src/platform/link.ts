@@ -14,7 +14,7 @@ import type {
   PlatformLink,
 } from '#actors/ports.ts';
 import { EpochLost, StorageFailure, StorageUnavailable } from '#actors/ports.ts';
-import { type AuthState, openAuthState, storedCredentials } from './keys/auth-state.ts';
+import { type AuthState, isAbandoned, openAuthState, storedCredentials } from './keys/auth-state.ts';
 import { ownCloses } from './connection/close-cause.ts';
 import { chatOf, type Directory } from './directory.ts';
 import { bare, isLid, resolveTarget } from './jid.ts';
@@ -70,6 +70,8 @@ export class BaileysLink implements PlatformLink {
   #session: Session | null = null;
   /** Kept between the two connections of a pairing, and for as long as something of it is not stored. */
   #auth: AuthState | null = null;
+  /** Of the connection that is open or being opened. */
+  #options: OpenOptions = {};
   /** The opening or closing that is under way. */
   #work: Promise<void> = Promise.resolve();
   #lastFrameAt = 0;
@@ -85,6 +87,7 @@ export class BaileysLink implements PlatformLink {
 
   open(options: OpenOptions, emit: (fact: PlatformFact) => void): void {
     this.#generation += 1;
+    this.#options = options;
     const generation = this.#generation;
     const tell = (fact: PlatformFact): void => {
       if (generation !== this.#generation) return;
@@ -92,8 +95,13 @@ export class BaileysLink implements PlatformLink {
       emit(fact);
     };
     this.#work = this.#work
-      .then(() => this.#begin(generation, options, tell))
+      .then(() => this.#begin(generation, tell))
       .catch((error: unknown) => tell({ type: 'platform.closed', close: this.#refusal(error) }));
+  }
+
+  pair(phone: string): void {
+    this.#options = { ...this.#options, phone };
+    this.#session?.pair(phone);
   }
 
   async close(): Promise<void> {
@@ -159,7 +167,7 @@ export class BaileysLink implements PlatformLink {
     return this.#session?.lastFrameAt() ?? this.#lastFrameAt;
   }
 
-  async #begin(generation: number, open: OpenOptions, tell: (fact: PlatformFact) => void): Promise<void> {
+  async #begin(generation: number, tell: (fact: PlatformFact) => void): Promise<void> {
     const { trust, turns, pictures, deadlines, log, vault, preKeys, url, now, newId, quoted, previews } = this.#parts;
     const { id: instance, epoch } = this.#host;
     const current = (): boolean => generation === this.#generation;
@@ -173,6 +181,8 @@ export class BaileysLink implements PlatformLink {
     if ((await within(systemTime, deadlines.close, this.#host.recorded())) === 'late')
       return tell({ type: 'platform.closed', close: ownCloses.storage });
     const suspicious = !this.#orderly;
+    // Storage that is slow keeps the state of an abandoned code in memory.
+    if (this.#auth && isAbandoned(this.#auth.state.creds)) this.#forget();
     this.#auth ??= await openAuthState({ vault, instance, epoch, preKeys, log, suspicious, now, onLost: (error) => this.#onLost(error) });
     if (!current()) return;
     this.#session = openSession({
@@ -182,7 +192,7 @@ export class BaileysLink implements PlatformLink {
       media,
       turns,
       pictures,
-      open,
+      open: this.#options,
       deadlines,
       log,
       now,

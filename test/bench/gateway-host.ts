@@ -33,6 +33,7 @@ const platform: Platform = {
     return {
       open: () => undefined,
       close: async () => undefined,
+      pair: () => undefined,
       logout: async () => true,
       paired: async () => false,
       discard: async () => undefined,

@@ -82,6 +82,8 @@ export class FakeLink implements PlatformLink {
   readonly discarded: { readonly how: string; readonly reason: string }[] = [];
   readonly sent: Message[] = [];
   readonly calls: string[] = [];
+  /** Numbers for which the newest connection was asked for a pairing code, the one of its opening included. */
+  readonly codes: string[] = [];
   logouts = 0;
   closes = 0;
   hasCredentials: boolean;
@@ -113,8 +115,13 @@ export class FakeLink implements PlatformLink {
     if (this.state !== 'closed') this.#violation('two sockets of one account');
     this.#breakIf('open');
     this.state = 'open';
+    this.codes.splice(0, Infinity, ...(options.phone === undefined || this.hasCredentials ? [] : [options.phone]));
     this.opens.push({ at: this.#time.now(), options, emit });
     this.#platform.onOpen(this);
+  }
+
+  pair(phone: string): void {
+    if (this.state === 'open' && !this.hasCredentials) this.codes.push(phone);
   }
 
   close(): Promise<void> {
@@ -179,6 +186,8 @@ export class FakeLink implements PlatformLink {
     if (!emit || this.state === 'closed' || this.state === 'closing')
       throw new Error(`nothing can be said on a link that is ${this.state}`);
     for (const fact of facts) {
+      if (fact.type === 'platform.qr' && this.codes.length > 0) this.#violation('a QR although a code was asked for');
+      if (fact.type === 'platform.code' && this.codes.length === 0) this.#violation('a code that nobody asked for');
       if (fact.type === 'platform.opened') this.state = 'live';
       if (fact.type === 'platform.paired' || fact.type === 'platform.opened') this.hasCredentials = true;
       if (fact.type === 'platform.closed') this.state = 'closed';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createMedia } from '#src/media/media.ts';
 import { watchStalls } from '#test/bench/stalls.ts';
-import { type Bench, connected, startBench } from './setup.ts';
+import { type Bench, connected, type Instance, startBench } from './setup.ts';
 
 let bench: Bench;
 before(async () => {
@@ -57,27 +57,97 @@ test('pairing: keys made beforehand are uploaded, and stay stored', async () => 
   assert.deepEqual([creds.nextPreKeyId, creds.firstUnuploadedPreKeyId], [813, 813]);
 });
 
-/** The code is shown as soon as it is on its way: a fast typist is told to wait. */
-const typed = async (number: string, code: string): Promise<void> => {
-  for (const deadline = Date.now() + 4_000; ; await new Promise(setImmediate)) {
-    try {
-      return void (await bench.running.sandbox.enterCode({ number, code }));
-    } catch (error) {
-      if (Date.now() > deadline) throw error;
-    }
-  }
-};
-
 test('pairing: by code', async () => {
   const instance = bench.instance();
   instance.open({ phone: '+55 11 90000-0014' });
   const { code } = await instance.fact('platform.code');
   assert.match(code, /^[0-9A-Z]{8}$/);
-  await typed('5511900000014', code);
+  // At once: a code that is told is one that the platform has taken.
+  await bench.running.sandbox.enterCode({ number: '5511900000014', code });
   assert.equal((await instance.fact('platform.closed')).close.code, 515);
   assert.equal(instance.facts.all.filter(({ type }) => type === 'platform.qr').length, 0);
   instance.open({ phone: '5511900000014' });
   assert.equal((await instance.fact('platform.opened')).identity.owner, '5511900000014');
+});
+
+/** Texts and codes that were told, in order. */
+const told = ({ facts }: Instance): readonly string[] =>
+  facts.all.flatMap((fact) => (fact.type === 'platform.qr' ? ['QR'] : fact.type === 'platform.code' ? [fact.code] : []));
+
+for (const [title, first, meet] of [
+  ['before the handshake', {}, async () => undefined],
+  ['while a QR is on offer', {}, async (instance: Instance) => void (await instance.fact('platform.qr'))],
+  [
+    'while a code for another number is requested',
+    { phone: '5511900000030' },
+    async (instance: Instance) => void (await instance.fact('platform.handshaken')),
+  ],
+  [
+    'while a code for another number is on offer',
+    { phone: '5511900000030' },
+    async (instance: Instance) => void (await instance.fact('platform.code')),
+  ],
+] as const) {
+  test(`pairing: a code that is asked for ${title} is made on the same connection, and links the session`, async () => {
+    const number = '5511900000031';
+    const instance = bench.instance();
+    instance.open(first);
+    await meet(instance);
+    const before = told(instance).length;
+    const connections = bench.running.sandbox.stats().connections.total;
+    instance.link.pair(number);
+    const code = await instance.facts.wait(
+      (fact) => fact.type === 'platform.code' && told(instance).indexOf(fact.code) >= before && fact.code,
+      'the code',
+    );
+    assert.ok(bench.running.sandbox.stats().connections.total <= connections + (title === 'before the handshake' ? 1 : 0));
+    assert.deepEqual(told(instance).slice(before), [code], 'nothing else is told after the call');
+    await bench.running.sandbox.enterCode({ number, code });
+    assert.equal((await instance.fact('platform.closed')).close.code, 515);
+    instance.open({ phone: number });
+    assert.equal((await instance.fact('platform.opened')).identity.owner, number);
+    assert.equal(bench.running.sandbox.stats().logins.double, 0);
+    await bench.running.sandbox.logout(number);
+  });
+}
+
+for (const number of ['9991234567890', '0551190000', '123']) {
+  test(`pairing: a number that the platform makes no code for (${number}) is a close that says so`, async () => {
+    const instance = bench.instance();
+    instance.open({ phone: number });
+    const { close } = await instance.fact('platform.closed');
+    assert.deepEqual([close.code, close.data], [null, { reason: 'numberRefused' }]);
+    assert.deepEqual(told(instance), []);
+    assert.deepEqual(instance.surprises, []);
+  });
+}
+
+test('pairing: a session that is linked asks for no code', async () => {
+  const instance = await connected(bench, '5511900000032');
+  const { length } = told(instance);
+  instance.link.pair('5511900000033');
+  await bench.running.sandbox.putPerson({ number: '5511900000034' });
+  await bench.running.sandbox.send('5511900000034', '5511900000032', { kind: 'text', text: 'hi' });
+  await instance.message(({ text }) => text === 'hi');
+  assert.equal(told(instance).length, length);
+  await instance.link.close();
+  instance.link.pair('5511900000033');
+  instance.open();
+  assert.equal((await instance.fact('platform.opened')).identity.owner, '5511900000032');
+});
+
+test('pairing: a QR after an abandoned code works while the storage is slow', async () => {
+  const instance = bench.instance();
+  instance.open({ phone: '5511900000035' });
+  await instance.fact('platform.handshaken');
+  instance.vault.away = 'write';
+  await instance.fact('platform.code');
+  await instance.link.close();
+  instance.vault.away = false;
+  instance.open();
+  const { qr } = await instance.fact('platform.qr');
+  await bench.running.sandbox.scan({ qr, number: '5511900000035' });
+  assert.equal((await instance.fact('platform.closed')).close.code, 515);
 });
 
 test('pairing: credentials of an abandoned code are thrown away at the next opening', async () => {

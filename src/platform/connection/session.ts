@@ -25,6 +25,7 @@ import { socketConfig } from './socket-config.ts';
 import { guard, makeGuarded } from './socket-guards.ts';
 import type { LiveConnection, Previews } from './live-connection.ts';
 import { OwnPicture, type PicturePace } from './own-picture.ts';
+import { PairingOffer } from './pairing-offer.ts';
 import { createTransmissions, type Transmissions } from '../outbound/transmissions.ts';
 import type { MediaTrust } from './trust.ts';
 import type { SharedTurns } from './turns.ts';
@@ -70,6 +71,8 @@ export interface Session {
   readonly connection: LiveConnection;
   readonly loggedIn: boolean;
   lastFrameAt(): number;
+  /** Offers a pairing code for this number, in place of whatever is offered. Without effect on a session that is paired. */
+  pair(phone: string): void;
   /** Ends the connection, for the reason given. Resolves like `closed`. */
   end(close: Close): Promise<void>;
   /** Resolves after `platform.closed` was emitted: the socket is gone, events are recorded and keys are stored, as far as the deadline allows. */
@@ -114,11 +117,11 @@ class LiveSession implements Session {
   readonly #gate: InboundGate;
   readonly #transmissions: Transmissions;
   readonly #picture: OwnPicture;
+  readonly #offer: PairingOffer;
   readonly #watchdog: NodeJS.Timeout;
   #deadline: NodeJS.Timeout | undefined;
   #lastFrameAt = 0;
   #profileName: string;
-  #codeWanted = false;
   /** The first reason wins: what follows is its echo. */
   #cause: Close | null = null;
   #paired: Promise<void> = Promise.resolve();
@@ -146,6 +149,13 @@ class LiveSession implements Session {
     this.#expect(deadlines.open, ownCloses.handshakeTimeout);
     this.#watchdog = setInterval(() => this.#watch(), Math.ceil(deadlines.silence / 6));
     this.#sock = this.#makeSocket();
+    this.#offer = new PairingOffer(this.#sock, {
+      phone: options.open.phone ?? null,
+      deadlines,
+      emit: (fact) => options.emit(fact),
+      expect: (ms, close) => this.#expect(ms, close),
+      fail: (close) => this.#fail(close),
+    });
     this.#gate = this.#makeGate();
     this.#picture = new OwnPicture({
       sock: this.#sock,
@@ -171,6 +181,10 @@ class LiveSession implements Session {
     return this.#lastFrameAt;
   }
 
+  pair(phone: string): void {
+    this.#offer.change(phone);
+  }
+
   end(close: Close): Promise<void> {
     this.#fail(close);
     return this.closed;
@@ -187,7 +201,6 @@ class LiveSession implements Session {
       logger: createBaileysLogger(log, host.id, () => this.#cause !== null),
       groups: this.#groups,
       silenceMs: deadlines.silence,
-      pairingMs: open.phone === undefined ? deadlines.pairingQr : deadlines.pairingCode,
     });
     const sock = makeGuarded(() => makeWASocket(config));
     const hooks = {
@@ -280,20 +293,13 @@ class LiveSession implements Session {
   }
 
   #onQr(qr: string): void {
-    const { open, emit } = this.#options;
     clearTimeout(this.#deadline);
-    if (open.phone === undefined) return emit({ type: 'platform.qr', qr });
-    // Asked for once, after the platform is ready for it; the QR texts that follow are for nobody.
-    if (this.#codeWanted) return;
-    this.#codeWanted = true;
-    this.#sock.requestPairingCode(open.phone.replace(/\D/g, '')).then(
-      (code) => emit({ type: 'platform.code', code }),
-      (error: unknown) => this.#fail(closeOf(error)),
-    );
+    this.#offer.begin(qr);
   }
 
   #onPaired(): void {
     const { auth, emit, deadlines } = this.#options;
+    this.#offer.end();
     // The platform asks for a new connection next; if it forgets to, the pairing is no worse for it.
     this.#expect(deadlines.login, ownCloses.restartTimeout);
     auth.saveCredentials();
@@ -363,6 +369,7 @@ class LiveSession implements Session {
     this.loggedIn = false;
     clearTimeout(this.#deadline);
     clearInterval(this.#watchdog);
+    this.#offer.end();
     this.#transmissions.close();
     this.#picture.close();
     const { auth, deadlines, emit } = this.#options;

@@ -9,8 +9,8 @@ import type { MediaTrust } from './trust.ts';
 import type { GroupCache } from './group-cache.ts';
 import { createTtlCache } from './ttl-cache.ts';
 
-/** The platform gives about this many QR texts; when they are used up it closes. Together they last as long as a pairing may take. */
-const qrTexts = 6;
+/** Longest delay of a timer: the library makes the first QR text only, `PairingOffer` makes the others. */
+const never = 2 ** 31 - 1;
 const minute = 60_000;
 
 export interface SocketParts {
@@ -21,7 +21,6 @@ export interface SocketParts {
   readonly logger: BaileysLogger;
   readonly media: MediaTrust;
   readonly groups: GroupCache;
-  readonly pairingMs: number;
   /** Time without a frame after which a connection counts as dead. */
   readonly silenceMs: number;
   quoted(messageId: string): Promise<Message | null>;
@@ -48,7 +47,7 @@ export const socketConfig = (parts: SocketParts): UserFacingSocketConfig => ({
   // Three pings are missed before a connection counts as dead, however short that time is.
   keepAliveIntervalMs: Math.min(minute / 2, parts.silenceMs / 3),
   defaultQueryTimeoutMs: minute,
-  qrTimeout: Math.ceil(parts.pairingMs / qrTexts),
+  qrTimeout: never,
   // The gateway records its own messages; the library's echo costs more than the send.
   emitOwnEvents: false,
   // Otherwise the phone stays silent while the gateway is connected.

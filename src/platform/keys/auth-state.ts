@@ -209,11 +209,14 @@ class SessionKeys {
   }
 }
 
-/** Opens what is stored, or makes new credentials. Credentials of an abandoned pairing by code are thrown away: they make a login that gets 401. */
+/** The credentials name a number that never took a pairing code: they make a login that gets 401. */
+export const isAbandoned = ({ me, account }: AuthenticationCreds): boolean => me !== undefined && account === undefined;
+
+/** Opens what is stored, or makes new credentials, also in place of abandoned ones. */
 export const openAuthState = async (options: AuthOptions): Promise<AuthState> => {
   const { vault, instance, epoch } = options;
   const stored = await storedCredentials(vault, instance);
-  const abandoned = stored !== null && stored.me !== undefined && stored.account === undefined;
+  const abandoned = stored !== null && isAbandoned(stored);
   if (abandoned) await vault.discard(instance, epoch, 'delete', 'pairing was abandoned');
   const { creds, fresh } = stored === null || abandoned ? await makeCredentials(options) : { creds: stored, fresh: null };
   const keys = new SessionKeys(options, creds, fresh);
