@@ -43,10 +43,10 @@ const inputHooks = ({ relevantFields, params, query, body }: Route): Hook[] => {
   return hooks;
 };
 
-const configOf = ({ credential, invalidTexts, failureText }: Route) => ({
+const configOf = ({ credential, invalidTexts, failure }: Route) => ({
   credential,
   ...(invalidTexts === undefined ? {} : { invalidTexts }),
-  ...(failureText === undefined ? {} : { failureText }),
+  ...(failure === undefined ? {} : { failure }),
 });
 
 /** What every route is made with. */

@@ -5,14 +5,14 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, Route
 import { EpochLost, type Reason, type Refusal, StorageBusy, StorageSlow, StorageUnavailable } from '#actors/gateway.ts';
 import { type InvalidTexts, invalidText } from './invalid-text.ts';
 import type { HttpLog, HttpOptions } from './options.ts';
-import type { RefusalAnswer } from './route.ts';
+import type { FailureAnswer, RefusalAnswer } from './route.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Fixed texts for invalid input. */
     invalidTexts?: InvalidTexts;
-    /** Fixed text of the 500 for a failure that nobody expected. */
-    failureText?: string;
+    /** The 500 for a failure that nobody expected. */
+    failure?: FailureAnswer;
   }
 }
 
@@ -101,7 +101,7 @@ const sendSurprise = (log: HttpLog, error: unknown, request: FastifyRequest, rep
   const text = storageText(error);
   if (text !== null) return sendRefusal(reply, { reason: 'unavailable', message: text });
   log.error({ method: request.method, route, ...describe(error) }, 'http.surprised');
-  return reply.code(500).send({ error: config.failureText ?? unexpectedText });
+  return reply.code(500).send({ error: config.failure?.text ?? unexpectedText, ...config.failure?.details?.(request.instanceId) });
 };
 
 const sendError = (log: HttpLog, error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply => {

@@ -35,7 +35,11 @@ const usualErrors = (spec: Route): readonly ErrorCase[] => {
     ...(takes || hasBody ? [{ status: 400, text: Object.values(spec.invalidTexts ?? {})[0] ?? 'the body is not valid JSON' }] : []),
     ...(hasBody ? [{ status: 413, text: 'the body is too large' }] : []),
     ...(hasBody ? [{ status: 415, text: 'the body must be JSON, with the header Content-Type: application/json' }] : []),
-    { status: 500, text: spec.failureText ?? unexpectedText },
+    {
+      status: 500,
+      text: spec.failure?.text ?? unexpectedText,
+      ...(spec.failure?.fields === undefined ? {} : { fields: spec.failure.fields }),
+    },
     ...(spec.credential === 'none' ? [] : [{ status: 503, text: refusalTable.unavailable.text }]),
   ];
 };

@@ -68,6 +68,11 @@ export interface RefusalAnswer {
   readonly details?: (refusal: Refusal, call: { readonly id: InstanceId; readonly now: number }) => Readonly<Record<string, unknown>>;
 }
 
+/** What an answer to an unexpected failure says; `details` knows no refusal. */
+export interface FailureAnswer extends Pick<RefusalAnswer, 'text' | 'fields'> {
+  readonly details?: (instance: InstanceId) => Readonly<Record<string, unknown>>;
+}
+
 /** With what reasons a route can refuse, and what is special about each. Only `invalid` and `unavailable` are understood by themselves. */
 export type Refusals = Readonly<Partial<Record<Reason, RefusalAnswer>>>;
 
@@ -108,8 +113,8 @@ export interface RouteSpec<
   /** Fixed texts for input that does not fit the schemas. */
   readonly invalidTexts?: InvalidTexts;
   readonly refusals?: Refusals;
-  /** Text of the 500 when something failed that nobody expected. */
-  readonly failureText?: string;
+  /** The 500 for a failure that nobody expected; `Internal server error` when left out. */
+  readonly failure?: FailureAnswer;
   /** Media type of a success; JSON when left out. */
   readonly produces?: string;
   run(call: Call<Static<Params>, Static<Body>, Static<Query>>): Outcome<Answer, Also> | Promise<Outcome<Answer, Also>>;

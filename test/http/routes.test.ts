@@ -56,6 +56,11 @@ const cases: readonly Case[] = [
     body: { url: 'https://example.com/g', events: ['All'], enabled: true },
     answer: { url: 'https://example.com/g', events: ['All'], enabled: true },
   },
+  {
+    on: 'POST /globalwebhook',
+    body: { url: 'https://example.com/g', events: ['All'], enabled: 'false' },
+    answer: { enabled: false },
+  },
   { on: 'GET /health', answer: { status: 'ok', version: '0.0.0' } },
   { on: 'GET /health/ready', answer: { restored: 1, total: 2 } },
 ];

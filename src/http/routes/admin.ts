@@ -72,8 +72,14 @@ export const adminRoutes: readonly Route[] = [
     ...common,
     summary: 'Replace the admin token; the old one stops working at once',
     answer: shape.AdminTokenAnswer,
-    refusals: { limited: { fields: shape.cooldownFields, details: (refusal, { now }) => cooldown(refusal, now) } },
-    failureText: 'Failed to persist admin token',
+    refusals: {
+      limited: {
+        example: 'Admin token rotation cooldown active',
+        fields: shape.cooldownFields,
+        details: (refusal, { now }) => cooldown(refusal, now),
+      },
+    },
+    failure: { text: 'Failed to persist admin token' },
     run: async ({ gateway, now }) =>
       mapResult(await gateway.rotateAdminToken(), (token) => ({
         success: true,

@@ -1,5 +1,5 @@
 /** Routes of an instance's session and of its record. */
-import type { Gateway, InstanceView, Result } from '#actors/gateway.ts';
+import type { Gateway, InstanceId, InstanceView, Result } from '#actors/gateway.ts';
 import { instanceView } from '#src/contract/views.ts';
 import { done, mapResult, refuse } from '../outcome.ts';
 import { platformRefusals, type RefusalAnswer, type Route, route } from '../route.ts';
@@ -9,10 +9,9 @@ const unknownInstance = { notFound: { example: 'instance not found' } } as const
 
 const common = { credential: 'instance', tag: 'instance', refusals: unknownInstance } as const;
 
-const notReset: RefusalAnswer = {
-  fields: shape.resetFields,
-  details: (_refusal, { id }) => ({ resetting: false, instanceId: id, queuedRecoveryAttempted: false }),
-};
+const notReset = (id: InstanceId) => ({ resetting: false, instanceId: id, queuedRecoveryAttempted: false });
+
+const resetRefused: RefusalAnswer = { fields: shape.resetFields, details: (_refusal, { id }) => notReset(id) };
 
 const sessionView = ({ connected, loggedIn, record }: InstanceView) => ({ connected, loggedIn, jid: record.jid || null });
 
@@ -102,7 +101,9 @@ const sessionRoutes: readonly Route[] = [
     ...common,
     summary: 'Restart the running session with the same credentials',
     answer: shape.ResetAnswer,
-    refusals: { notFound: notReset, conflict: notReset },
+    invalidTexts: { '*': 'invalid payload' },
+    refusals: { notFound: resetRefused, conflict: resetRefused },
+    failure: { text: 'server not available', fields: shape.resetFields, details: notReset },
     run: async ({ gateway, id }) => {
       const reset = await gateway.reset(id);
       if (!reset.ok) return reset;

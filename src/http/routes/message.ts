@@ -6,7 +6,16 @@ import { done, mapResult } from '../outcome.ts';
 import { pageSize, pageWithin, withPage } from '../page.ts';
 import { platformRefusals, type Route, route } from '../route.ts';
 import { LooseText, optional, ref, Text } from '../schemas/common.ts';
-import { ClearedAnswer, FindMessagesBody, Message, MessageId, messagePage, MessagesAnswer, QueueAnswer } from '../schemas/message.ts';
+import {
+  ClearedAnswer,
+  ClearedStats,
+  FindMessagesBody,
+  Message,
+  MessageId,
+  messagePage,
+  MessagesAnswer,
+  QueueAnswer,
+} from '../schemas/message.ts';
 
 const tag = 'message';
 
@@ -65,6 +74,7 @@ export const messageRoutes: readonly Route[] = [
     tag,
     summary: 'Show the queue of asynchronous sends',
     answer: QueueAnswer,
+    failure: { fields: { instanceId: Type.String() }, details: (instanceId) => ({ instanceId }) },
     run: async ({ gateway, id }) => done({ response: 'Async queue status', instanceId: id, queue: await gateway.queue(id) }),
   }),
   route({
@@ -75,6 +85,10 @@ export const messageRoutes: readonly Route[] = [
     tag,
     summary: 'Cancel the messages that wait in the queue of asynchronous sends',
     answer: ClearedAnswer,
+    failure: {
+      fields: { instanceId: Type.String(), stats: ClearedStats },
+      details: (instanceId) => ({ instanceId, stats: clearedStats(0) }),
+    },
     run: async ({ gateway, id }) =>
       mapResult(await gateway.clearQueue(id), (cleared) => ({
         response: 'Async queue cleared',
@@ -91,7 +105,8 @@ export const messageRoutes: readonly Route[] = [
     body: Type.Object({ id: MessageId, text: Text(64, 'An emoji'), number: optional(LooseText(128, 'Chat of the message; not needed')) }),
     answer: ref(Message),
     invalidTexts: { 'id:required': 'Missing Id in Payload', 'id:minLength': 'Missing Id in Payload' },
-    refusals: { ...platformRefusals, notFound: { example: 'Message not found' } },
+    refusals: { ...platformRefusals, notFound: { text: 'Message not found' } },
+    failure: { text: 'Error sending message' },
     run: async ({ gateway, id, body }) =>
       mapResult(await gateway.perform(id, 'message.react', { id: String(body.id), text: body.text }), shown(gateway, id)),
   }),
@@ -104,7 +119,8 @@ export const messageRoutes: readonly Route[] = [
     body: Type.Object({ id: MessageId, text: Type.String({ minLength: 1, maxLength: 65_536, description: 'The new text' }) }),
     answer: ref(Message),
     invalidTexts: { '*': 'Invalid payload' },
-    refusals: { ...platformRefusals, notFound: { example: 'Message not found' } },
+    refusals: { ...platformRefusals, notFound: { text: 'Message not found' } },
+    failure: { text: 'Error fetching message from database' },
     run: async ({ gateway, id, body }) =>
       mapResult(await gateway.perform(id, 'message.edit', { id: String(body.id), text: body.text }), shown(gateway, id)),
   }),
@@ -117,7 +133,7 @@ export const messageRoutes: readonly Route[] = [
     body: Type.Object({ id: MessageId }),
     answer: Type.Object({ id: Type.String(), timestamp: Type.String({ format: 'date-time' }) }),
     invalidTexts: { '*': 'invalid payload' },
-    refusals: { ...platformRefusals, notFound: { example: 'Message not found' } },
+    refusals: { ...platformRefusals, notFound: { text: 'message not found' } },
     run: async ({ gateway, id, body }) =>
       mapResult(await gateway.perform(id, 'message.delete', { id: String(body.id) }), ({ messageId, at }) => ({
         id: messageId,

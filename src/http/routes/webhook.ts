@@ -58,7 +58,7 @@ const localRoutes: readonly Route[] = [
     tag,
     summary: 'List the webhooks of the instance',
     answer: shape.WebhooksAnswer,
-    failureText: 'Failed to process webhook data',
+    failure: { text: 'Failed to process webhook data' },
     run: ({ gateway, id }) => done(gateway.webhooks(id).map(webhookView)),
   }),
   route({
@@ -72,7 +72,7 @@ const localRoutes: readonly Route[] = [
     relevantFields,
     answer: shape.WebhooksAnswer,
     invalidTexts: { action: 'Invalid action' },
-    failureText: 'Could not save webhook',
+    failure: { text: 'Could not save webhook' },
     run: async ({ gateway, id, body }) => mapResult(await gateway.saveWebhook(id, inputOf(body)), savedWebhooksView),
   }),
   route({
@@ -111,10 +111,9 @@ const globalRoutes: readonly Route[] = [
     answer: shape.WebhookAnswer,
     invalidTexts: { '*': 'Invalid payload' },
     refusals: { invalid: { text: 'Invalid payload' } },
-    failureText: 'Failed to save global webhook to database',
-    // There is no way to switch it off: what is saved works.
-    run: async ({ gateway, body: { url, ...choices } }) =>
-      mapResult(await gateway.saveGlobalWebhook({ ...pick({ ...choices, enabled: true }), action: '', id: '', url }), globalView),
+    failure: { text: 'Failed to save global webhook to database' },
+    run: async ({ gateway, body: { url, enabled = true, ...choices } }) =>
+      mapResult(await gateway.saveGlobalWebhook({ ...pick({ ...choices, enabled }), action: '', id: '', url }), globalView),
   }),
   route({
     on: ['GET /globalwebhook/errors'],

@@ -112,13 +112,11 @@ export const QueueAnswer = Type.Object({
   }),
 });
 
-export const ClearedAnswer = Type.Object({
-  response: Type.String(),
-  instanceId: Type.String(),
-  stats: Type.Object(
-    fields('trackedJobsCleared bufferedJobsMarkedCanceled drainedChannelJobs clearedOverflowJobs persistedQueuedCanceled', Type.Integer()),
-  ),
-});
+export const ClearedStats = Type.Object(
+  fields('trackedJobsCleared bufferedJobsMarkedCanceled drainedChannelJobs clearedOverflowJobs persistedQueuedCanceled', Type.Integer()),
+);
+
+export const ClearedAnswer = Type.Object({ response: Type.String(), instanceId: Type.String(), stats: ClearedStats });
 
 export const messagePage = { usual: 100, most: 1000 };
 

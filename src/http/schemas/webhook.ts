@@ -89,6 +89,7 @@ const WebUrl = Type.String({
 
 export const GlobalWebhookBody = Type.Object({
   url: WebUrl,
+  enabled: optional(Flag('false switches it off; it is on when this is left out')),
   events: KnownEvents,
   excludeMessages: optional(Filters),
   ...addressing,

@@ -1,0 +1,106 @@
+/** How each operation of the interface is called with everything that it takes: every field of `interface.json`, in a value that makes sense. */
+
+export interface ContractCall {
+  readonly body?: Readonly<Record<string, unknown>>;
+  /** What the service answers that has no platform; 200 when left out. */
+  readonly withoutPlatform?: number;
+  /** It does not end by itself. */
+  readonly stream?: true;
+}
+
+const url = 'https://example.com/hook';
+const messageId = '3EB0538DA65A59F6D8A251';
+const events = ['connection', 'history', 'messages', 'messages_update', 'newsletter_messages', 'call', 'contacts', 'presence', 'blocks'];
+const webhook = {
+  url,
+  events: [...events, 'groups', 'labels', 'chats', 'chat_labels', 'sender'],
+  excludeMessages: ['wasSentByApi', 'wasNotSentByApi', 'fromMeYes', 'fromMeNo', 'isGroupYes', 'isGroupNo'],
+  addUrlEvents: true,
+  addUrlTypesMessages: true,
+};
+
+/** 409: the session is not connected. */
+export const calls: Readonly<Record<string, ContractCall>> = {
+  'POST /instance/create': { body: { name: 'shop', adminField01: 'one', adminField02: 'two' } },
+  'GET /instance/all': {},
+  'POST /instance/connect': {
+    body: {
+      phone: '5511999999999',
+      browser: 'auto',
+      systemName: 'Minha Empresa',
+      proxy_managed_country: 'br',
+      proxy_managed_state: 'sp',
+      proxy_managed_city: 'campinas',
+    },
+  },
+  'POST /instance/disconnect': {},
+  'POST /instance/reset': { withoutPlatform: 409 },
+  'GET /instance/status': {},
+  'POST /instance/updateInstanceName': { body: { name: 'shop 2' } },
+  'POST /instance/updateAdminFields': { body: { id: '', adminField01: 'one', adminField02: 'two' } },
+  'DELETE /instance': {},
+  'POST /instance/presence': { body: { presence: 'available' }, withoutPlatform: 409 },
+  'POST /send/text': {
+    body: {
+      number: '5511999999999',
+      text: 'Hello',
+      linkPreview: true,
+      linkPreviewTitle: 'Title',
+      linkPreviewDescription: 'Description',
+      linkPreviewImage: 'https://example.com/image.jpg',
+      linkPreviewLarge: true,
+      replyid: messageId,
+      mentions: '5511999999999,5511888888888',
+      readchat: true,
+      readmessages: true,
+      delay: 1,
+      forward: true,
+      track_source: 'crm',
+      track_id: 'order 7',
+      async: false,
+    },
+    withoutPlatform: 409,
+  },
+  'GET /message/async': {},
+  'DELETE /message/async': {},
+  'POST /message/find': {
+    body: { id: messageId, chatid: '5511999999999@s.whatsapp.net', track_source: 'crm', track_id: 'order 7', limit: 20, offset: 0 },
+  },
+  'POST /message/react': { body: { number: '5511999999999@s.whatsapp.net', text: '👍', id: messageId }, withoutPlatform: 409 },
+  'POST /message/edit': { body: { id: messageId, text: 'Better' }, withoutPlatform: 409 },
+  'POST /message/delete': { body: { id: messageId }, withoutPlatform: 409 },
+  'POST /chat/find': {
+    body: {
+      operator: 'AND',
+      sort: '-wa_lastMsgTimestamp',
+      limit: 20,
+      offset: 0,
+      wa_fastid: '5511999999999',
+      wa_chatid: '5511999999999',
+      wa_archived: false,
+      wa_contactName: 'Ana',
+      wa_name: 'ana',
+      name: 'Ana',
+      wa_isBlocked: false,
+      wa_isGroup: false,
+      wa_isGroup_admin: false,
+      wa_isGroup_announce: false,
+      wa_isGroup_member: false,
+      wa_isPinned: true,
+      wa_label: '',
+      wa_notes: '',
+      lead_tags: '',
+      lead_isTicketOpen: false,
+      lead_assignedAttendant_id: '',
+      lead_status: '',
+    },
+  },
+  'GET /webhook': {},
+  'POST /webhook': { body: { ...webhook, id: '', enabled: true, action: 'add' } },
+  'GET /webhook/errors': {},
+  'POST /globalwebhook': { body: webhook },
+  'GET /globalwebhook': {},
+  'GET /globalwebhook/errors': {},
+  'GET /sse': { stream: true },
+  'POST /admin/token/rotate': {},
+};

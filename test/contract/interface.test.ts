@@ -1,0 +1,228 @@
+/** Every operation of the public interface: what it takes, answers and refuses, beside the facts of `interface.json`. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { FastifyInstance } from 'fastify';
+import type { Reason } from '#actors/gateway.ts';
+import { buildApp } from '#src/http/app.ts';
+import { defaultStreamLimits } from '#src/http/options.ts';
+import { refusalTable } from '#src/http/errors.ts';
+import type { Route } from '#src/http/route.ts';
+import { allRoutes } from '#src/http/routes/index.ts';
+import { createHub } from '#src/http/stream/hub.ts';
+import { createFakeGateway, type FakeGateway, storageAway } from '#test/fakes/gateway.ts';
+import { asAdmin, asInstance, optionsWith } from '#test/http/setup.ts';
+import { testDatabase } from '#test/support/database.ts';
+import {
+  type Document,
+  type JsonSchema,
+  mediaOf,
+  objections,
+  type Operation,
+  operationsOf,
+  resolved,
+  strict,
+} from '#test/support/openapi.ts';
+import { TestService } from '#test/support/service.ts';
+import { calls } from './calls.ts';
+import { documentDifferences } from './compare.ts';
+import { beyond, built, file, notBuilt, type OperationFacts, stale, unexplained } from './interface.ts';
+import { chat, deliveryError, instance, message, now } from './samples.ts';
+import { seeded } from './seed.ts';
+
+const database = await testDatabase();
+const service = await TestService.open(database.url, { CONNECT_ANSWER_MS: '200' });
+const document = (await (await fetch(`${service.address}/openapi.json`)).json()) as Document;
+const offered: ReadonlyMap<string, Operation> = operationsOf(document);
+
+const options = optionsWith({});
+const hub = createHub(createFakeGateway(), defaultStreamLimits, options.log);
+const rows = new Map(allRoutes(options, hub).flatMap((row) => row.on.map((name) => [name as string, row] as const)));
+hub.close();
+
+const none = (found: readonly string[]): void => assert.deepEqual(found, []);
+
+test('interface: every operation is built or listed as not built, and none is both', () => {
+  none(Object.keys(file.operations).filter((name) => offered.has(name) === notBuilt.has(name)));
+  none([...notBuilt].filter((name) => !(name in file.operations)));
+});
+
+test('interface: every operation beyond the interface is listed with its reason', () => {
+  none([...offered.keys()].filter((name) => !(name in file.operations) && !beyond.has(name)));
+  none([...beyond].filter((name) => !offered.has(name) || name in file.operations));
+});
+
+const optionalFields = (facts: OperationFacts): readonly string[] => Object.keys(facts.body ?? {}).map((name) => name.replace(/!$/, ''));
+
+test('interface: every operation that is built is called with every field that it takes', () => {
+  none(built.filter(([name]) => calls[name] === undefined).map(([name]) => name));
+  none(
+    built.flatMap(([name, facts]) => {
+      const given = Object.keys(calls[name]?.body ?? {});
+      return optionalFields(facts)
+        .filter((field) => !given.includes(field))
+        .map((field) => `${name} ${field}`);
+    }),
+  );
+});
+
+/** The schema that the document gives for a status, without any field that it does not name. */
+const schemaFor = (name: string, status: number | string): JsonSchema | null => {
+  const { schema } = mediaOf(offered.get(name)?.responses[status]?.content);
+  return schema === undefined ? null : strict(resolved(schema, document.components.schemas));
+};
+
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** What the document does not foresee of an answer. */
+const surprises = (name: string, { status, body }: Answer): readonly string[] => {
+  const schema = schemaFor(name, status);
+  const text = JSON.stringify(body).slice(0, 300);
+  if (schema === null) return [`${name} answers ${status}, which the document does not name: ${text}`];
+  return objections(schema, body).map((objection) => `${name} ${status}${objection}: ${text}`);
+};
+
+const headersOf = (facts: OperationFacts) => ({
+  ...(facts.auth === 'token' ? asInstance : {}),
+  ...(facts.auth === 'admintoken' ? asAdmin : {}),
+});
+
+class Bench {
+  readonly gateway: FakeGateway = createFakeGateway();
+  readonly name: string;
+  readonly facts: OperationFacts;
+  app!: FastifyInstance;
+
+  constructor(name: string, facts: OperationFacts) {
+    this.name = name;
+    this.facts = facts;
+    const history = { since: now, errors: [deliveryError] };
+    Object.assign(this.gateway, { webhookErrors: () => history, globalWebhookErrors: () => history });
+  }
+
+  async ask(change: { readonly headers?: object; readonly body?: object; readonly query?: string } = {}): Promise<Answer> {
+    const [method, path] = this.name.split(' ') as ['POST', string];
+    const payload = method === ('GET' as string) ? undefined : (change.body ?? this.body);
+    const query = change.query ?? (this.name === 'GET /sse' ? `?events=messages&token=${asInstance.token}` : '');
+    const headers = { ...(change.headers ?? headersOf(this.facts)) };
+    const reply = await this.app.inject({ method, url: path + query, headers, ...(payload === undefined ? {} : { payload }) });
+    return { status: reply.statusCode, body: reply.json() };
+  }
+
+  get body(): Readonly<Record<string, unknown>> {
+    const { body = {} } = calls[this.name] ?? {};
+    return body['id'] === '' && this.facts.auth === 'admintoken' ? { ...body, id: instance.record.id } : body;
+  }
+}
+
+/** Missing and wrong credentials. */
+const denials = async (bench: Bench): Promise<readonly string[]> => {
+  const { name, facts } = bench;
+  const wrong = facts.auth === 'admintoken' ? { admintoken: 'wrong' } : { token: 'wrong' };
+  const query = (text: string) => (name === 'GET /sse' ? { query: `?events=messages${text}` } : {});
+  const answers = [await bench.ask({ headers: {}, ...query('') }), await bench.ask({ headers: wrong, ...query('&token=wrong') })];
+  return answers.flatMap((answer) => [
+    ...surprises(name, answer),
+    ...([401, 403].includes(answer.status) ? [] : [`${name} answers ${answer.status} without a credential`]),
+  ]);
+};
+
+/** Each required field left out: the text is the one of the interface, where it has one. */
+const omissions = async (bench: Bench, required: readonly string[]): Promise<readonly string[]> => {
+  const text = bench.facts.errors?.['400'] ?? '';
+  const found: string[] = [];
+  for (const field of required) {
+    const { [field]: _, ...body } = bench.body;
+    const answer = await bench.ask({ body });
+    found.push(...surprises(bench.name, answer).map((surprise) => surprise.slice(bench.name.length + 1)));
+    const { error } = answer.body as { readonly error?: string };
+    if (answer.status !== 400) found.push(`answers ${answer.status} without ${field}`);
+    else if (text !== '' && error !== text) found.push(`400 without ${field} says "${error}" instead of "${text}"`);
+  }
+  return found;
+};
+
+/** Everything that the row can refuse with, and what nobody expects. */
+const refusals = async (bench: Bench, row: Route): Promise<readonly string[]> => {
+  const found: string[] = [];
+  const attempt = async (status: number): Promise<void> => {
+    const answer = await bench.ask();
+    if (bench.gateway.refuseNext !== null || bench.gateway.throwNext !== null) {
+      Object.assign(bench.gateway, { refuseNext: null, throwNext: null });
+      return; // it asks the gateway for nothing that can fail
+    }
+    if (answer.status !== status) found.push(`${bench.name} answers ${answer.status} instead of ${status}`);
+    found.push(...surprises(bench.name, answer));
+  };
+  for (const [reason, special] of Object.entries(row.refusals ?? {}) as [Reason, { readonly status?: number }][]) {
+    bench.gateway.refuseNext = { reason, message: 'so it is', code: 463, retryAfter: 3, pause: { from: now, to: now } };
+    await attempt(special.status ?? refusalTable[reason].status);
+  }
+  bench.gateway.throwNext = new Error('surprise');
+  await attempt(500);
+  bench.gateway.throwNext = storageAway();
+  await attempt(503);
+  return found;
+};
+
+const requiredOf = (name: string): readonly string[] => {
+  const { schema } = mediaOf(offered.get(name)?.requestBody?.content);
+  return schema === undefined ? [] : ((resolved(schema, document.components.schemas)['required'] ?? []) as readonly string[]);
+};
+
+for (const [name, facts] of built) {
+  test(`interface: ${name} is described as the interface describes it`, () => {
+    const operation = offered.get(name);
+    assert.ok(operation, `${name} is not offered`);
+    none(unexplained(name, documentDifferences(facts, operation, document.components.schemas)));
+  });
+
+  test(`interface: ${name} answers and refuses as its document says`, async (t) => {
+    const bench = new Bench(name, facts);
+    bench.app = await buildApp(bench.gateway, options);
+    t.after(() => bench.app.close());
+    const row = rows.get(name);
+    assert.ok(row);
+    none(await denials(bench));
+    none(unexplained(name, await omissions(bench, requiredOf(name))));
+    if (calls[name]?.stream) return;
+    if (name === 'GET /globalwebhook') {
+      none(surprises(name, await bench.ask()));
+      await bench.app.inject({
+        method: 'POST',
+        url: '/globalwebhook',
+        headers: asAdmin,
+        payload: calls['POST /globalwebhook']?.body ?? {},
+      });
+    }
+    none(await refusals(bench, row));
+    const answer = await bench.ask();
+    assert.equal(answer.status, row.status ?? 200, JSON.stringify(answer.body));
+    none(surprises(name, answer));
+  });
+}
+
+test('interface: the whole service, with its database and without a platform, answers every operation as its document says', async () => {
+  const shop = await seeded(service, database, { message, chat });
+  const found: string[] = [];
+  // What is set comes before what is read, and what ends a credential comes last.
+  const rank = (name: string): number => ['GET', 'DELETE /instance', 'POST /admin/token'].findLastIndex((start) => name.startsWith(start));
+  for (const name of built.map(([one]) => one).toSorted((a, b) => rank(a) - rank(b))) {
+    const { body = {}, withoutPlatform = 200, stream } = calls[name] ?? {};
+    if (stream) continue;
+    const [method = '', path = ''] = name.split(' ');
+    const payload =
+      method === 'GET' ? undefined : { ...body, ...(body['id'] === '' ? { id: name.includes('Admin') ? shop.id : undefined } : {}) };
+    const call = file.operations[name]?.auth === 'admintoken' ? service.admin.bind(service) : shop.call;
+    const answer = await call(method, path, payload);
+    if (answer.status !== withoutPlatform) found.push(`${name} answers ${answer.status}: ${JSON.stringify(answer.body)}`);
+    else found.push(...surprises(name, answer));
+    if (name === 'POST /message/find') assert.equal((answer.body as { messages: unknown[] }).messages.length, 1);
+    if (name === 'POST /chat/find') assert.equal((answer.body as { chats: unknown[] }).chats.length, 1);
+  }
+  none(found);
+});
+
+test('interface: every deviation that is listed is still one', () => none(stale()));

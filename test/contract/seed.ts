@@ -1,0 +1,19 @@
+/** An instance with a message and a chat, in a service that runs. */
+import type { Chat, Message } from '#actors/model.ts';
+import { type TestDatabase, writerOf } from '#test/support/database.ts';
+import type { TestService } from '#test/support/service.ts';
+
+/** What the platform tells is not there without one, so that it is written while the service is away. */
+export const seeded = async (
+  service: TestService,
+  database: TestDatabase,
+  { message, chat: { id: _id, extra: _extra, ...chat } }: { readonly message: Message; readonly chat: Chat },
+) => {
+  const shop = await service.instance('shop');
+  await service.stop();
+  const storage = await database.storage();
+  await storage.journal.commit(await writerOf(storage, shop.id), [{ kind: 'message', message, chat, unread: true }], () => []);
+  await storage.close();
+  await service.start();
+  return shop;
+};
