@@ -1,7 +1,7 @@
 /** The connections to PostgreSQL: statements, transactions and units of work, each in bounded time, and whether it is there at all. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { EpochLost, StorageUnavailable, type Log } from '#actors/ports.ts';
+import { EpochLost, StorageFailure, StorageUnavailable, type Log } from '#actors/ports.ts';
 import { entities } from '../entities/index.ts';
 import { explained, isConflict } from './failures.ts';
 import { makeHealth, type Health } from './health.ts';
@@ -175,6 +175,8 @@ export const isInUse = async (url: string, log: Log): Promise<boolean> => {
     return true;
   } catch (error) {
     if (error instanceof StorageUnavailable) return false;
+    // It is there, and too busy with others to answer.
+    if (error instanceof StorageFailure) return true;
     throw error;
   } finally {
     await database.close();

@@ -7,7 +7,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { StorageUnavailable, type Log } from '#actors/ports.ts';
+import { StorageFailure, type Log } from '#actors/ports.ts';
 import { explained } from './failures.ts';
 import { makeOrm, poolOf, type Client, type Pool } from './orm.ts';
 
@@ -157,7 +157,7 @@ const watch = (post: Post, { log, onTaken, patience = usualPatience, checkInterv
   };
   const check = async (): Promise<void> => {
     const found = await holder(post).catch((error: unknown): Holder => {
-      if (!(explained(error) instanceof StorageUnavailable)) log.error({ error }, 'storage.tenancyUnknown');
+      if (!(explained(error) instanceof StorageFailure)) log.error({ error }, 'storage.tenancyUnknown');
       return 'nobody';
     });
     state.rivalSince = found === 'rival' ? Math.min(state.rivalSince, Date.now()) : Infinity;
