@@ -73,16 +73,26 @@ export class FakeDatabase {
 
 export class FakeInstances implements InstanceStore {
   readonly #db: FakeDatabase;
-  constructor(db: FakeDatabase) {
+  readonly #now: () => number;
+  constructor(db: FakeDatabase, now: () => number) {
     this.#db = db;
+    this.#now = now;
   }
-  all = () => this.#db.run('instances.all', () => [...this.#db.instances.values()]);
-  insert = (record: InstanceRecord) => this.#db.run('instances.insert', () => void this.#db.instances.set(record.id, record));
+  all = () =>
+    this.#db.run('instances.all', () =>
+      [...this.#db.instances.values()].toSorted((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1)),
+    );
+  insert = (record: InstanceRecord) =>
+    this.#db.run('instances.insert', () => {
+      const { instances } = this.#db;
+      if ([...instances.values()].some(({ id, token }) => id === record.id || token === record.token)) throw new Error('duplicate key');
+      instances.set(record.id, record);
+    });
   update = (id: string, epoch: number, patch: InstancePatch) =>
     this.#db.run('instances.update', () => {
       this.#db.claim({ instanceId: id, epoch });
       const record = this.#db.instances.get(id);
-      if (record) this.#db.instances.set(id, { ...record, ...patch });
+      if (record) this.#db.instances.set(id, { ...record, ...patch, updated: this.#now() });
       return record !== undefined;
     });
   remove = (id: string, epoch: number) =>

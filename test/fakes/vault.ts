@@ -26,11 +26,15 @@ const logOf = (self: () => FakeVault, check: () => void): Pick<Vault, 'log' | 't
     await self().slow;
     check();
     if (epoch !== self().epoch) throw new EpochLost(`epoch ${epoch}`);
-    for (const { seq, stanza } of stanzas) self().inbound.set(seq, { stanza, tries: 0 });
+    for (const { seq, stanza } of stanzas) if (!self().inbound.has(seq)) self().inbound.set(seq, { stanza, tries: 0 });
   },
-  async tried(_instance, _epoch, seqs) {
+  async tried(_instance, epoch, seqs) {
     check();
-    for (const seq of seqs) self().inbound.get(seq)!.tries += 1;
+    if (epoch !== self().epoch) throw new EpochLost(`epoch ${epoch}`);
+    for (const seq of seqs) {
+      const row = self().inbound.get(seq);
+      if (row) row.tries += 1;
+    }
   },
   async logged(_instance, tries) {
     check();
@@ -84,8 +88,9 @@ export const createFakeVault = (): FakeVault => {
       vault.writes.push({ keys: change.keys.length, credentials: change.credentials !== undefined });
     },
     ...logOf(() => vault, check),
-    async discard(_instance, _epoch, how, reason) {
+    async discard(_instance, epoch, how, reason) {
       check();
+      if (epoch !== vault.epoch) throw new EpochLost(`epoch ${epoch}`);
       vault.discarded.push({ how, reason });
       stored.credentials = null;
       stored.keys.clear();

@@ -97,7 +97,7 @@ export class World {
       loopLagMs: () => 0,
       digest: (text) => createHash('sha256').update(text).digest('hex'),
       platform: this.platform,
-      instances: new FakeInstances(db),
+      instances: new FakeInstances(db, () => time.now()),
       webhooks: new FakeWebhooks(db),
       journal: this.journal,
       messages: new FakeMessages(db),

@@ -1,0 +1,54 @@
+/** The obligations of a port are tested on both of its implementations: what the fake of the other tests does not honour proves nothing. */
+import type { InstanceRecord } from '#actors/model.ts';
+import type { InstanceStore, SettingStore } from '#actors/ports.ts';
+import type { Vault } from '#src/platform/vault.ts';
+import { instance } from '#test/contract/samples.ts';
+import { FakeDatabase, FakeInstances, FakeSettings } from '#test/fakes/storage.ts';
+import { createFakeVault } from '#test/fakes/vault.ts';
+import { testDatabase } from '#test/support/database.ts';
+
+/** Storage's clock. */
+export const now = 5_000;
+
+export interface Place {
+  readonly instances: InstanceStore;
+  readonly settings: SettingStore;
+  readonly vault: Vault;
+  /** Registered for one test alone. */
+  readonly record: InstanceRecord;
+}
+
+let made = 0;
+export const freshRecord = (): InstanceRecord => {
+  made += 1;
+  return { ...instance.record, id: `r${String(made).padStart(14, '0')}`, token: `token ${made}`, epoch: 1, created: made };
+};
+
+/** By name; each call is a place for one test. */
+export const implementations = async (): Promise<readonly (readonly [name: string, open: () => Promise<Place>])[]> => {
+  const storage = await (await testDatabase()).storage({ now: () => now });
+  return [
+    [
+      'fake',
+      async () => {
+        const db = new FakeDatabase();
+        const place = {
+          instances: new FakeInstances(db, () => now),
+          settings: new FakeSettings(db),
+          vault: createFakeVault(),
+          record: freshRecord(),
+        };
+        await place.instances.insert(place.record);
+        return place;
+      },
+    ],
+    [
+      'PostgreSQL',
+      async () => {
+        const record = freshRecord();
+        await storage.instances.insert(record);
+        return { ...storage, record };
+      },
+    ],
+  ];
+};

@@ -1,0 +1,91 @@
+/** The register of instances and the server-wide values, as the actors and the fake of their tests know them. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { InstancePatch, InstanceRecord } from '#actors/model.ts';
+import { freshRecord, implementations, now, type Place } from './implementations.ts';
+
+/** What is stored of these instances, in the order in which the store gives them. */
+const stored = async ({ instances }: Place, ...records: readonly InstanceRecord[]): Promise<readonly InstanceRecord[]> =>
+  (await instances.all()).filter(({ id }) => records.some((record) => record.id === id));
+
+const patches: readonly InstancePatch[] = [
+  { token: 'another token', aiApikey: 'sk-1', wanted: 'asleep', lastActiveAt: 77 },
+  { fieldsMap: { a: [1] }, lastDisconnect: 7, lastDisconnectReason: '401: logged out', lastDisconnectCause: 'loggedOut' },
+  { fieldsMap: null, lastDisconnect: null, isBusiness: true, chatbotStopMinutes: 5 },
+  {},
+];
+
+for (const [name, open] of await implementations()) {
+  test(`instances, ${name}: a record comes back as it was stored`, async () => {
+    const place = await open();
+    assert.deepEqual(await stored(place, place.record), [place.record]);
+  });
+
+  test(`instances, ${name}: they come back in the order in which they were made, and of those made at once in that of their ids`, async () => {
+    const place = await open();
+    const records = [
+      place.record,
+      ...['c', 'a', 'b'].map((id, n) => ({ ...freshRecord(), id: `r${place.record.id}${id}`, created: 9e12 - Math.floor(n / 2) })),
+    ];
+    for (const record of records.slice(1)) await place.instances.insert(record);
+    const [first, c, a, b] = records;
+    assert.deepEqual(
+      (await stored(place, ...records)).map(({ id }) => id),
+      [first, b, a, c].map((record) => record?.id),
+    );
+  });
+
+  test(`instances, ${name}: an update changes what it names and the time of change`, async () => {
+    const place = await open();
+    let expected = place.record;
+    for (const patch of patches) {
+      assert.equal(await place.instances.update(place.record.id, 1, patch), true);
+      expected = { ...expected, ...patch, updated: now };
+      assert.deepEqual(await stored(place, place.record), [expected]);
+    }
+  });
+
+  test(`instances, ${name}: an update of one that is gone answers false`, async () => {
+    const { instances } = await open();
+    assert.equal(await instances.update('r99999999999999', 1, { name: 'x' }), false);
+  });
+
+  test(`instances, ${name}: under another epoch nothing is changed or removed`, async () => {
+    const place = await open();
+    await assert.rejects(place.instances.update(place.record.id, 2, { name: 'late' }), { name: 'EpochLost' });
+    await assert.rejects(place.instances.remove(place.record.id, 2), { name: 'EpochLost' });
+    assert.deepEqual(await stored(place, place.record), [place.record]);
+  });
+
+  for (const [what, same] of [
+    ['id', ({ id }: InstanceRecord) => ({ ...freshRecord(), id })],
+    ['token', ({ token }: InstanceRecord) => ({ ...freshRecord(), token })],
+  ] as const)
+    test(`instances, ${name}: a second one with the ${what} of another is refused, and the first one stays`, async () => {
+      const place = await open();
+      const second = same(place.record);
+      await assert.rejects(place.instances.insert(second), (error: Error) => !['EpochLost', 'StorageUnavailable'].includes(error.name));
+      assert.deepEqual(await stored(place, place.record, second), [place.record]);
+    });
+
+  test(`instances, ${name}: one that was removed is gone, its token is free, and to remove it again is harmless`, async () => {
+    const place = await open();
+    const { id, token } = place.record;
+    await place.instances.remove(id, 1);
+    assert.deepEqual(await stored(place, place.record), []);
+    assert.equal(await place.instances.update(id, 1, { name: 'x' }), false);
+    await place.instances.remove(id, 1);
+    const next = { ...freshRecord(), token };
+    await place.instances.insert(next);
+    assert.deepEqual(await stored(place, next), [next]);
+  });
+
+  test(`settings, ${name}: absent, set, replaced`, async () => {
+    const { settings, record } = await open();
+    assert.equal(await settings.get(record.id), null);
+    await settings.set(record.id, 'one');
+    await settings.set(record.id, '');
+    assert.equal(await settings.get(record.id), '');
+    assert.equal(await settings.get(`${record.id} other`), null);
+  });
+}

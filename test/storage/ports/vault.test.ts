@@ -1,0 +1,125 @@
+/** Credentials, keys and the log of stanzas, as the platform adapter and the fake of its tests know them. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Vault, VaultChange } from '#src/platform/vault.ts';
+import { implementations, type Place } from './implementations.ts';
+
+const stanza = (seq: number) => ({ seq, stanza: Buffer.from(`stanza ${seq} \u0000\u00ff`, 'latin1') });
+const full: VaultChange = {
+  credentials: '{"a":1}',
+  keys: [
+    { type: 'session', id: '1 a', value: 'one' },
+    { type: 'session', id: '2', value: 'two' },
+    { type: 'pre-key', id: '1 a', value: 'pre' },
+  ],
+};
+
+/** Everything that is stored, in one order. */
+const content = async (vault: Vault, id: string) => ({
+  credentials: await vault.credentials(id),
+  keys: (await vault.allKeys(id, ['session', 'pre-key'])).map(({ type, id: key, value }) => `${type} ${key}: ${value}`).toSorted(),
+  log: (await vault.logged(id, 99)).stanzas.map(({ seq, tries, stanza: bytes }) => [seq, tries, Buffer.from(bytes).toString('latin1')]),
+});
+const nothing = { credentials: null, keys: [], log: [] };
+
+const filled = async (open: () => Promise<Place>) => {
+  const { vault, record } = await open();
+  await vault.write(record.id, 1, full);
+  await vault.log(record.id, 1, [stanza(5)]);
+  return { vault, id: record.id };
+};
+
+/** Every way to write. */
+const writes: readonly (readonly [title: string, write: (vault: Vault, id: string, epoch: number) => Promise<void>])[] = [
+  ['write credentials', (vault, id, epoch) => vault.write(id, epoch, { credentials: '{"b":2}', keys: [] })],
+  ['write keys', (vault, id, epoch) => vault.write(id, epoch, { keys: [{ type: 'session', id: '2', value: null }] })],
+  ['write what is handled', (vault, id, epoch) => vault.write(id, epoch, { keys: [], handled: [5] })],
+  ['log', (vault, id, epoch) => vault.log(id, epoch, [stanza(6)])],
+  ['count tries', (vault, id, epoch) => vault.tried(id, epoch, [5])],
+  ['set aside', (vault, id, epoch) => vault.discard(id, epoch, 'setAside', 'why')],
+  ['delete', (vault, id, epoch) => vault.discard(id, epoch, 'delete', '')],
+];
+
+for (const [name, open] of await implementations()) {
+  test(`vault, ${name}: nothing is there at first`, async () => {
+    const { vault, record } = await open();
+    assert.deepEqual(await content(vault, record.id), nothing);
+    assert.deepEqual(await vault.keys(record.id, 'session', ['1']), new Map());
+    assert.deepEqual(await vault.logged(record.id, 5), { stanzas: [], aside: 0 });
+  });
+
+  test(`vault, ${name}: what is written comes back, and only what was asked for`, async () => {
+    const { vault, id } = await filled(open);
+    assert.equal(await vault.credentials(id), '{"a":1}');
+    assert.deepEqual(await vault.keys(id, 'session', ['1 a', '3']), new Map([['1 a', 'one']]));
+    assert.deepEqual(
+      (await vault.allKeys(id, ['pre-key'])).map(({ type, id: key, value }) => [type, key, value]),
+      [['pre-key', '1 a', 'pre']],
+    );
+    assert.deepEqual(await vault.allKeys(id, []), []);
+  });
+
+  test(`vault, ${name}: keys are replaced and removed, the last change of one counts, and what is not named stays`, async () => {
+    const { vault, id } = await filled(open);
+    await vault.write(id, 1, {
+      keys: [
+        { type: 'session', id: '1 a', value: null },
+        { type: 'session', id: '2', value: 'first' },
+        { type: 'session', id: '2', value: 'last' },
+        { type: 'session', id: '1 a', value: 'back' },
+        { type: 'session', id: '9', value: null },
+        { type: 'pre-key', id: '1 a', value: 'used' },
+        { type: 'pre-key', id: '1 a', value: null },
+      ],
+    });
+    assert.deepEqual((await content(vault, id)).keys, ['session 1 a: back', 'session 2: last']);
+    assert.equal(await vault.credentials(id), '{"a":1}');
+  });
+
+  test(`log, ${name}: stanzas come back in their order until they are handled; what is there already stays as it is`, async () => {
+    const { vault, record } = await open();
+    const { id } = record;
+    await vault.log(id, 1, [stanza(2), stanza(10)]);
+    await vault.tried(id, 1, [2]);
+    await vault.log(id, 1, [stanza(9), stanza(2)]);
+    const seqs = async (): Promise<readonly unknown[]> => (await vault.logged(id, 5)).stanzas.map(({ seq, tries }) => [seq, tries]);
+    assert.deepEqual(await seqs(), [
+      [2, 1],
+      [9, 0],
+      [10, 0],
+    ]);
+    await vault.write(id, 1, { keys: [], handled: [2, 10, 77] });
+    assert.deepEqual((await content(vault, id)).log, [[9, 0, stanza(9).stanza.toString('latin1')]]);
+  });
+
+  test(`log, ${name}: what was tried too often stands aside, and is counted only; what is not there is not tried`, async () => {
+    const { vault, id } = await filled(open);
+    await vault.tried(id, 1, [5, 77]);
+    await vault.tried(id, 1, []);
+    assert.deepEqual(await vault.logged(id, 1), { stanzas: [], aside: 1 });
+    assert.deepEqual(
+      (await vault.logged(id, 2)).stanzas.map(({ seq, tries }) => [seq, tries]),
+      [[5, 1]],
+    );
+  });
+
+  for (const [title, write] of writes)
+    test(`vault, ${name}: another epoch may not ${title}`, async () => {
+      const { vault, id } = await filled(open);
+      const before = await content(vault, id);
+      await assert.rejects(write(vault, id, 2), { name: 'EpochLost' });
+      assert.deepEqual(await content(vault, id), before);
+      await write(vault, id, 1);
+      assert.notDeepEqual(await content(vault, id), before);
+    });
+
+  for (const how of ['delete', 'setAside'] as const)
+    test(`vault, ${name}: after ${how} nothing is there, twice does no harm, and the next session begins anew`, async () => {
+      const { vault, id } = await filled(open);
+      await vault.discard(id, 1, how, 'why');
+      assert.deepEqual(await content(vault, id), nothing);
+      await vault.discard(id, 1, how, 'again');
+      await vault.write(id, 1, full);
+      assert.equal((await content(vault, id)).keys.length, 3);
+    });
+}
