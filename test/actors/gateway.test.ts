@@ -358,8 +358,8 @@ test('gateway: what an earlier run left goes on though the storage is away while
   world.hook({ id: 'w1', instanceId: 'r1', events: ['messages'] });
   world.db.outbox.set(1, { ...sampleRow, instanceId: 'r1' });
   const old = { ...sampleMessage, instanceId: 'r1', unread: false, status: 'Queued', timestamp: 1 } as const;
-  world.db.messages.set('r1 a', { ...old, messageId: 'a', queuedSend: { send: null, delay: 0, readChat: false, readMessages: false } });
-  world.db.messages.set('r1 b', { ...old, messageId: 'b' });
+  world.db.putMessage({ ...old, messageId: 'a', queuedSend: { send: null, delay: 0, readChat: false, readMessages: false } });
+  world.db.putMessage({ ...old, messageId: 'b' });
   const gateway = await world.start();
   world.platform.onOpen = (link) => queueMicrotask(() => link.state === 'open' && link.login());
   world.db.away = true;
@@ -369,8 +369,8 @@ test('gateway: what an earlier run left goes on though the storage is away while
   world.db.away = false;
   await world.time.pass(5_000);
   await restored;
-  assert.equal(world.db.messages.get('r1 a')?.status, 'Sent');
-  assert.equal(world.db.messages.get('r1 b')?.status, 'Failed');
+  assert.equal(world.db.message('r1', 'a')?.status, 'Sent');
+  assert.equal(world.db.message('r1', 'b')?.status, 'Failed');
   assert.equal(world.db.outbox.has(1), false);
   await gateway.stop();
 });
@@ -378,9 +378,9 @@ test('gateway: what an earlier run left goes on though the storage is away while
 test('gateway: at the next start, texts of the queue go on and those whose caller has gone are failed', async () => {
   const { world } = await live({}, (world) => {
     const old = { ...sampleMessage, instanceId: 'r1', unread: false, status: 'Queued', timestamp: 1 } as const;
-    world.db.messages.set('r1 a', { ...old, messageId: 'a', queuedSend: { send: null, delay: 0, readChat: false, readMessages: false } });
-    world.db.messages.set('r1 b', { ...old, messageId: 'b' });
+    world.db.putMessage({ ...old, messageId: 'a', queuedSend: { send: null, delay: 0, readChat: false, readMessages: false } });
+    world.db.putMessage({ ...old, messageId: 'b' });
   });
-  assert.equal(world.db.messages.get('r1 a')?.status, 'Sent');
-  assert.equal(world.db.messages.get('r1 b')?.status, 'Failed');
+  assert.equal(world.db.message('r1', 'a')?.status, 'Sent');
+  assert.equal(world.db.message('r1', 'b')?.status, 'Failed');
 });

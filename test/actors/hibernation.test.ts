@@ -226,7 +226,7 @@ test('hibernation: a start wakes a sleeping session for what an earlier run left
     queuedSend: { send: null, delay: 0, readChat: false, readMessages: false },
   } as const;
   const stage = await staged([asleep], {}, (world) => {
-    world.db.messages.set('left', { ...left, instanceId: 'r1', unread: false });
+    world.db.putMessage({ ...left, instanceId: 'r1', unread: false });
   });
   assert.deepEqual([stage.link().opens.length, stage.wanted()], [1, 'asleep']);
   assert.equal((await stage.gateway.queue('r1')).pending, 0);

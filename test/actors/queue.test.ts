@@ -46,7 +46,7 @@ test('queue: a session that was disconnected on purpose takes nothing', async ()
 test('queue: typing and read receipts precede a message of the queue as they do any other', async () => {
   const stage = await staged();
   const unread: Message = { ...sample, chatId: '551@s.whatsapp.net', messageId: 'unread' };
-  stage.world.db.messages.set('r1 unread', { ...unread, instanceId: 'r1', unread: true });
+  stage.world.db.putMessage({ ...unread, instanceId: 'r1', unread: true });
   await away(stage);
   await send(stage, 'later', { delay: 700, readChat: true });
   await back(stage);
@@ -58,7 +58,7 @@ test('queue: typing and read receipts precede a message of the queue as they do 
 
 test('queue: a reply is completed on the next connection, under the id that the caller was given', async () => {
   const stage = await staged();
-  stage.world.db.messages.set('r1 asked', { ...sample, messageId: 'asked', instanceId: 'r1', unread: false });
+  stage.world.db.putMessage({ ...sample, messageId: 'asked', instanceId: 'r1', unread: false });
   await away(stage);
   const reply = await stage.world.answerOf(stage.gateway.send('r1', { ...text('551', 'yes'), replyTo: 'asked' }, asynchronous));
   assert.ok(reply.ok && reply.value.raw === null);
@@ -66,7 +66,7 @@ test('queue: a reply is completed on the next connection, under the id that the 
   await back(stage);
   const [sent] = stage.link().sent;
   assert.deepEqual([sent?.messageId, sent?.raw], [reply.value.messageId, new Uint8Array([2])]);
-  const stored = stage.world.db.messages.get(`r1 ${reply.value.messageId}`);
+  const stored = stage.world.db.message('r1', reply.value.messageId);
   assert.deepEqual([stored?.status, stored?.raw, stored?.queuedSend], ['Sent', new Uint8Array([2]), null]);
 });
 
@@ -130,7 +130,7 @@ test('queue: more messages than memory holds go out in order, each once, over a 
         timestamp: world.time.now(),
         queuedSend,
       } as const;
-      world.db.messages.set(`r1 ${messageId}`, { ...left, instanceId: 'r1', unread: false });
+      world.db.putMessage({ ...left, instanceId: 'r1', unread: false });
     }
   });
   await send(stage, 'new');

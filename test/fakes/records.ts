@@ -1,5 +1,10 @@
 /** Stored records for tests to vary. */
-import type { Delivery, InstanceRecord, Webhook } from '#actors/model.ts';
+import type { Chat, Delivery, InstanceRecord, Webhook } from '#actors/model.ts';
+import type { StoredMessage } from '#src/storage/journal/columns.ts';
+
+/** Rows of tables, which know whose they are. */
+export type MessageRow = StoredMessage & { readonly instanceId: string };
+export type ChatRow = Chat & { readonly instanceId: string };
 
 export const instance: InstanceRecord = {
   id: 'r00000000000001',

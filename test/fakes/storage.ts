@@ -3,20 +3,16 @@ import type { Chat, Claim, Delivery, InstancePatch, InstanceRecord, LastAttempt,
 import {
   EpochLost,
   StorageUnavailable,
-  type ChatQuery,
-  type ChatStore,
   type ClaimedRow,
   type Ended,
   type InstanceStore,
-  type MessageQuery,
-  type MessageStore,
   type OutboxStore,
-  type ReadKey,
   type Removal,
   type RemovalStore,
   type SettingStore,
   type WebhookStore,
 } from '#actors/ports.ts';
+import type { ChatRow, MessageRow } from './records.ts';
 
 /** As couriers see it: without what a row knows of its last attempt and its end. */
 export const deliveryOf = (row: Delivery): Delivery => ({
@@ -40,8 +36,8 @@ export class FakeDatabase {
   readonly statements: string[] = [];
   readonly instances = new Map<string, InstanceRecord>();
   readonly webhooks = new Map<string, Webhook>();
-  readonly messages = new Map<string, Message & { readonly instanceId: string; readonly unread: boolean }>();
-  readonly chats = new Map<string, Chat>();
+  readonly messages = new Map<string, MessageRow>();
+  readonly chats = new Map<string, ChatRow>();
   readonly outbox = new Map<number, Delivery & Partial<LastAttempt>>();
   readonly archive: (Delivery & Ended)[] = [];
   readonly settings = new Map<string, string>();
@@ -64,6 +60,29 @@ export class FakeDatabase {
     const record = this.instances.get(instanceId);
     if (record && record.epoch !== epoch) throw new EpochLost(`epoch ${epoch}`);
     return record !== undefined;
+  }
+
+  /** Keys are those of the tables. */
+  putMessage(row: Message & Pick<MessageRow, 'instanceId'> & Partial<MessageRow>): void {
+    this.messages.set([row.instanceId, row.messageId, row.chatId].join(' '), { unread: false, deletedAt: 0, ...row });
+  }
+
+  putChat(row: ChatRow): void {
+    this.chats.set([row.instanceId, row.chatId].join(' '), row);
+  }
+
+  messagesOf(instance: string): readonly MessageRow[] {
+    return [...this.messages.values()].filter(({ instanceId }) => instanceId === instance);
+  }
+
+  /** As they are answered: whose they are is no field of a chat. */
+  chatsOf(instance: string): readonly Chat[] {
+    return [...this.chats.values()].filter(({ instanceId }) => instanceId === instance).map(({ instanceId: _of, ...chat }) => chat);
+  }
+
+  /** By its platform id. */
+  message(instance: string, id: string): Message | undefined {
+    return this.messagesOf(instance).find(({ messageId }) => messageId === id);
   }
 
   count(name: string): number {
@@ -138,61 +157,6 @@ export class FakeRemovals implements RemovalStore {
       this.#db.removals = this.#db.removals.filter((removal) => removal.id !== id);
       return false;
     });
-}
-
-export class FakeMessages implements MessageStore {
-  readonly #db: FakeDatabase;
-  constructor(db: FakeDatabase) {
-    this.#db = db;
-  }
-  #of(instance: string) {
-    return [...this.#db.messages.values()].filter((message) => message.instanceId === instance);
-  }
-  find = (instance: string, query: MessageQuery) =>
-    this.#db.run('messages.find', () => {
-      const all = this.#of(instance).filter((message) => query.chatId === undefined || message.chatId === query.chatId);
-      const messages = all.toReversed().slice(query.offset, query.offset + query.limit);
-      return { messages, more: all.length > query.offset + query.limit };
-    });
-  byId = (instance: string, id: string) =>
-    this.#db.run('messages.byId', () => this.#of(instance).find((message) => message.messageId === id || message.id === id) ?? null);
-  unread = (instance: string, chatId: string, limit: number): Promise<readonly ReadKey[]> =>
-    this.#db.run('messages.unread', () =>
-      this.#of(instance)
-        .filter((message) => message.chatId === chatId && message.unread)
-        .slice(0, limit)
-        .map(({ chatId, messageId, sender }) => ({ chatId, messageId, sender })),
-    );
-  queueing = () =>
-    this.#db.run('messages.queueing', () => {
-      const counts = new Map<string, number>();
-      for (const { instanceId, status, queuedSend } of this.#db.messages.values())
-        if (status === 'Queued') counts.set(instanceId, (counts.get(instanceId) ?? 0) + (queuedSend ? 1 : 0));
-      return [...counts].map(([id, queued]) => ({ id, queued }));
-    });
-  queued = (instance: string, limit: number) =>
-    this.#db.run('messages.queued', () => this.#waiting(instance, ({ queuedSend }) => queuedSend !== null).slice(0, limit));
-  interrupted = (instance: string, before: number, limit: number) =>
-    this.#db.run('messages.interrupted', () =>
-      this.#waiting(instance, ({ queuedSend, timestamp }) => queuedSend === null && timestamp <= before).slice(0, limit),
-    );
-  #waiting(instance: string, test: (message: Message) => boolean) {
-    return this.#of(instance).filter((message) => message.status === 'Queued' && test(message));
-  }
-}
-
-export class FakeChats implements ChatStore {
-  readonly #db: FakeDatabase;
-  constructor(db: FakeDatabase) {
-    this.#db = db;
-  }
-  find = (_instance: string, query: ChatQuery) =>
-    this.#db.run('chats.find', () => {
-      const all = [...this.#db.chats.values()];
-      return { chats: all.slice(query.offset, query.offset + query.limit), total: all.length };
-    });
-  get = (_instance: string, chatId: string) => this.#db.run('chats.get', () => this.#db.chats.get(chatId) ?? null);
-  stats = () => this.#db.run('chats.stats', () => ({ total: this.#db.chats.size }));
 }
 
 export class FakeOutbox implements OutboxStore {

@@ -11,7 +11,8 @@ import { instance as sampleInstance, webhook as sampleWebhook } from './records.
 import { FakeJournal } from './journal.ts';
 import { FakePlatform } from './platform.ts';
 import { FakeDeliveries } from './deliveries.ts';
-import { FakeChats, FakeDatabase, FakeInstances, FakeMessages, FakeOutbox, FakeRemovals, FakeSettings, FakeWebhooks } from './storage.ts';
+import { FakeChats, FakeMessages } from './conversations.ts';
+import { FakeDatabase, FakeInstances, FakeOutbox, FakeRemovals, FakeSettings, FakeWebhooks } from './storage.ts';
 import { FakeChance, FakeLog, FakeTime, settle } from './time.ts';
 
 export interface Post {

@@ -1,9 +1,9 @@
 /** What the ledger tells of chats, labels, members and the past: entries in, events out, without a database. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Call, ChatLabel, Entry, Message, Past } from '#actors/model.ts';
+import type { Call, ChatLabel, Entry, Message, MessageStatus, Past } from '#actors/model.ts';
 import { historyView } from '#src/contract/views.ts';
-import { reduceEntries } from '#src/storage/journal/ledger.ts';
+import { isProgress, reduceEntries } from '#src/storage/journal/ledger.ts';
 import { chat as sampleChat, message as sample, owner } from '#test/contract/samples.ts';
 
 const chatId = '5511900000001@s.whatsapp.net';
@@ -216,3 +216,23 @@ test('history: a body stays below its limit whatever an item holds, and what was
   assert.ok(Buffer.byteLength(JSON.stringify(view)) <= 256 * 1024);
   assert.deepEqual([messages.length, messages[50]?.messageid, messages[50]?.content, messages[51]?.content], [200, 'M50', '', 'hi']);
 });
+
+const moves: readonly (readonly [MessageStatus, MessageStatus, boolean])[] = [
+  ['', 'Sent', true],
+  ['Queued', 'Sent', true],
+  ['Queued', 'Failed', true],
+  ['Queued', 'Canceled', true],
+  ['Sent', 'Failed', false],
+  ['Failed', 'Sent', true],
+  ['Failed', 'Failed', false],
+  ['Sent', 'Queued', false],
+  ['Sent', 'Delivered', true],
+  ['Queued', 'Read', true],
+  ['Read', 'Delivered', false],
+  ['Read', 'Read', false],
+  ['Read', 'Played', true],
+];
+for (const [from, to, expected] of moves) {
+  test(`ledger: a status ${expected ? 'goes' : 'does not go'} from '${from}' to '${to}'`, () =>
+    assert.equal(isProgress(from, to), expected));
+}

@@ -27,6 +27,10 @@ export type ChatStats = Readonly<Record<CountName, number>>;
 
 const kinds = Object.entries(counted) as readonly [CountName, { of(chat: Chat): boolean; readonly sql: string }][];
 
+/** What the database would count of these chats. */
+export const countChats = (chats: readonly Chat[]): ChatStats =>
+  Object.fromEntries(kinds.map(([name, { of }]) => [name, chats.filter(of).length])) as ChatStats;
+
 /** $1 is the instance. */
 export const chatStatsStatement: Statement = {
   name: 'chat-stats',

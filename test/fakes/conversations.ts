@@ -1,0 +1,108 @@
+/** Messages and chats in memory. What a person can be called, and how chats are filtered, is left to the contract and to PostgreSQL. */
+import type { Chat, Message } from '#actors/model.ts';
+import type { ChatQuery, ChatStore, MessageQuery, MessageStore, ReadKey } from '#actors/ports.ts';
+import { chatIdsOf } from '#src/contract/views.ts';
+import { countChats } from '#src/storage/journal/chat-counts.ts';
+import type { MessageRow } from './records.ts';
+import type { FakeDatabase } from './storage.ts';
+
+/** The ids of a chat, of whatever kind the name is. */
+const sameChat = (chats: readonly Chat[], name: string): ReadonlySet<string> => {
+  const ids = chatIdsOf(name);
+  const others = chats.flatMap(({ chatId, chatLid }) => (ids.includes(chatLid) ? [chatId] : ids.includes(chatId) ? [chatLid] : []));
+  return new Set([...ids, ...others.filter((id) => id !== '')]);
+};
+
+const withoutOwner = (id: string): string => id.slice(id.indexOf(':') + 1);
+const isNamed = ({ id, messageId }: Message, name: string): boolean =>
+  [name, withoutOwner(name)].some((one) => one === id || one === messageId);
+
+/** A stored message as it is answered. */
+const plain = ({ instanceId: _of, unread: _unread, deletedAt: _deleted, ...message }: MessageRow): Message => message;
+
+export class FakeMessages implements MessageStore {
+  readonly #db: FakeDatabase;
+  constructor(db: FakeDatabase) {
+    this.#db = db;
+  }
+
+  find = (instance: string, query: MessageQuery) =>
+    this.#db.run('messages.find', () => {
+      const chats = query.chatId === undefined ? null : sameChat(this.#db.chatsOf(instance), query.chatId);
+      const all = this.#newest(instance).filter(
+        (message) =>
+          (query.id === undefined || isNamed(message, query.id)) &&
+          (chats === null || chats.has(message.chatId)) &&
+          (query.trackSource === undefined || (query.trackSource !== '' && message.trackSource === query.trackSource)) &&
+          (query.trackId === undefined || (query.trackId !== '' && message.trackId === query.trackId)),
+      );
+      const end = query.offset + query.limit;
+      return { messages: all.slice(query.offset, end).map(plain), more: all.length > end };
+    });
+
+  byId = (instance: string, id: string) =>
+    this.#db.run('messages.byId', () => {
+      const found = this.#newest(instance).find((message) => isNamed(message, id));
+      return found ? plain(found) : null;
+    });
+
+  unread = (instance: string, chatId: string, limit: number): Promise<readonly ReadKey[]> =>
+    this.#db.run('messages.unread', () => {
+      const chats = sameChat(this.#db.chatsOf(instance), chatId);
+      const unread = this.#newest(instance).filter((message) => message.unread && chats.has(message.chatId));
+      return unread.slice(0, limit).map(({ chatId: chat, messageId, sender }) => ({ chatId: chat, messageId, sender }));
+    });
+
+  queueing = () =>
+    this.#db.run('messages.queueing', () => {
+      const counts = new Map<string, number>();
+      for (const { instanceId, status, queuedSend } of this.#db.messages.values())
+        if (status === 'Queued') counts.set(instanceId, (counts.get(instanceId) ?? 0) + (queuedSend ? 1 : 0));
+      return [...counts].map(([id, queued]) => ({ id, queued }));
+    });
+
+  queued = (instance: string, limit: number) =>
+    this.#db.run('messages.queued', () => this.#waiting(instance, ({ queuedSend }) => queuedSend !== null).slice(0, limit));
+
+  interrupted = (instance: string, before: number, limit: number) =>
+    this.#db.run('messages.interrupted', () =>
+      this.#waiting(instance, ({ queuedSend, timestamp }) => queuedSend === null && timestamp <= before).slice(0, limit),
+    );
+
+  #newest(instance: string): readonly MessageRow[] {
+    return this.#db
+      .messagesOf(instance)
+      .toReversed()
+      .toSorted((a, b) => b.timestamp - a.timestamp);
+  }
+
+  #waiting(instance: string, test: (message: Message) => boolean): readonly Message[] {
+    const waiting = this.#db.messagesOf(instance).filter((message) => message.status === 'Queued' && test(message));
+    return waiting.map(plain);
+  }
+}
+
+export class FakeChats implements ChatStore {
+  readonly #db: FakeDatabase;
+  constructor(db: FakeDatabase) {
+    this.#db = db;
+  }
+
+  find = (instance: string, { filters, sort, limit, offset }: ChatQuery) =>
+    this.#db.run('chats.find', () => {
+      if (filters.length > 0 || sort !== null) throw new Error('filters and orders of chats are a matter for PostgreSQL');
+      const all = this.#db
+        .chatsOf(instance)
+        .toSorted((a, b) => b.lastMessageTimestamp - a.lastMessageTimestamp || (a.chatId < b.chatId ? 1 : -1));
+      return { chats: all.slice(offset, offset + limit), total: all.length };
+    });
+
+  get = (instance: string, name: string) =>
+    this.#db.run('chats.get', () => {
+      const chats = this.#db.chatsOf(instance);
+      const ids = chatIdsOf(name);
+      return chats.find(({ chatId }) => ids.includes(chatId)) ?? chats.find(({ chatLid }) => ids.includes(chatLid)) ?? null;
+    });
+
+  stats = (instance: string) => this.#db.run('chats.stats', () => countChats(this.#db.chatsOf(instance)));
+}

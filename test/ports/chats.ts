@@ -1,0 +1,50 @@
+/** What every store of chats answers without filters: pages by the last message, one by a name, counts. Filters are a matter for PostgreSQL. */
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { type Bench, benchOf, chat, type Open } from './entries.ts';
+
+const entries = [
+  chat({ chatId: '1@s.whatsapp.net', unreadCount: 3, archived: true, lastMessageTimestamp: 300 }),
+  chat({ chatId: '2@s.whatsapp.net', pinned: true, blocked: true, lastMessageTimestamp: 100 }),
+  chat({ chatId: '3@g.us', unreadCount: 12, groupAdmin: true, groupMember: true, groupAnnounce: true, lastMessageTimestamp: 200 }),
+  chat({ chatId: '4@lid', groupAdmin: true, lastMessageTimestamp: 100 }),
+];
+
+const pages: readonly (readonly [limit: number, offset: number, found: string])[] = [
+  [10, 0, '1342/4'],
+  [2, 0, '13/4'],
+  [2, 2, '42/4'],
+  [4, 0, '1342/4'],
+  [2, 9, '/4'],
+];
+
+export const chatStoreSuite = (kind: string, open: Open): void => {
+  describe(`chats, ${kind}`, () => {
+    let opened: Bench;
+    before(async () => {
+      opened = await benchOf(open, 'rchats');
+      const other = await benchOf(async () => opened.stores, 'rchats other');
+      await opened.commit(...entries);
+      await other.commit(...entries, chat({ chatId: '5@g.us' }));
+    });
+
+    for (const [limit, offset, expected] of pages)
+      test(`a page of ${limit} behind ${offset} has ${expected}`, async () => {
+        const { chats, total } = await opened.stores.chats.find(opened.record.id, { filters: [], any: false, sort: null, limit, offset });
+        assert.equal(`${chats.map(({ chatId }) => chatId[0]).join('')}/${total}`, expected);
+      });
+
+    test('one by its name, or null', async () => {
+      assert.equal((await opened.chat('3@g.us'))?.unreadCount, 12);
+      assert.equal(await opened.chat('5@g.us'), null);
+    });
+
+    test('counts over all of them, with every change', async () => {
+      const stats = () => opened.stores.chats.stats(opened.record.id);
+      const marks = { archived: 1, pinned: 1, blocked: 1, groups: 1, groups_admin: 1, groups_member: 1, groups_announce: 1 };
+      assert.deepEqual(await stats(), { total: 4, unread: 2, ...marks });
+      await opened.commit({ kind: 'chatRead', chatId: '3@g.us' }, chat({ chatId: '6@g.us' }));
+      assert.deepEqual(await stats(), { total: 5, unread: 1, ...marks, groups: 2 });
+    });
+  });
+};
