@@ -7,7 +7,7 @@ import type { Envelope, Receiver, Signer } from './ports/delivery.ts';
 import type { DeliveryStore, OutboxStore } from './ports/delivery-stores.ts';
 import type { InstanceStore, RemovalStore, SettingStore, WebhookStore } from './ports/instance-stores.ts';
 import type { Journal } from './ports/journal.ts';
-import type { ChatStore, MessageStore } from './ports/message-store.ts';
+import type { ChatStore, MessageStore, Placeholder } from './ports/message-store.ts';
 import type { Platform } from './ports/platform.ts';
 import type { Chance, Log, Media, Time } from './ports/system.ts';
 
@@ -44,6 +44,7 @@ export interface Ports extends Stores {
   readonly receiver: Receiver;
   readonly signer: Signer;
   readonly envelope: Envelope;
+  readonly placeholder: Placeholder;
   readonly media: Media;
   readonly chance: Chance;
   readonly time: Time;

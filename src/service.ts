@@ -16,7 +16,7 @@ import { openStorage } from '#src/storage/open.ts';
 import { systemTime as time } from '#src/system-time.ts';
 import { createAddressGuard } from '#src/webhooks/address-guard.ts';
 import { createReceiver } from '#src/webhooks/receiver.ts';
-import { envelopeView } from '#src/contract/views.ts';
+import { contractPorts } from '#src/contract/views.ts';
 import { signer } from '#src/webhooks/signature.ts';
 
 export interface Service {
@@ -129,10 +129,8 @@ async function openPorts(settings: Settings, log: Log, version: string, closers:
   closers.add('platform', () => platform.close());
   const loop = watchLoop();
   closers.add('loop', () => loop.close());
-  return {
-    ports: { ...storage, loopLagMs: loop.lagMs, platform, receiver, signer, envelope: envelopeView, media, chance, time, log, digest },
-    storage,
-  };
+  const given = { platform, receiver, signer, media, chance, time, log, digest, loopLagMs: loop.lagMs };
+  return { ports: { ...storage, ...contractPorts, ...given }, storage };
 }
 
 const noop = (): void => undefined;

@@ -26,6 +26,9 @@ export interface MessageStore {
   queueing(): Promise<readonly { readonly id: InstanceId; readonly queued: number }[]>;
 }
 
+/** What stands in a text in the place of `{{name}}`; null when the interface has no such placeholder. Pure; a chat that is not known yet is null. */
+export type Placeholder = (name: string, chat: Chat | null) => string | null;
+
 /** One comparison; `field` is a Chat field by its API name (checked by the caller against the contract's table). */
 export interface ChatFilter {
   readonly field: string;

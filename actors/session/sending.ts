@@ -40,7 +40,7 @@ export const giveUp = (cell: Cell, message: Message, status: 'Failed' | 'Cancele
 export async function filled(ports: Ports, cell: Cell, send: Send, chatId: string): Promise<Send> {
   if (!hasPlaceholders(send.content)) return send;
   const chat = await ports.chats.get(cell.record.id, chatId);
-  return { ...send, content: fillPlaceholders(send.content, chat) };
+  return { ...send, content: fillPlaceholders(send.content, chat, ports.placeholder) };
 }
 
 /** What the caller wants to find the message by. */

@@ -10,6 +10,8 @@ export { fullLabelId, labelView } from './label.ts';
 export { eventMessageView, fullMessageId, messageEventView, messageView } from './message.ts';
 export { callView, newsView } from './news.ts';
 export { phoneOf } from './phone.ts';
+export { placeholderText } from './placeholders.ts';
 export { confirmations, deletedView, statusView } from './receipt.ts';
 export { timeText } from './time.ts';
 export { deliveryErrorView, deliveryPageView, savedWebhooksView, webhookTestView, webhookView } from './webhook.ts';
+export { contractPorts } from './ports.ts';

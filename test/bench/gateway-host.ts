@@ -12,7 +12,7 @@ import { policyOf } from '#src/policy.ts';
 import { openStorage, type Storage } from '#src/storage/open.ts';
 import { createAddressGuard } from '#src/webhooks/address-guard.ts';
 import { createReceiver } from '#src/webhooks/receiver.ts';
-import { envelopeView } from '#src/contract/views.ts';
+import { contractPorts } from '#src/contract/views.ts';
 import { signer } from '#src/webhooks/signature.ts';
 import { instance as sample, webhook as sampleHook } from '#test/fakes/records.ts';
 import { answer } from './probe.ts';
@@ -58,7 +58,7 @@ const portsOf = (stores: Storage): Ports => {
     platform,
     receiver: posts,
     signer,
-    envelope: envelopeView,
+    ...contractPorts,
     loopLagMs: () => 0,
     media: { qrPng: async () => '' },
     chance: { random: () => Math.random(), hex: (bytes) => randomBytes(bytes).toString('hex'), token: (length) => 'x'.repeat(length) },

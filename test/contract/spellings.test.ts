@@ -9,18 +9,12 @@ import { root } from '#test/source-tree.ts';
 const spellings =
   /\b(?:wa_\w+|lead_\w+|chatbot_\w+|chatid|messageid|senderName|sender_pn|sender_lid|BaseUrl|EventType|instanceName|IsFromMe|IsGroup|JID|OwnerJID|OwnerPN|NameSetAt|MessageIDs|LabelEdit|LabelID|LoggedOut|JoinedGroup|batchNumber|callPeer|fileURL|buttonOrListid|plataform|paircode)\b/;
 
-/** Files that must name them, each with the reason. */
-const exceptions: Readonly<Record<string, string>> = {
-  'actors/text.ts': 'placeholders in texts are written by clients',
-};
-
 /** Names of columns that happen to be the same, and words of the vocabulary. */
 const isColumn = (line: string): boolean =>
   /sender_pn|sender_lid|senderName|paircode|EventType/.test(line) && !/['"]EventType|EventType:/.test(line);
 
 test('spellings: no file of actors, platform, media or webhooks writes the interface’s names', () => {
   const found = globSync('{actors,src/platform,src/media,src/webhooks,src/storage/journal}/**/*.ts', { cwd: root })
-    .filter((path) => !(path in exceptions))
     .flatMap((path) =>
       readFileSync(join(root, path), 'utf8')
         .split('\n')

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import assert from 'node:assert/strict';
 import type { InstanceRecord, Webhook } from '#actors/model.ts';
-import { envelopeView } from '#src/contract/views.ts';
+import { contractPorts } from '#src/contract/views.ts';
 import { signer } from '#src/webhooks/signature.ts';
 import { createGateway, type RunningGateway } from '#actors/gateway.ts';
 import type { Policy } from '#actors/policy/policy.ts';
@@ -109,7 +109,7 @@ export class World {
       removals: new FakeRemovals(db),
       receiver: this.receiver,
       signer,
-      envelope: envelopeView,
+      ...contractPorts,
       media: { qrPng: async (text) => `data:image/png;base64,${text}` },
       chance,
       time,

@@ -1,17 +1,38 @@
 /** What a row of the table of routes can say, tried with rows of its own. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { Type } from 'typebox';
-import { refuse } from '#actors/gateway.ts';
+import { type TUnknown, Type } from 'typebox';
+import { refuse, type Result } from '#actors/gateway.ts';
 import { buildApp } from '#src/http/app.ts';
 import { done } from '#src/http/outcome.ts';
-import { answered, type Route, route } from '#src/http/route.ts';
+import { answered, type Route, type RouteSpec, route } from '#src/http/route.ts';
 import { createFakeGateway } from '#test/fakes/gateway.ts';
 import { asInstance, optionsWith } from './setup.ts';
 
 const common = { operationId: 'tried', credential: 'instance', tag: 'server', summary: 'Try a row' } as const;
 
 const Answer = Type.Object({ ok: Type.Boolean() });
+
+/** What `run` of a row with this answer may return. */
+type Run = RouteSpec<TUnknown, TUnknown, TUnknown, typeof Answer, { readonly 207: typeof Answer }>['run'];
+type Accepted<Returned> = (() => Returned) extends Run ? true : false;
+/** The compiler looks at these: a wrong one is a type error. */
+const accepted: readonly [
+  Accepted<Result<{ readonly ok: boolean }>>,
+  Accepted<Promise<Result<{ readonly ok: boolean }>>>,
+  Accepted<{ readonly ok: true; readonly status: 207; readonly value: { readonly ok: true } }>,
+  Accepted<null>,
+] = [true, true, true, true];
+const rejected: readonly [
+  Accepted<Result<{ readonly ok: string }>>,
+  Accepted<Result<{ readonly fine: boolean }>>,
+  Accepted<{ readonly ok: true; readonly status: 202; readonly value: { readonly ok: true } }>,
+  Accepted<{ readonly ok: boolean }>,
+] = [false, false, false, false];
+
+test('row: the compiler compares what run returns with the schema of the answer', () => {
+  assert.deepEqual([new Set(accepted), new Set(rejected)], [new Set([true]), new Set([false])]);
+});
 
 const appWith = async (t: TestContext, ...rows: readonly Route[]) => {
   const app = await buildApp(createFakeGateway(), optionsWith({}), rows);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { enveloped, finalUrl } from '#actors/events/webhook-request.ts';
-import { envelopeView } from '#src/contract/views.ts';
+import { envelopeView, placeholderText } from '#src/contract/views.ts';
 import { isExcluded, listensTo, wants } from '#actors/events/filter.ts';
 import { messageFilters, type GatewayEvent } from '#actors/model.ts';
 import { fillPlaceholders, hasPlaceholders } from '#actors/text.ts';
@@ -93,10 +93,10 @@ for (const [text, filled] of [
   ['[{{lead_tags}}{{lead_unknown}}]', '[]'],
   ['{{unknown}} {{constructor}} {name} {{}}', '{{unknown}} {{constructor}} {name} {{}}'],
 ] as const) {
-  test(`placeholders: ${text}`, () => assert.equal(fillPlaceholders(content(text), lead).text, filled));
+  test(`placeholders: ${text}`, () => assert.equal(fillPlaceholders(content(text), lead, placeholderText).text, filled));
 }
 
 test('placeholders: a chat that is not known yet leaves nothing behind', () => {
-  assert.equal(fillPlaceholders(content('Hi {{name}}{{first_name}}{{lead_name}}.'), null).text, 'Hi .');
+  assert.equal(fillPlaceholders(content('Hi {{name}}{{first_name}}{{lead_name}}.'), null, placeholderText).text, 'Hi .');
   assert.equal(hasPlaceholders(content('no {braces}')), false);
 });
