@@ -1,4 +1,4 @@
-/** Complete records, each with a value in every field, for tests to vary. */
+/** Complete records of everyday life, for tests to vary; `whole-samples.ts` has those with a value of its own in every field. */
 import type { InstanceView } from '#actors/face.ts';
 import type { Chat, DeliveryError, Message, Webhook } from '#actors/model.ts';
 
