@@ -157,3 +157,19 @@ test('pipeline: with its connection it gives up what waits for the storage, and 
   assert.equal(await pipeline.drain(), false);
   assert.deepEqual([ids(), logged], [[], []]);
 });
+
+test('pipeline: while the storage is away presence is bounded, messages are not', async () => {
+  let away = true;
+  const learn = async (): Promise<void> => {
+    if (away) throw new StorageUnavailable('away');
+  };
+  const { pipeline, ids, recorded } = pipelineWith({ learn });
+  pipeline.push(arrived('first', { conversation: 'a' }));
+  const presences = { [friend]: { lastKnownPresence: 'composing' } } as const;
+  for (let n = 0; n < 3_000; n += 1) pipeline.push({ name: 'presence.update', data: { id: friend, presences } });
+  pipeline.push(arrived('last', { conversation: 'b' }));
+  away = false;
+  assert.equal(await pipeline.drain(), true);
+  assert.deepEqual(ids(), ['first', 'last']);
+  assert.ok(recorded.length <= 1_003, `${recorded.length} events`);
+});

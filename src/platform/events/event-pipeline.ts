@@ -1,7 +1,7 @@
 /** The way from an event of the library to entries: in order, one after the other, with what has to be looked up first. */
 import type { WAMessage } from '@whiskeysockets/baileys';
 import type { Entry, Message } from '#actors/model.ts';
-import { StorageUnavailable, type Log } from '#actors/ports.ts';
+import { StorageFailure, type Log } from '#actors/ports.ts';
 import type { AuthState } from '../keys/auth-state.ts';
 import { type Directory, mappingKey } from '../directory.ts';
 import type { BaileysEvent } from './baileys-event.ts';
@@ -46,6 +46,8 @@ export interface EventPipeline {
 }
 
 const noVotes: ReadonlyMap<string, string> = new Map();
+/** While so many events wait, presence is dropped: nothing else that waits here comes without an acknowledgement that is held. */
+const presenceLimit = 1_000;
 /** Contacts whose last name is remembered. */
 const namesKept = 500;
 
@@ -120,7 +122,7 @@ const createLookUp = ({ auth, directory, log, instance }: EventPipelineOptions, 
   };
 
   const failed = (event: QueuedEvent, error: unknown): ReadonlyMap<string, string> | null => {
-    if (error instanceof StorageUnavailable) return null;
+    if (error instanceof StorageFailure) return null;
     // The event goes on with what is known: a message without its vote is better than none.
     log.error({ instance, name: event.name, error: error instanceof Error ? error.message : typeof error }, 'platform.lookup-failed');
     return noVotes;
@@ -232,6 +234,7 @@ class OrderedPipeline implements EventPipeline {
 
   #add(event: QueuedEvent): void {
     if (this.#closed) return void (this.#lost = true);
+    if (event.name === 'presence.update' && this.#queue.length >= presenceLimit) return;
     this.#queue.push(event);
     if (this.#busy) return;
     this.#busy = true;
