@@ -15,7 +15,7 @@ const addCounts = (sum: Counts, more: Counts): Counts => {
  * start of the process; those of an instance end with it. No id and no name: a line is as long for one instance as for ten thousand.
  */
 export const totalsOf = ({ instances, outbox, ...server }: Numbers) => {
-  const totals = { attempts: 0, opened: 0, crashes: 0, wakes: 0, unrecorded: 0, queued: 0 };
+  const totals = { attempts: 0, opened: 0, crashes: 0, wakes: 0, eventsSetAside: 0, unrecorded: 0, queued: 0 };
   const worst = { longestReconnectMs: 0, lastFrameAgeMs: 0 };
   let closes: Counts = {};
   let workerCrashes: Counts = server.workerCrashes;

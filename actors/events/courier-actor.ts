@@ -1,7 +1,8 @@
 /** A courier as a child of its instance: an actor around the class, because a child for every post would cost more than the post. */
 import { fromCallback } from 'xstate';
 import type { SupervisedWorkers } from '../supervised-workers.ts';
-import { Courier, type CourierEvent, type CourierInput } from './courier.ts';
+import { Courier } from './courier.ts';
+import type { CourierEvent, CourierInput } from './courier-host.ts';
 
 export interface SupervisedCourierInput extends CourierInput {
   readonly workers: SupervisedWorkers;
@@ -20,11 +21,11 @@ export const courier = fromCallback<CourierEvent, SupervisedCourierInput>(({ rec
       crashed = true;
       worker.crashed(error);
     });
-    if (crashed) current.tell({ type: 'delivery.added', rows: [] });
+    if (crashed) current.handle({ type: 'delivery.added', rows: [] });
   };
   const worker = input.workers.supervise({ name: 'courier', fields: { webhook: input.webhookId }, run: replace });
   worker.wake();
-  receive((event) => current?.tell(event));
+  receive((event) => current?.handle(event));
   return () => {
     input.workers.dismiss(worker);
     current?.stop();

@@ -5,7 +5,7 @@ import type { Ports } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import type { SupervisedWorkers } from '../supervised-workers.ts';
 import { Circuit } from './circuit.ts';
-import type { CourierHost } from './courier.ts';
+import type { CourierHost } from './courier-host.ts';
 import { History } from './history.ts';
 import { WebhookRegistry } from './registry.ts';
 import { createSlots } from './slots.ts';
@@ -127,6 +127,7 @@ export class Dispatcher {
         const url = finalUrl(webhook, { type: error.event, messageType: error.messageType });
         history?.add(`${webhook.id} ${eventId}`, { ...error, created: time.now(), url, type: isGlobal ? 'global' : 'local' });
       },
+      setAside: (id) => cells.get(id)?.vitals.setAside(),
       disable: (webhook) => this.#disable(webhook),
       circuit: (webhookId) => this.#circuit(webhookId),
     };

@@ -14,6 +14,8 @@ export interface Lanes {
   clear(): void;
   /** Rows held, those under way included. */
   readonly size: number;
+  /** Of their bodies. */
+  readonly bytes: number;
   readonly underWay: number;
 }
 
@@ -22,12 +24,17 @@ export function createLanes(): Lanes {
   /** Lanes with a head that waits for its turn, in the order in which they became ready. */
   const ready = new Set<string>();
   const known = new Set<number>();
+  let bytes = 0;
+  const forget = (row: Delivery): void => {
+    if (known.delete(row.seq)) bytes -= row.body.length;
+  };
   const busy = new Set<string>();
 
   return {
     add(row) {
       if (known.has(row.seq)) return false;
       known.add(row.seq);
+      bytes += row.body.length;
       const lane = lanes.get(row.lane);
       if (lane) lane.push(row);
       else lanes.set(row.lane, [row]);
@@ -47,7 +54,7 @@ export function createLanes(): Lanes {
     finish(row) {
       const lane = lanes.get(row.lane);
       if (lane?.[0]?.seq === row.seq) lane.shift();
-      known.delete(row.seq);
+      forget(row);
       busy.delete(row.lane);
       if (lane && lane.length > 0) ready.add(row.lane);
       else lanes.delete(row.lane);
@@ -60,7 +67,7 @@ export function createLanes(): Lanes {
     clear() {
       for (const [name, lane] of lanes) {
         const kept = busy.has(name) ? lane.slice(0, 1) : [];
-        for (const row of lane.slice(kept.length)) known.delete(row.seq);
+        for (const row of lane.slice(kept.length)) forget(row);
         if (kept.length > 0) lanes.set(name, kept);
         else lanes.delete(name);
       }
@@ -68,6 +75,9 @@ export function createLanes(): Lanes {
     },
     get size() {
       return known.size;
+    },
+    get bytes() {
+      return bytes;
     },
     get underWay() {
       return busy.size;

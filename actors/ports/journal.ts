@@ -1,10 +1,19 @@
 /** Where entries become rows. */
 import type { Delivery, Entry, GatewayEvent, InstanceRecord } from '../model.ts';
 
+/** An event that could not be made or has no JSON. What it tells of is stored all the same. */
+export interface UnrenderedEvent extends Pick<GatewayEvent, 'id' | 'type' | 'messageType'> {
+  /** Webhooks that would have got it. */
+  readonly webhooks: readonly string[];
+  readonly error: unknown;
+}
+
 /** What one commit brought about. */
 export interface Committed {
   readonly events: readonly GatewayEvent[];
   readonly deliveries: readonly Delivery[];
+  /** Absent when there is none. */
+  readonly unrendered?: readonly UnrenderedEvent[];
 }
 
 /** Where entries become rows: one transaction for messages, chats and outbox together. */

@@ -1,5 +1,5 @@
 /** One instance put together: its record, its actor, its recorder, its feed, its queue. Made by the supervisor, used by the commands. */
-import type { CourierHost } from '../events/courier.ts';
+import type { CourierHost } from '../events/courier-host.ts';
 import { Feed } from '../events/feed.ts';
 import { wants } from '../events/filter.ts';
 import { History } from '../events/history.ts';
@@ -9,7 +9,7 @@ import type { Delivery, GatewayEvent, InstanceRecord, Status, Webhook } from '..
 import type { Verdict } from '../policy/close-cause.ts';
 import type { Gate } from '../policy/gate.ts';
 import { usualStopGrace, type Policy } from '../policy/policy.ts';
-import type { Committed, OpenOptions, PlatformLink, Ports } from '../ports.ts';
+import type { Committed, OpenOptions, PlatformLink, Ports, UnrenderedEvent } from '../ports.ts';
 import { supervisedWorkers, type SupervisedWorkers } from '../supervised-workers.ts';
 import { within } from '../waiting.ts';
 import { changeNames } from './connection-changes.ts';
@@ -233,8 +233,9 @@ export class Cell {
       .map((webhook) => webhook.id);
   }
 
-  #committed({ events, deliveries }: Committed, again: boolean): void {
+  #committed({ events, deliveries, unrendered = [] }: Committed, again: boolean): void {
     for (const event of events) this.feed.publish(event);
+    for (const event of unrendered) this.#setAside(event);
     const rows = new Map<string, Delivery[]>();
     for (const row of deliveries) {
       const of = rows.get(row.webhookId);
@@ -243,6 +244,16 @@ export class Cell {
     }
     for (const [webhookId, list] of rows) this.send({ type: 'delivery.added', webhookId, rows: list });
     if (again) for (const webhook of this.#input.webhooks()) if (webhook.enabled) this.nudge(webhook.id);
+  }
+
+  /** The error history is where the owner of a webhook finds an event that is not delivered. */
+  #setAside({ id, type, messageType, webhooks, error }: UnrenderedEvent): void {
+    const { ports, couriers } = this.#input;
+    ports.log.error({ instance: this.record.id, event: type, error }, 'event.setAside');
+    this.vitals.setAside();
+    const text = `the event could not be rendered: ${error instanceof Error ? error.message : String(error)}`;
+    const failure = { event: type, messageType, statusCode: null, attempts: 0, error: text, payload: {} };
+    for (const webhook of this.#input.webhooks()) if (webhooks.includes(webhook.id)) couriers.failed(this.record.id, webhook, id, failure);
   }
 
   async #closeLink(): Promise<void> {

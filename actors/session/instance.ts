@@ -7,7 +7,7 @@
  */
 import { assign, enqueueActions, fromPromise, sendTo, setup, type SnapshotFrom } from 'xstate';
 import { courier } from '../events/courier-actor.ts';
-import type { CourierEvent, CourierHost } from '../events/courier.ts';
+import type { CourierEvent, CourierHost } from '../events/courier-host.ts';
 import type { Delivery } from '../model.ts';
 import { addTime, backOff, capRetryMs } from '../policy/policy.ts';
 import type { SupervisedWorkers } from '../supervised-workers.ts';

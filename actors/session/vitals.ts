@@ -22,6 +22,8 @@ export interface VitalsView {
   readonly hibernatedMs: number;
   /** Since the last frame from the platform; null when there is no connection. */
   readonly lastFrameAgeMs: number | null;
+  /** Events that could not be rendered and were set aside; those of the global webhook count for each instance. */
+  readonly eventsSetAside: number;
   /** Entries that wait for storage. */
   readonly unrecorded: number;
   readonly queued: number;
@@ -44,6 +46,7 @@ export class Vitals {
   #reconnectMs = 0;
   #longestReconnectMs = 0;
   #nextDelayMs = 0;
+  #eventsSetAside = 0;
   /** Nothing has happened since. */
   #restingSince: number | null;
 
@@ -94,6 +97,10 @@ export class Vitals {
     this.#wakes += 1;
   }
 
+  setAside(): void {
+    this.#eventsSetAside += 1;
+  }
+
   crashed(): void {
     this.#crashes += 1;
     this.#lost();
@@ -109,6 +116,7 @@ export class Vitals {
       longestReconnectMs: this.#longestReconnectMs,
       nextDelayMs: this.#nextDelayMs,
       wakes: this.#wakes,
+      eventsSetAside: this.#eventsSetAside,
       hibernatedMs: this.#asleepMs + (this.#asleepSince > 0 ? this.#now() - this.#asleepSince : 0),
     };
   }

@@ -1,7 +1,8 @@
 /** A courier of one webhook over a simulated receiver, outbox and clock. */
 import assert from 'node:assert/strict';
 import { Circuit } from '#actors/events/circuit.ts';
-import { Courier, type CourierHost } from '#actors/events/courier.ts';
+import { Courier } from '#actors/events/courier.ts';
+import type { CourierHost } from '#actors/events/courier-host.ts';
 import { createSlots, type Slots } from '#actors/events/slots.ts';
 import type { Delivery, DeliveryError, Webhook } from '#actors/model.ts';
 import type { DeliveryPolicy } from '#actors/policy/policy.ts';
@@ -23,8 +24,9 @@ export class CourierDesk {
   readonly start = this.world.time.now();
   readonly failures: (Omit<DeliveryError, 'url' | 'type' | 'created'> & { readonly eventId: string })[] = [];
   readonly crashes: unknown[] = [];
+  setAside = 0;
   courier: Courier;
-  readonly #host: CourierHost;
+  host: CourierHost;
   webhook: Webhook | null = sample;
   circuit: Circuit;
   #seq = 0;
@@ -33,7 +35,7 @@ export class CourierDesk {
     const { ports, time, receiver, log } = this.world;
     const policy = { ...testPolicy.delivery, ...change };
     this.circuit = new Circuit(policy);
-    this.#host = {
+    this.host = {
       outbox: ports.outbox,
       receiver,
       signer: ports.signer,
@@ -47,6 +49,7 @@ export class CourierDesk {
       epoch: () => instance.epoch,
       sender: () => ({ owner: '', token: '', name: '', baseUrl: '' }),
       failed: (_instance, _webhook, eventId, error) => void this.failures.push({ ...error, eventId }),
+      setAside: () => void (this.setAside += 1),
       disable: (webhook) => void (this.webhook = { ...webhook, enabled: false }),
       circuit: () => this.circuit,
     };
@@ -54,15 +57,23 @@ export class CourierDesk {
   }
 
   #make(): Courier {
-    return new Courier({ host: this.#host, instanceId: instance.id, webhookId: sample.id }, (error) => this.crashes.push(error));
+    return new Courier({ host: this.host, instanceId: instance.id, webhookId: sample.id }, (error) => this.crashes.push(error));
   }
 
   /** The process is killed and started again: what was in memory is gone. */
   restart(): void {
     this.courier.stop();
-    this.circuit = new Circuit(this.#host.policy);
+    this.circuit = new Circuit(this.host.policy);
     this.courier = this.#make();
-    this.courier.add([]);
+    this.add([]);
+  }
+
+  add(rows: readonly Delivery[]): void {
+    this.courier.handle({ type: 'delivery.added', rows });
+  }
+
+  changed(): void {
+    this.courier.handle({ type: 'delivery.changed' });
   }
 
   /** Rows as the journal makes them: in the outbox first. */
@@ -73,7 +84,7 @@ export class CourierDesk {
   }
 
   async commit(count: number, lane = 'chat'): Promise<void> {
-    this.courier.add(this.rows(count, lane));
+    this.add(this.rows(count, lane));
     await settle();
   }
 

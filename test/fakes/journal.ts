@@ -2,6 +2,7 @@
 import type { Delivery, Entry, GatewayEvent } from '#actors/model.ts';
 import type { Committed, Journal } from '#actors/ports.ts';
 import { reduceEntries, type Outcome } from '#src/storage/journal/ledger.ts';
+import { render } from '#src/storage/journal/rendering.ts';
 import type { FakeDatabase } from './storage.ts';
 import type { FakeChance, FakeTime } from './time.ts';
 
@@ -32,12 +33,16 @@ export class FakeJournal implements Journal {
       if (entries.some((entry) => this.isBad(entry))) throw new Error('value out of range');
       const known = { messages: this.#db.messagesOf(id), chats: this.#db.chatsOf(id) };
       const outcome = reduceEntries(known, owner, entries, () => `r${this.#chance.hex(7)}`);
-      const at = this.#time.now();
-      const events = outcome.events.map((draft): GatewayEvent => ({ ...draft, id: this.#chance.hex(8), instanceId: id, at }));
-      const wanted = events.map((event) => [event, targets(event).filter((webhookId) => this.#db.webhooks.has(webhookId))] as const);
+      const { events, waiting, unrendered } = render(outcome, {
+        instanceId: id,
+        at: this.#time.now(),
+        eventId: () => this.#chance.hex(8),
+        targets: (event) => targets(event).filter((webhookId) => this.#db.webhooks.has(webhookId)),
+      });
       this.groups.push(entries);
       this.#write(id, outcome);
-      return { events, deliveries: wanted.flatMap(([event, webhooks]) => webhooks.map((webhookId) => this.#deliver(event, webhookId))) };
+      const deliveries = waiting.map((row) => this.#deliver(row));
+      return { events, deliveries, ...(unrendered.length > 0 ? { unrendered } : {}) };
     });
   }
 
@@ -48,11 +53,9 @@ export class FakeJournal implements Journal {
     for (const { after } of chats) this.#db.putChat({ ...after, instanceId });
   }
 
-  #deliver({ instanceId, id: eventId, type, messageType, lane, at, payload }: GatewayEvent, webhookId: string): Delivery {
-    const seq = (this.#seq += 1);
-    const body = JSON.stringify(payload);
-    const row = { seq, webhookId, instanceId, eventId, type, messageType, lane, body, attempts: 0, at, notBefore: 0 };
-    this.#db.outbox.set(seq, row);
+  #deliver(waiting: Omit<Delivery, 'seq'>): Delivery {
+    const row = { ...waiting, seq: (this.#seq += 1) };
+    this.#db.outbox.set(row.seq, row);
     return row;
   }
 }

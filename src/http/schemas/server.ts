@@ -55,6 +55,7 @@ export const NumbersAnswer = Type.Object({
       wakes: count,
       hibernatedMs: count,
       lastFrameAgeMs: Type.Union([count, Type.Null()]),
+      eventsSetAside: Type.Integer({ description: 'Events that could not be rendered and were set aside' }),
       unrecorded: Type.Integer({ description: 'Entries that wait for storage' }),
       queued: Type.Integer({ description: 'Messages in the asynchronous queue' }),
     }),

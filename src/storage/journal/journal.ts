@@ -1,6 +1,6 @@
 /** Where entries become rows: what is known is read, the ledger applies the rules, and one statement writes messages, chats and outbox. */
 import { createKeyedMutex } from '#actors/keyed-mutex.ts';
-import type { Chat, Delivery, Entry, GatewayEvent } from '#actors/model.ts';
+import type { Chat, Delivery, Entry } from '#actors/model.ts';
 import type { Committed, Journal } from '#actors/ports.ts';
 import type { ChatCounts } from './chat-counts.ts';
 import { concernedBy } from './concerned.ts';
@@ -21,6 +21,7 @@ import { isDuplicate, isOrphan } from '../postgres/failures.ts';
 import { tallied } from '../stores/tallies.ts';
 import { reduceEntries, type Known, type Outcome } from './ledger.ts';
 import { createJournalCache } from './journal-cache.ts';
+import { render, type Rendered } from './rendering.ts';
 
 export interface JournalChance {
   /** `r` and 14 hex digits. */
@@ -159,17 +160,8 @@ const writeOutcome = async (
   runner: Runner,
   writer: Writer,
   outcome: Outcome,
-  events: readonly GatewayEvent[],
-  targets: (event: GatewayEvent) => readonly string[],
+  waiting: Rendered['waiting'],
 ): Promise<readonly Delivery[] | typeof disowned> => {
-  const instanceId = writer.id;
-  const waiting = events.flatMap((event): Omit<Delivery, 'seq'>[] => {
-    const webhooks = targets(event);
-    if (webhooks.length === 0) return [];
-    const { id: eventId, type, messageType, lane, at } = event;
-    const body = JSON.stringify(event.payload);
-    return webhooks.map((webhookId) => ({ webhookId, instanceId, eventId, type, messageType, lane, body, attempts: 0, at, notBefore: 0 }));
-  });
   if (outcome.readChats.length > 0) {
     const [read] = await runner.rows<Owned>(journalStatements.read, [writer.id, writer.epoch, outcome.readChats]);
     if (read?.owned !== 1) return disowned;
@@ -208,9 +200,8 @@ export const makeJournal = (database: Database, chance: JournalChance, now: () =
   const attempt: Journal['commit'] = async (instance, entries, targets) => {
     const known = recent.known(instance.id, entries) ?? (await readKnown(database, instance.id, entries));
     const outcome = reduceEntries(known, instance.owner, entries, chance.chatId);
-    const at = now();
-    const events = outcome.events.map((draft): GatewayEvent => ({ ...draft, id: chance.eventId(), instanceId: instance.id, at }));
-    const write = (runner: Runner) => writeOutcome(runner, instance, outcome, events, targets);
+    const { events, waiting, unrendered } = render(outcome, { instanceId: instance.id, at: now(), eventId: chance.eventId, targets });
+    const write = (runner: Runner) => writeOutcome(runner, instance, outcome, waiting);
     // One statement is a transaction of its own. What was read is still true: the instance's rows have one writer, which writes in order.
     const deliveries = await (outcome.readChats.length > 0 ? database.transaction(write) : write(database));
     if (deliveries === disowned) {
@@ -220,7 +211,7 @@ export const makeJournal = (database: Database, chance: JournalChance, now: () =
     }
     recent.keep(instance.id, known, outcome);
     counts.note(instance.id, outcome.chats);
-    return { events, deliveries };
+    return { events, deliveries, ...(unrendered.length > 0 ? { unrendered } : {}) };
   };
   return {
     commit: (instance, entries, targets) =>

@@ -1,5 +1,5 @@
 /** The journal's rules, without a database: entries are applied to what is known, and what changed is left to be written. */
-import type { Call, Chat, Entry, Message } from '#actors/model.ts';
+import type { Call, Chat, Entry, EventType, Message } from '#actors/model.ts';
 import { keyText } from '../postgres/texts.ts';
 import { callChat, callContent, callMessage } from './call-message.ts';
 import { ChatLedger, type ChatOutcome } from './chat-ledger.ts';
@@ -32,6 +32,8 @@ export interface Outcome {
   /** Chats whose stored messages are now read by the account. */
   readonly readChats: readonly string[];
   readonly events: readonly EventDraft[];
+  /** Events that could not be made. */
+  readonly unrendered: readonly { readonly type: EventType; readonly error: unknown }[];
 }
 
 type Of<K extends Entry['kind']> = Extract<Entry, { kind: K }>;
@@ -43,6 +45,7 @@ class Ledger {
   readonly #chats: ChatLedger;
   readonly #readChats = new Set<string>();
   readonly #events: EventDraft[] = [];
+  readonly #unrendered: Outcome['unrendered'][number][] = [];
 
   constructor(known: Known, owner: string, newId: () => string) {
     this.#owner = owner;
@@ -73,7 +76,7 @@ class Ledger {
       case 'news':
         return this.#news(entry);
       case 'event':
-        this.#events.push(passedOn(entry));
+        this.#add(entry.type, () => passedOn(entry));
     }
   }
 
@@ -85,11 +88,22 @@ class Ledger {
       chats: this.#chats.outcome(),
       readChats: [...this.#readChats],
       events: this.#events,
+      unrendered: this.#unrendered,
     };
   }
 
+  /** An event that cannot be made costs only itself: what it tells of is stored. */
+  #add(type: EventType, make: () => EventDraft | null): void {
+    try {
+      const draft = make();
+      if (draft) this.#events.push(draft);
+    } catch (error) {
+      this.#unrendered.push({ type, error });
+    }
+  }
+
   #tell(type: Parameters<typeof chatDraft>[0], chat: Chat | null): void {
-    if (chat) this.#events.push(chatDraft(type, chat, this.#owner));
+    if (chat) this.#add(type, () => chatDraft(type, chat, this.#owner));
   }
 
   #chat({ chat: patch, create, tell }: Of<'chat'>): void {
@@ -109,13 +123,12 @@ class Ledger {
     if (past.of === 'calls') for (const call of past.items) this.#call(call);
     const messages =
       past.of === 'messages' ? past.items.flatMap(({ message, chat }) => this.#store(message, chat, false)?.message ?? []) : [];
-    const draft = historyDraft(entry, { messages, chats: [...chats.values()] }, this.#owner);
-    if (draft) this.#events.push(draft);
+    this.#add('history', () => historyDraft(entry, { messages, chats: [...chats.values()] }, this.#owner));
   }
 
   #news(entry: Of<'news'>): void {
     if (entry.news.type === 'call') this.#call(entry.news.call);
-    this.#events.push(newsDraft(entry));
+    this.#add(entry.news.type, () => newsDraft(entry));
   }
 
   #call(given: Call): void {
@@ -135,7 +148,7 @@ class Ledger {
     const isQueued = entry.kind === 'queued';
     const message: Message = isQueued ? { ...entry.message, status: 'Queued' } : entry.message;
     const stored = this.#store(message, entry.chat, !isQueued && entry.unread);
-    if (stored && !isQueued) this.#events.push(messageDraft(stored.message, stored.chat, this.#owner));
+    if (stored && !isQueued) this.#add('messages', () => messageDraft(stored.message, stored.chat, this.#owner));
   }
 
   /** Null when the message is known. */
@@ -162,14 +175,15 @@ class Ledger {
       this.#messages.change(kept, { status: entry.status, error: entry.error ?? '', queuedSend: null });
       // The messages event is made by the first sign that the message went out, whichever that is: acks get lost.
       if (leaves) {
-        const chat = this.#chats.orEmpty(kept.value.chatId);
-        this.#events.push(messageDraft({ ...kept.value, status: 'Sent' }, chat, this.#owner));
+        const message: Message = { ...kept.value, status: 'Sent' };
+        const chat = this.#chats.orEmpty(message.chatId);
+        this.#add('messages', () => messageDraft(message, chat, this.#owner));
       }
       if (!leaves || entry.status !== 'Sent') updated.push(kept.value);
     }
     const [first] = updated;
     const ids = updated.map(({ messageId }) => messageId);
-    if (first) this.#events.push(statusDraft(entry, first.chatId, ids));
+    if (first) this.#add('messages_update', () => statusDraft(entry, first.chatId, ids));
   }
 
   /** A message that is not stored has no event, because nothing would tell a second report of it from the first. */
@@ -177,7 +191,7 @@ class Ledger {
     const kept = this.#messages.find(entry.messageId, keyText(entry.chatId));
     if (!kept || kept.value.deletedAt !== 0) return;
     this.#messages.change(kept, { deletedAt: Math.max(1, entry.at) });
-    this.#events.push(deletedDraft(entry, kept.value.chatId));
+    this.#add('messages_update', () => deletedDraft(entry, kept.value.chatId));
   }
 
   #chatRead(chatId: string): void {

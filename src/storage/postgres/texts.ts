@@ -13,9 +13,17 @@ export const storable = (value: unknown): unknown => {
 
 const suspicious = /\\u(?:0000|d[89a-f])/i;
 
-/** JSON that PostgreSQL takes, whatever the value holds. */
+const jsonOf = (value: unknown): string => {
+  try {
+    return JSON.stringify(value) ?? 'null';
+  } catch {
+    return 'null';
+  }
+};
+
+/** JSON that PostgreSQL takes, whatever the value holds. A value that has no JSON, such as one that holds itself, becomes null: its row is stored. */
 export const jsonText = (value: unknown): string => {
-  const text = JSON.stringify(value);
+  const text = jsonOf(value);
   return suspicious.test(text) ? JSON.stringify(storable(JSON.parse(text))) : text;
 };
 

@@ -74,14 +74,14 @@ class Trial {
       const rows = desk.rows(one.count, one.lane);
       this.committed += rows.length;
       for (const { eventId, lane } of rows) this.lanes.set(eventId, lane);
-      desk.courier.add(rows);
+      desk.add(rows);
     }
     if (one.do === 'pass') await world.time.pass(one.ms);
     if (one.do === 'crash') desk.restart();
-    if (one.do === 'change') desk.courier.changed();
-    if (one.do === 'trim') desk.courier.tell({ type: 'delivery.trimmed' });
+    if (one.do === 'change') desk.changed();
+    if (one.do === 'trim') desk.courier.handle({ type: 'delivery.trimmed' });
     if (one.do === 'switch') desk.webhook = { ...sample, enabled: desk.webhook?.enabled === false };
-    if (one.do === 'switch') desk.courier.changed();
+    if (one.do === 'switch') desk.changed();
     if (one.do === 'away' || one.do === 'back') world.db.away = one.do === 'away';
     await settle();
   }
@@ -92,7 +92,7 @@ class Trial {
     desk.world.db.away = false;
     desk.webhook = sample;
     this.#repaired = true;
-    desk.courier.changed();
+    desk.changed();
     await desk.world.time.pass(1_000_000);
     desk.assertQuiet();
   }

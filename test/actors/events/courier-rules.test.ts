@@ -53,7 +53,7 @@ test('courier: what a changed webhook does not want any more is taken out of wha
   desk.rows(1, 'c', { type: 'messages', body: body(false) });
   desk.rows(1, 'd', { type: 'messages_update' });
   desk.webhook = { ...sample, events: ['messages', 'messages_update'], excludeMessages: ['fromMeYes'] };
-  desk.courier.changed();
+  desk.changed();
   await settle();
   assert.equal(desk.order, 'e3 e4');
   desk.assertQuiet();
@@ -137,7 +137,7 @@ test('courier: rows that were dropped from the outbox are forgotten, the pause o
   await desk.commit(3, 'b');
   assert.equal(desk.circuit.until, desk.start + 60_000);
   desk.world.db.outbox.clear();
-  desk.courier.tell({ type: 'delivery.trimmed' });
+  desk.courier.handle({ type: 'delivery.trimmed' });
   desk.world.receiver.answer = () => ok;
   await desk.world.time.pass(59_000);
   assert.equal(desk.order, 'e1');
@@ -155,7 +155,7 @@ for (const [what, change, url] of changes)
     desk.webhook = { ...sample, enabled: false };
     await desk.commit(2);
     desk.webhook = { ...sample, ...change };
-    desk.courier.changed();
+    desk.changed();
     await settle();
     assert.deepEqual(
       desk.world.receiver.posts.map((post) => post.url),
@@ -170,7 +170,7 @@ for (const policy of policies)
     await desk.commit(12);
     const again = (await desk.world.ports.deliveries.replay({ ...everything, limit: 5 })).reduce((sum, { count }) => sum + count, 0);
     assert.equal(again, 5);
-    desk.courier.add([]);
+    desk.add([]);
     await settle();
     await desk.world.time.pass(1000);
     assert.equal(desk.order.split(' ').slice(12).join(' '), 'e1 e2 e3 e4 e5');
@@ -191,14 +191,14 @@ test('courier: a row that was taken out of the outbox while an older page was re
   const { db } = desk.world;
   const [archived, read] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const [row] = desk.rows(1, 'chat');
-  desk.courier.add([]);
+  desk.add([]);
   db.holds.set('outbox.archive', archived.promise);
   await settle();
   assert.equal(desk.order, 'e1', 'it is taken, and its end is being written');
   // The page still sees it; it arrives after the end is known.
   db.outbox.set(1, row!);
   db.holds.set('outbox.due', read.promise);
-  desk.courier.add([]);
+  desk.add([]);
   await settle();
   archived.resolve();
   await settle();

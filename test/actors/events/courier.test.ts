@@ -96,7 +96,7 @@ test('courier: a 410 switches the webhook off; what waits stays in the outbox un
   assert.equal(desk.world.time.armed, 0);
   desk.world.receiver.answer = () => ({ ok: true, status: 200 });
   desk.webhook = sample;
-  desk.courier.changed();
+  desk.changed();
   await settle();
   assert.equal(desk.order, 'e1 e1 e2 e3');
   desk.assertQuiet();
@@ -134,7 +134,7 @@ test('courier: a change gives the receiver a fresh chance at once', async () => 
   await desk.commit(2);
   desk.world.receiver.answer = () => ({ ok: true, status: 200 });
   desk.webhook = { ...sample, url: 'http://better.test' };
-  desk.courier.changed();
+  desk.changed();
   await settle();
   assert.deepEqual(
     desk.world.receiver.posts.slice(1).map(({ url }) => url),
@@ -156,7 +156,7 @@ test('courier: an address that changes while a row waits for its retry is used f
 test('courier: rows that wait from an earlier run are found, page by page, in order', async () => {
   const desk = new Desk({ inMemory: 10 });
   desk.rows(45, 'chat');
-  desk.courier.add([]);
+  desk.add([]);
   await settle();
   await desk.world.time.pass(5000);
   assert.equal(desk.order, Array.from({ length: 45 }, (_, n) => `e${n + 1}`).join(' '));
@@ -168,9 +168,9 @@ test('courier: rows that are committed while a page is read are not lost', async
   const { promise, resolve } = Promise.withResolvers<void>();
   desk.world.db.holds.set('outbox.due', promise);
   desk.rows(2, 'chat');
-  desk.courier.add([]);
+  desk.add([]);
   await settle();
-  desk.courier.add(desk.rows(3, 'chat'));
+  desk.add(desk.rows(3, 'chat'));
   desk.world.db.holds.clear();
   resolve();
   await settle();
@@ -185,7 +185,7 @@ test('courier: a row that was delivered while a page with it was read is not del
   await desk.commit(1, 'a');
   const page = Promise.withResolvers<void>();
   desk.world.db.holds.set('outbox.due', page.promise);
-  desk.courier.add([]); // a nudge: the page is read, and holds e1
+  desk.add([]); // a nudge: the page is read, and holds e1
   await settle();
   first.resolve({ ok: true, status: 200 });
   await settle();
@@ -207,7 +207,7 @@ test('courier: rows that are slow to be taken out are neither sent again nor ask
     await remove(seqs);
   };
   desk.rows(9, 'chat');
-  desk.courier.add([]);
+  desk.add([]);
   await settle();
   const asked = desk.world.db.count('outbox.due');
   await settle();
@@ -222,7 +222,7 @@ test('courier: rows that are slow to be taken out are neither sent again nor ask
 test('courier: storage that goes away is waited for; nothing is lost', async () => {
   const desk = new Desk();
   desk.world.db.away = true;
-  desk.courier.add(desk.rows(2, 'a'));
+  desk.add(desk.rows(2, 'a'));
   await desk.world.time.pass(5000);
   assert.equal(desk.order, '');
   desk.world.db.away = false;

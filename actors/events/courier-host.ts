@@ -1,0 +1,47 @@
+/** What a courier needs of its surroundings, and what it is asked to do. */
+import type { Delivery, DeliveryError, EventSender, InstanceId, Webhook } from '../model.ts';
+import type { DeliveryPolicy } from '../policy/policy.ts';
+import type { Envelope, Log, OutboxStore, Receiver, Signer, Time } from '../ports.ts';
+import type { Circuit } from './circuit.ts';
+import type { Slots } from './slots.ts';
+
+/** Shared by all couriers. */
+export interface CourierHost {
+  readonly outbox: OutboxStore;
+  readonly receiver: Receiver;
+  readonly signer: Signer;
+  readonly envelope: Envelope;
+  /** Limits the posts under way at once, of all couriers together. */
+  readonly slots: Slots;
+  readonly time: Time;
+  readonly policy: DeliveryPolicy;
+  readonly log: Log;
+  random(): number;
+  /** The configuration now; null when the webhook is gone. */
+  webhook(id: string): Webhook | null;
+  sender(instance: InstanceId): EventSender;
+  /** Under which the instance's rows are written. */
+  epoch(instance: InstanceId): number;
+  /** Adds the record to the history, or updates the one of the same event. */
+  failed(instance: InstanceId, webhook: Webhook, eventId: string, error: Omit<DeliveryError, 'url' | 'type' | 'created'>): void;
+  /** Counts an event that could not be rendered for a webhook and was set aside. */
+  setAside(instance: InstanceId): void;
+  /** The receiver answered 410: it wants no more. */
+  disable(webhook: Webhook): void;
+  /** The circuit of this webhook, which the couriers of all instances share. */
+  circuit(webhookId: string): Circuit;
+}
+
+export type CourierEvent =
+  /** Rows were committed; none: rows may wait in the outbox. */
+  | { readonly type: 'delivery.added'; readonly rows: readonly Delivery[] }
+  /** The configuration of the webhook changed. */
+  | { readonly type: 'delivery.changed' }
+  /** Rows that may be in memory were dropped from the outbox. */
+  | { readonly type: 'delivery.trimmed' };
+
+export interface CourierInput {
+  readonly host: CourierHost;
+  readonly instanceId: InstanceId;
+  readonly webhookId: string;
+}
