@@ -10,7 +10,7 @@ import type { OutboxStore, Time } from '../ports.ts';
 import { storageRetryMs } from '../waiting.ts';
 import { Alarm } from './alarm.ts';
 import { FinishedDeliveries } from './finished-deliveries.ts';
-import { createLanes } from './lanes.ts';
+import { Lanes } from './lanes.ts';
 
 export interface WindowHost {
   readonly outbox: OutboxStore;
@@ -29,7 +29,7 @@ export interface WindowHost {
 
 export class OutboxWindow {
   readonly #host: WindowHost;
-  readonly #lanes = createLanes();
+  readonly #lanes = new Lanes();
   readonly #finished: FinishedDeliveries;
   /** A parked row is due. */
   readonly #due: Alarm;

@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Feed } from '#actors/events/feed.ts';
 import { History } from '#actors/events/history.ts';
-import { createLanes } from '#actors/events/lanes.ts';
+import { Lanes } from '#actors/events/lanes.ts';
 import type { DeliveryError, GatewayEvent } from '#actors/model.ts';
 import { createKeyedMutex } from '#actors/keyed-mutex.ts';
 import { delivery as row } from '#test/fakes/records.ts';
 import { settle } from '#test/fakes/time.ts';
 
 test('lanes: one row of a lane is under way at a time, lanes take turns', () => {
-  const lanes = createLanes();
+  const lanes = new Lanes();
   for (const one of [row(1, 'a'), row(2, 'a'), row(3, 'b'), row(4, 'c')]) lanes.add(one);
   assert.deepEqual([lanes.take()?.seq, lanes.take()?.seq, lanes.take()?.seq, lanes.take()], [1, 3, 4, null]);
   assert.equal(lanes.underWay, 3);
@@ -20,7 +20,7 @@ test('lanes: one row of a lane is under way at a time, lanes take turns', () => 
 });
 
 test('lanes: a row that is known is not added twice, one that is gone may come again', () => {
-  const lanes = createLanes();
+  const lanes = new Lanes();
   assert.equal(lanes.add(row(1, 'a')), true);
   assert.equal(lanes.add(row(1, 'a')), false);
   lanes.take();
@@ -29,7 +29,7 @@ test('lanes: a row that is known is not added twice, one that is gone may come a
 });
 
 test('lanes: clear keeps what is under way, and its lane stays taken', () => {
-  const lanes = createLanes();
+  const lanes = new Lanes();
   for (const one of [row(1, 'a'), row(2, 'a'), row(3, 'b')]) lanes.add(one);
   lanes.take();
   lanes.clear();
@@ -41,7 +41,7 @@ test('lanes: clear keeps what is under way, and its lane stays taken', () => {
 });
 
 test('lanes: a thousand lanes that come and go leave nothing', () => {
-  const lanes = createLanes();
+  const lanes = new Lanes();
   for (let n = 0; n < 1000; n += 1) {
     lanes.add(row(n, `lane ${n}`));
     const taken = lanes.take();
