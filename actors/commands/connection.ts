@@ -10,11 +10,20 @@ import { isSettled, notDiscarded, onSettled, settled, settleMs } from './settlin
 
 type ConnectionCommands = Pick<Gateway, 'connect' | 'disconnect' | 'reset' | 'hibernate' | 'presence'>;
 
-/** There is something to show: a connection, a QR, a code (whichever pairing is under way), or the end of the attempt. */
-const hasAnswer = (cell: Cell): boolean => {
-  const { status, qrcode, paircode } = cell.view;
-  return status === 'connecting' ? qrcode !== '' || paircode !== '' : isSettled(cell);
+/** The pairing under way is another one than this call asked for: a later call did. */
+const isReplaced = (cell: Cell, { phone }: OpenOptions): boolean => {
+  const chart = cell.lifecycle;
+  return cell.view.status === 'connecting' && cell.record.jid === '' && chart !== null && chart.context.options.phone !== phone;
 };
+
+/** What the call asked for is there: a connection, its QR, the code for its number; or it cannot come any more. */
+const hasAnswer =
+  (options: OpenOptions) =>
+  (cell: Cell): boolean => {
+    const { status, qrcode, paircode } = cell.view;
+    if (status !== 'connecting') return isSettled(cell);
+    return isReplaced(cell, options) || (options.phone === undefined ? qrcode : paircode) !== '';
+  };
 
 const settledView = async (supervisor: Supervisor, cell: Cell): Promise<Result<InstanceView>> => {
   await settled(supervisor, cell);
@@ -58,7 +67,10 @@ async function connect(supervisor: Supervisor, cell: Cell, options: OpenOptions)
     return filled;
   }
   cell.connect(options);
-  await cell.waitFor(hasAnswer, supervisor.policy.connectAnswer);
+  await cell.waitFor(hasAnswer(options), supervisor.policy.connectAnswer);
+  if (isReplaced(cell, options)) return refuse('conflict', 'another connect asked for another pairing meanwhile');
+  const verdict = cell.lifecycle?.context.verdict;
+  if (cell.view.status === 'disconnected' && verdict?.cause === 'numberRefused') return refuse('invalid', verdict.sentence);
   return done(cell.view);
 }
 

@@ -26,7 +26,10 @@ export interface InstanceFace {
   create(input: { readonly name: string; readonly adminField01: string; readonly adminField02: string }): Promise<Result<InstanceView>>;
   all(): readonly InstanceView[];
   view(id: InstanceId): InstanceView | null;
-  /** Starts pairing or connecting, or joins what is under way; answers when there is a QR, a code, a connection or a refusal, at the latest after some seconds. */
+  /**
+   * Starts pairing or connecting; the same request joins what is under way, another one begins a pairing anew. Answers when there is what it asked for
+   * (a QR, the code for its number, a connection) or a refusal, at the latest after some seconds.
+   */
   connect(
     id: InstanceId,
     options: { readonly phone?: string; readonly browser?: string; readonly systemName?: string },

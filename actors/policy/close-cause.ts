@@ -7,6 +7,7 @@ export const closeCauses = [
   'connectionLost',
   'unknownError',
   'pairingExpired',
+  'numberRefused',
   'loggedOut',
   'locked',
   'suspended',
@@ -86,6 +87,7 @@ const ownMeanings: Readonly<Record<string, Meaning>> = {
     reaction: 'refuse',
     text: 'the stored credentials cannot be read: disconnect and pair again',
   },
+  numberRefused: { cause: 'numberRefused', reaction: 'stop', text: 'the platform makes no pairing code for this number' },
   epochLost: { cause: 'epochLost', reaction: 'stop', text: 'the instance belongs to another node' },
 };
 

@@ -274,6 +274,7 @@ export class Cell {
       policy,
       log: ports.log,
       account: () => `…${this.record.owner.slice(-4)}`,
+      paired: () => this.record.jid !== '',
       hasRoom,
       now: () => ports.time.now(),
       random: () => ports.chance.random(),

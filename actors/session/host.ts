@@ -19,6 +19,8 @@ export interface Host {
   readonly log: Log;
   /** The last digits of the account's number: enough for its owner to know it. */
   account(): string;
+  /** The record names an account: a pairing was finished. */
+  paired(): boolean;
   /** Whether this session may connect without passing the cap of connected sessions. */
   hasRoom(): boolean;
   now(): number;

@@ -1,5 +1,5 @@
 /** What the chart of a session is made of: its events, its memory, its effects. The chart itself is `lifecycle.ts`. */
-import { assign, enqueueActions, fromCallback, fromPromise, setup, spawnChild, stopChild } from 'xstate';
+import { assign, enqueueActions, fromCallback, fromPromise, sendTo, setup, spawnChild, stopChild } from 'xstate';
 import { classify, type Reaction, type Verdict } from '../policy/close-cause.ts';
 import { addTime, backOff, between, capRetryMs } from '../policy/policy.ts';
 import { type Close, type Identity, type OpenOptions, type PlatformFact, StorageFailure } from '../ports.ts';
@@ -54,8 +54,14 @@ export interface Context {
   readonly verdict: Verdict | null;
 }
 
+/** Asks the link for a pairing code, in place of what it offers. */
+interface PairByCode {
+  readonly type: 'pairByCode';
+  readonly phone: string;
+}
+
 /** Forwards what the link says while this actor lives: a stopped one is an old generation, and its facts are dropped. */
-const linkLogic = fromCallback<{ type: string }, { host: Host; options: OpenOptions }>(({ sendBack, input: { host, options } }) => {
+const linkLogic = fromCallback<PairByCode, { host: Host; options: OpenOptions }>(({ sendBack, receive, input: { host, options } }) => {
   let current = true;
   let facts = 0;
   const pass = (fact: PlatformFact): void => {
@@ -72,6 +78,10 @@ const linkLogic = fromCallback<{ type: string }, { host: Host; options: OpenOpti
       host.log.error({ instance: host.id, error }, 'qr.failed');
     }
   };
+  receive(({ phone }) => {
+    facts += 1; // a picture in the making is of no use any more
+    host.link.pair(phone);
+  });
   host.link.open(options, (fact) => (fact.type === 'platform.qr' ? void show(fact.qr) : pass(fact)));
   return () => {
     current = false;
@@ -141,6 +151,8 @@ const retryOf = ({ context: { host, retries } }: { context: Context }): Pick<Con
   retryInMs: backOff(host.policy.reconnect, retries, host.random()),
 });
 
+const isAnotherPairing = ({ host, options }: Context, asked: OpenOptions): boolean => !host.paired() && asked.phone !== options.phone;
+
 export const calm = { failures: 0, retries: 0, unknowns: 0, restarts: [], takeOvers: [], verdict: null } as const;
 export const nothingShown = { qrcode: '', paircode: '', qrShown: false } as const;
 
@@ -167,6 +179,9 @@ export const kit = setup({
     begins: ({ context }, begin: LifecycleInput['begin']) => context.begin === begin,
     means: ({ context }, params: { close: Close; pairing: boolean; reactions: readonly Reaction[] }) =>
       params.reactions.includes(judge(context, params.close, params.pairing).reaction),
+    /** Another pairing than the one under way; a session that is paired has none. */
+    asksAnew: ({ context }, options: OpenOptions) => isAnotherPairing(context, options),
+    asksForCode: ({ context }, options: OpenOptions) => options.phone !== undefined && isAnotherPairing(context, options),
     /** A client that polls connect would storm the platform otherwise. */
     mayCut: ({ context: { host, cutAt } }) => host.now() - cutAt >= host.policy.reconnect.cutEvery,
     storageFailed: (_, error: unknown) => error instanceof StorageFailure,
@@ -177,6 +192,8 @@ export const kit = setup({
   actions: {
     rememberOptions: assign((_, options: OpenOptions) => ({ options, ...calm, ...nothingShown })),
     noteCut: assign(({ context }) => ({ cutAt: context.host.now() })),
+    rememberRequest: assign((_, options: OpenOptions) => ({ options, ...nothingShown })),
+    pairByCode: sendTo('link', ({ context }): PairByCode => ({ type: 'pairByCode', phone: context.options.phone ?? '' })),
     tellHappening: ({ context: { host } }, kind: 'attempt' | 'asleep' | 'awake') => host.happened({ kind }),
     tellClose: ({ context: { host, verdict, retryInMs } }) => {
       if (verdict) host.happened({ kind: 'closed', verdict, retryInMs });
@@ -198,6 +215,7 @@ export const kit = setup({
       if (!verdict || verdict.cause === 'restartRequired') return;
       host.log.info({ instance: host.id, cause: verdict.cause, reaction: verdict.reaction, reason: verdict.sentence }, 'session.closed');
       if (verdict.cause === 'pairingExpired') return host.note({ wanted: 'offline' });
+      if (verdict.cause === 'numberRefused') host.note({ wanted: 'offline' });
       host.note({ lastDisconnect: host.now(), lastDisconnectReason: verdict.sentence, lastDisconnectCause: verdict.cause });
     },
     noteIdentity: ({ context: { host } }, identity: Identity) => host.note({ ...identity, lastActiveAt: host.now() }),

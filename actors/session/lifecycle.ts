@@ -108,6 +108,22 @@ const connect = {
   actions: { type: 'rememberOptions' as const, params: ({ event }: { event: { options: OpenOptions } }) => event.options },
 } as const;
 
+const asked = ({ event }: { event: { options: OpenOptions } }) => event.options;
+const asksAnew = { type: 'asksAnew' as const, params: asked };
+const rememberRequest = { type: 'rememberRequest' as const, params: asked };
+
+/** Only the same request joins a pairing. A code is made on the same connection; for a QR code the connection is made anew. */
+const pairAnew = (target?: string) =>
+  [
+    {
+      guard: { type: 'asksForCode' as const, params: asked },
+      ...(target === undefined ? {} : { target }),
+      actions: [rememberRequest, 'pairByCode' as const],
+    },
+    { guard: asksAnew, target: '#lifecycle.connecting.closing', actions: rememberRequest },
+  ] as const;
+const requestLater = { guard: asksAnew, actions: rememberRequest };
+
 const opened = {
   target: '#lifecycle.connected',
   actions: { type: 'noteIdentity' as const, params: ({ event }: { event: { identity: Identity } }) => event.identity },
@@ -197,6 +213,7 @@ export const lifecycle = kit.createMachine({
       on: endings,
       states: {
         admission: {
+          on: { 'instance.connect': requestLater },
           invoke: {
             src: 'admission',
             input: ({ context }) => context.host,
@@ -206,6 +223,7 @@ export const lifecycle = kit.createMachine({
         opening: {
           entry: [{ type: 'tellHappening', params: 'attempt' }, 'openLink'],
           on: {
+            'instance.connect': pairAnew(),
             'platform.handshaken': 'authenticating',
             'platform.qr': qr,
             'platform.paired': paired,
@@ -215,6 +233,7 @@ export const lifecycle = kit.createMachine({
         },
         authenticating: {
           on: {
+            'instance.connect': pairAnew(),
             'platform.qr': qr,
             'platform.code': code,
             'platform.paired': paired,
@@ -226,6 +245,7 @@ export const lifecycle = kit.createMachine({
           entry: 'leaveGate',
           after: { pairingLimit: { target: '#lifecycle.disconnected.closing', actions: ['notePairingEnded', 'announcePairingEnded'] } },
           on: {
+            'instance.connect': pairAnew('authenticating'),
             'platform.qr': { actions: qr.actions },
             'platform.code': { actions: code.actions },
             'platform.paired': paired,
@@ -236,9 +256,9 @@ export const lifecycle = kit.createMachine({
         waiting: {
           entry: ['leaveGate', 'forgetShown'],
           after: { retryDelay: 'admission' },
-          on: { 'instance.connect': { guard: 'mayCut', target: 'admission', actions: 'noteCut' } },
+          on: { 'instance.connect': [{ guard: 'mayCut', target: 'admission', actions: ['noteCut', rememberRequest] }, requestLater] },
         },
-        closing: closing('admission'),
+        closing: { ...closing('admission'), on: { 'instance.connect': requestLater } },
       },
     },
     connected: {

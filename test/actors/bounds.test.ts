@@ -130,23 +130,6 @@ test('restore: the most recently active first, whoever looks at the instances be
 
 /* ---------- pairing ---------- */
 
-for (const [title, first, second, fact] of [
-  ['by phone while a QR is shown', {}, { phone: '55' }, { type: 'platform.qr', qr: 'QR' }],
-  ['by QR while a code is shown', { phone: '55' }, {}, { type: 'platform.code', code: 'ABCD1234' }],
-] as const) {
-  test(`connect: ${title} answers at once with what is shown`, async () => {
-    const stage = await staged([{ id: 'r1', jid: '', owner: '', wanted: 'offline' }]);
-    const connecting = stage.gateway.connect('r1', first);
-    await settle();
-    stage.link().say({ type: 'platform.handshaken' }, fact);
-    assert.ok((await stage.world.answerOf(connecting)).ok);
-    const began = stage.world.time.now();
-    const again = await stage.world.answerOf(stage.gateway.connect('r1', second));
-    assert.ok(again.ok && again.value.qrcode + again.value.paircode !== '');
-    assert.deepEqual([stage.world.time.now() - began, stage.link().opens.length], [0, 1]);
-  });
-}
-
 for (const [code, wanted] of [
   [403, 'offline'],
   [401, 'offline'],

@@ -49,6 +49,7 @@ export class Chart {
       policy: this.policy,
       log: this.log,
       account: () => '…0001',
+      paired: () => (this.noted.jid !== undefined ? this.noted.jid !== '' : begin !== 'offline'),
       hasRoom: () => this.room,
       now: () => this.time.now(),
       random: () => chance.random(),

@@ -65,6 +65,7 @@ const nothing = (): void => undefined;
 const host = {
   id: 'r1',
   policy: testPolicy,
+  paired: () => false,
   hasRoom: () => true,
   now: () => 1_000_000,
   random: () => 0.5,
@@ -157,6 +158,25 @@ test('paths: suspensions, with room and without, and the other beginnings', asyn
   assert.equal((await walked('offline', [...(ways.get('unlinking.closing') ?? []), unread])).chart.state, 'unlinking.waiting');
   assert.equal((await walked('asleep', [])).chart.state, 'hibernated.asleep');
   assert.ok((await walked('online', [])).chart.state.startsWith('connecting'));
+});
+
+test('paths: a connect that asks for another pairing than the one under way', async () => {
+  const byQr: Step = { type: 'instance.connect' };
+  const byCode: Step = { type: 'instance.connect', phone: '551' };
+  const admitted: Step = { type: 'xstate.done.actor.0.lifecycle.connecting.admission' };
+  const handshaken: Step = { type: 'platform.handshaken' };
+  const lost: Step = { type: 'platform.closed', code: 428 };
+  const rows: readonly (readonly [path: readonly Step[], to: string])[] = [
+    [[byQr, byCode], 'admission'],
+    [[byQr, admitted, byCode], 'opening'],
+    [[byCode, admitted, byQr], 'closing'],
+    [[byQr, admitted, handshaken, byCode], 'authenticating'],
+    [[byCode, admitted, handshaken, byQr, byCode], 'closing'],
+    [[byQr, admitted, handshaken, { type: 'platform.qr' }, byCode], 'authenticating'],
+    [[byCode, admitted, handshaken, { type: 'platform.code' }, byQr], 'closing'],
+    [[byQr, admitted, lost, byCode, admitted, lost, byQr], 'waiting'],
+  ];
+  for (const [path, to] of rows) assert.equal((await walked('offline', path)).chart.state, `connecting.${to}`, JSON.stringify(path));
 });
 
 test('paths: every row of the table is taken, but for the close that only a pairing can have', () => {

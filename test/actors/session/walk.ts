@@ -10,6 +10,8 @@ export interface Step {
   readonly type: string;
   readonly code?: number;
   readonly expire?: string;
+  /** Of a connect that asks for a pairing code. */
+  readonly phone?: string;
   /** What fails does so because the storage is away. */
   readonly away?: boolean;
   /** What the link says when it is done: after a close whether there is a pairing, after a logout whether the platform was told; after a suspension whether there is room. */
@@ -67,7 +69,7 @@ export class Walk {
     }
   }
 
-  async #cause({ type, code, expire, answer, away }: Step): Promise<void> {
+  async #cause({ type, code, expire, phone, answer, away }: Step): Promise<void> {
     const { chart } = this;
     if (answer !== undefined) chart.link.hasCredentials = this.#told = chart.room = answer;
     if (type === 'operation.ended') return this.#request(async () => 1);
@@ -77,9 +79,12 @@ export class Walk {
     if (type.startsWith('xstate.after.unlinkLimit')) return chart.time.pass(chart.time.rings.at(-1) ?? 0);
     if (type.startsWith('xstate.after')) return chart.time.pass(chart.time.rings[0] ?? 0);
     if (type === 'instance.request') return this.#request(async () => 1);
-    if (type === 'instance.connect') return chart.connect();
+    if (type === 'instance.connect') return chart.connect(phone === undefined ? {} : { phone });
     if (type.startsWith('instance.')) return chart.do(type as 'instance.stop');
     if (type === 'platform.closed') return chart.end(code ?? null, expire === undefined ? undefined : { expire });
+    // Computed paths do not know what was asked for.
+    if (type === 'platform.qr' || type === 'platform.code')
+      chart.link.codes.splice(0, Infinity, ...(type === 'platform.code' ? ['55'] : []));
     chart.link.say(factOf(type));
   }
 

@@ -1,0 +1,84 @@
+/** Pairing over HTTP: a QR, codes, and connect calls that change their mind, with the simulated phone as the judge. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Account } from '#test/support/account.ts';
+import { Scene } from '#test/support/scene.ts';
+import { until } from '#test/support/until.ts';
+
+let scene: Scene;
+before(async () => {
+  scene = await Scene.open();
+});
+after(() => scene.close());
+
+interface Offer {
+  readonly status: number;
+  readonly qrcode: string;
+  readonly paircode: string;
+  readonly error: string;
+}
+
+const connect = async (account: Account, phone?: string): Promise<Offer> => {
+  const { status, body } = await account.call('POST', '/instance/connect', phone === undefined ? {} : { phone });
+  const { qrcode = '', paircode = '' } = (body['instance'] ?? {}) as { qrcode?: string; paircode?: string };
+  return { status, qrcode, paircode, error: String(body['error'] ?? '') };
+};
+
+test('pairing: a code in place of a QR links the phone for which it was made, on the same connection', async () => {
+  const account = await scene.create();
+  const first = await connect(account);
+  assert.deepEqual([first.status, first.qrcode !== '', first.paircode], [200, true, '']);
+  const { total } = scene.platform.sandbox.stats().connections;
+  const second = await connect(account, account.number);
+  assert.deepEqual([second.status, second.qrcode], [200, '']);
+  assert.match(second.paircode, /^[0-9A-Z]{8}$/);
+  assert.deepEqual(await connect(account, account.number), second, 'the same call joins');
+  assert.equal(scene.platform.sandbox.stats().connections.total, total);
+  await scene.platform.sandbox.enterCode({ number: account.number, code: second.paircode });
+  await account.reaches('connected');
+  await scene.works(account);
+});
+
+test('pairing: another number gets a code of its own, and the first one is void', async () => {
+  const account = await scene.create();
+  const other = '5511977770001';
+  const first = await connect(account, other);
+  const second = await connect(account, account.number);
+  assert.notEqual(first.paircode, second.paircode);
+  await assert.rejects(scene.platform.sandbox.enterCode({ number: other, code: first.paircode }));
+  await scene.platform.sandbox.enterCode({ number: account.number, code: second.paircode });
+  const { owner } = await account.reaches('connected');
+  assert.equal(owner, account.number);
+});
+
+test('pairing: a QR in place of a code can be scanned, and there are never two connections', async () => {
+  const account = await scene.create();
+  const { paircode } = await connect(account, account.number);
+  assert.notEqual(paircode, '');
+  const { qrcode, paircode: none } = await connect(account);
+  assert.equal(none, '');
+  await scene.platform.scan({ qrcode, number: account.number, name: 'Ana' });
+  await account.reaches('connected');
+  assert.equal(scene.platform.sandbox.stats().logins.double, 0);
+});
+
+test('pairing: of two calls at once the later wins, and the earlier is told', async () => {
+  const account = await scene.create();
+  const offers = await Promise.all([connect(account, '5511977770002'), connect(account, account.number)]);
+  const won = offers.filter(({ status }) => status === 200);
+  assert.deepEqual(offers.map(({ status }) => status).toSorted(), [200, 409]);
+  const seen = await until(
+    async () => (await account.seen()).status === 'connecting' && account.call('GET', '/instance/status'),
+    'it pairs',
+  );
+  assert.equal((seen.body['instance'] as { paircode: string }).paircode, won[0]?.paircode);
+});
+
+test('pairing: a number that nobody can have is refused at once, one without an account by the platform', async () => {
+  const account = await scene.create();
+  assert.equal((await connect(account, '123')).status, 400);
+  const refused = await connect(account, '9991234567890');
+  assert.equal(refused.status, 400);
+  assert.match(refused.error, /no pairing code for this number/);
+  assert.notEqual((await connect(account, account.number)).paircode, '');
+});
