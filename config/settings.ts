@@ -76,6 +76,11 @@ export const table = {
     90_000,
     'A connected session without any frame for this long is ended and opened again. Pings go every 30 s, so that three were missed.',
   ),
+  inboundWaitingBytes: platform(
+    integer(65_536, 1_073_741_824),
+    16_777_216,
+    'Memory, about, for what one session received and the database has not taken yet. Beyond it the session ends until the database is back; the platform keeps the rest. 16 MiB are 14,000 receipts.',
+  ),
   hibernateAfterMs: platform(
     age(0),
     0,

@@ -121,6 +121,7 @@ async function openPorts(settings: Settings, log: Log, version: string, closers:
       pairingQr: settings.pairingQrMs,
       pairingCode: settings.pairingCodeMs,
     },
+    inboundBytes: settings.inboundWaitingBytes,
     quoted: (instance, id) => storage.messages.byId(instance, id),
     previews,
     now: time.now,

@@ -38,6 +38,7 @@ export interface LinkParts {
   readonly turns: SharedTurns;
   readonly pictures: PicturePace;
   readonly deadlines: Deadlines;
+  readonly inboundBytes: number;
   readonly log: Log;
   preKeys(count: number): Promise<Uint8Array>;
   quoted(instance: string, messageId: string): Promise<Message | null>;
@@ -168,7 +169,7 @@ export class BaileysLink implements PlatformLink {
   }
 
   async #begin(generation: number, tell: (fact: PlatformFact) => void): Promise<void> {
-    const { trust, turns, pictures, deadlines, log, vault, preKeys, url, now, newId, quoted, previews } = this.#parts;
+    const { trust, turns, pictures, deadlines, inboundBytes, log, vault, preKeys, url, now, newId, quoted, previews } = this.#parts;
     const { id: instance, epoch } = this.#host;
     const current = (): boolean => generation === this.#generation;
     if (!current()) return;
@@ -194,6 +195,7 @@ export class BaileysLink implements PlatformLink {
       pictures,
       open: this.#options,
       deadlines,
+      inboundBytes,
       log,
       now,
       newId,

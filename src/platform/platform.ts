@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Message } from '#actors/model.ts';
 import type { Chance, LinkHost, Log, Platform } from '#actors/ports.ts';
+import { usualLimits } from './inbound/inbound-gate.ts';
 import { BaileysLink } from './link.ts';
 import { quietConsole } from './connection/quiet-console.ts';
 import { repairSenderKeys } from './keys/sender-keys.ts';
@@ -34,6 +35,8 @@ export interface PlatformOptions {
   /** X25519 pairs made off the event loop: 64 bytes each, private before public. */
   preKeys(count: number): Promise<Uint8Array>;
   readonly deadlines: Deadlines;
+  /** Memory for what a session received and the storage has not taken yet; beyond it the session ends. */
+  readonly inboundBytes?: number;
   readonly log: Log;
   /** A stored message by the platform's id. */
   quoted(instance: string, messageId: string): Promise<Message | null>;
@@ -54,7 +57,7 @@ export const createPlatform = (options: PlatformOptions): BaileysPlatform => {
   repairSessionTrials();
   repairSenderKeys();
   Buffer.poolSize = slab;
-  const { chance, pictures: delays = pictureDelays, ...parts } = options;
+  const { chance, pictures: delays = pictureDelays, inboundBytes = usualLimits.bytes, ...parts } = options;
   // One for every message: the generator of UUIDs draws its randomness in advance.
   const hex = chance?.hex ?? (() => randomUUID());
   const trust = createTrust(options.url, options.deadlines.open);
@@ -62,7 +65,7 @@ export const createPlatform = (options: PlatformOptions): BaileysPlatform => {
   const pictures = createPicturePace(delays, options.now);
   const newId = (): string => `r${hex(4).slice(0, 7)}`;
   return {
-    link: (host: LinkHost) => new BaileysLink({ ...parts, trust, turns, pictures, newId }, host),
+    link: (host: LinkHost) => new BaileysLink({ ...parts, inboundBytes, trust, turns, pictures, newId }, host),
     close: () => trust.close(),
   };
 };

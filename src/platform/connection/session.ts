@@ -19,7 +19,7 @@ import { type Directory, mappedJid, mappingKey } from '../directory.ts';
 import type { BaileysEvent } from '../events/from-baileys.ts';
 import { createGroupCache, type GroupCache } from './group-cache.ts';
 import { bare, isLid, isPerson, userOf } from '../jid.ts';
-import { divert, InboundGate } from '../inbound/inbound-gate.ts';
+import { divert, InboundGate, usualLimits } from '../inbound/inbound-gate.ts';
 import { createEventPipeline, type EventPipeline } from '../events/event-pipeline.ts';
 import { socketConfig } from './socket-config.ts';
 import { guard, makeGuarded } from './socket-guards.ts';
@@ -58,6 +58,7 @@ export interface SessionOptions {
   readonly pictures: PicturePace;
   readonly open: OpenOptions;
   readonly deadlines: Deadlines;
+  readonly inboundBytes: number;
   readonly log: Log;
   now(): number;
   newId(): string;
@@ -218,7 +219,7 @@ class LiveSession implements Session {
   }
 
   #makeGate(): InboundGate {
-    const { host, auth, turns } = this.#options;
+    const { host, auth, turns, inboundBytes } = this.#options;
     const handlers = divert(this.#sock, (kind, node) => this.#gate.take(kind, node));
     return new InboundGate({
       inbound: auth.inbound,
@@ -236,6 +237,7 @@ class LiveSession implements Session {
       failed: (close) => this.#fail(close),
       crashed: (error) => this.#surprise(error),
       handlerFailed: (where, error) => this.#stumbled(where, error),
+      limits: { ...usualLimits, bytes: inboundBytes },
     });
   }
 

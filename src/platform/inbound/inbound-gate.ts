@@ -62,7 +62,7 @@ interface WaitsForLog {
 }
 
 const mostInGroup = 256;
-const usualLimits: GateLimits = { bytes: 32 * 1024 * 1024, handling: 10_000 };
+export const usualLimits: GateLimits = { bytes: 16 * 1024 * 1024, handling: 10_000 };
 
 /** Takes the library's listeners off its socket and puts `take` in their place. Throws when they are not what they were. */
 export const divert = (sock: WASocket, take: (kind: StanzaKind, node: BinaryNode) => void): Handlers => {
@@ -87,12 +87,11 @@ const unmarked = (node: BinaryNode): BinaryNode => {
 /** A request to send a message again leads to no entry, and its handler ends when that is sent. The other belongs to a pairing by code. */
 const holdsAck = ({ attrs: { type } }: BinaryNode): boolean => type !== 'retry' && type !== 'link_code_companion_reg';
 
-/** Bytes of memory, about, that a stanza and its entries take while they wait. */
-const perNode = 1_500;
-const weightOf = ({ content }: BinaryNode): number => {
-  if (Array.isArray(content)) return content.reduce((sum, child) => sum + weightOf(child), perNode);
-  return perNode + (content?.length ?? 0);
-};
+/** Bytes of memory, measured, that a stanza and its entries take while they wait; each node in it takes the second number. */
+const [perStanza, perNode] = [1_200, 240];
+const sizeOf = ({ content }: BinaryNode): number =>
+  Array.isArray(content) ? content.reduce((sum, child) => sum + perNode + sizeOf(child), 0) : (content?.length ?? 0);
+const weightOf = (node: BinaryNode): number => perStanza + sizeOf(node);
 
 export class InboundGate {
   readonly #options: GateOptions;
