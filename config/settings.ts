@@ -314,6 +314,16 @@ export const table = {
     10_000,
     'How often the bounds above are looked after. In 10 s a busy instance adds a few thousand deliveries, a small part of what is allowed.',
   ),
+  webhooksPerInstance: events(
+    integer(1, 10_000),
+    20,
+    'Webhooks that one instance may have; one more is refused. Each event is stored once for each of them, and nobody known to us has more than a handful.',
+  ),
+  streamsPerToken: events(
+    integer(1, 10_000),
+    20,
+    'Event streams of one instance that may be open at once; one more answers 429. Each may hold up to 1 MB for a reader that is slow; 20 leave room for browsers that come back before their old connection is known to be gone.',
+  ),
   streamHeartbeatMs: events(
     milliseconds(100),
     15_000,

@@ -43,5 +43,6 @@ export const policyOf = (settings: Settings): Policy => ({
     kept: { rows: settings.webhookKeepRows, delivered: settings.webhookKeepDeliveredMs, dead: settings.webhookKeepDeadMs },
     sweepEvery: settings.webhookSweepMs,
   },
+  webhooksPerInstance: settings.webhooksPerInstance,
   adminRotateCooldown: settings.adminRotateCooldownMs,
 });

@@ -175,7 +175,7 @@ export async function startService(
       trustedProxies: settings.trustedProxies,
       allowQueryTokens: settings.allowQueryTokens,
       storageHealthy: () => storage.healthy(),
-      stream: { heartbeatMs: settings.streamHeartbeatMs },
+      stream: { heartbeatMs: settings.streamHeartbeatMs, perToken: settings.streamsPerToken },
       log,
       version,
     });

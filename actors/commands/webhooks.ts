@@ -41,6 +41,10 @@ export function webhookCommands(supervisor: Supervisor): WebhookCommands {
     const situation = { instanceId: id, current: dispatcher.webhooks.own(id), newId: ports.chance.hex(12), now: ports.time.now() };
     const change = changeOf(situation, input);
     if (!change.ok) return change;
+    const most = supervisor.policy.webhooksPerInstance;
+    const isNew = 'save' in change.value && change.value.save.id === situation.newId;
+    if (id !== null && isNew && situation.current.length >= most)
+      return refuse('invalid', `Maximum number of webhooks per instance reached (${most})`);
     const revealed = 'save' in change.value ? await save(change.value.save, input) : await remove(change.value.remove);
     return revealed.ok ? done({ webhooks: dispatcher.webhooks.own(id), revealed: revealed.value }) : revealed;
   };

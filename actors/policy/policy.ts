@@ -32,6 +32,7 @@ export interface Policy {
   readonly queue: QueueLimits;
   readonly recorder: { readonly maxWait: number; readonly maxBatch: number };
   readonly delivery: DeliveryPolicy;
+  readonly webhooksPerInstance: number;
   readonly adminRotateCooldown: number;
   /** How often the figures of quality are logged; 0 or absent: not at all. */
   readonly numbersEvery?: number;

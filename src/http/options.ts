@@ -10,6 +10,8 @@ export interface HttpLog {
 
 /** Bounds of the event stream. */
 export interface StreamLimits {
+  /** Streams of one instance that may be open at once. */
+  readonly perToken: number;
   /** Milliseconds between two comments that keep an idle connection open. */
   readonly heartbeatMs: number;
   /** A subscriber that is further behind than either of these, and still is `graceMs` later, is cut. */
@@ -51,6 +53,7 @@ export interface HttpOptions {
 }
 
 export const defaultStreamLimits: StreamLimits = {
+  perToken: 20,
   heartbeatMs: 15_000,
   backlogBytes: 1024 * 1024,
   backlogEvents: 1000,

@@ -73,6 +73,7 @@ export const testPolicy: Policy = {
     kept: { rows: 1000, delivered: 86_400_000, dead: 604_800_000 },
     sweepEvery: 10_000,
   },
+  webhooksPerInstance: 5,
   adminRotateCooldown: 3_600_000,
 };
 

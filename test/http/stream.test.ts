@@ -258,3 +258,24 @@ test('stream: closing the app ends streams and idle connections at once, also th
   assert.ok(performance.now() - start < 4_500, `closing took ${performance.now() - start} ms`);
   assert.equal(gateway.listeners(id), 0);
 });
+
+test('stream: one more than a token may have is refused at once, until one of them is gone', async (t) => {
+  const { address } = await setUp(t, { stream: { perToken: 2 } });
+  const first = await openStream(t, await address(), 'events=call');
+  const second = await openStream(t, await address(), 'events=call');
+  assert.deepEqual([first.status, second.status], [200, 200]);
+  const url = `${await address()}/sse?token=${token}&events=call`;
+  const refused = await fetch(url);
+  assert.deepEqual([refused.status, await refused.json()], [429, { error: 'Maximum number of open streams per token reached (2)' }]);
+  assert.ok(Number(refused.headers.get('retry-after')) > 0);
+  first.leave();
+  const answers = async (): Promise<number> => {
+    const controller = new AbortController();
+    const { status } = await fetch(url, { signal: controller.signal });
+    controller.abort();
+    return status;
+  };
+  let status = 0;
+  for (let tries = 0; status !== 200 && tries < 500; tries += 1) status = await answers();
+  assert.equal(status, 200);
+});

@@ -1,8 +1,12 @@
 /** The event stream of an instance. */
+import { refuse } from '../outcome.ts';
 import { type Route, route } from '../route.ts';
 import { StreamAnswer, StreamQuery } from '../schemas/server.ts';
 import type { Hub } from '../stream/hub.ts';
 import { subscriptionOf } from '../stream/subscription.ts';
+
+/** By then a connection that broke off is known to be gone. */
+const retryAfterSeconds = 15;
 
 export const streamRoutes = (hub: Hub): readonly Route[] => [
   route({
@@ -14,9 +18,12 @@ export const streamRoutes = (hub: Hub): readonly Route[] => [
     query: StreamQuery,
     answer: StreamAnswer,
     produces: 'text/event-stream',
+    refusals: { capped: { example: 'Maximum number of open streams per token reached (20)' } },
     run: ({ id, query, request, reply }) => {
       const subscription = subscriptionOf(query.events, query.excludeMessages);
       if (!subscription.ok) return subscription;
+      const objection = hub.objection(id);
+      if (objection !== null) return refuse('capped', objection, { retryAfter: retryAfterSeconds });
       reply.hijack();
       const lastEventId = request.headers['last-event-id'];
       hub.open(id, subscription.value, typeof lastEventId === 'string' ? lastEventId : '', reply.raw);

@@ -8,6 +8,8 @@ import { createSubscriber } from './subscriber.ts';
 import type { Subscription } from './subscription.ts';
 
 export interface Hub {
+  /** Why no further stream of the instance may be opened, null when one may. */
+  objection(id: InstanceId): string | null;
   /** Turns the response into a stream. `lastEventId` is '' for a client that does not resume. */
   open(id: InstanceId, subscription: Subscription, lastEventId: string, response: ServerResponse): void;
   /** Ends all streams; one that is opened afterwards ends at once. */
@@ -34,6 +36,10 @@ export const createHub = (gateway: Gateway, limits: StreamLimits, log: HttpLog):
   }, limits.heartbeatMs).unref();
 
   return {
+    objection(id) {
+      const isFull = (streams.get(id)?.size ?? 0) >= limits.perToken;
+      return isFull ? `Maximum number of open streams per token reached (${limits.perToken})` : null;
+    },
     open(id, subscription, lastEventId, response) {
       const subscriber = createSubscriber(response, subscription, limits);
       if (closed) return subscriber.end();

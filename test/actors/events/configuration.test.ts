@@ -67,3 +67,21 @@ test('configuration: a change of the global webhook asks storage nothing for ins
   await settle();
   assert.equal(world.db.count('outbox.due'), 0);
 });
+
+test('configuration: one webhook more than an instance may have is refused, a change of one of them is not', async () => {
+  const world = new World();
+  world.register({ id: 'r1' });
+  const gateway = await world.start({ webhooksPerInstance: 2 });
+  const add = (n: number) =>
+    gateway.saveWebhook('r1', { action: 'add', id: '', url: `http://receiver.test/${n}`, events: ['All'], enabled: true });
+  assert.deepEqual([(await add(1)).ok, (await add(2)).ok], [true, true]);
+  const refused = await add(3);
+  assert.deepEqual(refused, {
+    ok: false,
+    refusal: { reason: 'invalid', message: 'Maximum number of webhooks per instance reached (2)' },
+  });
+  const [webhook] = gateway.webhooks('r1');
+  assert.ok((await gateway.saveWebhook('r1', { action: 'update', id: webhook?.id ?? '', url: 'http://other.test', events: ['All'] })).ok);
+  await gateway.saveWebhook('r1', { action: 'delete', id: webhook?.id ?? '', url: '' });
+  assert.ok((await add(3)).ok);
+});
