@@ -1,4 +1,4 @@
-/** Work that waits until the storage is back: a session must neither lose nor refuse what arrives while it is away. */
+/** Repeats work until the storage takes it: a session must neither lose nor refuse what arrives while the storage is away or busy. */
 import type { Log } from '#actors/ports.ts';
 import { StorageFailure } from '#actors/ports.ts';
 
@@ -6,25 +6,25 @@ const firstMs = 50;
 const longestMs = 2_000;
 
 export interface StorageRetry {
-  /** Tries until it works; rejects with everything but `StorageFailure`, and with that once `giveUp` was called. */
+  /** Tries until it works, with a growing pause. Rejects with any error but `StorageFailure`; with that only after `giveUp`. */
   wait<T>(what: string, work: () => Promise<T>): Promise<T>;
-  /** What waits now gives up; what begins later waits again. */
+  /** Work that waits now rejects; work that begins later waits again. */
   giveUp(): void;
 }
 
 export const createStorageRetry = (log: Log, instance: string): StorageRetry => {
   let round = 0;
-  const asleep = new Set<() => void>();
+  const pausing = new Set<() => void>();
 
   const pause = (ms: number): Promise<void> =>
     new Promise((resolve) => {
       const wake = (): void => {
         clearTimeout(timer);
-        asleep.delete(wake);
+        pausing.delete(wake);
         resolve();
       };
       const timer = setTimeout(wake, ms);
-      asleep.add(wake);
+      pausing.add(wake);
     });
 
   return {
@@ -42,7 +42,7 @@ export const createStorageRetry = (log: Log, instance: string): StorageRetry => 
     },
     giveUp() {
       round += 1;
-      for (const wake of asleep) wake();
+      for (const wake of pausing) wake();
     },
   };
 };

@@ -1,7 +1,7 @@
-/** What the library says to the platform about a message that it has read, for one that it is not given again. */
+/** Confirms a repeated message to the platform as the library does after reading one, without giving it to the library again. */
 import { type BinaryNode, type Contact, decodeMessageNode, isJidNewsletter, isLidUser, type WASocket } from '@whiskeysockets/baileys';
 
-/** Sends the receipt that ends the platform's repetitions. Rejects when the connection is gone: then it will be repeated once more. */
+/** Sends the receipt after which the platform forgets the message. Rejects when the connection has ended; then it is repeated once more. */
 export const confirmReceived = async (sock: WASocket, me: Contact | undefined, node: BinaryNode): Promise<void> => {
   const { fullMessage, author } = decodeMessageNode(node, me?.id ?? '', me?.lid ?? '');
   const { remoteJid, remoteJidAlt, participant, fromMe, id } = fullMessage.key;

@@ -1,10 +1,12 @@
 /**
- * Names of the messages that were finished last, remembered over the end of the process. The platform repeats a message whose confirmation it
- * did not get, and a kill takes confirmations that had left: the system answers bytes that nobody has read with a reset, at which the other side
- * drops what it had received. The ratchet has moved on by then, and the message could not be read a second time.
+ * Names of the stanzas that were finished last, stored so that a repetition after a kill is recognised and only acknowledged.
+ *
+ * The platform repeats a stanza whose acknowledgement it did not get. A kill can lose acknowledgements that had left: the kernel answers
+ * bytes that the process had not read with a reset, and the platform's kernel then drops what it had received from us. A repeated message cannot be
+ * decrypted a second time, because its ratchet has moved on.
  */
 
-/** A page as it is stored. Pages are written one at a time, in a circle, so that a message costs the write of a small row. */
+/** A page as it is stored. The pages form a ring: only the newest is written, so that a message costs the write of a small row. */
 export interface Page {
   /** Counts up; the page with the largest number is the one that is being written. */
   readonly at: number;
@@ -14,23 +16,23 @@ export interface Page {
 }
 
 const pageSize = 64;
-/** 4,096 names: five seconds at the fastest, which is how long confirmations may be lost before a connection that loses them is given up. */
+/** 4,096 names: what arrives in five seconds at most. A connection that loses acknowledgements for longer is ended. */
 const pageCount = 64;
 /**
- * Milliseconds. An older page goes when a new one begins: by then the platform has answered something on the same connection, and would have repeated
- * what it missed. While nothing is finished nothing goes, however long the platform is away.
+ * Milliseconds. A page that is older is dropped when a new one begins: names were added since, so the platform was there and would have repeated what
+ * it missed. While the platform is away no page begins and none is dropped.
  */
-const kept = 10 * 60_000;
+const pageAge = 10 * 60_000;
 
-interface Kept {
+interface MemoryPage {
   readonly begun: number;
   readonly names: Set<string>;
 }
 
 export class FinishedNames {
   readonly #now: () => number;
-  readonly #pages = new Map<number, Kept>();
-  /** Numbers of pages that were changed, or went, since they were put. */
+  readonly #pages = new Map<number, MemoryPage>();
+  /** Numbers of pages that were changed or dropped since the last `save`. */
   readonly #changed = new Set<number>();
   #at = 0;
 
@@ -38,7 +40,7 @@ export class FinishedNames {
     this.#now = now;
   }
 
-  /** What an earlier run put, in any order. */
+  /** Takes the stored pages of an earlier run, in any order. */
   load(pages: Iterable<Page>): void {
     for (const { at, begun, names } of [...pages].toSorted((a, b) => a.at - b.at)) {
       this.#pages.set(at, { begun, names: new Set(names) });
@@ -57,7 +59,7 @@ export class FinishedNames {
     this.#changed.add(this.#at);
   }
 
-  /** Puts what changed since the last time: pages, each in the place of the one it follows, and null for one that went. */
+  /** Puts what changed since the last call: a changed page under its place in the ring, and null for a dropped one. */
   save(put: (id: string, page: Page | null) => void): void {
     for (const at of this.#changed) {
       const page = this.#pages.get(at);
@@ -66,13 +68,14 @@ export class FinishedNames {
     this.#changed.clear();
   }
 
-  #page(): Kept {
+  /** The page that is written, or a new one when that is full. */
+  #page(): MemoryPage {
     const page = this.#pages.get(this.#at);
     if (page !== undefined && page.names.size < pageSize) return page;
     this.#at += 1;
     const next = { begun: this.#now(), names: new Set<string>() };
-    // Before the next one is changed: one that went and one that takes its place are put in this order.
-    for (const [at, { begun }] of this.#pages) if (at <= this.#at - pageCount || begun < next.begun - kept) this.#drop(at);
+    // Dropped before the new page is changed: a dropped page and the new one in its place are put in this order.
+    for (const [at, { begun }] of this.#pages) if (at <= this.#at - pageCount || begun < next.begun - pageAge) this.#drop(at);
     this.#pages.set(this.#at, next);
     return next;
   }

@@ -1,7 +1,7 @@
 /**
- * Credentials and Signal keys of one session: Baileys reads them from memory, the vault gets them behind its back.
+ * Credentials and Signal keys of one session: the library reads and changes them in memory, and a write-behind stores them in the vault.
  *
- * Where lossless guarantees hang: `set` is the only way in, `durable` resolves when everything set before is stored.
+ * All changes go through `set`; `durable` resolves when everything set before is stored. The guarantees against loss rest on these two.
  */
 import type { AuthenticationCreds, AuthenticationState, SignalDataSet, SignalDataTypeMap } from '@whiskeysockets/baileys';
 import type { Log } from '#actors/ports.ts';
@@ -32,15 +32,15 @@ export interface AuthState {
   tokenIssued(jid: string, at: number): void;
   /** Resolves when everything set before is stored; rejects when it never will be. */
   durable(): Promise<void>;
-  /** Resolves when everything is stored, what finished messages led to included; until something is sent again a crash costs nothing. */
+  /** Resolves when everything is stored, also what finished messages led to, and the run is noted as ended. */
   settled(): Promise<void>;
   /** Everything is stored. */
   readonly clean: boolean;
   /** The keys made at pairing are uploaded: they need not stay in memory. */
   releaseFreshKeys(): void;
-  /** A connection ended: reads of its messages that wait for the storage fail now. Otherwise they would go on beside the next connection. */
+  /** A connection ended: reads that wait for the storage fail now. Otherwise its messages would be handled beside those of the next connection. */
   giveUpReads(): void;
-  /** Nobody goes on with this state: listeners of a closed connection that are still at work change nothing any more. */
+  /** The state is not used any more: late changes by listeners of a closed connection are dropped. */
   retire(): void;
 }
 
@@ -72,10 +72,10 @@ class SessionKeys {
   readonly #vault: Vault;
   readonly #instance: string;
   readonly #cache = createLruMap<unknown>(cacheLimit);
-  readonly #patience: StorageRetry;
+  readonly #storageRetry: StorageRetry;
   #fresh: FreshPreKeys | null;
   #runs: Runs;
-  /** Numbers of the changes that sends made and that are not stored, oldest first. */
+  /** Numbers of the changes that sends made and that are not stored, oldest first. At most `unstoredSends` may have left. */
   #sends: number[] = [];
   /** No message leaves before the changes up to this number are stored: the note that this run is open, and chains that skipped keys. */
   #storedFirst = 0;
@@ -83,7 +83,7 @@ class SessionKeys {
   constructor(options: AuthOptions, creds: AuthenticationCreds, fresh: FreshPreKeys | null) {
     this.#vault = options.vault;
     this.#instance = options.instance;
-    this.#patience = createStorageRetry(options.log, options.instance);
+    this.#storageRetry = createStorageRetry(options.log, options.instance);
     this.#fresh = fresh;
     this.writer = createKeyWriter({
       ...options,
@@ -161,7 +161,7 @@ class SessionKeys {
   /** With one query; null for what does not exist. */
   async fetch(type: KeyType, ids: readonly string[], when?: 'now'): Promise<ReadonlyMap<string, unknown>> {
     const read = () => this.#vault.keys(this.#instance, type, ids);
-    const found = await (when === 'now' ? read() : this.#patience.wait('keys', read));
+    const found = await (when === 'now' ? read() : this.#storageRetry.wait('keys', read));
     const values = new Map<string, unknown>();
     for (const id of ids) {
       // Set while the query was under way: what was read is old.
@@ -201,7 +201,7 @@ class SessionKeys {
   }
 
   giveUp(): void {
-    this.#patience.giveUp();
+    this.#storageRetry.giveUp();
   }
 
   release(): void {

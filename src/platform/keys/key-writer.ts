@@ -1,7 +1,8 @@
 /**
- * Writes the keys of one session behind its back: one write at a time, in order, everything that waits merged into one transaction.
+ * Write-behind of one session's keys: changes are put without waiting and stored in order, one transaction at a time, which takes everything
+ * that waits.
  *
- * A change counts as durable when a `flush` that began after it has resolved. Reads must see what waits: see `peek`.
+ * A change is durable when a `flush` that began after it has resolved. Readers look at what waits first, with `peek`.
  */
 import type { Log } from '#actors/ports.ts';
 import { createStorageRetry, type StorageRetry } from '../storage-retry.ts';
@@ -12,10 +13,10 @@ export interface KeyWriterOptions {
   readonly instance: string;
   readonly epoch: number;
   readonly log: Log;
-  /** Called when it is written: the newest state, once for many changes. */
+  /** Called when a value is written, so once for many changes of a key. */
   encode(type: string, value: unknown): string;
   credentials(): string;
-  /** Nothing can be written any more: another node owns the instance, or the storage failed in a way that trying again does not mend. */
+  /** Called once. Nothing is written any more: another node owns the instance, or the write failed for a reason that trying again does not mend. */
   onLost(error: unknown): void;
 }
 
@@ -23,24 +24,24 @@ export interface KeyWriter {
   /** `null` removes the key. `fresh`: it must be stored before it is used, see `isFresh`. */
   put(type: string, id: string, value: unknown, fresh?: boolean): void;
   putCredentials(): void;
-  /** Stanzas whose messages are stored; they leave the log together with, or after, every change put before. */
+  /** Numbers of messages that leave the inbound log, in the transaction of the changes put before or in a later one. */
   finish(stanzas: readonly number[]): void;
-  /** What waits for this key, or undefined when nothing does. */
+  /** The value that waits for this key (null: it is removed), or undefined when nothing waits. */
   peek(type: string, id: string): unknown;
-  /** A change that must be stored before it is used is not stored. */
+  /** A change of this key that was put as `fresh` is not stored yet. */
   isFresh(type: string, id: string): boolean;
-  /** Number of the last change; it is stored when `stored` has reached it. */
+  /** Number of the last change, and of the last stored one. */
   readonly last: number;
   readonly stored: number;
   /** Nothing waits and nothing is under way. */
   readonly idle: boolean;
   /** Resolves when everything put before is stored. Rejects when it never will be (`onLost`). */
   flush(): Promise<void>;
-  /** What is put from now on is dropped: the session is over, and its late changes are nobody's. */
+  /** The session is over: what is put from now on is dropped. */
   retire(): void;
 }
 
-/** Changes of a few milliseconds share a transaction; whoever flushes does not wait for it. */
+/** Milliseconds that a write waits for more changes (micro-batch); a flush ends the wait. */
 const gatherMs = 5;
 
 interface Change {
@@ -50,7 +51,7 @@ interface Change {
   readonly fresh: boolean;
 }
 
-/** One write: what waited when it began. */
+/** The changes of one transaction. */
 class Batch {
   readonly changes = new Map<string, Change>();
   readonly handled: number[] = [];
@@ -98,8 +99,8 @@ const createGather = () => {
 
 class VaultWriter implements KeyWriter {
   readonly #options: KeyWriterOptions;
-  /** Never given up: what a session did to its keys has to be stored, whatever became of the session. */
-  readonly #patience: StorageRetry;
+  /** Never given up, also after the session ended: what it did to its keys has to be stored. */
+  readonly #storageRetry: StorageRetry;
   readonly #waiters = createWaiters();
   readonly #gather = createGather();
   #waiting = new Batch();
@@ -112,7 +113,7 @@ class VaultWriter implements KeyWriter {
 
   constructor(options: KeyWriterOptions) {
     this.#options = options;
-    this.#patience = createStorageRetry(options.log, options.instance);
+    this.#storageRetry = createStorageRetry(options.log, options.instance);
   }
 
   put(type: string, id: string, value: unknown, fresh = false): void {
@@ -198,7 +199,7 @@ class VaultWriter implements KeyWriter {
     const { vault, instance, epoch, encode, credentials: encodeCredentials } = this.#options;
     const keys = [...changes.values()].map(({ type, id, value }) => ({ type, id, value: value === null ? null : encode(type, value) }));
     const change = { keys, ...(credentials ? { credentials: encodeCredentials() } : {}), ...(handled.length > 0 ? { handled } : {}) };
-    await this.#patience.wait('keys', () => vault.write(instance, epoch, change));
+    await this.#storageRetry.wait('keys', () => vault.write(instance, epoch, change));
   }
 
   #lose(error: unknown): void {

@@ -1,8 +1,9 @@
 /**
- * Signal sessions whose every step is a transaction of its own, one after the other, and known to the storage's writer before its frame leaves.
+ * Makes each encryption and decryption a step of its own: steps run one after the other, and the changes of a step reach the key writer before its
+ * frame leaves.
  *
- * The library commits the ratchet of a message after the frame was written, together with everything else of the send. What arrives
- * meanwhile then overwrites the chain or is overwritten by it, and a crash leaves a stored chain that is behind.
+ * The library commits the ratchet of a message after the frame was written, together with everything else of the send. A message that arrives
+ * meanwhile would overwrite the chain or be overwritten, and a kill would leave a stored chain that is far behind.
  */
 import { hash } from 'node:crypto';
 import {
@@ -14,38 +15,39 @@ import {
 import { rememberLids } from './lid-memory.ts';
 import { mergeRecords } from './session-merge.ts';
 
-/** One step: what it changed. */
+/** One encryption or decryption. */
 export interface Step {
-  /** It made keys that the contact answers with: they must be stored before a frame tells of them. */
+  /** It made keys with which the contact encrypts its answers: they must be stored before a frame announces them. */
   readonly fresh: boolean;
+  /** Keys that it changed. */
   readonly touched: [type: string, id: string][];
 }
 
 export interface RatchetHost {
-  /** What a ciphertext said when it was decrypted. */
+  /** The plaintext of a ciphertext that was decrypted before, by the hash of the ciphertext. */
   plaintext(hash: string): Uint8Array | undefined;
   get(type: string, ids: readonly string[]): Promise<Record<string, unknown>>;
-  /** `step`: all of it belongs to this step, which is over. */
+  /** `step`: these are all changes of this step. */
   set(data: SignalDataSet, step?: Step): void;
-  /** Resolves when a frame may leave that this step made. */
+  /** Resolves when the frame of this step may leave. */
   mayLeave(step: Step): Promise<void>;
 }
 
-/** Where plaintexts stand among the keys, by the hash of their ciphertext. */
+/** The key type under which plaintexts are stored, by the hash of their ciphertext. */
 export const plainType = 'inbound-plain';
 export const hashOf = (content: Uint8Array | string): string => hash('sha256', content, 'base64url');
 
-/** Nobody's transaction: they are looked up and learnt beside the steps. */
-const apart: ReadonlySet<string> = new Set(['lid-mapping', 'device-list']);
+/** Types that belong to no step: they are stored at once. */
+const outsideSteps: ReadonlySet<string> = new Set(['lid-mapping', 'device-list']);
 
 /**
- * Steps one after the other, each with keys as it has changed them so far; nothing of one that fails is kept. The library's transactions do the
- * same with two locks and an asynchronous context for every look at a key, and this is the path of every message.
+ * Runs steps one after the other. A step sees its own changes; those of a step that fails are dropped. The library's transactions do the same with two
+ * locks and an asynchronous context for every look at a key, which is too slow for the path of every message.
  */
 const makeSteps = (host: RatchetHost) => {
   let last: Promise<unknown> = Promise.resolve();
   let changes: Record<string, Record<string, unknown>> | null = null;
-  /** Sessions that are set stay beside those that are there. */
+  /** While true, sessions that are set are merged with those that are there. */
   let joining = false;
   const get = async (type: string, ids: readonly string[]): Promise<Record<string, unknown>> => {
     const changed = changes?.[type];
@@ -55,7 +57,7 @@ const makeSteps = (host: RatchetHost) => {
     return { ...(others.length === 0 ? {} : await host.get(type, others)), ...Object.fromEntries(found) };
   };
   const set = (type: string, values: Record<string, unknown>): void => {
-    if (changes === null || apart.has(type)) host.set({ [type]: values } as SignalDataSet);
+    if (changes === null || outsideSteps.has(type)) host.set({ [type]: values } as SignalDataSet);
     else changes[type] = { ...changes[type], ...values };
   };
   const joined = async (values: Record<string, unknown>): Promise<Record<string, unknown>> => {
@@ -107,7 +109,7 @@ export const ratchetsOf =
     rememberLids(inner.lidMapping);
     const alone = <T>(fresh: boolean, work: () => Promise<T>): Promise<T> => take({ fresh, touched: [] }, work);
 
-    /** The plaintext is stored with what it cost the ratchet: whichever half a crash kept would be worthless alone. */
+    /** The plaintext is stored in the transaction of the ratchet that read it: after a kill neither is of use without the other. */
     const opened = async (ciphertext: Uint8Array, decrypt: () => Promise<Uint8Array>): Promise<Uint8Array> => {
       const id = hashOf(ciphertext);
       const known = host.plaintext(id);

@@ -1,4 +1,4 @@
-/** Received stanzas in the database, sealed, until the vault's write says that they are handled. */
+/** The inbound log in the database: received stanzas, sealed, until a write of the vault names them as handled. */
 import type { Vault } from '#src/platform/vault.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { checkOwned, owned, type Owned } from '../ownership.ts';
