@@ -150,7 +150,7 @@ export class Supervisor {
       policy: this.policy,
       gate: this.#gate,
       couriers: this.dispatcher.couriers,
-      webhooks: () => this.dispatcher.webhooks.hearing(record.id),
+      webhooks: () => this.dispatcher.webhooks.receiving(record.id),
       queueHost: queueHostOf(this.ports, this.policy.queue),
       hasRoom: () => this.capacity.objection(record.id) === null,
       live: (cell) => {

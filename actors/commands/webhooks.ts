@@ -1,4 +1,4 @@
-/** Commands on webhooks: the rules are `events/webhook-config.ts`, here they are stored and told to the couriers. */
+/** Commands on webhooks: the rules are `events/webhook-config.ts`, here the changes are stored and the couriers are notified. */
 import type { ErrorHistory, Gateway, SavedWebhooks, WebhookInput } from '../face.ts';
 import { changeOf } from '../events/webhook-config.ts';
 import { privateOf } from '../events/webhook-secrets.ts';

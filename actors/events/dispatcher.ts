@@ -1,4 +1,4 @@
-/** What the couriers of all instances share: the webhooks, the places for posts, the bounds, and who hears of failures. */
+/** What the couriers of all instances share: the webhooks, the slots for posts, the circuits, the bounds, and the error histories. */
 import type { EventSender, InstanceId, InstanceRecord, Webhook } from '../model.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Ports } from '../ports.ts';
@@ -44,18 +44,18 @@ export class Dispatcher {
       log,
       workers: input.workers,
       policy: input.policy.delivery,
-      trimmed: (webhookId) => this.#tell(this.webhooks.get(webhookId), 'delivery.trimmed'),
+      trimmed: (webhookId) => this.#notify(this.webhooks.get(webhookId), 'delivery.trimmed'),
     });
   }
 
-  /** Replaces the configuration of one webhook and tells its couriers. */
+  /** Replaces the configuration of one webhook and notifies its couriers. */
   set(webhook: Webhook): void {
     this.webhooks.set(webhook);
-    this.#tell(webhook, 'delivery.changed');
+    this.#notify(webhook, 'delivery.changed');
   }
 
   remove(id: string): void {
-    this.#tell(this.webhooks.remove(id), 'delivery.changed');
+    this.#notify(this.webhooks.remove(id), 'delivery.changed');
     this.#circuits.delete(id);
     this.sweeper.forget(id);
   }
@@ -77,11 +77,11 @@ export class Dispatcher {
     return { owner: record?.owner ?? '', token: record?.token ?? '', name: record?.name ?? '', baseUrl: this.#input.baseUrl };
   }
 
-  #tell(webhook: Webhook | null, type: 'delivery.changed' | 'delivery.trimmed'): void {
+  #notify(webhook: Webhook | null, type: 'delivery.changed' | 'delivery.trimmed'): void {
     if (!webhook) return;
     const { cells } = this.#input;
-    const told = webhook.instanceId === null ? cells.values() : [cells.get(webhook.instanceId)];
-    for (const cell of told) cell?.send({ type, webhookId: webhook.id });
+    const concerned = webhook.instanceId === null ? cells.values() : [cells.get(webhook.instanceId)];
+    for (const cell of concerned) cell?.send({ type, webhookId: webhook.id });
   }
 
   /** The answer may be that of an address which nobody uses any more. */

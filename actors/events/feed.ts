@@ -10,7 +10,7 @@ export class Feed {
   readonly #listeners = new Set<Listener>();
   readonly #failed: (error: unknown) => void;
 
-  /** `failed` hears of a listener that threw; the others get the event all the same. */
+  /** `failed` is called with the error of a listener that threw; the other listeners get the event all the same. */
   constructor(failed: (error: unknown) => void) {
     this.#failed = failed;
   }
@@ -22,17 +22,17 @@ export class Feed {
   }
 
   publish(event: GatewayEvent): void {
-    for (const listener of this.#listeners) this.#tell(() => listener.onEvent(event));
+    for (const listener of this.#listeners) this.#call(() => listener.onEvent(event));
   }
 
   /** The token changed, the instance went or the server stops. */
   end(): void {
     const all = [...this.#listeners];
     this.#listeners.clear();
-    for (const listener of all) this.#tell(listener.onEnd);
+    for (const listener of all) this.#call(listener.onEnd);
   }
 
-  #tell(fn: () => void): void {
+  #call(fn: () => void): void {
     try {
       fn();
     } catch (error) {

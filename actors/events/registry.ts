@@ -17,8 +17,8 @@ export class WebhookRegistry {
     return (this.#byOwner.get(owner) ?? []).map((id) => this.#byId.get(id)).filter((webhook) => webhook !== undefined);
   }
 
-  /** That hear of an instance's events: its own, and the global one. */
-  hearing(id: InstanceId): readonly Webhook[] {
+  /** Those that may get an instance's events: its own, and the global one. */
+  receiving(id: InstanceId): readonly Webhook[] {
     return [...this.own(id), ...this.own(null)];
   }
 

@@ -1,4 +1,4 @@
-/** Places for posts that are under way: so many in all, so many to one host. Hosts that wait take turns. */
+/** A semaphore for posts: it limits those under way in all and to one host. Hosts that wait take turns. */
 
 export interface SlotLimits {
   readonly total: number;

@@ -2,7 +2,7 @@
 import type { Delivery, EventSender, Webhook } from '../model.ts';
 import type { Envelope, Signer } from '../ports.ts';
 
-/** What is told; `type` may be a name outside the enumeration (a test). */
+/** The event that is posted; `type` may be a name outside the enumeration (a test). */
 export type Content = Pick<Delivery, 'eventId' | 'messageType' | 'body'> & { readonly type: string };
 
 export interface WebhookRequest {

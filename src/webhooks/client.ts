@@ -1,4 +1,4 @@
-/** The HTTP client for addresses that a user gave: guarded, pooled, bounded, and with errors that tell nothing secret. */
+/** The HTTP client for addresses that a user gave: guarded, pooled, bounded, and with errors that reveal nothing secret. */
 import { Agent } from 'undici';
 import { AddressRefused, type AddressGuard } from './address-guard.ts';
 

@@ -1,5 +1,5 @@
 /**
- * One POST of whose answer only the status counts. It hears the dispatcher itself: the streams and signals of a usual request would cost a delivery
+ * One POST of whose answer only the status counts. It listens to the dispatcher itself: the streams and signals of a usual request would cost a delivery
  * as much again.
  */
 import type { Dispatcher } from 'undici';
@@ -20,7 +20,7 @@ export interface PostOptions {
   readonly most: number;
 }
 
-/** The time is over; to be told as every other time-out. */
+/** The time is over. It has the code of every other time-out, so that it is reported like one. */
 const late = (): Error => Object.assign(new Error('no answer in time'), { code: 'UND_ERR_ABORTED' });
 
 class Listener implements Dispatcher.DispatchHandler {

@@ -18,7 +18,7 @@ export interface ReceiverOptions {
 
 /** Of an answer only the status counts; reading a little more than a usual body keeps the connection for the next event. */
 const answerBytes = 65_536;
-/** A receiver may ask for patience, but not for days. */
+/** Longest pause that a receiver may ask for, in seconds. */
 const maxRetryAfter = 3_600;
 
 interface Place {

@@ -1,7 +1,7 @@
-/** One event as it goes over the wire, made once and shared by all who hear it. */
+/** One event as it goes over the wire, made once and shared by all subscribers. */
 import type { GatewayEvent } from '#actors/gateway.ts';
 
-/** A new message is told as itself, with its chat beside its fields; the other types keep their own keys. */
+/** A new message is sent as itself, with its chat beside its fields; the other types keep their own keys. */
 const dataOf = ({ type, payload }: GatewayEvent): unknown => {
   const message = payload['message'];
   if (type !== 'messages' || typeof message !== 'object' || message === null) return payload;

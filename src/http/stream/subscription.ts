@@ -1,4 +1,4 @@
-/** What one subscriber of the stream wants to hear: reading the query, and the filter made of it. */
+/** Which events one subscriber of the stream wants: the query is read, and a filter is made of it. */
 import {
   eventTypes,
   type EventType,

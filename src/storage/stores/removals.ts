@@ -42,7 +42,7 @@ export const removalStatements = {
     name: 'removal-pending',
     text: `select 'webhook' as kind, id from webhook where removed union all select 'instance', id from instance where removed`,
   },
-  /** Webhooks whose deliveries tell of the instance: its own and the global one. */
+  /** Webhooks that have deliveries of the instance: its own and the global one. */
   webhooks: {
     name: 'removal-webhooks',
     text: `select id, instance_id = $1 as own from webhook where instance_id = $1 or instance_id is null`,
