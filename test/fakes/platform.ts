@@ -103,6 +103,7 @@ export class FakeLink implements PlatformLink {
   readonly #time: FakeTime;
   #closing: Promise<void> | null = null;
   #composed = 0;
+  #lastFrameAt = 0;
 
   constructor(host: LinkHost, platform: FakePlatform, time: FakeTime) {
     this.host = host;
@@ -177,7 +178,7 @@ export class FakeLink implements PlatformLink {
   }
 
   lastFrameAt(): number {
-    return this.#time.now();
+    return this.#lastFrameAt;
   }
 
   /** The platform says something to the newest connection. */
@@ -185,6 +186,7 @@ export class FakeLink implements PlatformLink {
     const emit = this.opens.at(-1)?.emit;
     if (!emit || this.state === 'closed' || this.state === 'closing')
       throw new Error(`nothing can be said on a link that is ${this.state}`);
+    this.#lastFrameAt = this.#time.now();
     for (const fact of facts) {
       if (fact.type === 'platform.qr' && this.codes.length > 0) this.#violation('a QR although a code was asked for');
       if (fact.type === 'platform.code' && this.codes.length === 0) this.#violation('a code that nobody asked for');
