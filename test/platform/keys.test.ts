@@ -205,3 +205,20 @@ test('keys: that a privacy token was given is noted once a week, beside the toke
     [jid]: { token: Buffer.from('theirs'), timestamp: '7', senderTimestamp: (11 * week) / 1000 },
   });
 });
+
+test('keys: one-time keys are stored before the library goes on to upload them', async () => {
+  const vault = createFakeVault();
+  const { keys } = await open(vault);
+  vault.away = true;
+  const made = { public: new Uint8Array(32), private: new Uint8Array(32) };
+  let uploads = false;
+  const set = Promise.resolve(keys.set({ 'pre-key': { '900': made } })).then(() => (uploads = true));
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.equal(uploads, false);
+  vault.away = false;
+  await set;
+  assert.ok(vault.stored.keys.has('pre-key 900'));
+  vault.away = true;
+  await keys.set({ 'pre-key': { '900': null } });
+  vault.away = false;
+});

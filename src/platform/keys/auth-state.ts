@@ -227,7 +227,11 @@ export const openAuthState = async (options: AuthOptions): Promise<AuthState> =>
       keys: {
         // Baileys types the result by the type's name; the names go through unchanged.
         get: async <T extends KeyType>(type: T, ids: string[]) => (await keys.get(type, ids)) as { [id: string]: SignalDataTypeMap[T] },
-        set: (data) => keys.set(data),
+        async set(data) {
+          keys.set(data);
+          // They are uploaded next: a contact may use one at any time after that, whatever becomes of this process.
+          if (Object.values(data['pre-key'] ?? {}).some((pair) => pair !== null)) await keys.writer.flush();
+        },
       },
     },
     inbound: keys.inbound,
