@@ -94,12 +94,10 @@ test('errors: an address that is not allowed is refused when it is set, and reco
     ['http://0.0.0.0/', 'unspecified'],
     ['http://239.1.1.1/', 'multicast'],
   ] as const) {
-    const answers = [
-      await shop.call('POST', '/webhook', { ...input, url: address }),
-      await service.admin('POST', '/globalwebhook', { ...input, url: address }),
-    ];
-    for (const { status, body } of answers)
-      assert.deepEqual([status, body], [400, { error: `url points to an address that is not allowed (${found})` }], address);
+    const own = await shop.call('POST', '/webhook', { ...input, url: address });
+    assert.deepEqual([own.status, own.body], [400, { error: `url points to an address that is not allowed (${found})` }], address);
+    const shared = await service.admin('POST', '/globalwebhook', { ...input, url: address });
+    assert.deepEqual([shared.status, shared.body], [400, { error: 'Invalid payload' }], address);
   }
   assert.equal(
     (await shop.call('POST', '/webhook', { ...input, url: 'http://10.0.0.1/' })).status,
