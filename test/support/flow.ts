@@ -56,7 +56,8 @@ export class Flow {
   start(): void {
     const { accounts } = this.#options;
     this.#going = true;
-    this.#work = Promise.all(Array.from({ length: lanes }, (_, lane) => this.#goOn(accounts.filter((_, at) => at % lanes === lane))));
+    const shares = Array.from({ length: lanes }, (_, lane) => accounts.filter((_, at) => at % lanes === lane));
+    this.#work = Promise.all(shares.filter(({ length }) => length > 0).map((share) => this.#goOn(share)));
     // Whoever stops it hears of what failed.
     this.#work.catch(() => (this.#going = false));
   }
@@ -139,6 +140,22 @@ export class Flow {
       );
     }
     return owed.map(({ id }) => id);
+  }
+
+  /** No text that was refused was read by anybody, and none that the gateway knows of is still on its way. */
+  async assertHonest(): Promise<void> {
+    const { platform, accounts, contacts } = this.#options;
+    const read = new Set((await Promise.all(contacts.map((contact) => platform.received(contact)))).flat().map(({ text }) => text));
+    const refused = this.sent.filter(({ status }) => status === 503);
+    assert.deepEqual(
+      refused.filter(({ text }) => read.has(text)),
+      [],
+      'a text that was refused went out',
+    );
+    for (const account of accounts) {
+      const waiting = (await storedBy(account)).filter(({ fromMe, status }) => fromMe && status === 'Queued');
+      assert.deepEqual(waiting, [], `${account.number} has texts on their way`);
+    }
   }
 
   async #send(account: Account): Promise<number> {

@@ -1,0 +1,35 @@
+/** Fifty sessions under traffic both ways while their database is cut, killed, hung, locked, slowed and filled: nothing is lost. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { openDatabaseStorm, type DatabaseStorm } from '#test/support/database-storm.ts';
+
+const sessions = Number(process.env['SOAK_SESSIONS'] ?? 50);
+const rounds = Number(process.env['SOAK_ROUNDS'] ?? 2);
+const seed = Number(process.env['SOAK_SEED'] ?? Date.now() % 100_000);
+
+let storm: DatabaseStorm;
+before(async () => {
+  storm = await openDatabaseStorm({ sessions, seed });
+});
+after(() => storm?.close());
+
+test(`storage: ${sessions} sessions outlive every trouble of their database (seed ${seed})`, async (t) => {
+  const { flow, troubles } = storm;
+  flow.start();
+  for (let round = 1; round <= rounds; round += 1)
+    for (const trouble of troubles) await t.test(`round ${round}: ${trouble.name}`, () => storm.weather(trouble));
+  await flow.stop();
+});
+
+test('storage: every text that was written is stored and told, every text that was accepted was read', async (t) => {
+  await storm.assertNothingLost();
+  assert.notEqual(storm.diskErrors(), 0, 'the disk was full');
+  const statuses = Map.groupBy(storm.flow.sent, ({ status }) => status);
+  t.diagnostic(
+    `${storm.flow.written.length} written, sent ${[...statuses].map(([status, { length }]) => `${status}: ${length}`).join(', ')}`,
+  );
+  assert.deepEqual(
+    [...statuses.keys()].filter((status) => ![200, 503].includes(status)),
+    [],
+  );
+});

@@ -1,0 +1,151 @@
+/** Sessions with texts both ways on a gateway whose database has every trouble there is, and what must be true of them afterwards. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openDatabase } from '#src/storage/postgres/database.ts';
+import { Account } from './account.ts';
+import { quietLog } from './database.ts';
+import { troublesOf, type Trouble } from './database-troubles.ts';
+import { assertTold, Flow } from './flow.ts';
+import { GatewayProcess } from './gateway.ts';
+import { PlatformProcess } from './platform-process.ts';
+import { randomOf, shuffled } from './random.ts';
+import { openReceiver } from './receivers.ts';
+import { SmallDisk } from './small-disk.ts';
+import { until } from './until.ts';
+
+export interface DatabaseStormOptions {
+  readonly sessions: number;
+  readonly seed: number;
+}
+
+/** Milliseconds: a busy machine takes its time. */
+const patience = 120_000;
+const pairingsAtOnce = 8;
+/** Megabytes: the server's own files, its log of writes, and room for what is written. */
+const diskSize = 512;
+
+/** The limits of the database are shorter than the troubles, so that every one of them is run into. */
+const limits = { DATABASE_STATEMENT_MS: '1000', DATABASE_CONNECTION_MS: '500' };
+const lasting = 2_500;
+
+const clock = {
+  ...limits,
+  HANDSHAKES_AT_ONCE: '10',
+  HANDSHAKES_PER_SECOND: '50',
+  RECONNECT_MIN_MS: '100',
+  RECONNECT_MAX_MS: '1000',
+  WEBHOOK_QUICK_RETRIES_MS: '0,50,100',
+  WEBHOOK_SLOW_RETRIES_MS: '200,400,800,1600,3200,6400',
+  LOG_LEVEL: 'warn',
+};
+
+export interface DatabaseStorm {
+  /** Every trouble there is, in an order of chance. */
+  readonly troubles: readonly Trouble[];
+  readonly flow: Flow;
+  readonly gateway: GatewayProcess;
+  /** Has this trouble while texts flow, and waits until the gateway is ready and texts get through again. */
+  weather(trouble: Trouble): Promise<void>;
+  /** What the server wrote about a full disk; null where no disk can be filled. */
+  readonly diskErrors: () => number | null;
+  /** Nothing was lost, doubled, or became unreadable, and no session was closed for the database. */
+  assertNothingLost(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const pairAll = async (gateway: GatewayProcess, platform: PlatformProcess, sessions: number): Promise<readonly Account[]> => {
+  const accounts: Account[] = [];
+  let next = 0;
+  const pair = async (): Promise<void> => {
+    while (next < sessions) {
+      next += 1;
+      const account = await Account.create(gateway, `55119000${String(next).padStart(5, '0')}`);
+      accounts.push(await account.pair(platform));
+    }
+  };
+  await Promise.all(Array.from({ length: pairingsAtOnce }, pair));
+  return accounts;
+};
+
+/** What is closed last is opened first. */
+class Opened {
+  readonly #close: (() => unknown)[] = [];
+
+  add<T>(part: T, close: (part: T) => unknown): T {
+    this.#close.push(() => close(part));
+    return part;
+  }
+
+  async close(): Promise<void> {
+    for (const close of this.#close.splice(0).toReversed()) await close();
+  }
+}
+
+const urlOf = (dataDir: string): string =>
+  `postgresql://postgres@localhost/postgres?host=${encodeURIComponent(join(dataDir, 'postgres', 'data'))}`;
+
+const open = async ({ sessions, seed }: DatabaseStormOptions, opened: Opened): Promise<DatabaseStorm> => {
+  const random = randomOf(seed);
+  const disk = opened.add(SmallDisk.open(diskSize), (one) => one?.close());
+  const platform = opened.add(await PlatformProcess.start(), (one) => one.close());
+  const receiver = opened.add(await openReceiver(), (one) => one.close());
+  const gateway = opened.add(new GatewayProcess({ platformUrl: platform.url, env: clock }, disk?.folder), (one) => one.close());
+  await gateway.start();
+  await gateway.call('POST', '/globalwebhook', { body: { url: receiver.url, events: ['messages'] } });
+  const database = await openDatabase({ url: urlOf(gateway.dataDir), log: quietLog, poolSize: 1, application: 'storm' });
+  opened.add(database, (one) => one.close());
+  const accounts = await pairAll(gateway, platform, sessions);
+  const contacts = Array.from({ length: 10 }, (_, n) => `55119888800${n + 10}`);
+  const flow = new Flow({ platform, accounts, contacts, unlinked: new Set(), random });
+  const { logins } = await platform.stats();
+  return {
+    troubles: shuffled(troublesOf({ dataDir: gateway.dataDir, database, disk, lasting }), random),
+    flow,
+    gateway,
+    async weather(trouble) {
+      await trouble.happen();
+      await until(
+        async () => (await gateway.call('GET', '/health/ready')).status === 200,
+        `the gateway is ready after: ${trouble.name}`,
+        patience,
+      );
+      await flow.proceeds();
+    },
+    diskErrors() {
+      if (disk === null) return null;
+      const log = readFileSync(join(gateway.dataDir, 'postgres', 'server.log'), 'utf8');
+      return log.split('No space left on device').length - 1;
+    },
+    async assertNothingLost() {
+      await until(() => settled(gateway), 'what was accepted is sent, and what came is stored', patience);
+      await flow.assertRead();
+      await assertTold(receiver, await flow.assertStored());
+      await flow.assertHonest();
+      const { messages, logins: now, unknown } = await platform.stats();
+      assert.deepEqual([messages.undecryptable, messages.retryReceipts], [0, 0]);
+      assert.deepEqual([now.total - logins.total, now.double], [0, 0], 'no session was closed for it');
+      assert.deepEqual(unknown, {});
+      assert.doesNotMatch(gateway.printed, /unhandledRejection|notRestored|rashed|surprised|entries\.lost|\.refused|keys-lost/);
+    },
+    close: () => opened.close(),
+  };
+};
+
+/** Nothing waits in memory. */
+const settled = async (gateway: GatewayProcess): Promise<boolean> => {
+  const { body } = await gateway.call('GET', '/admin/numbers');
+  return (body['instances'] as readonly { readonly unrecorded: number; readonly queued: number }[]).every(
+    ({ unrecorded, queued }) => unrecorded + queued === 0,
+  );
+};
+
+export const openDatabaseStorm = async (options: DatabaseStormOptions): Promise<DatabaseStorm> => {
+  const opened = new Opened();
+  try {
+    return await open(options, opened);
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+};

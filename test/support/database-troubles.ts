@@ -1,0 +1,110 @@
+/** What can happen to a database, each for a while: it is cut, killed, stopped, held up, locked, in conflict with itself, slow, or full. */
+import { globSync, readlinkSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Database } from '#src/storage/postgres/database.ts';
+import { databaseServers, signalTo } from './processes.ts';
+import type { SmallDisk } from './small-disk.ts';
+
+export interface TroubleOptions {
+  /** The data folder of the gateway, whose embedded server it is. */
+  readonly dataDir: string;
+  readonly database: Database;
+  /** Null where none can be mounted: the server then answers like one whose disk is full. */
+  readonly disk: SmallDisk | null;
+  /** Milliseconds; longer than the gateway waits for a statement. */
+  readonly lasting: number;
+}
+
+export interface Trouble {
+  readonly name: string;
+  /** Ends when the trouble is over. */
+  happen(): Promise<void>;
+}
+
+/** Tables that every text writes to. */
+const tables = ['message', 'chat', 'signal_key', 'inbound', 'outbox'] as const;
+
+/** All processes of the server; each works in its folder. */
+const processesOf = (dataDir: string): readonly number[] => {
+  const folders = globSync('**/postmaster.pid', { cwd: dataDir }).map((path) => `${dataDir}/${path.replace(/\/postmaster\.pid$/, '')}`);
+  return globSync('/proc/[0-9]*').flatMap((path) => {
+    try {
+      return folders.includes(readlinkSync(`${path}/cwd`)) ? [Number(path.slice('/proc/'.length))] : [];
+    } catch {
+      return [];
+    }
+  });
+};
+
+/** Runs statements until the server takes them: it may be starting. */
+const insist = async (database: Database, ...texts: readonly string[]): Promise<void> => {
+  for (const text of texts)
+    for (let tries = 0; ; tries += 1) {
+      try {
+        await database.rows({ name: '', text }, []);
+        break;
+      } catch (error) {
+        if (tries === 100) throw error;
+      }
+      await wait(100);
+    }
+};
+
+/** Each row that is written to the tables goes through `body`, in PL/pgSQL. */
+const withTrigger = async ({ database, lasting }: TroubleOptions, body: string, chosen: readonly string[] = tables): Promise<void> => {
+  await insist(
+    database,
+    `create or replace function trouble() returns trigger language plpgsql as $$ begin ${body}; return new; end $$`,
+    ...chosen.map(
+      (table) => `create or replace trigger trouble before insert or update on ${table} for each row execute function trouble()`,
+    ),
+  );
+  await wait(lasting);
+  await insist(database, ...chosen.map((table) => `drop trigger if exists trouble on ${table}`));
+};
+
+const locked = ({ database, lasting }: TroubleOptions, lock: string): Promise<void> =>
+  database.transaction(async (runner) => {
+    await runner.rows({ name: '', text: lock }, []);
+    await wait(lasting);
+  });
+
+const fill = async (options: TroubleOptions): Promise<void> => {
+  const { disk, lasting } = options;
+  if (disk === null) return withTrigger(options, `raise exception 'no space left on device' using errcode = '53100'`);
+  for (const until = Date.now() + lasting; Date.now() < until; await wait(50)) disk.fill();
+  disk.drain();
+};
+
+const cut = async ({ database }: TroubleOptions): Promise<void> => {
+  for (let times = 0; times < 3; times += 1) {
+    await insist(database, `select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'dormouse%'`);
+    await wait(200);
+  }
+};
+
+const hold = async ({ dataDir, lasting }: TroubleOptions): Promise<void> => {
+  const held = processesOf(dataDir).filter((pid) => signalTo(pid, 'SIGSTOP'));
+  await wait(lasting);
+  for (const pid of held) signalTo(pid, 'SIGCONT');
+};
+
+const end = async ({ dataDir }: TroubleOptions, signal: NodeJS.Signals): Promise<void> => {
+  for (const pid of databaseServers(dataDir)) signalTo(pid, signal);
+};
+
+export const troublesOf = (options: TroubleOptions): readonly Trouble[] => [
+  { name: 'its connections are cut', happen: () => cut(options) },
+  { name: 'it is killed', happen: () => end(options, 'SIGKILL') },
+  { name: 'it is stopped', happen: () => end(options, 'SIGINT') },
+  { name: 'it hangs', happen: () => hold(options) },
+  ...tables.map((table) => ({ name: `${table} is locked`, happen: () => locked(options, `lock table ${table} in access exclusive mode`) })),
+  { name: 'the instances are locked', happen: () => locked(options, 'select id from instance for update') },
+  {
+    name: 'conflicts',
+    happen: () => withTrigger(options, `if random() < 0.2 then raise exception 'conflict' using errcode = '40001'; end if`),
+  },
+  { name: 'it is slow', happen: () => withTrigger(options, 'perform pg_sleep(0.02)') },
+  { name: 'statements take too long', happen: () => withTrigger(options, 'perform pg_sleep(60)', ['signal_key', 'message']) },
+  { name: 'its disk is full', happen: () => fill(options) },
+];

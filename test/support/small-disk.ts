@@ -1,0 +1,64 @@
+/** A disk that can be filled: a small file system in memory where the system lets us mount one, which takes root on Linux. */
+import { spawnSync } from 'node:child_process';
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const run = (command: string, args: readonly string[]): boolean => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
+
+/** What a test process that is ended from outside must still unmount. */
+const mounted = new Set<string>();
+process.once('exit', () => {
+  for (const root of mounted) run('umount', ['-l', root]);
+});
+
+const block = Buffer.alloc(64 * 1024, 1);
+
+export class SmallDisk {
+  /** A folder on it. */
+  readonly folder: string;
+  readonly #root: string;
+
+  private constructor(root: string) {
+    this.#root = root;
+    this.folder = join(root, 'data');
+    mkdirSync(this.folder, { mode: 0o755 });
+  }
+
+  /** Null where nothing can be mounted. */
+  static open(megabytes: number): SmallDisk | null {
+    const root = mkdtempSync(join(tmpdir(), 'dormouse-disk-'));
+    if (
+      process.platform === 'linux' &&
+      process.getuid?.() === 0 &&
+      run('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0755`, 'tmpfs', root])
+    ) {
+      mounted.add(root);
+      return new SmallDisk(root);
+    }
+    rmSync(root, { recursive: true, force: true });
+    return null;
+  }
+
+  /** Takes all room that is left. */
+  fill(): void {
+    const file = openSync(join(this.#root, 'ballast'), 'w');
+    try {
+      for (;;) writeSync(file, block);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  drain(): void {
+    rmSync(join(this.#root, 'ballast'), { force: true });
+  }
+
+  /** Nobody may use it any more. */
+  close(): void {
+    if (mounted.delete(this.#root)) run('umount', ['-l', this.#root]);
+    rmSync(this.#root, { recursive: true, force: true });
+  }
+}
