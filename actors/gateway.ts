@@ -43,8 +43,8 @@ export async function createGateway({ ports, policy, baseUrl, adminToken }: Gate
   const supervisor = new Supervisor({ ports, policy, baseUrl });
   const { made, ...admin } = await createAdmin(ports, adminToken, policy.adminRotateCooldown);
   await supervisor.load();
-  const figures = new NumbersLog({ ...ports, every: policy.numbersEvery ?? 0, numbers: () => supervisor.numbers(false) });
-  figures.start();
+  const numbersLog = new NumbersLog({ ...ports, every: policy.numbersEvery ?? 0, numbers: () => supervisor.numbers(false) });
+  numbersLog.start();
   return {
     ...admin,
     ...instanceCommands(supervisor),
@@ -62,7 +62,7 @@ export async function createGateway({ ports, policy, baseUrl, adminToken }: Gate
     madeAdminToken: made,
     restore: () => supervisor.restore(),
     stop: () => {
-      figures.stop();
+      numbersLog.stop();
       return supervisor.stop();
     },
   };

@@ -1,4 +1,4 @@
-/** Figures of quality in the log: one line per interval with the sums of all instances, so that an hour can be looked at after it is over. */
+/** Logs the figures of quality: one line per interval with the sums over all instances, so that the past can be looked at in the log. */
 import type { Numbers } from './face.ts';
 import type { Log, Time } from './ports.ts';
 
@@ -28,7 +28,7 @@ export const totalsOf = ({ instances, outbox, ...server }: Numbers) => {
   return { ...server, ...totals, closes, workerCrashes, ...worst, outboxWaiting: outbox.waiting, outboxParked: outbox.parked };
 };
 
-export interface FiguresHost {
+export interface NumbersLogHost {
   readonly time: Time;
   readonly log: Log;
   /** Milliseconds between two lines; 0: none are written. */
@@ -38,10 +38,10 @@ export interface FiguresHost {
 }
 
 export class NumbersLog {
-  readonly #host: FiguresHost;
+  readonly #host: NumbersLogHost;
   #timer: unknown = null;
 
-  constructor(host: FiguresHost) {
+  constructor(host: NumbersLogHost) {
     this.#host = host;
   }
 

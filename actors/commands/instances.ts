@@ -42,11 +42,11 @@ const newRecord = (id: InstanceId, token: string, now: number): InstanceRecord =
 
 async function remove(supervisor: Supervisor, cell: Cell): Promise<Result<null>> {
   const { id } = cell.record;
-  await cell.keeper.save({ wanted: 'unlinked' }); // storage that is away is heard of before anything is undone
+  await cell.keeper.save({ wanted: 'unlinked' }); // rejects when the database is away, before anything is changed
   cell.send({ type: 'instance.disconnect' });
   await settled(supervisor, cell);
   await cell.stored();
-  await supervisor.ports.instances.remove(id, cell.record.epoch); // when this fails the instance is there as before, and can be removed again
+  await supervisor.ports.instances.remove(id, cell.record.epoch); // when this rejects the instance stays as it was, and can be removed again
   supervisor.forget(id);
   await cell.close();
   cell.end();

@@ -24,7 +24,7 @@ export async function onSettled<T>(
   id: InstanceId,
   command: (cell: Cell) => Promise<Result<T>>,
 ): Promise<Result<T>> {
-  await supervisor.removals.get(id)?.catch(() => undefined); // whoever removes it hears of the failure
+  await supervisor.removals.get(id)?.catch(() => undefined); // the caller of the removal gets its failure
   const cell = supervisor.cell(id);
   if (!cell) return unknownInstance;
   await settled(supervisor, cell);

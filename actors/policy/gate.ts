@@ -14,7 +14,7 @@ export interface Gate {
   release(id: string): void;
   /** The instance is logged in: a barrier comes down. */
   passed(id: string): void;
-  /** Puts the barrier up; `id` is the instance whose failure showed it. Again while it is up: the canary failed, the pause grows. */
+  /** Puts the barrier up; `id` is the instance that failed. While it is up only a failure of the canary counts, and makes the pause longer. */
   raise(reason: string, id: string): void;
   readonly waiting: number;
   /** Why the barrier is up, '' when it is not. */
@@ -143,7 +143,7 @@ export const createGate = (limits: GateLimits, time: Time, random: () => number 
 export interface OutageRule {
   /** Milliseconds in which losses belong together. */
   readonly window: number;
-  /** Fewer losses than these are nobody's outage. */
+  /** Least number of losses that can be an outage. */
   readonly least: number;
 }
 

@@ -36,7 +36,7 @@ export interface Policy {
   readonly adminRotateCooldown: number;
   /** How often the figures of quality are logged; 0 or absent: not at all. */
   readonly numbersEvery?: number;
-  /** How long a stop waits for storage and receivers; what they did not take by then is told again at the next start. */
+  /** How long a stop waits for storage and receivers; what they did not take by then is taken up at the next start. */
   readonly stopGrace?: number;
 }
 

@@ -291,10 +291,10 @@ export class Cell {
         this.#wakingUntil = 0;
         live(this);
       },
-      happened: (what) => {
-        if (what.kind === 'closed') return closed(this, what.verdict, this.vitals.closed(what.verdict, what.retryInMs));
+      report: (activity) => {
+        if (activity.kind === 'closed') return closed(this, activity.verdict, this.vitals.closed(activity.verdict, activity.retryInMs));
         const counts = { attempt: 'attempt', crash: 'crashed', asleep: 'asleep', awake: 'awake' } as const;
-        this.vitals[counts[what.kind]]();
+        this.vitals[counts[activity.kind]]();
       },
     };
   }

@@ -1,4 +1,4 @@
-/** Sends idle sessions to sleep, and wakes sleeping ones now and then for a short while, so that what waits for them arrives. */
+/** Hibernates idle sessions. Wakes hibernated ones by schedule for a short while, so that messages that wait for them arrive. */
 import type { InstanceId } from '../model.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Ports } from '../ports.ts';
@@ -28,7 +28,7 @@ const wakesPerSweep = 100;
 
 export class Hibernation {
   readonly #input: HibernationInput;
-  /** Sessions that are awake only to take what waited. */
+  /** Sessions that are awake only to receive the messages that waited for them. */
   readonly #draining = new Set<Cell>();
   #timer: unknown = null;
 
@@ -49,8 +49,8 @@ export class Hibernation {
     this.#input.ports.time.clearTimeout(this.#timer);
   }
 
-  /** Somebody wants the session: it stays awake after its drain, and is awake after a restart. */
-  keep(cell: Cell): void {
+  /** A caller needs the session: it stays awake after its drain, and after a restart of the gateway. */
+  keepAwake(cell: Cell): void {
     const { status } = cell.view;
     if (this.#draining.delete(cell) && (status === 'connected' || status === 'connecting')) cell.keeper.note({ wanted: 'online' });
   }
@@ -77,7 +77,7 @@ export class Hibernation {
     }
   }
 
-  /** Wakes a sleeping session for what waits, here or on the platform; it sleeps again afterwards. Not now when there is no room. */
+  /** Wakes a hibernated session for messages that wait here or on the platform; it hibernates again afterwards. Does nothing at the cap. */
   wake(cell: Cell): void {
     if (this.#input.room() > 0) this.#wakeNow(cell);
   }

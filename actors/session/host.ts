@@ -5,7 +5,7 @@ import type { Policy } from '../policy/policy.ts';
 import type { Gate } from '../policy/gate.ts';
 import type { Log, Media, PlatformLink } from '../ports.ts';
 
-export type Happening =
+export type SessionReport =
   | { readonly kind: 'attempt' | 'crash' | 'asleep' | 'awake' }
   | { readonly kind: 'closed'; readonly verdict: Verdict; readonly retryInMs: number };
 
@@ -33,5 +33,5 @@ export interface Host {
   /** The session became live: what waited for it may go on. */
   live(): void;
   /** For the figures and the gates: a connection is tried or was closed with this verdict, the chart crashed, sleep began or ended. */
-  happened(what: Happening): void;
+  report(activity: SessionReport): void;
 }

@@ -2,8 +2,8 @@
  * The root of one instance: it supervises the lifecycle and the deliveries, and restarts what fails (design, section 4).
  *
  * A crash of the lifecycle closes the link first, then starts a new lifecycle from what the record says; after the limit the instance is `failed`
- * until its cooldown is over or somebody connects it. A command that comes meanwhile is kept and given to the new lifecycle. Deliveries live on
- * through all of that: they need no session.
+ * until its cooldown is over or somebody connects it. A command that comes meanwhile is kept and given to the new lifecycle. Couriers are not
+ * restarted: deliveries need no session.
  */
 import { assign, enqueueActions, fromPromise, sendTo, setup, type SnapshotFrom } from 'xstate';
 import { courier } from '../events/courier-actor.ts';
@@ -25,7 +25,7 @@ export interface InstanceInput {
 
 export type InstanceEvent =
   | LifecycleCommand
-  /** Something of this instance threw where no promise and no state could catch it. */
+  /** The adapter of this instance threw outside of any call of the actors. */
   | { readonly type: 'link.surprised'; readonly error: unknown }
   /** Rows were committed, or may wait in the outbox (`rows` empty). */
   | { readonly type: 'delivery.added'; readonly webhookId: string; readonly rows: readonly Delivery[] }
@@ -39,7 +39,7 @@ interface Context extends InstanceInput {
   /** The last crash in words, '' when there was none. */
   readonly error: string;
   /** A command that came while there was no lifecycle. */
-  readonly asked: LifecycleCommand | null;
+  readonly keptCommand: LifecycleCommand | null;
   /** The process stops: nothing is opened any more. */
   readonly stopping: boolean;
 }
@@ -54,7 +54,7 @@ const kit = setup({
     closing: fromPromise<void, Host>(({ input }) => input.link.close()),
   },
   guards: {
-    isAsked: ({ context }) => context.asked !== null,
+    hasCommand: ({ context }) => context.keptCommand !== null,
     isStopping: ({ context }) => context.stopping,
     goesOn: ({ context }) => !context.stopping,
     hasRoom: ({ context }) => context.host.hasRoom(),
@@ -66,19 +66,19 @@ const kit = setup({
       error: error instanceof Error ? error.message : String(error),
     })),
     reportCrash: ({ context: { host, crashes } }, error: unknown) => {
-      host.happened({ kind: 'crash' });
+      host.report({ kind: 'crash' });
       host.log.error({ instance: host.id, crashes: crashes.length, error }, 'instance.crashed');
     },
     leaveGate: ({ context }) => context.host.gate.release(context.host.id),
-    /** After the cooldown there is one try: one more crash within the window is again one too many. */
+    /** After the cooldown the instance is half-open: one more crash within the window makes it `failed` again. */
     halfOpen: assign(({ context: { host } }) => ({ crashes: Array.from({ length: host.policy.crash.limit - 1 }, () => host.now()) })),
     forgetCrashes: assign({ crashes: [], error: '' }),
     wantOnline: ({ context }) => context.host.note({ wanted: 'online' }),
     noteStopping: assign({ stopping: true }),
-    keepCommand: assign((_, asked: LifecycleCommand) => ({ asked })),
-    obey: enqueueActions(({ context, enqueue }) => {
-      if (context.asked) enqueue.raise(context.asked);
-      enqueue.assign({ asked: null });
+    keepCommand: assign((_, keptCommand: LifecycleCommand) => ({ keptCommand })),
+    replayCommand: enqueueActions(({ context, enqueue }) => {
+      if (context.keptCommand) enqueue.raise(context.keptCommand);
+      enqueue.assign({ keptCommand: null });
     }),
     announceFailure: ({ context: { host, error } }) => {
       host.note({ lastDisconnect: host.now(), lastDisconnectReason: `crashed too often: ${error}`, lastDisconnectCause: 'crashed' });
@@ -90,7 +90,7 @@ const kit = setup({
       const exists = self.getSnapshot().children[id] !== undefined;
       if (context.couriers.webhook(event.webhookId) === null) return enqueue.stopChild(id);
       if (!exists) {
-        if (event.type !== 'delivery.added') return; // nothing of it was ever due here
+        if (event.type !== 'delivery.added') return; // no row of this webhook was ever due, so there is no courier
         const { couriers, workers, host } = context;
         enqueue.spawnChild('courier', { id, input: { host: couriers, workers, instanceId: host.id, webhookId: event.webhookId } });
       }
@@ -134,7 +134,7 @@ const crashError = ({ event }: { event: { error: unknown } }) => event.error;
 
 export const instance = kit.createMachine({
   id: 'instance',
-  context: ({ input }) => ({ ...input, crashes: [], error: '', asked: null, stopping: false }),
+  context: ({ input }) => ({ ...input, crashes: [], error: '', keptCommand: null, stopping: false }),
   initial: 'running',
   on: {
     'delivery.added': deliver,
@@ -144,7 +144,7 @@ export const instance = kit.createMachine({
   },
   states: {
     running: {
-      entry: 'obey',
+      entry: 'replayCommand',
       invoke: {
         id: 'lifecycle',
         src: 'lifecycle',
@@ -168,7 +168,7 @@ export const instance = kit.createMachine({
     deciding: {
       always: [
         { guard: 'isStopping', target: 'stopped' },
-        { guard: 'isAsked', target: 'running', actions: 'forgetCrashes' },
+        { guard: 'hasCommand', target: 'running', actions: 'forgetCrashes' },
         { guard: 'crashesTooOften', target: 'failed', actions: 'announceFailure' },
         { target: 'restarting' },
       ],

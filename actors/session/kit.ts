@@ -6,7 +6,7 @@ import { type Close, type Identity, type OpenOptions, type PlatformFact, Storage
 import type { InstancePatch, Wanted } from '../model.ts';
 import type { Host } from './host.ts';
 
-/** Where a chart begins: what the record says when the actor is made. */
+/** In which state a chart begins; the record decides when the actor is made. */
 export interface LifecycleInput {
   readonly host: Host;
   readonly begin: Wanted;
@@ -22,7 +22,7 @@ export type LifecycleCommand =
   /** One platform request; it becomes the child `op.N` in `connected`, and nothing elsewhere. `run` starts in this event, or never. */
   | { readonly type: 'instance.request'; readonly n: number; readonly run: (signal: AbortSignal) => Promise<unknown> };
 
-/** A child `op.N` is over, either way: whoever asked for it has the answer. */
+/** A child `op.N` has ended, well or not; its caller has the answer already. */
 export interface OperationEnd {
   readonly type: 'operation.ended';
   readonly id: string;
@@ -37,7 +37,7 @@ export interface Context {
   /** PNG data URL, '' when there is none. */
   readonly qrcode: string;
   readonly paircode: string;
-  readonly qrShown: boolean;
+  readonly qrAnnounced: boolean;
   /** Disconnects in a row: the n of the back-off. */
   readonly failures: number;
   readonly unknowns: number;
@@ -60,7 +60,7 @@ interface PairByCode {
   readonly phone: string;
 }
 
-/** Forwards what the link says while this actor lives: a stopped one is an old generation, and its facts are dropped. */
+/** Forwards the facts of the link. A stopped actor is an old generation: its facts are dropped. */
 const linkLogic = fromCallback<PairByCode, { host: Host; options: OpenOptions }>(({ sendBack, receive, input: { host, options } }) => {
   let current = true;
   let facts = 0;
@@ -68,7 +68,7 @@ const linkLogic = fromCallback<PairByCode, { host: Host; options: OpenOptions }>
     facts += 1;
     if (current) sendBack(fact);
   };
-  /** Making the picture takes a while: one that a later fact has overtaken is of no use. */
+  /** Making the picture takes a while. It is dropped when another fact came meanwhile. */
   const show = async (qr: string): Promise<void> => {
     const before = (facts += 1);
     try {
@@ -79,7 +79,7 @@ const linkLogic = fromCallback<PairByCode, { host: Host; options: OpenOptions }>
     }
   };
   receive(({ phone }) => {
-    facts += 1; // a picture in the making is of no use any more
+    facts += 1; // drops the picture that is being made
     host.link.pair(phone);
   });
   host.link.open(options, (fact) => (fact.type === 'platform.qr' ? void show(fact.qr) : pass(fact)));
@@ -153,8 +153,8 @@ const retryOf = ({ context: { host, retries } }: { context: Context }): Pick<Con
 
 const isAnotherPairing = ({ host, options }: Context, asked: OpenOptions): boolean => !host.paired() && asked.phone !== options.phone;
 
-export const calm = { failures: 0, retries: 0, unknowns: 0, restarts: [], takeOvers: [], verdict: null } as const;
-export const nothingShown = { qrcode: '', paircode: '', qrShown: false } as const;
+export const noFailures = { failures: 0, retries: 0, unknowns: 0, restarts: [], takeOvers: [], verdict: null } as const;
+export const noOffer = { qrcode: '', paircode: '', qrAnnounced: false } as const;
 
 export const kit = setup({
   // `closing`: commands wait until it is over. `undiscarded`: credentials that have to go are still there.
@@ -163,9 +163,9 @@ export const kit = setup({
     link: linkLogic,
     admission: fromPromise<void, Host>(({ input, signal }) => input.gate.admit(input.id, signal)),
     closing: fromPromise<void, Host>(({ input: { link } }) => link.close()),
-    /** Answers whether the platform was told. */
+    /** Resolves with whether the platform took the logout. */
     loggingOut: fromPromise<boolean, Host>(({ input: { link } }) => link.logout()),
-    /** Closes, and answers whether there is a pairing to undo. */
+    /** Closes the link, then resolves with whether credentials of a finished pairing exist. */
     closingPaired: fromPromise<boolean, Host>(async ({ input: { link } }) => {
       await link.close();
       return link.paired();
@@ -190,24 +190,24 @@ export const kit = setup({
     mayReturn: ({ context: { host, verdict } }) => (verdict?.until ?? 0) <= host.now() && host.hasRoom(),
   },
   actions: {
-    rememberOptions: assign((_, options: OpenOptions) => ({ options, ...calm, ...nothingShown })),
+    rememberOptions: assign((_, options: OpenOptions) => ({ options, ...noFailures, ...noOffer })),
     noteCut: assign(({ context }) => ({ cutAt: context.host.now() })),
-    rememberRequest: assign((_, options: OpenOptions) => ({ options, ...nothingShown })),
+    rememberRequest: assign((_, options: OpenOptions) => ({ options, ...noOffer })),
     pairByCode: sendTo('link', ({ context }): PairByCode => ({ type: 'pairByCode', phone: context.options.phone ?? '' })),
-    tellHappening: ({ context: { host } }, kind: 'attempt' | 'asleep' | 'awake') => host.happened({ kind }),
-    tellClose: ({ context: { host, verdict, retryInMs } }) => {
-      if (verdict) host.happened({ kind: 'closed', verdict, retryInMs });
+    reportActivity: ({ context: { host } }, kind: 'attempt' | 'asleep' | 'awake') => host.report({ kind }),
+    reportClose: ({ context: { host, verdict, retryInMs } }) => {
+      if (verdict) host.report({ kind: 'closed', verdict, retryInMs });
     },
     passGate: ({ context: { host } }) => host.gate.passed(host.id),
     openLink: spawnChild('link', { id: 'link', input: ({ context }) => ({ host: context.host, options: context.options }) }),
     dropLink: stopChild('link'),
     leaveGate: ({ context }) => context.host.gate.release(context.host.id),
-    forgetShown: assign(nothingShown),
-    showQr: enqueueActions(({ context, enqueue }, qrcode: string) => {
-      if (!context.qrShown) enqueue(() => context.host.announce({ status: 'connecting', qrcode }));
-      enqueue.assign({ qrcode, qrShown: true });
+    withdrawOffer: assign(noOffer),
+    offerQr: enqueueActions(({ context, enqueue }, qrcode: string) => {
+      if (!context.qrAnnounced) enqueue(() => context.host.announce({ status: 'connecting', qrcode }));
+      enqueue.assign({ qrcode, qrAnnounced: true });
     }),
-    showCode: assign((_, paircode: string) => ({ paircode })),
+    offerCode: assign((_, paircode: string) => ({ paircode })),
     rememberClose: assign(({ context }, params: { close: Close; pairing: boolean }) =>
       afterClose(context, judge(context, params.close, params.pairing)),
     ),
@@ -223,7 +223,7 @@ export const kit = setup({
     notePairingEnded: ({ context: { host } }) => host.note({ wanted: 'offline' }),
     noteRefused: ({ context: { host } }) => host.note({ wanted: 'offline' }),
     forgetVerdict: assign({ verdict: null }),
-    beginAnew: assign(calm),
+    forgetFailures: assign(noFailures),
     noteStillLinked: enqueueActions(({ context: { host, verdict }, enqueue }, reason: string) => {
       const lastClose = verdict ? { lastClose: verdict.sentence } : {};
       enqueue(() => host.log.warn({ instance: host.id, account: host.account(), reason, ...lastClose }, 'session.stillLinked'));
@@ -238,7 +238,7 @@ export const kit = setup({
     }),
     noteLoggedOut: ({ context: { host } }) => host.note({ wanted: 'offline', jid: '', lid: '' }),
     noteAsleep: ({ context: { host } }) => host.note({ wanted: 'asleep', lastActiveAt: host.now() }),
-    noteOpened: assign(({ context }) => ({ openedAt: context.host.now(), unknowns: 0, ...nothingShown })),
+    noteOpened: assign(({ context }) => ({ openedAt: context.host.now(), unknowns: 0, ...noOffer })),
     goLive: ({ context }) => context.host.live(),
     announceConnected: ({ context }) => context.host.announce({ status: 'connected' }),
     announceHibernated: ({ context }) => context.host.announce({ status: 'hibernated' }),

@@ -6,11 +6,11 @@
  */
 import type { Reaction } from '../policy/close-cause.ts';
 import type { Close, Identity, OpenOptions } from '../ports.ts';
-import { calm, kit, nothingShown, type Context } from './kit.ts';
+import { noFailures, kit, noOffer, type Context } from './kit.ts';
 
 type AfterClose = 'announceDisconnected' | 'noteRefused' | ReturnType<typeof stillLinked>;
 
-/** `pairing` is what distinguishes the two meanings of 408. */
+/** `pairing`: a QR or a code is on offer. 408 means then that it ran out, and otherwise that the connection was lost. */
 const onClose =
   (pairing: boolean) =>
   (reactions: readonly Reaction[], target: string, more: readonly AfterClose[] = []) =>
@@ -22,7 +22,7 @@ const onClose =
         { type: 'rememberClose' as const, params: ({ event }: { event: { close: Close } }) => ({ close: event.close, pairing }) },
         'dropLink' as const,
         'noteClose' as const,
-        'tellClose' as const,
+        'reportClose' as const,
         ...more,
       ],
     }) as const;
@@ -54,7 +54,7 @@ const closesUnlinking = [
   onClose(false)(['stop', 'suspend', 'refuse'], abandoning, [stillLinked('closed by the platform')]),
 ] as const;
 
-/** Closes the socket before going on; a close that fails has failed on a socket that is gone. */
+/** Closes the socket before going on. A close that fails counts as done: the adapter has dropped the socket by then. */
 const closing = (target: string, actions: readonly Afterwards[] = []) => ({
   tags: ['closing' as const],
   entry: ['dropLink' as const, 'leaveGate' as const],
@@ -92,10 +92,10 @@ const discardingLater = (again: string) => ({
   on: { 'instance.connect': again, 'instance.disconnect': 'deleting', 'instance.stop': 'idle' },
 });
 
-/** Without a live connection: the phone lists the device until somebody logs in to say goodbye. */
+/** Logs out without a live connection: the session logs in first, because only a live session can unlink its device. */
 const unlink = '#lifecycle.unlinking';
 
-/** Commands that end a connection, wherever it stands. */
+/** Commands that end a connection, whatever it is doing. */
 const endings = {
   'instance.disconnect': unlink,
   'instance.hibernate': '#lifecycle.hibernated.closing',
@@ -136,12 +136,12 @@ const paired = {
 
 const qr = {
   target: '#lifecycle.connecting.pairing',
-  actions: { type: 'showQr' as const, params: ({ event }: { event: { qr: string } }) => event.qr },
+  actions: { type: 'offerQr' as const, params: ({ event }: { event: { qr: string } }) => event.qr },
 } as const;
 
 const code = {
   target: '#lifecycle.connecting.pairing',
-  actions: { type: 'showCode' as const, params: ({ event }: { event: { code: string } }) => event.code },
+  actions: { type: 'offerCode' as const, params: ({ event }: { event: { code: string } }) => event.code },
 } as const;
 
 export const lifecycle = kit.createMachine({
@@ -153,8 +153,8 @@ export const lifecycle = kit.createMachine({
     retryInMs: 0,
     cutAt: 0,
     stillLinked: '',
-    ...nothingShown,
-    ...calm,
+    ...noOffer,
+    ...noFailures,
   }),
   initial: 'beginning',
   on: {
@@ -171,7 +171,7 @@ export const lifecycle = kit.createMachine({
     },
     disconnected: {
       initial: 'idle',
-      entry: ['leaveGate', 'forgetShown'],
+      entry: ['leaveGate', 'withdrawOffer'],
       on: { 'instance.connect': connect, 'instance.disconnect': unlink },
       states: {
         idle: {},
@@ -195,9 +195,9 @@ export const lifecycle = kit.createMachine({
             input: ({ context }) => context.host,
             onDone: [
               { guard: { type: 'isTrue', params: ({ event }) => event.output }, target: 'deleting', actions: 'forgetVerdict' },
-              { target: 'deleting', actions: ['forgetVerdict', stillLinked('the connection ended before the platform was told')] },
+              { target: 'deleting', actions: ['forgetVerdict', stillLinked('the connection ended before the logout was sent')] },
             ],
-            onError: { target: 'deleting', actions: ['forgetVerdict', stillLinked('the platform could not be told')] },
+            onError: { target: 'deleting', actions: ['forgetVerdict', stillLinked('the logout could not be sent')] },
           },
           on: { 'instance.connect': {}, 'instance.disconnect': {} },
         },
@@ -221,7 +221,7 @@ export const lifecycle = kit.createMachine({
           },
         },
         opening: {
-          entry: [{ type: 'tellHappening', params: 'attempt' }, 'openLink'],
+          entry: [{ type: 'reportActivity', params: 'attempt' }, 'openLink'],
           on: {
             'instance.connect': pairAnew(),
             'platform.handshaken': 'authenticating',
@@ -254,7 +254,7 @@ export const lifecycle = kit.createMachine({
           },
         },
         waiting: {
-          entry: ['leaveGate', 'forgetShown'],
+          entry: ['leaveGate', 'withdrawOffer'],
           after: { retryDelay: 'admission' },
           on: { 'instance.connect': [{ guard: 'mayCut', target: 'admission', actions: ['noteCut', rememberRequest] }, requestLater] },
         },
@@ -277,19 +277,19 @@ export const lifecycle = kit.createMachine({
       on: { 'instance.connect': connect, 'instance.disconnect': unlink, 'instance.stop': {} },
       states: {
         closing: { ...closing('asleep', ['noteAsleep', 'announceHibernated']), on: { 'instance.connect': {} } },
-        asleep: { entry: { type: 'tellHappening', params: 'asleep' }, exit: { type: 'tellHappening', params: 'awake' } },
+        asleep: { entry: { type: 'reportActivity', params: 'asleep' }, exit: { type: 'reportActivity', params: 'awake' } },
       },
     },
     // Logs in to log out, within a limit; the credentials go in any case. It does not count for the cap of connected sessions: the gate bounds it.
     unlinking: {
       tags: 'closing',
       initial: 'closing',
-      entry: ['beginAnew', 'forgetStillLinked'],
+      entry: ['forgetFailures', 'forgetStillLinked'],
       after: { unlinkLimit: { target: abandoning, actions: stillLinked('not logged in within the limit') } },
       on: { 'instance.stop': { target: abandoning, actions: stillLinked('the gateway stops') } },
       states: {
         closing: {
-          entry: ['dropLink', 'leaveGate', 'forgetShown'],
+          entry: ['dropLink', 'leaveGate', 'withdrawOffer'],
           invoke: {
             src: 'closingPaired',
             input: ({ context }) => context.host,
@@ -308,7 +308,7 @@ export const lifecycle = kit.createMachine({
           invoke: { src: 'admission', input: ({ context }) => context.host, onDone: 'opening' },
         },
         opening: {
-          entry: [{ type: 'tellHappening', params: 'attempt' }, 'openLink'],
+          entry: [{ type: 'reportActivity', params: 'attempt' }, 'openLink'],
           on: { 'platform.opened': { target: loggingOut, actions: 'passGate' }, 'platform.closed': closesUnlinking },
         },
         waiting: { entry: 'leaveGate', after: { retryDelay: 'closing' } },

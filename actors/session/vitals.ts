@@ -1,4 +1,4 @@
-/** Figures of one session's quality, kept while the process lives: counted where things happen, read by logs and the inspector. */
+/** Figures of one session's quality since the start of the process, for the log and `GET /admin/numbers`. */
 import type { Status } from '../model.ts';
 import type { CloseCause, Reaction, Verdict } from '../policy/close-cause.ts';
 
@@ -47,7 +47,7 @@ export class Vitals {
   #longestReconnectMs = 0;
   #nextDelayMs = 0;
   #eventsSetAside = 0;
-  /** Nothing has happened since. */
+  /** Since when the instance rests without actors; null when it has been active. */
   #restingSince: number | null;
 
   constructor(now: () => number, restingSince = now()) {

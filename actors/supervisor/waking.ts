@@ -22,7 +22,7 @@ export class Waking {
 
   /** Somebody needs the session: it does not go back to sleep until it is idle again. */
   keepAwake(cell: Cell): void {
-    this.#input.hibernation.keep(cell);
+    this.#input.hibernation.keepAwake(cell);
     cell.touch();
   }
 

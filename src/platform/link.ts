@@ -90,14 +90,14 @@ export class BaileysLink implements PlatformLink {
     this.#generation += 1;
     this.#options = options;
     const generation = this.#generation;
-    const tell = (fact: PlatformFact): void => {
+    const report = (fact: PlatformFact): void => {
       if (generation !== this.#generation) return;
       if (fact.type === 'platform.closed') this.#retire(fact.close);
       emit(fact);
     };
     this.#work = this.#work
-      .then(() => this.#begin(generation, tell))
-      .catch((error: unknown) => tell({ type: 'platform.closed', close: this.#refusal(error) }));
+      .then(() => this.#begin(generation, report))
+      .catch((error: unknown) => report({ type: 'platform.closed', close: this.#refusal(error) }));
   }
 
   pair(phone: string): void {
@@ -110,7 +110,7 @@ export class BaileysLink implements PlatformLink {
     const session = this.#session;
     this.#lastFrameAt = this.lastFrameAt();
     this.#session = null;
-    // An opening that is under way sees the new generation and makes no socket.
+    // `#begin` compares generations before it makes a socket.
     this.#work = this.#work.then(async () => {
       if (session !== null) {
         await session.end(closing);
@@ -124,12 +124,12 @@ export class BaileysLink implements PlatformLink {
   async logout(): Promise<boolean> {
     const session = this.#session;
     this.#generation += 1;
-    const told =
+    const acknowledged =
       session !== null &&
       session.loggedIn &&
       (await within(systemTime, this.#parts.deadlines.close / 2, session.connection.sock.logout('logged out by the gateway'))) === 'done';
     await this.close();
-    return told;
+    return acknowledged;
   }
 
   async paired(): Promise<boolean> {
@@ -138,7 +138,7 @@ export class BaileysLink implements PlatformLink {
   }
 
   async discard(how: 'delete' | 'setAside', reason: string): Promise<void> {
-    // What is still on its way to the storage would come back from the dead.
+    // A write that is still under way would store the keys again after they were deleted.
     while (this.#auth !== null && !this.#auth.clean) {
       const ending = await within(systemTime, this.#parts.deadlines.close, this.#auth.settled());
       if (ending !== 'done' && this.#auth !== null) throw new StorageUnavailable('keys of the session are still being stored');
@@ -168,7 +168,7 @@ export class BaileysLink implements PlatformLink {
     return this.#session?.lastFrameAt() ?? this.#lastFrameAt;
   }
 
-  async #begin(generation: number, tell: (fact: PlatformFact) => void): Promise<void> {
+  async #begin(generation: number, report: (fact: PlatformFact) => void): Promise<void> {
     const { trust, turns, pictures, deadlines, inboundBytes, log, vault, preKeys, url, now, newId, quoted, previews } = this.#parts;
     const { id: instance, epoch } = this.#host;
     const current = (): boolean => generation === this.#generation;
@@ -177,10 +177,10 @@ export class BaileysLink implements PlatformLink {
       log.warn({ instance, detail: error instanceof Error ? error.message : typeof error }, 'platform.untrusted');
       return undefined;
     });
-    if (media === undefined) return tell({ type: 'platform.closed', close: ownCloses.trust });
+    if (media === undefined) return report({ type: 'platform.closed', close: ownCloses.trust });
     // What waits for the storage would grow with every connection, and be recorded out of order.
     if ((await within(systemTime, deadlines.close, this.#host.recorded())) === 'late')
-      return tell({ type: 'platform.closed', close: ownCloses.storage });
+      return report({ type: 'platform.closed', close: ownCloses.storage });
     const suspicious = !this.#orderly;
     // Storage that is slow keeps the state of an abandoned code in memory.
     if (this.#auth && isAbandoned(this.#auth.state.creds)) this.#forget();
@@ -201,11 +201,11 @@ export class BaileysLink implements PlatformLink {
       newId,
       quoted: (messageId) => quoted(instance, messageId),
       previews,
-      emit: tell,
+      emit: report,
     });
   }
 
-  /** The keys of this link can be stored no more: what it sends from now on could never be continued. */
+  /** Keys of this link cannot be stored any more: the connection ends, because no later one could continue its ratchets. */
   #onLost(error: unknown): void {
     this.#auth = null;
     if (!(error instanceof EpochLost)) this.#surprise(error);

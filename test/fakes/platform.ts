@@ -93,7 +93,7 @@ export class FakeLink implements PlatformLink {
   objection: (number: string) => string | null = () => null;
   /** What becomes of operations that have no row of their own in `#handle`. */
   handle: (operation: AnyOperation) => Outcome<unknown> | Promise<Outcome<unknown>> = () => refuse('notSupported', 'not known to the fake');
-  /** The connection ended, and nobody was told yet. */
+  /** The connection has ended, and `platform.closed` is not emitted yet. */
   ended = false;
   /** Set by a test that wants to decide when a close is over. */
   closeGate: Promise<void> | null = null;
@@ -143,9 +143,9 @@ export class FakeLink implements PlatformLink {
 
   async logout(): Promise<boolean> {
     this.logouts += 1;
-    const told = this.state === 'live' && !this.ended;
+    const acknowledged = this.state === 'live' && !this.ended;
     await this.close();
-    return told;
+    return acknowledged;
   }
 
   paired(): Promise<boolean> {

@@ -9,11 +9,13 @@ interface Boomlike {
 }
 
 /** Attributes of a `<failure>` that somebody can act on. Everything else in `data` may be private and is dropped. */
-const told = ['code', 'expire', 'location', 'reason'];
+const keptAttributes = ['code', 'expire', 'location', 'reason'];
 
 const attributes = (data: unknown): Record<string, string> | null => {
   if (typeof data !== 'object' || data === null) return null;
-  const kept = Object.entries(data).filter((entry): entry is [string, string] => told.includes(entry[0]) && typeof entry[1] === 'string');
+  const kept = Object.entries(data).filter(
+    (entry): entry is [string, string] => keptAttributes.includes(entry[0]) && typeof entry[1] === 'string',
+  );
   return kept.length === 0 ? null : Object.fromEntries(kept);
 };
 

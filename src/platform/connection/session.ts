@@ -123,7 +123,7 @@ class LiveSession implements Session {
   #deadline: NodeJS.Timeout | undefined;
   #lastFrameAt = 0;
   #profileName: string;
-  /** The first reason wins: what follows is its echo. */
+  /** Why the connection ended: the first reason counts, later ones follow from it. */
   #cause: Close | null = null;
   #paired: Promise<void> = Promise.resolve();
   #finish: () => void = () => undefined;
@@ -171,7 +171,7 @@ class LiveSession implements Session {
       transmissions: this.#transmissions,
       stored: (id) => options.quoted(id),
       previews: options.previews,
-      // Whoever sends is told at once that the storage is away.
+      // A send fails at once while the database is away, instead of waiting for it.
       learn: (jids) => auth.learn('lid-mapping', jids.filter((jid) => isLid(jid) || isPerson(jid)).map(mappingKey), 'now'),
       group: (jid) => this.#group(jid),
       tokenIssued: (jid) => auth.tokenIssued(this.#directory.lid(jid) || jid, options.now()),
@@ -302,7 +302,7 @@ class LiveSession implements Session {
   #onPaired(): void {
     const { auth, emit, deadlines } = this.#options;
     this.#offer.end();
-    // The platform asks for a new connection next; if it forgets to, the pairing is no worse for it.
+    // The platform asks for a new connection next; when it does not, the gateway opens one after this time.
     this.#expect(deadlines.login, ownCloses.restartTimeout);
     auth.saveCredentials();
     // Rejects when the keys can never be stored, which ends the session by itself.

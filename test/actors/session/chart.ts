@@ -57,7 +57,7 @@ export class Chart {
       announce: (news) => void this.news.push(news),
       record: (entries) => void this.recorded.push(...entries),
       live: () => void (this.lives += 1),
-      happened: () => undefined,
+      report: () => undefined,
     };
     this.actor = createActor(lifecycle, { input: { host, begin }, clock: this.time, ...(inspect ? { inspect } : {}) });
     this.actor.start();

@@ -74,7 +74,7 @@ const host = {
   announce: nothing,
   record: nothing,
   live: nothing,
-  happened: nothing,
+  report: nothing,
   account: () => '',
 } as unknown as Host;
 

@@ -220,7 +220,7 @@ test('unlink: a connection that ends between the login and the logout is told of
   chart.link.ended = true;
   await chart.login();
   assertForgotten(chart, 1);
-  assert.match(String(chart.log.of('session.stillLinked')[0]?.fields['reason']), /told/);
+  assert.match(String(chart.log.of('session.stillLinked')[0]?.fields['reason']), /before the logout was sent/);
 });
 
 for (const command of ['connect', 'disconnect', 'reset', 'hibernate'] as const) {

@@ -26,7 +26,7 @@ export class Walk {
   readonly taken = new Set<Taken>();
   #hold = Promise.withResolvers<void>();
   #closing = 0;
-  #told = true;
+  #acknowledged = true;
   #requests = 0;
 
   constructor(begin: LifecycleInput['begin'] = 'offline') {
@@ -35,7 +35,7 @@ export class Walk {
     });
     const { link } = this.chart;
     link.close = () => this.#held(() => FakeLink.prototype.close.call(link));
-    link.logout = () => link.close().then(() => this.#told);
+    link.logout = () => link.close().then(() => this.#acknowledged);
     const discard = link.discard.bind(link);
     link.discard = (how, reason) => this.#held(() => discard(how, reason));
     this.#occupy();
@@ -71,7 +71,7 @@ export class Walk {
 
   async #cause({ type, code, expire, phone, answer, away }: Step): Promise<void> {
     const { chart } = this;
-    if (answer !== undefined) chart.link.hasCredentials = this.#told = chart.room = answer;
+    if (answer !== undefined) chart.link.hasCredentials = this.#acknowledged = chart.room = answer;
     if (type === 'operation.ended') return this.#request(async () => 1);
     if (type.endsWith('admission')) return this.#admit();
     if (type.startsWith('xstate.done') || type.startsWith('xstate.error'))
