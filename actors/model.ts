@@ -5,6 +5,6 @@ export type * from './model/chat.ts';
 export type * from './model/send.ts';
 export * from './model/webhook.ts';
 export * from './model/delivery.ts';
-export type * from './model/entry.ts';
+export * from './model/entry.ts';
 export type * from './model/news.ts';
 export * from './model/result.ts';

@@ -25,7 +25,7 @@ export const serverSettings = {
   adminToken: server(
     secretToken,
     null,
-    'Admin token, 16 characters or more. Absent, one is made and printed once at the first start, and only its hash is kept: nobody ships a well-known password.',
+    'Admin token, 16 characters or more. Absent, one is made and printed once at the first start, and only its hash is kept: nobody ships a well-known password. A token made by `POST /admin/token/rotate` counts instead of this one until another value stands here.',
   ),
   adminRotateCooldownMs: server(
     age(0),
@@ -65,7 +65,7 @@ export const serverSettings = {
   authFailuresPerMinute: server(
     integer(0, 1_000_000),
     60,
-    'Wrong or missing tokens a minute from one address. Those over it get 429; a right instance token is never refused, but no admin token is taken from that address until the minute is over. 0 is no limit. 60 leave a forgotten client its polls every two seconds and make guessing hopeless.',
+    'Wrong or missing tokens a minute from one address. Those over it get 429; a right instance token is never refused, but no admin token is taken from an address with so many wrong admin tokens until the minute is over (instance and admin tokens are counted apart). 0 is no limit. 60 leave a forgotten client its polls every two seconds and make guessing hopeless.',
   ),
   trustedProxies: server(
     networks,

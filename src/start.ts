@@ -3,6 +3,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadSettings, SettingsError, type Settings, type UnknownSetting } from '#config/load.ts';
 import { openDataDir } from '#config/secrets.ts';
+import type { Log } from '#actors/ports.ts';
 import { createLog } from './log.ts';
 import { forkSandbox, sandboxPreset } from './sandbox-process.ts';
 import { startService, type Service } from './service.ts';
@@ -42,6 +43,9 @@ const writePid = (dataDir: string): (() => void) => {
 /** `--sandbox`: with a simulated platform of its own beside it. */
 export async function start(args: readonly string[]): Promise<void> {
   const sandbox = args.includes('--sandbox');
+  const strange = args.find((arg) => arg !== '--sandbox');
+  if (strange !== undefined)
+    refuseToStart(`The argument ${strange} is not known; there is only --sandbox. Settings come from the environment and .env.`);
   const unknown: UnknownSetting[] = [];
   const read = readSettings(sandbox, (setting) => unknown.push(setting));
   const log = createLog(read.logLevel);
@@ -52,16 +56,34 @@ export async function start(args: readonly string[]): Promise<void> {
   // A surprise inside one session must not end the others; whoever caused it is told by its own trap.
   process.on('unhandledRejection', (error) => log.error({ error }, 'process.unhandledRejection'));
 
-  const service = await startService(settings, log, version, tellToken).catch((error: unknown) => {
+  const starting = startService(settings, log, version, tellToken).catch((error: unknown) => {
     log.debug({ error }, 'service.notStarted');
     return refuseToStart(`Dormouse could not start: ${error instanceof Error ? error.message : 'unknown error'}`);
   });
-  const removePid = writePid(settings.dataDir);
+  // From here on: a start that is interrupted must not leave a database server behind.
+  const stop = stopOnSignals(log, settings.shutdownMs, async () => {
+    await (await starting).stop();
+    await platform?.stop();
+  });
+  const service = await starting;
+  stop.before(writePid(settings.dataDir));
   greet(service, platform?.page ?? null);
   log.info({ address: service.address, version, pid: process.pid }, 'service.started');
+  void service.taken.then(() => stop.now('taken'));
+}
 
+interface Stopper {
+  /** Stops as a signal does. */
+  now(signal: string): void;
+  /** Called when everything is stopped, before the process ends. */
+  before(last: () => void): void;
+}
+
+/** Ends the process in order when it is asked to, at the latest after `limit` milliseconds. */
+function stopOnSignals(log: Log, limit: number, stopAll: () => Promise<void>): Stopper {
   let stoppedAt: number | null = null;
-  const stop = (signal: string): void => {
+  let last = (): void => undefined;
+  const now = (signal: string): void => {
     if (stoppedAt !== null) {
       // Whoever signals a whole group reaches this process twice under npm, which passes on what it gets.
       if (performance.now() - stoppedAt < sameSignalMs) return;
@@ -71,18 +93,17 @@ export async function start(args: readonly string[]): Promise<void> {
     stoppedAt = performance.now();
     log.info({ signal }, 'service.stopping');
     setTimeout(() => {
-      log.error({ ms: settings.shutdownMs }, 'service.stopTimedOut');
+      log.error({ ms: limit }, 'service.stopTimedOut');
       process.exit(1);
-    }, settings.shutdownMs).unref();
-    void service.stop().then(async () => {
-      await platform?.stop();
-      removePid();
+    }, limit).unref();
+    void stopAll().then(() => {
+      last();
       log.info({}, 'service.stopped');
       process.exit(0); // the platform's client leaves a timer of 30 s behind after a pairing
     });
   };
-  void service.taken.then(() => stop('taken'));
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop(signal));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => now(signal));
+  return { now, before: (work) => (last = work) };
 }
 
 const tellToken = (token: string): void => say(`Admin token, shown only this once: ${token}`);

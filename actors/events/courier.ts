@@ -235,7 +235,8 @@ export class Courier {
     const started = time.now();
     const outcome = await receiver.post(url, body, headers);
     const fields = { instance: row.instanceId, webhook: webhook.id, event: row.type, attempt: row.attempts + 1, status: outcome.status };
-    log[outcome.ok ? 'debug' : 'info']({ ...fields, ms: time.now() - started }, 'webhook.attempted');
+    const failure = outcome.ok ? {} : { error: outcome.error };
+    log[outcome.ok ? 'debug' : 'info']({ ...fields, ...failure, ms: time.now() - started }, 'webhook.attempted');
     return outcome;
   }
 

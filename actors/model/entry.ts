@@ -67,3 +67,17 @@ export type Entry =
   | { readonly kind: 'news'; readonly lane: string; readonly news: News }
   /** An event whose payload its maker has spelled out: it is passed on as it is. */
   | { readonly kind: 'event'; readonly type: EventType; readonly lane: string; readonly payload: Readonly<Record<string, unknown>> };
+
+/** The progress of an own message, as the account itself reports it. `at`: Unix milliseconds. */
+export const progress = (message: Message, status: MessageStatus, at: number, error = ''): Entry => ({
+  kind: 'status',
+  messageIds: [message.messageId],
+  chatId: message.chatId,
+  status,
+  ...(error === '' ? {} : { error }),
+  sender: message.sender,
+  senderPn: message.senderPn,
+  senderLid: message.senderLid,
+  fromMe: true,
+  at,
+});

@@ -1,6 +1,6 @@
 /** The steps of a message of any kind on a live session: filled, composed, stored as `Queued`, prepared, written, recorded. */
 import type { SendOptions } from '../face.ts';
-import { done, type ChatPatch, type Entry, type Message, type MessageStatus, type Preparation, type Result, type Send } from '../model.ts';
+import { done, progress, type ChatPatch, type Message, type Preparation, type Result, type Send } from '../model.ts';
 import type { Outcome, Ports } from '../ports.ts';
 import { fillPlaceholders, hasPlaceholders } from '../text.ts';
 import type { Cell } from './cell.ts';
@@ -17,19 +17,6 @@ const chatAfter = (message: Message): ChatPatch => ({
   lastMessageType: message.messageType,
   lastMessageSender: message.sender,
   lastMessageTimestamp: message.timestamp,
-});
-
-const progress = (message: Message, status: MessageStatus, at: number, error: string): Entry => ({
-  kind: 'status',
-  messageIds: [message.messageId],
-  chatId: message.chatId,
-  status,
-  ...(error === '' ? {} : { error }),
-  sender: message.sender,
-  senderPn: message.senderPn,
-  senderLid: message.senderLid,
-  fromMe: true,
-  at,
 });
 
 /** A message that will not be sent any more. Resolves after the first try to record that; storage that is away gets it later. */
@@ -80,7 +67,7 @@ export async function prepare(ports: Ports, cell: Cell, signal: AbortSignal, cha
 /** Writes a composed message. Resolves with the platform's answer, after the first try to record `Sent`; a failure is for the caller to record. */
 export async function transmit(cell: Cell, signal: AbortSignal, message: Message): Promise<Outcome<{ readonly at: number }>> {
   const sent = await performIn(cell, signal, 'message.transmit', { message });
-  if (sent.ok) await cell.recorder.tell(progress(message, 'Sent', sent.value.at, ''));
+  if (sent.ok) await cell.recorder.tell(progress(message, 'Sent', sent.value.at));
   return sent;
 }
 

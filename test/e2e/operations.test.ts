@@ -141,5 +141,20 @@ for (const { title, call, body, status = 200, answer, phone, event } of rows) {
   });
 }
 
+test('operations: no receipt of a reaction or an edit is lost, however soon it comes', async () => {
+  const { own, theirs } = await stand();
+  const sent: string[] = [];
+  for (let n = 0; n < 15; n += 1) {
+    const edited = await account.call('POST', '/message/edit', { id: own, text: `edit ${n}` });
+    const reacted = await account.call('POST', '/message/react', { id: theirs, text: n % 2 === 0 ? '👍' : '' });
+    sent.push(String(edited.body['messageid']), String(reacted.body['messageid']));
+  }
+  const statusOf = async (id: string): Promise<unknown> => {
+    const { body } = await account.call('POST', '/message/find', { id });
+    return (body['messages'] as readonly Json[])[0]?.['status'];
+  };
+  for (const id of sent) await until(async () => (await statusOf(id)) === 'Delivered', `the receipt of ${id}`);
+});
+
 test('operations: the platform was asked nothing that it does not know', () =>
   assert.deepEqual(scene.platform.sandbox.stats().unknown, {}));

@@ -1,6 +1,6 @@
 /** A live connection, as whatever is sent or asked on it needs it. */
 import type { GroupMetadata, WASocket } from '@whiskeysockets/baileys';
-import type { Message } from '#actors/model.ts';
+import type { Entry, Message } from '#actors/model.ts';
 import type { LinkPreviews } from '#src/media/link-preview.ts';
 import type { Directory } from '../directory.ts';
 import type { Transmissions } from '../outbound/transmissions.ts';
@@ -15,6 +15,8 @@ export interface LiveConnection {
   /** A stored message by its platform id, or by any other form of its id; null when there is none. */
   stored(id: string): Promise<Message | null>;
   readonly previews: Previews;
+  /** Hands entries to the recorder, in order with what the platform reports: before a frame leaves, so that no receipt overtakes them. */
+  record(entries: readonly Entry[]): void;
   /** Reads the other addresses of people into memory, so that `directory` knows them. */
   learn(jids: readonly string[]): Promise<void>;
   /** A text to a person was written, and with it, when one was due, a privacy token. */

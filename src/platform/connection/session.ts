@@ -171,6 +171,7 @@ class LiveSession implements Session {
       transmissions: this.#transmissions,
       stored: (id) => options.quoted(id),
       previews: options.previews,
+      record: (entries) => host.record(entries),
       // A send fails at once while the database is away, instead of waiting for it.
       learn: (jids) => auth.learn('lid-mapping', jids.filter((jid) => isLid(jid) || isPerson(jid)).map(mappingKey), 'now'),
       group: (jid) => this.#group(jid),

@@ -1,6 +1,6 @@
 /** Messages about a stored message: reactions, edits, deletions. Each goes to the same chat as a message of its own. */
 import { type AnyMessageContent, generateWAMessage, type WAMessageKey } from '@whiskeysockets/baileys';
-import { type Message, refuse } from '#actors/model.ts';
+import { type Message, progress, refuse } from '#actors/model.ts';
 import type { Outcome } from '#actors/ports.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
 import { fromMessage } from '../events/from-messages.ts';
@@ -42,16 +42,22 @@ export const sendAbout = async (
   await connection.learn([target.chatId]);
   const options = { userJid: directory.me.pn, messageId: newMessageId(), upload: nothingIsUploaded };
   const full = await generateWAMessage(target.chatId, given.content, options);
+  const entries = fromMessage(full, directory, '', { wasSentByApi: true, status: 'Queued' });
+  const made = entries.find((entry) => entry.kind === 'message');
+  // A receipt may come right behind the ack: the message is on record before it leaves.
+  if (made) connection.record([{ kind: 'queued', message: made.message, chat: made.chat }]);
   const transmitted = await relay(connection, {
     jid: target.chatId,
     messageId: options.messageId,
     content: full.message ?? {},
     ...(given.edit === undefined ? {} : { attributes: { edit: given.edit } }),
   });
-  if (!transmitted.ok) return transmitted;
-  const entries = fromMessage(full, directory, '', { wasSentByApi: true, status: 'Sent' });
-  const sent = entries.find((entry) => entry.kind === 'message')?.message ?? null;
-  return answered({ target, sent }, entries);
+  if (!transmitted.ok) {
+    if (made) connection.record([progress(made.message, 'Failed', directory.now(), transmitted.refusal.message)]);
+    return transmitted;
+  }
+  if (!made) return answered({ target, sent: null }, entries);
+  return answered({ target, sent: { ...made.message, status: 'Sent' } }, [progress(made.message, 'Sent', transmitted.value.at)]);
 };
 
 /** The answer of an operation whose message is one of its own. */
