@@ -1,6 +1,6 @@
 /**
- * `npm run bench:compare -- <checkout or revision> [measure…] [--rounds 12] [--scale 1] [--profiles folder]`: the same measures of another checkout
- * and of this one, in turns (A B B A …), each in processes of its own. Ends with 1 when a measure is slower by more than a twentieth.
+ * `npm run bench:compare -- <checkout or revision> [measure…] [--times 2] [--rounds 12] [--scale 1] [--profiles folder]`: the same measures of
+ * another checkout and of this one, in turns (A B B A …), each in processes of its own. Ends with 1 when a measure is slower by more than a twentieth.
  */
 import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -42,15 +42,20 @@ const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { rounds: { type: 'string' }, scale: { type: 'string', default: '1' }, profiles: { type: 'string' } },
+  options: {
+    times: { type: 'string', default: '2' },
+    rounds: { type: 'string' },
+    scale: { type: 'string', default: '1' },
+    profiles: { type: 'string' },
+  },
 });
 const [other, ...names] = positionals;
 const strangers = names.filter((name) => !measures.some((measure) => measure.name === name));
-const [scale, rounds] = [Number(values.scale), values.rounds === undefined ? null : Number(values.rounds)];
-if (other === undefined || strangers.length > 0 || !(scale > 0) || (rounds !== null && !(rounds >= 1))) {
+const [scale, times, rounds] = [Number(values.scale), Number(values.times), values.rounds === undefined ? null : Number(values.rounds)];
+if (other === undefined || strangers.length > 0 || !(scale > 0) || !(times >= 1) || (rounds !== null && !(rounds >= 1))) {
   const list = measures.map(({ name, about, rounds }) => `\n  ${name}: ${about} (${rounds} rounds)`).join('');
   print(
-    `Give a checkout or a revision of git, and measures if not all:${list}\nOptions: --rounds <n>, --scale <number>, --profiles <folder>`,
+    `Give a checkout or a revision of git, and measures if not all:${list}\nOptions: --times <n>, --rounds <n>, --scale <number>, --profiles <folder>`,
   );
   process.exit(2);
 }
@@ -94,9 +99,22 @@ const profile = async (side: Side, label: string): Promise<void> => {
   Object.assign(side.setting, { profiles: null });
 };
 
-const compare = async (measure: Measure, theirFolder: string): Promise<readonly Compared[]> => {
-  const theirs = await openSide(measure, 'other', theirFolder);
+const closeWorkshops = async (): Promise<void> => {
+  for (const workshop of open.workshops) await workshop.close();
+  open.workshops.clear();
+};
+
+interface Both {
+  readonly theirs: readonly Readings[];
+  readonly ours: readonly Readings[];
+}
+
+/** Starts both sides, the other one first when `time` is odd, and runs all rounds in turns. */
+const runOnce = async (measure: Measure, theirFolder: string, time: number): Promise<Both> => {
+  const openTheirs = (): Promise<Side> => openSide(measure, 'other', theirFolder);
+  const early = time % 2 === 1 ? await openTheirs() : null;
   const ours = await openSide(measure, 'this', here);
+  const theirs = early ?? (await openTheirs());
   const total = rounds ?? measure.rounds;
   for (let n = 1 - measure.warmUp; n <= total; n += 1) {
     for (const side of n % 2 === 0 ? [ours, theirs] : [theirs, ours]) {
@@ -105,11 +123,25 @@ const compare = async (measure: Measure, theirFolder: string): Promise<readonly 
     }
     const shown = (side: Side): string =>
       JSON.stringify(side.readings.at(-1), (_, value) => (value > 1 ? Math.round(value * 100) / 100 : value));
-    if (n > 0) say(`${measure.name}, round ${n} of ${total}: other ${shown(theirs)}\n  this ${shown(ours)}`);
+    if (n > 0) say(`${measure.name}, ${time} of ${times}, round ${n} of ${total}: other ${shown(theirs)}\n  this ${shown(ours)}`);
   }
   await profile(theirs, 'other');
   await profile(ours, 'this');
-  return comparison(measure, theirs.readings, ours.readings);
+  return { theirs: theirs.readings, ours: ours.readings };
+};
+
+/** Several times: a process keeps what chance gave it at its start, such as the plans of its statements. */
+const compare = async (measure: Measure, theirFolder: string): Promise<readonly Compared[]> => {
+  const all: Both[] = [];
+  for (let time = 1; time <= times; time += 1) {
+    all.push(await runOnce(measure, theirFolder, time));
+    await closeWorkshops();
+  }
+  return comparison(
+    measure,
+    all.flatMap(({ theirs }) => theirs),
+    all.flatMap(({ ours }) => ours),
+  );
 };
 
 const run = async (): Promise<void> => {
@@ -128,8 +160,7 @@ const run = async (): Promise<void> => {
       say(`${measure.name} could not be compared: ${String(error)}`);
       process.exitCode = 1;
     }
-    for (const workshop of open.workshops) await workshop.close();
-    open.workshops.clear();
+    await closeWorkshops();
   }
   print(comparedTable(all));
   for (const one of all) print(JSON.stringify(one));
