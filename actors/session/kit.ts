@@ -100,11 +100,16 @@ interface Operation {
 const operationLogic = fromCallback<{ type: string }, Operation>(({ sendBack, input: { id, run } }) => {
   const ended: OperationEnd = { type: 'operation.ended', id };
   const controller = new AbortController();
-  void Promise.try(run, controller.signal).then(
-    () => sendBack(ended),
-    () => sendBack(ended),
-  );
-  return () => controller.abort();
+  let running = true;
+  const end = (): void => {
+    running = false;
+    sendBack(ended);
+  };
+  void Promise.try(run, controller.signal).then(end, end);
+  // An abort makes an error with its stack, 7 to 14 µs each.
+  return () => {
+    if (running) controller.abort();
+  };
 });
 
 const operationOf = (event: LifecycleEvent): Operation => {

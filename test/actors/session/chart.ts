@@ -92,7 +92,7 @@ export class Chart {
     await settle();
   }
 
-  async request(n: number, run: () => Promise<unknown>): Promise<void> {
+  async request(n: number, run: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
     this.actor.send({ type: 'instance.request', n, run });
     await settle();
   }

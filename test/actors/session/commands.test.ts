@@ -254,6 +254,22 @@ test('operation: one that ends after the session closed leaves nothing behind ei
   assert.equal(chart.state, 'connecting.waiting');
 });
 
+test('operation: its signal aborts when the session leaves connected, and not when the operation ended by itself', async () => {
+  const chart = keep(await liveChart());
+  const signals: AbortSignal[] = [];
+  const noting = (work: Promise<unknown>) => (signal: AbortSignal) => {
+    signals.push(signal);
+    return work;
+  };
+  await chart.request(1, noting(Promise.resolve()));
+  await chart.request(2, noting(new Promise(() => undefined)));
+  await chart.end(428);
+  assert.deepEqual(
+    signals.map(({ aborted }) => aborted),
+    [false, true],
+  );
+});
+
 test('operation: thousands leave no child behind', async () => {
   const chart = keep(await liveChart());
   for (let n = 0; n < 3000; n += 1) {
