@@ -2,6 +2,7 @@
 import { numberOf, scaled, type Bench, type Measure, type Setting } from './bench.ts';
 import { startBare, startGateway, type Client } from './clients.ts';
 import { profiled, spent, type Spent } from './cost.ts';
+import { analyze } from './fill.ts';
 import { median, percentile, type Figure } from './report.ts';
 import { postJson, startSandbox, type BenchSandbox } from './sandbox.ts';
 import type { Arrivals } from './tally.ts';
@@ -24,6 +25,8 @@ interface Side {
   /** The process where texts arrive in the end. */
   readonly end: Child;
   readonly database: number | null;
+  /** Where it runs; '' without a database. */
+  readonly folder: string;
 }
 
 class Stage {
@@ -128,7 +131,7 @@ const openBare = async ({ workshop }: Setting, sandbox: BenchSandbox): Promise<S
   const [client, number] = [await startBare(workshop, sandbox), numberOf(1, 0)];
   await client.pair(number);
   await client.ask('send', { from: number, to: contacts, count: contacts.length, concurrency: 1 });
-  return { number, client, end: client, database: null };
+  return { number, client, end: client, database: null, folder: '' };
 };
 
 const openGateway = async ({ workshop }: Setting, sandbox: BenchSandbox): Promise<Side> => {
@@ -139,7 +142,7 @@ const openGateway = async ({ workshop }: Setting, sandbox: BenchSandbox): Promis
   for (const contact of contacts) await postJson(`${client.address}/send/text`, { number: contact, text: 'hello' }, { token });
   const url = `${await receiver.ask<string>('receive')}/hook`;
   await postJson(`${client.address}/webhook`, { url, enabled: true, events: ['messages'], excludeMessages: ['fromMeYes'] }, { token });
-  return { number, client, end: receiver, database: client.database };
+  return { number, client, end: receiver, database: client.database, folder: client.folder };
 };
 
 /** `sandbox`: the platform as clients see it, through the dam. */
@@ -163,6 +166,8 @@ export const arrivalRounds: Measure = {
   async open(setting) {
     const { stage, sandbox } = await openStage(setting);
     const side = await openGateway(setting, sandbox);
+    await stage.burst(side, scaled(perRound, setting));
+    await analyze(side.folder);
     return () => profiled(setting, side.client, 'arrivals', async () => ({ ...(await stage.burst(side, scaled(perRound, setting))) }));
   },
 };

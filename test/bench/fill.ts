@@ -18,6 +18,13 @@ export const withDatabase = async <T>(folder: string, work: (database: Database)
   }
 };
 
+/**
+ * Counts the rows that are there, as a database has done that has been running for a while. Plans that were made without such counts read all
+ * messages of the instance for each of some statements: chance would decide which, and for how long.
+ */
+export const analyze = (folder: string): Promise<unknown> =>
+  withDatabase(folder, (database) => database.rows({ name: '', text: 'analyze' }, []));
+
 /** Rows of one statement; more would take longer than a statement may. */
 const group = 10_000;
 const empty: Readonly<Record<string, string>> = {
@@ -44,6 +51,5 @@ export const fill = async (database: Database, table: string, rows: number, colu
   const text = `insert into ${table} (${Object.keys(values).join(', ')}) select ${Object.values(values).join(', ')}
     from generate_series($1::int, $2::int) as n`;
   for (let from = 0; from < rows; from += group) await database.rows({ name: '', text }, [from, Math.min(rows, from + group) - 1]);
-  // As a database has it that has been running for a while.
   await database.rows({ name: '', text: `vacuum analyze ${table}` }, []);
 };

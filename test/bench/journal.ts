@@ -1,6 +1,7 @@
 /** What the journal takes for messages that arrive: alone, as of a quiet session, and in groups, as of a burst. */
 import { scaled, type Measure } from './bench.ts';
 import { profiled, spent, type Spent } from './cost.ts';
+import { analyze } from './fill.ts';
 import { databaseServerOf } from './workshop.ts';
 
 const group = 20;
@@ -25,6 +26,8 @@ export const journalRounds: Measure = {
     const client = { ...host, pair: async () => '', cpu: () => host.ask<number>('cpu') };
     const commit = (messages: number, each: number): Promise<Spent> =>
       spent(client, databaseServerOf(host.folder), messages, () => host.ask('commit', { commits: messages / each, each }));
+    await host.ask('commit', { commits: 100, each: group });
+    await analyze(host.folder);
     return () =>
       profiled(setting, host, 'journal', async () => {
         const alone = await commit(scaled(perRound.alone, setting), 1);

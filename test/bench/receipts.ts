@@ -2,6 +2,7 @@
 import { numberOf, scaled, type Bench, type Measure, type Setting } from './bench.ts';
 import { startGateway } from './clients.ts';
 import { profiled, spent, type Spent } from './cost.ts';
+import { analyze } from './fill.ts';
 import { median } from './report.ts';
 import { postJson, startSandbox } from './sandbox.ts';
 import { contacts, inParallel, openPool, postBy } from './sends.ts';
@@ -41,6 +42,8 @@ const open = async (setting: Setting) => {
     return ids;
   };
 
+  await send(scaled(perRound, setting));
+  await analyze(gateway.folder);
   return async (count: number) => {
     const ids = await send(count);
     await receiver.ask('reset');

@@ -3,6 +3,7 @@ import { Pool } from 'undici';
 import { numberOf, scaled, type Measure, type Setting } from './bench.ts';
 import { pairMany, startGateway } from './clients.ts';
 import { profiled, spent } from './cost.ts';
+import { analyze } from './fill.ts';
 import { counted, startSandbox } from './sandbox.ts';
 import { eventually } from './workshop.ts';
 
@@ -57,6 +58,8 @@ const open = async (setting: Setting, { name, sessions, perRound, isAsync }: Sen
   const pool = openPool(gateway.address);
   setting.workshop.atEnd(() => pool.close());
   const count = scaled(perRound, setting);
+  await sendTexts(pool, tokens, count * 2);
+  await analyze(gateway.folder);
   const send = async (): Promise<void> => {
     const { fromClients } = await counted(sandbox);
     await sendTexts(pool, tokens, count, isAsync ? { async: true } : {});
@@ -69,7 +72,7 @@ const open = async (setting: Setting, { name, sessions, perRound, isAsync }: Sen
 const measureOf = (sends: Sends): Measure => ({
   ...sends,
   rounds: 12,
-  warmUp: 5,
+  warmUp: 3,
   figures: {
     perSecond: { name: `${sends.about}: rate`, unit: 'messages/s', better: 'more' },
     cpu: { name: `${sends.about}: processor`, unit: 'ms/message', better: 'less' },
