@@ -4,21 +4,28 @@ import type { Placeholder } from './ports.ts';
 
 const braces = /\{\{\s*([A-Za-z0-9_]+)\s*\}\}/g;
 
-/** Fields of each kind of content that may hold placeholders. */
-const textFields: { readonly [K in SendContent['kind']]: readonly (keyof Extract<SendContent, { kind: K }> & string)[] } = {
-  text: ['text'],
+type Fill = (text: string) => string;
+
+/** The content of each kind with its texts filled. */
+const textsFilled: { readonly [K in SendContent['kind']]: (content: Extract<SendContent, { kind: K }>, fill: Fill) => SendContent } = {
+  text: (content, fill) => ({ ...content, text: fill(content.text) }),
 };
 
-const textsOf = (content: SendContent): readonly (readonly [string, string])[] =>
-  textFields[content.kind].map((field) => [field, String(content[field])] as const);
+const mapTexts = (content: SendContent, fill: Fill): SendContent =>
+  (textsFilled[content.kind] as (content: SendContent, fill: Fill) => SendContent)(content, fill);
 
-export const hasPlaceholders = (content: SendContent): boolean => textsOf(content).some(([, text]) => text.includes('{{'));
+export const hasPlaceholders = (content: SendContent): boolean => {
+  let found = false;
+  mapTexts(content, (text) => {
+    found ||= text.includes('{{');
+    return text;
+  });
+  return found;
+};
 
 /** A name that is no placeholder stays as it is: texts may hold braces of their own. */
 export const fillText = (text: string, chat: Chat | null, placeholder: Placeholder): string =>
   text.replace(braces, (whole, name: string) => placeholder(name, chat) ?? whole);
 
-export const fillPlaceholders = <Content extends SendContent>(content: Content, chat: Chat | null, placeholder: Placeholder): Content => ({
-  ...content,
-  ...Object.fromEntries(textsOf(content).map(([field, text]) => [field, fillText(text, chat, placeholder)])),
-});
+export const fillPlaceholders = (content: SendContent, chat: Chat | null, placeholder: Placeholder): SendContent =>
+  mapTexts(content, (text) => fillText(text, chat, placeholder));

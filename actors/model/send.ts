@@ -1,21 +1,12 @@
 /** Messages to be sent, as plain data: they are stored while they wait in the asynchronous queue. */
+import type { TextContent } from './content/text.ts';
 
-export interface TextContent {
-  readonly kind: 'text';
-  readonly text: string;
-  /** null: none; 'auto': fetched from the first link in the text. */
-  readonly preview:
-    | null
-    | 'auto'
-    | {
-        readonly title: string;
-        readonly description: string;
-        /** URL, data URL or base64. */ readonly image: string;
-        readonly large: boolean;
-      };
-}
+export type * from './content/text.ts';
 
-/** What a message can hold. A new kind joins here, in the table of its placeholders (`text.ts`), and in the composers of the adapter. */
+/**
+ * What a message can hold. A new kind is a file in `content/`, and a line here, in the table of placeholders (`actors/text.ts`) and in the
+ * composers of the adapter (`src/platform/outbound/compose.ts`).
+ */
 export type SendContent = TextContent;
 
 /** One message to be sent (contract/behaviour.md, "Sends"), after validation. */

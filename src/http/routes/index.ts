@@ -8,7 +8,7 @@ import { deliveryRoutes } from './delivery.ts';
 import { healthRoutes } from './health.ts';
 import { instanceRoutes } from './instance.ts';
 import { messageRoutes } from './message.ts';
-import { sendRoutes } from './send.ts';
+import { sendRoutes } from './send/index.ts';
 import { streamRoutes } from './stream.ts';
 import { webhookRoutes } from './webhook.ts';
 

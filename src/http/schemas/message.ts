@@ -1,6 +1,6 @@
 /** Shapes of messages: sends, the queue, queries. */
 import { Type } from 'typebox';
-import { Count, fields, Flag, FreeObject, LooseText, OneOf, optional, ref, Text, TextOrNull } from './common.ts';
+import { Count, fields, FreeObject, LooseText, OneOf, optional, ref, Text, TextOrNull } from './common.ts';
 
 const Free = Type.Unsafe<unknown>({ description: 'object or text' });
 
@@ -56,51 +56,8 @@ export const Message = Type.Object(
   { $id: 'Message', examples: [messageExample] },
 );
 
-/** Whom a message goes to. */
-const Recipient = Type.Unsafe<string | number>({
-  type: ['string', 'number'],
-  minLength: 1,
-  maxLength: 128,
-  description: 'Digits with country code, or an id with its suffix',
-  examples: ['5511999999999'],
-});
-
 /** Names a stored message. */
 export const MessageId = LooseText(300, 'Short id, platform id, or `<owner>:<messageid>`', 1);
-
-/** Common to all sends. */
-const sendOptions = {
-  delay: optional(Count(0, 300_000, 'Milliseconds of visible typing before the send')),
-  readchat: optional(Flag('Mark the chat as read')),
-  readmessages: optional(Flag('Mark the last received messages as read')),
-  replyid: optional(Text(200, 'Id of the message to quote')),
-  mentions: optional(Text(20_000, 'Numbers to mention, separated by commas, or `all`')),
-  forward: optional(Flag('Mark as forwarded')),
-  track_source: optional(Text(255, 'Origin, for tracking; comes back in events')),
-  track_id: optional(LooseText(255, 'Id of your own, for tracking; comes back in events')),
-  async: optional(Flag('Queue the message and answer at once')),
-};
-
-export const SendTextBody = Type.Object({
-  number: Recipient,
-  text: Type.String({ minLength: 1, maxLength: 65_536, description: 'Text, with placeholders such as {{name}}', examples: ['Hello'] }),
-  linkPreview: optional(Flag('Show a preview of the first link')),
-  linkPreviewTitle: optional(Text(1000, 'Title of the preview instead of the fetched one')),
-  linkPreviewDescription: optional(Text(4000, 'Description of the preview')),
-  linkPreviewImage: optional(Text(2_000_000, 'Picture of the preview: URL or base64')),
-  linkPreviewLarge: optional(Flag('Show the preview large')),
-  ...sendOptions,
-});
-
-export const SentAnswer = Type.Intersect([
-  ref(Message),
-  Type.Object({
-    response: Type.Object({
-      status: Type.String({ examples: ['success'] }),
-      message: Type.String({ examples: ['Message sent successfully'] }),
-    }),
-  }),
-]);
 
 export const QueueAnswer = Type.Object({
   response: Type.String(),

@@ -21,14 +21,14 @@ export const messageHandlers: Handlers<MessageOperations> = {
   'message.edit': async (connection, { id, text }) =>
     sentMessage(
       await sendAbout(connection, id, ({ fromMe }, edit) =>
-        fromMe ? { content: { text, linkPreview: null, edit }, edit: '1' } : 'only own messages can be edited',
+        fromMe ? { content: { text, linkPreview: null, edit } } : 'only own messages can be edited',
       ),
     ),
 
   'message.delete': async (connection, { id }) => {
     const sent = await sendAbout(connection, id, ({ fromMe, isGroup }, key) => {
       if (!fromMe && !isGroup) return 'only own messages can be deleted for everybody';
-      return { content: { delete: key }, edit: fromMe ? '7' : '8' };
+      return { content: { delete: key } };
     });
     return sent.ok ? answered({ messageId: sent.value.target.messageId, at: connection.directory.now() }, sent.entries) : sent;
   },

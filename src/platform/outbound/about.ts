@@ -7,12 +7,11 @@ import { fromMessage } from '../events/from-messages.ts';
 import { isGroup } from '../jid.ts';
 import { answered } from '../outcomes.ts';
 import { newMessageId } from './compose.ts';
+import { noUpload } from './composer.ts';
 import { relay } from './relay.ts';
 
 export interface About {
   readonly content: AnyMessageContent;
-  /** The attribute `edit` of the stanza: `1` an edit, `7` an own message is deleted, `8` an admin deletes another's. */
-  readonly edit?: '1' | '7' | '8';
 }
 
 /** How the platform names a stored message. */
@@ -22,8 +21,6 @@ const keyOf = (message: Message): WAMessageKey => ({
   fromMe: message.fromMe,
   ...(isGroup(message.chatId) && !message.fromMe ? { participant: message.sender } : {}),
 });
-
-const nothingIsUploaded = (): Promise<never> => Promise.reject(new Error('a message about a message uploads nothing'));
 
 /**
  * Finds the message by any form of its id, sends what `about` makes of it, and waits for the ack. Answers with the message that was sent, null when
@@ -40,7 +37,7 @@ export const sendAbout = async (
   if (typeof given === 'string') return refuse('invalid', given);
   const { directory } = connection;
   await connection.learn([target.chatId]);
-  const options = { userJid: directory.me.pn, messageId: newMessageId(), upload: nothingIsUploaded };
+  const options = { userJid: directory.me.pn, messageId: newMessageId(), upload: noUpload };
   const full = await generateWAMessage(target.chatId, given.content, options);
   const entries = fromMessage(full, directory, '', { wasSentByApi: true, status: 'Queued' });
   const made = entries.find((entry) => entry.kind === 'message');
@@ -50,7 +47,6 @@ export const sendAbout = async (
     jid: target.chatId,
     messageId: options.messageId,
     content: full.message ?? {},
-    ...(given.edit === undefined ? {} : { attributes: { edit: given.edit } }),
   });
   if (!transmitted.ok) {
     if (made) connection.record([progress(made.message, 'Failed', directory.now(), transmitted.refusal.message)]);

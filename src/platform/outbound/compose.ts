@@ -1,10 +1,10 @@
 /** From what a client of the interface asked for to a message of the platform; the same for every kind of content. */
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import {
-  type AnyMessageContent,
-  generateWAMessage,
   generateWAMessageFromContent,
+  getContentType,
   type GroupMetadata,
+  normalizeMessageContent,
   proto,
   type WAMessage,
 } from '@whiskeysockets/baileys';
@@ -13,7 +13,8 @@ import type { LiveConnection } from '../connection/live-connection.ts';
 import type { Directory } from '../directory.ts';
 import { convertMessage } from '../events/from-message.ts';
 import { bare, isGroup, isLid, personJid, resolveTarget } from '../jid.ts';
-import { isPlainText, textContent } from './text.ts';
+import type { Composer } from './composer.ts';
+import { textComposer } from './content/text.ts';
 
 /** As the platform's web client makes them: `3EB0` and 18 digits. Node pools the randomness of UUIDs; the library asks the system for each id. */
 export const newMessageId = (): string => {
@@ -21,19 +22,12 @@ export const newMessageId = (): string => {
   return `3EB0${(first + second + last).slice(0, 18).toUpperCase()}`;
 };
 
-interface Composer<Content> {
-  /** The content without quotes, mentions and marks. */
-  content(content: Content, connection: LiveConnection): Promise<AnyMessageContent>;
-  /** The same without a connection, as far as that goes. */
-  draft(content: Content): proto.IMessage;
-  /** The draft is complete: the content needs nothing from the network. */
-  isComplete(content: Content): boolean;
-}
-
 /** One row a kind of content. */
 const composers: { readonly [K in SendContent['kind']]: Composer<Extract<SendContent, { kind: K }>> } = {
-  text: { content: textContent, draft: ({ text }) => ({ extendedTextMessage: { text } }), isComplete: isPlainText },
+  text: textComposer,
 };
+
+const composerOf = (content: SendContent): Composer<SendContent> => composers[content.kind] as Composer<SendContent>;
 
 /** A stored message in the shape that is quoted; null when it has no content to quote. */
 const quotable = (stored: Message): WAMessage | null => {
@@ -77,21 +71,35 @@ export const recordOf = (full: WAMessage, directory: Directory): Result<Message>
   return done(converted.message);
 };
 
-/** The context that every kind of content can have: quotes, mentions, the mark of a forwarded message. */
-const contextOf = async ({ jid, send, quoted }: { jid: string; send: Send; quoted: WAMessage | null }, connection: LiveConnection) => {
+/** The context that every kind of content can have: mentions, the mark of a forwarded message. */
+const contextOf = async (jid: string, send: Send, connection: LiveConnection): Promise<proto.IContextInfo | null> => {
   const group = isGroup(jid) && send.mentions.length > 0 ? await connection.group(jid) : null;
   await connection.learn([jid, ...send.mentions.map(mentionJid)]);
   const mentions = mentioned(send.mentions, group, connection.directory);
+  if (mentions.length === 0 && !send.forward) return null;
   return {
-    quoted,
-    marks: {
-      ...(mentions.length === 0 ? {} : { mentions }),
-      ...(send.forward ? { contextInfo: { isForwarded: true, forwardingScore: 1 } } : {}),
-    },
+    ...(mentions.length === 0 ? {} : { mentionedJid: mentions }),
+    ...(send.forward ? { isForwarded: true, forwardingScore: 1 } : {}),
   };
 };
 
-const noUpload = (): Promise<never> => Promise.reject(new Error('this kind of content uploads nothing'));
+/** Puts the context into the content, wherever its kind keeps it; a bare text becomes one that can have a context. */
+const withContext = (message: proto.IMessage, context: proto.IContextInfo | null): proto.IMessage => {
+  const inner = normalizeMessageContent(message);
+  const kind = getContentType(inner);
+  const content = kind === undefined ? undefined : inner?.[kind];
+  if (context !== null && typeof content === 'object' && content !== null) {
+    const holder = content as { contextInfo?: proto.IContextInfo | null };
+    holder.contextInfo = { ...holder.contextInfo, ...context };
+  }
+  return message;
+};
+
+/** Recipients report abuse, and answer polls and events, with a secret that travels in the message. */
+const withSecret = (message: proto.IMessage): proto.IMessage => ({
+  ...message,
+  messageContextInfo: { ...message.messageContextInfo, messageSecret: message.messageContextInfo?.messageSecret ?? randomBytes(32) },
+});
 
 /** Nothing is written. Refused (`invalid`) when the number makes no sense or the quoted message is unknown. `draft`: whose ids are kept. */
 export const compose = async (send: Send, draft: Message | null, connection: LiveConnection): Promise<Result<Message>> => {
@@ -99,14 +107,14 @@ export const compose = async (send: Send, draft: Message | null, connection: Liv
   if (!target.ok) return refuse('invalid', target.message);
   const { jid } = target;
   const stored = send.replyTo === '' ? null : await connection.stored(send.replyTo);
-  const quotedMessage = stored === null ? null : quotable(stored);
-  if (send.replyTo !== '' && quotedMessage === null) return refuse('invalid', `the quoted message ${send.replyTo} is unknown`);
-  const { quoted, marks } = await contextOf({ jid, send, quoted: quotedMessage }, connection);
-  const content = { ...(await composers[send.content.kind].content(send.content, connection)), ...marks } as AnyMessageContent;
-  const full = await generateWAMessage(jid, content, {
+  const quoted = stored === null ? null : quotable(stored);
+  if (send.replyTo !== '' && quoted === null) return refuse('invalid', `the quoted message ${send.replyTo} is unknown`);
+  const context = await contextOf(jid, send, connection);
+  const made = await composerOf(send.content).content(send.content, connection);
+  if (!made.ok) return made;
+  const full = generateWAMessageFromContent(jid, withSecret(withContext(made.value, context)), {
     userJid: connection.directory.me.pn,
     messageId: draft?.messageId ?? newMessageId(),
-    upload: noUpload,
     ...(quoted === null ? {} : { quoted }),
   });
   const record = recordOf(full, connection.directory);
@@ -118,10 +126,10 @@ export const compose = async (send: Send, draft: Message | null, connection: Liv
 export const draft = (send: Send, directory: Directory): Result<Message> => {
   const target = resolveTarget(send.number);
   if (!target.ok) return refuse('invalid', target.message);
-  const { kind } = send.content;
+  const composer = composerOf(send.content);
   const options = { userJid: directory.me.pn, messageId: newMessageId() };
-  const record = recordOf(generateWAMessageFromContent(target.jid, composers[kind].draft(send.content), options), directory);
+  const record = recordOf(generateWAMessageFromContent(target.jid, composer.draft(send.content), options), directory);
   if (!record.ok) return record;
-  const complete = composers[kind].isComplete(send.content) && send.replyTo === '' && send.mentions.length === 0 && !send.forward;
+  const complete = composer.isComplete(send.content) && send.replyTo === '' && send.mentions.length === 0 && !send.forward;
   return complete ? record : done({ ...record.value, raw: null });
 };

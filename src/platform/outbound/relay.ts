@@ -3,34 +3,34 @@ import type { proto } from '@whiskeysockets/baileys';
 import { closeOf } from '../connection/close-cause.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
 import { isLid, isPerson } from '../jid.ts';
-import { lateAnswer, notSent, refused } from '../outcomes.ts';
+import { notSent, outcomeOfError, refused } from '../outcomes.ts';
+import { stanzaOf } from './stanza.ts';
 import { refusalText, type Transmission } from './transmissions.ts';
 
 export interface Outgoing {
   readonly jid: string;
   readonly messageId: string;
   readonly content: proto.IMessage;
-  /** Attributes of the stanza, such as `edit`. */
-  readonly attributes?: Readonly<Record<string, string>>;
 }
 
-/** The library failed before the frame was written, or on writing it. */
+const noDevice = 'the recipient cannot be reached: the platform knows no device';
+
+/** The library failed before the frame of the message was written, or on writing it. */
 const failure = (error: unknown, live: boolean): Transmission => {
-  const { code, message } = closeOf(error);
-  if (!live || code === 428) return notSent;
-  // The library asked for keys or devices and had no answer: the message itself was not written, but that is not worth a case of its own.
-  if (code === 408) return lateAnswer;
-  const told = typeof error === 'object' && error !== null && 'data' in error && typeof error.data === 'number' ? error.data : code;
-  const sentence = message === 'All encryptions failed' ? 'the recipient cannot be reached: the platform knows no device' : message;
-  return refused(told, told === 404 ? refusalText(404) : sentence);
+  const outcome = outcomeOfError(error, live) ?? refused(null, closeOf(error).message);
+  const { connectionLost, code = null, message } = outcome.refusal;
+  if (connectionLost) return notSent;
+  if (code === 404) return refused(404, refusalText(404));
+  return message === 'All encryptions failed' ? refused(code, noDevice) : outcome;
 };
 
 /** Order is kept by the library: it hands messages over one by one, in the order of the calls. Never rejects. */
-export const relay = (connection: LiveConnection, { jid, messageId, content, attributes = {} }: Outgoing): Promise<Transmission> => {
+export const relay = (connection: LiveConnection, { jid, messageId, content }: Outgoing): Promise<Transmission> => {
   const { transmissions, sock } = connection;
   if (transmissions.closed) return Promise.resolve(notSent);
   const answer = transmissions.wait(messageId);
-  sock.relayMessage(jid, content, { messageId, additionalAttributes: { ...attributes } }).then(
+  const { attributes, nodes } = stanzaOf(content);
+  sock.relayMessage(jid, content, { messageId, additionalAttributes: { ...attributes }, additionalNodes: [...nodes] }).then(
     () => {
       transmissions.written(messageId);
       // The library notes it too, in a transaction that is over by then: without us each text would be followed by another request.

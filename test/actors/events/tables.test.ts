@@ -93,10 +93,10 @@ for (const [text, filled] of [
   ['[{{lead_tags}}{{lead_unknown}}]', '[]'],
   ['{{unknown}} {{constructor}} {name} {{}}', '{{unknown}} {{constructor}} {name} {{}}'],
 ] as const) {
-  test(`placeholders: ${text}`, () => assert.equal(fillPlaceholders(content(text), lead, placeholderText).text, filled));
+  test(`placeholders: ${text}`, () => assert.deepEqual(fillPlaceholders(content(text), lead, placeholderText), content(filled)));
 }
 
 test('placeholders: a chat that is not known yet leaves nothing behind', () => {
-  assert.equal(fillPlaceholders(content('Hi {{name}}{{first_name}}{{lead_name}}.'), null, placeholderText).text, 'Hi .');
+  assert.deepEqual(fillPlaceholders(content('Hi {{name}}{{first_name}}{{lead_name}}.'), null, placeholderText), content('Hi .'));
   assert.equal(hasPlaceholders(content('no {braces}')), false);
 });

@@ -1,8 +1,9 @@
 /** Texts: the content of the message, with the preview of its first link. */
-import { type AnyMessageContent, prepareWAMessageMedia, type WAUrlInfo } from '@whiskeysockets/baileys';
-import type { TextContent } from '#actors/model.ts';
+import { generateWAMessageContent, prepareWAMessageMedia, type WAUrlInfo } from '@whiskeysockets/baileys';
+import { done, type TextContent } from '#actors/model.ts';
 import type { PreviewPictures } from '#src/media/media.ts';
-import type { LiveConnection } from '../connection/live-connection.ts';
+import type { LiveConnection } from '../../connection/live-connection.ts';
+import { type Composer, noUpload } from '../composer.ts';
 
 const firstLink = (text: string): string => /https?:\/\/[^\s<>"]+/i.exec(text)?.[0] ?? '';
 
@@ -52,9 +53,11 @@ const linkPreview = async ({ text, preview }: TextContent, connection: LiveConne
 };
 
 /** The content of a text needs nothing from the network. */
-export const isPlainText = ({ text, preview }: TextContent): boolean => preview === null || firstLink(text) === '';
+const isPlainText = ({ text, preview }: TextContent): boolean => preview === null || firstLink(text) === '';
 
-export const textContent = async (content: TextContent, connection: LiveConnection): Promise<AnyMessageContent> => ({
-  text: content.text,
-  linkPreview: await linkPreview(content, connection),
-});
+export const textComposer: Composer<TextContent> = {
+  content: async (content, connection) =>
+    done(await generateWAMessageContent({ text: content.text, linkPreview: await linkPreview(content, connection) }, { upload: noUpload })),
+  draft: ({ text }) => ({ extendedTextMessage: { text } }),
+  isComplete: isPlainText,
+};

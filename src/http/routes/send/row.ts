@@ -1,0 +1,100 @@
+/** What a send is: the fields of one kind of content, and how they become that content. Everything else is the same for all of them. */
+import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
+import type { Message, Result, Send, SendContent, SendOptions } from '#actors/gateway.ts';
+import { messageView } from '#src/contract/views.ts';
+import type { InvalidTexts } from '../../invalid-text.ts';
+import { mapResult } from '../../outcome.ts';
+import { platformRefusals, type Refusals, type Route, route } from '../../route.ts';
+import { Recipient, sendOptions, SentAnswer } from '../../schemas/send.ts';
+
+type Common = TObject<{ number: typeof Recipient } & typeof sendOptions>;
+
+type Body<Fields extends TProperties> = Static<TObject<Fields>> & Static<Common>;
+
+export interface SendSpec<Fields extends TProperties> {
+  readonly on: `POST /send/${string}`;
+  readonly operationId: string;
+  readonly summary: string;
+  /** `response.message` of a message that was sent. */
+  readonly sent: string;
+  /** Fields of the body beside those of all sends. */
+  readonly fields: Fields;
+  /** Fields that `sendPayload` leaves out: base64 of files. */
+  readonly unstored?: (body: Body<Fields>) => readonly (keyof Fields & string)[];
+  readonly invalidTexts?: InvalidTexts;
+  readonly refusals?: Refusals;
+  /** Bytes; the setting BODY_LIMIT when left out. */
+  readonly bodyLimit?: number;
+  /** Fields of `response` beside status and message. */
+  readonly response?: {
+    readonly shape: Readonly<Record<string, TSchema>>;
+    readonly of: (sent: Message) => Readonly<Record<string, unknown>>;
+  };
+  /** Refused (`invalid`) when the fields fit their shapes and make no sense together. */
+  content(body: Body<Fields>): Result<SendContent>;
+}
+
+/** What comes back as `sendPayload`: the fields that mean something, without files. */
+const payloadOf = (body: Readonly<Record<string, unknown>>, known: readonly string[], left: readonly string[]) =>
+  Object.fromEntries(known.filter((key) => body[key] !== undefined && !left.includes(key)).map((key) => [key, body[key]]));
+
+const listOf = (text = ''): readonly string[] =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
+const sendOf = (body: Static<Common>, content: SendContent): Send => ({
+  number: String(body.number).trim(),
+  content,
+  replyTo: body.replyid ?? '',
+  mentions: listOf(body.mentions),
+  forward: body.forward ?? false,
+});
+
+const optionsOf = (body: Static<Common>, label: string, payload: unknown): SendOptions => ({
+  delay: body.delay ?? 0,
+  readChat: body.readchat ?? false,
+  readMessages: body.readmessages ?? false,
+  trackSource: body.track_source ?? '',
+  trackId: String(body.track_id ?? ''),
+  async: body.async ?? false,
+  label,
+  payload,
+});
+
+/** A row of the table of routes. */
+export const sendRow = <const Fields extends TProperties>(spec: SendSpec<Fields>): Route => {
+  const body = Type.Object({ number: Recipient, ...spec.fields, ...sendOptions });
+  const known = Object.keys(body.properties);
+  const label = spec.on.slice('POST '.length);
+  return route({
+    on: [spec.on],
+    operationId: spec.operationId,
+    credential: 'instance',
+    tag: 'send',
+    summary: spec.summary,
+    body,
+    answer: SentAnswer(spec.response?.shape ?? {}),
+    ...(spec.invalidTexts ? { invalidTexts: spec.invalidTexts } : {}),
+    ...(spec.bodyLimit === undefined ? {} : { bodyLimit: spec.bodyLimit }),
+    refusals: {
+      ...platformRefusals,
+      limited: { example: 'the asynchronous queue is full (10000 messages)' },
+      notFound: { example: 'instance not found' },
+      ...spec.refusals,
+    },
+    run: async ({ gateway, id, body: given }) => {
+      const whole = given as Body<Fields>;
+      const content = spec.content(whole);
+      if (!content.ok) return content;
+      const payload = payloadOf(whole as Readonly<Record<string, unknown>>, known, spec.unstored?.(whole) ?? []);
+      const message = whole.async === true ? 'Message queued successfully' : spec.sent;
+      const owner = (): string => gateway.view(id)?.record.owner ?? '';
+      return mapResult(await gateway.send(id, sendOf(whole, content.value), optionsOf(whole, label, payload)), (sent) => ({
+        ...messageView(sent, owner()),
+        response: { status: 'success', message, ...spec.response?.of(sent) },
+      }));
+    },
+  });
+};

@@ -1,0 +1,39 @@
+/** Shapes that all sends share. */
+import { type TSchema, Type } from 'typebox';
+import { Count, Flag, LooseText, optional, ref, Text } from './common.ts';
+import { Message } from './message.ts';
+
+/** Whom a message goes to. */
+export const Recipient = Type.Unsafe<string | number>({
+  type: ['string', 'number'],
+  minLength: 1,
+  maxLength: 128,
+  description: 'Digits with country code, or an id with its suffix',
+  examples: ['5511999999999'],
+});
+
+/** Common to all sends. */
+export const sendOptions = {
+  delay: optional(Count(0, 300_000, 'Milliseconds of visible typing before the send')),
+  readchat: optional(Flag('Mark the chat as read')),
+  readmessages: optional(Flag('Mark the last received messages as read')),
+  replyid: optional(Text(200, 'Id of the message to quote')),
+  mentions: optional(Text(20_000, 'Numbers to mention, separated by commas, or `all`')),
+  forward: optional(Flag('Mark as forwarded')),
+  track_source: optional(Text(255, 'Origin, for tracking; comes back in events')),
+  track_id: optional(LooseText(255, 'Id of your own, for tracking; comes back in events')),
+  async: optional(Flag('Queue the message and answer at once')),
+};
+
+/** The message as stored, and how it went. `further`: fields of `response` that only some sends have. */
+export const SentAnswer = (further: Readonly<Record<string, TSchema>> = {}) =>
+  Type.Intersect([
+    ref(Message),
+    Type.Object({
+      response: Type.Object({
+        status: Type.String({ examples: ['success'] }),
+        message: Type.String({ examples: ['Message sent successfully'] }),
+        ...further,
+      }),
+    }),
+  ]);

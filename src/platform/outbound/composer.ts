@@ -1,0 +1,16 @@
+/** What makes the platform's form of one kind of content. */
+import type { proto } from '@whiskeysockets/baileys';
+import type { Result } from '#actors/model.ts';
+import type { LiveConnection } from '../connection/live-connection.ts';
+
+export interface Composer<Content> {
+  /** The content without quotes, mentions and marks, which `compose` adds to every kind. Refused (`invalid`) when it cannot be made. */
+  content(content: Content, connection: LiveConnection): Promise<Result<proto.IMessage>>;
+  /** The same without a connection, as far as that goes: it says the kind and the text of the message. */
+  draft(content: Content): proto.IMessage;
+  /** The draft is complete: the content needs nothing from the network. */
+  isComplete(content: Content): boolean;
+}
+
+/** For functions of the library that want to be able to upload. */
+export const noUpload = (): Promise<never> => Promise.reject(new Error('this kind of content uploads nothing'));

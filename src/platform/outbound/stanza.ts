@@ -1,0 +1,36 @@
+/**
+ * What a stanza carries beside its encrypted content: attributes and nodes that the library does not add by itself. Everything is derived from the
+ * content, so that the first sending, the asynchronous queue and a resend after a retry receipt write the same stanza.
+ */
+import { type BinaryNode, getContentType, normalizeMessageContent, proto } from '@whiskeysockets/baileys';
+
+export interface StanzaParts {
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly nodes: readonly BinaryNode[];
+}
+
+type Content = proto.IMessage;
+type Rule = (content: Content) => Partial<StanzaParts>;
+
+const { Type } = proto.Message.ProtocolMessage;
+
+/** The attribute `edit`: `1` an edit, `7` an own message is deleted, `8` a group's admin deletes another's. */
+const editOf = ({ protocolMessage }: Content): Partial<StanzaParts> => {
+  if (protocolMessage?.type === Type.MESSAGE_EDIT) return { attributes: { edit: '1' } };
+  if (protocolMessage?.type === Type.REVOKE) return { attributes: { edit: protocolMessage.key?.fromMe ? '7' : '8' } };
+  return {};
+};
+
+/** One row a kind of content; a kind without a row needs nothing. */
+const rules: Readonly<Partial<Record<keyof Content, Rule>>> = {
+  protocolMessage: editOf,
+  // Without it the recipients' phones keep the reaction that is taken back.
+  reactionMessage: ({ reactionMessage }) => (reactionMessage?.text ? {} : { attributes: { edit: '7' } }),
+};
+
+export const stanzaOf = (content: Content): StanzaParts => {
+  const inner = normalizeMessageContent(content) ?? content;
+  const kind = getContentType(inner);
+  const parts = kind === undefined ? undefined : rules[kind]?.(inner);
+  return { attributes: parts?.attributes ?? {}, nodes: parts?.nodes ?? [] };
+};
