@@ -9,6 +9,7 @@ type Fill = (text: string) => string;
 /** The content of each kind with its texts filled. */
 const textsFilled: { readonly [K in SendContent['kind']]: (content: Extract<SendContent, { kind: K }>, fill: Fill) => SendContent } = {
   text: (content, fill) => ({ ...content, text: fill(content.text) }),
+  poll: (content, fill) => ({ ...content, question: fill(content.question), options: content.options.map(fill) }),
 };
 
 const mapTexts = (content: SendContent, fill: Fill): SendContent =>

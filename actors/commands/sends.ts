@@ -4,6 +4,7 @@ import { createKeyedMutex, type KeyedMutex } from '../keyed-mutex.ts';
 import { done, refuse, type InstanceId, type Message, type Result, type Send } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
 import { notConnected, performIn } from '../session/perform.ts';
+import { contentProblem } from '../policy/content-rules.ts';
 import { accept, filled, labelled, sendNow } from '../session/sending.ts';
 import type { Supervisor } from '../supervisor.ts';
 import { whileLive } from './perform.ts';
@@ -28,7 +29,9 @@ async function sendLater(supervisor: Supervisor, cell: Cell, given: Send, option
   const { jid, lid, profileName } = cell.record;
   const chat = cell.link.chatOf(given.number);
   if (!chat.ok) return chat;
-  const send = await filled(ports, cell, given, chat.value.chatId);
+  const whole = await filled(ports, cell, given, chat.value.chatId);
+  if (!whole.ok) return whole;
+  const send = whole.value;
   const draft = cell.link.draft(send, { jid, lid, name: profileName });
   if (!draft.ok) return draft;
   if (send.replyTo !== '' && !(await ports.messages.byId(cell.record.id, send.replyTo)))
@@ -70,6 +73,8 @@ export function sendCommands(supervisor: Supervisor): SendCommands {
 
   return {
     async send(id, send, options) {
+      const problem = contentProblem(send.content);
+      if (problem !== null) return refuse('invalid', problem);
       if (options.async) {
         const cell = supervisor.cell(id);
         if (!cell) return refuse('notFound', 'instance not found');

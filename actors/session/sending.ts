@@ -1,6 +1,7 @@
 /** The steps of a message of any kind on a live session: filled, composed, stored as `Queued`, prepared, written, recorded. */
 import type { SendOptions } from '../face.ts';
-import { done, progress, type ChatPatch, type Message, type Preparation, type Result, type Send } from '../model.ts';
+import { done, progress, refuse, type ChatPatch, type Message, type Preparation, type Result, type Send } from '../model.ts';
+import { contentProblem } from '../policy/content-rules.ts';
 import type { Outcome, Ports } from '../ports.ts';
 import { fillPlaceholders, hasPlaceholders } from '../text.ts';
 import type { Cell } from './cell.ts';
@@ -23,11 +24,13 @@ const chatAfter = (message: Message): ChatPatch => ({
 export const giveUp = (cell: Cell, message: Message, status: 'Failed' | 'Canceled', error: string): Promise<void> =>
   cell.recorder.tell(progress(message, status, message.timestamp, error));
 
-/** The content with its placeholders filled from the chat. */
-export async function filled(ports: Ports, cell: Cell, send: Send, chatId: string): Promise<Send> {
-  if (!hasPlaceholders(send.content)) return send;
+/** The content with its placeholders filled from the chat. Refused (`invalid`) when it is too long with what was filled in. */
+export async function filled(ports: Ports, cell: Cell, send: Send, chatId: string): Promise<Result<Send>> {
+  if (!hasPlaceholders(send.content)) return done(send);
   const chat = await ports.chats.get(cell.record.id, chatId);
-  return { ...send, content: fillPlaceholders(send.content, chat, ports.placeholder) };
+  const content = fillPlaceholders(send.content, chat, ports.placeholder);
+  const problem = contentProblem(content);
+  return problem === null ? done({ ...send, content }) : refuse('invalid', problem);
 }
 
 /** What the caller wants to find the message by. */
@@ -79,7 +82,9 @@ export async function sendNow(
   { send, options, chatId }: { readonly send: Send; readonly options: SendOptions; readonly chatId: string },
   release: () => void,
 ): Promise<Result<Message>> {
-  const composed = await performIn(cell, signal, 'message.compose', { send: await filled(ports, cell, send, chatId), draft: null });
+  const whole = await filled(ports, cell, send, chatId);
+  if (!whole.ok) return whole;
+  const composed = await performIn(cell, signal, 'message.compose', { send: whole.value, draft: null });
   if (!composed.ok) return composed;
   const message = labelled(composed.value, options);
   await accept(cell, message);

@@ -108,6 +108,8 @@ export interface ReceivedMessage {
   readonly media?: { readonly bytes: number; readonly sha256: string };
   /** Present when the message could not be decrypted; `text` is '' then. */
   readonly error?: string;
+  /** Present when the phone took the message and shows nothing of it, as real phones do when the stanza lacks what they need: why. */
+  readonly hidden?: string;
 }
 
 export interface GroupView {

@@ -1,4 +1,5 @@
 /** A gateway in memory: one server, a few instances, and levers for tests to make it fail. */
+import { wordsOf } from './words.ts';
 import { chat, instance as sample, message, now } from '#test/contract/samples.ts';
 import {
   type AnswerOf,
@@ -120,7 +121,7 @@ const instanceCommands = ({ instances, listeners }: State, attempt: Attempt, fak
 const messageCommands = (attempt: Attempt, fake: () => FakeGateway) => ({
   send(_id: InstanceId, send: Send, options: SendOptions) {
     fake().sends.push({ send, options });
-    return attempt(() => done({ ...message, text: send.content.text, fromMe: true, sendPayload: options.payload }));
+    return attempt(() => done({ ...message, text: wordsOf(send.content), fromMe: true, sendPayload: options.payload }));
   },
   perform<N extends OperationName>(_id: InstanceId, name: N, input: InputOf<N>): Promise<Result<AnswerOf<N>>> {
     fake().operations.push({ name, input });

@@ -17,6 +17,7 @@ import type {
 import { notSent } from '#src/platform/outcomes.ts';
 import { message as sampleMessage } from '#test/contract/samples.ts';
 import type { FakeTime } from './time.ts';
+import { wordsOf } from './words.ts';
 
 export const identity: Identity = {
   jid: '5511988887777:3@s.whatsapp.net',
@@ -243,8 +244,8 @@ export class FakeLink implements PlatformLink {
       fromMe: true,
       wasSentByApi: true,
       status: 'Queued',
-      text: content.text,
-      content: content.text,
+      text: wordsOf(content),
+      content: wordsOf(content),
       timestamp: this.#time.now(),
       trackId: '',
       trackSource: '',

@@ -14,6 +14,7 @@ import type { Directory } from '../directory.ts';
 import { convertMessage } from '../events/from-message.ts';
 import { bare, isGroup, isLid, personJid, resolveTarget } from '../jid.ts';
 import type { Composer } from './composer.ts';
+import { pollComposer } from './content/poll.ts';
 import { textComposer } from './content/text.ts';
 
 /** As the platform's web client makes them: `3EB0` and 18 digits. Node pools the randomness of UUIDs; the library asks the system for each id. */
@@ -25,6 +26,7 @@ export const newMessageId = (): string => {
 /** One row a kind of content. */
 const composers: { readonly [K in SendContent['kind']]: Composer<Extract<SendContent, { kind: K }>> } = {
   text: textComposer,
+  poll: pollComposer,
 };
 
 const composerOf = (content: SendContent): Composer<SendContent> => composers[content.kind] as Composer<SendContent>;
@@ -128,7 +130,7 @@ export const draft = (send: Send, directory: Directory): Result<Message> => {
   if (!target.ok) return refuse('invalid', target.message);
   const composer = composerOf(send.content);
   const options = { userJid: directory.me.pn, messageId: newMessageId() };
-  const record = recordOf(generateWAMessageFromContent(target.jid, composer.draft(send.content), options), directory);
+  const record = recordOf(generateWAMessageFromContent(target.jid, withSecret(composer.draft(send.content)), options), directory);
   if (!record.ok) return record;
   const complete = composer.isComplete(send.content) && send.replyTo === '' && send.mentions.length === 0 && !send.forward;
   return complete ? record : done({ ...record.value, raw: null });

@@ -21,9 +21,18 @@ const editOf = ({ protocolMessage }: Content): Partial<StanzaParts> => {
   return {};
 };
 
+/** Tells receivers what a poll or an event does without opening it. */
+const meta =
+  (attrs: Readonly<Record<string, string>>): Rule =>
+  () => ({ nodes: [{ tag: 'meta', attrs: { ...attrs } }] });
+
+const newPoll = meta({ polltype: 'creation' });
+
 /** One row a kind of content; a kind without a row needs nothing. */
 const rules: Readonly<Partial<Record<keyof Content, Rule>>> = {
   protocolMessage: editOf,
+  pollCreationMessage: newPoll,
+  pollCreationMessageV3: newPoll,
   // Without it the recipients' phones keep the reaction that is taken back.
   reactionMessage: ({ reactionMessage }) => (reactionMessage?.text ? {} : { attributes: { edit: '7' } }),
 };

@@ -14,6 +14,7 @@ import type { Counters } from '../stats.ts';
 import type { MessageStore, Stored } from '../store/messages.ts';
 import { chatOf } from './compose.ts';
 import type { Receipts } from './receipts.ts';
+import { hiddenBecause, type Besides } from './visibility.ts';
 
 export interface Envelope {
   readonly type: string;
@@ -28,6 +29,8 @@ export interface Arrival {
   readonly addressing: Addressing;
   /** The group's jid, or that of the status posts. Absent in a chat of two. */
   readonly group?: string | undefined;
+  /** What stands beside the envelopes. */
+  readonly besides: Besides;
   /** The jid that the stanza was sent to. Copies to the sender's own phone need it. */
   readonly destination: string;
   readonly at: number;
@@ -142,6 +145,7 @@ export class Inbox {
     const sender = this.#people.ensure(arrival.device.number);
     const part = mediaOf(content);
     const opened = part && (await this.#media.open(part));
+    const hidden = hiddenBecause(content, arrival.besides);
     return {
       ...this.#heading(arrival, sender),
       envelope,
@@ -149,6 +153,7 @@ export class Inbox {
       text: this.#text(person, sender.number, content),
       content: toJson(content),
       ...(opened && part?.fileSha256 ? { media: { bytes: opened.length, sha256: Buffer.from(part.fileSha256).toString('hex') } } : {}),
+      ...(hidden === undefined ? {} : { hidden }),
     };
   }
 

@@ -8,6 +8,7 @@ import type { Device, Person } from '../people.ts';
 import type { Connection } from '../wire/connection.ts';
 import type { Arrival, Envelope } from './inbox.ts';
 import { answerPeer } from './peer.ts';
+import { besidesOf } from './visibility.ts';
 
 /** One receiving device, with the envelopes that are encrypted for it alone. */
 interface Addressed {
@@ -82,6 +83,7 @@ async function deliverTo(parts: Parts, sent: Sent, { person, device, addressing,
     envelopes: all.map(toEnvelope),
     addressing,
     group: sent.room,
+    besides: besidesOf(sent.stanza),
     destination: sent.stanza.attrs['recipient'] ?? sent.stanza.attrs['to'] ?? '',
     at: sent.at,
   };

@@ -22,6 +22,7 @@ const Received = Type.Unsafe<readonly ReceivedMessage[]>(
       content: Type.Unknown({ description: 'The decrypted protobuf message, bytes as base64' }),
       media: Type.Optional(Type.Object({ bytes: Type.Integer(), sha256: Type.String() })),
       error: Type.Optional(Type.String({ description: 'Why it could not be decrypted' })),
+      hidden: Type.Optional(Type.String({ description: 'Why the phone shows nothing of it' })),
     }),
   ),
 );

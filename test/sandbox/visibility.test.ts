@@ -1,0 +1,53 @@
+/** What phones show nothing of: messages that the platform takes although their stanza lacks what the content needs. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import type { proto } from '@whiskeysockets/baileys';
+import { type Client, openSandbox, pair, type TestSandbox } from './client.ts';
+
+let sandbox: TestSandbox;
+let cleanUp: () => Promise<void>;
+let client: Client;
+const own = '5511900000951';
+const friend = '5511900000952';
+
+before(async () => {
+  ({ sandbox, cleanUp } = await openSandbox());
+  client = await pair(sandbox, { number: own });
+});
+after(() => cleanUp());
+
+interface Row {
+  readonly title: string;
+  readonly content: proto.IMessage;
+  readonly attributes?: Readonly<Record<string, string>>;
+  readonly meta?: Readonly<Record<string, string>>;
+  readonly hidden: RegExp | null;
+}
+
+const poll: proto.IMessage = {
+  pollCreationMessageV3: { name: 'When?', options: [{ optionName: 'now' }, { optionName: 'later' }], selectableOptionsCount: 1 },
+  messageContextInfo: { messageSecret: randomBytes(32) },
+};
+
+const rows: readonly Row[] = [
+  { title: 'a poll', content: poll, meta: { polltype: 'creation' }, hidden: null },
+  { title: 'a poll without its note', content: poll, hidden: /polltype/ },
+  { title: 'a text', content: { conversation: 'hello' }, hidden: null },
+];
+
+for (const { title, content, attributes = {}, meta, hidden } of rows) {
+  test(`visibility: ${title} is ${hidden === null ? 'shown' : 'not shown'}`, async () => {
+    const additionalNodes = meta === undefined ? [] : [{ tag: 'meta', attrs: { ...meta } }];
+    const id = await client.sock.relayMessage(`${friend}@s.whatsapp.net`, content, {
+      messageId: `3EB0${randomBytes(9).toString('hex').toUpperCase()}`,
+      additionalAttributes: { ...attributes },
+      additionalNodes,
+    });
+    await client.wait('messages.update', (all) => all.some(({ key }) => key.id === id));
+    const received = sandbox.sandbox.received(friend).find((one) => one.id === id);
+    assert.ok(received && received.error === undefined, 'the phone decrypted it');
+    if (hidden === null) assert.equal(received.hidden, undefined);
+    else assert.match(received.hidden ?? '', hidden);
+  });
+}
