@@ -17,7 +17,7 @@ export type * from './face.ts';
 export type * from './model.ts';
 export { deliveryStates, done, eventTypes, messageFilters, messageStatuses, reasons, refuse, statuses } from './model.ts';
 export type { AnswerOf, ChatFilter, ChatQuery, InputOf, MessageQuery, OperationName } from './ports.ts';
-export { EpochLost, StorageBusy, StorageSlow, StorageUnavailable } from './ports.ts';
+export { EpochLost, FilesUnavailable, StorageBusy, StorageSlow, StorageUnavailable } from './ports.ts';
 
 export interface GatewayInput {
   readonly ports: Ports;

@@ -17,6 +17,7 @@ export * from './ports/failures.ts';
 export type * from './ports/platform.ts';
 export type * from './ports/delivery.ts';
 export type * from './ports/system.ts';
+export type * from './ports/files.ts';
 export type * from './ports/instance-stores.ts';
 export type * from './ports/journal.ts';
 export type * from './ports/message-store.ts';

@@ -23,6 +23,11 @@ export class StorageBusy extends StorageFailure {
   override readonly name = 'StorageBusy';
 }
 
+/** Where files are kept does not answer now, or has no room. */
+export class FilesUnavailable extends StorageFailure {
+  override readonly name = 'FilesUnavailable';
+}
+
 /** A write carried an epoch that is not the instance's any more: another process owns it, and this one writes nothing more. */
 export class EpochLost extends Error {
   override readonly name = 'EpochLost';

@@ -2,7 +2,7 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
-import { EpochLost, type Reason, type Refusal, StorageBusy, StorageSlow, StorageUnavailable } from '#actors/gateway.ts';
+import { EpochLost, FilesUnavailable, type Reason, type Refusal, StorageBusy, StorageSlow, StorageUnavailable } from '#actors/gateway.ts';
 import { type InvalidTexts, invalidText } from './invalid-text.ts';
 import type { HttpLog, HttpOptions } from './options.ts';
 import type { FailureAnswer, RefusalAnswer } from './route.ts';
@@ -93,6 +93,7 @@ const storageText = (error: unknown): string | null => {
   if (error instanceof StorageUnavailable) return refusalTable.unavailable.text;
   if (error instanceof StorageSlow) return 'the database took too long to answer';
   if (error instanceof StorageBusy) return 'the database takes no more work now';
+  if (error instanceof FilesUnavailable) return 'the store of files is not available now';
   return error instanceof EpochLost ? 'another gateway has taken over the database' : null;
 };
 

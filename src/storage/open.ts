@@ -1,12 +1,13 @@
 /** The door to storage: a PostgreSQL server, ours or a given one, brought up to date, behind the ports of the gateway. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Log, SettingStore, Stores } from '#actors/ports.ts';
+import type { FileRows, Log, SettingStore, Stores } from '#actors/ports.ts';
 import type { Vault } from '#src/platform/vault.ts';
 import { createChatCounts } from './journal/chat-counts.ts';
 import { makeChatStore } from './stores/chats.ts';
 import { isInUse, usualLimits, type Limits } from './postgres/database.ts';
 import { makeDeliveryStore } from './stores/deliveries.ts';
 import { startEmbedded, type EmbeddedServer } from './postgres/embedded.ts';
+import { makeFileRows } from './stores/files.ts';
 import { makeInstanceStore } from './stores/instances.ts';
 import { makeJournal } from './journal/journal.ts';
 import { makeMessageStore } from './stores/messages.ts';
@@ -42,6 +43,7 @@ export interface StorageOptions {
 
 export interface Storage extends Stores {
   readonly vault: Vault;
+  readonly fileRows: FileRows;
   /** Whether the database answered last time; while it does not, it is asked again and again. */
   healthy(): boolean;
   /** Idempotent. The embedded server is stopped unless another program uses it. */
@@ -92,6 +94,7 @@ const storageOf = ({ pools, server, tenancy }: Base, sealer: Sealer, log: Log, n
     deliveries: { ...makeDeliveryStore(sweeps), list: makeDeliveryStore(queries).list },
     settings: makeSettingStore(journal),
     removals: makeRemovalStore(sweeps),
+    fileRows: makeFileRows(journal, sweeps),
     vault: makeVault(keys, sealer, now),
     healthy: () => pools.healthy(),
     close: () => (closing ??= close()),

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { chatStatements, findStatements } from '#src/storage/stores/chats.ts';
 import type { Statement } from '#src/storage/postgres/database.ts';
 import { eventTypes } from '#actors/model.ts';
+import { fileStatements } from '#src/storage/stores/files.ts';
 import { deliveryStatements, listStatement } from '#src/storage/stores/deliveries.ts';
 import { journalStatements } from '#src/storage/journal/journal.ts';
 import { findStatement, messageStatements } from '#src/storage/stores/messages.ts';
@@ -53,6 +54,19 @@ await spread(
 await spread('chat', { chat_id: `'c' || n`, last_message_timestamp: 'n' }, 300);
 await spread('signal_key', { id: `'k' || n` }, 300);
 await spread('inbound', { seq: 'n' }, 300);
+await storage.fileRows.add({
+  name: 'f',
+  instanceId: 'r0',
+  hash: 'h',
+  size: 1,
+  mimetype: '',
+  filename: '',
+  messageId: '',
+  madeOf: '',
+  created: 1,
+  used: 1,
+});
+await spread('file', { name: `i || '-' || n`, hash: `md5(n::text)`, message_id: `'m' || n`, made_of: `'o' || n`, used: 'n' }, 300);
 await spread('outbox', { webhook_id: `'w' || i`, event_id: 'n::text', not_before: 'case when mod(n, 2) = 0 then n else 0 end' }, 200);
 await storage.outbox.archive(
   (await storage.outbox.due('w1', 'r1', 0, { rows: 1, bytes: 1e6 })).rows.map(({ seq, instanceId }) => ({
@@ -82,7 +96,7 @@ interface Node {
 const nodesOf = (node: Node): readonly Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 
 /** The test's other tables are so small that reading them is the best plan. */
-const large = new Set(['message', 'chat', 'signal_key', 'inbound', 'outbox', 'archive']);
+const large = new Set(['message', 'chat', 'signal_key', 'inbound', 'outbox', 'archive', 'file']);
 
 type Plan = { readonly 'QUERY PLAN': readonly { readonly Plan: Node }[] };
 
@@ -125,7 +139,11 @@ const checkPlan = async (statement: Statement): Promise<void> => {
     const table = node['Relation Name'] ?? '';
     assert.ok(node['Node Type'] !== 'Seq Scan' || !large.has(table), `${statement.name} reads all of ${table}`);
     if (!node['Node Type'].includes('Index') || node['Index Name'] === undefined) continue;
-    assert.match(node['Index Cond'] ?? '', /instance_id|seq|id = /, `${statement.name} reads all of ${node['Index Name']}`);
+    assert.match(
+      node['Index Cond'] ?? '',
+      /instance_id|seq|id = |name = |hash|used/,
+      `${statement.name} reads all of ${node['Index Name']}`,
+    );
   }
 };
 
@@ -151,6 +169,7 @@ const statements: readonly Statement[] = [
   ...Object.values(journalStatements),
   ...Object.values(vaultStatements),
   ...Object.values(stanzaStatements),
+  ...Object.values(fileStatements),
 ];
 
 for (const [when, prepare] of [

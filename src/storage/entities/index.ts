@@ -1,6 +1,7 @@
 /** All tables as MikroORM sees them, one file for each resource. */
 import { ChatEntity } from './chat.ts';
 import { ArchiveEntity, OutboxEntity, OutboxTallyEntity } from './delivery.ts';
+import { FileEntity } from './file.ts';
 import { InstanceEntity } from './instance.ts';
 import { MessageEntity } from './message.ts';
 import { SettingEntity } from './setting.ts';
@@ -25,4 +26,5 @@ export const entities = [
   OutboxTallyEntity,
   ArchiveEntity,
   SettingEntity,
+  FileEntity,
 ] as const;

@@ -7,6 +7,7 @@ import { QueuedSends } from './0005-queued-sends.ts';
 import { ChatLids } from './0006-chat-lids.ts';
 import { Calls } from './0007-calls.ts';
 import { Tallies } from './0008-tallies.ts';
+import { Files } from './0009-files.ts';
 
 export const migrations = [
   { name: '0001-tables', class: Tables },
@@ -17,4 +18,5 @@ export const migrations = [
   { name: '0006-chat-lids', class: ChatLids },
   { name: '0007-calls', class: Calls },
   { name: '0008-tallies', class: Tallies },
+  { name: '0009-files', class: Files },
 ] as const;

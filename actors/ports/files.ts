@@ -1,0 +1,118 @@
+/** Files that the gateway keeps for instances: of messages that came or went, and what was made of those. */
+import type { InstanceId } from '../model.ts';
+
+/** A file on this machine's disk that nobody keeps yet. */
+export interface TakenFile {
+  /** In a temporary folder of the data folder. */
+  readonly path: string;
+  /** Bytes; never 0. */
+  readonly size: number;
+  /** SHA-256 of the bytes, in hex: the same bytes are the same file. */
+  readonly hash: string;
+  /** By content, not by name or by what a server said; `application/octet-stream` when the content tells nothing. */
+  readonly mimetype: string;
+  /** As the source named it, without folders; '' when it had no name. */
+  readonly filename: string;
+  /** Removes the file unless it was moved away. Idempotent, never rejects. */
+  discard(): Promise<void>;
+}
+
+/** What an instance keeps. Two instances that keep the same bytes have a `KeptFile` each, with names that do not tell of one another. */
+export interface KeptFile {
+  /** Unguessable (128 bits); whoever knows it may read the file. */
+  readonly name: string;
+  /** Absolute address of the file. */
+  readonly url: string;
+  /** SHA-256 of the bytes, in hex. */
+  readonly hash: string;
+  /** Bytes. */
+  readonly size: number;
+  readonly mimetype: string;
+  /** '' when it has none. */
+  readonly filename: string;
+}
+
+/** What a file is about; the last word counts when a file is kept again. */
+export interface FileAbout {
+  /** The message that it belongs to, by the platform's id. */
+  readonly messageId?: string;
+  /** Instead of what the file itself says; '' changes nothing. */
+  readonly mimetype?: string;
+  readonly filename?: string;
+  /** Hash of the file that it was converted from. */
+  readonly madeOf?: string;
+}
+
+/** How a kept file is looked for; `madeOf` is the hash of what it was converted from. */
+export type FileKey = { readonly hash: string } | { readonly messageId: string } | { readonly madeOf: string };
+
+/** First and last byte, both included. */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A file under a path of this machine, for programs that read paths. The path must not be written to. */
+export interface LocalCopy {
+  readonly path: string;
+  /** Idempotent, never rejects. The path means nothing afterwards. */
+  release(): Promise<void>;
+}
+
+/** Methods that look for bytes answer null when they are gone; the row is gone then too. A store that does not answer rejects with `FilesUnavailable`. */
+export interface FileStore {
+  /** Keeps the bytes and discards the taken file, whatever the outcome. Null when the instance was removed meanwhile. */
+  keep(instance: InstanceId, file: TakenFile, about?: FileAbout): Promise<KeptFile | null>;
+  /** Only answers with files whose bytes are there. Counts as a use. */
+  find(instance: InstanceId, key: FileKey): Promise<KeptFile | null>;
+  /** Of any instance, by its public name; any text may be asked for. Counts as a use. */
+  named(name: string): Promise<KeptFile | null>;
+  /** The reader must read to the end or return the iterator. */
+  read(file: KeptFile, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | null>;
+  localCopy(file: KeptFile): Promise<LocalCopy | null>;
+  /** Bytes of all that is kept, each blob once; null until every part was looked at by `audit`. */
+  readonly bytes: number | null;
+  /** A piece of what was not used since (Unix milliseconds), that unused for longest first; how many went, 0 when there is nothing. */
+  removeUnused(before: number): Promise<number>;
+  /** A piece of what one instance keeps; how many went, 0 when there is nothing. */
+  removeOf(instance: InstanceId): Promise<number>;
+  /** Parts in which `audit` looks at everything. */
+  readonly parts: number;
+  /** Removes bytes that nobody keeps and rows whose bytes are gone, in one part (counted from 0); how many. */
+  audit(part: number): Promise<{ readonly blobs: number; readonly rows: number }>;
+}
+
+/** One row: an instance keeps these bytes. Times in Unix milliseconds. */
+export interface FileRow extends Omit<KeptFile, 'url'> {
+  readonly instanceId: InstanceId;
+  /** '' where it is not known. */
+  readonly messageId: string;
+  readonly madeOf: string;
+  readonly created: number;
+  readonly used: number;
+}
+
+/** Bytes that some rows keep. */
+export interface Blob {
+  readonly hash: string;
+  readonly size: number;
+}
+
+/** Rows of files. What a method removes it names, so that the bytes can go when no other row keeps them. */
+export interface FileRows {
+  /** The row under which the instance keeps these bytes now: the one that it had, or this one. Null when the instance is gone. */
+  add(row: FileRow): Promise<FileRow | null>;
+  find(instance: InstanceId, key: FileKey): Promise<FileRow | null>;
+  named(name: string): Promise<FileRow | null>;
+  touch(name: string, used: number): Promise<void>;
+  /** Whether any instance keeps these bytes. */
+  isKept(hash: string): Promise<boolean>;
+  /** All that is kept whose hash begins with this text, each once, in order. */
+  startingWith(prefix: string): Promise<readonly Blob[]>;
+  /** Rows of bytes that are gone. */
+  removeHash(hash: string): Promise<void>;
+  /** At most `limit` rows that were not used since, those unused for longest first. */
+  removeUnused(before: number, limit: number): Promise<readonly Blob[]>;
+  /** At most `limit` rows of one instance. */
+  removeOf(instance: InstanceId, limit: number): Promise<readonly Blob[]>;
+}

@@ -1,0 +1,20 @@
+/** What a store of bytes offers: each blob once, under the hash of its bytes. */
+import type { Blob, ByteRange, LocalCopy } from '#actors/ports.ts';
+
+/** The first two digits of a hash: blobs are listed by them. */
+export const prefixes: readonly string[] = Array.from({ length: 256 }, (_, n) => n.toString(16).padStart(2, '0'));
+
+/** Rejects with `FilesUnavailable` when it does not answer or has no room. */
+export interface BlobStore {
+  /** Bytes; null when there is no such blob. */
+  size(hash: string): Promise<number | null>;
+  /** Stores the file at `path`, whole or not at all. The file is the store's afterwards. */
+  put(hash: string, path: string): Promise<void>;
+  /** Null when there is no such blob. */
+  read(hash: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | null>;
+  localCopy(hash: string): Promise<LocalCopy | null>;
+  /** Idempotent. */
+  remove(hash: string): Promise<void>;
+  /** All blobs whose hash begins with one of `prefixes`, in order. */
+  list(prefix: string): Promise<readonly Blob[]>;
+}

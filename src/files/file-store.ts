@@ -1,0 +1,160 @@
+/**
+ * Files of instances: rows say who keeps what under which name, blobs hold the bytes, once for each hash.
+ *
+ * A blob is stored before its row, and a row goes before its blob, so that a kill in between leaves a blob without a row and never the reverse.
+ * Blobs and rows whose hashes begin alike change one after the other: the last row of a blob cannot go while another instance keeps the same bytes.
+ * One process has the database and the blobs.
+ */
+import { createKeyedMutex } from '#actors/keyed-mutex.ts';
+import type {
+  Blob,
+  ByteRange,
+  Chance,
+  FileAbout,
+  FileKey,
+  FileRow,
+  FileRows,
+  FileStore,
+  KeptFile,
+  LocalCopy,
+  TakenFile,
+} from '#actors/ports.ts';
+import { prefixes, type BlobStore } from './blobs.ts';
+import { isName, newName } from './names.ts';
+
+export interface FileStoreInput {
+  readonly rows: FileRows;
+  readonly blobs: BlobStore;
+  /** Address of this server as integrators see it. */
+  readonly baseUrl: string;
+  readonly chance: Pick<Chance, 'hex'>;
+  now(): number;
+}
+
+/** The stored time of the last use is this much behind at most, in milliseconds. */
+const useGrain = 3_600_000;
+
+/** Rows that one statement removes at most. */
+const pieceRows = 200;
+
+const prefixOf = (hash: string): string => hash.slice(0, 2);
+
+class Files implements FileStore {
+  readonly parts = prefixes.length;
+  readonly #input: FileStoreInput;
+  readonly #mutex = createKeyedMutex();
+  /** Bytes of the blobs, by prefix; a prefix that was not looked at yet is missing. */
+  readonly #bytes = new Map<string, number>();
+
+  constructor(input: FileStoreInput) {
+    this.#input = input;
+  }
+
+  async keep(instance: string, file: TakenFile, about: FileAbout = {}): Promise<KeptFile | null> {
+    const { rows, blobs, chance, now } = this.#input;
+    const { hash, size } = file;
+    const mimetype = about.mimetype || file.mimetype;
+    const filename = about.filename || file.filename;
+    const { messageId = '', madeOf = '' } = about;
+    const [name, created] = [newName((bytes) => chance.hex(bytes), { mimetype, filename }), now()];
+    const row = { name, instanceId: instance, hash, size, mimetype, filename, messageId, madeOf, created, used: created };
+    try {
+      return await this.#mutex.run(prefixOf(hash), async () => {
+        const stored = await blobs.size(hash);
+        if (stored !== size) await blobs.put(hash, file.path);
+        this.#count(hash, size - (stored ?? 0));
+        const kept = await rows.add(row);
+        if (kept === null) await this.#removeUnkept({ hash, size });
+        return kept && this.#shown(kept);
+      });
+    } finally {
+      await file.discard();
+    }
+  }
+
+  async find(instance: string, key: FileKey): Promise<KeptFile | null> {
+    return this.#checked(await this.#input.rows.find(instance, key));
+  }
+
+  async named(name: string): Promise<KeptFile | null> {
+    return isName(name) ? this.#checked(await this.#input.rows.named(name)) : null;
+  }
+
+  async read(file: KeptFile, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | null> {
+    return this.#input.blobs.read(file.hash, range);
+  }
+
+  async localCopy(file: KeptFile): Promise<LocalCopy | null> {
+    return this.#input.blobs.localCopy(file.hash);
+  }
+
+  get bytes(): number | null {
+    if (this.#bytes.size < prefixes.length) return null;
+    return this.#bytes.values().reduce((sum, bytes) => sum + bytes, 0);
+  }
+
+  async removeUnused(before: number): Promise<number> {
+    return this.#removed(await this.#input.rows.removeUnused(before, pieceRows));
+  }
+
+  async removeOf(instance: string): Promise<number> {
+    return this.#removed(await this.#input.rows.removeOf(instance, pieceRows));
+  }
+
+  /** Blobs without a row go. So do rows without a blob, unless no blob at all is there: a disk that is not mounted is no reason to forget everything. */
+  async audit(part: number): Promise<{ readonly blobs: number; readonly rows: number }> {
+    const { rows, blobs } = this.#input;
+    const prefix = prefixes[part] ?? '';
+    return this.#mutex.run(prefix, async () => {
+      const [stored, kept] = [await blobs.list(prefix), await rows.startingWith(prefix)];
+      const sizes = new Map(stored.map(({ hash, size }) => [hash, size]));
+      const wanted = new Map(kept.map(({ hash, size }) => [hash, size]));
+      const orphans = stored.filter(({ hash, size }) => wanted.get(hash) !== size);
+      const lost = stored.length === 0 ? [] : kept.filter(({ hash, size }) => sizes.get(hash) !== size);
+      for (const { hash } of lost) await rows.removeHash(hash);
+      for (const { hash } of orphans) await blobs.remove(hash);
+      const sum = (all: readonly Blob[]): number => all.reduce((bytes, { size }) => bytes + size, 0);
+      this.#bytes.set(prefix, sum(stored) - sum(orphans));
+      return { blobs: orphans.length, rows: lost.length };
+    });
+  }
+
+  /** A row whose bytes are gone is of no use to anybody. */
+  async #checked(row: FileRow | null): Promise<KeptFile | null> {
+    if (row === null) return null;
+    const { rows, blobs, now } = this.#input;
+    const isThere = async (): Promise<boolean> => (await blobs.size(row.hash)) === row.size;
+    if (!(await isThere())) {
+      await this.#mutex.run(prefixOf(row.hash), async () => {
+        if (!(await isThere())) await rows.removeHash(row.hash);
+      });
+      return null;
+    }
+    if (now() - row.used > useGrain) await rows.touch(row.name, now());
+    return this.#shown(row);
+  }
+
+  async #removed(gone: readonly Blob[]): Promise<number> {
+    for (const blob of gone) await this.#mutex.run(prefixOf(blob.hash), () => this.#removeUnkept(blob));
+    return gone.length;
+  }
+
+  /** Only inside the mutex of the hash. */
+  async #removeUnkept({ hash, size }: Blob): Promise<void> {
+    const { rows, blobs } = this.#input;
+    if (await rows.isKept(hash)) return;
+    await blobs.remove(hash);
+    this.#count(hash, -size);
+  }
+
+  #count(hash: string, bytes: number): void {
+    const known = this.#bytes.get(prefixOf(hash));
+    if (known !== undefined) this.#bytes.set(prefixOf(hash), known + bytes);
+  }
+
+  #shown({ name, hash, size, mimetype, filename }: FileRow): KeptFile {
+    return { name, url: `${this.#input.baseUrl}/files/${name}`, hash, size, mimetype, filename };
+  }
+}
+
+export const createFileStore = (input: FileStoreInput): FileStore => new Files(input);

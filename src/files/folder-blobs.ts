@@ -1,0 +1,83 @@
+/** Blobs in a folder of this machine: `ab/abcd…`, so that no folder grows large. */
+import { constants, createReadStream } from 'node:fs';
+import { copyFile, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { FilesUnavailable } from '#actors/ports.ts';
+import { prefixes, type BlobStore } from './blobs.ts';
+import type { TemporaryFolder } from './temporary.ts';
+
+const hashes = /^[0-9a-f]{64}$/;
+
+const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code);
+
+/** `instead`: the outcome when there is no such file. */
+const orAbsent = async <T>(work: Promise<T>, instead: T): Promise<T> => {
+  try {
+    return await work;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return instead;
+    throw new FilesUnavailable(`the folder of files does not work (${codeOf(error)})`, { cause: error });
+  }
+};
+
+/** On the disk before it has its name, so that a power cut leaves no blob of other bytes. */
+const flush = async (path: string): Promise<void> => {
+  await using file = await open(path, constants.O_RDWR);
+  await file.sync();
+};
+
+/** The blob itself is lent: a hard link keeps its bytes when it is removed meanwhile. File systems without links get a copy. */
+const lend = (blob: string, path: string): Promise<void> => link(blob, path).catch(() => copyFile(blob, path, constants.COPYFILE_FICLONE));
+
+export const openFolderBlobs = async (folder: string, temporary: TemporaryFolder): Promise<BlobStore> => {
+  const placeOf = (hash: string): string => join(folder, hash.slice(0, 2), hash);
+  const sizeOf = async (hash: string): Promise<number | null> => {
+    const facts = await orAbsent(stat(placeOf(hash)), null);
+    return facts === null ? null : facts.size;
+  };
+  for (const prefix of prefixes) await mkdir(join(folder, prefix), { recursive: true, mode: 0o700 });
+  return {
+    size: sizeOf,
+    async put(hash, path) {
+      const place = placeOf(hash);
+      const store = async (): Promise<void> => {
+        await flush(path);
+        await rename(path, place).catch(async (error: unknown) => {
+          if (codeOf(error) !== 'EXDEV') throw error;
+          const near = join(dirname(place), `.${hash}`);
+          await copyFile(path, near);
+          await rename(near, place);
+          await rm(path, { force: true });
+        });
+      };
+      await store().catch((error: unknown) => {
+        throw new FilesUnavailable(`the file could not be stored (${codeOf(error)})`, { cause: error });
+      });
+    },
+    async read(hash, range) {
+      // Opened before the answer begins: a blob that is gone is an answer, not an error in the middle.
+      const file = await orAbsent(open(placeOf(hash), 'r'), null);
+      return file === null ? null : createReadStream('', { fd: file, autoClose: true, ...range });
+    },
+    async localCopy(hash) {
+      const path = temporary.path();
+      const lent = await orAbsent(
+        lend(placeOf(hash), path).then(() => true),
+        false,
+      );
+      return lent ? { path, release: () => temporary.discard(path) } : null;
+    },
+    remove: (hash) => orAbsent(rm(placeOf(hash)), undefined),
+    async list(prefix) {
+      const names = await orAbsent(readdir(join(folder, prefix)), []);
+      const found = await Promise.all(
+        names.map(async (name) => {
+          // What is no blob was being copied when the process was killed.
+          if (!hashes.test(name)) await rm(join(folder, prefix, name), { force: true });
+          return hashes.test(name) ? { hash: name, size: await sizeOf(name) } : { hash: name, size: null };
+        }),
+      );
+      return found.flatMap(({ hash, size }) => (size === null ? [] : [{ hash, size }])).toSorted((a, b) => (a.hash < b.hash ? -1 : 1));
+    },
+  };
+};

@@ -1,0 +1,82 @@
+/** Rows of the files that instances keep. The bytes are elsewhere, once for each hash. */
+import type { Blob, FileKey, FileRow, FileRows } from '#actors/ports.ts';
+import type { Database, Statement } from '../postgres/database.ts';
+import { keyText } from '../postgres/texts.ts';
+
+const fields = `name, instance_id as "instanceId", hash, size::float8 as size, mimetype, filename, message_id as "messageId",
+  made_of as "madeOf", created::float8 as created, used::float8 as used`;
+
+const found = (name: string, condition: string): Statement => ({
+  name: `file-${name}`,
+  text: `select ${fields} from file where ${condition} order by created desc limit 1`,
+});
+
+const gone = (name: string, chosen: string): Statement => ({
+  name: `file-${name}`,
+  text: `with gone as (delete from file where name = any(array(${chosen})) returning hash, size)
+    select hash, max(size)::float8 as size from gone group by hash`,
+});
+
+/** What a row says of the message, or of what it was made of, stays when it is kept again without saying. */
+const unlessSaid = (column: string): string =>
+  `${column} = case when excluded.${column} = '' then file.${column} else excluded.${column} end`;
+
+export const fileStatements = {
+  add: {
+    name: 'file-add',
+    text: `insert into file (name, instance_id, hash, size, mimetype, filename, message_id, made_of, created, used)
+      select $1, id, $3, $4, $5, $6, $7, $8, $9, $9 from instance where id = $2 and not removed
+      on conflict (instance_id, hash) do update set used = excluded.used, ${['filename', 'message_id', 'made_of'].map(unlessSaid).join(', ')}
+      returning ${fields}`,
+  },
+  byHash: found('by-hash', 'instance_id = $1 and hash = $2'),
+  byMessage: found('by-message', `instance_id = $1 and message_id = $2 and message_id <> ''`),
+  byOrigin: found('by-origin', `instance_id = $1 and made_of = $2 and made_of <> ''`),
+  byName: found('by-name', 'name = $1'),
+  touch: { name: 'file-touch', text: `update file set used = greatest(used, $2) where name = $1` },
+  isKept: { name: 'file-is-kept', text: `select exists (select from file where hash = $1) as "isKept"` },
+  /** $1 and $2: the first hash, and the first one that is too far. */
+  between: {
+    name: 'file-between',
+    text: `select hash, max(size)::float8 as size from file where hash >= $1 and hash < $2 group by hash order by hash`,
+  },
+  removeHash: { name: 'file-remove-hash', text: `delete from file where hash = $1` },
+  removeUnused: gone('remove-unused', 'select name from file where used < $1 order by used, name limit $2'),
+  removeOf: gone('remove-of', 'select name from file where instance_id = $1 order by hash limit $2'),
+} as const satisfies Readonly<Record<string, Statement>>;
+
+const lookUp = (key: FileKey): readonly [Statement, string] => {
+  if ('hash' in key) return [fileStatements.byHash, key.hash];
+  return 'messageId' in key ? [fileStatements.byMessage, key.messageId] : [fileStatements.byOrigin, key.madeOf];
+};
+
+/** Behind every digit of a hash. */
+const beyond = 'g';
+
+/** `sweeps`: the connections for what bounds and removes. */
+export const makeFileRows = (database: Database, sweeps: Database): FileRows => {
+  const one = async (statement: Statement, values: readonly unknown[]): Promise<FileRow | null> =>
+    (await database.rows<FileRow>(statement, values))[0] ?? null;
+  return {
+    add: ({ name, instanceId, hash, size, mimetype, filename, messageId, madeOf, created }) =>
+      one(fileStatements.add, [name, instanceId, hash, size, keyText(mimetype), keyText(filename), keyText(messageId), madeOf, created]),
+    find(instance, key) {
+      const [statement, value] = lookUp(key);
+      return one(statement, [instance, keyText(value)]);
+    },
+    named: (name) => one(fileStatements.byName, [keyText(name)]),
+    async touch(name, used) {
+      await database.rows(fileStatements.touch, [name, used]);
+    },
+    async isKept(hash) {
+      const [row] = await database.rows<{ isKept: boolean }>(fileStatements.isKept, [hash]);
+      return row?.isKept ?? false;
+    },
+    startingWith: (prefix) => sweeps.rows<Blob>(fileStatements.between, [prefix, `${prefix}${beyond}`]),
+    async removeHash(hash) {
+      await database.rows(fileStatements.removeHash, [hash]);
+    },
+    removeUnused: (before, limit) => sweeps.rows<Blob>(fileStatements.removeUnused, [before, limit]),
+    removeOf: (instance, limit) => sweeps.rows<Blob>(fileStatements.removeOf, [instance, limit]),
+  };
+};
