@@ -13,6 +13,8 @@ export interface Network {
   /** Nothing passes until `resume`, and nothing is lost: what was sent meanwhile arrives late. */
   pause(): void;
   resume(): void;
+  /** As `pause`, but new connections pass. Answers with a function that tells how many of the held ones the server has not ended. */
+  hold(): () => number;
   /** Ports from which the server was ever connected to: what it says of a client's address tells who came this way. */
   readonly ports: ReadonlySet<number>;
   close(): void;
@@ -39,8 +41,8 @@ export const openNetwork = async (url: string): Promise<Network> => {
   });
   await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
   const forget = (): void => clients.forEach((client) => client.destroy());
-  const setPaused = (paused: boolean): void => {
-    state.paused = paused;
+  const setPaused = (paused: boolean, alsoNew = paused): void => {
+    state.paused = alsoNew;
     for (const socket of [...clients, ...servers]) socket[paused ? 'pause' : 'resume']();
   };
   const user = password === '' ? username || 'postgres' : `${username}:${password}`;
@@ -50,6 +52,11 @@ export const openNetwork = async (url: string): Promise<Network> => {
     forget,
     pause: () => setPaused(true),
     resume: () => setPaused(false),
+    hold() {
+      const held = [...servers];
+      setPaused(true, false);
+      return () => held.filter((server) => servers.has(server)).length;
+    },
     close() {
       forget();
       for (const server of servers) server.destroy();

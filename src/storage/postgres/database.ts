@@ -5,6 +5,7 @@ import { EpochLost, StorageFailure, StorageUnavailable, type Log } from '#actors
 import { entities } from '../entities/index.ts';
 import { explained, isConflict } from './failures.ts';
 import { makeHealth, type Health } from './health.ts';
+import { createInDoubt } from './in-doubt.ts';
 import { makeOrm, poolOf, type Client } from './orm.ts';
 import { parameterOf } from './parameters.ts';
 
@@ -123,15 +124,19 @@ const openPool = async (options: DatabaseOptions, tables: Parameters<typeof make
   const health = options.health ?? makeHealth(options.log, () => database.rows({ name: 'probe', text: 'select 1' }, []));
   pool.on('error', () => health.suspect());
   const work = makeWorker(health, options.fence);
+  const inDoubt = createInDoubt();
   const withClient = <T>(use: (client: Client) => Promise<T>): Promise<T> =>
     work(async () => {
       const client = await pool.connect();
       try {
+        await inDoubt.settle(client);
         const result = await use(client);
         client.release();
         return result;
       } catch (error) {
-        client.release(explained(error) instanceof StorageUnavailable ? (error as Error) : undefined);
+        const lost = explained(error) instanceof StorageUnavailable;
+        if (lost) inDoubt.add(client);
+        client.release(lost ? (error as Error) : undefined);
         throw error;
       }
     });

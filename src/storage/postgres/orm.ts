@@ -9,6 +9,8 @@ import { migrations } from '../migrations/list.ts';
 
 /** What we use of the driver's pool; its package has no types. */
 export interface Client {
+  /** Number of the server's process; null before the connection is made. */
+  readonly processID: number | null;
   query(query: {
     readonly name?: string;
     readonly text: string;

@@ -1,0 +1,53 @@
+/** A statement whose answer never came: it may still arrive at the server, after what was written next. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Entry, progress } from '#actors/model.ts';
+import { instance, message, owner } from '#test/contract/samples.ts';
+import { createChatCounts } from '#src/storage/journal/chat-counts.ts';
+import { makeJournal } from '#src/storage/journal/journal.ts';
+import { openDatabase } from '#src/storage/postgres/database.ts';
+import { quietLog, testDatabase } from '#test/support/database.ts';
+import { testNetwork } from '#test/support/network.ts';
+import { until } from '#test/support/until.ts';
+
+const database = await testDatabase();
+const { id } = instance.record;
+const writer = { id, owner, epoch: 1 };
+await (await database.storage()).instances.insert(instance.record);
+const chatId = () => 'r00000000000000';
+const eventId = () => 'e';
+
+const stored = (messageId: string) =>
+  database.admin.rows<{ status: string }>({ name: '', text: 'select status from message where message_id = $1' }, [messageId]);
+
+test('in doubt: a message that was given up after a lost answer is not stored as queued by a late statement', async (t) => {
+  const network = await testNetwork(t, database.url);
+  const limits = { statement: 300, connection: 2_000 };
+  const behind = await openDatabase({ url: network.url, log: quietLog, poolSize: 2, limits });
+  t.after(() => behind.close());
+  const journal = makeJournal(
+    behind,
+    { chatId, eventId },
+    () => 0,
+    createChatCounts(() => 0),
+  );
+  const commit = (entry: Entry) => journal.commit(writer, [entry], () => []);
+  const queued = (messageId: string): Entry => ({
+    kind: 'queued',
+    message: { ...message, messageId, fromMe: true, wasSentByApi: true, status: 'Queued' },
+    chat: { chatId: message.chatId },
+  });
+  await commit(queued('BEFORE'));
+
+  const open = network.hold();
+  assert.equal(open(), 1);
+  await assert.rejects(commit(queued('LATE')), { name: 'StorageUnavailable' });
+  await commit(progress({ ...message, messageId: 'LATE' }, 'Failed', 1, 'it could not be stored'));
+  network.resume();
+  await until(
+    async () => open() === 0 || (await stored('LATE')).length > 0,
+    'the held statement reaches the server, or its connection was ended',
+  );
+  assert.deepEqual(await stored('LATE'), []);
+  assert.deepEqual(await stored('BEFORE'), [{ status: 'Queued' }]);
+});
