@@ -1,5 +1,5 @@
 /** Waiting with an end: nothing in the gateway waits for the world for ever. */
-import type { Time } from './ports.ts';
+import { StorageFailure, type Time } from './ports.ts';
 
 /** Milliseconds until what needs a storage that is away is tried again. */
 export const storageRetryMs = 1_000;
@@ -52,6 +52,18 @@ export class Pause {
 
   get ended(): boolean {
     return this.#ended;
+  }
+}
+
+/** Does work again, with a pause between, while the storage is away. Rejects with the `StorageFailure` when the pause has ended for good. */
+export async function untilStored<T>(pause: Pick<Pause, 'ended' | 'wait'>, work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof StorageFailure) || pause.ended) throw error;
+    }
+    await pause.wait(storageRetryMs);
   }
 }
 

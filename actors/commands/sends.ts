@@ -1,6 +1,5 @@
 /** Sends: in turn for each chat, at once or by the asynchronous queue. */
 import type { Gateway, SendOptions } from '../face.ts';
-import { createKeyedMutex, type KeyedMutex } from '../keyed-mutex.ts';
 import { done, refuse, type InstanceId, type Message, type Result, type Send } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
 import { notConnected, performIn } from '../session/perform.ts';
@@ -53,19 +52,13 @@ async function sendLater(supervisor: Supervisor, cell: Cell, given: Send, option
 
 export function sendCommands(supervisor: Supervisor): SendCommands {
   const { ports } = supervisor;
-  const mutexes = new WeakMap<Cell, KeyedMutex>();
-  const mutexOf = (cell: Cell): KeyedMutex => {
-    const mutex = mutexes.get(cell) ?? createKeyedMutex();
-    mutexes.set(cell, mutex);
-    return mutex;
-  };
 
   const sendInTurn = (id: InstanceId, send: Send, options: SendOptions): Promise<Result<Message>> =>
     whileLive(supervisor, id, async (cell, signal) => {
       const chat = await chatIdOf(cell, signal, send.number);
       if (!chat.ok) return chat;
       const chatId = chat.value;
-      return mutexOf(cell).run(chatId, async (release) =>
+      return cell.chatTurns.run(chatId, async (release) =>
         // The session may have gone away while the message waited for its turn.
         signal.aborted ? notConnected : sendNow(ports, cell, signal, { send, options, chatId }, release),
       );

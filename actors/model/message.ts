@@ -58,6 +58,31 @@ export interface Message {
   readonly raw: Uint8Array | null;
 }
 
+/** What most messages leave empty: spread it before the fields that a message has. */
+export const emptyMessage = {
+  senderName: '',
+  groupName: '',
+  wasSentByApi: false,
+  mediaType: '',
+  source: '',
+  status: '',
+  text: '',
+  quoted: '',
+  edited: '',
+  reaction: '',
+  vote: '',
+  convertOptions: '',
+  buttonOrListId: '',
+  error: '',
+  sendFunction: '',
+  sendPayload: null,
+  fileUrl: '',
+  trackSource: '',
+  trackId: '',
+  queuedSend: null,
+  raw: null,
+} as const satisfies Partial<Message>;
+
 export interface CallPeer {
   readonly chatId: string;
   readonly name: string;

@@ -5,6 +5,7 @@ import { wants } from '../events/filter.ts';
 import { History } from '../events/history.ts';
 import { Recorder } from '../events/recorder.ts';
 import type { InstanceView } from '../face.ts';
+import { createKeyedMutex } from '../keyed-mutex.ts';
 import type { Delivery, GatewayEvent, InstanceRecord, Status, Webhook } from '../model.ts';
 import type { Verdict } from '../policy/close-cause.ts';
 import type { Gate } from '../policy/gate.ts';
@@ -49,6 +50,8 @@ export class Cell {
   readonly recorder: Recorder;
   readonly feed: Feed;
   readonly history = new History();
+  /** Messages to one chat leave in the order of the calls. */
+  readonly chatTurns = createKeyedMutex();
   readonly link: PlatformLink;
   readonly queue: SendQueue;
   readonly vitals: Vitals;

@@ -19,7 +19,7 @@ export interface InstanceInput {
   readonly host: Host;
   readonly couriers: CourierHost;
   readonly workers: SupervisedWorkers;
-  /** What the record asks for now; read at every (re)start. */
+  /** The state in which the chart begins. Called at each start and restart, because the record may have changed. */
   readonly begin: () => LifecycleInput['begin'];
 }
 

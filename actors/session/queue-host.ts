@@ -1,8 +1,8 @@
 /** How the asynchronous queue of a session sends, and what a start does with the messages that an earlier run accepted. */
-import type { InstanceId, Message, Result } from '../model.ts';
+import { done, type InstanceId, type Message, type Result } from '../model.ts';
 import type { Ports } from '../ports.ts';
 import type { Cell } from './cell.ts';
-import { notConnected, performIn } from './perform.ts';
+import { performIn } from './perform.ts';
 import type { QueueLimits } from '../policy/policy.ts';
 import type { QueueHost } from './queue.ts';
 import { giveUp, prepare, transmit } from './sending.ts';
@@ -16,7 +16,7 @@ const reasons = {
 /** The message with its content: composed now when that was not possible when it was accepted, and stored before anything is written. */
 async function complete(cell: Cell, signal: AbortSignal, message: Message): Promise<Result<Message>> {
   const send = message.queuedSend?.send;
-  if (!send) return { ok: true, value: message };
+  if (!send) return done(message);
   const composed = await performIn(cell, signal, 'message.compose', { send, draft: message });
   if (!composed.ok) return composed;
   const { trackId, trackSource, sendFunction, sendPayload, queuedSend } = message;
@@ -29,7 +29,7 @@ async function complete(cell: Cell, signal: AbortSignal, message: Message): Prom
     queuedSend: queuedSend && { ...queuedSend, send: null },
   };
   await cell.recorder.append({ kind: 'composed', message: whole });
-  return { ok: true, value: whole };
+  return done(whole);
 }
 
 /** `later`: the session went away. Sent again under the same id then, which receivers take for the same message. */
@@ -38,7 +38,7 @@ async function sendQueued(ports: Ports, cell: Cell, signal: AbortSignal, queued:
   if (whole.ok && queued.queuedSend) await prepare(ports, cell, signal, queued.chatId, queued.queuedSend);
   const sent = whole.ok ? await transmit(cell, signal, whole.value) : whole;
   if (sent.ok) return 'done';
-  if (sent === notConnected || sent.refusal.connectionLost) return 'later';
+  if (sent.refusal.reason === 'notSent' || sent.refusal.connectionLost) return 'later';
   await giveUp(cell, queued, 'Failed', sent.refusal.message);
   return 'done';
 }
@@ -63,12 +63,12 @@ export interface QueueRestore {
   cellOf(id: InstanceId): Cell | null;
   wake(cell: Cell): void;
   /** Repeats work while storage is away. */
-  patiently<T>(work: () => Promise<T>): Promise<T>;
+  untilStored<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /** Queues of an earlier run, as soon as the process is up: they can be seen and cleared, and a sleeping session is to be woken for them. */
-export async function restoreQueues({ messages }: Ports, { cellOf, wake, patiently }: QueueRestore): Promise<void> {
-  for (const { id, queued } of await patiently(() => messages.queueing())) {
+export async function restoreQueues({ messages }: Ports, { cellOf, wake, untilStored }: QueueRestore): Promise<void> {
+  for (const { id, queued } of await untilStored(() => messages.queueing())) {
     const cell = queued > 0 ? cellOf(id) : null;
     if (!cell) continue;
     cell.queue.restore(queued);

@@ -1,10 +1,10 @@
 /** Brings the sessions of an earlier run back: their actors, their queues, and what waits in the outbox. */
 import type { InstanceId, Wanted } from '../model.ts';
-import { type Ports, StorageFailure } from '../ports.ts';
+import type { Ports } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import { failInterrupted, restoreQueues } from '../session/queue-host.ts';
 import { beginningOf } from '../session/status.ts';
-import { storageRetryMs } from '../waiting.ts';
+import { untilStored } from '../waiting.ts';
 import type { Registry } from './registry.ts';
 
 export interface RestoreInput {
@@ -52,7 +52,7 @@ export class Restore {
       if (index % cellsPerTurn === cellsPerTurn - 1) await this.#pause(0);
     }
     const cellOf = (id: InstanceId): Cell | null => (open() ? registry.cell(id) : null);
-    await restoreQueues(ports, { cellOf, wake, patiently: (work) => this.#untilStored(work) });
+    await restoreQueues(ports, { cellOf, wake, untilStored: (work) => this.#untilStored(work) });
     const pending = await this.#untilStored(() => ports.outbox.pending());
     if (open()) for (const { instanceId, webhookId } of pending) registry.cell(instanceId)?.nudge(webhookId);
   }
@@ -95,15 +95,15 @@ export class Restore {
   }
 
   /** Tries again while the storage is away: what an earlier run left would wait for the next start otherwise. */
-  async #untilStored<T>(work: () => Promise<T>): Promise<T> {
-    for (;;) {
-      try {
-        return await work();
-      } catch (error) {
-        if (!(error instanceof StorageFailure) || !this.#input.open()) throw error;
-      }
-      await this.#pause(storageRetryMs);
-    }
+  #untilStored<T>(work: () => Promise<T>): Promise<T> {
+    const { open } = this.#input;
+    const pause = {
+      get ended() {
+        return !open();
+      },
+      wait: (ms: number) => this.#pause(ms),
+    };
+    return untilStored(pause, work);
   }
 
   #pause(ms: number): Promise<void> {

@@ -2,9 +2,9 @@
  * Removes the rows of removed instances and webhooks in the background, piece after piece. A removal that a crash or a stop interrupted is taken up
  * by the next start.
  */
-import { StorageFailure, type Log, type Removal, type RemovalStore, type Time } from '../ports.ts';
+import type { Log, Removal, RemovalStore, Time } from '../ports.ts';
 import type { SupervisedWorker, SupervisedWorkers } from '../supervised-workers.ts';
-import { Pause, storageRetryMs } from '../waiting.ts';
+import { Pause, untilStored } from '../waiting.ts';
 
 /** Milliseconds between two pieces, which leave the database to the others. */
 const restMs = 20;
@@ -40,7 +40,7 @@ export class RowRemover {
   /** All removals, also when one of them fails; the first failure is then the crash. */
   async #run(): Promise<void> {
     const failures: unknown[] = [];
-    for (const removal of await this.#patiently(() => this.#input.removals.pending())) {
+    for (const removal of await untilStored(this.#pause, () => this.#input.removals.pending())) {
       try {
         await this.#remove(removal);
       } catch (error) {
@@ -52,22 +52,10 @@ export class RowRemover {
 
   async #remove(removal: Removal): Promise<void> {
     let pieces = 1;
-    while (!this.#pause.ended && (await this.#patiently(() => this.#input.removals.removePiece(removal)))) {
+    while (!this.#pause.ended && (await untilStored(this.#pause, () => this.#input.removals.removePiece(removal)))) {
       pieces += 1;
       await this.#pause.wait(restMs);
     }
     if (!this.#pause.ended) this.#input.log.info({ ...removal, pieces }, 'rows.removed');
-  }
-
-  /** Waits for a storage that is away, until the stop. */
-  async #patiently<T>(work: () => Promise<T>): Promise<T> {
-    for (;;) {
-      try {
-        return await work();
-      } catch (error) {
-        if (!(error instanceof StorageFailure) || this.#pause.ended) throw error;
-      }
-      await this.#pause.wait(storageRetryMs);
-    }
   }
 }

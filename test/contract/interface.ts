@@ -73,8 +73,8 @@ export const schemaOf = (shape: Shape): JsonSchema => {
     return shape === 'any' ? {} : { type: shape.includes('|') ? shape.split('|') : shape };
   }
   if (Array.isArray(shape)) return { type: 'array', items: schemaOf((shape as readonly [Shape])[0]) };
-  const { '&': all, '|': any } = shape as Readonly<Record<string, readonly Shape[]>>;
-  if (any !== undefined) return { anyOf: any.map(schemaOf) };
+  const { '&': all, '|': anyOf } = shape as Readonly<Record<string, readonly Shape[]>>;
+  if (anyOf !== undefined) return { anyOf: anyOf.map(schemaOf) };
   if (all !== undefined) {
     const parts = all.map(schemaOf);
     return { type: 'object', properties: Object.assign({}, ...parts.map(({ properties }) => properties)) as unknown };

@@ -43,7 +43,7 @@ const patience = 120_000;
 export class Flow {
   readonly sent: Sent[] = [];
   readonly written: Written[] = [];
-  /** Nothing is sent by these for now: a text would wake them. */
+  /** Accounts that send nothing, because a text would wake them. */
   readonly spared = new Set<Account>();
   readonly #options: FlowOptions;
   #going = false;

@@ -1,6 +1,6 @@
 /** One message of the platform as the gateway keeps it; the same conversion for what arrives, for history and for what the API sends. */
 import { getDevice, proto, type WAMessage } from '@whiskeysockets/baileys';
-import type { ChatPatch, Message, MessageStatus } from '#actors/model.ts';
+import { type ChatPatch, emptyMessage, type Message, type MessageStatus } from '#actors/model.ts';
 import { contentJson, numberOf, spelled } from './content-json.ts';
 import { addressesOf, chatOf, type Directory, isMe } from '../directory.ts';
 import { bare, isGroup } from '../jid.ts';
@@ -98,6 +98,7 @@ export const convertMessage = (source: WAMessage, directory: Directory, marks: M
   const fromMe = source.key.fromMe === true;
   const seconds = numberOf(source.messageTimestamp);
   const message: Message = {
+    ...emptyMessage,
     id: directory.newId(),
     messageId,
     chatId: chat.id,
@@ -123,14 +124,7 @@ export const convertMessage = (source: WAMessage, directory: Directory, marks: M
     vote: marks.vote ?? facts.vote ?? '',
     convertOptions: facts.convertOptions ?? '',
     buttonOrListId: facts.buttonOrListId ?? '',
-    error: '',
     content: jsonOf(kind),
-    sendFunction: '',
-    sendPayload: null,
-    fileUrl: '',
-    trackSource: '',
-    trackId: '',
-    queuedSend: null,
     raw: proto.Message.encode(source.message).finish(),
   };
   const standsAlone = facts.attached !== true && message.edited === '';

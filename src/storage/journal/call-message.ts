@@ -1,5 +1,5 @@
 /** Calls as messages of their chat (specification 2.5, `messageType` of `call`): one message a call, which keeps how the call ended. */
-import type { Call, Chat, ChatPatch, Message } from '#actors/model.ts';
+import { type Call, type Chat, type ChatPatch, emptyMessage, type Message } from '#actors/model.ts';
 import { callView } from '#src/contract/views.ts';
 
 /** How much a step says about the outcome. What the phone remembers of a past call says most. */
@@ -18,6 +18,7 @@ export const callChat = (call: Call): ChatPatch => ({
 
 /** `chat` is the one of the call, as it is known by now. */
 export const callMessage = (call: Call, { chatLid, name, pushName, imagePreview }: Chat, id: string): Message => ({
+  ...emptyMessage,
   id,
   messageId: call.id,
   chatId: call.chatId,
@@ -29,30 +30,11 @@ export const callMessage = (call: Call, { chatLid, name, pushName, imagePreview 
   groupName: call.isGroup ? name : '',
   isGroup: call.isGroup,
   fromMe: call.fromMe ?? false,
-  wasSentByApi: false,
   messageType: 'call',
   type: 'call',
-  mediaType: '',
-  source: '',
   timestamp: call.at,
-  status: '',
-  text: '',
-  quoted: '',
-  edited: '',
-  reaction: '',
-  vote: '',
-  convertOptions: '',
-  buttonOrListId: '',
-  error: '',
   content: callView(call),
   peer: { chatId: call.chatId, name, image: imagePreview },
-  sendFunction: '',
-  sendPayload: null,
-  fileUrl: '',
-  trackSource: '',
-  trackId: '',
-  queuedSend: null,
-  raw: null,
 });
 
 /** The content after a further step of the call; null when the step says no more than what is known. The time stays that of the beginning. */

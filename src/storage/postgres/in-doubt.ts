@@ -3,6 +3,7 @@
  * a given-up message as queued, a ratchet as it was before. Their connections are therefore ended at the server before the pool works on.
  */
 import { setTimeout as wait } from 'node:timers/promises';
+import { createMutex } from '#actors/keyed-mutex.ts';
 import { StorageUnavailable } from '#actors/ports.ts';
 import type { Client } from './orm.ts';
 
@@ -38,7 +39,7 @@ const endAll = async (client: Client, pids: readonly number[]): Promise<void> =>
 
 export const createInDoubt = (): InDoubt => {
   const doubtful = new Set<number>();
-  let settling: Promise<void> | null = null;
+  const serially = createMutex();
 
   const settleAll = async (client: Client): Promise<void> => {
     while (doubtful.size > 0) {
@@ -52,14 +53,6 @@ export const createInDoubt = (): InDoubt => {
     add({ processID }) {
       if (typeof processID === 'number') doubtful.add(processID);
     },
-    async settle(client) {
-      // Whoever waits for another's attempt makes one of its own when that failed.
-      while (settling !== null) await settling.catch(() => undefined);
-      if (doubtful.size === 0) return;
-      settling = settleAll(client).finally(() => {
-        settling = null;
-      });
-      await settling;
-    },
+    settle: (client) => (doubtful.size === 0 ? Promise.resolve() : serially(() => settleAll(client))),
   };
 };
