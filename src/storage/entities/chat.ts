@@ -1,7 +1,7 @@
 /** The table of chats, made of the table of their fields. */
 import { defineEntity, p } from '@mikro-orm/core';
 import { chatColumns, type FieldType } from '#src/contract/views.ts';
-import { ofInstance, time } from './instance.ts';
+import { time } from './instance.ts';
 
 const properties = { text: () => p.text(), number: time, boolean: () => p.boolean(), list: () => p.array() } satisfies Record<
   FieldType,
@@ -19,13 +19,14 @@ export const ChatEntity = defineEntity({
   name: 'Chat',
   tableName: 'chat',
   properties: {
-    instance: () => ofInstance().primary(),
+    /** Without a foreign key: every write checks that its writer owns the instance, and removals know the table. */
+    instanceId: p.text().primary(),
     chatId: p.text().primary(),
     ...fields,
     extra: p.json<Readonly<Record<string, unknown>>>(),
   },
   indexes: [
-    { name: 'chat_by_time', properties: ['instance', 'lastMessageTimestamp', 'chatId'] },
+    { name: 'chat_by_time', properties: ['instanceId', 'lastMessageTimestamp', 'chatId'] },
     { name: 'chat_by_lid', expression: `create index "chat_by_lid" on "chat" ("instance_id", "chat_lid") where chat_lid <> ''` },
   ],
 });

@@ -1,13 +1,14 @@
 /** The table of messages. */
 import { defineEntity, p } from '@mikro-orm/core';
-import { ofInstance, time } from './instance.ts';
+import { time } from './instance.ts';
 
 /** `id` is too short to be unique; `seq` is the order of arrival, since the platform's times are whole seconds. */
 export const MessageEntity = defineEntity({
   name: 'Message',
   tableName: 'message',
   properties: {
-    instance: () => ofInstance().primary(),
+    /** Without a foreign key: every write checks that its writer owns the instance, and removals know the table. */
+    instanceId: p.text().primary(),
     messageId: p.text().primary(),
     chatId: p.text().primary(),
     seq: p.bigint('number').autoincrement(),
@@ -50,9 +51,9 @@ export const MessageEntity = defineEntity({
     deletedAt: time(),
   },
   indexes: [
-    { name: 'message_short_id', properties: ['instance', 'id'] },
-    { name: 'message_by_time', properties: ['instance', 'timestamp', 'seq'] },
-    { name: 'message_by_chat', properties: ['instance', 'chatId', 'timestamp', 'seq'] },
+    { name: 'message_short_id', properties: ['instanceId', 'id'] },
+    { name: 'message_by_time', properties: ['instanceId', 'timestamp', 'seq'] },
+    { name: 'message_by_chat', properties: ['instanceId', 'chatId', 'timestamp', 'seq'] },
     {
       name: 'message_track_id',
       expression: `create index "message_track_id" on "message" ("instance_id", "left"(track_id, 100)) where track_id <> ''`,

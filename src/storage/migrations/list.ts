@@ -8,6 +8,7 @@ import { ChatLids } from './0006-chat-lids.ts';
 import { Calls } from './0007-calls.ts';
 import { Tallies } from './0008-tallies.ts';
 import { Files } from './0009-files.ts';
+import { NoInstanceKeys } from './0010-no-instance-keys.ts';
 
 export const migrations = [
   { name: '0001-tables', class: Tables },
@@ -19,4 +20,5 @@ export const migrations = [
   { name: '0007-calls', class: Calls },
   { name: '0008-tallies', class: Tallies },
   { name: '0009-files', class: Files },
+  { name: '0010-no-instance-keys', class: NoInstanceKeys },
 ] as const;
