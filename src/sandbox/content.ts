@@ -56,9 +56,20 @@ export function textOf(message: proto.IMessage): string {
     content.contactsArrayMessage?.displayName ||
     content.locationMessage?.name ||
     pollOf(content)?.name ||
+    content.interactiveMessage?.body?.text ||
+    content.buttonsMessage?.contentText ||
+    content.listMessage?.description ||
+    answerTextOf(content) ||
     ''
   );
 }
+
+/** The label of what was tapped. */
+const answerTextOf = (content: proto.IMessage): string | null | undefined =>
+  content.interactiveResponseMessage?.body?.text ||
+  content.buttonsResponseMessage?.selectedDisplayText ||
+  content.listResponseMessage?.title ||
+  content.templateButtonReplyMessage?.selectedDisplayText;
 
 export const pollOf = (message: proto.IMessage | undefined): proto.Message.IPollCreationMessage | undefined =>
   message?.pollCreationMessage ?? message?.pollCreationMessageV2 ?? message?.pollCreationMessageV3 ?? undefined;
@@ -82,6 +93,9 @@ function mediaType(content: proto.IMessage): string | undefined {
   if (content.contactMessage) return 'vcard';
   if (content.contactsArrayMessage) return 'contact_array';
   if (content.locationMessage) return 'location';
+  if (content.interactiveResponseMessage) return 'native_flow_response';
+  if (content.buttonsResponseMessage) return 'buttons_response';
+  if (content.listResponseMessage) return 'list_response';
   if (content.videoMessage?.gifPlayback) return 'gif';
   if (content.audioMessage?.ptt) return 'ptt';
   return mediaOf(content)?.kind;

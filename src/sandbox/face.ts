@@ -5,6 +5,8 @@
  * Every method rejects with a `SandboxError` when its input makes no sense. Any other rejection is a bug.
  */
 
+import type { InteractiveView } from './interactive.ts';
+
 /** International number, digits only. */
 export type Digits = string;
 
@@ -57,6 +59,18 @@ export type Content =
   | { readonly kind: 'delete'; readonly messageId: string }
   | { readonly kind: 'poll'; readonly name: string; readonly options: readonly string[]; readonly selectable?: number }
   | { readonly kind: 'pollVote'; readonly messageId: string; readonly options: readonly string[] }
+  /**
+   * A tap on a button or on a row of a list, by its id or its label. `form`: of the answer, as phones of several kinds and ages give it; the one of the
+   * tapped message when left out. `latitude`, `longitude`: for a button that asks for the place.
+   */
+  | {
+      readonly kind: 'tap';
+      readonly messageId: string;
+      readonly option: string;
+      readonly form?: 'native' | 'buttons' | 'list' | 'template';
+      readonly latitude?: number;
+      readonly longitude?: number;
+    }
   | { readonly kind: 'contact'; readonly displayName: string; readonly vcard: string }
   | { readonly kind: 'location'; readonly latitude: number; readonly longitude: number; readonly name?: string }
   /** Any message of the protocol, as JSON with bytes in base64, for what the kinds above do not cover. */
@@ -106,6 +120,8 @@ export interface ReceivedMessage {
   readonly content: unknown;
   /** Present when the message has media; the file was downloaded and verified. */
   readonly media?: { readonly bytes: number; readonly sha256: string };
+  /** Present when the message has something to tap, and the phone shows it. */
+  readonly interactive?: InteractiveView;
   /** Present when the message could not be decrypted; `text` is '' then. */
   readonly error?: string;
   /** Present when the phone took the message and shows nothing of it, as real phones do when the stanza lacks what they need: why. */
@@ -125,7 +141,7 @@ export interface GroupView {
 
 /**
  * A fault, on demand. `number` limits it to one account; without it the fault is for every account and every new connection.
- * `times` is the number of connections that it hits, or of messages for `noAck`, `ackError` and `duplicate`; 0 clears the fault. Default: all
+ * `times` is the number of connections that it hits, or of messages for `noAck`, `ackError`, `refuseStrangers`, `garble` and `duplicate`; 0 clears the fault. Default: all
  * open connections for a fault that is applied to open connections, else 1. When fewer connections are open than `times`, the rest waits for
  * the next logins. Faults of the upgrade and the handshake take no `number`, because the client has not yet said which account it belongs to.
  */
@@ -149,6 +165,8 @@ export interface Fault {
     | 'delay' // every stanza of the server waits `ms`
     | 'noAck' // sent messages are not acknowledged
     | 'ackError' // sent messages are refused with error `code`
+    | 'refuseStrangers' // messages to people who never wrote to the account are refused with `code` (463 default, 475)
+    | 'garble' // sent messages reach the phones broken, which ask for them again
     | 'duplicate'; // the next messages to the account are delivered twice
   readonly number?: Digits;
   readonly code?: number;

@@ -39,6 +39,13 @@ const fieldsOf: Readonly<Record<Content['kind'], TProperties>> = {
     selectable: Type.Optional(Type.Integer({ minimum: 0, maximum: 12 })),
   },
   pollVote: { messageId: MessageId, options: Options(0) },
+  tap: {
+    messageId: MessageId,
+    option: Type.String({ minLength: 1, maxLength: 1024, description: 'the id or the label of a button or a row' }),
+    form: Type.Optional(Type.Enum(['native', 'buttons', 'list', 'template'])),
+    latitude: Type.Optional(Type.Number({ minimum: -90, maximum: 90 })),
+    longitude: Type.Optional(Type.Number({ minimum: -180, maximum: 180 })),
+  },
   contact: { displayName: Name, vcard: Type.String({ minLength: 1, maxLength: 65_536 }) },
   location: {
     latitude: Type.Number({ minimum: -90, maximum: 90 }),

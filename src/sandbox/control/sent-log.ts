@@ -56,6 +56,8 @@ const textOf = (content: Content): string => {
       return content.name;
     case 'pollVote':
       return content.options.join(', ');
+    case 'tap':
+      return content.option;
     case 'contact':
       return content.displayName;
     case 'location':

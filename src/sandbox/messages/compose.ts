@@ -6,6 +6,7 @@ import { pollOf, secretOf } from '../content.ts';
 import { SandboxError, type Content } from '../face.ts';
 import type { Media } from '../media.ts';
 import type { People, Person } from '../people.ts';
+import { composeTap } from './taps.ts';
 import { encryptVote } from '../polls.ts';
 import type { Random } from '../random.ts';
 import type { MessageStore, Stored } from '../store/messages.ts';
@@ -47,6 +48,10 @@ export async function compose(from: Person, place: Place, content: Content, tool
       return { message: composePoll(content, tools) };
     case 'pollVote':
       return { message: composeVote(from, place, content, tools) };
+    case 'tap':
+      return {
+        message: composeTap(content, findMessage(from, content.messageId, tools).content, quote(from, place, content.messageId, tools)),
+      };
     case 'contact':
       return { message: { contactMessage: { displayName: content.displayName, vcard: content.vcard } } };
     case 'location':

@@ -1,6 +1,7 @@
 /** Receiving of simulated phones: decrypts a message and its file, stores it, and confirms it or asks for it again. */
 import { proto, unpadRandomMax16 } from '@whiskeysockets/baileys';
 import { deviceKey, jidOf, lidJid, type Addressing } from '../address.ts';
+import { interactiveOf } from '../interactive.ts';
 import { kindOf, mediaOf, pollOf, secretOf, textOf, toJson } from '../content.ts';
 import type { ReceivedMessage } from '../face.ts';
 import type { Links } from '../links.ts';
@@ -146,6 +147,7 @@ export class Inbox {
     const part = mediaOf(content);
     const opened = part && (await this.#media.open(part));
     const hidden = hiddenBecause(content, arrival.besides);
+    const interactive = hidden === undefined ? interactiveOf(content) : undefined;
     return {
       ...this.#heading(arrival, sender),
       envelope,
@@ -153,6 +155,7 @@ export class Inbox {
       text: this.#text(person, sender.number, content),
       content: toJson(content),
       ...(opened && part?.fileSha256 ? { media: { bytes: opened.length, sha256: Buffer.from(part.fileSha256).toString('hex') } } : {}),
+      ...(interactive ? { interactive } : {}),
       ...(hidden === undefined ? {} : { hidden }),
     };
   }

@@ -7,7 +7,9 @@ import type { Parts } from '../parts.ts';
 import type { Device, Person } from '../people.ts';
 import type { Connection } from '../wire/connection.ts';
 import type { Arrival, Envelope } from './inbox.ts';
+import { chatOf } from './compose.ts';
 import { answerPeer } from './peer.ts';
+import { interactiveRefusalOf } from './interactive-rules.ts';
 import { besidesOf } from './visibility.ts';
 
 /** One receiving device, with the envelopes that are encrypted for it alone. */
@@ -29,6 +31,8 @@ interface Sent {
   /** Envelopes that every member of the group gets. */
   readonly shared: readonly BinaryNode[];
   readonly at: number;
+  /** The phones cannot decrypt it. */
+  readonly broken: boolean;
 }
 
 /** Attributes of a client's stanza that are copied into the receivers' stanza. */
@@ -63,7 +67,10 @@ async function deliver(parts: Parts, device: Device, stanza: BinaryNode): Promis
   if (!stanza.attrs['id'] || stanza.attrs['id'].length > 200) return '400';
   if (!identityShown(parts, device, stanza)) return '400';
   const room = isRoomJid(to) ? to : undefined;
-  const sent: Sent = { stanza, device, sender, group, room, shared: room === undefined ? [] : sharedOf(stanza), at: Date.now() };
+  const refusal = interactiveRefusalOf(stanza, room !== undefined) ?? strangerRefusal(parts, sender, stanza);
+  if (refusal !== undefined) return refusal;
+  const broken = parts.faults.take('garble', device.number) !== undefined;
+  const sent: Sent = { broken, stanza, device, sender, group, room, shared: room === undefined ? [] : sharedOf(stanza), at: Date.now() };
   const addressed = group && !stanza.attrs['participant'] ? groupTargets(parts, sent, group) : directTargets(parts, stanza);
   await Promise.all(addressed.map((one) => deliverTo(parts, sent, one)));
   return undefined;
@@ -80,7 +87,7 @@ async function deliverTo(parts: Parts, sent: Sent, { person, device, addressing,
   const arrival: Arrival = {
     id: sent.stanza.attrs['id'] ?? '',
     device: sent.device,
-    envelopes: all.map(toEnvelope),
+    envelopes: all.map(toEnvelope).map((envelope) => (sent.broken ? garbled(envelope) : envelope)),
     addressing,
     group: sent.room,
     besides: besidesOf(sent.stanza),
@@ -145,6 +152,22 @@ function directTargets(parts: Parts, stanza: BinaryNode): Addressed[] {
 }
 
 const toEnvelope = (enc: BinaryNode): Envelope => ({ type: enc.attrs['type'] ?? '', ciphertext: bytes(enc) ?? Buffer.alloc(0) });
+
+/** The same with its last byte changed, which no key and no signature fits. */
+const garbled = ({ type, ciphertext }: Envelope): Envelope => {
+  const bytes = Buffer.from(ciphertext);
+  bytes.writeUInt8(bytes.readUInt8(bytes.length - 1) ^ 0xff, bytes.length - 1);
+  return { type, ciphertext: bytes };
+};
+
+/** The code by which a message to somebody who never wrote to the account is refused, while that fault is armed. */
+function strangerRefusal(parts: Parts, sender: Person, { attrs }: BinaryNode): string | undefined {
+  const { to = '', category, participant } = attrs;
+  const other = isRoomJid(to) || category === 'peer' || participant ? undefined : parts.people.resolve(to)?.person;
+  if (!other || other === sender || parts.messages.inChat(sender.number, chatOf(other)).length > 0) return undefined;
+  const fault = parts.faults.take('refuseStrangers', sender.number);
+  return fault && String(fault.code ?? 463);
+}
 
 /** True unless a first message of a session lacks the identity that phone and device signed at the pairing. */
 function identityShown(parts: Parts, device: Device, stanza: BinaryNode): boolean {

@@ -1,6 +1,7 @@
 /** What a phone shows nothing of, although the platform took it: the stanza lacks what the kind of content needs. */
 import { normalizeMessageContent, type proto } from '@whiskeysockets/baileys';
 import { pollOf } from '../content.ts';
+import { interactiveOf } from '../interactive.ts';
 import { child, type BinaryNode } from '../nodes.ts';
 
 /** A client's stanza without its envelopes. */
@@ -19,13 +20,35 @@ export const besidesOf = ({ attrs, content }: BinaryNode): Besides => ({
 interface Rule {
   /** The content that the rule is about. */
   readonly of: (content: proto.IMessage) => unknown;
-  readonly fits: (besides: Besides, content: proto.IMessage) => boolean;
+  readonly fits: (besides: Besides, content: proto.IMessage) => unknown;
   readonly otherwise: string;
 }
 
-const metaOf = ({ nodes }: Besides): BinaryNode['attrs'] => child({ tag: '', attrs: {}, content: [...nodes] }, 'meta')?.attrs ?? {};
+const nodeOf = ({ nodes }: Besides, tag: string): BinaryNode | undefined => child({ tag: '', attrs: {}, content: [...nodes] }, tag);
+const metaOf = (besides: Besides): BinaryNode['attrs'] => nodeOf(besides, 'meta')?.attrs ?? {};
+
+/** The note that a message with native flows needs: by the flow's name for payments and the place, `mixed` for everything else. */
+const namesOf: Readonly<Record<string, string>> = {
+  payment_info: 'payment_info',
+  review_and_pay: 'order_details',
+  send_location: 'send_location',
+};
+
+const fitsFlows: Rule['fits'] = (besides, { interactiveMessage }) => {
+  const biz = nodeOf(besides, 'biz');
+  const wanted = namesOf[interactiveMessage?.nativeFlowMessage?.buttons?.[0]?.name ?? ''] ?? 'mixed';
+  return (biz?.attrs['native_flow_name'] ?? child(child(biz, 'interactive'), 'native_flow')?.attrs['name']) === wanted;
+};
 
 const rules: readonly Rule[] = [
+  { of: (content) => content.interactiveMessage, fits: fitsFlows, otherwise: 'native flows without the <biz> that names them' },
+  { of: (content) => interactiveOf(content) === null, fits: () => false, otherwise: 'a button or card whose parameters make no sense' },
+  {
+    of: (content) => content.listMessage,
+    fits: (besides) => child(nodeOf(besides, 'biz'), 'list'),
+    otherwise: 'a list without <biz><list/></biz>',
+  },
+  { of: (content) => content.buttonsMessage, fits: (besides) => nodeOf(besides, 'biz'), otherwise: 'old buttons without <biz>' },
   { of: pollOf, fits: (besides) => metaOf(besides)['polltype'] === 'creation', otherwise: 'a poll without <meta polltype="creation">' },
 ];
 

@@ -21,5 +21,7 @@ export const faultKinds = {
   delay: { label: 'Delay everything', help: 'Everything the platform says waits; 0 times ends it.', fields: { ms: 2000, times: 1 } },
   noAck: { label: 'Do not acknowledge messages', help: 'Sent messages stay without an answer; 0 times ends it.', fields: { times: 1 } },
   ackError: { label: 'Refuse messages', help: 'Sent messages are refused with an error code; 0 times ends it.', fields: { code: 479, times: 1 } },
+  refuseStrangers: { label: 'Refuse messages to strangers', help: 'To people who never wrote to the account: 463 restricted, 475 too many new chats.', fields: { code: 463, times: 1 } },
+  garble: { label: 'Break messages on their way', help: 'Phones cannot decrypt them and ask for them again.', fields: { times: 1 } },
   duplicate: { label: 'Deliver twice', help: 'The next messages to the account arrive twice.', fields: { times: 1 } },
 };

@@ -70,6 +70,18 @@ const pollOf = ({ id, own, content }) => {
   );
 };
 
+/** Buttons and rows as the phone shows them; a tap sends the answer. */
+const tapsOf = ({ id, own, interactive }) => {
+  if (!interactive || own) return undefined;
+  const tap = (option) => () => send({ type: 'tap', messageId: id, option });
+  const button = (label, option, title) => el('button', { type: 'button', class: 'quiet', title, onclick: tap(option) }, label);
+  const buttonsOf = (buttons) =>
+    buttons.flatMap((one) => (one.rows ? one.rows.map((row) => button(row.title, row.id, row.section)) : [button(one.text, one.id ?? one.text, one.name)]));
+  return [interactive, ...interactive.cards].map((card) =>
+    el('div', { class: 'bar' }, card !== interactive && card.text && el('span', {}, card.text), buttonsOf(card.buttons), card.footer && el('small', {}, card.footer)),
+  );
+};
+
 const edit = async ({ id, text }) => {
   const values = await ask('Edit the message', [{ name: 'text', label: 'Text', type: 'textarea', value: text, required: true }], 'Save');
   if (values) await send({ type: 'edit', messageId: id, text: values.text });
@@ -135,6 +147,7 @@ const bubble = (message, items) => {
     !message.deleted && pictureOf(message),
     body && el('p', { class: dim ? 'dim' : '' }, body),
     pollOf(message),
+    tapsOf(message),
     reactionsOf(message),
     footOf(message),
     menuOf(message),

@@ -21,6 +21,7 @@ const Received = Type.Unsafe<readonly ReceivedMessage[]>(
       text: Type.String(),
       content: Type.Unknown({ description: 'The decrypted protobuf message, bytes as base64' }),
       media: Type.Optional(Type.Object({ bytes: Type.Integer(), sha256: Type.String() })),
+      interactive: Type.Optional(Type.Unknown({ description: 'Buttons, rows and cards as the phone shows them' })),
       error: Type.Optional(Type.String({ description: 'Why it could not be decrypted' })),
       hidden: Type.Optional(Type.String({ description: 'Why the phone shows nothing of it' })),
     }),

@@ -27,6 +27,8 @@ const faultKinds = Object.keys({
   delay: 0,
   noAck: 0,
   ackError: 0,
+  refuseStrangers: 0,
+  garble: 0,
   duplicate: 0,
 } satisfies Record<Fault['kind'], 0>) as Fault['kind'][];
 
