@@ -9,6 +9,7 @@ import type { InstanceStore, RemovalStore, SettingStore, WebhookStore } from './
 import type { Journal } from './ports/journal.ts';
 import type { ChatStore, MessageStore, Placeholder } from './ports/message-store.ts';
 import type { Platform } from './ports/platform.ts';
+import type { SendKeyStore } from './ports/send-key-store.ts';
 import type { Chance, Log, Media, Time } from './ports/system.ts';
 
 export type { ReadKey } from './model.ts';
@@ -22,6 +23,7 @@ export type * from './ports/instance-stores.ts';
 export type * from './ports/journal.ts';
 export type * from './ports/message-store.ts';
 export type * from './ports/delivery-stores.ts';
+export type * from './ports/send-key-store.ts';
 
 /** Everything that is kept. */
 export interface Stores {
@@ -34,6 +36,7 @@ export interface Stores {
   readonly deliveries: DeliveryStore;
   readonly settings: SettingStore;
   readonly removals: RemovalStore;
+  readonly sendKeys: SendKeyStore;
 }
 
 export interface Ports extends Stores {

@@ -11,6 +11,7 @@ import { Hibernation } from './session/hibernation.ts';
 import { queueHostOf } from './session/queue-host.ts';
 import { supervisedWorkers, type SupervisedWorkers } from './supervised-workers.ts';
 import { Capacity } from './supervisor/capacity.ts';
+import { Expiry } from './supervisor/expiry.ts';
 import { CommonFaults } from './supervisor/common-faults.ts';
 import { numbersOf } from './supervisor/numbers.ts';
 import { Registry } from './supervisor/registry.ts';
@@ -45,6 +46,7 @@ export class Supervisor {
   readonly #hibernation: Hibernation;
   readonly #restore: Restore;
   readonly #faults: CommonFaults;
+  readonly #expiry: Expiry;
   /** Woken by whoever removes something. */
   readonly rowRemover: RowRemover;
 
@@ -55,6 +57,12 @@ export class Supervisor {
     this.since = time.now();
     this.#workers = supervisedWorkers(ports, policy, {});
     this.rowRemover = new RowRemover({ ...ports, workers: this.#workers });
+    const { sendKeys } = ports;
+    this.#expiry = new Expiry({
+      ...ports,
+      workers: this.#workers,
+      perishables: [{ name: 'sendKeys', age: policy.sendKeyAge, expire: (before, limit) => sendKeys.expire(before, limit) }],
+    });
     this.#gate = createGate(policy.handshakes, time, () => chance.random());
     const registry = new Registry((record) => this.#makeCell(record));
     this.registry = registry;
@@ -87,6 +95,7 @@ export class Supervisor {
     this.accepting = true;
     this.#hibernation.start();
     this.dispatcher.sweeper.start();
+    this.#expiry.start();
     this.rowRemover.wake();
   }
 
@@ -100,6 +109,7 @@ export class Supervisor {
     this.#hibernation.stop();
     this.#workers.stop();
     this.dispatcher.sweeper.stop();
+    this.#expiry.stop();
     this.rowRemover.stop();
     const cells = [...this.registry.cells.values()];
     const delivered = within(this.ports.time, this.policy.stopGrace ?? usualStopGrace, this.#deliveries.ended());

@@ -1,6 +1,7 @@
 /** The table of settings: every one with its name, kind, default and the reason for that default. Nothing else knows a default. */
 import { age, integer, milliseconds, networks, times, url } from './kinds.ts';
 import { serverSettings } from './server-settings.ts';
+import { sendSettings } from './send-settings.ts';
 import { group, type Setting } from './setting.ts';
 
 export type { Setting } from './setting.ts';
@@ -133,6 +134,8 @@ export const table = {
     8_000,
     'How long a disconnect or delete of an instance that is not connected tries to log in to unlink its device. A login takes 1 to 3 s; 8 s leave of the 15 s of a client what closing and deleting may take.',
   ),
+
+  ...sendSettings,
 
   reconnectMinMs: restarts(
     milliseconds(1),

@@ -29,6 +29,7 @@ export const policyOf = (settings: Settings): Policy => ({
   hibernation: { after: settings.hibernateAfterMs, wakeEvery: settings.hibernateWakeEveryMs, drain: settings.hibernateDrainMs },
   outage: { window: settings.outageWindowMs, least: settings.outageLeast },
   queue: { items: settings.asyncQueueItems, age: settings.asyncQueueAgeMs },
+  sendKeyAge: settings.idempotencyKeyMs,
   recorder: { maxWait: settings.recorderMaxWaitMs, maxBatch: settings.recorderMaxBatch },
   delivery: {
     concurrency: settings.webhookConcurrency,

@@ -1,12 +1,14 @@
 /** Sends: in turn for each chat, at once or by the asynchronous queue. */
 import type { Gateway, SendOptions } from '../face.ts';
-import { done, refuse, type InstanceId, type Message, type Result, type Send } from '../model.ts';
+import { done, refuse, type InstanceId, type Message, type Result, type Send, type SendKey } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
 import { notConnected, performIn } from '../session/perform.ts';
+import { usedBy } from '../session/send-keys.ts';
+import { accept, filled, labelled, sendNow, type SendNow } from '../session/sending.ts';
 import { contentProblem } from '../policy/content-rules.ts';
-import { accept, filled, labelled, sendNow } from '../session/sending.ts';
 import type { Supervisor } from '../supervisor.ts';
 import { whileLive } from './perform.ts';
+import { SendOnce } from './send-once.ts';
 
 type SendCommands = Pick<Gateway, 'send' | 'queue' | 'clearQueue'>;
 
@@ -22,7 +24,11 @@ async function chatIdOf(cell: Cell, signal: AbortSignal, number: string): Promis
   return chat.value.certain ? done(chat.value.chatId) : performIn(cell, signal, 'chat.resolve', { number });
 }
 
-async function sendLater(supervisor: Supervisor, cell: Cell, given: Send, options: SendOptions): Promise<Result<Message>> {
+async function sendLater(
+  supervisor: Supervisor,
+  cell: Cell,
+  { send: given, options, key }: Pick<SendNow, 'send' | 'options' | 'key'>,
+): Promise<Result<Message>> {
   const { ports, policy } = supervisor;
   if (!takesAsync(cell)) return notConnected;
   const { jid, lid, profileName } = cell.record;
@@ -41,7 +47,7 @@ async function sendLater(supervisor: Supervisor, cell: Cell, given: Send, option
   const queuedSend = { send: draft.value.raw === null ? send : null, delay, readChat, readMessages };
   const message = { ...labelled(draft.value, options), queuedSend };
   try {
-    await accept(cell, message);
+    await accept(cell, message, key && usedBy(key, message, ports.time.now(), done(message)));
   } catch (error) {
     cell.queue.release();
     throw error;
@@ -51,35 +57,39 @@ async function sendLater(supervisor: Supervisor, cell: Cell, given: Send, option
 }
 
 export function sendCommands(supervisor: Supervisor): SendCommands {
-  const { ports } = supervisor;
+  const { ports, policy } = supervisor;
 
-  const sendInTurn = (id: InstanceId, send: Send, options: SendOptions): Promise<Result<Message>> =>
+  const once = new SendOnce(ports, policy.sendKeyAge);
+
+  const sendInTurn = (id: InstanceId, send: Send, options: SendOptions, key: SendKey | null): Promise<Result<Message>> =>
     whileLive(supervisor, id, async (cell, signal) => {
       const chat = await chatIdOf(cell, signal, send.number);
       if (!chat.ok) return chat;
       const chatId = chat.value;
       return cell.chatTurns.run(chatId, async (release) =>
         // The session may have gone away while the message waited for its turn.
-        signal.aborted ? notConnected : sendNow(ports, cell, signal, { send, options, chatId }, release),
+        signal.aborted ? notConnected : sendNow(ports, cell, signal, { send, options, chatId, key }, release),
       );
     });
 
+  const sendAny = async (id: InstanceId, send: Send, options: SendOptions, key: SendKey | null): Promise<Result<Message>> => {
+    const problem = contentProblem(send.content);
+    if (problem !== null) return refuse('invalid', problem);
+    if (options.async) {
+      const cell = supervisor.cell(id);
+      if (!cell) return refuse('notFound', 'instance not found');
+      const accepted = await sendLater(supervisor, cell, { send, options, key });
+      // Nobody waits for it: what keeps the session asleep now is looked at again by the next sweep of sleeping sessions.
+      if (accepted.ok && cell.view.status === 'hibernated') supervisor.awake(id).catch(() => undefined);
+      return accepted;
+    }
+    const first = await sendInTurn(id, send, options, key);
+    // It went to sleep while the message waited for its turn: nothing was accepted, so it is woken and asked again.
+    return first === notConnected && supervisor.view(id)?.record.wanted === 'asleep' ? sendInTurn(id, send, options, key) : first;
+  };
+
   return {
-    async send(id, send, options) {
-      const problem = contentProblem(send.content);
-      if (problem !== null) return refuse('invalid', problem);
-      if (options.async) {
-        const cell = supervisor.cell(id);
-        if (!cell) return refuse('notFound', 'instance not found');
-        const accepted = await sendLater(supervisor, cell, send, options);
-        // Nobody waits for it: what keeps the session asleep now is looked at again by the next sweep of sleeping sessions.
-        if (accepted.ok && cell.view.status === 'hibernated') supervisor.awake(id).catch(() => undefined);
-        return accepted;
-      }
-      const first = await sendInTurn(id, send, options);
-      // It went to sleep while the message waited for its turn: nothing was accepted, so it is woken and asked again.
-      return first === notConnected && supervisor.view(id)?.record.wanted === 'asleep' ? sendInTurn(id, send, options) : first;
-    },
+    send: (id, send, options) => once.run(id, options.once, (key) => sendAny(id, send, options, key)),
     async queue(id) {
       const cell = supervisor.cell(id);
       const ready = cell?.view.connected ?? false;

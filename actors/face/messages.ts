@@ -12,6 +12,8 @@ export interface SendOptions extends Preparation {
   readonly label: string;
   /** What the client sent, base64 left out; comes back as `sendPayload`. */
   readonly payload: unknown;
+  /** The client's own key for this send, and the whole request as text. The same key again gives the first answer and sends nothing. */
+  readonly once?: { readonly key: string; readonly request: string };
 }
 
 export interface QueueView {

@@ -2,6 +2,7 @@
 import type { ChatLabel, ChatPatch, Label } from './chat.ts';
 import type { Message, MessageStatus } from './message.ts';
 import type { Call, News } from './news.ts';
+import type { UsedSendKey } from './send-key.ts';
 import type { EventType } from './webhook.ts';
 
 /** Part of what a phone hands over of its past; `of` is the word of contract/events.md. Status posts and labels are told, not stored. */
@@ -20,8 +21,10 @@ export type Past =
 export type Entry =
   /** A message that arrived, or was written on another device of the account. Makes a `messages` event, in a channel a `newsletter_messages`. */
   | { readonly kind: 'message'; readonly message: Message; readonly chat: ChatPatch; readonly unread: boolean }
-  /** A message of the API that was accepted: stored as `Queued`, no event yet. */
-  | { readonly kind: 'queued'; readonly message: Message; readonly chat: ChatPatch }
+  /** A message of the API that was accepted: stored as `Queued`, no event yet. `key`: stored in the same transaction. */
+  | { readonly kind: 'queued'; readonly message: Message; readonly chat: ChatPatch; readonly key?: UsedSendKey }
+  /** What is known of a key from now on. No event. */
+  | { readonly kind: 'sendKey'; readonly key: UsedSendKey }
   /** A message of the asynchronous queue is complete now: replaces the content of a stored one that is still `Queued`. No event. */
   | { readonly kind: 'composed'; readonly message: Message }
   /**

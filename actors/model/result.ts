@@ -23,6 +23,8 @@ export interface Refusal {
   readonly code?: number;
   /** The connection ended meanwhile: what was not answered may be asked again on the next one. */
   readonly connectionLost?: true;
+  /** The platform's id of the message that may have been sent, to be looked up later. */
+  readonly messageId?: string;
   /** Seconds. */
   readonly retryAfter?: number;
   /** Unix milliseconds between which it is refused, where that is known. */

@@ -30,6 +30,8 @@ export interface Policy {
   readonly outage: OutageRule;
   /** What may wait in the asynchronous queue of one instance: messages, and milliseconds. */
   readonly queue: QueueLimits;
+  /** How long the key of a send counts. */
+  readonly sendKeyAge: number;
   readonly recorder: { readonly maxWait: number; readonly maxBatch: number };
   readonly delivery: DeliveryPolicy;
   readonly webhooksPerInstance: number;

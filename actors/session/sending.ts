@@ -1,11 +1,24 @@
 /** The steps of a message of any kind on a live session: filled, composed, stored as `Queued`, prepared, written, recorded. */
 import type { SendOptions } from '../face.ts';
-import { done, progress, refuse, type ChatPatch, type Message, type Preparation, type Result, type Send } from '../model.ts';
+import {
+  done,
+  progress,
+  refuse,
+  type ChatPatch,
+  type Entry,
+  type Message,
+  type Preparation,
+  type Result,
+  type Send,
+  type SendKey,
+  type UsedSendKey,
+} from '../model.ts';
 import { contentProblem } from '../policy/content-rules.ts';
 import type { Outcome, Ports } from '../ports.ts';
 import { fillPlaceholders, hasPlaceholders } from '../text.ts';
 import type { Cell } from './cell.ts';
 import { performIn } from './perform.ts';
+import { free, settleFailure, usedBy } from './send-keys.ts';
 
 /** Unread messages that `readchat` and `readmessages` confirm at most. */
 const readLimit = 500;
@@ -44,13 +57,14 @@ export const labelled = (message: Message, { trackId, trackSource, label, payloa
 
 /**
  * Stores a message before anything is written. When that fails it is not sent: a statement whose answer was lost may have stored it all the same,
- * and what is recorded next keeps it from being sent at some later start.
+ * and what is recorded next keeps it from being sent at some later start. `key`: stored with it, and free again when that fails.
  */
-export async function accept(cell: Cell, message: Message): Promise<void> {
+export async function accept(cell: Cell, message: Message, key: UsedSendKey | null): Promise<void> {
   try {
-    await cell.recorder.append({ kind: 'queued', message, chat: chatAfter(message) });
+    await cell.recorder.append({ kind: 'queued', message, chat: chatAfter(message), ...(key ? { key } : {}) });
   } catch (error) {
     void giveUp(cell, message, 'Failed', 'it could not be stored when it was accepted');
+    void free(cell, key);
     throw error;
   }
 }
@@ -67,11 +81,26 @@ export async function prepare(ports: Ports, cell: Cell, signal: AbortSignal, cha
   if (messages.length > 0) await performIn(cell, signal, 'chat.markRead', { chatId, messages });
 }
 
-/** Writes a composed message. Resolves with the platform's answer, after the first try to record `Sent`; a failure is for the caller to record. */
-export async function transmit(cell: Cell, signal: AbortSignal, message: Message): Promise<Outcome<{ readonly at: number }>> {
+/**
+ * Writes a composed message. Resolves with the platform's answer, after the first try to record `Sent` together with `further`; a failure is for the
+ * caller to record.
+ */
+export async function transmit(
+  cell: Cell,
+  signal: AbortSignal,
+  message: Message,
+  further: readonly Entry[] = [],
+): Promise<Outcome<{ readonly at: number }>> {
   const sent = await performIn(cell, signal, 'message.transmit', { message });
-  if (sent.ok) await cell.recorder.tell(progress(message, 'Sent', sent.value.at));
+  if (sent.ok) await Promise.all([progress(message, 'Sent', sent.value.at), ...further].map((entry) => cell.recorder.tell(entry)));
   return sent;
+}
+
+export interface SendNow {
+  readonly send: Send;
+  readonly options: SendOptions;
+  readonly chatId: string;
+  readonly key: SendKey | null;
 }
 
 /** One message whose caller waits for the platform's answer. `release` lets the next one of the same chat go on. */
@@ -79,7 +108,7 @@ export async function sendNow(
   ports: Ports,
   cell: Cell,
   signal: AbortSignal,
-  { send, options, chatId }: { readonly send: Send; readonly options: SendOptions; readonly chatId: string },
+  { send, options, chatId, key }: SendNow,
   release: () => void,
 ): Promise<Result<Message>> {
   const whole = await filled(ports, cell, send, chatId);
@@ -87,17 +116,20 @@ export async function sendNow(
   const composed = await performIn(cell, signal, 'message.compose', { send: whole.value, draft: null });
   if (!composed.ok) return composed;
   const message = labelled(composed.value, options);
-  await accept(cell, message);
+  const used = key && usedBy(key, message, ports.time.now());
+  await accept(cell, message, used);
   try {
     await prepare(ports, cell, signal, chatId, options);
   } catch (error) {
     void giveUp(cell, message, 'Failed', 'it could not be prepared');
+    void free(cell, used);
     throw error;
   }
-  const answer = transmit(cell, signal, message);
+  const success = done<Message>({ ...message, status: 'Sent' });
+  const answer = transmit(cell, signal, message, used ? [{ kind: 'sendKey', key: usedBy(used, message, used.at, success) }] : []);
   release();
   const sent = await answer;
-  if (sent.ok) return done({ ...message, status: 'Sent' });
+  if (sent.ok) return success;
   await giveUp(cell, message, 'Failed', sent.refusal.message);
-  return sent;
+  return settleFailure(cell, used, message, sent.refusal);
 }

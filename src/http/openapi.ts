@@ -105,6 +105,7 @@ export const documentedSchema = (spec: Route, index: number, shared: SharedSchem
   ...(index === 0 ? {} : { deprecated: true }),
   ...(spec.params === undefined ? {} : { params: spec.params }),
   ...(spec.query === undefined ? {} : { querystring: spec.query }),
+  ...(spec.requestHeaders === undefined ? {} : { headers: spec.requestHeaders }),
   ...(spec.body === undefined ? {} : { body: { ...spec.body, examples: [spec.examples?.body ?? exampleOf(spec.body, shared)] } }),
   response: { ...successResponses(spec, shared), ...errorResponses(spec) },
 });

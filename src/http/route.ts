@@ -1,6 +1,6 @@
 /** What a route is: one row that says who may call it, what it takes, what it answers and refuses, and makes one call into the gateway. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Static, TSchema, TUnknown } from 'typebox';
+import type { Static, TObject, TSchema, TUnknown } from 'typebox';
 import type { Gateway, InstanceId, Reason, Refusal } from '#actors/gateway.ts';
 import type { CredentialName } from './credentials.ts';
 import type { InvalidTexts } from './invalid-text.ts';
@@ -102,6 +102,8 @@ export interface RouteSpec<
   readonly status?: SuccessStatus;
   /** Other successes, by status; `run` gives one by `answered`. */
   readonly also?: Also;
+  /** Headers that the request may have, by their name in lower case. */
+  readonly requestHeaders?: TObject;
   /** Headers of the answer, by name, with what they say; for the documents. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Instead of the examples that are made of the schemas. */

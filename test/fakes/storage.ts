@@ -1,5 +1,5 @@
 /** Storage in memory, with a switch that takes it away. */
-import type { Chat, Claim, Delivery, InstancePatch, InstanceRecord, LastAttempt, Message, Webhook } from '#actors/model.ts';
+import type { Chat, Claim, Delivery, InstancePatch, InstanceRecord, LastAttempt, Message, UsedSendKey, Webhook } from '#actors/model.ts';
 import {
   EpochLost,
   StorageUnavailable,
@@ -9,6 +9,7 @@ import {
   type OutboxStore,
   type Removal,
   type RemovalStore,
+  type SendKeyStore,
   type SettingStore,
   type WebhookStore,
 } from '#actors/ports.ts';
@@ -41,6 +42,8 @@ export class FakeDatabase {
   readonly outbox = new Map<number, Delivery & Partial<LastAttempt>>();
   readonly archive: (Delivery & Ended)[] = [];
   readonly settings = new Map<string, string>();
+  /** By instance and hash. */
+  readonly sendKeys = new Map<string, UsedSendKey>();
   /** Removed, with rows that are left. */
   removals: readonly Removal[] = [];
   /** A test holds statements back by their name: they wait for the promise, after they have read and before they answer. */
@@ -220,4 +223,18 @@ export class FakeSettings implements SettingStore {
   }
   get = (name: string) => this.#db.run('settings.get', () => this.#db.settings.get(name) ?? null);
   set = (name: string, value: string) => this.#db.run('settings.set', () => void this.#db.settings.set(name, value));
+}
+
+export class FakeSendKeys implements SendKeyStore {
+  readonly #db: FakeDatabase;
+  constructor(db: FakeDatabase) {
+    this.#db = db;
+  }
+  find = (instance: string, hash: string) => this.#db.run('sendKeys.find', () => this.#db.sendKeys.get(`${instance} ${hash}`) ?? null);
+  expire = (before: number, limit: number) =>
+    this.#db.run('sendKeys.expire', () => {
+      const old = [...this.#db.sendKeys].filter(([, { at }]) => at < before).slice(0, limit);
+      for (const [key] of old) this.#db.sendKeys.delete(key);
+      return old.length;
+    });
 }

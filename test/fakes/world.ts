@@ -12,7 +12,7 @@ import { FakeJournal } from './journal.ts';
 import { FakePlatform } from './platform.ts';
 import { FakeDeliveries } from './deliveries.ts';
 import { FakeChats, FakeMessages } from './conversations.ts';
-import { FakeDatabase, FakeInstances, FakeOutbox, FakeRemovals, FakeSettings, FakeWebhooks } from './storage.ts';
+import { FakeDatabase, FakeInstances, FakeOutbox, FakeRemovals, FakeSendKeys, FakeSettings, FakeWebhooks } from './storage.ts';
 import { FakeChance, FakeLog, FakeTime, settle } from './time.ts';
 
 export interface Post {
@@ -59,6 +59,7 @@ export const testPolicy: Policy = {
   hibernation: { after: 0, wakeEvery: 604_800_000, drain: 10_000 },
   outage: { window: 10_000, least: 4 },
   queue: { items: 5_000, age: 1e14 },
+  sendKeyAge: 86_400_000,
   recorder: { maxWait: 5, maxBatch: 64 },
   delivery: {
     concurrency: 4,
@@ -108,6 +109,7 @@ export class World {
       deliveries: new FakeDeliveries(db),
       settings: new FakeSettings(db),
       removals: new FakeRemovals(db),
+      sendKeys: new FakeSendKeys(db),
       receiver: this.receiver,
       signer,
       ...contractPorts,

@@ -5,6 +5,7 @@ import { chatStatements, findStatements } from '#src/storage/stores/chats.ts';
 import type { Statement } from '#src/storage/postgres/database.ts';
 import { eventTypes } from '#actors/model.ts';
 import { fileStatements } from '#src/storage/stores/files.ts';
+import { sendKeyStatements } from '#src/storage/stores/send-keys.ts';
 import { deliveryStatements, listStatement } from '#src/storage/stores/deliveries.ts';
 import { journalStatements } from '#src/storage/journal/journal.ts';
 import { findStatement, messageStatements } from '#src/storage/stores/messages.ts';
@@ -52,6 +53,12 @@ await spread(
   700,
 );
 await spread('chat', { chat_id: `'c' || n`, last_message_timestamp: 'n' }, 300);
+await storage.journal.commit(
+  { id: 'r0', owner: '', epoch: 1 },
+  [{ kind: 'sendKey', key: { hash: 'h', request: '', messageId: 'm', at: 1, answer: null } }],
+  () => [],
+);
+await spread('send_key', { hash: `'h' || n` }, 300);
 await spread('signal_key', { id: `'k' || n` }, 300);
 await spread('inbound', { seq: 'n' }, 300);
 await storage.fileRows.add({
@@ -96,7 +103,7 @@ interface Node {
 const nodesOf = (node: Node): readonly Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 
 /** The test's other tables are so small that reading them is the best plan. */
-const large = new Set(['message', 'chat', 'signal_key', 'inbound', 'outbox', 'archive', 'file']);
+const large = new Set(['message', 'chat', 'send_key', 'signal_key', 'inbound', 'outbox', 'archive', 'file']);
 
 type Plan = { readonly 'QUERY PLAN': readonly { readonly Plan: Node }[] };
 
@@ -155,6 +162,7 @@ const statements: readonly Statement[] = [
   ...[[], ['id'], ['chatId'], ['trackId'], ['trackSource'], ['id', 'chatId']].map((asked) => findStatement(asked as never)),
   // Asked once, at start, about all instances: it reads what is queued, and nothing else.
   ...Object.values(messageStatements).filter((statement) => statement !== messageStatements.queueing),
+  sendKeyStatements.find,
   ...Object.values(chatStatements),
   { ...findStatements({ filters: [], any: false, sort: null, limit: 1, offset: 0 }).page, name: 'chat-find' },
   {

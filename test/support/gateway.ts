@@ -19,6 +19,8 @@ export interface CallOptions {
   /** Token of an instance; the admin token when absent. */
   readonly token?: string;
   readonly body?: unknown;
+  /** Beside those of the credential and the body. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly ms?: number;
 }
 
@@ -134,12 +136,13 @@ export class GatewayProcess {
     return databaseServers(this.dataDir);
   }
 
-  async call(method: string, path: string, { token, body, ms = 30_000 }: CallOptions = {}): Promise<Answer> {
+  async call(method: string, path: string, { token, body, headers = {}, ms = 30_000 }: CallOptions = {}): Promise<Answer> {
     const response = await fetch(this.address + path, {
       method,
       headers: {
         ...(token === undefined ? { admintoken: adminToken } : { token }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(ms),

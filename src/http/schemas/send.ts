@@ -25,6 +25,24 @@ export const sendOptions = {
   async: optional(Flag('Queue the message and answer at once')),
 };
 
+/** The client's own key for one send; the same key again gives the first answer and sends nothing. */
+export const sendHeaders = Type.Object({
+  'idempotency-key': optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      pattern: '^[\\x20-\\x7e]+$',
+      description:
+        'Any text of your own, best a random UUID, for this one send. The same key again within a day (IDEMPOTENCY_KEY_MS) gives the first answer and sends nothing; with another request it is a 409.',
+    }),
+  ),
+});
+
+/** Names the message of a send whose outcome is not known. */
+export const uncertainFields = {
+  messageid: Type.String({ description: 'The message, to be looked up with POST /message/find' }),
+};
+
 /** The message as stored, and how it went. `further`: fields of `response` that only some sends have. */
 export const SentAnswer = (further: Readonly<Record<string, TSchema>> = {}) =>
   Type.Intersect([

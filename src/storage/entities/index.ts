@@ -4,6 +4,7 @@ import { ArchiveEntity, OutboxEntity, OutboxTallyEntity } from './delivery.ts';
 import { FileEntity } from './file.ts';
 import { InstanceEntity } from './instance.ts';
 import { MessageEntity } from './message.ts';
+import { SendKeyEntity } from './send-key.ts';
 import { SettingEntity } from './setting.ts';
 import { CredentialEntity, InboundEntity, RetiredCredentialEntity, RetiredKeyEntity, SignalKeyEntity } from './vault.ts';
 import { WebhookEntity } from './webhook.ts';
@@ -20,6 +21,7 @@ export const entities = [
   RetiredCredentialEntity,
   RetiredKeyEntity,
   MessageEntity,
+  SendKeyEntity,
   ChatEntity,
   WebhookEntity,
   OutboxEntity,

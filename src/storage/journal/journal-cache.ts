@@ -42,7 +42,7 @@ const createShelf = <T>(limit: number, now: () => number) => {
   };
 };
 
-const steps: ReadonlySet<Entry['kind']> = new Set(['message', 'queued', 'composed', 'status', 'news', 'event']);
+const steps: ReadonlySet<Entry['kind']> = new Set(['message', 'queued', 'sendKey', 'composed', 'status', 'news', 'event']);
 /** A step of a call changes a message that is not kept here. */
 const isStep = (entry: Entry): boolean => steps.has(entry.kind) && !(entry.kind === 'news' && entry.news.type === 'call');
 /** All of them, or null when one is missing. */

@@ -66,6 +66,15 @@ const composedRows = (first: number) => {
   return { ...rows, sql };
 };
 
+/** Keys of sends, as they stand now. An expired row of the same key is replaced. */
+const sendKeyRows = (first: number) => {
+  const rows = makeRowSet({ hash: 'text', request: 'text', messageId: 'text', at: 'bigint', answer: 'jsonb' }, first);
+  const sql = `insert into send_key (instance_id, ${rows.columns}) select $1, ${rows.values} from ${rows.from}
+    on conflict (instance_id, hash) do update
+    set request = excluded.request, message_id = excluded.message_id, at = excluded.at, answer = excluded.answer`;
+  return { ...rows, sql };
+};
+
 /** What one commit may write, in this order, numbered one after the other behind $1, the instance, and $2, its epoch. */
 const sets = {
   messages: messageRows,
@@ -73,6 +82,7 @@ const sets = {
   composed: composedRows,
   newChats: newChatRows,
   chats: chatChangeRows,
+  sendKeys: sendKeyRows,
   deliveries: outboxRows,
 } as const;
 
@@ -174,6 +184,7 @@ const writeOutcome = async (
     chats: outcome.chats
       .filter(({ before }) => before !== null)
       .map(({ after, changes, unreadAdded }) => ({ ...changes, chatId: after.chatId, unreadAdded })),
+    sendKeys: outcome.sendKeys,
     deliveries: waiting.map((row) => ({ ...row, size: Buffer.byteLength(row.body) })),
   };
   const write = writes.get(setNames.filter((name) => rows[name].length > 0).join());

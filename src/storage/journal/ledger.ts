@@ -1,5 +1,5 @@
 /** The journal's rules, without a database: entries are applied to what is known, and what changed is left to be written. */
-import type { Call, Chat, Entry, EventType, Message } from '#actors/model.ts';
+import type { Call, Chat, Entry, EventType, Message, UsedSendKey } from '#actors/model.ts';
 import { keyText } from '../postgres/texts.ts';
 import { callChat, callContent, callMessage } from './call-message.ts';
 import { ChatLedger, type ChatOutcome } from './chat-ledger.ts';
@@ -31,6 +31,7 @@ export interface Outcome {
   readonly chats: readonly ChatOutcome[];
   /** Chats whose stored messages are now read by the account. */
   readonly readChats: readonly string[];
+  readonly sendKeys: readonly UsedSendKey[];
   readonly events: readonly EventDraft[];
   /** Events that could not be made. */
   readonly unrendered: readonly { readonly type: EventType; readonly error: unknown }[];
@@ -44,6 +45,8 @@ class Ledger {
   readonly #messages: MessageLedger;
   readonly #chats: ChatLedger;
   readonly #readChats = new Set<string>();
+  /** By their hash: the last state counts. */
+  readonly #sendKeys = new Map<string, UsedSendKey>();
   readonly #events: EventDraft[] = [];
   readonly #unrendered: Outcome['unrendered'][number][] = [];
 
@@ -59,6 +62,8 @@ class Ledger {
       case 'message':
       case 'queued':
         return this.#message(entry);
+      case 'sendKey':
+        return void this.#sendKeys.set(entry.key.hash, entry.key);
       case 'composed':
         return this.#messages.compose(entry.message);
       case 'status':
@@ -87,6 +92,7 @@ class Ledger {
       composedMessages: this.#messages.marked('composed'),
       chats: this.#chats.outcome(),
       readChats: [...this.#readChats],
+      sendKeys: [...this.#sendKeys.values()],
       events: this.#events,
       unrendered: this.#unrendered,
     };
@@ -146,6 +152,7 @@ class Ledger {
 
   #message(entry: Of<'message' | 'queued'>): void {
     const isQueued = entry.kind === 'queued';
+    if (isQueued && entry.key) this.#sendKeys.set(entry.key.hash, entry.key);
     const message: Message = isQueued ? { ...entry.message, status: 'Queued' } : entry.message;
     const stored = this.#store(message, entry.chat, !isQueued && entry.unread);
     if (stored && !isQueued) this.#add('messages', () => messageDraft(stored.message, stored.chat, this.#owner));

@@ -9,6 +9,7 @@ import { Calls } from './0007-calls.ts';
 import { Tallies } from './0008-tallies.ts';
 import { Files } from './0009-files.ts';
 import { NoInstanceKeys } from './0010-no-instance-keys.ts';
+import { SendKeys } from './0011-send-keys.ts';
 
 export const migrations = [
   { name: '0001-tables', class: Tables },
@@ -21,4 +22,5 @@ export const migrations = [
   { name: '0008-tallies', class: Tallies },
   { name: '0009-files', class: Files },
   { name: '0010-no-instance-keys', class: NoInstanceKeys },
+  { name: '0011-send-keys', class: SendKeys },
 ] as const;

@@ -18,6 +18,7 @@ const tables = {
   credential: 'instance_id',
   retired_key: 'type',
   retired_credential: 'instance_id',
+  send_key: 'hash',
 } as const;
 
 export const tablesOfInstances = Object.keys(tables) as readonly (keyof typeof tables)[];

@@ -4,8 +4,8 @@ import type { Message, Result, Send, SendContent, SendOptions } from '#actors/ga
 import { messageView } from '#src/contract/views.ts';
 import type { InvalidTexts } from '../../invalid-text.ts';
 import { mapResult } from '../../outcome.ts';
-import { platformRefusals, type Refusals, type Route, route } from '../../route.ts';
-import { Recipient, sendOptions, SentAnswer } from '../../schemas/send.ts';
+import { platformRefusals, type RefusalAnswer, type Refusals, type Route, route } from '../../route.ts';
+import { Recipient, sendHeaders, sendOptions, SentAnswer, uncertainFields } from '../../schemas/send.ts';
 
 type Common = TObject<{ number: typeof Recipient } & typeof sendOptions>;
 
@@ -34,8 +34,8 @@ export interface SendSpec<Fields extends TProperties> {
   content(body: Body<Fields>): Result<SendContent>;
 }
 
-/** What comes back as `sendPayload`: the fields that mean something, without files. */
-const payloadOf = (body: Readonly<Record<string, unknown>>, known: readonly string[], left: readonly string[]) =>
+/** The fields of a body that mean something, without those that are `left` out. */
+const picked = (body: Readonly<Record<string, unknown>>, known: readonly string[], left: readonly string[] = []) =>
   Object.fromEntries(known.filter((key) => body[key] !== undefined && !left.includes(key)).map((key) => [key, body[key]]));
 
 const listOf = (text = ''): readonly string[] =>
@@ -52,6 +52,14 @@ const sendOf = (body: Static<Common>, content: SendContent): Send => ({
   forward: body.forward ?? false,
 });
 
+/** The same JSON for the same values, in whatever order they were written. */
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_key, one: unknown) =>
+    one !== null && typeof one === 'object' && !Array.isArray(one)
+      ? Object.fromEntries(Object.entries(one).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : one,
+  );
+
 const optionsOf = (body: Static<Common>, label: string, payload: unknown): SendOptions => ({
   delay: body.delay ?? 0,
   readChat: body.readchat ?? false,
@@ -62,6 +70,11 @@ const optionsOf = (body: Static<Common>, label: string, payload: unknown): SendO
   label,
   payload,
 });
+
+const uncertain: RefusalAnswer = {
+  fields: uncertainFields,
+  details: ({ messageId }) => (messageId === undefined ? {} : { messageid: messageId }),
+};
 
 /** A row of the table of routes. */
 export const sendRow = <const Fields extends TProperties>(spec: SendSpec<Fields>): Route => {
@@ -74,24 +87,30 @@ export const sendRow = <const Fields extends TProperties>(spec: SendSpec<Fields>
     credential: 'instance',
     tag: 'send',
     summary: spec.summary,
+    requestHeaders: sendHeaders,
     body,
     answer: SentAnswer(spec.response?.shape ?? {}),
     ...(spec.invalidTexts ? { invalidTexts: spec.invalidTexts } : {}),
     ...(spec.bodyLimit === undefined ? {} : { bodyLimit: spec.bodyLimit }),
     refusals: {
       ...platformRefusals,
+      unknown: uncertain,
+      conflict: { example: 'the Idempotency-Key was used with another request' },
       limited: { example: 'the asynchronous queue is full (10000 messages)' },
       notFound: { example: 'instance not found' },
       ...spec.refusals,
     },
-    run: async ({ gateway, id, body: given }) => {
+    run: async ({ gateway, id, body: given, request }) => {
       const whole = given as Body<Fields>;
       const content = spec.content(whole);
       if (!content.ok) return content;
-      const payload = payloadOf(whole as Readonly<Record<string, unknown>>, known, spec.unstored?.(whole) ?? []);
+      const payload = picked(whole as Readonly<Record<string, unknown>>, known, spec.unstored?.(whole) ?? []);
       const message = whole.async === true ? 'Message queued successfully' : spec.sent;
       const owner = (): string => gateway.view(id)?.record.owner ?? '';
-      return mapResult(await gateway.send(id, sendOf(whole, content.value), optionsOf(whole, label, payload)), (sent) => ({
+      const key = request.headers['idempotency-key'];
+      const once = typeof key === 'string' ? { once: { key, request: canonical([label, picked(whole, known)]) } } : {};
+      const options = { ...optionsOf(whole, label, payload), ...once };
+      return mapResult(await gateway.send(id, sendOf(whole, content.value), options), (sent) => ({
         ...messageView(sent, owner()),
         response: { status: 'success', message, ...spec.response?.of(sent) },
       }));
