@@ -45,7 +45,7 @@ export interface Message {
   readonly error: string;
   /** Whom a call was with. Of messages with messageType `call` only. */
   readonly peer?: CallPeer | null;
-  /** Plain string or JSON with the contract's casing (`URL`, `fileSHA256`), bytes as base64. */
+  /** Plain string, or JSON with the field names of the protocol, bytes as base64; of a call, what the interface tells about it. */
   readonly content: unknown;
   readonly sendFunction: string;
   readonly sendPayload: unknown;

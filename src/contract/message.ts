@@ -1,6 +1,7 @@
 /** A message as the interface spells it: in answers (specification 2.5) and in events. Runs once a message: one object, nothing else. */
 import type { CallPeer, Chat, Message } from '#actors/model.ts';
 import { chatView } from './chat.ts';
+import { contentView } from './content.ts';
 
 const noMetadata = Object.freeze({});
 
@@ -27,7 +28,8 @@ const fieldsOf = (message: Message, owner: string) => ({
   buttonOrListid: message.buttonOrListId,
   owner,
   error: message.error,
-  content: message.content ?? '',
+  // A call's content is its view already.
+  content: (message.messageType === 'call' ? message.content : contentView(message.content)) ?? '',
   wasSentByApi: message.wasSentByApi,
   sendFunction: message.sendFunction,
   sendPayload: message.sendPayload ?? '',

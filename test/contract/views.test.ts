@@ -1,5 +1,6 @@
 /** Holds the views against the field lists of the specification. */
 import assert from 'node:assert/strict';
+import { contentView } from '#src/contract/content.ts';
 import { test } from 'node:test';
 import {
   chatFields,
@@ -93,4 +94,13 @@ test('chatFields: names every field of a chat apart from what is made on the way
 
 test('deliveryErrorView: leaves the status out when the receiver gave none', () => {
   assert.ok(!('status_code' in deliveryErrorView({ ...deliveryError, statusCode: null })));
+});
+
+test('contentView: content that was stored in the spelling of the interface stays as it is', () => {
+  const spelled = { URL: 'x', fileSHA256: 'AQID', contextInfo: { stanzaID: '1', mentionedJID: ['2'] }, JPEGThumbnail: '' };
+  assert.deepEqual(contentView(spelled), spelled);
+  assert.deepEqual(contentView({ url: 'x', contextInfo: { stanzaId: '1', mentionedJid: ['2'] } }), {
+    URL: 'x',
+    contextInfo: { stanzaID: '1', mentionedJID: ['2'] },
+  });
 });

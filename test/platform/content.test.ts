@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type AnyMessageContent, generateWAMessage, proto, type WAMessage } from '@whiskeysockets/baileys';
 import type { Message } from '#actors/model.ts';
-import { contentJson, spelled } from '#src/platform/events/content-json.ts';
+import { contentView, spelled } from '#src/contract/content.ts';
+import { contentJson } from '#src/platform/events/content-json.ts';
 import type { Directory } from '#src/platform/directory.ts';
 import { convertMessage } from '#src/platform/events/from-message.ts';
 
@@ -34,8 +35,20 @@ const generated = async (content: AnyMessageContent, more: Partial<WAMessage> = 
   return from(full.message ?? {}, more);
 };
 
-/** Only what the case is about. */
-const facts = ({ messageType, type, mediaType, text, quoted, reaction, vote, convertOptions, buttonOrListId, content }: Message) => {
+/** Only what the case is about, with the content as the interface shows it. */
+const facts = ({
+  messageType,
+  type,
+  mediaType,
+  text,
+  quoted,
+  reaction,
+  vote,
+  convertOptions,
+  buttonOrListId,
+  content: stored,
+}: Message) => {
+  const content = contentView(stored);
   const all = { messageType, type, mediaType, text, quoted, reaction, vote, convertOptions, buttonOrListId, content };
   return Object.fromEntries(Object.entries(all).filter(([name, value]) => value !== '' || name === 'mediaType'));
 };

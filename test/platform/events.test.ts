@@ -320,7 +320,7 @@ test('events: a post of a channel that comes as JSON is read like one that comes
   const { content, raw, text, timestamp } = entry.message;
   assert.deepEqual(
     [content, text, timestamp],
-    [{ URL: 'https://mmg/x', fileSHA256: 'AQID', fileLength: 12, caption: 'look' }, 'look', 7_000],
+    [{ url: 'https://mmg/x', fileSha256: 'AQID', fileLength: 12, caption: 'look' }, 'look', 7_000],
   );
   assert.deepEqual([...(proto.Message.decode(raw ?? new Uint8Array()).imageMessage?.fileSha256 ?? [])], [1, 2, 3]);
 });

@@ -1,25 +1,4 @@
-/** A protobuf message as JSON in the spelling that clients of the interface read (contract/events.md): `URL`, `fileSHA256`, `stanzaID`. */
-
-/** Words of field names that the interface writes in capitals. */
-const capitals = new Set(['url', 'sha256', 'jid', 'id', 'ms', 'ptt', 'iv', 'jpeg', 'png', 'json']);
-
-const spell = (name: string): string =>
-  name
-    .split(/(?=[A-Z])/)
-    .map((word) => (capitals.has(word.toLowerCase()) ? word.toUpperCase() : word))
-    .join('');
-
-/** Field names are few hundred at most, all from the schema of the protocol. */
-const spellings = new Map<string, string>();
-
-export const spelled = (name: string): string => {
-  let known = spellings.get(name);
-  if (known === undefined) {
-    known = spell(name);
-    spellings.set(name, known);
-  }
-  return known;
-};
+/** A protobuf message as JSON, with the field names of the protocol. */
 
 interface LongNumber {
   toNumber(): number;
@@ -47,7 +26,7 @@ export const contentJson = (value: unknown, depth = 0): unknown => {
     if (field === null || field === undefined || (Array.isArray(field) && field.length === 0)) continue;
     // The library writes one without a value into the keys of direct chats.
     if (name === 'participant' && field === '') continue;
-    json[spelled(name)] = contentJson(field, depth + 1);
+    json[name] = contentJson(field, depth + 1);
   }
   return json;
 };

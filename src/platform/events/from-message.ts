@@ -1,7 +1,7 @@
 /** One message of the platform as the gateway keeps it; the same conversion for what arrives, for history and for what the API sends. */
 import { getDevice, proto, type WAMessage } from '@whiskeysockets/baileys';
 import { type ChatPatch, emptyMessage, type Message, type MessageStatus } from '#actors/model.ts';
-import { contentJson, numberOf, spelled } from './content-json.ts';
+import { contentJson, numberOf } from './content-json.ts';
 import { addressesOf, chatOf, type Directory, isMe } from '../directory.ts';
 import { bare, isGroup } from '../jid.ts';
 import { contextOf, type Kind, kindOf, unwrapped } from './message-kinds.ts';
@@ -61,7 +61,7 @@ const partiesOf = (source: WAMessage, directory: Directory): Parties => {
 const jsonOf = (kind: Kind): unknown => {
   if (typeof kind.value === 'string') return kind.value;
   const json = contentJson(kind.value);
-  return kind.facts.nested ? { [spelled(kind.key)]: json } : json;
+  return kind.facts.nested ? { [kind.key]: json } : json;
 };
 
 const lastMessage = (message: Message): Partial<ChatPatch> => ({
