@@ -1,7 +1,7 @@
 /** One a process: puts the registry, the gate, the deliveries and the restore together, and stops them. Commands of the gateway start here. */
 import { Dispatcher } from './events/dispatcher.ts';
 import { batchedOutbox, trackedOutbox, trackedReceiver } from './events/tracked-ports.ts';
-import type { InstanceView, Numbers } from './face.ts';
+import type { InstanceView, Numbers, Unlinked } from './face.ts';
 import type { InstanceId, InstanceRecord, Result } from './model.ts';
 import { createGate, type Gate } from './policy/gate.ts';
 import { usualStopGrace, type Policy } from './policy/policy.ts';
@@ -37,7 +37,7 @@ export class Supervisor {
   readonly since: number;
   accepting = false;
   /** Instances that are being removed, which may take a while. */
-  readonly removals = new Map<InstanceId, Promise<Result<null>>>();
+  readonly removals = new Map<InstanceId, Promise<Result<Unlinked>>>();
   readonly #gate: Gate;
   /** Workers of the whole process. */
   readonly #workers: SupervisedWorkers;

@@ -1,5 +1,5 @@
 /** Commands on the register of instances: made, listed, changed, removed. */
-import type { Gateway } from '../face.ts';
+import type { Gateway, Unlinked } from '../face.ts';
 import { done, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Supervisor } from '../supervisor.ts';
@@ -40,7 +40,7 @@ const newRecord = (id: InstanceId, token: string, now: number): InstanceRecord =
   updated: now,
 });
 
-async function remove(supervisor: Supervisor, cell: Cell): Promise<Result<null>> {
+async function remove(supervisor: Supervisor, cell: Cell): Promise<Result<Unlinked>> {
   const { id } = cell.record;
   await cell.keeper.save({ wanted: 'unlinked' }); // rejects when the database is away, before anything is changed
   cell.send({ type: 'instance.disconnect' });
@@ -48,10 +48,11 @@ async function remove(supervisor: Supervisor, cell: Cell): Promise<Result<null>>
   await cell.stored();
   await supervisor.ports.instances.remove(id, cell.record.epoch); // when this rejects the instance stays as it was, and can be removed again
   supervisor.forget(id);
+  const stillLinked = cell.lifecycle?.context.stillLinked ?? '';
   await cell.close();
   cell.end();
   supervisor.rowRemover.wake();
-  return done(null);
+  return done({ stillLinked });
 }
 
 export function instanceCommands(supervisor: Supervisor): InstanceCommands {

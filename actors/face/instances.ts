@@ -15,11 +15,14 @@ export interface InstanceView {
   readonly presence: 'available' | 'unavailable';
 }
 
-/** An instance that was logged out. */
-export interface DisconnectedView extends InstanceView {
+/** What the answers of a disconnect and of a removal say beside the instance. */
+export interface Unlinked {
   /** Why the phone still lists the device, so that somebody has to remove it there; '' when it does not. */
   readonly stillLinked: string;
 }
+
+/** An instance that was logged out. */
+export interface DisconnectedView extends InstanceView, Unlinked {}
 
 /** Commands on instances. An id that is unknown is a refusal `notFound`. */
 export interface InstanceFace {
@@ -41,7 +44,8 @@ export interface InstanceFace {
   /** Closes the session, keeps the credentials. */
   hibernate(id: InstanceId): Promise<Result<InstanceView>>;
   update(id: InstanceId, patch: InstancePatch): Promise<Result<InstanceView>>;
-  remove(id: InstanceId): Promise<Result<null>>;
+  /** Logs out and deletes the instance with everything that belongs to it; its rows go in the background. */
+  remove(id: InstanceId): Promise<Result<Unlinked>>;
   /** The new token; the old one is void at once and its streams end. */
   rotateToken(id: InstanceId): Promise<Result<InstanceView>>;
   /** The new admin token, 50 letters and digits; `capped` with `retryAfter` inside the cooldown. */

@@ -1,6 +1,8 @@
 /** A logout that does not go through at once: storage that refuses, crashes, kills; what the commands answer, and what is taken up again. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Unlinked } from '#actors/face.ts';
+import type { Result } from '#actors/model.ts';
 import { StorageUnavailable } from '#actors/ports.ts';
 import { settle } from '#test/fakes/time.ts';
 import { World } from '#test/fakes/world.ts';
@@ -161,17 +163,17 @@ const endings: readonly (readonly [title: string, happens: (stage: Stage) => Pro
   ['the gateway stopped', (stage) => stage.gateway.stop(), /stop/],
 ];
 
-for (const [title, happens, reason] of endings) {
-  test(`logout: the answer tells whether the phone still lists the device: ${title}`, async () => {
-    const stage = await staged([asleep]);
-    const answer = stage.gateway.disconnect('r1');
-    await stage.world.time.pass(100);
-    await happens(stage);
-    const result = await stage.world.answerOf(answer, 10_000);
-    assert.ok(result.ok);
-    assert.match(result.value.stillLinked, reason);
-  });
-}
+for (const command of ['disconnect', 'remove'] as const)
+  for (const [title, happens, reason] of endings)
+    test(`logout: the answer of ${command} tells whether the phone still lists the device: ${title}`, async () => {
+      const stage = await staged([asleep]);
+      const answer: Promise<Result<Unlinked>> = stage.gateway[command]('r1');
+      await stage.world.time.pass(100);
+      await happens(stage);
+      const result = await stage.world.answerOf(answer, 10_000);
+      assert.ok(result.ok);
+      assert.match(result.value.stillLinked, reason);
+    });
 
 test('logout: what one answer told of the device is not told of the next pairing', async () => {
   const stage = await staged([asleep]);

@@ -108,7 +108,7 @@ const instanceCommands = ({ instances, listeners }: State, attempt: Attempt, fak
     reset: (id: InstanceId) => change(id, (view) => view),
     hibernate: (id: InstanceId) => change(id, (view) => ({ ...view, status: 'hibernated', connected: false })),
     update: (id: InstanceId, patch: Parameters<Gateway['update']>[1]) => change(id, withRecord(patch)),
-    remove: (id: InstanceId) => attempt(() => (instances.delete(id) ? done(null) : unknown)),
+    remove: (id: InstanceId) => attempt(() => (instances.delete(id) ? done({ stillLinked: '' }) : unknown)),
     rotateToken: (id: InstanceId) => {
       for (const { onEnd } of listeners.get(id) ?? []) onEnd();
       return change(id, withRecord({ token: 'rotated-token' }));

@@ -23,6 +23,7 @@ const closedView = (view: InstanceView, now: number, response: string, info: str
 
 const loggedOut = 'The session was logged out. Connect again to get a new QR code.';
 const notUnlinked = (reason: string): string => `The platform was not told (${reason}): unlink the device on the phone.`;
+const deleted = 'The session was closed and its data was deleted.';
 
 /** Digits of a number however it is punctuated; null when they cannot be an international number. */
 const phoneOf = (phone: string | number): string | null => {
@@ -132,9 +133,10 @@ const recordRoutes: readonly Route[] = [
     summary: 'Delete the instance with everything that belongs to it',
     answer: shape.DeletedAnswer,
     run: async ({ gateway, id }) =>
-      mapResult(await gateway.remove(id), () => ({
+      mapResult(await gateway.remove(id), ({ stillLinked }) => ({
         response: 'Instance Deleted',
-        info: 'The session was closed and its data was deleted.',
+        info: stillLinked === '' ? deleted : `${deleted} ${notUnlinked(stillLinked)}`,
+        stillLinked: stillLinked !== '',
       })),
   }),
   route({

@@ -79,12 +79,11 @@ export const StatusAnswer = Type.Object({ instance: InstanceAnswer, status: Type
 
 export const ClosedAnswer = Type.Object({ instance: InstanceAnswer, response: Type.String(), info: Type.String() });
 
-export const DisconnectedAnswer = Type.Object({
-  ...ClosedAnswer.properties,
-  stillLinked: Type.Boolean({
-    description: 'The platform could not be told: the phone still lists the device, until somebody unlinks it there',
-  }),
+const stillLinked = Type.Boolean({
+  description: 'The platform could not be told: the phone still lists the device, until somebody unlinks it there',
 });
+
+export const DisconnectedAnswer = Type.Object({ ...ClosedAnswer.properties, stillLinked });
 
 /** Also beside the error when a reset is refused. */
 export const resetFields = {
@@ -94,7 +93,7 @@ export const resetFields = {
 };
 export const ResetAnswer = Type.Object({ response: Type.String(), ...resetFields });
 
-export const DeletedAnswer = Type.Object({ response: Type.String(), info: Type.String() });
+export const DeletedAnswer = Type.Object({ response: Type.String(), info: Type.String(), stillLinked });
 
 export const NameBody = Type.Object({ name: Name('New name of the instance') });
 
