@@ -13,13 +13,13 @@ interface Told {
 const tell = (error: unknown, depth = 0): Told | string => {
   if (!(error instanceof Error)) return typeof error === 'string' ? error : 'not an error';
   const { code, cause } = error as Error & { code?: unknown };
-  const told = cause === undefined || depth > 3 ? undefined : tell(cause, depth + 1);
+  const reason = cause === undefined || depth > 3 ? undefined : tell(cause, depth + 1);
   return {
     type: error.name,
     message: error.message,
     ...(error.stack === undefined ? {} : { stack: error.stack }),
     ...(code === undefined ? {} : { code }),
-    ...(told === undefined || typeof told === 'string' ? {} : { cause: told }),
+    ...(reason === undefined || typeof reason === 'string' ? {} : { cause: reason }),
   };
 };
 

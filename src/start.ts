@@ -53,7 +53,7 @@ export async function start(args: readonly string[]): Promise<void> {
   const platform = sandbox ? await forkSandbox(read, log).catch((error: Error) => refuseToStart(error.message)) : null;
   const settings = platform ? { ...read, platformUrl: platform.url } : read;
 
-  // A surprise inside one session must not end the others; whoever caused it is told by its own trap.
+  // A surprise inside one session must not end the others; the session that caused it has a trap of its own.
   process.on('unhandledRejection', (error) => log.error({ error }, 'process.unhandledRejection'));
 
   const starting = startService(settings, log, version, tellToken).catch((error: unknown) => {

@@ -5,7 +5,7 @@ import type { Call, News } from './news.ts';
 import type { UsedSendKey } from './send-key.ts';
 import type { EventType } from './webhook.ts';
 
-/** Part of what a phone hands over of its past; `of` is the word of contract/events.md. Status posts and labels are told, not stored. */
+/** Part of what a phone hands over of its past; `of` is the word of contract/events.md. Status posts and labels become events only; they are not stored. */
 export type Past =
   | { readonly of: 'messages'; readonly items: readonly { readonly message: Message; readonly chat: ChatPatch }[] }
   | { readonly of: 'status'; readonly items: readonly Message[] }
@@ -59,12 +59,12 @@ export type Entry =
   | { readonly kind: 'chatRead'; readonly chatId: string }
   /**
    * Names, pictures, group facts, archive state; creates the chat when `create`. With `tell` it makes an event of that type if it changed
-   * something; names of the address book are told without a chat as well.
+   * something; names of the address book become events without a chat as well.
    */
   | { readonly kind: 'chat'; readonly chat: ChatPatch; readonly create: boolean; readonly tell?: 'chats' | 'contacts' }
   /** Makes a `chat_labels` event when the chat's labels changed. */
   | ({ readonly kind: 'chatLabel' } & ChatLabel)
-  /** One batch of the past: stored, and told as one `history` event of what is new in it. `number` counts from 1 to `total`. */
+  /** One batch of the past: stored, and published as one `history` event of what is new in it. `number` counts from 1 to `total`. */
   | { readonly kind: 'history'; readonly past: Past; readonly number: number; readonly total: number }
   /** Makes an event of its own. `lane` orders it (chat id, or ''). A call is stored as a message too, without a `messages` event. */
   | { readonly kind: 'news'; readonly lane: string; readonly news: News }

@@ -31,7 +31,7 @@ export interface PresenceChange {
   readonly state: string;
   /** Composing a voice message. */
   readonly recording: boolean;
-  /** Unix milliseconds; null when it was not told. */
+  /** Unix milliseconds; null when the platform did not say. */
   readonly lastSeen: number | null;
 }
 

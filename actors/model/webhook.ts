@@ -1,4 +1,4 @@
-/** Webhooks and what they can be told to deliver (specification 2.2 and 6). */
+/** Webhooks and what they can be configured to deliver (specification 2.2 and 6). */
 import type { InstanceId } from './instance.ts';
 
 /** Event types of specification 6.1, in its order. */

@@ -11,7 +11,7 @@ export interface Close {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-/** Who the session is, told when it opens. */
+/** Who the session is; known when it opens. */
 export interface Identity {
   readonly jid: string;
   readonly lid: string;
@@ -62,7 +62,7 @@ export interface PlatformLink {
   pair(phone: string): void;
   /** Idempotent. Nothing is emitted after the call. Resolves, within the close deadline, when the socket is gone and all keys are flushed. */
   close(): Promise<void>;
-  /** Tells the platform to forget this device, then closes. Resolves with whether it could be told. Credentials stay: see `discard`. */
+  /** Tells the platform to forget this device, then closes. Resolves with whether the platform answered. Credentials stay: see `discard`. */
   logout(): Promise<boolean>;
   /** Credentials of a finished pairing exist. */
   paired(): Promise<boolean>;

@@ -1,4 +1,4 @@
-/** The `history` event (contract/events.md): a batch whose body keeps to its limit, whatever the platform told. */
+/** The `history` event (contract/events.md): a batch whose body keeps to its limit, whatever the platform sent. */
 
 /** Bytes of the items of one body; the rest of 256 KiB is for the batch's numbers and the envelope with the instance's name and the server's address. */
 const limit = 250 * 1024;

@@ -1,4 +1,4 @@
-/** Events that are only told, as the interface spells them (contract/events.md): `connection`, `presence`, `call`, `groups`, `labels`. */
+/** Events of which nothing is stored, as the interface spells them (contract/events.md): `connection`, `presence`, `call`, `groups`, `labels`. */
 import type { Call, ConnectionChange, Label, News, PresenceChange } from '#actors/model.ts';
 import { groupChangeView } from './group.ts';
 import { timeText } from './time.ts';

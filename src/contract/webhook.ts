@@ -2,7 +2,7 @@
 import type { DeliveryPage, DeliveryView, SavedWebhooks, WebhookTest } from '#actors/face.ts';
 import type { DeliveryError, Webhook } from '#actors/model.ts';
 
-/** The secret is never told again, and of headers only their names: what stands here may be sent back unchanged. */
+/** The secret is never shown again, and of headers only their names: what stands here may be sent back unchanged. */
 export const webhookView = (webhook: Webhook) => ({
   id: webhook.id,
   enabled: webhook.enabled,

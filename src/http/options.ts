@@ -1,4 +1,4 @@
-/** What the HTTP layer must be told from outside; values come from the configuration, functions from the composition root. */
+/** What the HTTP layer needs from outside: values come from the configuration, functions from the composition root. */
 
 /** Fits pino. Fields first, then a constant event name. */
 export interface HttpLog {

@@ -36,6 +36,6 @@ export const outcomeOfError = (error: unknown, live: boolean): Failed | null => 
   const { code, message } = closeOf(error);
   if (!live || code === 428) return lostAnswer;
   if (code === 408) return lateAnswer;
-  const told = codeOf(error, code);
-  return told === null ? null : refused(told, message);
+  const answer = codeOf(error, code);
+  return answer === null ? null : refused(answer, message);
 };

@@ -80,7 +80,7 @@ export const StatusAnswer = Type.Object({ instance: InstanceAnswer, status: Type
 export const ClosedAnswer = Type.Object({ instance: InstanceAnswer, response: Type.String(), info: Type.String() });
 
 const stillLinked = Type.Boolean({
-  description: 'The platform could not be told: the phone still lists the device, until somebody unlinks it there',
+  description: 'The logout did not reach the platform: the phone still lists the device, until somebody unlinks it there',
 });
 
 export const DisconnectedAnswer = Type.Object({ ...ClosedAnswer.properties, stillLinked });

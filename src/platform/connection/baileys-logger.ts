@@ -13,7 +13,7 @@ export interface BaileysLogger {
 }
 
 /** Closes are reported by the session, with what they mean. */
-const told: ReadonlySet<string> = new Set(['stream errored out']);
+const reportedElsewhere: ReadonlySet<string> = new Set(['stream errored out']);
 
 const ignore = (): void => undefined;
 
@@ -36,7 +36,10 @@ export const createBaileysLogger = (log: Log, instance: string, over: () => bool
     error: (fields, message) => {
       if (isHeld(fields)) return;
       const sentence = message ?? (typeof fields === 'string' ? fields : '');
-      log[told.has(sentence) || over() ? 'debug' : 'warn']({ instance, detail: anonymous(sentence) }, 'platform.library-error');
+      log[reportedElsewhere.has(sentence) || over() ? 'debug' : 'warn'](
+        { instance, detail: anonymous(sentence) },
+        'platform.library-error',
+      );
     },
   };
   return logger;

@@ -79,8 +79,8 @@ const boundClose = (sock: WASocket, closeMs: number): void => {
 };
 
 /**
- * Whoever waits for an answer listens to `close`, and the library takes these listeners off without a word when it ends: its queries would
- * wait for a minute. They are told here.
+ * A query listens to `close` while it waits for its answer. The library removes these listeners when it ends, without calling them: its queries would
+ * wait for a minute. They are called here.
  */
 const releaseQueries = (sock: WASocket): void => {
   const { ws } = sock;

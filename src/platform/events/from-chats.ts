@@ -61,7 +61,7 @@ export const fromContact = (contact: Partial<Contact>, directory: Directory): En
   return chat === null ? [] : [{ kind: 'chat', chat, create: false, tell: 'contacts' }];
 };
 
-/** What the address book says; a contact that was taken out of it is told without a name. */
+/** What the address book says; a contact that was removed from it comes without a name. */
 export const fromAddressBook = (contact: Contact, directory: Directory): Entry[] => {
   if (contact.name) return fromContact(contact, directory);
   const { id } = chatOf(directory, contact.id, contact.phoneNumber ?? contact.lid);

@@ -1,4 +1,4 @@
-/** Groups: what a chat keeps of one, and what is told of a change. */
+/** Groups: what a chat keeps of one, and which events follow from a change. */
 import type { BaileysEventMap, GroupMetadata, proto, WAMessage } from '@whiskeysockets/baileys';
 import type { ChatPatch, Entry, Group, GroupChange, GroupSettings, Person } from '#actors/model.ts';
 import { type Directory, isMe, personOf } from '../directory.ts';
@@ -71,14 +71,14 @@ export const fromGroupUpserts = (groups: readonly GroupMetadata[], directory: Di
     news(group.id, personOf(directory, group.author, group.authorPn), { kind: 'entered', group: groupOf(group, directory) }, directory),
   ]);
 
-/** The timer of disappearing messages is told as a message; the chat keeps it by an event of its own. */
+/** The timer of disappearing messages arrives as a message; the chat keeps it by an event of its own. */
 export const fromEphemeral = ({ key }: WAMessage, protocol: proto.Message.IProtocolMessage, directory: Directory): Entry[] => {
   const by = personOf(directory, key.participant, key.participantAlt);
   const settings = { ephemeral: protocol.ephemeralExpiration ?? 0 };
   return [news(bare(key.remoteJid), by, { kind: 'settings', settings }, directory)];
 };
 
-/** With participants it is the answer to a query, not a change: chats learn from it, nobody is told. */
+/** With participants it is the answer to a query, not a change: chats learn from it, and there is no event. */
 export const fromGroupUpdates = (groups: readonly Partial<GroupMetadata>[], directory: Directory): Entry[] =>
   groups.flatMap((group): Entry[] => {
     const { id } = group;

@@ -1,4 +1,4 @@
-/** The past that a phone hands over: its chats, messages, calls and labels, as batches that are stored and told in one piece each. */
+/** The past that a phone hands over: its chats, messages, calls and labels, as batches; each is stored as a whole and is one event. */
 import type { BaileysEventMap, Contact, WAMessage } from '@whiskeysockets/baileys';
 import type { Call, ChatLabel, ChatPatch, Entry, Label, Message, Past } from '#actors/model.ts';
 import { numberOf } from './content-json.ts';
@@ -24,10 +24,10 @@ const viewBytes: Readonly<Record<Past['of'], number>> = {
   calls: 100,
 };
 
-/** Of a message only itself counts, without its protobuf form: neither that nor its chat is told. */
+/** Of a message only itself counts, without its protobuf form: neither that nor its chat is part of the event. */
 const bytesOf = (item: object): number => {
-  const told = 'message' in item ? item.message : item;
-  return Buffer.byteLength(JSON.stringify(told, (name, value: unknown) => (name === 'raw' ? null : value)));
+  const counted = 'message' in item ? item.message : item;
+  return Buffer.byteLength(JSON.stringify(counted, (name, value: unknown) => (name === 'raw' ? null : value)));
 };
 
 const inBatches = <T extends object>(items: readonly T[], overhead: number): readonly (readonly T[])[] => {
@@ -76,7 +76,7 @@ const sorted = (sources: readonly WAMessage[], directory: Directory): PastMessag
   return past;
 };
 
-/** Names go into the chats that come with them. Those of others are kept where there is a chat already, and nobody is told. */
+/** Names go into the chats that come with them. Those of others are kept where there is a chat already, and there is no event. */
 const withNames = (
   chats: ReadonlyMap<string, ChatPatch>,
   contacts: readonly Contact[],
@@ -97,15 +97,15 @@ const withNames = (
 /** Chats first, each with its newest message as its last, then what was said in them. */
 export const fromHistory = (history: BaileysEventMap['messaging-history.set'], directory: Directory): Entry[] => {
   const past = sorted(history.messages, directory);
-  const told = new Map<string, ChatPatch>();
+  const patches = new Map<string, ChatPatch>();
   for (const conversation of history.chats) {
     const patch = conversationPatch(conversation, directory);
     if (patch === null || patch.chatId === statusJid) continue;
     const { chatId } = patch;
     const unreadCount = Math.max(0, numberOf(conversation.unreadCount));
-    told.set(chatId, { ...past.newest.get(chatId)?.chatAsLast, ...patch, isGroup: isGroup(chatId), unreadCount });
+    patches.set(chatId, { ...past.newest.get(chatId)?.chatAsLast, ...patch, isGroup: isGroup(chatId), unreadCount });
   }
-  const { chats, others } = withNames(told, history.contacts, directory);
+  const { chats, others } = withNames(patches, history.contacts, directory);
   const messages = past.messages.map((converted) => {
     const { message, chat, chatAsLast } = converted;
     return { message, chat: past.newest.get(message.chatId) === converted ? chatAsLast : chat };

@@ -77,7 +77,7 @@ const chatPatch = (message: Message, source: WAMessage, directory: Directory): C
   // Field by field: a literal of conditions is several times as slow, and there is one for every message.
   const patch: { -readonly [K in keyof ChatPatch]: ChatPatch[K] } = { chatId, isGroup: group };
   if (message.chatLid !== '') patch.chatLid = message.chatLid;
-  // A contact's own name only: the name in the address book is told by contacts, and must not be overwritten.
+  // A contact's own name only: the name in the address book comes with the contacts, and must not be overwritten.
   if (!group && !message.fromMe && source.pushName) patch.pushName = source.pushName;
   if (group) patch.groupMember = true;
   if (group && name !== '') patch.name = name;

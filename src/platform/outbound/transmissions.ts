@@ -12,7 +12,7 @@ interface Waiting {
   written: boolean;
 }
 
-/** What refusals mean, for people. Codes that are not listed are told as they are. */
+/** What refusals mean, for people. A code that is not listed appears as a number. */
 const refusals: Readonly<Record<number, string>> = {
   400: 'the message was refused as malformed',
   403: 'not allowed to write here',
