@@ -1,5 +1,6 @@
 /** The table of settings: every one with its name, kind, default and the reason for that default. Nothing else knows a default. */
 import { age, integer, milliseconds, networks, times, url } from './kinds.ts';
+import { mediaSettings } from './media-settings.ts';
 import { serverSettings } from './server-settings.ts';
 import { sendSettings } from './send-settings.ts';
 import { group, type Setting } from './setting.ts';
@@ -342,6 +343,7 @@ export const table = {
     64,
     'Most items in one commit; what belongs together, such as a batch of 200 of the past, is one in any case. More made commits longer without making them cheaper per item.',
   ),
+  ...mediaSettings,
 } as const;
 
 type Table = typeof table;

@@ -8,8 +8,7 @@ import { within } from '#actors/waiting.ts';
 import { baseUrlOf, type Settings } from '#config/load.ts';
 import { encryptionKey, openDataDir } from '#config/secrets.ts';
 import { buildApp } from '#src/http/app.ts';
-import { createLinkPreviews } from '#src/media/link-preview.ts';
-import { createMedia } from '#src/media/media.ts';
+import { openMediaParts } from '#src/media-parts.ts';
 import { createPlatform } from '#src/platform/platform.ts';
 import { policyOf } from '#src/policy.ts';
 import { openStorage } from '#src/storage/open.ts';
@@ -100,14 +99,12 @@ async function openPorts(settings: Settings, log: Log, version: string, closers:
     onTaken,
   });
   closers.add('storage', () => storage.close());
-  const media = createMedia();
-  closers.add('media', () => media.close());
   const guard = createAddressGuard({ allow: settings.allowPrivateReceivers });
+  const onOpen = (name: string, close: () => Promise<void>): void => closers.add(name, close);
+  const { media, previews } = await openMediaParts({ settings, dataDir, guard, userAgent, onOpen });
   const posts = createReceiver({ guard, timeoutMs: settings.webhookTimeoutMs, userAgent, connections: settings.webhookPostsPerHost });
   closers.add('receiver', () => posts.close());
   const receiver: Receiver = { post: (...args) => posts.post(...args), objection: (url) => guard.checkUrl(url) };
-  const previews = createLinkPreviews({ guard, media, userAgent });
-  closers.add('previews', () => previews.close());
   const platform = createPlatform({
     url: settings.platformUrl,
     vault: storage.vault,

@@ -43,6 +43,8 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   '@signalapp/libsignal-client': [],
   '@seriousme/openapi-schema-validator': [],
   sharp: ['src/media'],
+  'file-type': ['src/media'],
+  'music-metadata': ['src/media'],
   jsqr: ['src/sandbox'],
   pngjs: ['src/sandbox'],
   ws: ['src/sandbox'],

@@ -3,6 +3,8 @@
 /** Why something was not done. The last five tell what happened to the world. */
 export const reasons = [
   'invalid', // the input makes no sense
+  'tooLarge', // a file has more bytes, pixels or seconds than a limit allows
+  'notConvertible', // a file is of a type that cannot be sent so, and nothing here makes another of it
   'notFound',
   'conflict', // the state does not allow it
   'capped', // the server holds as many connected instances as it may

@@ -22,6 +22,8 @@ const retryAfter = 5;
 /** What each reason is in HTTP. The texts are those of the documents; an answer has the sentence of its refusal. */
 export const refusalTable: Readonly<Record<Reason, { readonly status: number; readonly text: string }>> = {
   invalid: { status: 400, text: 'number is required' },
+  tooLarge: { status: 413, text: 'File size exceeds limit' },
+  notConvertible: { status: 415, text: 'Unsupported media format' },
   notFound: { status: 404, text: 'not found' },
   conflict: { status: 409, text: 'the state of the instance does not allow it' },
   capped: { status: 429, text: 'Maximum number of connected instances reached' },

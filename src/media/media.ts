@@ -1,6 +1,7 @@
 /** Work that would hold the event loop, done in a small pool of threads. */
 import { Piscina } from 'piscina';
 import type { Media as MediaPort } from '#actors/ports.ts';
+import type { PictureOutcome, PictureTask } from './picture-worker.ts';
 
 /** JPEGs of one picture. */
 export interface PreviewPictures {
@@ -19,9 +20,15 @@ export interface Media extends MediaPort {
   generatePreKeys(count: number): Promise<Uint8Array>;
   /** The pictures of a link's preview, `large` only when asked for; null when the picture cannot be read or this installation cannot make any. */
   previewPictures(picture: Uint8Array, large: boolean): Promise<PreviewPictures | null>;
+  /** Makes a picture, or says that it may stay as it is. Rejects when the signal aborts, whose thread ends then. */
+  picture(as: 'image' | 'sticker', task: PictureTask, signal: AbortSignal): Promise<PictureOutcome>;
   /** Ends the threads; what is under way is given up. */
   close(): Promise<void>;
 }
+
+/** Its library is loaded only by threads that have a picture to make. */
+const pictureWorker = new URL('./picture-worker.ts', import.meta.url).href;
+const pictureTasks = { image: 'prepareImage', sticker: 'prepareSticker' } as const;
 
 /** Threads start when there is work and end when there was none for a while: an idle gateway has none. */
 const idleMs = 30_000;
@@ -38,6 +45,7 @@ export const createMedia = ({ threads = 2 }: { threads?: number } = {}): Media =
     qrPng: (text) => pool.run(text, { name: 'qrPng' }),
     generatePreKeys: (count) => pool.run(count, { name: 'generatePreKeys' }),
     previewPictures: (picture, large) => pool.run({ picture, large }, { name: 'previewPictures' }),
+    picture: (as, task, signal) => pool.run(task, { filename: pictureWorker, name: pictureTasks[as], signal }),
     close: () => pool.destroy(),
   };
 };

@@ -11,6 +11,8 @@ const send = { method: 'POST', url: '/send/text', headers: asInstance, payload: 
 
 const refusals: readonly (readonly [Refusal['reason'], number])[] = [
   ['invalid', 400],
+  ['tooLarge', 413],
+  ['notConvertible', 415],
   ['notFound', 404],
   ['conflict', 409],
   ['capped', 429],

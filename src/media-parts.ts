@@ -1,0 +1,49 @@
+/** Everything that handles files, put together: the pool of threads, what takes files, what prepares them, and the folder between. */
+import { join } from 'node:path';
+import type { Settings } from '#config/load.ts';
+import { openTemporaryFolder } from '#src/files/temporary-folder.ts';
+import { createIntake } from '#src/media/intake.ts';
+import { createLinkPreviews } from '#src/media/link-preview.ts';
+import { createMedia } from '#src/media/media.ts';
+import { createWorkshop } from '#src/media/prepare.ts';
+import type { AddressGuard } from '#src/webhooks/address-guard.ts';
+
+interface Given {
+  readonly settings: Settings;
+  readonly dataDir: string;
+  readonly guard: AddressGuard;
+  readonly userAgent: string;
+  /** Hears of each part how it is closed; the last one is closed first. */
+  readonly onOpen: (name: string, close: () => Promise<void>) => void;
+}
+
+/** To be opened when no other process uses the data folder any more: the temporary folder in it is emptied. */
+export async function openMediaParts({ settings, dataDir, guard, userAgent, onOpen }: Given) {
+  // A thread beside those that convert, so that no QR code waits for a picture.
+  const media = createMedia({ threads: settings.mediaJobs + 1 });
+  onOpen('media', () => media.close());
+  const folder = await openTemporaryFolder(join(dataDir, 'temporary'));
+  onOpen('temporary', () => folder.empty());
+  const intake = createIntake({
+    guard,
+    userAgent,
+    folder,
+    maxBytes: settings.mediaMaxBytes,
+    timeoutMs: settings.mediaFetchMs,
+    silenceMs: settings.mediaSilenceMs,
+  });
+  onOpen('intake', () => intake.close());
+  const workshop = createWorkshop({
+    media,
+    folder,
+    jobs: settings.mediaJobs,
+    timeoutMs: settings.mediaConvertMs,
+    pictureMs: settings.mediaConvertMs,
+    maxBytes: settings.mediaMaxBytes,
+    maxPixels: settings.mediaMaxPixels,
+  });
+  onOpen('workshop', () => workshop.close());
+  const previews = createLinkPreviews({ guard, media, userAgent });
+  onOpen('previews', () => previews.close());
+  return { media, folder, intake, workshop, previews };
+}

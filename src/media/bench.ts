@@ -1,0 +1,64 @@
+/** What the makers of one preparation share: paths for what they make, the limits, and the end of the time. */
+import type { TemporaryFolder } from '#src/files/temporary-folder.ts';
+import { removeFile } from '#src/files/temporary-folder.ts';
+import type { Media } from './media.ts';
+import type { PreparedMedia, PrepareWishes, SourceFile } from './prepared.ts';
+
+export interface MediaLimits {
+  /** Of a picture, of all its frames together. */
+  readonly maxPixels: number;
+  /** Of what is made. */
+  readonly maxBytes: number;
+  /** For a picture, from its turn on. */
+  readonly pictureMs: number;
+}
+
+/** Everything of a prepared file but its owner. */
+export type Made = Omit<PreparedMedia, 'discard'>;
+
+export const facts = {
+  thumbnail: null,
+  width: null,
+  height: null,
+  seconds: null,
+  waveform: null,
+  isAnimated: false,
+} as const satisfies Partial<Made>;
+
+export interface Bench {
+  readonly media: Pick<Media, 'picture' | 'previewPictures'>;
+  readonly limits: MediaLimits;
+  /** Aborts when the time is over, when nobody waits any more, and when the server stops. */
+  readonly signal: AbortSignal;
+  readonly wishes: PrepareWishes;
+  /** A path for a file, which is removed after the work unless it is the result. */
+  newPath(): string;
+}
+
+/** Fails with `MediaFailure`. The result is the source itself where nothing had to be changed. */
+export type Maker = (file: SourceFile, bench: Bench) => Promise<Made>;
+
+/** Paths of one preparation. */
+export class Scraps {
+  readonly #folder: TemporaryFolder;
+  readonly #paths = new Set<string>();
+
+  constructor(folder: TemporaryFolder) {
+    this.#folder = folder;
+  }
+
+  newPath(): string {
+    const path = this.#folder.newPath();
+    this.#paths.add(path);
+    return path;
+  }
+
+  /** Removes all files but one; answers with what removes that one, which does nothing when it was not made here. */
+  async removeAllBut(kept: string | null): Promise<() => Promise<void>> {
+    const isMade = kept !== null && this.#paths.delete(kept);
+    await Promise.all([...this.#paths].map(removeFile));
+    return async () => {
+      if (isMade) await removeFile(kept);
+    };
+  }
+}

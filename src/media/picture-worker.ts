@@ -1,0 +1,128 @@
+/** Pictures, in the threads of the pool: one exported function per task. Nothing unpacks to more than the pixels that the task allows. */
+import { stat } from 'node:fs/promises';
+import sharp, { type Metadata, type Sharp } from 'sharp';
+
+// The pool says how many run at once; memory of one is not kept for the next.
+sharp.concurrency(1);
+sharp.cache(false);
+// Drawings and documents could name other files; formats that nobody sends would only widen what a hostile file can reach.
+sharp.block({ operation: ['VipsForeignLoad'] });
+sharp.unblock({
+  operation: ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Tiff', 'Heif'].map((format) => `VipsForeignLoad${format}`),
+});
+
+export interface PictureTask {
+  readonly path: string;
+  /** Where a new file goes, when one has to be made. */
+  readonly target: string;
+  readonly maxPixels: number;
+  readonly timeoutSeconds: number;
+}
+
+/** What became of a picture: facts of it, at `target` when `isNew`; or why there is none. */
+export type PictureOutcome =
+  | {
+      readonly problem: null;
+      readonly isNew: boolean;
+      readonly mimetype: string;
+      readonly width: number;
+      readonly height: number;
+      readonly isAnimated: boolean;
+      readonly thumbnail: Uint8Array;
+    }
+  | { readonly problem: 'unreadable' | 'late' }
+  | { readonly problem: 'pixels'; readonly width: number; readonly height: number; readonly frames: number }
+  /** No quality made it small enough; `limit` in bytes. */
+  | { readonly problem: 'bytes'; readonly limit: number };
+
+type Made = Extract<PictureOutcome, { readonly problem: null }>;
+
+interface Shape {
+  readonly width: number;
+  readonly height: number;
+  readonly frames: number;
+}
+
+/** As it is shown: orientations from 5 on turn it by a quarter. */
+const shapeOf = ({ width, height, pageHeight, pages, orientation }: Metadata): Shape => {
+  const tall = pageHeight ?? height;
+  const turned = (orientation ?? 1) >= 5;
+  return { width: turned ? tall : width, height: turned ? width : tall, frames: pages ?? 1 };
+};
+
+const problemOf = (error: unknown): PictureOutcome => ({ problem: /timeout/i.test(String(error)) ? 'late' : 'unreadable' });
+
+type OpenPicture = (options?: { readonly animated: boolean }) => Sharp;
+
+/** Looks at the head of the picture, and works on it when it is not too large. */
+const withPicture = async (
+  { path, maxPixels, timeoutSeconds }: PictureTask,
+  animated: boolean,
+  work: (open: OpenPicture, facts: Metadata, shape: Shape) => Promise<PictureOutcome>,
+): Promise<PictureOutcome> => {
+  const open: OpenPicture = (options) =>
+    sharp(path, { limitInputPixels: maxPixels, failOn: 'error', sequentialRead: true, ...options }).timeout({ seconds: timeoutSeconds });
+  try {
+    const facts = await sharp(path, { limitInputPixels: false, animated }).metadata();
+    const shape = shapeOf(facts);
+    const frames = animated ? shape.frames : 1;
+    if (shape.width * shape.height * frames > maxPixels) return { problem: 'pixels', ...shape, frames };
+    return await work(open, facts, shape);
+  } catch (error) {
+    return problemOf(error);
+  }
+};
+
+/** As small as the platform's own programs make it. */
+const thumbnailSide = 32;
+
+const thumbnailOf = async (picture: Sharp): Promise<Uint8Array> =>
+  new Uint8Array(
+    await picture
+      .autoOrient()
+      .resize(thumbnailSide, thumbnailSide, { fit: 'inside' })
+      .flatten({ background: 'white' })
+      .jpeg({ quality: 50 })
+      .toBuffer(),
+  );
+
+const longestEdge = 1_600;
+
+/** For `image`: a JPEG or PNG whose edges the platform shows as they are stays, everything else becomes one. */
+export const prepareImage = (task: PictureTask): Promise<PictureOutcome> =>
+  withPicture(task, false, async (open, facts, { width, height }) => {
+    const isPng = facts.format === 'png';
+    const mimetype = isPng ? 'image/png' : 'image/jpeg';
+    const fits = (isPng || facts.format === 'jpeg') && Math.max(width, height) <= longestEdge && (facts.orientation ?? 1) === 1;
+    const usual: Pick<Made, 'problem' | 'mimetype' | 'isAnimated'> = { problem: null, mimetype, isAnimated: false };
+    if (fits && facts.space !== 'cmyk') return { ...usual, isNew: false, width, height, thumbnail: await thumbnailOf(open()) };
+    const resized = open().autoOrient().resize(longestEdge, longestEdge, { fit: 'inside', withoutEnlargement: true });
+    const made = isPng ? resized.png() : resized.flatten({ background: 'white' }).jpeg({ quality: 85, mozjpeg: false });
+    const size = await made.toFile(task.target);
+    return { ...usual, isNew: true, width: size.width, height: size.height, thumbnail: await thumbnailOf(sharp(task.target)) };
+  });
+
+const stickerSide = 512;
+const stickerBytes = { still: 102_400, moving: 512_000 } as const;
+const qualities = [80, 55, 35, 15, 1] as const;
+
+/** For `sticker`: WebP of 512 × 512 with transparent margins, in the best quality that fits. */
+export const prepareSticker = (task: PictureTask): Promise<PictureOutcome> =>
+  withPicture(task, true, async (open, facts, { width, height, frames }) => {
+    const isAnimated = frames > 1;
+    const limit = isAnimated ? stickerBytes.moving : stickerBytes.still;
+    const usual = { problem: null, mimetype: 'image/webp', isAnimated, width: stickerSide, height: stickerSide } as const;
+    const isFit = facts.format === 'webp' && width === stickerSide && height === stickerSide && (await stat(task.path)).size <= limit;
+    if (isFit) return { ...usual, isNew: false, thumbnail: await thumbnailOf(open()) };
+    if (frames * stickerSide ** 2 > task.maxPixels) return { problem: 'pixels', width: stickerSide, height: stickerSide, frames };
+    for (const quality of qualities) {
+      // Frames stand one below the other, so that they cannot be turned.
+      const frame = isAnimated ? open({ animated: true }) : open().autoOrient();
+      const { size } = await frame
+        .resize(stickerSide, stickerSide, { fit: 'contain', background: { r: 0, g: 0, b: 0, alpha: 0 } })
+        .webp({ quality, alphaQuality: quality, effort: isAnimated ? 3 : 5 })
+        .toFile(task.target);
+      if (size <= limit) return { ...usual, isNew: true, thumbnail: await thumbnailOf(sharp(task.target)) };
+    }
+    return { problem: 'bytes', limit };
+  });

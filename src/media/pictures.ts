@@ -1,0 +1,83 @@
+/** Prepares pictures: images, stickers, and the small ones that stand for other files. */
+import { readFile, stat } from 'node:fs/promises';
+import { type Bench, facts, type Maker } from './bench.ts';
+import { MediaFailure, sizeText } from './media-failure.ts';
+import type { PictureOutcome } from './picture-worker.ts';
+import type { SourceFile } from './prepared.ts';
+
+/** What the library opens. HEIC is not among them: its decoder is not free to ship. */
+const readable: ReadonlySet<string> = new Set([
+  'image/jpeg',
+  'image/png',
+  'image/apng',
+  'image/webp',
+  'image/gif',
+  'image/tiff',
+  'image/avif',
+]);
+
+type Made = Extract<PictureOutcome, { readonly problem: null }>;
+
+const madeOf = (outcome: PictureOutcome, mimetype: string, { maxPixels }: Bench['limits']): Made => {
+  switch (outcome.problem) {
+    case null:
+      return outcome;
+    case 'unreadable':
+      throw new MediaFailure('invalid', `the file begins like ${mimetype}, but it is damaged`);
+    case 'late':
+      throw new MediaFailure('invalid', 'the picture takes too long to convert');
+    case 'bytes':
+      throw new MediaFailure('tooLarge', `the picture does not fit in the ${sizeText(outcome.limit)} of a sticker in any quality`);
+    case 'pixels': {
+      const { width, height, frames } = outcome;
+      const size = frames > 1 ? `${frames} frames of ${width} × ${height}` : `${width} × ${height}`;
+      throw new MediaFailure('tooLarge', `the picture has ${size} pixels; ${maxPixels} are allowed`);
+    }
+  }
+};
+
+const pictureMaker =
+  (as: 'image' | 'sticker'): Maker =>
+  async (file, bench) => {
+    const { limits, media, signal } = bench;
+    if (!readable.has(file.mimetype))
+      throw new MediaFailure(
+        'notConvertible',
+        `the file is ${file.mimetype}, which cannot be sent as ${as}: send a JPEG, PNG, WebP or GIF`,
+      );
+    const task = {
+      path: file.path,
+      target: bench.newPath(),
+      maxPixels: limits.maxPixels,
+      timeoutSeconds: Math.max(1, Math.ceil(limits.pictureMs / 1000)),
+    };
+    const { isNew, mimetype, width, height, isAnimated, thumbnail } = madeOf(await media.picture(as, task, signal), file.mimetype, limits);
+    const path = isNew ? task.target : file.path;
+    const { size } = isNew ? await stat(path) : file;
+    return { ...facts, path, size, mimetype, width, height, isAnimated, thumbnail };
+  };
+
+export const imageMaker = pictureMaker('image');
+export const stickerMaker = pictureMaker('sticker');
+
+/** The own picture of a file that is an image; null when there is none, which spoils nothing. */
+export const ownThumbnail = async (file: SourceFile, bench: Bench): Promise<Uint8Array | null> => {
+  if (!readable.has(file.mimetype)) return null;
+  const task = { path: file.path, target: bench.newPath(), maxPixels: bench.limits.maxPixels, timeoutSeconds: 5 };
+  const outcome = await bench.media.picture('image', task, bench.signal);
+  return outcome.problem === null ? outcome.thumbnail : null;
+};
+
+/** More bytes than a picture of this purpose has. */
+const largestWish = 8_388_608;
+
+/** The picture that was wished for; null when none was. */
+export const wishedThumbnail = async ({ wishes, media }: Bench): Promise<Uint8Array | null> => {
+  const { thumbnail } = wishes;
+  if (thumbnail === undefined) return null;
+  const size = typeof thumbnail === 'string' ? (await stat(thumbnail)).size : thumbnail.length;
+  if (size > largestWish) throw new MediaFailure('tooLarge', `the thumbnail is larger than ${sizeText(largestWish)}`);
+  const found = await media.previewPictures(typeof thumbnail === 'string' ? await readFile(thumbnail) : thumbnail, false);
+  if (!found) throw new MediaFailure('invalid', 'the thumbnail is no picture that can be read');
+  return found.small;
+};

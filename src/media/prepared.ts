@@ -1,0 +1,54 @@
+/** The kinds in which media are sent, and what a file is after it was prepared for one of them. */
+import type { Result } from '#actors/model.ts';
+
+/** `videoplay`: a video that plays without sound, again and again, as GIFs do. `ptt`: a voice message. `ptv`: a round video message. */
+export const mediaKinds = ['image', 'video', 'videoplay', 'document', 'audio', 'myaudio', 'ptt', 'ptv', 'sticker'] as const;
+
+export type MediaKind = (typeof mediaKinds)[number];
+
+/** A file to prepare; it is only read, and its owner removes it. A `TakenFile` is one. */
+export interface SourceFile {
+  readonly path: string;
+  readonly size: number;
+  /** By content. */
+  readonly mimetype: string;
+}
+
+export interface PreparedMedia extends SourceFile {
+  /** A small JPEG that travels in the message; null when there is nothing to show. */
+  readonly thumbnail: Uint8Array | null;
+  /** Pixels as they are shown, after turning; null for what has none, or where they could not be found out. */
+  readonly width: number | null;
+  readonly height: number | null;
+  /** Length in seconds, rounded to milliseconds; null for what has none. */
+  readonly seconds: number | null;
+  /** 64 values from 0 to 100, for `ptt`; null where it could not be made. */
+  readonly waveform: Uint8Array | null;
+  readonly isAnimated: boolean;
+  /** Removes what was made; the source stays. `path` may be that of the source, and is not to be moved away then. Idempotent, never rejects. */
+  discard(): Promise<void>;
+}
+
+export interface PrepareWishes {
+  /** A picture to show in place of the own one: a file, or its bytes. One that cannot be read is a refusal. */
+  readonly thumbnail?: string | Uint8Array | undefined;
+  /** Of a document: what to call it, where its content does not say better. */
+  readonly mimetype?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A file that was made here. */
+export interface MadeFile extends SourceFile {
+  discard(): Promise<void>;
+}
+
+/**
+ * Prepares files. Refusals: `notConvertible` when the content is of another kind or the machine lacks what it takes, `tooLarge` for too many
+ * bytes, pixels or seconds, `invalid` for what is damaged, `limited` when it did not get its turn in time, `unavailable` after an abort and while the server stops.
+ * No file is left after a refusal.
+ */
+export interface MediaWorkshop {
+  prepare(file: SourceFile, as: MediaKind, wishes?: PrepareWishes): Promise<Result<PreparedMedia>>;
+  /** Refuses everything from now on, and ends what is under way. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,59 @@
+/** Says what a file is by its content: by signatures, and for texts by careful guesses. */
+import { open } from 'node:fs/promises';
+import { fileTypeFromFile } from 'file-type';
+
+export const unknownType = 'application/octet-stream';
+
+/** One word for a type, where the library uses another than the platform and most programs. */
+const usual: Readonly<Record<string, string>> = {
+  'audio/x-m4a': 'audio/mp4',
+  'audio/vnd.wave': 'audio/wav',
+  'audio/opus': 'audio/ogg; codecs=opus',
+};
+
+const headBytes = 4_096;
+
+const blank = String.raw`(?:\s|<!--[\s\S]*?-->)*`;
+const prolog = String.raw`${blank}(?:<\?xml[^>]*>)?${blank}`;
+
+/** Only for what is text. The first pattern that matches counts; a page that hides a script behind another type is still a page. */
+const texts: readonly (readonly [RegExp, string])[] = [
+  [new RegExp(`^${prolog}(?:<!doctype\\s+svg[^>]*>)?${blank}<(?:\\w+:)?svg[\\s>]`, 'i'), 'image/svg+xml'],
+  [new RegExp(`^${prolog}<(?:!doctype\\s+html|html|head|body|script|iframe)[\\s>]`, 'i'), 'text/html'],
+  [/^\s*<\?xml\s/i, 'application/xml'],
+  [/^#EXTM3U/, 'application/vnd.apple.mpegurl'],
+  [/^BEGIN:VCARD\b/i, 'text/vcard'],
+  [/^BEGIN:VCALENDAR\b/i, 'text/calendar'],
+];
+
+const readHead = async (path: string): Promise<Buffer> => {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(headBytes), 0, headBytes, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+};
+
+/** null when it is no text. The last character of the head may be cut, so the decoder is told that more may follow. */
+const textOf = (head: Buffer): string | null => {
+  const encoding = head[0] === 0xff && head[1] === 0xfe ? 'utf-16le' : head[0] === 0xfe && head[1] === 0xff ? 'utf-16be' : 'utf-8';
+  try {
+    const text = new TextDecoder(encoding, { fatal: true }).decode(head, { stream: true });
+    // oxlint-disable-next-line no-control-regex
+    return /[\u0000-\u0008\u000e-\u001a\u001c-\u001f]/.test(text) ? null : text;
+  } catch {
+    return null;
+  }
+};
+
+/** The media type of a file, `application/octet-stream` when its content tells nothing. Rejects only when the file cannot be read. */
+export const typeOf = async (path: string): Promise<string> => {
+  // The library throws where a file that claims a type is broken; then nothing is known of it.
+  const found = await fileTypeFromFile(path).catch(() => undefined);
+  if (found && found.mime !== 'application/xml') return usual[found.mime] ?? found.mime;
+  const text = textOf(await readHead(path));
+  if (text === null) return unknownType;
+  return texts.find(([pattern]) => pattern.test(text))?.[1] ?? 'text/plain';
+};

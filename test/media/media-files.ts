@@ -1,0 +1,68 @@
+/** What the tests of files share: a folder that must be empty at the end, and a workshop and an intake on it. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import type { Result } from '#actors/model.ts';
+import { openTemporaryFolder, type TemporaryFolder } from '#src/files/temporary-folder.ts';
+import { createIntake, type Intake, type IntakeOptions } from '#src/media/intake.ts';
+import { typeOf } from '#src/media/type-of.ts';
+import type { SourceFile } from '#src/media/prepared.ts';
+import { createAddressGuard } from '#src/webhooks/address-guard.ts';
+
+export const folderFor = async (t: TestContext): Promise<TemporaryFolder> => {
+  const root = await mkdtemp(join(tmpdir(), 'dormouse-media-'));
+  t.after(() => rm(root, { recursive: true, force: true }));
+  return openTemporaryFolder(join(root, 'temporary'));
+};
+
+export const filesIn = ({ path }: TemporaryFolder): Promise<string[]> => readdir(path);
+
+export const noFiles = async (folder: TemporaryFolder): Promise<void> => assert.deepEqual(await filesIn(folder), [], 'no file is left');
+
+export const intakeFor = (t: TestContext, folder: TemporaryFolder, options: Partial<IntakeOptions> = {}): Intake => {
+  const intake = createIntake({
+    guard: createAddressGuard({ allow: ['loopback'] }),
+    userAgent: 'Dormouse/test',
+    folder,
+    maxBytes: 1_000_000,
+    timeoutMs: 5_000,
+    silenceMs: 2_000,
+    ...options,
+  });
+  t.after(() => intake.close());
+  return intake;
+};
+
+export const valueOf = <T>(result: Result<T>): T => {
+  assert.ok(result.ok, result.ok ? '' : result.refusal.message);
+  return result.value;
+};
+
+/** `reason: message` of a refusal; `done` when there is none. */
+export const refusalOf = (result: Result<unknown>): string => (result.ok ? 'done' : `${result.refusal.reason}: ${result.refusal.message}`);
+
+/** A server on loopback for one test; answers with its address. */
+export const serve = async (t: TestContext, listener: RequestListener): Promise<string> => {
+  const server = createServer(listener);
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+};
+
+/** A file beside the temporary folder, as a client's would be. */
+export const sourceFile = async (folder: TemporaryFolder, bytes: Uint8Array): Promise<SourceFile> => {
+  const name = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
+  const path = join(folder.path, '..', name);
+  await writeFile(path, bytes);
+  return { path, size: bytes.length, mimetype: await typeOf(path) };
+};
+
+export const bytesOf = (path: string): Promise<Buffer> => readFile(path);
