@@ -1,15 +1,34 @@
 /** Placeholders in texts, such as `{{name}}`: which names there are is said by the interface. */
-import type { Chat, SendContent } from './model.ts';
+import type { Chat, EventFacts, SendContent } from './model.ts';
 import type { Placeholder } from './ports.ts';
 
 const braces = /\{\{\s*([A-Za-z0-9_]+)\s*\}\}/g;
 
 type Fill = (text: string) => string;
 
+const eventFilled = <E extends EventFacts>(event: E, fill: Fill): E => ({
+  ...event,
+  name: fill(event.name),
+  description: fill(event.description),
+  joinLink: fill(event.joinLink),
+  location: event.location && { ...event.location, name: fill(event.location.name), address: fill(event.location.address) },
+});
+
 /** The content of each kind with its texts filled. */
 const textsFilled: { readonly [K in SendContent['kind']]: (content: Extract<SendContent, { kind: K }>, fill: Fill) => SendContent } = {
   text: (content, fill) => ({ ...content, text: fill(content.text) }),
   poll: (content, fill) => ({ ...content, question: fill(content.question), options: content.options.map(fill) }),
+  contact: (content, fill) => ({
+    ...content,
+    name: fill(content.name),
+    organization: fill(content.organization),
+    email: fill(content.email),
+    url: fill(content.url),
+  }),
+  location: (content, fill) => ({ ...content, name: fill(content.name), address: fill(content.address) }),
+  groupInvite: (content, fill) => ({ ...content, text: fill(content.text) }),
+  event: eventFilled,
+  eventEdit: eventFilled,
 };
 
 const mapTexts = (content: SendContent, fill: Fill): SendContent =>

@@ -39,6 +39,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   piscina: ['src/media', 'src/sandbox'],
   qrcode: ['src/media'],
   'libphonenumber-js': ['src/contract'],
+  'vcard-creator': ['src/platform'],
   // AGPL: a peer for tests only; no file of the program may import it.
   '@signalapp/libsignal-client': [],
   '@seriousme/openapi-schema-validator': [],

@@ -1,7 +1,11 @@
 /** Messages to be sent, as plain data: they are stored while they wait in the asynchronous queue. */
+import type { ContactContent, GroupInviteContent, LocationContent } from './content/cards.ts';
+import type { EventContent, EventEditContent } from './content/event.ts';
 import type { PollContent } from './content/poll.ts';
 import type { TextContent } from './content/text.ts';
 
+export type * from './content/cards.ts';
+export type * from './content/event.ts';
 export type * from './content/poll.ts';
 export type * from './content/text.ts';
 
@@ -9,7 +13,14 @@ export type * from './content/text.ts';
  * What a message can hold. A new kind is a file in `content/`, and a line here, in the table of placeholders (`actors/text.ts`) and in the
  * composers of the adapter (`src/platform/outbound/compose.ts`).
  */
-export type SendContent = TextContent | PollContent;
+export type SendContent =
+  | TextContent
+  | PollContent
+  | ContactContent
+  | LocationContent
+  | GroupInviteContent
+  | EventContent
+  | EventEditContent;
 
 /** One message to be sent (contract/behaviour.md, "Sends"), after validation. */
 export interface Send {

@@ -1,5 +1,5 @@
 /** What the platform's own clients allow in a message: a content that breaks a rule is refused before anything is stored or written. */
-import type { PollContent, SendContent } from '../model.ts';
+import type { ContactContent, EventFacts, GroupInviteContent, Place, PollContent, SendContent } from '../model.ts';
 
 /** A sentence for whoever sent it, null when nothing is wrong. */
 type Rule<Content> = (content: Content) => string | null;
@@ -22,9 +22,61 @@ const pollRule: Rule<PollContent> = ({ question, options, selectable }) => {
   return tooLong([['the question', question, 255], ...options.map((option) => ['an option', option, 100] as const)]);
 };
 
+/** A line break in a field of a card would begin another field. */
+const hasControls = (text: string): boolean => /\p{Cc}/u.test(text);
+
+const isWebAddress = (text: string, schemes: RegExp): boolean => schemes.test(text) && URL.canParse(text);
+
+const contactRule: Rule<ContactContent> = ({ name, phones, organization, email, url }) => {
+  if (name.trim() === '') return 'fullName must not be empty';
+  if ([name, organization].some(hasControls)) return 'fullName and organization must each be one line';
+  if (phones.length === 0 || !phones.every((phone) => /^[1-9]\d{4,14}$/.test(phone)))
+    return 'phoneNumber must be one or more numbers with country code, separated by commas';
+  if (email !== '' && !/^[^\s@,;]+@[^\s@,;]+$/.test(email)) return 'email is not valid';
+  if (url !== '' && (/[\s\p{Cc}]/u.test(url) || !isWebAddress(url, /^https?:\/\//i))) return 'url must be a web address';
+  return tooLong([
+    ['fullName', name, 255],
+    ['organization', organization, 255],
+    ['email', email, 320],
+    ['url', url, 2048],
+  ]);
+};
+
+const placeRule: Rule<Place> = ({ latitude, longitude, name, address }) => {
+  if (Math.abs(latitude) > 90 || Math.abs(longitude) > 180 || (latitude === 0 && longitude === 0)) return 'Invalid coordinates';
+  return tooLong([
+    ['name', name, 1000],
+    ['address', address, 1000],
+  ]);
+};
+
+const inviteRule: Rule<GroupInviteContent> = ({ group, code, text }) => {
+  if (!/^\d+(-\d+)?@g\.us$/.test(group)) return 'groupjid is no valid group id';
+  if (!/^[\w-]{6,128}$/.test(code)) return 'code is no valid invite code';
+  return tooLong([['text', text, 1024]]);
+};
+
+const eventRule: Rule<EventFacts> = ({ name, description, startsAt, endsAt, location, joinLink }) => {
+  if (name.trim() === '') return 'name must not be empty';
+  if (endsAt !== null && endsAt < startsAt) return 'endTime must not be before startTime';
+  if (joinLink !== '' && !isWebAddress(joinLink, /^https:\/\//i)) return 'joinLink must be an HTTPS address';
+  const { latitude, longitude } = location ?? {};
+  if ((latitude === undefined) !== (longitude === undefined)) return 'location needs both latitude and longitude, or none of them';
+  return tooLong([
+    ['name', name, 100],
+    ['description', description, 2048],
+    ['joinLink', joinLink, 2048],
+  ]);
+};
+
 /** One row a kind; a kind without a row has no rules beyond its shape. */
 const rules: { readonly [K in SendContent['kind']]?: Rule<Extract<SendContent, { kind: K }>> } = {
   poll: pollRule,
+  contact: contactRule,
+  location: placeRule,
+  groupInvite: inviteRule,
+  event: eventRule,
+  eventEdit: eventRule,
 };
 
 /** What is wrong with the content, null when nothing is. */

@@ -3,7 +3,7 @@ import { getContentType, normalizeMessageContent, proto } from '@whiskeysockets/
 
 /** Attributes that a stanza needs for this content. */
 export interface StanzaKind {
-  readonly type: 'text' | 'media' | 'reaction' | 'poll';
+  readonly type: 'text' | 'media' | 'reaction' | 'poll' | 'event';
   readonly mediatype?: string;
   readonly 'decrypt-fail'?: 'hide';
 }
@@ -55,6 +55,8 @@ export function textOf(message: proto.IMessage): string {
     content.contactMessage?.displayName ||
     content.contactsArrayMessage?.displayName ||
     content.locationMessage?.name ||
+    content.eventMessage?.name ||
+    content.groupInviteMessage?.caption ||
     pollOf(content)?.name ||
     content.interactiveMessage?.body?.text ||
     content.buttonsMessage?.contentText ||
@@ -85,6 +87,8 @@ export function stanzaKind(message: proto.IMessage): StanzaKind {
   if (content.reactionMessage) return { type: 'reaction', 'decrypt-fail': 'hide' };
   if (content.pollUpdateMessage) return { type: 'poll', 'decrypt-fail': 'hide' };
   if (pollOf(content)) return { type: 'poll' };
+  if (content.eventMessage) return { type: 'event' };
+  if (content.encEventResponseMessage || content.secretEncryptedMessage) return { type: 'event', 'decrypt-fail': 'hide' };
   const mediatype = mediaType(content);
   return mediatype ? { type: 'media', mediatype } : { type: 'text' };
 }

@@ -73,6 +73,22 @@ export type Content =
     }
   | { readonly kind: 'contact'; readonly displayName: string; readonly vcard: string }
   | { readonly kind: 'location'; readonly latitude: number; readonly longitude: number; readonly name?: string }
+  /** Times in Unix seconds. */
+  | {
+      readonly kind: 'event';
+      readonly name: string;
+      readonly startTime: number;
+      readonly description?: string;
+      readonly isCanceled?: boolean;
+    }
+  | {
+      readonly kind: 'eventAnswer';
+      readonly messageId: string;
+      readonly answer: 'going' | 'notGoing' | 'maybe';
+      readonly extraGuests?: number;
+    }
+  /** Changes an own event; what is absent stays. */
+  | { readonly kind: 'eventEdit'; readonly messageId: string; readonly name?: string; readonly isCanceled?: boolean }
   /** Any message of the protocol, as JSON with bytes in base64, for what the kinds above do not cover. */
   | { readonly kind: 'message'; readonly message: Readonly<Record<string, unknown>> };
 
@@ -124,6 +140,8 @@ export interface ReceivedMessage {
   readonly interactive?: InteractiveView;
   /** Present when the message could not be decrypted; `text` is '' then. */
   readonly error?: string;
+  /** Present when part of the message is encrypted once more, and the phone could open it: the message inside, as JSON. */
+  readonly opened?: unknown;
   /** Present when the phone took the message and shows nothing of it, as real phones do when the stanza lacks what they need: why. */
   readonly hidden?: string;
 }

@@ -19,6 +19,19 @@ const webhook = {
   addUrlTypesMessages: true,
 };
 
+/** Common to all sends. */
+const sendFields = {
+  replyid: messageId,
+  mentions: '5511999999999,5511888888888',
+  readchat: true,
+  readmessages: true,
+  delay: 1,
+  forward: true,
+  track_source: 'crm',
+  track_id: 'order 7',
+  async: false,
+};
+
 /** 409: the session is not connected. */
 export const calls: Readonly<Record<string, ContractCall>> = {
   'POST /instance/create': { body: { name: 'shop', adminField01: 'one', adminField02: 'two' } },
@@ -49,16 +62,24 @@ export const calls: Readonly<Record<string, ContractCall>> = {
       linkPreviewDescription: 'Description',
       linkPreviewImage: 'https://example.com/image.jpg',
       linkPreviewLarge: true,
-      replyid: messageId,
-      mentions: '5511999999999,5511888888888',
-      readchat: true,
-      readmessages: true,
-      delay: 1,
-      forward: true,
-      track_source: 'crm',
-      track_id: 'order 7',
-      async: false,
+      ...sendFields,
     },
+    withoutPlatform: 409,
+  },
+  'POST /send/contact': {
+    body: {
+      number: '5511999999999',
+      fullName: 'Ana Silva',
+      phoneNumber: '5511999999999,5511888888888',
+      organization: 'Shop',
+      email: 'ana@example.com',
+      url: 'https://example.com/ana',
+      ...sendFields,
+    },
+    withoutPlatform: 409,
+  },
+  'POST /send/location': {
+    body: { number: '5511999999999', name: 'MASP', address: 'Paulista', latitude: -23.5616, longitude: -46.6562, ...sendFields },
     withoutPlatform: 409,
   },
   'GET /message/async': {},

@@ -9,7 +9,7 @@ import { fromBaileys } from './from-baileys.ts';
 import { fromFirstState } from './from-history.ts';
 import { bare, isLid, isPerson } from '../jid.ts';
 import { createStorageRetry } from '../storage-retry.ts';
-import { readVote, votedPoll } from './polls.ts';
+import { type Reading, readAnswer, secretHolder } from './answers.ts';
 import { createLruMap } from '#src/lru-map.ts';
 
 export interface EventPipelineOptions {
@@ -45,7 +45,7 @@ export interface EventPipeline {
   close(): void;
 }
 
-const noVotes: ReadonlyMap<string, string> = new Map();
+const noReadings: ReadonlyMap<string, Reading> = new Map();
 /** While so many events wait, presence is dropped: nothing else that waits here comes without an acknowledgement that is held. */
 const presenceLimit = 1_000;
 /** Contacts whose last name is remembered. */
@@ -91,13 +91,14 @@ const jidsOf = (event: QueuedEvent): string[] => {
   }
 };
 
-/** Polls that were converted last. Votes come right behind them in a backlog, when they are not stored yet. */
-const pollsKept = 100;
+/** Polls and events that were converted last. Votes and answers come right behind them in a backlog, when they are not stored yet. */
+const holdersKept = 100;
 
-const createPolls = ({ quoted }: EventPipelineOptions) => {
-  const recent = createLruMap<Message>(pollsKept);
+const createHolders = ({ quoted }: EventPipelineOptions) => {
+  const recent = createLruMap<Message>(holdersKept);
   const keep = (message: Message): void => {
-    if (message.type === 'poll' && message.convertOptions !== '') recent.set(message.messageId, message);
+    const isPoll = message.type === 'poll' && message.convertOptions !== '';
+    if (isPoll || (message.messageType === 'EventMessage' && message.edited === '')) recent.set(message.messageId, message);
   };
   return {
     learn(entry: Entry): void {
@@ -108,40 +109,41 @@ const createPolls = ({ quoted }: EventPipelineOptions) => {
   };
 };
 
-const createLookUp = ({ auth, directory, log, instance }: EventPipelineOptions, findPoll: (id: string) => Promise<Message | null>) => {
+const createLookUp = ({ auth, directory, log, instance }: EventPipelineOptions, findHolder: (id: string) => Promise<Message | null>) => {
   const storageRetry = createStorageRetry(log, instance);
   const mappings = async (jids: readonly string[]): Promise<void> => auth.learn('lid-mapping', [...new Set(jids.map(mappingKey))]);
 
-  const votes = async (messages: readonly WAMessage[]): Promise<ReadonlyMap<string, string>> => {
-    const read = new Map<string, string>();
+  const readings = async (messages: readonly WAMessage[]): Promise<ReadonlyMap<string, Reading>> => {
+    const read = new Map<string, Reading>();
     for (const message of messages) {
-      const poll = await findPoll(votedPoll(message));
-      if (poll !== null) read.set(message.key.id ?? '', readVote(message, poll, directory));
+      const holder = await findHolder(secretHolder(message));
+      const reading = holder && readAnswer(message, holder, directory);
+      if (reading) read.set(message.key.id ?? '', reading);
     }
     return read;
   };
 
-  const failed = (event: QueuedEvent, error: unknown): ReadonlyMap<string, string> | null => {
+  const failed = (event: QueuedEvent, error: unknown): ReadonlyMap<string, Reading> | null => {
     if (error instanceof StorageFailure) return null;
-    // The event goes on with what is known: a message without its vote is better than none.
+    // The event goes on with what is known: an answer that cannot be read is better than none.
     log.error({ instance, name: event.name, error: error instanceof Error ? error.message : typeof error }, 'platform.lookup-failed');
-    return noVotes;
+    return noReadings;
   };
 
   /**
-   * Learns the addresses of an event and reads its votes. Returns null when nothing has to be looked up, which is the rule. Waits for a storage that
+   * Learns the addresses of an event and reads its answers. Returns null when nothing has to be looked up, which is the rule. Waits for a storage that
    * is away, with all events behind this one, because they have an order; resolves with null when that was given up. Never rejects.
    */
-  const lookUp = (event: QueuedEvent): Promise<ReadonlyMap<string, string> | null> | null => {
+  const lookUp = (event: QueuedEvent): Promise<ReadonlyMap<string, Reading> | null> | null => {
     try {
       const unknown = jidsOf(event)
         .map(bare)
         .filter((jid) => (isLid(jid) || isPerson(jid)) && auth.peek('lid-mapping', mappingKey(jid)) === undefined);
-      const voting = event.name === 'messages.upsert' ? event.data.messages.filter((message) => votedPoll(message) !== '') : [];
-      if (unknown.length === 0 && voting.length === 0) return null;
-      const work = async (): Promise<ReadonlyMap<string, string>> => {
+      const answering = event.name === 'messages.upsert' ? event.data.messages.filter((message) => secretHolder(message) !== '') : [];
+      if (unknown.length === 0 && answering.length === 0) return null;
+      const work = async (): Promise<ReadonlyMap<string, Reading>> => {
         await mappings(unknown);
-        return voting.length === 0 ? noVotes : await votes(voting);
+        return answering.length === 0 ? noReadings : await readings(answering);
       };
       return storageRetry.wait('events', work).catch((error: unknown) => failed(event, error));
     } catch (error) {
@@ -166,21 +168,21 @@ const createNames = () => {
 const createConversion = ({ directory, log, instance }: EventPipelineOptions, learn: (entry: Entry) => void) => {
   const isNewName = createNames();
 
-  const entriesOf = (event: QueuedEvent, votes: ReadonlyMap<string, string>): Entry[] => {
+  const entriesOf = (event: QueuedEvent, readings: ReadonlyMap<string, Reading>): Entry[] => {
     if (event.name === 'first-state') return fromFirstState(event.data, directory);
-    const entries = fromBaileys(event, directory, votes);
+    const entries = fromBaileys(event, directory, readings);
     return event.name === 'contacts.update' || event.name === 'contacts.upsert' ? entries.filter(isNewName) : entries;
   };
 
   /** Never throws. What cannot be converted is logged and left out: it must not take other messages with it, nor the connection. */
-  const convert = (event: QueuedEvent, votes: ReadonlyMap<string, string>): Entry[] => {
+  const convert = (event: QueuedEvent, readings: ReadonlyMap<string, Reading>): Entry[] => {
     try {
-      const entries = entriesOf(event, votes);
+      const entries = entriesOf(event, readings);
       entries.forEach(learn);
       return entries;
     } catch (error) {
       if (event.name === 'messages.upsert' && event.data.messages.length > 1) {
-        return event.data.messages.flatMap((message) => convert({ ...event, data: { ...event.data, messages: [message] } }, votes));
+        return event.data.messages.flatMap((message) => convert({ ...event, data: { ...event.data, messages: [message] } }, readings));
       }
       log.error({ instance, name: event.name, error: error instanceof Error ? error.message : typeof error }, 'platform.not-understood');
       return [];
@@ -202,10 +204,10 @@ class OrderedPipeline implements EventPipeline {
   #lost = false;
 
   constructor(options: EventPipelineOptions) {
-    const polls = createPolls(options);
+    const holders = createHolders(options);
     this.#options = options;
-    this.#lookUp = createLookUp(options, polls.find);
-    this.#convert = createConversion(options, polls.learn);
+    this.#lookUp = createLookUp(options, holders.find);
+    this.#convert = createConversion(options, holders.learn);
   }
 
   push(event: BaileysEvent): void {
@@ -248,10 +250,10 @@ class OrderedPipeline implements EventPipeline {
   async #run(): Promise<void> {
     for (let event = this.#queue.shift(); event !== undefined; event = this.#queue.shift()) {
       const looking = this.#lookUp.lookUp(event);
-      const votes = looking === null ? noVotes : await looking;
+      const readings = looking === null ? noReadings : await looking;
       // The connection ended meanwhile.
-      if (votes === null || this.#closed) break;
-      const entries = this.#convert(event, votes);
+      if (readings === null || this.#closed) break;
+      const entries = this.#convert(event, readings);
       if (entries.length > 0) this.#options.record(entries);
     }
     this.#busy = false;

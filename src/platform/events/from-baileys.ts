@@ -1,7 +1,8 @@
 /** One switch over everything that Baileys reports: what becomes an entry, and what is left out, on purpose. */
-import type { BaileysEventMap } from '@whiskeysockets/baileys';
+import type { BaileysEventMap, WAMessage } from '@whiskeysockets/baileys';
 import type { Entry } from '#actors/model.ts';
 import type { BaileysEvent } from './baileys-event.ts';
+import type { Reading } from './answers.ts';
 import type { Directory } from '../directory.ts';
 import { fromCall } from './from-calls.ts';
 import { fromAddressBook, fromBlocklist, fromChatUpdate, fromContact } from './from-chats.ts';
@@ -37,11 +38,17 @@ const reasons = {
 
 const leftOut = (_name: keyof typeof reasons): Entry[] => [];
 
-/** `votes`: the options that a poll's vote names, by message id; they are looked up before, since a conversion waits for nothing. */
-export const fromBaileys = (event: BaileysEvent, directory: Directory, votes: ReadonlyMap<string, string>): Entry[] => {
+const fromRead = (source: WAMessage, directory: Directory, reading: Reading = {}): Entry[] => {
+  const { vote = '', content, edit } = reading;
+  if (edit) return fromMessage({ ...source, message: edit.message }, directory, '', { edited: edit.messageId });
+  return fromMessage(source, directory, vote, content === undefined ? {} : { content });
+};
+
+/** `readings`: what stands encrypted once more in messages, by their id; it is read before, since a conversion waits for nothing. */
+export const fromBaileys = (event: BaileysEvent, directory: Directory, readings: ReadonlyMap<string, Reading>): Entry[] => {
   switch (event.name) {
     case 'messages.upsert':
-      return event.data.messages.flatMap((message) => fromMessage(message, directory, votes.get(message.key.id ?? '') ?? ''));
+      return event.data.messages.flatMap((message) => fromRead(message, directory, readings.get(message.key.id ?? '')));
     case 'messages.update':
       return fromMessageUpdates(event.data, directory);
     case 'message-receipt.update':

@@ -22,8 +22,10 @@ export interface Marks {
   readonly status?: MessageStatus;
   /** Id of the message that this one edits. */
   readonly edited?: string;
-  /** Names of the chosen options, when a poll's vote could be read. */
+  /** What a vote or an answer says, when it could be read. */
   readonly vote?: string;
+  /** Instead of the content of the message. */
+  readonly content?: unknown;
 }
 
 export interface Converted {
@@ -124,7 +126,7 @@ export const convertMessage = (source: WAMessage, directory: Directory, marks: M
     vote: marks.vote ?? facts.vote ?? '',
     convertOptions: facts.convertOptions ?? '',
     buttonOrListId: facts.buttonOrListId ?? '',
-    content: jsonOf(kind),
+    content: marks.content ?? jsonOf(kind),
     raw: proto.Message.encode(source.message).finish(),
   };
   const standsAlone = facts.attached !== true && message.edited === '';

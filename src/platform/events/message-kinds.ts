@@ -77,6 +77,13 @@ const readers: { readonly [K in keyof Content]?: Reader<K> } = {
   reactionMessage: ({ text, key }) => ({ type: 'reaction', mediaType: '', text, reaction: key?.id, attached: true }),
   encReactionMessage: ({ targetMessageKey }) => ({ type: 'reaction', mediaType: '', reaction: targetMessageKey?.id, attached: true }),
   eventMessage: ({ name, description }) => ({ type: 'event', mediaType: '', text: [name, description].filter(Boolean).join('\n') }),
+  encEventResponseMessage: ({ eventCreationMessageKey }) => ({
+    type: 'event',
+    mediaType: '',
+    quoted: eventCreationMessageKey?.id,
+    attached: true,
+  }),
+  secretEncryptedMessage: ({ targetMessageKey }) => ({ type: 'unknown', mediaType: '', quoted: targetMessageKey?.id, attached: true }),
   groupInviteMessage: ({ caption }) => media('url', { text: caption }),
   productMessage: ({ body }) => media('product', { text: body }),
   orderMessage: ({ message }) => media('order', { text: message }),

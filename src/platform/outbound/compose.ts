@@ -13,7 +13,9 @@ import type { LiveConnection } from '../connection/live-connection.ts';
 import type { Directory } from '../directory.ts';
 import { convertMessage } from '../events/from-message.ts';
 import { bare, isGroup, isLid, personJid, resolveTarget } from '../jid.ts';
-import type { Composer } from './composer.ts';
+import type { Composer, Recorded } from './composer.ts';
+import { contactComposer, groupInviteComposer, locationComposer } from './content/cards.ts';
+import { eventComposer, eventEditComposer } from './content/event.ts';
 import { pollComposer } from './content/poll.ts';
 import { textComposer } from './content/text.ts';
 
@@ -27,6 +29,11 @@ export const newMessageId = (): string => {
 const composers: { readonly [K in SendContent['kind']]: Composer<Extract<SendContent, { kind: K }>> } = {
   text: textComposer,
   poll: pollComposer,
+  contact: contactComposer,
+  location: locationComposer,
+  groupInvite: groupInviteComposer,
+  event: eventComposer,
+  eventEdit: eventEditComposer,
 };
 
 const composerOf = (content: SendContent): Composer<SendContent> => composers[content.kind] as Composer<SendContent>;
@@ -64,13 +71,15 @@ export const contentOf = ({ raw }: Message): proto.IMessage | null => {
   }
 };
 
-/** A message of the library as the gateway keeps it, with status `Queued`. */
-export const recordOf = (full: WAMessage, directory: Directory): Result<Message> => {
+/** A message of the library as the gateway keeps it, with status `Queued`. `shown`: what is kept instead of its content. */
+export const recordOf = (full: WAMessage, directory: Directory, shown: Recorded | null = null): Result<Message> => {
   const content = full.message;
-  const converted = convertMessage(full, directory, { wasSentByApi: true, status: 'Queued' });
+  const source = shown === null ? full : { ...full, message: shown.message };
+  const converted = convertMessage(source, directory, { wasSentByApi: true, status: 'Queued', ...(shown && { edited: shown.edited }) });
   if (converted === null || !content) return refuse('invalid', 'the message is empty');
-  if (converted.message.raw !== null) contents.set(converted.message.raw, content);
-  return done(converted.message);
+  const message = shown === null ? converted.message : { ...converted.message, raw: proto.Message.encode(content).finish() };
+  if (message.raw !== null) contents.set(message.raw, content);
+  return done(message);
 };
 
 /** The context that every kind of content can have: mentions, the mark of a forwarded message. */
@@ -112,14 +121,15 @@ export const compose = async (send: Send, draft: Message | null, connection: Liv
   const quoted = stored === null ? null : quotable(stored);
   if (send.replyTo !== '' && quoted === null) return refuse('invalid', `the quoted message ${send.replyTo} is unknown`);
   const context = await contextOf(jid, send, connection);
-  const made = await composerOf(send.content).content(send.content, connection);
+  const composer = composerOf(send.content);
+  const made = await composer.content(send.content, connection, jid);
   if (!made.ok) return made;
   const full = generateWAMessageFromContent(jid, withSecret(withContext(made.value, context)), {
     userJid: connection.directory.me.pn,
     messageId: draft?.messageId ?? newMessageId(),
     ...(quoted === null ? {} : { quoted }),
   });
-  const record = recordOf(full, connection.directory);
+  const record = recordOf(full, connection.directory, composer.recorded?.(send.content, made.value));
   if (!record.ok || draft === null) return record;
   return done({ ...record.value, id: draft.id, chatId: draft.chatId, timestamp: draft.timestamp });
 };
@@ -130,7 +140,9 @@ export const draft = (send: Send, directory: Directory): Result<Message> => {
   if (!target.ok) return refuse('invalid', target.message);
   const composer = composerOf(send.content);
   const options = { userJid: directory.me.pn, messageId: newMessageId() };
-  const record = recordOf(generateWAMessageFromContent(target.jid, withSecret(composer.draft(send.content)), options), directory);
+  const made = composer.draft(send.content);
+  const full = generateWAMessageFromContent(target.jid, withSecret(made), options);
+  const record = recordOf(full, directory, composer.recorded?.(send.content, made));
   if (!record.ok) return record;
   const complete = composer.isComplete(send.content) && send.replyTo === '' && send.mentions.length === 0 && !send.forward;
   return complete ? record : done({ ...record.value, raw: null });

@@ -4,12 +4,21 @@ import type { Result } from '#actors/model.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
 
 export interface Composer<Content> {
-  /** The content without quotes, mentions and marks, which `compose` adds to every kind. Refused (`invalid`) when it cannot be made. */
-  content(content: Content, connection: LiveConnection): Promise<Result<proto.IMessage>>;
+  /** The content for the chat `jid`, without quotes, mentions and marks, which `compose` adds to every kind. Refused (`invalid`) when it cannot be made. */
+  content(content: Content, connection: LiveConnection, jid: string): Promise<Result<proto.IMessage>>;
   /** The same without a connection, as far as that goes: it says the kind and the text of the message. */
   draft(content: Content): proto.IMessage;
   /** The draft is complete: the content needs nothing from the network. */
   isComplete(content: Content): boolean;
+  /** What is kept of a message whose content is encrypted once more; null for the content itself. */
+  recorded?(content: Content, made: proto.IMessage): Recorded | null;
+}
+
+/** A message as it is kept, where that is not what is sent. */
+export interface Recorded {
+  readonly message: proto.IMessage;
+  /** Id of the message that this one edits. */
+  readonly edited: string;
 }
 
 /** For functions of the library that want to be able to upload. */

@@ -28,11 +28,21 @@ const meta =
 
 const newPoll = meta({ polltype: 'creation' });
 
+const { SecretEncType } = proto.Message.SecretEncryptedMessage;
+
+/** The library takes a message that is encrypted once more for a text. */
+const secretEdit: Rule = ({ secretEncryptedMessage }) =>
+  secretEncryptedMessage?.secretEncType === SecretEncType.EVENT_EDIT
+    ? { attributes: { type: 'event', edit: '1' }, nodes: [{ tag: 'meta', attrs: { event_type: 'edit' } }] }
+    : { attributes: { edit: '1' } };
+
 /** One row a kind of content; a kind without a row needs nothing. */
 const rules: Readonly<Partial<Record<keyof Content, Rule>>> = {
   protocolMessage: editOf,
   pollCreationMessage: newPoll,
   pollCreationMessageV3: newPoll,
+  eventMessage: meta({ event_type: 'creation' }),
+  secretEncryptedMessage: secretEdit,
   // Without it the recipients' phones keep the reaction that is taken back.
   reactionMessage: ({ reactionMessage }) => (reactionMessage?.text ? {} : { attributes: { edit: '7' } }),
 };

@@ -52,6 +52,22 @@ const fieldsOf: Readonly<Record<Content['kind'], TProperties>> = {
     longitude: Type.Number({ minimum: -180, maximum: 180 }),
     name: Type.Optional(Type.String({ maxLength: 255 })),
   },
+  event: {
+    name: Type.String({ minLength: 1, maxLength: 100 }),
+    startTime: Type.Integer({ minimum: 1, description: 'Unix time in seconds' }),
+    description: Type.Optional(Type.String({ maxLength: 2048 })),
+    isCanceled: Type.Optional(Type.Boolean()),
+  },
+  eventAnswer: {
+    messageId: MessageId,
+    answer: Type.Enum(['going', 'notGoing', 'maybe']),
+    extraGuests: Type.Optional(Type.Integer({ minimum: 0, maximum: 100 })),
+  },
+  eventEdit: {
+    messageId: MessageId,
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+    isCanceled: Type.Optional(Type.Boolean()),
+  },
   message: { message: Type.Record(Type.String(), Type.Unknown(), { description: 'any message of the protocol as JSON, bytes in base64' }) },
 };
 

@@ -58,6 +58,12 @@ const textOf = (content: Content): string => {
       return content.options.join(', ');
     case 'tap':
       return content.option;
+    case 'event':
+      return content.name;
+    case 'eventAnswer':
+      return content.answer;
+    case 'eventEdit':
+      return content.name ?? '';
     case 'contact':
       return content.displayName;
     case 'location':

@@ -10,6 +10,7 @@ import { composeTap } from './taps.ts';
 import { encryptVote } from '../polls.ts';
 import type { Random } from '../random.ts';
 import type { MessageStore, Stored } from '../store/messages.ts';
+import { composeAnswer, composeEvent, composeEventEdit } from './compose-events.ts';
 
 /** The chat that a message is sent to, as its sender sees it. */
 export interface Place {
@@ -52,6 +53,12 @@ export async function compose(from: Person, place: Place, content: Content, tool
       return {
         message: composeTap(content, findMessage(from, content.messageId, tools).content, quote(from, place, content.messageId, tools)),
       };
+    case 'event':
+      return { message: composeEvent(content, tools.random) };
+    case 'eventAnswer':
+      return { message: composeAnswer(eventOf(from, place, content, tools), content, tools.random) };
+    case 'eventEdit':
+      return { message: composeEventEdit(eventOf(from, place, content, tools), content, tools.random), edit: '1' };
     case 'contact':
       return { message: { contactMessage: { displayName: content.displayName, vcard: content.vcard } } };
     case 'location':
@@ -61,6 +68,12 @@ export async function compose(from: Person, place: Place, content: Content, tool
     default:
       return { message: await composeMedia(content, tools) };
   }
+}
+
+function eventOf(from: Person, place: Place, { messageId }: { readonly messageId: string }, tools: Tools) {
+  const stored = findMessage(from, messageId, tools);
+  const key = keyOf(from, place, stored, tools);
+  return { stored, key, creator: authorJid(from, place, stored, tools), me: jidOf(from, place.addressing) };
 }
 
 function composeJson(json: Readonly<Record<string, unknown>>): proto.IMessage {

@@ -3,6 +3,7 @@ import { proto, unpadRandomMax16 } from '@whiskeysockets/baileys';
 import { deviceKey, jidOf, lidJid, type Addressing } from '../address.ts';
 import { interactiveOf } from '../interactive.ts';
 import { kindOf, mediaOf, pollOf, secretOf, textOf, toJson } from '../content.ts';
+import { decryptEdit } from '../events.ts';
 import type { ReceivedMessage } from '../face.ts';
 import type { Links } from '../links.ts';
 import type { Media } from '../media.ts';
@@ -146,14 +147,16 @@ export class Inbox {
     const sender = this.#people.ensure(arrival.device.number);
     const part = mediaOf(content);
     const opened = part && (await this.#media.open(part));
-    const hidden = hiddenBecause(content, arrival.besides);
+    const inside = this.#inside(person, sender, content);
+    const hidden = hiddenBecause(content, arrival.besides) ?? (inside === null ? 'a change that cannot be opened' : undefined);
     const interactive = hidden === undefined ? interactiveOf(content) : undefined;
     return {
       ...this.#heading(arrival, sender),
       envelope,
       kind: kindOf(content),
-      text: this.#text(person, sender.number, content),
+      text: this.#text(person, sender.number, inside ?? content),
       content: toJson(content),
+      ...(inside ? { opened: toJson(inside) } : {}),
       ...(opened && part?.fileSha256 ? { media: { bytes: opened.length, sha256: Buffer.from(part.fileSha256).toString('hex') } } : {}),
       ...(interactive ? { interactive } : {}),
       ...(hidden === undefined ? {} : { hidden }),
@@ -162,6 +165,22 @@ export class Inbox {
 
   #heading({ id, group, device, at }: Arrival, sender: Person): Pick<ReceivedMessage, 'id' | 'chat' | 'from' | 'pushName' | 'at'> {
     return { id, chat: group ?? chatOf(sender), from: sender.number, pushName: this.#people.pushName(sender, device), at };
+  }
+
+  /** The event inside a change; null when it cannot be opened, undefined when nothing is encrypted once more. */
+  #inside(person: Person, editor: Person, { secretEncryptedMessage: change }: proto.IMessage): proto.IMessage | null | undefined {
+    if (!change) return undefined;
+    const eventId = change.targetMessageKey?.id ?? '';
+    const known = this.#messages.find(person.number, eventId, editor === person ? '' : editor.number);
+    const secret = known?.content?.eventMessage && secretOf(known.content);
+    if (!secret) return null;
+    const jids = (['pn', 'lid'] as const).map((addressing) => jidOf(editor, addressing));
+    return (
+      decryptEdit(
+        change,
+        jids.flatMap((creator) => jids.map((other) => ({ eventId, secret, creator, other }))),
+      ) ?? null
+    );
   }
 
   /** The text of a message; of a vote the names of the chosen options. */

@@ -40,6 +40,9 @@ const fitsFlows: Rule['fits'] = (besides, { interactiveMessage }) => {
   return (biz?.attrs['native_flow_name'] ?? child(child(biz, 'interactive'), 'native_flow')?.attrs['name']) === wanted;
 };
 
+/** A change of an event. */
+const eventEdit = ({ secretEncryptedMessage }: proto.IMessage): boolean => secretEncryptedMessage?.secretEncType === 1;
+
 const rules: readonly Rule[] = [
   { of: (content) => content.interactiveMessage, fits: fitsFlows, otherwise: 'native flows without the <biz> that names them' },
   { of: (content) => interactiveOf(content) === null, fits: () => false, otherwise: 'a button or card whose parameters make no sense' },
@@ -50,6 +53,16 @@ const rules: readonly Rule[] = [
   },
   { of: (content) => content.buttonsMessage, fits: (besides) => nodeOf(besides, 'biz'), otherwise: 'old buttons without <biz>' },
   { of: pollOf, fits: (besides) => metaOf(besides)['polltype'] === 'creation', otherwise: 'a poll without <meta polltype="creation">' },
+  {
+    of: ({ eventMessage }) => eventMessage,
+    fits: (besides) => besides.attrs['type'] === 'event' && metaOf(besides)['event_type'] === 'creation',
+    otherwise: 'an event without type="event" and <meta event_type="creation">',
+  },
+  {
+    of: eventEdit,
+    fits: (besides) => besides.attrs['type'] === 'event' && besides.attrs['edit'] === '1' && metaOf(besides)['event_type'] === 'edit',
+    otherwise: 'a changed event without type="event", edit="1" and <meta event_type="edit">',
+  },
 ];
 
 /** Why the phone shows nothing; undefined when it shows the message. */

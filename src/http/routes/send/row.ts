@@ -25,13 +25,15 @@ export interface SendSpec<Fields extends TProperties> {
   readonly refusals?: Refusals;
   /** Bytes; the setting BODY_LIMIT when left out. */
   readonly bodyLimit?: number;
+  /** Whether `replyid` names a message to be quoted; it does when left out. */
+  readonly quotes?: (body: Body<Fields>) => boolean;
   /** Fields of `response` beside status and message. */
   readonly response?: {
     readonly shape: Readonly<Record<string, TSchema>>;
     readonly of: (sent: Message) => Readonly<Record<string, unknown>>;
   };
-  /** Refused (`invalid`) when the fields fit their shapes and make no sense together. */
-  content(body: Body<Fields>): Result<SendContent>;
+  /** Refused (`invalid`) when the fields fit their shapes and make no sense together. `now`: Unix milliseconds. */
+  content(body: Body<Fields>, now: number): Result<SendContent>;
 }
 
 /** The fields of a body that mean something, without those that are `left` out. */
@@ -44,10 +46,10 @@ const listOf = (text = ''): readonly string[] =>
     .map((part) => part.trim())
     .filter((part) => part !== '');
 
-const sendOf = (body: Static<Common>, content: SendContent): Send => ({
+const sendOf = (body: Static<Common>, content: SendContent, quotes: boolean): Send => ({
   number: String(body.number).trim(),
   content,
-  replyTo: body.replyid ?? '',
+  replyTo: quotes ? (body.replyid ?? '') : '',
   mentions: listOf(body.mentions),
   forward: body.forward ?? false,
 });
@@ -100,17 +102,18 @@ export const sendRow = <const Fields extends TProperties>(spec: SendSpec<Fields>
       notFound: { example: 'instance not found' },
       ...spec.refusals,
     },
-    run: async ({ gateway, id, body: given, request }) => {
+    run: async ({ gateway, id, now, body: given, request }) => {
       const whole = given as Body<Fields>;
-      const content = spec.content(whole);
+      const content = spec.content(whole, now);
       if (!content.ok) return content;
       const payload = picked(whole as Readonly<Record<string, unknown>>, known, spec.unstored?.(whole) ?? []);
       const message = whole.async === true ? 'Message queued successfully' : spec.sent;
+      const send = sendOf(whole, content.value, spec.quotes?.(whole) ?? true);
       const owner = (): string => gateway.view(id)?.record.owner ?? '';
       const key = request.headers['idempotency-key'];
       const once = typeof key === 'string' ? { once: { key, request: canonical([label, picked(whole, known)]) } } : {};
       const options = { ...optionsOf(whole, label, payload), ...once };
-      return mapResult(await gateway.send(id, sendOf(whole, content.value), options), (sent) => ({
+      return mapResult(await gateway.send(id, send, options), (sent) => ({
         ...messageView(sent, owner()),
         response: { status: 'success', message, ...spec.response?.of(sent) },
       }));

@@ -23,6 +23,7 @@ const Received = Type.Unsafe<readonly ReceivedMessage[]>(
       media: Type.Optional(Type.Object({ bytes: Type.Integer(), sha256: Type.String() })),
       interactive: Type.Optional(Type.Unknown({ description: 'Buttons, rows and cards as the phone shows them' })),
       error: Type.Optional(Type.String({ description: 'Why it could not be decrypted' })),
+      opened: Type.Optional(Type.Unknown({ description: 'What was encrypted once more inside, such as the change of an event' })),
       hidden: Type.Optional(Type.String({ description: 'Why the phone shows nothing of it' })),
     }),
   ),

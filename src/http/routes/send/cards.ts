@@ -1,0 +1,109 @@
+/** Contacts, places, invitations to groups. */
+import { Type } from 'typebox';
+import { done, refuse, type Result } from '#actors/gateway.ts';
+import { optional, Text } from '../../schemas/common.ts';
+import { sendRow } from './row.ts';
+
+const missing = 'Missing required fields';
+const badPlace = 'Invalid coordinates or missing number';
+
+/** Numbers as people write them; what is none stays as it is, and is refused by the rules of contents. */
+const phonesOf = (written: string): readonly string[] =>
+  written
+    .split(',')
+    .map((phone) => phone.trim())
+    .filter((phone) => phone !== '')
+    .map((phone) => phone.replaceAll(/[+\s().-]/g, ''));
+
+/** The code alone, or the whole link that holds it. */
+const inviteCode = (written: string): string =>
+  /^https?:\/\/chat\.whatsapp\.com\/(?:invite\/)?([\w-]+)/i.exec(written.trim())?.[1] ?? written.trim();
+
+/** Beyond it a time in digits counts milliseconds: as seconds it would be after the year 5000. */
+const mostSeconds = 1e11;
+
+/** Unix seconds of a time as clients write it: seconds, milliseconds, or RFC 3339; null when it is none. */
+export const secondsOf = (written: number | string): number | null => {
+  const digits = typeof written === 'number' || /^\d+$/.test(written.trim());
+  const value = digits ? Number(written) : Date.parse(written) / 1000;
+  if (!Number.isFinite(value) || value <= 0) return null;
+  return Math.floor(value > mostSeconds ? value / 1000 : value);
+};
+
+const expiryOf = (written: number | string, now: number): Result<number> => {
+  const seconds = secondsOf(written);
+  if (seconds === null) return refuse('invalid', 'expiration must be a time: RFC 3339, or Unix seconds or milliseconds');
+  return seconds * 1000 <= now ? refuse('invalid', 'the invitation has expired') : done(seconds);
+};
+
+export const cardRows = [
+  sendRow({
+    on: 'POST /send/contact',
+    operationId: 'sendContact',
+    summary: 'Send a contact card',
+    sent: 'Contact card sent successfully',
+    fields: {
+      fullName: Type.String({ minLength: 1, maxLength: 1000, description: 'Name of the contact', examples: ['Ana Silva'] }),
+      phoneNumber: Type.String({
+        minLength: 1,
+        maxLength: 1000,
+        description: 'Numbers with country code, separated by commas',
+        examples: ['5511999999999,5511888888888'],
+      }),
+      organization: optional(Text(1000, 'Company of the contact')),
+      email: optional(Text(1000, 'Address of the contact')),
+      url: optional(Text(4000, 'Web address of the contact')),
+    },
+    invalidTexts: {
+      'number:required': missing,
+      'number:minLength': missing,
+      'fullName:required': missing,
+      'fullName:minLength': missing,
+      'phoneNumber:required': missing,
+      'phoneNumber:minLength': missing,
+    },
+    content: ({ fullName, phoneNumber, organization = '', email = '', url = '' }) =>
+      done({ kind: 'contact', name: fullName, phones: phonesOf(phoneNumber), organization, email, url }),
+  }),
+  sendRow({
+    on: 'POST /send/location',
+    operationId: 'sendLocation',
+    summary: 'Send a place on the map',
+    sent: 'Location sent successfully',
+    fields: {
+      latitude: Type.Number({ description: 'Degrees, from -90 to 90', examples: [-23.5616] }),
+      longitude: Type.Number({ description: 'Degrees, from -180 to 180', examples: [-46.6562] }),
+      name: optional(Text(1000, 'Name of the place')),
+      address: optional(Text(1000, 'Address of the place')),
+    },
+    invalidTexts: { number: badPlace, latitude: badPlace, longitude: badPlace },
+    content: ({ latitude, longitude, name = '', address = '' }) => done({ kind: 'location', latitude, longitude, name, address }),
+  }),
+  sendRow({
+    on: 'POST /send/group-invite',
+    operationId: 'sendGroupInvite',
+    summary: 'Invite somebody to a group who could not be added',
+    sent: 'Group invite sent successfully',
+    fields: {
+      groupjid: Type.String({ minLength: 1, maxLength: 128, description: 'Id of the group', examples: ['120363000000000001@g.us'] }),
+      code: Type.String({
+        minLength: 1,
+        maxLength: 300,
+        description: 'The code that came when the person could not be added, or the whole link of the group',
+        examples: ['AbCdEfGhIjKlMnOp'],
+      }),
+      expiration: Type.Unsafe<string | number>({
+        type: ['string', 'number'],
+        maxLength: 64,
+        description: 'Until when the code is good: RFC 3339, or Unix seconds or milliseconds',
+        examples: ['2100-01-01T00:00:00Z'],
+      }),
+      text: optional(Text(4000, 'Text below the invitation')),
+    },
+    content({ groupjid, code, expiration, text = '' }, now) {
+      const expiresAt = expiryOf(expiration, now);
+      if (!expiresAt.ok) return expiresAt;
+      return done({ kind: 'groupInvite', group: groupjid.trim(), code: inviteCode(code), expiresAt: expiresAt.value, text });
+    },
+  }),
+];

@@ -1,0 +1,99 @@
+/** Messages that are encrypted once more under the secret of a stored one: votes, answers to events, changes of events. */
+import { decryptEventResponse, proto, type WAMessage } from '@whiskeysockets/baileys';
+import type { Message } from '#actors/model.ts';
+import { addressesOf, type Directory } from '../directory.ts';
+import { bare } from '../jid.ts';
+import { openEdit, type SecretContext } from '../secret-edits.ts';
+import { contentJson } from './content-json.ts';
+import { unwrapped } from './message-kinds.ts';
+import { openVote } from './polls.ts';
+
+/** What was read in such a message. */
+export interface Reading {
+  /** Names of chosen options joined by a bar; of an answer to an event `GOING`, `NOT_GOING` or `MAYBE`. */
+  readonly vote?: string;
+  /** In place of the encrypted content. */
+  readonly content?: unknown;
+  /** The new content of the message that this one changes. */
+  readonly edit?: { readonly messageId: string; readonly message: proto.IMessage };
+}
+
+interface Kind {
+  /** The message that it is about. */
+  readonly target: (content: proto.IMessage) => proto.IMessageKey | null | undefined;
+  /** Throws, or answers with null, in the wrong context. */
+  readonly open: (content: proto.IMessage, about: proto.IMessage, context: SecretContext) => Reading | null;
+}
+
+const { EventResponseType } = proto.Message.EventResponseMessage;
+const { SecretEncType } = proto.Message.SecretEncryptedMessage;
+
+const openAnswer: Kind['open'] = ({ encEventResponseMessage: answer }, _event, context) => {
+  const { messageId: eventMsgId, secret: eventEncKey, author: eventCreatorJid, writer: responderJid } = context;
+  const opened = decryptEventResponse(answer ?? {}, { eventCreatorJid, eventMsgId, eventEncKey, responderJid });
+  const vote = EventResponseType[opened.response ?? 0] ?? 'UNKNOWN';
+  const { timestampMs, extraGuestCount } = opened;
+  const facts = { eventCreationMessageKey: answer?.eventCreationMessageKey, response: vote, timestampMs, extraGuestCount };
+  return { vote, content: contentJson(facts) };
+};
+
+const openChange: Kind['open'] = ({ secretEncryptedMessage: change }, _event, context) => {
+  if (!change?.encPayload || !change.encIv) return null;
+  const plain = openEdit({ encPayload: change.encPayload, encIv: change.encIv }, 'Event Edit', context);
+  // Only whoever made an event changes it.
+  if (plain === null) return null;
+  return { edit: { messageId: context.messageId, message: proto.Message.decode(plain) } };
+};
+
+const kinds: readonly Kind[] = [
+  {
+    target: ({ pollUpdateMessage }) => pollUpdateMessage?.pollCreationMessageKey,
+    open: ({ pollUpdateMessage }, about, context) => ({ vote: openVote(pollUpdateMessage ?? {}, about, context) }),
+  },
+  { target: ({ encEventResponseMessage }) => encEventResponseMessage?.eventCreationMessageKey, open: openAnswer },
+  {
+    target: ({ secretEncryptedMessage: change }) =>
+      change?.secretEncType === SecretEncType.EVENT_EDIT ? change.targetMessageKey : undefined,
+    open: openChange,
+  },
+];
+
+const kindOf = (content: proto.IMessage): Kind | undefined => kinds.find(({ target }) => target(content));
+
+/** Id of the message whose secret opens this one; '' when nothing is encrypted once more. */
+export const secretHolder = (source: WAMessage): string => {
+  const content = unwrapped(source.message) ?? {};
+  return kindOf(content)?.target(content)?.id ?? '';
+};
+
+const both = (...jids: readonly string[]): string[] => [...new Set(jids.filter((jid) => jid !== ''))];
+
+/** Which of a person's two addresses went into the key depends on the sender's client: all are tried. */
+const contextsOf = (source: WAMessage, stored: Message, secret: Uint8Array, directory: Directory): SecretContext[] => {
+  const { key } = source;
+  const writer = key.fromMe ? directory.me : addressesOf(directory, key.participant || key.remoteJid, key.participantAlt, key.remoteJidAlt);
+  const authors = stored.fromMe ? both(directory.me.pn, directory.me.lid) : both(stored.senderPn, stored.senderLid, bare(stored.sender));
+  return authors.flatMap((author) =>
+    both(writer.pn, writer.lid).map((one) => ({ messageId: stored.messageId, secret, author, writer: one })),
+  );
+};
+
+/** Null when it cannot be read. */
+export const readAnswer = (source: WAMessage, stored: Message, directory: Directory): Reading | null => {
+  const content = unwrapped(source.message) ?? {};
+  const kind = kindOf(content);
+  const message = stored.raw === null ? null : proto.Message.decode(stored.raw);
+  const secret = message?.messageContextInfo?.messageSecret;
+  const about = unwrapped(message);
+  if (kind === undefined || !about || !secret) return null;
+  for (const context of contextsOf(source, stored, secret, directory)) {
+    try {
+      const reading = kind.open(content, about, context);
+      if (reading !== null) return reading;
+    } catch {
+      // The wrong pair of addresses: the next one is tried.
+      continue;
+    }
+  }
+  return null;
+};
