@@ -15,7 +15,7 @@ import { Supervisor } from './supervisor.ts';
 export { isExcluded } from './events/filter.ts';
 export type * from './face.ts';
 export type * from './model.ts';
-export { deliveryStates, done, eventTypes, messageFilters, messageStatuses, reasons, refuse, statuses } from './model.ts';
+export { deliveryStates, done, eventTypes, mediaKinds, messageFilters, messageStatuses, reasons, refuse, statuses } from './model.ts';
 export type { AnswerOf, ChatFilter, ChatQuery, InputOf, MessageQuery, OperationName } from './ports.ts';
 export { EpochLost, FilesUnavailable, StorageBusy, StorageSlow, StorageUnavailable } from './ports.ts';
 

@@ -29,6 +29,7 @@ const textsFilled: { readonly [K in SendContent['kind']]: (content: Extract<Send
   groupInvite: (content, fill) => ({ ...content, text: fill(content.text) }),
   event: eventFilled,
   eventEdit: eventFilled,
+  media: (content, fill) => ({ ...content, caption: fill(content.caption) }),
 };
 
 const mapTexts = (content: SendContent, fill: Fill): SendContent =>

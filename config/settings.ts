@@ -4,6 +4,7 @@ import { mediaSettings } from './media-settings.ts';
 import { serverSettings } from './server-settings.ts';
 import { sendSettings } from './send-settings.ts';
 import { group, type Setting } from './setting.ts';
+import { uploadSettings } from './upload-settings.ts';
 
 export type { Setting } from './setting.ts';
 
@@ -344,6 +345,7 @@ export const table = {
     'Most items in one commit; what belongs together, such as a batch of 200 of the past, is one in any case. More made commits longer without making them cheaper per item.',
   ),
   ...mediaSettings,
+  ...uploadSettings,
 } as const;
 
 type Table = typeof table;

@@ -1,12 +1,16 @@
 /** The composition root: adapters, then the gateway, then HTTP; and the reverse on stop. */
 import { createHash, randomBytes, randomInt } from 'node:crypto';
 import { isIP } from 'node:net';
+import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createGateway, type RunningGateway } from '#actors/gateway.ts';
 import type { Chance, Log, Receiver } from '#actors/ports.ts';
 import { within } from '#actors/waiting.ts';
 import { baseUrlOf, type Settings } from '#config/load.ts';
 import { encryptionKey, openDataDir } from '#config/secrets.ts';
+import { createFileStore } from '#src/files/file-store.ts';
+import { openFolderBlobs } from '#src/files/folder-blobs.ts';
+import { openTemporary } from '#src/files/temporary.ts';
 import { buildApp } from '#src/http/app.ts';
 import { openMediaParts } from '#src/media-parts.ts';
 import { createPlatform } from '#src/platform/platform.ts';
@@ -105,6 +109,9 @@ async function openPorts(settings: Settings, log: Log, version: string, closers:
   const posts = createReceiver({ guard, timeoutMs: settings.webhookTimeoutMs, userAgent, connections: settings.webhookPostsPerHost });
   closers.add('receiver', () => posts.close());
   const receiver: Receiver = { post: (...args) => posts.post(...args), objection: (url) => guard.checkUrl(url) };
+  const lent = openTemporary(join(dataDir, 'lent'));
+  const blobs = await openFolderBlobs(join(dataDir, 'files'), lent);
+  const files = createFileStore({ rows: storage.fileRows, blobs, baseUrl: settings.baseUrl, chance, now: time.now });
   const platform = createPlatform({
     url: settings.platformUrl,
     vault: storage.vault,
@@ -121,6 +128,11 @@ async function openPorts(settings: Settings, log: Log, version: string, closers:
     inboundBytes: settings.inboundWaitingBytes,
     quoted: (instance, id) => storage.messages.byId(instance, id),
     previews,
+    uploads: {
+      files,
+      limits: { wholeMs: settings.mediaUploadMs, silenceMs: settings.mediaUploadSilenceMs },
+      remembered: settings.mediaUploadsRemembered,
+    },
     now: time.now,
     log,
   });

@@ -45,7 +45,7 @@ async function sendLater(
     return refuse('limited', `the asynchronous queue is full (${policy.queue.items} messages)`, { retryAfter: 60 });
   const { delay, readChat, readMessages } = options;
   const queuedSend = { send: draft.value.raw === null ? send : null, delay, readChat, readMessages };
-  const message = { ...labelled(draft.value, options), queuedSend };
+  const message = { ...labelled(draft.value, send, options), queuedSend };
   try {
     await accept(cell, message, key && usedBy(key, message, ports.time.now(), done(message)));
   } catch (error) {

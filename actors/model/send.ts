@@ -1,11 +1,13 @@
 /** Messages to be sent, as plain data: they are stored while they wait in the asynchronous queue. */
 import type { ContactContent, GroupInviteContent, LocationContent } from './content/cards.ts';
 import type { EventContent, EventEditContent } from './content/event.ts';
+import type { MediaContent } from './content/media.ts';
 import type { PollContent } from './content/poll.ts';
 import type { TextContent } from './content/text.ts';
 
 export type * from './content/cards.ts';
 export type * from './content/event.ts';
+export * from './content/media.ts';
 export type * from './content/poll.ts';
 export type * from './content/text.ts';
 
@@ -20,7 +22,8 @@ export type SendContent =
   | LocationContent
   | GroupInviteContent
   | EventContent
-  | EventEditContent;
+  | EventEditContent
+  | MediaContent;
 
 /** One message to be sent (contract/behaviour.md, "Sends"), after validation. */
 export interface Send {

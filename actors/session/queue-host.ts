@@ -19,9 +19,10 @@ async function complete(cell: Cell, signal: AbortSignal, message: Message): Prom
   if (!send) return done(message);
   const composed = await performIn(cell, signal, 'message.compose', { send, draft: message });
   if (!composed.ok) return composed;
-  const { trackId, trackSource, sendFunction, sendPayload, queuedSend } = message;
+  const { fileUrl, trackId, trackSource, sendFunction, sendPayload, queuedSend } = message;
   const whole = {
     ...composed.value,
+    fileUrl,
     trackId,
     trackSource,
     sendFunction,

@@ -1,4 +1,5 @@
 /** The steps of a message of any kind on a live session: filled, composed, stored as `Queued`, prepared, written, recorded. */
+import { fileUrlOf } from '../attachments.ts';
 import type { SendOptions } from '../face.ts';
 import {
   done,
@@ -46,9 +47,10 @@ export async function filled(ports: Ports, cell: Cell, send: Send, chatId: strin
   return problem === null ? done({ ...send, content }) : refuse('invalid', problem);
 }
 
-/** What the caller wants to find the message by. */
-export const labelled = (message: Message, { trackId, trackSource, label, payload }: SendOptions): Message => ({
+/** What the caller wants to find the message by, and where its file is kept. */
+export const labelled = (message: Message, { content }: Send, { trackId, trackSource, label, payload }: SendOptions): Message => ({
   ...message,
+  fileUrl: fileUrlOf(content),
   trackId,
   trackSource,
   sendFunction: label,
@@ -115,7 +117,7 @@ export async function sendNow(
   if (!whole.ok) return whole;
   const composed = await performIn(cell, signal, 'message.compose', { send: whole.value, draft: null });
   if (!composed.ok) return composed;
-  const message = labelled(composed.value, options);
+  const message = labelled(composed.value, send, options);
   const used = key && usedBy(key, message, ports.time.now());
   await accept(cell, message, used);
   try {

@@ -22,13 +22,20 @@ import { performOn } from './operations/perform.ts';
 import { notSent } from './outcomes.ts';
 import { type Deadlines, openSession, type Session } from './connection/session.ts';
 import type { Previews } from './connection/live-connection.ts';
+import type { UploadMemory, UploadParts } from './outbound/upload/uploads.ts';
 import { draft } from './outbound/compose.ts';
 import type { Trust } from './connection/trust.ts';
 import type { PicturePace } from './connection/own-picture.ts';
 import type { SharedTurns } from './connection/turns.ts';
 import { CorruptCredentials, type Vault } from './vault.ts';
 import { within } from '#actors/waiting.ts';
+import { createLruMap } from '#src/lru-map.ts';
 import { systemTime } from '#src/system-time.ts';
+
+/** `remembered`: uploads of one link that may be used again. */
+export interface SharedUploads extends Pick<UploadParts, 'files' | 'limits' | 'dispatcher'> {
+  readonly remembered: number;
+}
 
 /** What all links share. */
 export interface LinkParts {
@@ -43,6 +50,7 @@ export interface LinkParts {
   preKeys(count: number): Promise<Uint8Array>;
   quoted(instance: string, messageId: string): Promise<Message | null>;
   readonly previews: Previews;
+  readonly uploads: SharedUploads;
   now(): number;
   newId(): string;
 }
@@ -76,6 +84,8 @@ export class BaileysLink implements PlatformLink {
   /** The opening or closing that is under way. */
   #work: Promise<void> = Promise.resolve();
   #lastFrameAt = 0;
+  /** Outlives connections: the platform keeps what was uploaded. */
+  readonly #uploaded: UploadMemory;
   /** The last connection of this process did not crash. */
   #orderly = false;
   /** The connection that is open has crashed. */
@@ -84,6 +94,7 @@ export class BaileysLink implements PlatformLink {
   constructor(parts: LinkParts, host: LinkHost) {
     this.#parts = parts;
     this.#host = host;
+    this.#uploaded = createLruMap(parts.uploads.remembered);
   }
 
   open(options: OpenOptions, emit: (fact: PlatformFact) => void): void {
@@ -169,7 +180,8 @@ export class BaileysLink implements PlatformLink {
   }
 
   async #begin(generation: number, report: (fact: PlatformFact) => void): Promise<void> {
-    const { trust, turns, pictures, deadlines, inboundBytes, log, vault, preKeys, url, now, newId, quoted, previews } = this.#parts;
+    const { trust, turns, pictures, deadlines, inboundBytes, log, vault, preKeys, url, now, newId, quoted, previews, uploads } =
+      this.#parts;
     const { id: instance, epoch } = this.#host;
     const current = (): boolean => generation === this.#generation;
     if (!current()) return;
@@ -201,6 +213,7 @@ export class BaileysLink implements PlatformLink {
       newId,
       quoted: (messageId) => quoted(instance, messageId),
       previews,
+      uploads: { ...uploads, memory: this.#uploaded, now, dispatcher: media?.downloads ?? uploads.dispatcher },
       emit: report,
     });
   }

@@ -1,9 +1,10 @@
 /** The face of the adapter: makes the links of all instances. */
 import { randomUUID } from 'node:crypto';
+import { Agent } from 'undici';
 import type { Message } from '#actors/model.ts';
 import type { Chance, LinkHost, Log, Platform } from '#actors/ports.ts';
 import { usualLimits } from './inbound/inbound-gate.ts';
-import { BaileysLink } from './link.ts';
+import { BaileysLink, type SharedUploads } from './link.ts';
 import { quietConsole } from './connection/quiet-console.ts';
 import { repairSenderKeys } from './keys/sender-keys.ts';
 import { repairSessionTrials } from './keys/session-trials.ts';
@@ -41,6 +42,7 @@ export interface PlatformOptions {
   /** A stored message by the platform's id. */
   quoted(instance: string, messageId: string): Promise<Message | null>;
   readonly previews: Previews;
+  readonly uploads: Omit<SharedUploads, 'dispatcher'>;
   readonly chance?: Pick<Chance, 'hex'>;
   /** When the account's picture is looked up. */
   readonly pictures?: PictureDelays;
@@ -58,6 +60,9 @@ export const createPlatform = (options: PlatformOptions): BaileysPlatform => {
   repairSenderKeys();
   Buffer.poolSize = slab;
   const { chance, pictures: delays = pictureDelays, inboundBytes = usualLimits.bytes, ...parts } = options;
+  // One upload never waits for another on the same connection.
+  const dispatcher = new Agent({ allowH2: false });
+  const uploads = { ...parts.uploads, dispatcher };
   // One for every message: the generator of UUIDs draws its randomness in advance.
   const hex = chance?.hex ?? (() => randomUUID());
   const trust = createTrust(options.url, options.deadlines.open);
@@ -65,7 +70,10 @@ export const createPlatform = (options: PlatformOptions): BaileysPlatform => {
   const pictures = createPicturePace(delays, options.now);
   const newId = (): string => `r${hex(4).slice(0, 7)}`;
   return {
-    link: (host: LinkHost) => new BaileysLink({ ...parts, inboundBytes, trust, turns, pictures, newId }, host),
-    close: () => trust.close(),
+    link: (host: LinkHost) => new BaileysLink({ ...parts, uploads, inboundBytes, trust, turns, pictures, newId }, host),
+    close: async () => {
+      await trust.close();
+      await dispatcher.close();
+    },
   };
 };

@@ -17,6 +17,24 @@ export interface MediaPart {
   readonly mediaKey?: Uint8Array | null;
   readonly fileSha256?: Uint8Array | null;
   readonly fileEncSha256?: Uint8Array | null;
+  readonly fileLength?: number | { toNumber(): number } | null;
+}
+
+/** What a phone shows of a file, beside its bytes. */
+export interface MediaFacts {
+  readonly mimetype: string;
+  /** A JPEG in base64, '' for none. */
+  readonly thumbnail: string;
+  readonly width: number;
+  readonly height: number;
+  readonly seconds: number;
+  /** 64 values from 0 to 100 in base64, '' for none. */
+  readonly waveform: string;
+  readonly fileName: string;
+  /** What stands with it: it may be viewed once, is a round video, plays like a GIF, is a voice message, moves. */
+  readonly marks: readonly ('viewOnce' | 'ptv' | 'gif' | 'ptt' | 'animated')[];
+  /** Id of the album that it belongs to, '' for none. */
+  readonly album: string;
 }
 
 const mediaFields = {
@@ -35,6 +53,34 @@ export function mediaOf(message: proto.IMessage): MediaPart | undefined {
     if (part) return { ...part, kind };
   }
   return undefined;
+}
+
+const base64Of = (bytes: Uint8Array | null | undefined): string => (bytes ? Buffer.from(bytes).toString('base64') : '');
+
+/** Of a message whose `mediaOf` there is. */
+export function mediaFacts(message: proto.IMessage): MediaFacts {
+  const content = normalizeMessageContent(message) ?? {};
+  const { imageMessage: image, audioMessage: audio, documentMessage: document, stickerMessage: sticker } = content;
+  const video = content.videoMessage ?? content.ptvMessage;
+  const wrapped = message.viewOnceMessage ?? message.viewOnceMessageV2 ?? message.viewOnceMessageV2Extension;
+  const marks = {
+    viewOnce: Boolean(wrapped && (image ?? video ?? audio)?.viewOnce),
+    ptv: Boolean(content.ptvMessage),
+    gif: Boolean(video?.gifPlayback),
+    ptt: Boolean(audio?.ptt),
+    animated: Boolean(sticker?.isAnimated),
+  };
+  return {
+    mimetype: (image ?? video ?? audio ?? document ?? sticker)?.mimetype ?? '',
+    thumbnail: base64Of((image ?? video ?? document)?.jpegThumbnail ?? sticker?.pngThumbnail),
+    width: (image ?? video ?? sticker)?.width ?? 0,
+    height: (image ?? video ?? sticker)?.height ?? 0,
+    seconds: (video ?? audio)?.seconds ?? 0,
+    waveform: base64Of(audio?.waveform),
+    fileName: document?.fileName ?? '',
+    marks: (Object.keys(marks) as (keyof typeof marks)[]).filter((mark) => marks[mark]),
+    album: message.messageContextInfo?.messageAssociation?.parentMessageKey?.id ?? '',
+  };
 }
 
 /** The name of the message's first content field. */

@@ -6,6 +6,7 @@
  */
 
 import type { InteractiveView } from './interactive.ts';
+import type { MediaFacts } from './content.ts';
 
 /** International number, digits only. */
 export type Digits = string;
@@ -135,7 +136,7 @@ export interface ReceivedMessage {
   /** The decrypted protobuf message as JSON, bytes as base64. */
   readonly content: unknown;
   /** Present when the message has media; the file was downloaded and verified. */
-  readonly media?: { readonly bytes: number; readonly sha256: string };
+  readonly media?: { readonly bytes: number; readonly sha256: string } & MediaFacts;
   /** Present when the message has something to tap, and the phone shows it. */
   readonly interactive?: InteractiveView;
   /** Present when the message could not be decrypted; `text` is '' then. */
@@ -159,9 +160,10 @@ export interface GroupView {
 
 /**
  * A fault, on demand. `number` limits it to one account; without it the fault is for every account and every new connection.
- * `times` is the number of connections that it hits, or of messages for `noAck`, `ackError`, `refuseStrangers`, `garble` and `duplicate`; 0 clears the fault. Default: all
+ * `times` is the number of connections that it hits, or of messages for `noAck`, `ackError`, `refuseStrangers`, `garble` and `duplicate`, of requests for
+ * uploads; 0 clears the fault. Default: all
  * open connections for a fault that is applied to open connections, else 1. When fewer connections are open than `times`, the rest waits for
- * the next logins. Faults of the upgrade and the handshake take no `number`, because the client has not yet said which account it belongs to.
+ * the next logins. Faults of the upgrade, the handshake and of uploads take no `number`, because the client does not say which account it belongs to.
  */
 export interface Fault {
   readonly kind:
@@ -185,6 +187,10 @@ export interface Fault {
     | 'ackError' // sent messages are refused with error `code`
     | 'refuseStrangers' // messages to people who never wrote to the account are refused with `code` (463 default, 475)
     | 'garble' // sent messages reach the phones broken, which ask for them again
+    | 'uploadRefused' // uploads are answered with HTTP `code` (507 default)
+    | 'uploadUnauthorised' // the right to upload runs out: 401 until it is asked for again
+    | 'uploadSlow' // nothing of an upload is read for `ms`
+    | 'uploadCut' // the connection breaks after half of what an upload sends
     | 'duplicate'; // the next messages to the account are delivered twice
   readonly number?: Digits;
   readonly code?: number;
@@ -216,7 +222,14 @@ export interface Stats {
     readonly retryReceipts: number;
   };
   readonly signatures: { readonly verified: number; readonly rejected: number };
-  readonly media: { readonly uploads: number; readonly downloads: number };
+  readonly media: {
+    /** Files that arrived whole. */
+    readonly uploads: number;
+    /** Uploads that went on where an earlier one broke off. */
+    readonly resumed: number;
+    readonly uploadsByHost: Readonly<Record<string, number>>;
+    readonly downloads: number;
+  };
   /** Requests that the platform does not know, `xmlns/type/child` → count. Must stay empty in our tests. */
   readonly unknown: Readonly<Record<string, number>>;
 }

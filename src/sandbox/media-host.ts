@@ -3,8 +3,7 @@ import { createServer, type Server } from 'node:https';
 import { createReadStream } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { generate } from 'selfsigned';
-import { maxMedia, sha256, type Media } from './media.ts';
-import type { Counters } from './stats.ts';
+import { respond, upload, type UploadParts } from './media-uploads.ts';
 import type { Records } from './store/database.ts';
 
 /** PEM. */
@@ -12,12 +11,6 @@ interface Certificates {
   readonly authority: string;
   readonly certificate: string;
   readonly key: string;
-}
-
-interface HostParts {
-  readonly media: Media;
-  readonly counters: Counters;
-  readonly auth: string;
 }
 
 /** Loads the certificates from the data folder, or makes them. Clients go on trusting the authority after a restart. */
@@ -54,7 +47,7 @@ export async function openCertificates(records: Records): Promise<Certificates> 
   return made;
 }
 
-export function createMediaHost(certificates: Certificates, parts: HostParts): Server {
+export function createMediaHost(certificates: Certificates, parts: UploadParts): Server {
   const server = createServer({ key: certificates.key, cert: certificates.certificate }, (request, response) => {
     answer(parts, request, response).catch(() => {
       // The client disconnected or the disk failed. When the answer has begun, the connection can only be cut.
@@ -66,39 +59,16 @@ export function createMediaHost(certificates: Certificates, parts: HostParts): S
   return server;
 }
 
-async function answer(parts: HostParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function answer(parts: UploadParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const url = new URL(request.url ?? '/', 'https://127.0.0.1');
-  if (request.method === 'POST') await upload(parts, url, request, response);
-  else if (request.method === 'GET') await download(parts, url, request, response);
+  if (request.method === 'POST') {
+    const answer = await upload(parts, url, request);
+    if (answer) respond(response, answer);
+  } else if (request.method === 'GET') await download(parts, url, request, response);
   else fail(response, 405, 'method not allowed');
 }
 
-/** `POST /mms/<type>/<hash>?auth&token`. The hash is the SHA-256 of the encrypted file in URL-safe base64. */
-async function upload({ media, counters, auth }: HostParts, url: URL, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const [, hash = ''] = /^\/(?:mms|product|pps)\/[\w-]+\/([\w%-]+)$/.exec(url.pathname) ?? [];
-  if (url.searchParams.get('auth') !== auth) return fail(response, 401, 'wrong auth');
-  const body = await readBody(request);
-  if (!body) return fail(response, 413, 'file too large');
-  const digest = sha256(body).toString('base64url');
-  if (decodeURIComponent(hash) !== digest || url.searchParams.get('token') !== digest) return fail(response, 400, 'hash differs');
-  const directPath = await media.keep(body);
-  counters.media.uploads += 1;
-  response.writeHead(200, { 'content-type': 'application/json' });
-  response.end(JSON.stringify({ url: media.url(directPath), direct_path: directPath }));
-}
-
-async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > maxMedia) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-}
-
-async function download({ media, counters }: HostParts, url: URL, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function download({ media, counters }: UploadParts, url: URL, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const file = media.locate(`${url.pathname}${url.search}`);
   const size = file === undefined ? undefined : await media.size(file);
   if (file === undefined || size === undefined) return fail(response, 404, 'no such file');

@@ -1,7 +1,7 @@
 /** Storage, encryption and decryption of media files, for the media host and for simulated phones. */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
-import { readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { createReadStream, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { aesDecryptWithIV, aesEncrypWithIV, getMediaKeys, hmacSign } from '@whiskeysockets/baileys';
 import type { MediaPart } from './content.ts';
@@ -13,6 +13,8 @@ export const maxMedia = 100 * 1024 * 1024;
 const maxTotal = 4 * 1024 * 1024 * 1024;
 /** Length of the authentication code at the end of an encrypted file, in bytes. */
 const macLength = 10;
+/** Ends the names of files that did not arrive whole. */
+const partSuffix = '.part';
 const name = /^\/v\/([0-9a-f]{64})\.enc(\?|$)/;
 
 /** The fields of a media message that say where the file is and how to decrypt it. */
@@ -27,8 +29,8 @@ export interface SealedMedia {
 }
 
 export class Media {
-  /** Address of the media host, `127.0.0.1:PORT`. Set when the server listens. */
-  host = '';
+  /** Addresses of the media host, the second for when the first one fails. Set when the server listens. */
+  hosts: readonly [string, string] = ['', ''];
   readonly #folder: string;
   readonly #random: Random;
   /** Size of all files together, in bytes. */
@@ -38,11 +40,12 @@ export class Media {
     this.#folder = join(dataDir, 'media');
     this.#random = random;
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    for (const file of readdirSync(this.#folder)) if (file.endsWith(partSuffix)) rmSync(join(this.#folder, file));
     for (const file of readdirSync(this.#folder)) this.#bytes += statSync(join(this.#folder, file)).size;
   }
 
   url(directPath: string): string {
-    return `https://${this.host}${directPath}`;
+    return `https://${this.hosts[0]}${directPath}`;
   }
 
   /** The file name for a direct path; `undefined` when the path is malformed. */
@@ -56,6 +59,41 @@ export class Media {
       ({ size }) => size,
       () => undefined,
     );
+  }
+
+  /** Where the beginning of an upload lies. `token`: the hash that it shall have, in URL-safe base64. */
+  part(token: string): string {
+    return join(this.#folder, Buffer.from(token, 'base64url').toString('hex').slice(0, 64) + partSuffix);
+  }
+
+  async partSize(token: string): Promise<number> {
+    return (await this.size(this.part(token))) ?? 0;
+  }
+
+  /** The direct path of a file that was uploaded before. */
+  async stored(token: string): Promise<string | undefined> {
+    const id = Buffer.from(token, 'base64url').toString('hex');
+    return (await this.size(join(this.#folder, id))) === undefined ? undefined : pathOf(id);
+  }
+
+  /** Makes a file of an upload that is complete, and returns its direct path; `undefined`, and the part is gone, when its hash is another. */
+  async adopt(token: string): Promise<string | undefined> {
+    const part = this.part(token);
+    const hash = createHash('sha256');
+    let size = 0;
+    for await (const chunk of createReadStream(part) as AsyncIterable<Buffer>) {
+      hash.update(chunk);
+      size += chunk.length;
+    }
+    const digest = hash.digest();
+    if (digest.toString('base64url') !== token) {
+      await rm(part, { force: true });
+      return undefined;
+    }
+    this.#reserve(size);
+    const id = digest.toString('hex');
+    await rename(part, join(this.#folder, id));
+    return pathOf(id);
   }
 
   /** Stores an encrypted file and returns its direct path. */
@@ -104,6 +142,7 @@ export class Media {
   async open(part: MediaPart): Promise<Buffer> {
     const file = this.locate(part.directPath ?? '');
     const encrypted = file ? await readFile(file).catch(() => undefined) : undefined;
+    if (encrypted && !part.mediaKey && !part.fileEncSha256) return plainFile(encrypted, part);
     if (!encrypted || !part.mediaKey) throw new Error('media: no such file');
     if (!same(sha256(encrypted), part.fileEncSha256)) throw new Error('media: hash of the encrypted file differs');
     const keys = await getMediaKeys(part.mediaKey, part.kind);
@@ -111,9 +150,16 @@ export class Media {
     if (!same(macOf(keys.macKey, keys.iv, ciphertext), encrypted.subarray(-macLength))) throw new Error('media: wrong authentication code');
     const plain = aesDecryptWithIV(ciphertext, Buffer.from(keys.cipherKey), Buffer.from(keys.iv));
     if (!same(sha256(plain), part.fileSha256)) throw new Error('media: hash of the file differs');
+    if (Number(part.fileLength ?? plain.length) !== plain.length) throw new Error('media: length of the file differs');
     return plain;
   }
 }
+
+/** Files of channels are not encrypted. */
+const plainFile = (file: Buffer, { fileSha256 }: MediaPart): Buffer => {
+  if (!same(sha256(file), fileSha256)) throw new Error('media: hash of the file differs');
+  return file;
+};
 
 const pathOf = (id: string): string => `/v/${id}.enc?ccb=11-4&oh=${id.slice(0, 16)}`;
 

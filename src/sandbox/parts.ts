@@ -5,6 +5,7 @@ import type { Faults } from './faults.ts';
 import type { Groups } from './groups.ts';
 import type { Links } from './links.ts';
 import type { Media } from './media.ts';
+import type { MediaRights } from './media-rights.ts';
 import type { Inbox } from './messages/inbox.ts';
 import type { Outbox } from './messages/outbox.ts';
 import type { Receipts } from './messages/receipts.ts';
@@ -41,6 +42,5 @@ export interface Parts {
   readonly log: Logger;
   /** True: phones decrypt what they are sent. False: messages are only acknowledged, for benchmarks. */
   readonly decrypt: boolean;
-  /** The secret that media uploads must carry. */
-  readonly mediaAuth: string;
+  readonly rights: MediaRights;
 }

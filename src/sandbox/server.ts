@@ -1,5 +1,4 @@
 /** Composes the simulated platform and opens its only port, which serves HTTP, WebSocket and HTTPS. */
-import { randomBytes } from 'node:crypto';
 import { createServer as createHttpServer, type IncomingMessage, type Server as HttpServer } from 'node:http';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -16,6 +15,7 @@ import { Links } from './links.ts';
 import { createHandler } from './login.ts';
 import { createMediaHost, openCertificates } from './media-host.ts';
 import { Media } from './media.ts';
+import { MediaRights } from './media-rights.ts';
 import { Inbox } from './messages/inbox.ts';
 import { Outbox } from './messages/outbox.ts';
 import { Receipts } from './messages/receipts.ts';
@@ -79,7 +79,7 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
   const http = createHttpServer({ requireHostHeader: false }, (request, response) => control.handler(request, response));
   answerHttpErrors(http);
   const clients = acceptClients(http, parts, identity);
-  const https = createMediaHost(certificates, { media: parts.media, counters: parts.counters, auth: parts.mediaAuth });
+  const https = createMediaHost(certificates, parts);
   const sockets = new Set<Socket>();
   const tcp = listenOnce(http, https, sockets);
   await listen(tcp, options.port).catch(async (error: unknown) => {
@@ -88,7 +88,7 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
     throw error;
   });
   const { port } = tcp.address() as AddressInfo;
-  parts.media.host = `${host}:${port}`;
+  parts.media.hosts = [`${host}:${port}`, `localhost:${port}`];
   const stop = async (): Promise<void> => {
     const closed = new Promise<void>((resolve) => tcp.close(() => resolve()));
     await control.close();
@@ -127,10 +127,9 @@ function build(db: Database, records: Records, options: SandboxOptions, log: Log
   const pairing = new Pairing(people, phones, links, counters, random);
   const presence = new Presence(people, links, groups);
   const appState = new AppState(db, records, people, links, random);
-  const mediaAuth = randomBytes(24).toString('base64url');
   const decrypt = options.decrypt ?? true;
   const traffic = { links, phones, bundles, groups, receipts, inbox, outbox, media, pairing, presence, appState };
-  return { db, keys, messages, people, ...traffic, faults, counters, random, log, decrypt, mediaAuth };
+  return { db, keys, messages, people, ...traffic, faults, counters, random, log, decrypt, rights: new MediaRights() };
 }
 
 /** Makes a connection of every upgrade to `/ws/chat`. Returns the set of open ones. */

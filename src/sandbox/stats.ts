@@ -10,7 +10,7 @@ export class Counters {
   pairings = 0;
   messages = { fromClients: 0, toClients: 0, acknowledged: 0, decrypted: 0, undecryptable: 0, retryReceipts: 0 };
   signatures = { verified: 0, rejected: 0 };
-  media = { uploads: 0, downloads: 0 };
+  media = { uploads: 0, resumed: 0, uploadsByHost: {} as Record<string, number>, downloads: 0 };
   readonly #logins = { total: 0, failed: 0, double: 0, perSecondMax: 0 };
   readonly #loginsByNumber = new Map<Digits, number>();
   readonly #unknown = new Map<string, number>();
@@ -22,6 +22,15 @@ export class Counters {
     this.#loginsByNumber.set(number, (this.#loginsByNumber.get(number) ?? 0) + 1);
     this.#recentLogins = [...this.#recentLogins.filter((at) => at > now - 1000), now];
     this.#logins.perSecondMax = Math.max(this.#logins.perSecondMax, this.#recentLogins.length);
+  }
+
+  /** `host`: as the client called it. */
+  uploaded(host: string, resumed: boolean): void {
+    const { media } = this;
+    media.uploads += 1;
+    if (resumed) media.resumed += 1;
+    if (host in media.uploadsByHost || Object.keys(media.uploadsByHost).length < maxUnknown)
+      media.uploadsByHost[host] = (media.uploadsByHost[host] ?? 0) + 1;
   }
 
   failedLogin(): void {

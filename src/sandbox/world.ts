@@ -32,7 +32,16 @@ const maxName = 100;
 const maxText = 65_536;
 
 /** Faults that happen before the client has said which account it belongs to. */
-const anonymous: readonly Fault['kind'][] = ['refuseUpgrade', 'silentHandshake', 'garbageHandshake', 'badCertificate'];
+const anonymous: readonly Fault['kind'][] = [
+  'refuseUpgrade',
+  'silentHandshake',
+  'garbageHandshake',
+  'badCertificate',
+  'uploadRefused',
+  'uploadUnauthorised',
+  'uploadSlow',
+  'uploadCut',
+];
 
 export class World implements Sandbox {
   readonly #parts: Parts;

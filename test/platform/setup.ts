@@ -1,11 +1,13 @@
 /** The adapter against the simulated platform: real sockets, real encryption, storage in memory. */
 import { generateKeyPairSync } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Entry, Message } from '#actors/model.ts';
 import type { LinkHost, Log, OpenOptions, PlatformFact, PlatformLink } from '#actors/ports.ts';
 import type { Previews } from '#src/platform/connection/live-connection.ts';
+import type { SharedUploads } from '#src/platform/link.ts';
 import { type BaileysPlatform, createPlatform, type Deadlines } from '#src/platform/platform.ts';
 import { startSandbox, type RunningSandbox } from '#src/sandbox/server.ts';
 import { createFakeVault, type FakeVault } from '#test/fakes/vault.ts';
@@ -103,8 +105,22 @@ const previews: Previews = {
   picture: async (source, large) => (typeof source === 'string' || source.length > 0 ? picturesOf(large) : null),
 };
 
+/** Kept files: each is named by its path. */
+const files: SharedUploads['files'] = {
+  localCopy: async ({ name }) => (existsSync(name) ? { path: name, release: async () => undefined } : null),
+};
+
+/** Short: files are small and hosts are near. */
+export const uploadLimits = { wholeMs: 8_000, silenceMs: 1_000 };
+
 /** What all adapters here have in common. */
-const common = { log: quietLog, previews, pictures: { login: 0, between: 0 }, now: Date.now } as const;
+const common = {
+  log: quietLog,
+  previews,
+  uploads: { files, limits: uploadLimits, remembered: 10 },
+  pictures: { login: 0, between: 0 },
+  now: Date.now,
+} as const;
 
 const recorderOf = (entries: Happenings<Entry>): Instance['recorder'] => ({
   record: (made) => made.forEach((entry) => entries.add(entry)),

@@ -3,6 +3,7 @@ import type { GroupMetadata, WASocket } from '@whiskeysockets/baileys';
 import type { Entry, Message } from '#actors/model.ts';
 import type { LinkPreviews } from '#src/media/link-preview.ts';
 import type { Directory } from '../directory.ts';
+import type { Uploads } from '../outbound/upload/uploads.ts';
 import type { Transmissions } from '../outbound/transmissions.ts';
 
 /** Pages and pictures for the previews of links, as `src/media` makes them. */
@@ -15,6 +16,7 @@ export interface LiveConnection {
   /** A stored message by its platform id, or by any other form of its id; null when there is none. */
   stored(id: string): Promise<Message | null>;
   readonly previews: Previews;
+  readonly uploads: Pick<Uploads, 'upload'>;
   /** Hands entries to the recorder, in order with what the platform reports: before a frame leaves, so that no receipt overtakes them. */
   record(entries: readonly Entry[]): void;
   /** Reads the other addresses of people into memory, so that `directory` knows them. */

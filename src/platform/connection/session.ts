@@ -27,6 +27,7 @@ import type { LiveConnection, Previews } from './live-connection.ts';
 import { OwnPicture, type PicturePace } from './own-picture.ts';
 import { PairingOffer } from './pairing-offer.ts';
 import { createTransmissions, type Transmissions } from '../outbound/transmissions.ts';
+import { Uploads, type UploadParts } from '../outbound/upload/uploads.ts';
 import type { MediaTrust } from './trust.ts';
 import type { SharedTurns } from './turns.ts';
 import { systemTime } from '#src/system-time.ts';
@@ -64,6 +65,7 @@ export interface SessionOptions {
   newId(): string;
   quoted(messageId: string): Promise<Message | null>;
   readonly previews: Previews;
+  readonly uploads: UploadParts;
   emit(fact: PlatformFact): void;
 }
 
@@ -117,6 +119,7 @@ class LiveSession implements Session {
   readonly #pipeline: EventPipeline;
   readonly #gate: InboundGate;
   readonly #transmissions: Transmissions;
+  readonly #uploads: Uploads;
   readonly #picture: OwnPicture;
   readonly #offer: PairingOffer;
   readonly #watchdog: NodeJS.Timeout;
@@ -150,6 +153,7 @@ class LiveSession implements Session {
     this.#expect(deadlines.open, ownCloses.handshakeTimeout);
     this.#watchdog = setInterval(() => this.#watch(), Math.ceil(deadlines.silence / 6));
     this.#sock = this.#makeSocket();
+    this.#uploads = new Uploads(this.#sock, options.uploads);
     this.#offer = new PairingOffer(this.#sock, {
       phone: options.open.phone ?? null,
       deadlines,
@@ -171,6 +175,7 @@ class LiveSession implements Session {
       transmissions: this.#transmissions,
       stored: (id) => options.quoted(id),
       previews: options.previews,
+      uploads: this.#uploads,
       record: (entries) => host.record(entries),
       // A send fails at once while the database is away, instead of waiting for it.
       learn: (jids) => auth.learn('lid-mapping', jids.filter((jid) => isLid(jid) || isPerson(jid)).map(mappingKey), 'now'),
@@ -375,6 +380,7 @@ class LiveSession implements Session {
     this.#offer.end();
     this.#transmissions.close();
     this.#picture.close();
+    this.#uploads.close();
     const { auth, deadlines, emit } = this.#options;
     auth.giveUpReads();
     const recorded = this.#gate.close().then(() => this.#pipeline.drain());

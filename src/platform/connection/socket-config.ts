@@ -5,6 +5,7 @@ import type { OpenOptions } from '#actors/ports.ts';
 import type { AuthState } from '../keys/auth-state.ts';
 import type { BaileysLogger } from './baileys-logger.ts';
 import { ratchetsOf } from '../keys/ratchets.ts';
+import { finalForm } from '../outbound/forms.ts';
 import type { MediaTrust } from './trust.ts';
 import type { GroupCache } from './group-cache.ts';
 import { createTtlCache } from './ttl-cache.ts';
@@ -62,6 +63,7 @@ export const socketConfig = (parts: SocketParts): UserFacingSocketConfig => ({
     const stored = id ? await parts.quoted(id) : null;
     return stored?.raw ? proto.Message.decode(stored.raw) : undefined;
   },
+  patchMessageBeforeSending: finalForm,
   userDevicesCache: createTtlCache(5 * minute, 5_000),
   msgRetryCounterCache: createTtlCache(60 * minute, 500),
   callOfferCache: createTtlCache(5 * minute, 50),

@@ -52,7 +52,7 @@ const inject = (roots: Roots): NonNullable<MediaTrust> => {
   WA_CERT_DETAILS.PUBLIC_KEY = Buffer.from(roots.noiseRoot, 'hex');
   Curve.verify = verifySignature;
   const ca = roots.mediaAuthority;
-  return { uploads: new HttpsAgent({ ca, keepAlive: false }), downloads: new Dispatcher({ connect: { ca } }) };
+  return { uploads: new HttpsAgent({ ca, keepAlive: false }), downloads: new Dispatcher({ allowH2: false, connect: { ca } }) };
 };
 
 export const createTrust = (platformUrl: string | null, timeoutMs: number): Trust => {

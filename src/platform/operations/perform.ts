@@ -1,7 +1,8 @@
 /** Performs operations on a live connection: finds the handler, bounds its time, makes an outcome of whatever ends it. */
-import type { AnswerOf, Operation, OperationControl, OperationName, Operations, Outcome } from '#actors/ports.ts';
+import type { AnswerOf, InputOf, Operation, OperationControl, OperationName, Operations, Outcome } from '#actors/ports.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
 import { lateAnswer, lostAnswer, notSent, outcomeOfError } from '../outcomes.ts';
+import { hasUpload } from '../outbound/compose.ts';
 import { accountHandlers } from './account.ts';
 import { chatHandlers } from './chat.ts';
 import type { Handlers } from './handlers.ts';
@@ -15,6 +16,9 @@ const silent: ReadonlySet<OperationName> = new Set(['message.compose', 'chat.res
 /** Operations that end by themselves: a message waits for its ack, and the end of the connection settles it. */
 const selfTimed: ReadonlySet<OperationName> = new Set(['message.transmit']);
 
+/** Composing that uploads a file: uploads have a time limit of their own, which follows from what a network can carry. */
+const uploads = ({ name, input }: Operation): boolean => name === 'message.compose' && hasUpload((input as InputOf<typeof name>).send);
+
 /** The outcome of work that is cut off by the session's end or by its deadline. The work goes on, and nobody hears of it. */
 const bounded = <T>(work: Promise<Outcome<T>>, writes: boolean, { signal, deadline }: OperationControl, now: number): Promise<Outcome<T>> =>
   new Promise((resolve, reject) => {
@@ -24,7 +28,7 @@ const bounded = <T>(work: Promise<Outcome<T>>, writes: boolean, { signal, deadli
       resolve(outcome);
     };
     const cut = (): void => end(writes ? lostAnswer : notSent);
-    const timer = setTimeout(() => end(lateAnswer), Math.max(0, deadline - now));
+    const timer = deadline === Infinity ? undefined : setTimeout(() => end(lateAnswer), Math.max(0, deadline - now));
     signal.addEventListener('abort', cut);
     work.then(end, (error: unknown) => {
       clearTimeout(timer);
@@ -36,14 +40,17 @@ const bounded = <T>(work: Promise<Outcome<T>>, writes: boolean, { signal, deadli
 /** Rejects only with what the library does not foresee, and with `StorageFailure`. */
 export const performOn = async <N extends OperationName>(
   connection: LiveConnection,
-  { name, input }: Operation<N>,
+  operation: Operation<N>,
   control: OperationControl,
 ): Promise<Outcome<AnswerOf<N>>> => {
+  const { name, input } = operation;
   if (control.signal.aborted || !connection.sock.ws.isOpen) return notSent;
   const handler = handlers[name] as unknown as (connection: LiveConnection, input: unknown) => Promise<Outcome<AnswerOf<N>>>;
   try {
     const work = handler(connection, input);
-    return await (selfTimed.has(name) ? work : bounded(work, !silent.has(name), control, connection.directory.now()));
+    if (selfTimed.has(name)) return await work;
+    const deadline = uploads(operation as Operation) ? Infinity : control.deadline;
+    return await bounded(work, !silent.has(name), { ...control, deadline }, connection.directory.now());
   } catch (error) {
     const outcome = outcomeOfError(error, connection.sock.ws.isOpen);
     if (outcome === null) throw error;

@@ -17,6 +17,7 @@ import type { Composer, Recorded } from './composer.ts';
 import { contactComposer, groupInviteComposer, locationComposer } from './content/cards.ts';
 import { eventComposer, eventEditComposer } from './content/event.ts';
 import { pollComposer } from './content/poll.ts';
+import { mediaComposer } from './content/media.ts';
 import { textComposer } from './content/text.ts';
 
 /** As the platform's web client makes them: `3EB0` and 18 digits. Node pools the randomness of UUIDs; the library asks the system for each id. */
@@ -34,9 +35,13 @@ const composers: { readonly [K in SendContent['kind']]: Composer<Extract<SendCon
   groupInvite: groupInviteComposer,
   event: eventComposer,
   eventEdit: eventEditComposer,
+  media: mediaComposer,
 };
 
 const composerOf = (content: SendContent): Composer<SendContent> => composers[content.kind] as Composer<SendContent>;
+
+/** The send has a file that is uploaded when it is composed, which takes as long as the file is large. */
+export const hasUpload = ({ content }: Send): boolean => composerOf(content).uploads === true;
 
 /** A stored message in the shape that is quoted; null when it has no content to quote. */
 const quotable = (stored: Message): WAMessage | null => {

@@ -4,6 +4,8 @@ import type { Result } from '#actors/model.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
 
 export interface Composer<Content> {
+  /** It uploads a file, within a time limit of its own. */
+  readonly uploads?: true;
   /** The content for the chat `jid`, without quotes, mentions and marks, which `compose` adds to every kind. Refused (`invalid`) when it cannot be made. */
   content(content: Content, connection: LiveConnection, jid: string): Promise<Result<proto.IMessage>>;
   /** The same without a connection, as far as that goes: it says the kind and the text of the message. */

@@ -4,6 +4,7 @@ import { closeOf } from '../connection/close-cause.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
 import { isLid, isPerson } from '../jid.ts';
 import { notSent, outcomeOfError, refused } from '../outcomes.ts';
+import { givenForm } from './forms.ts';
 import { stanzaOf } from './stanza.ts';
 import { refusalText, type Transmission } from './transmissions.ts';
 
@@ -30,7 +31,7 @@ export const relay = (connection: LiveConnection, { jid, messageId, content }: O
   if (transmissions.closed) return Promise.resolve(notSent);
   const answer = transmissions.wait(messageId);
   const { attributes, nodes } = stanzaOf(content);
-  sock.relayMessage(jid, content, { messageId, additionalAttributes: { ...attributes }, additionalNodes: [...nodes] }).then(
+  sock.relayMessage(jid, givenForm(content), { messageId, additionalAttributes: { ...attributes }, additionalNodes: [...nodes] }).then(
     () => {
       transmissions.written(messageId);
       // The library notes it too, in a transaction that is over by then: without us each text would be followed by another request.

@@ -27,6 +27,9 @@ const meta =
   () => ({ nodes: [{ tag: 'meta', attrs: { ...attrs } }] });
 
 const newPoll = meta({ polltype: 'creation' });
+/** What may be viewed once says so in the open as well, where the platform's server reads it. */
+const viewOnceOf = (media: { readonly viewOnce?: boolean | null } | null | undefined): Partial<StanzaParts> =>
+  media?.viewOnce ? { nodes: [{ tag: 'meta', attrs: { view_once: 'true' } }] } : {};
 
 const { SecretEncType } = proto.Message.SecretEncryptedMessage;
 
@@ -43,6 +46,11 @@ const rules: Readonly<Partial<Record<keyof Content, Rule>>> = {
   pollCreationMessageV3: newPoll,
   eventMessage: meta({ event_type: 'creation' }),
   secretEncryptedMessage: secretEdit,
+  imageMessage: ({ imageMessage }) => viewOnceOf(imageMessage),
+  videoMessage: ({ videoMessage }) => viewOnceOf(videoMessage),
+  audioMessage: ({ audioMessage }) => viewOnceOf(audioMessage),
+  // The library takes a round video for a text.
+  ptvMessage: () => ({ attributes: { type: 'media' } }),
   // Without it the recipients' phones keep the reaction that is taken back.
   reactionMessage: ({ reactionMessage }) => (reactionMessage?.text ? {} : { attributes: { edit: '7' } }),
 };

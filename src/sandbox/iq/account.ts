@@ -80,8 +80,19 @@ export const accountQueries: DeviceQueries = {
   'w:sync:app:state/set/sync': ({ parts, device, request }) => (request ? [parts.appState.sync(device, request)] : undefined),
 
   'w:m/set/media_conn': ({ parts }) => {
-    const attrs = { auth: parts.mediaAuth, ttl: '300', auth_ttl: '21600', max_buckets: '12' };
-    return [node('media_conn', attrs, [node('host', { hostname: parts.media.host, maxContentLengthBytes: '104857600' })])];
+    const attrs = { auth: parts.rights.auth, ttl: '300', auth_ttl: '21600', max_buckets: '12' };
+    const [first, second] = parts.media.hosts;
+    const hosts = [
+      { hostname: first, type: 'primary', fallback_hostname: second, maxContentLengthBytes: '104857600' },
+      { hostname: second, type: 'fallback', maxContentLengthBytes: '104857600' },
+    ];
+    return [
+      node(
+        'media_conn',
+        attrs,
+        hosts.map((host) => node('host', host)),
+      ),
+    ];
   },
 
   'md/set/remove-companion-device': ({ parts, device, request }) => {

@@ -2,8 +2,8 @@
 import { proto, unpadRandomMax16 } from '@whiskeysockets/baileys';
 import { deviceKey, jidOf, lidJid, type Addressing } from '../address.ts';
 import { interactiveOf } from '../interactive.ts';
-import { kindOf, mediaOf, pollOf, secretOf, textOf, toJson } from '../content.ts';
 import { decryptEdit } from '../events.ts';
+import { kindOf, mediaFacts, mediaOf, pollOf, secretOf, textOf, toJson } from '../content.ts';
 import type { ReceivedMessage } from '../face.ts';
 import type { Links } from '../links.ts';
 import type { Media } from '../media.ts';
@@ -157,8 +157,10 @@ export class Inbox {
       text: this.#text(person, sender.number, inside ?? content),
       content: toJson(content),
       ...(inside ? { opened: toJson(inside) } : {}),
-      ...(opened && part?.fileSha256 ? { media: { bytes: opened.length, sha256: Buffer.from(part.fileSha256).toString('hex') } } : {}),
       ...(interactive ? { interactive } : {}),
+      ...(opened && part?.fileSha256
+        ? { media: { bytes: opened.length, sha256: Buffer.from(part.fileSha256).toString('hex'), ...mediaFacts(content) } }
+        : {}),
       ...(hidden === undefined ? {} : { hidden }),
     };
   }

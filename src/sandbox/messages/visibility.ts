@@ -2,19 +2,28 @@
 import { normalizeMessageContent, type proto } from '@whiskeysockets/baileys';
 import { pollOf } from '../content.ts';
 import { interactiveOf } from '../interactive.ts';
-import { child, type BinaryNode } from '../nodes.ts';
+import { child, children, type BinaryNode } from '../nodes.ts';
 
 /** A client's stanza without its envelopes. */
 export interface Besides {
   readonly attrs: Readonly<Record<string, string | undefined>>;
   readonly nodes: readonly BinaryNode[];
+  /** What the envelopes say of the kind of media; '' when they say nothing. */
+  readonly mediatype: string;
 }
 
 const envelopes = new Set(['enc', 'participants', 'device-identity']);
 
-export const besidesOf = ({ attrs, content }: BinaryNode): Besides => ({
-  attrs,
-  nodes: (Array.isArray(content) ? content : []).filter((one) => !envelopes.has(one.tag)),
+/** All envelopes of a message say the same; in groups those that only carry keys come first. */
+const mediatypeOf = (stanza: BinaryNode): string => {
+  const own = children(child(stanza, 'participants'), 'to').flatMap((to) => children(to, 'enc'));
+  return [...children(stanza, 'enc'), ...own].find(({ attrs }) => attrs['mediatype'] !== undefined)?.attrs['mediatype'] ?? '';
+};
+
+export const besidesOf = (stanza: BinaryNode): Besides => ({
+  attrs: stanza.attrs,
+  nodes: (Array.isArray(stanza.content) ? stanza.content : []).filter((one) => !envelopes.has(one.tag)),
+  mediatype: mediatypeOf(stanza),
 });
 
 interface Rule {
@@ -62,6 +71,16 @@ const rules: readonly Rule[] = [
     of: eventEdit,
     fits: (besides) => besides.attrs['type'] === 'event' && besides.attrs['edit'] === '1' && metaOf(besides)['event_type'] === 'edit',
     otherwise: 'a changed event without type="event", edit="1" and <meta event_type="edit">',
+  },
+  {
+    of: ({ videoMessage, audioMessage }) => (videoMessage ?? audioMessage)?.viewOnce,
+    fits: ({ mediatype }) => mediatype !== '',
+    otherwise: 'a video or audio to be viewed once, without its mediatype',
+  },
+  {
+    of: ({ ptvMessage }) => ptvMessage,
+    fits: ({ attrs }) => attrs['type'] === 'media',
+    otherwise: 'a round video in a stanza of another type',
   },
 ];
 

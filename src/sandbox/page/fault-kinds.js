@@ -23,5 +23,9 @@ export const faultKinds = {
   ackError: { label: 'Refuse messages', help: 'Sent messages are refused with an error code; 0 times ends it.', fields: { code: 479, times: 1 } },
   refuseStrangers: { label: 'Refuse messages to strangers', help: 'To people who never wrote to the account: 463 restricted, 475 too many new chats.', fields: { code: 463, times: 1 } },
   garble: { label: 'Break messages on their way', help: 'Phones cannot decrypt them and ask for them again.', fields: { times: 1 } },
+  uploadRefused: { label: 'Refuse uploads', help: 'The media host answers uploads with an HTTP status.', anonymous: true, fields: { code: 507, times: 1 } },
+  uploadUnauthorised: { label: 'Let the right to upload run out', help: 'The next upload gets 401, and its client has to ask for a new right.', anonymous: true, fields: { times: 1 } },
+  uploadSlow: { label: 'Slow uploads', help: 'The media host takes nothing of the next uploads for a while.', anonymous: true, fields: { ms: 5000, times: 1 } },
+  uploadCut: { label: 'Cut uploads', help: 'The connection breaks off after half of the next uploads.', anonymous: true, fields: { times: 1 } },
   duplicate: { label: 'Deliver twice', help: 'The next messages to the account arrive twice.', fields: { times: 1 } },
 };

@@ -20,8 +20,13 @@ const Received = Type.Unsafe<readonly ReceivedMessage[]>(
       kind: Type.String({ description: 'First field of the protobuf message' }),
       text: Type.String(),
       content: Type.Unknown({ description: 'The decrypted protobuf message, bytes as base64' }),
-      media: Type.Optional(Type.Object({ bytes: Type.Integer(), sha256: Type.String() })),
       interactive: Type.Optional(Type.Unknown({ description: 'Buttons, rows and cards as the phone shows them' })),
+      media: Type.Optional(
+        Type.Object(
+          { bytes: Type.Integer(), sha256: Type.String() },
+          { additionalProperties: true, description: 'The decrypted file: hash, type, thumbnail, length, marks such as viewOnce' },
+        ),
+      ),
       error: Type.Optional(Type.String({ description: 'Why it could not be decrypted' })),
       opened: Type.Optional(Type.Unknown({ description: 'What was encrypted once more inside, such as the change of an event' })),
       hidden: Type.Optional(Type.String({ description: 'Why the phone shows nothing of it' })),

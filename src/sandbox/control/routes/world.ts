@@ -29,6 +29,10 @@ const faultKinds = Object.keys({
   ackError: 0,
   refuseStrangers: 0,
   garble: 0,
+  uploadRefused: 0,
+  uploadUnauthorised: 0,
+  uploadSlow: 0,
+  uploadCut: 0,
   duplicate: 0,
 } satisfies Record<Fault['kind'], 0>) as Fault['kind'][];
 

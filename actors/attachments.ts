@@ -1,0 +1,43 @@
+/** Files in contents: which kinds of content have any, and how they are taken before a message is accepted. */
+import { done, isTaken, type Attachment, type GivenFile, type Result, type SendContent } from './model.ts';
+
+type Take = (given: GivenFile) => Promise<Result<Attachment>>;
+type OfKind<K extends SendContent['kind']> = Extract<SendContent, { kind: K }>;
+
+interface Files<Content> {
+  /** Those that are still to be taken. */
+  readonly given: (content: Content) => readonly GivenFile[];
+  /** The content with its files taken, in the same order. */
+  readonly taken: (content: Content, files: readonly Attachment[]) => Content;
+  /** Where the gateway serves the file that the message shows; '' for none. */
+  readonly url: (content: Content) => string;
+}
+
+/** A kind without a row has no files. */
+const filesOf: { readonly [K in SendContent['kind']]?: Files<OfKind<K>> } = {
+  media: {
+    given: ({ file }) => (isTaken(file) ? [] : [file]),
+    taken: (content, [file]) => (file ? { ...content, file } : content),
+    url: ({ file }) => (isTaken(file) ? file.url : ''),
+  },
+};
+
+const rowOf = (content: SendContent): Files<SendContent> | undefined => filesOf[content.kind] as Files<SendContent> | undefined;
+
+export const hasFilesToTake = (content: SendContent): boolean => (rowOf(content)?.given(content).length ?? 0) > 0;
+
+/** Address of the file that the content shows; '' for none. */
+export const fileUrlOf = (content: SendContent): string => rowOf(content)?.url(content) ?? '';
+
+/** Takes the files of a content, one after the other: together they would be as large in memory and on the disk as a client likes. */
+export async function withFilesTaken(content: SendContent, take: Take): Promise<Result<SendContent>> {
+  const row = rowOf(content);
+  if (row === undefined) return done(content);
+  const files: Attachment[] = [];
+  for (const given of row.given(content)) {
+    const taken = await take(given);
+    if (!taken.ok) return taken;
+    files.push(taken.value);
+  }
+  return done(row.taken(content, files));
+}

@@ -1,0 +1,103 @@
+/** Media: the uploaded file in the form that its kind has on the platform. */
+import type { proto } from '@whiskeysockets/baileys';
+import { type Attachment, done, isTaken, type MediaContent, type MediaKind, refuse } from '#actors/model.ts';
+import type { Composer } from '../composer.ts';
+import type { UploadType } from '../upload/sealed-file.ts';
+import type { Uploaded } from '../upload/uploads.ts';
+
+type Content = proto.IMessage;
+
+/** What every kind says of its file. */
+const fileOf = (file: Attachment, uploaded: Uploaded | null) => ({
+  mimetype: file.mimetype,
+  fileLength: file.size,
+  fileSha256: Buffer.from(file.hash, 'hex'),
+  ...(uploaded && {
+    url: uploaded.url,
+    directPath: uploaded.directPath,
+    mediaKey: uploaded.mediaKey,
+    fileEncSha256: uploaded.fileEncSha256,
+    mediaKeyTimestamp: uploaded.at,
+  }),
+});
+
+/** Leaves out what is not known: in a message null is not the same as absent. */
+const known = <T extends Readonly<Record<string, unknown>>>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== '')) as {
+    [K in keyof T]?: NonNullable<T[K]>;
+  };
+
+const bytesOf = (base64: string | null): Buffer | null => (base64 === null ? null : Buffer.from(base64, 'base64'));
+
+type Maker = (content: MediaContent, file: Attachment, sealed: ReturnType<typeof fileOf>) => Content;
+
+const shown = ({ thumbnail, width, height }: Attachment) => known({ jpegThumbnail: bytesOf(thumbnail), width, height });
+
+const lengthOf = ({ seconds }: Attachment) => known({ seconds: seconds === null ? null : Math.max(1, Math.round(seconds)) });
+
+const video: Maker = ({ as, caption }, file, sealed) => ({
+  videoMessage: {
+    ...sealed,
+    ...shown(file),
+    ...lengthOf(file),
+    ...known({ caption }),
+    ...(as === 'videoplay' ? { gifPlayback: true } : {}),
+  },
+});
+
+const audio: Maker = (_content, file, sealed) => ({ audioMessage: { ...sealed, ...lengthOf(file), ptt: false } });
+
+const voice: Maker = (_content, file, sealed) => ({
+  audioMessage: { ...sealed, ...lengthOf(file), ptt: true, ...known({ waveform: bytesOf(file.waveform) }) },
+});
+
+/** One row a kind: where its file is uploaded, and its field of the message. */
+const kinds: Readonly<Record<MediaKind, { readonly upload: UploadType; readonly make: Maker }>> = {
+  image: { upload: 'image', make: ({ caption }, file, sealed) => ({ imageMessage: { ...sealed, ...shown(file), ...known({ caption }) } }) },
+  video: { upload: 'video', make: video },
+  videoplay: { upload: 'video', make: video },
+  ptv: { upload: 'video', make: (_content, file, sealed) => ({ ptvMessage: { ...sealed, ...shown(file), ...lengthOf(file) } }) },
+  audio: { upload: 'audio', make: audio },
+  myaudio: { upload: 'audio', make: voice },
+  ptt: { upload: 'audio', make: voice },
+  sticker: {
+    upload: 'image',
+    make: (_content, file, sealed) => ({
+      stickerMessage: { ...sealed, ...known({ width: file.width, height: file.height }), isAnimated: file.isAnimated },
+    }),
+  },
+  document: {
+    upload: 'document',
+    make: ({ caption }, file, sealed) => ({
+      documentMessage: {
+        ...sealed,
+        ...known({ fileName: file.filename, title: file.filename, jpegThumbnail: bytesOf(file.thumbnail), caption }),
+      },
+    }),
+  },
+};
+
+/** The wrapper says that it may be viewed once; audio has one of its own. */
+const forOnce = (content: Content): Content => {
+  const { imageMessage, videoMessage, audioMessage } = content;
+  if (imageMessage) return { viewOnceMessageV2: { message: { imageMessage: { ...imageMessage, viewOnce: true } } } };
+  if (videoMessage) return { viewOnceMessageV2: { message: { videoMessage: { ...videoMessage, viewOnce: true } } } };
+  return audioMessage ? { viewOnceMessageV2Extension: { message: { audioMessage: { ...audioMessage, viewOnce: true } } } } : content;
+};
+
+const make = (content: MediaContent, file: Attachment, uploaded: Uploaded | null): Content => {
+  const plain = kinds[content.as].make(content, file, fileOf(file, uploaded));
+  return content.viewOnce ? forOnce(plain) : plain;
+};
+
+export const mediaComposer: Composer<MediaContent> = {
+  uploads: true,
+  async content(content, { uploads, directory }) {
+    const { as, file } = content;
+    if (!isTaken(file)) return refuse('invalid', 'the file was not taken');
+    const uploaded = await uploads.upload(directory.me.pn, file, kinds[as].upload);
+    return uploaded.ok ? done(make(content, file, uploaded.value)) : uploaded;
+  },
+  draft: (content) => (isTaken(content.file) ? make(content, content.file, null) : {}),
+  isComplete: () => false,
+};

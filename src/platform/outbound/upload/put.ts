@@ -1,0 +1,132 @@
+/** One transmission of a file to one media host, and the question how much of it is there already. */
+import { Readable } from 'node:stream';
+import { type Dispatcher, request } from 'undici';
+import type { SealedFile, UploadType } from './sealed-file.ts';
+
+export interface Place {
+  readonly url: string;
+  readonly directPath: string;
+}
+
+/** `unauthorised`: the right to upload has run out. `why`: what the host did, as the end of a sentence that begins with its name. */
+export type PutOutcome =
+  | { readonly kind: 'kept'; readonly place: Place }
+  | { readonly kind: 'unauthorised'; readonly why: string }
+  | { readonly kind: 'failed'; readonly why: string };
+
+export interface PutTarget {
+  readonly host: string;
+  readonly auth: string;
+  readonly type: UploadType;
+  readonly file: SealedFile;
+  readonly dispatcher: Dispatcher | undefined;
+  /** Ends the work as a whole. */
+  readonly signal: AbortSignal;
+  /** Milliseconds for which a host may take nothing and say nothing. */
+  readonly silenceMs: number;
+}
+
+const origin = 'https://web.whatsapp.com';
+/** Bytes; answers are some hundred. */
+const longestAnswer = 65_536;
+
+const addressOf = ({ host, auth, type, file }: PutTarget, more: Readonly<Record<string, string>>): string => {
+  const token = file.hash.toString('base64url');
+  return `https://${host}/mms/${type}/${token}?${new URLSearchParams({ auth, token, ...more }).toString()}`;
+};
+
+interface HostAnswer {
+  readonly status: number;
+  readonly json: Readonly<Record<string, unknown>>;
+}
+
+const jsonOf = (text: string): Readonly<Record<string, unknown>> => {
+  try {
+    const json: unknown = JSON.parse(text);
+    return typeof json === 'object' && json !== null ? (json as Readonly<Record<string, unknown>>) : {};
+  } catch {
+    return {};
+  }
+};
+
+/** The host took nothing and said nothing for too long. */
+class Silence extends Error {}
+
+/** Posts, and reads the answer. Rejects when the connection fails, with `Silence`, and when `signal` aborts. */
+const post = async (target: PutTarget, url: string, body: AsyncGenerator<Buffer> | null, length: number): Promise<HostAnswer> => {
+  const silence = new AbortController();
+  const silent = (): void => silence.abort();
+  let timer = setTimeout(silent, target.silenceMs);
+  const heard = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(silent, target.silenceMs);
+  };
+  async function* watched(): AsyncGenerator<Buffer> {
+    for await (const piece of body ?? []) {
+      heard();
+      yield piece;
+    }
+  }
+  const stream = Readable.from(watched());
+  // An upload that is cut short breaks its body too; the request tells it.
+  stream.on('error', () => undefined);
+  try {
+    const answer = await request(url, {
+      method: 'POST',
+      headers: { origin, 'content-type': 'application/octet-stream', 'content-length': String(length) },
+      body: stream,
+      signal: AbortSignal.any([target.signal, silence.signal]),
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      ...(target.dispatcher ? { dispatcher: target.dispatcher } : {}),
+    });
+    heard();
+    const pieces: Buffer[] = [];
+    let size = 0;
+    for await (const piece of answer.body as AsyncIterable<Buffer>) {
+      size += piece.length;
+      if (size > longestAnswer) break;
+      pieces.push(piece);
+    }
+    return { status: answer.statusCode, json: jsonOf(Buffer.concat(pieces).toString()) };
+  } catch (error) {
+    throw silence.signal.aborted ? new Silence() : error;
+  } finally {
+    clearTimeout(timer);
+    stream.destroy();
+  }
+};
+
+const placeOf = ({ url, direct_path: directPath }: HostAnswer['json']): Place | null =>
+  typeof directPath === 'string' && directPath !== '' ? { url: typeof url === 'string' ? url : '', directPath } : null;
+
+const codeOf = (error: unknown): string => {
+  const { code } = (error ?? {}) as { readonly code?: unknown };
+  return typeof code === 'string' ? ` (${code})` : '';
+};
+
+/** How many bytes the host has; or where the file is, when it has all of them. A host that does not say has none. */
+export const askProgress = async (target: PutTarget): Promise<number | Place> => {
+  const answer = await post(target, addressOf(target, { resume: '1' }), null, 0).catch(() => null);
+  target.signal.throwIfAborted();
+  if (answer === null || answer.status >= 300) return 0;
+  const place = answer.json['resume'] === 'complete' ? placeOf(answer.json) : null;
+  const offset = Number(answer.json['resume']);
+  return place ?? (Number.isInteger(offset) && offset > 0 && offset < target.file.size ? offset : 0);
+};
+
+/** Sends the file from this byte on. Rejects only when `signal` aborted. */
+export const put = async (target: PutTarget, offset: number): Promise<PutOutcome> => {
+  const url = addressOf(target, offset > 0 ? { file_offset: String(offset) } : {});
+  try {
+    const { status, json } = await post(target, url, target.file.bytes(offset), target.file.size - offset);
+    const why = `answered ${status}`;
+    if (status === 401 || status === 403) return { kind: 'unauthorised', why };
+    const place = status < 300 ? placeOf(json) : null;
+    return place ? { kind: 'kept', place } : { kind: 'failed', why: status < 300 ? 'did not say where the file is' : why };
+  } catch (error) {
+    target.signal.throwIfAborted();
+    if (error instanceof Silence) return { kind: 'failed', why: `took nothing for ${target.silenceMs / 1000} seconds` };
+    return { kind: 'failed', why: `broke the connection${codeOf(error)}` };
+  }
+};

@@ -1,0 +1,94 @@
+/**
+ * Uploads to the media host: `POST /mms/<type>/<hash>` of encrypted files, `POST /newsletter/newsletter-<type>/<hash>` of plain ones. The hash is
+ * the SHA-256 of what is sent, in URL-safe base64. A file that broke off is continued by `file_offset`; `resume=1` asks how much is there.
+ */
+import { createWriteStream } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Faults } from './faults.ts';
+import { maxMedia, type Media } from './media.ts';
+import type { MediaRights } from './media-rights.ts';
+import type { Counters } from './stats.ts';
+
+export interface UploadParts {
+  readonly media: Media;
+  readonly counters: Counters;
+  readonly rights: MediaRights;
+  readonly faults: Faults;
+}
+
+/** Status and body. */
+export type HostAnswer = readonly [status: number, body: object];
+
+const path = /^\/(?:mms|product|pps|newsletter)\/(?<type>[\w-]+)\/(?<hash>[\w%=-]+)$/;
+
+const refused = (status: number, error: string): HostAnswer => [status, { error }];
+
+/** Passes on as many bytes as are allowed; `cutAt` breaks the connection there. */
+const meter = (request: IncomingMessage, left: number, cutAt: number): Transform => {
+  let seen = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, next) {
+      seen += chunk.length;
+      if (seen > left) return next(new RangeError('file too large'));
+      this.push(chunk);
+      if (seen >= cutAt) request.destroy();
+      return next();
+    },
+  });
+};
+
+const drain = async (request: IncomingMessage): Promise<void> => {
+  for await (const _ of request);
+};
+
+/** Undefined when the connection broke: there is nobody to answer. */
+export async function upload(parts: UploadParts, url: URL, request: IncomingMessage): Promise<HostAnswer | undefined> {
+  const { media, counters, rights, faults } = parts;
+  const { type = '', hash = '' } = path.exec(url.pathname)?.groups ?? {};
+  const token = decodeURIComponent(hash);
+  if (faults.take('uploadUnauthorised')) rights.renew();
+  const slow = faults.take('uploadSlow');
+  if (slow) await sleep(slow.ms ?? 1000);
+  if (!rights.holds(url.searchParams.get('auth'))) return drain(request).then(() => refused(401, 'wrong auth'));
+  if (token === '' || url.searchParams.get('token') !== token) return drain(request).then(() => refused(400, 'wrong token'));
+  if (url.searchParams.get('resume') === '1') return drain(request).then(() => progress(parts, type, token));
+  const refusal = faults.take('uploadRefused');
+  if (refusal) return drain(request).then(() => refused(refusal.code ?? 507, 'refused by a fault'));
+
+  const offset = Number(url.searchParams.get('file_offset') ?? 0);
+  const known = await media.partSize(token);
+  if (offset !== 0 && offset !== known) return drain(request).then(() => refused(416, `${known} bytes are here`));
+  const half = Math.floor(Number(request.headers['content-length'] ?? 0) / 2);
+  const cutAt = faults.take('uploadCut') ? half : Number.POSITIVE_INFINITY;
+  const target = createWriteStream(media.part(token), offset === 0 ? { flags: 'w' } : { flags: 'r+', start: offset });
+  const broken = await pipeline(request, meter(request, maxMedia - offset, cutAt), target).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (broken instanceof RangeError) return refused(413, broken.message);
+  if (broken !== undefined) return undefined;
+  const directPath = await media.adopt(token);
+  if (directPath === undefined) return refused(400, 'hash differs');
+  counters.uploaded(String(request.headers.host), offset > 0);
+  return [200, answerOf(media, type, directPath)];
+}
+
+const answerOf = (media: Media, type: string, directPath: string): object => ({
+  url: media.url(directPath),
+  direct_path: directPath,
+  ...(type.startsWith('newsletter-') ? { handle: directPath.slice(3, 40) } : {}),
+});
+
+async function progress({ media }: UploadParts, type: string, token: string): Promise<HostAnswer> {
+  const directPath = await media.stored(token);
+  if (directPath !== undefined) return [200, { resume: 'complete', ...answerOf(media, type, directPath) }];
+  return [200, { resume: String(await media.partSize(token)) }];
+}
+
+export function respond(response: ServerResponse, [status, body]: HostAnswer): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...(status < 300 ? {} : { connection: 'close' }) });
+  response.end(JSON.stringify(body));
+}
