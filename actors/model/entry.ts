@@ -1,6 +1,6 @@
 /** What happened in an instance, on its way to the journal. */
 import type { ChatLabel, ChatPatch, Label } from './chat.ts';
-import type { Message, MessageStatus } from './message.ts';
+import type { Message, MessageStatus, Revision } from './message.ts';
 import type { Call, News } from './news.ts';
 import type { UsedSendKey } from './send-key.ts';
 import type { EventType } from './webhook.ts';
@@ -19,8 +19,17 @@ export type Past =
  * Message entries are dropped when (instance, messageId, chatId) is known already: reconnects and offline queues repeat messages.
  */
 export type Entry =
-  /** A message that arrived, or was written on another device of the account. Makes a `messages` event, in a channel a `newsletter_messages`. */
-  | { readonly kind: 'message'; readonly message: Message; readonly chat: ChatPatch; readonly unread: boolean }
+  /**
+   * A message that arrived, or was written on another device of the account. Makes a `messages` event, in a channel a `newsletter_messages`.
+   * `revises`: what it changes in a stored message, which has no event of its own.
+   */
+  | {
+      readonly kind: 'message';
+      readonly message: Message;
+      readonly chat: ChatPatch;
+      readonly unread: boolean;
+      readonly revises?: Revision;
+    }
   /** A message of the API that was accepted: stored as `Queued`, no event yet. `key`: stored in the same transaction. */
   | { readonly kind: 'queued'; readonly message: Message; readonly chat: ChatPatch; readonly key?: UsedSendKey }
   /** What is known of a key from now on. No event. */
@@ -43,8 +52,13 @@ export type Entry =
       readonly senderLid: string;
       readonly fromMe: boolean;
       readonly at: number;
+      /** What the message changes in a stored one, now that it is sent. */
+      readonly revises?: Revision;
     }
-  /** Deleted for everyone: `messages_update` with state `Deleted`. */
+  /**
+   * Deleted for everyone: the message loses its content and gets the status `Deleted`, with a `messages_update` of that state. It counts when the author
+   * says so, or in a group anybody: the platform lets only admins delete what others wrote.
+   */
   | {
       readonly kind: 'deleted';
       readonly messageId: string;

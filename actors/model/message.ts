@@ -2,7 +2,7 @@
 import type { QueuedSend } from './send.ts';
 
 /** Lifecycle of a message (specification 3.2); '' for messages received. The order is the order of progress. */
-export const messageStatuses = ['', 'Queued', 'Canceled', 'Failed', 'Sent', 'Delivered', 'Read', 'Played'] as const;
+export const messageStatuses = ['', 'Queued', 'Canceled', 'Failed', 'Sent', 'Delivered', 'Read', 'Played', 'Deleted'] as const;
 
 export type MessageStatus = (typeof messageStatuses)[number];
 
@@ -35,7 +35,7 @@ export interface Message {
   readonly text: string;
   /** Id of the quoted message. */
   readonly quoted: string;
-  /** Id of the message that this one edits. */
+  /** Id of the message that this one edits; of a message that was edited, the id of its last edit. */
   readonly edited: string;
   /** Id of the message that this one reacts to. */
   readonly reaction: string;
@@ -50,6 +50,8 @@ export interface Message {
   readonly sendFunction: string;
   readonly sendPayload: unknown;
   readonly fileUrl: string;
+  /** Until when it is pinned in its chat, in Unix milliseconds; 0 when it is not. */
+  readonly pinnedUntil: number;
   readonly trackSource: string;
   readonly trackId: string;
   /** Set while the message waits in the asynchronous queue; null for every other message. */
@@ -77,6 +79,7 @@ export const emptyMessage = {
   sendFunction: '',
   sendPayload: null,
   fileUrl: '',
+  pinnedUntil: 0,
   trackSource: '',
   trackId: '',
   queuedSend: null,
@@ -88,6 +91,16 @@ export interface CallPeer {
   readonly name: string;
   /** URL of a small picture, '' when there is none. */
   readonly image: string;
+}
+
+/** What a message does to an earlier one of its chat. */
+export interface Revision {
+  /** Platform id of the earlier message. */
+  readonly messageId: string;
+  /** Its new text or caption. Counts only when the author of the earlier message says so. */
+  readonly text?: string;
+  /** Unix milliseconds; 0 takes the pin away. */
+  readonly pinnedUntil?: number;
 }
 
 /** A message that can be marked as read. */

@@ -16,6 +16,14 @@ export interface MessageOperations {
   'message.react': { readonly input: { readonly id: string; readonly text: string }; readonly answer: Message };
   /** Replaces the text of an own message. Answers with the edit, which is a message of its own. */
   'message.edit': { readonly input: { readonly id: string; readonly text: string }; readonly answer: Message };
+  /**
+   * Pins a message in its chat for so many seconds; 0 takes the pin away. Answers with the message that says so, and the platform id of the one that it
+   * is about.
+   */
+  'message.pin': {
+    readonly input: { readonly id: string; readonly seconds: number };
+    readonly answer: { readonly pin: Message; readonly messageId: string };
+  };
   /** Deletes a message for everybody: an own one, or in a group as its admin. `at`: Unix milliseconds. */
   'message.delete': { readonly input: { readonly id: string }; readonly answer: { readonly messageId: string; readonly at: number } };
 }

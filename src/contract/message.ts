@@ -5,7 +5,7 @@ import { contentView } from './content.ts';
 
 const noMetadata = Object.freeze({});
 
-const fieldsOf = (message: Message, owner: string) => ({
+const fieldsOf = (message: Message, owner: string, now: number) => ({
   id: message.id,
   messageid: message.messageId,
   chatid: message.chatId,
@@ -34,6 +34,7 @@ const fieldsOf = (message: Message, owner: string) => ({
   sendFunction: message.sendFunction,
   sendPayload: message.sendPayload ?? '',
   fileURL: message.fileUrl,
+  pinned: message.pinnedUntil > now,
   send_folder_id: '',
   track_source: message.trackSource,
   track_id: message.trackId,
@@ -42,9 +43,16 @@ const fieldsOf = (message: Message, owner: string) => ({
 
 const peerOf = ({ chatId, name, image }: CallPeer) => ({ callPeer: { jid: chatId, name, imagePreviewUrl: image } });
 
-/** Every field is always there, but `callPeer`, which only calls have; `content` and `sendPayload` are an object or a text, '' when there is none. */
-export const messageView = (message: Message, owner: string): ReturnType<typeof fieldsOf> & Partial<ReturnType<typeof peerOf>> => {
-  const view = fieldsOf(message, owner);
+/**
+ * Every field is always there, but `callPeer`, which only calls have; `content` and `sendPayload` are an object or a text, '' when there is none.
+ * `now`: Unix milliseconds; without it the message is new, and nobody has pinned it.
+ */
+export const messageView = (
+  message: Message,
+  owner: string,
+  now = Infinity,
+): ReturnType<typeof fieldsOf> & Partial<ReturnType<typeof peerOf>> => {
+  const view = fieldsOf(message, owner, now);
   return message.peer ? { ...view, ...peerOf(message.peer) } : view;
 };
 

@@ -29,7 +29,8 @@ const updateView = (type: string, state: string, update: Update) => ({
     IsFromMe: update.fromMe,
     IsGroup: update.isGroup,
     Timestamp: new Date(update.at).toISOString(),
-    Type: state.toLowerCase(),
+    // In lower case where the account itself did it.
+    Type: update.fromMe ? state.toLowerCase() : state,
     ...(update.error === '' ? {} : { Error: update.error }),
   },
 });

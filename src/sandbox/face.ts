@@ -56,8 +56,14 @@ export type Content =
     }
   | MediaContent
   | { readonly kind: 'reaction'; readonly messageId: string; readonly emoji: string }
-  | { readonly kind: 'edit'; readonly messageId: string; readonly text: string }
+  /** `secret`: the edit travels encrypted under the secret of the message that it changes. */
+  | { readonly kind: 'edit'; readonly messageId: string; readonly text: string; readonly secret?: boolean }
+  /** An own message, or as an admin of the group anybody's. */
   | { readonly kind: 'delete'; readonly messageId: string }
+  /** `seconds`: 0 takes the pin away. */
+  | { readonly kind: 'pin'; readonly messageId: string; readonly seconds: number }
+  /** Keeps a disappearing message in the chat, or lets it go. */
+  | { readonly kind: 'keep'; readonly messageId: string; readonly on: boolean }
   | { readonly kind: 'poll'; readonly name: string; readonly options: readonly string[]; readonly selectable?: number }
   | { readonly kind: 'pollVote'; readonly messageId: string; readonly options: readonly string[] }
   /**
@@ -145,6 +151,21 @@ export interface ReceivedMessage {
   readonly opened?: unknown;
   /** Present when the phone took the message and shows nothing of it, as real phones do when the stanza lacks what they need: why. */
   readonly hidden?: string;
+}
+
+/** A message as the phone shows it: what other messages did to it is applied, as far as the phone accepts that. */
+export interface ShownMessage {
+  readonly id: string;
+  readonly from: Digits;
+  /** The text or caption, '' when there is none or it was deleted. */
+  readonly text: string;
+  readonly edited: boolean;
+  readonly deleted: boolean;
+  /** Emojis by the number of who reacted. */
+  readonly reactions: Readonly<Record<Digits, string>>;
+  /** Unix time in milliseconds; 0 when it is not pinned. */
+  readonly pinnedUntil: number;
+  readonly kept: boolean;
 }
 
 export interface GroupView {
@@ -290,6 +311,8 @@ export interface Sandbox {
   ): Promise<{ readonly id: string }>;
   /** What `number` received and decrypted, oldest first. */
   received(number: Digits): readonly ReceivedMessage[];
+  /** What the phone of `number` shows in a chat (a number or the jid of a group), oldest first. */
+  shown(number: Digits, chat: string): readonly ShownMessage[];
   /** `number` confirms messages that it received: those in `ids`, else all unconfirmed ones of `chat`. */
   receipt(
     number: Digits,

@@ -14,6 +14,7 @@ import {
   type ReceivedMessage,
   type Sandbox,
   type Setting,
+  type ShownMessage,
   type Stats,
   type WorldEvent,
 } from './face.ts';
@@ -21,6 +22,7 @@ import { setRule } from './group-rules.ts';
 import { rankOf, viewGroup, type Group } from './groups.ts';
 import { emitPerson, unlink } from './device-life.ts';
 import { compose } from './messages/compose.ts';
+import { shownIn } from './messages/shown.ts';
 import type { Target } from './messages/outbox.ts';
 import type { Parts } from './parts.ts';
 import type { Person } from './people.ts';
@@ -87,6 +89,14 @@ export class World implements Sandbox {
   received(number: Digits): readonly ReceivedMessage[] {
     const person = this.#parts.people.find(number);
     return person ? this.#parts.inbox.received(person) : [];
+  }
+
+  shown(number: Digits, chat: string): readonly ShownMessage[] {
+    const { people, messages, groups } = this.#parts;
+    const person = people.find(number);
+    const target = this.#target(chat, 'pn');
+    const jid = 'group' in target ? target.group.jid : pnJid(target.person.number);
+    return person ? shownIn(messages.everything(number, jid), person, people, groups.find(jid)) : [];
   }
 
   async receipt(number: Digits, input: Parameters<Sandbox['receipt']>[1]): Promise<void> {

@@ -281,18 +281,18 @@ const told = {
 };
 
 test('messages_update: receipts, receipts of groups, failures and deletions have their types', () => {
-  assert.deepEqual(statusView('Read', receipt), { type: 'ReadReceipt', state: 'Read', event: { ...told, Type: 'read' } });
+  assert.deepEqual(statusView('Read', receipt), { type: 'ReadReceipt', state: 'Read', event: { ...told, Type: 'Read' } });
   assert.deepEqual(statusView('Delivered', { ...receipt, isGroup: true }), {
     type: 'GroupReceipts',
     state: 'Delivered',
-    event: { ...told, IsGroup: true, Type: 'delivered' },
+    event: { ...told, IsGroup: true, Type: 'Delivered' },
   });
   assert.deepEqual(statusView('Failed', { ...receipt, error: 'no' }), {
     type: 'MessageStatus',
     state: 'Failed',
-    event: { ...told, Type: 'failed', Error: 'no' },
+    event: { ...told, Type: 'Failed', Error: 'no' },
   });
-  assert.deepEqual(deletedView(receipt), { type: 'DeletedMessage', state: 'Deleted', event: { ...told, Type: 'deleted' } });
+  assert.deepEqual(deletedView(receipt), { type: 'DeletedMessage', state: 'Deleted', event: { ...told, Type: 'Deleted' } });
 });
 
 test('envelope: names the server, the event and the instance', () => {

@@ -38,6 +38,7 @@ export const message: Message = {
   sendFunction: '',
   sendPayload: null,
   fileUrl: '',
+  pinnedUntil: 0,
   trackSource: 'crm',
   trackId: 'order 7',
   queuedSend: null,

@@ -22,7 +22,7 @@ const instanceNames = words(`id token status paircode qrcode name profileName pr
 
 const messageNames = words(`id messageid chatid sender senderName isGroup fromMe messageType source messageTimestamp status text quoted
   edited reaction vote convertOptions buttonOrListid owner error content wasSentByApi sendFunction sendPayload fileURL send_folder_id
-  track_source track_id ai_metadata sender_pn sender_lid`);
+  track_source track_id ai_metadata sender_pn sender_lid pinned`);
 
 const leadFields = Array.from({ length: 20 }, (_, index) => `lead_field${index < 9 ? '0' : ''}${index + 1}`);
 

@@ -34,6 +34,7 @@ export const message: Message = {
   sendFunction: '/send/media',
   sendPayload: { number: 'the payload' },
   fileUrl: 'https://example.com/file.jpg',
+  pinnedUntil: 4_000,
   trackSource: 'the source',
   trackId: 'the track',
   queuedSend: { send: null, delay: 1, readChat: true, readMessages: true },

@@ -33,6 +33,7 @@ const shownMessage = {
   sendFunction: '/send/media',
   sendPayload: { number: 'the payload' },
   fileURL: 'https://example.com/file.jpg',
+  pinned: false,
   send_folder_id: '',
   track_source: 'the source',
   track_id: 'the track',

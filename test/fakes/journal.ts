@@ -46,10 +46,14 @@ export class FakeJournal implements Journal {
     });
   }
 
-  #write(instanceId: string, { freshMessages, changedMessages, composedMessages, chats, readChats, sendKeys }: Outcome): void {
+  #write(
+    instanceId: string,
+    { freshMessages, changedMessages, composedMessages, revisedMessages, chats, readChats, sendKeys }: Outcome,
+  ): void {
     for (const message of this.#db.messagesOf(instanceId))
       if (readChats.includes(message.chatId)) this.#db.putMessage({ ...message, unread: false });
-    for (const message of [...freshMessages, ...changedMessages, ...composedMessages]) this.#db.putMessage({ ...message, instanceId });
+    for (const message of [...freshMessages, ...changedMessages, ...composedMessages, ...revisedMessages])
+      this.#db.putMessage({ ...message, instanceId });
     for (const key of sendKeys) this.#db.sendKeys.set(`${instanceId} ${key.hash}`, key);
     for (const { after } of chats) this.#db.putChat({ ...after, instanceId });
   }

@@ -71,6 +71,11 @@ export class FakeSandbox implements Sandbox {
     return this.#inboxes.get(number) ?? [];
   }
 
+  shown(number: string) {
+    const plain = { edited: false, deleted: false, reactions: {}, pinnedUntil: 0, kept: false };
+    return this.received(number).map(({ id, from, text }) => ({ id, from, text, ...plain }));
+  }
+
   async receipt(...input: Input<'receipt'>) {
     this.calls.push(['receipt', ...input]);
   }

@@ -31,7 +31,14 @@ export const chat = (patch: ChatPatch, change: { readonly create?: boolean; read
   create: true,
   ...change,
 });
-export const deletion = (messageId: string): Entry => ({ kind: 'deleted', messageId, chatId, sender: 'a@lid', fromMe: false, at: 2_000 });
+export const deletion = (messageId: string): Entry => ({
+  kind: 'deleted',
+  messageId,
+  chatId,
+  sender: sample.sender,
+  fromMe: false,
+  at: 2_000,
+});
 export const past = (part: Past): Entry => ({ kind: 'history', past: part, number: 2, total: 3 });
 export const status = (messageIds: readonly string[], to: MessageStatus, change: object = {}): Entry => ({
   kind: 'status',

@@ -79,7 +79,7 @@ export const statuses: readonly Case[] = [
           IsFromMe: false,
           IsGroup: false,
           Timestamp: '1970-01-01T00:00:01.000Z',
-          Type: 'delivered',
+          Type: 'Delivered',
         },
       });
       assert.deepEqual([events[0]?.message, events[0]?.messageType, events[0]?.lane], [null, '', chatId]);

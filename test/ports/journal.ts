@@ -21,6 +21,7 @@ import {
   sent,
   status,
 } from './entries.ts';
+import { revisions } from './journal-revisions.ts';
 import { statuses } from './journal-statuses.ts';
 
 const call = (step: string, at: number): Entry => ({
@@ -286,7 +287,7 @@ export const journalSuite = (kind: string, open: Open): void => {
       bench = await benchOf(open, 'rjournal');
     });
 
-    for (const [title, run] of [...messages, ...statuses, ...commits]) test(title, () => run(bench));
+    for (const [title, run] of [...messages, ...statuses, ...revisions, ...commits]) test(title, () => run(bench));
 
     for (const [title, entries, told, fields] of changes)
       test(`chats: ${title}`, async () => {

@@ -145,9 +145,9 @@ test('ledger: a call is one message of its chat, without a messages event, besid
 test('ledger: the steps of a stored call change its content, and one that says less does not', () => {
   const { freshMessages } = afterCall([live('offer', 5_000)]);
   const next = (status: string) => reduceEntries({ messages: freshMessages, chats: [] }, owner, [live(status, 7_000)], () => 'r0');
-  const { content } = next('timeout').composedMessages[0] ?? {};
+  const { content } = next('timeout').revisedMessages[0] ?? {};
   assert.equal((content as { status: string } | undefined)?.status, 'timeout');
-  assert.deepEqual([next('offer').composedMessages, next('offer').freshMessages], [[], []]);
+  assert.deepEqual([next('offer').revisedMessages, next('offer').freshMessages], [[], []]);
 });
 
 test('ledger: calls of the past are stored with their chat, and told', () => {

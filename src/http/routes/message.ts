@@ -49,11 +49,11 @@ export const messageRoutes: readonly Route[] = [
     summary: 'Find stored messages, newest first',
     body: FindMessagesBody,
     answer: MessagesAnswer,
-    run: async ({ gateway, answerBytes, id, body }) => {
+    run: async ({ gateway, answerBytes, id, body, now }) => {
       const query = queryOf(body);
       const { messages, more } = await gateway.findMessages(id, query);
       const owner = gateway.view(id)?.record.owner ?? '';
-      const page = pageWithin(messages, (message) => messageView(message, owner), answerBytes);
+      const page = pageWithin(messages, (message) => messageView(message, owner, now), answerBytes);
       const returned = page.views.length;
       const { limit, offset } = query;
       return done(

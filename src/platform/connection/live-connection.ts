@@ -13,7 +13,7 @@ export interface LiveConnection {
   readonly sock: WASocket;
   readonly directory: Directory;
   readonly transmissions: Transmissions;
-  /** A stored message by its platform id, or by any other form of its id; null when there is none. */
+  /** A stored message by any form of its id, or of the id of one of its edits; null when there is none. */
   stored(id: string): Promise<Message | null>;
   readonly previews: Previews;
   readonly uploads: Pick<Uploads, 'upload'>;

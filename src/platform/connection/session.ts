@@ -16,6 +16,7 @@ import { createBaileysLogger } from './baileys-logger.ts';
 import { closeOf, ownCloses } from './close-cause.ts';
 import { confirmReceived } from '../inbound/confirm.ts';
 import { type Directory, mappedJid, mappingKey } from '../directory.ts';
+import { originalOf } from '../events/edits.ts';
 import type { BaileysEvent } from '../events/from-baileys.ts';
 import { createGroupCache, type GroupCache } from './group-cache.ts';
 import { bare, isLid, isPerson, userOf } from '../jid.ts';
@@ -173,7 +174,7 @@ class LiveSession implements Session {
       sock: this.#sock,
       directory: this.#directory,
       transmissions: this.#transmissions,
-      stored: (id) => options.quoted(id),
+      stored: (id) => originalOf(options.quoted, id),
       previews: options.previews,
       uploads: this.#uploads,
       record: (entries) => host.record(entries),

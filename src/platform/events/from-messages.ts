@@ -1,6 +1,6 @@
 /** Messages that arrive: what people write, and what they change or take back. */
 import { proto, type WAMessage } from '@whiskeysockets/baileys';
-import type { Entry } from '#actors/model.ts';
+import type { Entry, Revision } from '#actors/model.ts';
 import { numberOf } from './content-json.ts';
 import { addressesOf, chatOf, type Directory } from '../directory.ts';
 import { fromEphemeral } from './from-groups.ts';
@@ -35,7 +35,22 @@ const fromProtocolMessage = (source: WAMessage, protocol: proto.Message.IProtoco
   if (protocol.type === Type.REVOKE) return [deletion(source, target, directory)];
   if (protocol.type !== Type.MESSAGE_EDIT || !protocol.editedMessage) return [];
   const converted = convertMessage({ ...source, message: protocol.editedMessage }, directory, { ...marks, edited: target });
-  return converted === null ? [] : [{ kind: 'message', message: converted.message, chat: converted.chat, unread: false }];
+  if (converted === null) return [];
+  const { chat } = converted;
+  // As it was sent, not only the new text: it may have to be sent again.
+  const message = { ...converted.message, raw: proto.Message.encode(source.message ?? {}).finish() };
+  return [{ kind: 'message', message, chat, unread: false, revises: { messageId: target, text: message.text } }];
+};
+
+const { Type: PinType } = proto.Message.PinInChatMessage;
+/** Seconds; for a pin that does not say for how long. */
+const usualPin = 7 * 86_400;
+
+/** What a pin does to the message that it names. */
+const pinOf = ({ pinInChatMessage: pin, messageContextInfo }: proto.IMessage, at: number): Revision | null => {
+  if (!pin?.key?.id) return null;
+  const seconds = messageContextInfo?.messageAddOnDurationInSecs || usualPin;
+  return { messageId: pin.key.id, pinnedUntil: pin.type === PinType.PIN_FOR_ALL ? at + seconds * 1000 : 0 };
 };
 
 /**
@@ -51,5 +66,6 @@ export const fromMessage = (given: WAMessage, directory: Directory, vote: string
   const converted = convertMessage(source, directory, vote === '' ? marks : { ...marks, vote });
   if (converted === null) return [];
   const { message, chatAsLast, standsAlone } = converted;
-  return [{ kind: 'message', message, chat: chatAsLast, unread: standsAlone && !message.fromMe }];
+  const pin = pinOf(unwrapped(source.message) ?? {}, message.timestamp);
+  return [{ kind: 'message', message, chat: chatAsLast, unread: standsAlone && !message.fromMe, ...(pin && { revises: pin }) }];
 };

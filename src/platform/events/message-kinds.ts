@@ -19,6 +19,8 @@ export interface Facts {
   readonly attached?: boolean;
   /** The content's key is repeated inside `content`. */
   readonly nested?: boolean;
+  /** Instead of the name of the content's key. */
+  readonly messageType?: string;
 }
 
 type Reader<K extends keyof Content> = (content: NonNullable<Content[K]>) => Facts;
@@ -32,6 +34,9 @@ const poll = (content: proto.Message.IPollCreationMessage): Facts => ({
   convertOptions: (content.options ?? []).map((option) => option.optionName ?? '').join('|'),
   nested: true,
 });
+
+/** What is done to another message; live servers have no name for it. */
+const unnamed: Facts = { type: 'unknown', mediaType: '', attached: true, nested: true, messageType: 'UnknownMessageType' };
 
 /** Name and telephone lines, as people would write them down. */
 const cardText = (name: string | null | undefined, vcard: string | null | undefined): string => {
@@ -88,6 +93,8 @@ const readers: { readonly [K in keyof Content]?: Reader<K> } = {
   productMessage: ({ body }) => media('product', { text: body }),
   orderMessage: ({ message }) => media('order', { text: message }),
   albumMessage: () => media('album'),
+  pinInChatMessage: () => unnamed,
+  keepInChatMessage: () => unnamed,
 };
 
 export interface Kind {
@@ -118,7 +125,7 @@ export const kindOf = (message: Content): Kind | null => {
     const reader = readers[key] as Reader<keyof Content> | undefined;
     if (reader === undefined && !name.includes('Message')) continue;
     const facts: Facts = reader === undefined ? { type: 'unknown', mediaType: '' } : reader(value as never);
-    return { key, messageType: name.charAt(0).toUpperCase() + name.slice(1), facts, value };
+    return { key, messageType: facts.messageType ?? name.charAt(0).toUpperCase() + name.slice(1), facts, value };
   }
   return null;
 };

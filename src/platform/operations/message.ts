@@ -4,6 +4,7 @@ import { answered, refused } from '../outcomes.ts';
 import { sendAbout, sentMessage } from '../outbound/about.ts';
 import { compose, contentOf } from '../outbound/compose.ts';
 import { relay } from '../outbound/relay.ts';
+import { deletion, edit, pin, reaction } from '../outbound/revisions.ts';
 import type { Handlers } from './handlers.ts';
 
 export const messageHandlers: Handlers<MessageOperations> = {
@@ -16,20 +17,20 @@ export const messageHandlers: Handlers<MessageOperations> = {
   },
 
   'message.react': async (connection, { id, text }) =>
-    sentMessage(await sendAbout(connection, id, (_, key) => ({ content: { react: { text, key } } }))),
+    sentMessage(await sendAbout(connection, id, (target) => reaction(target, text, connection.directory.now()))),
 
   'message.edit': async (connection, { id, text }) =>
-    sentMessage(
-      await sendAbout(connection, id, ({ fromMe }, edit) =>
-        fromMe ? { content: { text, linkPreview: null, edit } } : 'only own messages can be edited',
-      ),
-    ),
+    sentMessage(await sendAbout(connection, id, (target) => edit(target, text, connection.directory.now()))),
+
+  'message.pin': async (connection, { id, seconds }) => {
+    const outcome = await sendAbout(connection, id, (target) => pin(target, seconds, connection.directory.now()));
+    if (!outcome.ok) return outcome;
+    const sent = sentMessage(outcome);
+    return sent.ok ? answered({ pin: sent.value, messageId: outcome.value.target.messageId }, sent.entries) : sent;
+  },
 
   'message.delete': async (connection, { id }) => {
-    const sent = await sendAbout(connection, id, ({ fromMe, isGroup }, key) => {
-      if (!fromMe && !isGroup) return 'only own messages can be deleted for everybody';
-      return { content: { delete: key } };
-    });
+    const sent = await sendAbout(connection, id, (target) => deletion(target, connection));
     return sent.ok ? answered({ messageId: sent.value.target.messageId, at: connection.directory.now() }, sent.entries) : sent;
   },
 };

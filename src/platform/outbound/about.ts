@@ -1,20 +1,24 @@
-/** Messages about a stored message: reactions, edits, deletions. Each goes to the same chat as a message of its own. */
-import { type AnyMessageContent, generateWAMessage, type WAMessageKey } from '@whiskeysockets/baileys';
-import { type Message, progress, refuse } from '#actors/model.ts';
+/** Messages about a stored message: reactions, edits, deletions, pins. Each goes to the same chat as a message of its own. */
+import { generateWAMessageFromContent, type proto, type WAMessageKey } from '@whiskeysockets/baileys';
+import { type Entry, type Message, progress, refuse } from '#actors/model.ts';
 import type { Outcome } from '#actors/ports.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
 import { fromMessage } from '../events/from-messages.ts';
 import { isGroup } from '../jid.ts';
 import { answered } from '../outcomes.ts';
 import { newMessageId } from './compose.ts';
-import { noUpload } from './composer.ts';
 import { relay } from './relay.ts';
 
-export interface About {
-  readonly content: AnyMessageContent;
+/** The content of the message, or the reason why there is none. */
+export type About = proto.IMessage | string;
+
+export interface Target {
+  /** As it is stored. */
+  readonly message: Message;
+  /** How the platform names it. */
+  readonly key: WAMessageKey;
 }
 
-/** How the platform names a stored message. */
 const keyOf = (message: Message): WAMessageKey => ({
   remoteJid: message.chatId,
   id: message.messageId,
@@ -22,38 +26,49 @@ const keyOf = (message: Message): WAMessageKey => ({
   ...(isGroup(message.chatId) && !message.fromMe ? { participant: message.sender } : {}),
 });
 
+/** Where a message cannot be the target of another one: it never reached the platform, or is gone. */
+const unreachable: Readonly<Partial<Record<Message['status'], string>>> = {
+  Queued: 'the message was not sent yet',
+  Failed: 'the message was not sent',
+  Canceled: 'the message was not sent',
+  Deleted: 'the message was deleted',
+};
+
+const sentEntry = (message: Message, at: number, revises: Extract<Entry, { kind: 'message' }>['revises']): Entry => ({
+  ...(progress(message, 'Sent', at) as Extract<Entry, { kind: 'status' }>),
+  ...(revises ? { revises } : {}),
+});
+
 /**
  * Finds the message by any form of its id, sends what `about` makes of it, and waits for the ack. Answers with the message that was sent, null when
- * it is none of its own (a deletion); `entries` record it as they do for what other devices of the account write.
+ * it is none of its own (a deletion); `entries` record it, and what it changes, as they do for what other devices of the account write.
  */
 export const sendAbout = async (
   connection: LiveConnection,
   id: string,
-  about: (message: Message, key: WAMessageKey) => About | string,
+  about: (target: Target) => About | Promise<About>,
 ): Promise<Outcome<{ readonly target: Message; readonly sent: Message | null }>> => {
   const target = await connection.stored(id);
   if (target === null) return refuse('notFound', 'Message not found');
-  const given = about(target, keyOf(target));
-  if (typeof given === 'string') return refuse('invalid', given);
+  const reason = unreachable[target.status];
+  if (reason !== undefined) return refuse('invalid', reason);
+  const content = await about({ message: target, key: keyOf(target) });
+  if (typeof content === 'string') return refuse('invalid', content);
   const { directory } = connection;
   await connection.learn([target.chatId]);
-  const options = { userJid: directory.me.pn, messageId: newMessageId(), upload: noUpload };
-  const full = await generateWAMessage(target.chatId, given.content, options);
+  const messageId = newMessageId();
+  const full = generateWAMessageFromContent(target.chatId, content, { userJid: directory.me.pn, messageId });
   const entries = fromMessage(full, directory, '', { wasSentByApi: true, status: 'Queued' });
   const made = entries.find((entry) => entry.kind === 'message');
   // A receipt may come right behind the ack: the message is on record before it leaves.
   if (made) connection.record([{ kind: 'queued', message: made.message, chat: made.chat }]);
-  const transmitted = await relay(connection, {
-    jid: target.chatId,
-    messageId: options.messageId,
-    content: full.message ?? {},
-  });
+  const transmitted = await relay(connection, { jid: target.chatId, messageId, content: full.message ?? {} });
   if (!transmitted.ok) {
     if (made) connection.record([progress(made.message, 'Failed', directory.now(), transmitted.refusal.message)]);
     return transmitted;
   }
   if (!made) return answered({ target, sent: null }, entries);
-  return answered({ target, sent: { ...made.message, status: 'Sent' } }, [progress(made.message, 'Sent', transmitted.value.at)]);
+  return answered({ target, sent: { ...made.message, status: 'Sent' } }, [sentEntry(made.message, transmitted.value.at, made.revises)]);
 };
 
 /** The answer of an operation whose message is one of its own. */

@@ -51,6 +51,7 @@ const rules: Readonly<Partial<Record<keyof Content, Rule>>> = {
   audioMessage: ({ audioMessage }) => viewOnceOf(audioMessage),
   // The library takes a round video for a text.
   ptvMessage: () => ({ attributes: { type: 'media' } }),
+  pinInChatMessage: () => ({ attributes: { edit: '2' } }),
   // Without it the recipients' phones keep the reaction that is taken back.
   reactionMessage: ({ reactionMessage }) => (reactionMessage?.text ? {} : { attributes: { edit: '7' } }),
 };

@@ -31,8 +31,14 @@ const fieldsOf: Readonly<Record<Content['kind'], TProperties>> = {
   document: media,
   sticker: media,
   reaction: { messageId: MessageId, emoji: Type.String({ maxLength: 64, description: 'an emoji; an empty one takes the reaction back' }) },
-  edit: { messageId: MessageId, text: Text },
+  edit: {
+    messageId: MessageId,
+    text: Text,
+    secret: Type.Optional(Type.Boolean({ description: 'encrypted under the secret of the message that it changes' })),
+  },
   delete: { messageId: MessageId },
+  pin: { messageId: MessageId, seconds: Type.Integer({ minimum: 0, maximum: 2_592_000, description: 'seconds; 0 takes the pin away' }) },
+  keep: { messageId: MessageId, on: Type.Boolean() },
   poll: {
     name: Type.String({ minLength: 1, maxLength: 255 }),
     options: Options(2),

@@ -51,6 +51,8 @@ const textOf = (content: Content): string => {
     case 'reaction':
       return content.emoji;
     case 'delete':
+    case 'pin':
+    case 'keep':
       return '';
     case 'poll':
       return content.name;

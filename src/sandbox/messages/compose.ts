@@ -9,6 +9,7 @@ import type { People, Person } from '../people.ts';
 import { composeTap } from './taps.ts';
 import { encryptVote } from '../polls.ts';
 import type { Random } from '../random.ts';
+import { sealEdit } from '../secret-edits.ts';
 import type { MessageStore, Stored } from '../store/messages.ts';
 import { composeAnswer, composeEvent, composeEventEdit } from './compose-events.ts';
 
@@ -19,10 +20,10 @@ export interface Place {
   readonly group: boolean;
 }
 
-/** A message, with the stanza attribute `edit` (1: edit, 7: delete). */
+/** A message, with the stanza attribute `edit` (1: edit, 2: pin, 7: own message or mark taken back, 8: deletion by an admin). */
 export interface Composed {
   readonly message: proto.IMessage;
-  readonly edit?: '1' | '7';
+  readonly edit?: '1' | '2' | '7' | '8';
 }
 
 interface Tools {
@@ -40,11 +41,18 @@ export async function compose(from: Person, place: Place, content: Content, tool
     case 'text':
       return { message: composeText(from, place, content, tools) };
     case 'reaction':
-      return { message: { reactionMessage: { ...reactionTo(from, place, content.messageId, tools), text: content.emoji } } };
+      return {
+        message: { reactionMessage: { ...reactionTo(from, place, content.messageId, tools), text: content.emoji } },
+        ...(content.emoji === '' ? { edit: '7' } : {}),
+      };
     case 'edit':
-      return { message: changeOwn(from, place, content, tools), edit: '1' };
+      return { message: composeEdit(from, place, content, tools), edit: '1' };
     case 'delete':
-      return { message: changeOwn(from, place, content, tools), edit: '7' };
+      return composeDeletion(from, place, content, tools);
+    case 'pin':
+      return { message: composePin(from, place, content, tools), edit: '2' };
+    case 'keep':
+      return composeKeep(from, place, content, tools);
     case 'poll':
       return { message: composePoll(content, tools) };
     case 'pollVote':
@@ -97,8 +105,10 @@ function composeText(from: Person, place: Place, content: Of<'text'>, tools: Too
     ...(content.forwarded ? { isForwarded: true, forwardingScore: 1 } : {}),
     ...(content.replyTo === undefined ? {} : quote(from, place, content.replyTo, tools)),
   };
-  if (Object.keys(contextInfo).length === 0) return { conversation: content.text };
-  return { extendedTextMessage: { text: content.text, contextInfo } };
+  // Apps put a secret into every message: what comes later about it may be encrypted under that.
+  const messageContextInfo = { messageSecret: tools.random.bytes(32) };
+  if (Object.keys(contextInfo).length === 0) return { conversation: content.text, messageContextInfo };
+  return { extendedTextMessage: { text: content.text, contextInfo }, messageContextInfo };
 }
 
 function quote(from: Person, place: Place, id: string, tools: Tools): proto.IContextInfo {
@@ -110,14 +120,46 @@ function reactionTo(from: Person, place: Place, id: string, tools: Tools): proto
   return { key: keyOf(from, place, findMessage(from, id, tools), tools), senderTimestampMs: Date.now() };
 }
 
-function changeOwn(from: Person, place: Place, content: Of<'edit'> | Of<'delete'>, tools: Tools): proto.IMessage {
-  const own = findMessage(from, content.messageId, tools);
+function composeEdit(from: Person, place: Place, { messageId, text, secret }: Of<'edit'>, tools: Tools): proto.IMessage {
+  const own = findMessage(from, messageId, tools);
   if (own.author !== '') throw new SandboxError(400, 'only an own message can be changed');
   const key = keyOf(from, place, own, tools);
-  const { Type } = types.Message.ProtocolMessage;
-  if (content.kind === 'delete') return { protocolMessage: { key, type: Type.REVOKE } };
-  const editedMessage = { conversation: content.text };
-  return { protocolMessage: { key, type: Type.MESSAGE_EDIT, editedMessage, timestampMs: Date.now() } };
+  const edit = {
+    key,
+    type: types.Message.ProtocolMessage.Type.MESSAGE_EDIT,
+    editedMessage: { conversation: text },
+    timestampMs: Date.now(),
+  };
+  if (!secret) return { protocolMessage: edit };
+  const shared = secretOf(own.content);
+  if (!shared) throw new SandboxError(400, 'the message has no secret');
+  const jid = jidOf(from, place.addressing);
+  const context = { messageId, secret: shared, author: jid, editor: jid };
+  const sealed = sealEdit({ protocolMessage: edit }, context, tools.random.bytes(12));
+  return { secretEncryptedMessage: { targetMessageKey: key, ...sealed } };
+}
+
+function composeDeletion(from: Person, place: Place, { messageId }: Of<'delete'>, tools: Tools): Composed {
+  const target = findMessage(from, messageId, tools);
+  if (target.author !== '' && !place.group) throw new SandboxError(400, 'only an own message can be deleted for everybody');
+  const protocolMessage = { key: keyOf(from, place, target, tools), type: types.Message.ProtocolMessage.Type.REVOKE };
+  return { message: { protocolMessage }, edit: target.author === '' ? '7' : '8' };
+}
+
+function composePin(from: Person, place: Place, { messageId, seconds }: Of<'pin'>, tools: Tools): proto.IMessage {
+  const { PIN_FOR_ALL, UNPIN_FOR_ALL } = types.Message.PinInChatMessage.Type;
+  const key = keyOf(from, place, findMessage(from, messageId, tools), tools);
+  return {
+    pinInChatMessage: { key, type: seconds > 0 ? PIN_FOR_ALL : UNPIN_FOR_ALL, senderTimestampMs: Date.now() },
+    messageContextInfo: { messageAddOnDurationInSecs: seconds },
+  };
+}
+
+function composeKeep(from: Person, place: Place, { messageId, on }: Of<'keep'>, tools: Tools): Composed {
+  const { KEEP_FOR_ALL, UNDO_KEEP_FOR_ALL } = types.KeepType;
+  const key = keyOf(from, place, findMessage(from, messageId, tools), tools);
+  const keepInChatMessage = { key, keepType: on ? KEEP_FOR_ALL : UNDO_KEEP_FOR_ALL, timestampMs: Date.now() };
+  return { message: { keepInChatMessage }, ...(on ? {} : { edit: '7' }) };
 }
 
 function composePoll({ name, options, selectable = 1 }: Of<'poll'>, { random }: Tools): proto.IMessage {

@@ -36,6 +36,8 @@ export interface Arrival {
   /** The jid that the stanza was sent to. Copies to the sender's own phone need it. */
   readonly destination: string;
   readonly at: number;
+  /** Stanza attribute `edit`. */
+  readonly edit?: string | undefined;
 }
 
 /** Decryptions of one message that a phone tries before it gives up, as real phones do. */
@@ -94,9 +96,9 @@ export class Inbox {
     person: Person,
     from: Person,
     message: proto.IMessage,
-    place: { readonly id: string; readonly group?: string; readonly addressing: Addressing },
+    place: { readonly id: string; readonly group?: string; readonly addressing: Addressing; readonly edit?: string | undefined },
   ): void {
-    const { id, group, addressing } = place;
+    const { id, group, addressing, edit } = place;
     const at = Date.now();
     const view: ReceivedMessage = {
       id,
@@ -109,7 +111,7 @@ export class Inbox {
       text: this.#text(person, from.number, message),
       content: toJson(message),
     };
-    this.#store(person, { id, author: from.number, chat: view.chat, at, addressing, content: message, view, attempts: 0 });
+    this.#store(person, { id, author: from.number, chat: view.chat, at, addressing, edit, content: message, view, attempts: 0 });
   }
 
   async #decrypt(signal: SignalAccess, arrival: Arrival): Promise<{ message: proto.IMessage; envelope: ReceivedMessage['envelope'] }> {
@@ -204,22 +206,22 @@ export class Inbox {
   }
 
   #keep(person: Person, arrival: Arrival, content: proto.IMessage, view: ReceivedMessage | undefined): void {
-    const { id, addressing, at, group } = arrival;
+    const { id, addressing, at, group, edit } = arrival;
     const author = view ? view.from : '';
     const destination = this.#people.resolve(arrival.destination);
     const chat = group ?? view?.chat ?? (destination ? chatOf(destination.person) : arrival.destination);
     if (kindOf(content) === 'empty') return;
-    const stored = this.#store(person, { id, author, chat, at, addressing, content, view, attempts: 0 });
+    const stored = this.#store(person, { id, author, chat, at, addressing, edit, content, view, attempts: 0 });
     if (view && person.autoDeliver) this.#receipts.confirmOne(person, stored, 'delivered');
   }
 
   #store(person: Person, message: Omit<Stored, 'owner' | 'confirmed' | 'extra' | 'view' | 'content'> & Parts): Stored {
-    const { view, content, addressing, ...rest } = message;
+    const { view, content, addressing, edit, ...rest } = message;
     const stored: Stored = {
       ...rest,
       owner: person.number,
       confirmed: 'none',
-      extra: { addressing },
+      extra: edit === undefined ? { addressing } : { addressing, edit },
       ...(content ? { content } : {}),
       ...(view ? { view } : {}),
     };
@@ -265,6 +267,7 @@ export class Inbox {
 
 interface Parts {
   readonly addressing: Addressing;
+  readonly edit?: string | undefined;
   readonly view: ReceivedMessage | undefined;
   readonly content: proto.IMessage | undefined;
 }

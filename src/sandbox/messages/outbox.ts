@@ -62,7 +62,7 @@ export class Outbox {
         });
         for (const [device, stanza] of outgoing) this.#links.deliver(device, stanza);
         const group = 'group' in target ? { group: target.group.jid } : {};
-        for (const one of this.#phonesOf(from, target)) this.#inbox.arriveFromPhone(one, from, message, { id, addressing, ...group });
+        for (const one of this.#phonesOf(from, target)) this.#inbox.arriveFromPhone(one, from, message, { id, addressing, edit, ...group });
       };
     });
   }

@@ -93,6 +93,7 @@ async function deliverTo(parts: Parts, sent: Sent, { person, device, addressing,
     besides: besidesOf(sent.stanza),
     destination: sent.stanza.attrs['recipient'] ?? sent.stanza.attrs['to'] ?? '',
     at: sent.at,
+    edit: sent.stanza.attrs['edit'],
   };
   const onPeer = (message: proto.IMessage): void => {
     answerPeer(parts, sent.sender, sent.device, arrival.id, message);

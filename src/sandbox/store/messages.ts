@@ -28,7 +28,7 @@ export interface Stored {
 
 export interface Extra {
   readonly addressing: 'pn' | 'lid';
-  /** Stanza attribute `edit` of an own message, repeated when it is sent again. */
+  /** Stanza attribute `edit`; that of an own message is repeated when it is sent again. */
   readonly edit?: string;
 }
 
@@ -42,6 +42,7 @@ export class MessageStore {
   readonly #owned;
   readonly #confirm;
   readonly #open;
+  readonly #chat;
   readonly #clear;
   #written = 0;
 
@@ -56,6 +57,7 @@ export class MessageStore {
     this.#clear = sql.prepare(
       'DELETE FROM message WHERE owner = ?1 AND seq <= (SELECT seq FROM message WHERE owner = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)',
     );
+    this.#chat = sql.prepare('SELECT * FROM message WHERE owner = ? AND chat = ? AND content IS NOT NULL ORDER BY seq');
     this.#open = sql.prepare('SELECT * FROM message WHERE owner = ? AND chat = ? AND view IS NOT NULL ORDER BY seq');
   }
 
@@ -78,6 +80,11 @@ export class MessageStore {
   /** The owner's last messages, oldest first. */
   latest(owner: string, limit: number): Stored[] {
     return this.#owned.all(owner, limit).map(toStored);
+  }
+
+  /** Messages of one chat, own ones too, oldest first. */
+  everything(owner: string, chat: string): Stored[] {
+    return this.#chat.all(owner, chat).map(toStored);
   }
 
   /** Received messages of one chat, oldest first. */

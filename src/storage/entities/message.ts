@@ -41,6 +41,8 @@ export const MessageEntity = defineEntity({
     sendFunction: p.text(),
     sendPayload: p.json().nullable(),
     fileUrl: p.text(),
+    /** 0 when it is not pinned. */
+    pinnedUntil: time(),
     trackSource: p.text(),
     trackId: p.text(),
     queuedSend: p.json().nullable(),

@@ -43,6 +43,7 @@ const messageColumns: Readonly<Record<keyof StoredMessage, SqlType>> = {
   sendFunction: 'text',
   sendPayload: 'jsonb',
   fileUrl: 'text',
+  pinnedUntil: 'bigint',
   trackSource: 'text',
   trackId: 'text',
   queuedSend: 'jsonb',
@@ -62,6 +63,22 @@ export const composedColumns = {
   content: 'jsonb',
   raw: 'bytea',
   queuedSend: 'jsonb',
+  edited: 'text',
+  pinnedUntil: 'bigint',
+  deletedAt: 'bigint',
+} as const satisfies Partial<Record<keyof StoredMessage, SqlType>>;
+
+/** Columns of a stored message that change when it is edited, deleted, pinned or read, or when a call goes on. */
+export const revisedColumns = {
+  text: 'text',
+  content: 'jsonb',
+  convertOptions: 'text',
+  edited: 'text',
+  pinnedUntil: 'bigint',
+  deletedAt: 'bigint',
+  status: 'text',
+  error: 'text',
+  unread: 'boolean',
 } as const satisfies Partial<Record<keyof StoredMessage, SqlType>>;
 
 const typeOf: Readonly<Record<FieldType, SqlType>> = { text: 'text', number: 'bigint', boolean: 'boolean', list: 'text[]' };

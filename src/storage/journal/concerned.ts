@@ -29,6 +29,7 @@ export const concernedBy = (entries: readonly Entry[]): Concerned => {
     if (part.of === 'chats' || part.of === 'chat_labels') for (const item of part.items) chat(item);
   };
   for (const entry of entries) {
+    if ((entry.kind === 'message' || entry.kind === 'status') && entry.revises) messageIds.add(keyText(entry.revises.messageId));
     if (entry.kind === 'message' || entry.kind === 'queued') message(entry.message);
     if (entry.kind === 'composed') updatedIds.add(keyText(entry.message.messageId));
     if (entry.kind === 'status') for (const id of entry.messageIds) updatedIds.add(keyText(id));

@@ -43,8 +43,11 @@ const createShelf = <T>(limit: number, now: () => number) => {
 };
 
 const steps: ReadonlySet<Entry['kind']> = new Set(['message', 'queued', 'sendKey', 'composed', 'status', 'news', 'event']);
-/** A step of a call changes a message that is not kept here. */
-const isStep = (entry: Entry): boolean => steps.has(entry.kind) && !(entry.kind === 'news' && entry.news.type === 'call');
+/** A step of a call, or what a message does to an earlier one, changes a message that is not kept here. */
+const isStep = (entry: Entry): boolean => {
+  if (entry.kind === 'news') return entry.news.type !== 'call';
+  return steps.has(entry.kind) && !('revises' in entry);
+};
 /** All of them, or null when one is missing. */
 const whole = <T extends object>(rows: readonly (T | undefined)[]): readonly T[] | null => {
   const found = rows.filter((row) => row !== undefined);
@@ -65,7 +68,7 @@ export const createJournalCache = (now: () => number): JournalCache => {
       const concerned = whole([...wanted].map((id) => chats.get(`${instance} ${id}`)));
       return concerned && { messages: updated, chats: concerned };
     },
-    keep(instance, known, { freshMessages, changedMessages, composedMessages, chats: changedChats }) {
+    keep(instance, known, { freshMessages, changedMessages, composedMessages, revisedMessages, chats: changedChats }) {
       const lively = freshMessages.length > 0;
       if (lively) for (const chat of known.chats) chats.put(`${instance} ${chat.chatId}`, chat);
       for (const { after } of changedChats) {
@@ -74,7 +77,7 @@ export const createJournalCache = (now: () => number): JournalCache => {
       }
       for (const message of [...freshMessages, ...composedMessages])
         if (waits(message)) messages.put(`${instance} ${message.messageId}`, message);
-      for (const message of changedMessages) messages.drop(`${instance} ${message.messageId}`);
+      for (const message of [...changedMessages, ...revisedMessages]) messages.drop(`${instance} ${message.messageId}`);
     },
     clear() {
       messages.clear();

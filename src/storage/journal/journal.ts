@@ -12,6 +12,7 @@ import {
   makeRowSet,
   messageRows,
   newChatRows,
+  revisedColumns,
   storedMessageFields,
   type StoredMessage,
 } from './columns.ts';
@@ -45,13 +46,26 @@ const outboxRows = (first: number) => {
   return { ...rows, sql };
 };
 
+/** What a queued message still needed is of no use once it is sent or given up. */
+const stillQueued = (status: string): string => `queued_send = case when ${status} = 'Queued' then message.queued_send end`;
+
+const isSameMessage = (messageIds: string): string =>
+  `message.instance_id = $1 and message.message_id = any(${messageIds}) and message.message_id = fresh.message_id and message.chat_id = fresh.chat_id`;
+
 const changeRows = (first: number) => {
-  const rows = makeRowSet({ messageId: 'text', chatId: 'text', status: 'text', error: 'text', deletedAt: 'bigint' }, first);
-  // What a queued message still needed is of no use once it is sent or given up.
-  const sql = `update message set status = ${rows.value('status')}, error = ${rows.value('error')}, deleted_at = ${rows.value('deletedAt')},
-      queued_send = case when ${rows.value('status')} = 'Queued' then message.queued_send end from ${rows.from}
-    where message.instance_id = $1 and message.message_id = any(${rows.array('messageId')})
-      and message.message_id = fresh.message_id and message.chat_id = fresh.chat_id`;
+  const rows = makeRowSet({ messageId: 'text', chatId: 'text', status: 'text', error: 'text' }, first);
+  const sql = `update message set status = ${rows.value('status')}, error = ${rows.value('error')}, ${stillQueued(rows.value('status'))}
+    from ${rows.from} where ${isSameMessage(rows.array('messageId'))}`;
+  return { ...rows, sql };
+};
+
+/** The encoded form of a message is not read before it is revised, so it stays; a deletion takes it away. */
+const revisedRows = (first: number) => {
+  const rows = makeRowSet({ messageId: 'text', chatId: 'text', ...revisedColumns }, first);
+  const changes = Object.keys(revisedColumns).map((field) => `${columnOf(field)} = ${rows.value(field)}`);
+  const sql = `update message set ${changes.join(', ')}, ${stillQueued(rows.value('status'))},
+      raw = case when ${rows.value('deletedAt')} = 0 then message.raw end
+    from ${rows.from} where ${isSameMessage(rows.array('messageId'))}`;
   return { ...rows, sql };
 };
 
@@ -60,9 +74,7 @@ const composedRows = (first: number) => {
   const types = { messageId: 'text', chatId: 'text', ...composedColumns, status: 'text', error: 'text' } as const;
   const rows = makeRowSet(types, first);
   const changes = [...Object.keys(composedColumns), 'status', 'error'].map((field) => `${columnOf(field)} = ${rows.value(field)}`);
-  const sql = `update message set ${changes.join(', ')} from ${rows.from}
-    where message.instance_id = $1 and message.message_id = any(${rows.array('messageId')})
-      and message.message_id = fresh.message_id and message.chat_id = fresh.chat_id`;
+  const sql = `update message set ${changes.join(', ')} from ${rows.from} where ${isSameMessage(rows.array('messageId'))}`;
   return { ...rows, sql };
 };
 
@@ -80,6 +92,7 @@ const sets = {
   messages: messageRows,
   changes: changeRows,
   composed: composedRows,
+  revised: revisedRows,
   newChats: newChatRows,
   chats: chatChangeRows,
   sendKeys: sendKeyRows,
@@ -113,13 +126,21 @@ const makeWrite = (names: readonly SetName[]) => {
   };
 };
 
-/** By the sets that have rows. */
-const writes = new Map(
-  Array.from({ length: 2 ** setNames.length - 1 }, (_, n) => setNames.filter((_name, at) => ((n + 1) >> at) & 1)).map((names) => [
-    names.join(),
-    makeWrite(names),
-  ]),
-);
+/** By the sets that have rows; made when they are needed first. */
+const writes = new Map<string, ReturnType<typeof makeWrite>>();
+
+const writeOf = (names: readonly SetName[]): ReturnType<typeof makeWrite> => {
+  const key = names.join();
+  const write = writes.get(key) ?? makeWrite(names);
+  writes.set(key, write);
+  return write;
+};
+
+/** Every set alone, any two of them, and all together. */
+const someWrites = (): Record<string, Statement> => {
+  const combinations = [setNames, ...setNames.flatMap((name, at) => [[name], ...setNames.slice(at + 1).map((other) => [name, other])])];
+  return Object.fromEntries(combinations.map((names) => [`write ${names.join()}`, makeWrite(names).statement]));
+};
 
 export const journalStatements = {
   /** $2 platform ids of all messages concerned, $3 chats concerned, $4 ids whose chats are concerned too. */
@@ -141,7 +162,7 @@ export const journalStatements = {
         update message set unread = false where instance_id = $1 and chat_id = any($3::text[]) and unread and exists (select from owned))
       select count(*)::int as owned from owned`,
   },
-  ...Object.fromEntries([...writes].map(([names, { statement }]) => [`write ${names}`, statement])),
+  ...someWrites(),
 } as const satisfies Readonly<Record<string, Statement>>;
 
 interface KnownRow {
@@ -180,6 +201,7 @@ const writeOutcome = async (
     messages: outcome.freshMessages,
     changes: outcome.changedMessages,
     composed: outcome.composedMessages,
+    revised: outcome.revisedMessages,
     newChats: outcome.chats.filter(({ before }) => before === null).map(({ after }) => after),
     chats: outcome.chats
       .filter(({ before }) => before !== null)
@@ -187,8 +209,9 @@ const writeOutcome = async (
     sendKeys: outcome.sendKeys,
     deliveries: waiting.map((row) => ({ ...row, size: Buffer.byteLength(row.body) })),
   };
-  const write = writes.get(setNames.filter((name) => rows[name].length > 0).join());
-  if (write === undefined) return [];
+  const names = setNames.filter((name) => rows[name].length > 0);
+  if (names.length === 0) return [];
+  const write = writeOf(names);
   const written = await runner.rows<Written>(write.statement, write.values(writer, rows));
   if (written.length === 0) return disowned;
   const seqs = new Map(written.map(({ seq, webhookId, eventId }) => [`${eventId} ${webhookId}`, seq]));

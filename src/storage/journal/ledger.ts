@@ -1,5 +1,5 @@
 /** The journal's rules, without a database: entries are applied to what is known, and what changed is left to be written. */
-import type { Call, Chat, Entry, EventType, Message, UsedSendKey } from '#actors/model.ts';
+import type { Call, Chat, Entry, EventType, Message, Revision, UsedSendKey } from '#actors/model.ts';
 import { keyText } from '../postgres/texts.ts';
 import { callChat, callContent, callMessage } from './call-message.ts';
 import { ChatLedger, type ChatOutcome } from './chat-ledger.ts';
@@ -15,7 +15,7 @@ import {
   statusDraft,
   type EventDraft,
 } from './event-drafts.ts';
-import { isProgress, MessageLedger, rank } from './message-ledger.ts';
+import { isAuthor, isInSameChat, isProgress, type KeptMessage, MessageLedger, rank, withText } from './message-ledger.ts';
 
 export { isProgress } from './message-ledger.ts';
 
@@ -28,6 +28,8 @@ export interface Outcome {
   readonly freshMessages: readonly StoredMessage[];
   readonly changedMessages: readonly StoredMessage[];
   readonly composedMessages: readonly StoredMessage[];
+  /** `raw` is not known of these. */
+  readonly revisedMessages: readonly StoredMessage[];
   readonly chats: readonly ChatOutcome[];
   /** Chats whose stored messages are now read by the account. */
   readonly readChats: readonly string[];
@@ -90,6 +92,7 @@ class Ledger {
       freshMessages: this.#messages.marked('fresh'),
       changedMessages: this.#messages.marked('changed'),
       composedMessages: this.#messages.marked('composed'),
+      revisedMessages: this.#messages.marked('revised'),
       chats: this.#chats.outcome(),
       readChats: [...this.#readChats],
       sendKeys: [...this.#sendKeys.values()],
@@ -147,7 +150,7 @@ class Ledger {
       return;
     }
     const content = callContent(known.value.content, call);
-    if (content !== null) this.#messages.rewrite(known, content);
+    if (content !== null) this.#messages.revise(known, { content });
   }
 
   #message(entry: Of<'message' | 'queued'>): void {
@@ -155,7 +158,27 @@ class Ledger {
     if (isQueued && entry.key) this.#sendKeys.set(entry.key.hash, entry.key);
     const message: Message = isQueued ? { ...entry.message, status: 'Queued' } : entry.message;
     const stored = this.#store(message, entry.chat, !isQueued && entry.unread);
-    if (stored && !isQueued) this.#add('messages', () => messageDraft(stored.message, stored.chat, this.#owner));
+    if (!stored || isQueued) return;
+    if (entry.revises) this.#revise(stored.message, entry.revises);
+    const chat = entry.revises ? this.#chats.orEmpty(stored.message.chatId) : stored.chat;
+    this.#add('messages', () => messageDraft(stored.message, chat, this.#owner));
+  }
+
+  /** What one message does to another. A message that is not stored, or was deleted, is left as it is. */
+  #revise(by: Message, { messageId, text, pinnedUntil }: Revision): void {
+    const kept = this.#messages.find(messageId, by.chatId);
+    if (!kept || kept.value.deletedAt !== 0) return;
+    if (text !== undefined && isAuthor(kept.value, by) && kept.value.edited !== by.messageId) {
+      this.#retell(kept, text);
+      this.#messages.revise(kept, { text, edited: by.messageId, content: withText(kept.value.content, text) });
+    }
+    if (pinnedUntil !== undefined && isInSameChat(kept.value, by)) this.#messages.revise(kept, { pinnedUntil });
+  }
+
+  /** The text of a message changes: its chat shows it when the message is its last. */
+  #retell({ value: { chatId, timestamp, text: old } }: KeptMessage, text: string): void {
+    const chat = this.#chats.get(chatId);
+    if (chat?.lastMessageTimestamp === timestamp && chat.lastMessageText === old) this.#chats.patch({ chatId, lastMessageText: text });
   }
 
   /** Null when the message is known. */
@@ -173,6 +196,7 @@ class Ledger {
     for (const messageId of entry.messageIds) {
       const kept = this.#messages.find(messageId, keyText(entry.chatId));
       if (!kept) continue;
+      if (entry.revises) this.#revise(kept.value, entry.revises);
       if (!isProgress(kept.value.status, entry.status)) {
         if (isMemberReceipt(entry, kept.value.chatId)) updated.push(kept.value);
         continue;
@@ -197,7 +221,11 @@ class Ledger {
   #deleted(entry: Of<'deleted'>): void {
     const kept = this.#messages.find(entry.messageId, keyText(entry.chatId));
     if (!kept || kept.value.deletedAt !== 0) return;
-    this.#messages.change(kept, { deletedAt: Math.max(1, entry.at) });
+    const mayDelete = isAuthor(kept.value, entry) || (kept.value.isGroup && kept.value.chatId === keyText(entry.chatId));
+    if (!mayDelete) return;
+    this.#retell(kept, '');
+    const nothing = { text: '', content: null, convertOptions: '', raw: null, pinnedUntil: 0, error: '' };
+    this.#messages.revise(kept, { ...nothing, deletedAt: Math.max(1, entry.at), status: 'Deleted' });
     this.#add('messages_update', () => deletedDraft(entry, kept.value.chatId));
   }
 

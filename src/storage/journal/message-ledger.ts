@@ -1,10 +1,11 @@
 /** The rules of messages: duplicates, the progress of a status, and which stored message a receipt means. */
 import { messageStatuses, type Message, type MessageStatus } from '#actors/model.ts';
 import { keyText } from '../postgres/texts.ts';
-import type { StoredMessage } from './columns.ts';
+import type { revisedColumns, StoredMessage } from './columns.ts';
 
-/** `composed`: the whole content of a stored message changed, not only its state. */
-type Mark = 'same' | 'changed' | 'composed' | 'fresh';
+/** What of a message is written: nothing, its status, what is seen of it, everything that composing decides, the whole row. */
+const marks = ['same', 'changed', 'revised', 'composed', 'fresh'] as const;
+type Mark = (typeof marks)[number];
 
 export interface KeptMessage {
   value: StoredMessage;
@@ -16,6 +17,27 @@ export const rank = (status: MessageStatus): number => messageStatuses.indexOf(s
 /** A status never goes back, and only a message that still waits can fail. */
 export const isProgress = (from: MessageStatus, to: MessageStatus): boolean =>
   to === 'Failed' ? from === 'Queued' : rank(to) > rank(from);
+
+type Sender = Partial<Pick<Message, 'sender' | 'senderPn' | 'senderLid'>> & Pick<Message, 'fromMe'>;
+
+const share = (ours: readonly (string | undefined)[], theirs: readonly (string | undefined)[]): boolean =>
+  ours.some((id) => id !== undefined && id !== '' && theirs.includes(id));
+
+/** Whether both come from the same person, whichever of the person's two addresses each names. */
+export const isAuthor = (message: Message, by: Sender): boolean => {
+  if (message.fromMe || by.fromMe) return message.fromMe && by.fromMe;
+  return share([message.sender, message.senderPn, message.senderLid], [by.sender, by.senderPn, by.senderLid]);
+};
+
+/** Whether both stand in the same chat, whichever of its addresses each names. */
+export const isInSameChat = (one: Message, other: Message): boolean =>
+  one.chatId === other.chatId || (!one.isGroup && !other.isGroup && share([one.chatId, one.chatLid], [other.chatId, other.chatLid]));
+
+/** The content with another text, in the place where its kind keeps it. */
+export const withText = (content: Message['content'], text: string): Message['content'] => {
+  if (typeof content !== 'object' || content === null) return text;
+  return 'text' in content ? { ...content, text } : { ...content, caption: text };
+};
 
 /** The messages that the entries of one commit are about. */
 export class MessageLedger {
@@ -40,14 +62,12 @@ export class MessageLedger {
     return same.find(({ value }) => value.chatId === chatId) ?? (same.length === 1 ? same[0]! : null);
   }
 
-  change(kept: KeptMessage, change: Partial<StoredMessage>): void {
-    kept.value = { ...kept.value, ...change };
-    if (kept.mark === 'same') kept.mark = 'changed';
+  change(kept: KeptMessage, change: Partial<Pick<StoredMessage, 'status' | 'error' | 'queuedSend'>>): void {
+    this.#apply(kept, change, 'changed');
   }
 
-  rewrite(kept: KeptMessage, content: Message['content']): void {
-    kept.value = { ...kept.value, content };
-    if (kept.mark !== 'fresh') kept.mark = 'composed';
+  revise(kept: KeptMessage, change: Partial<Pick<StoredMessage, keyof typeof revisedColumns | 'raw'>>): void {
+    this.#apply(kept, change, 'revised');
   }
 
   /** Replaces the content of a message that still waits: one that was cancelled meanwhile stays as it is. */
@@ -55,8 +75,7 @@ export class MessageLedger {
     const kept = this.find(message.messageId, keyText(message.chatId));
     if (kept?.value.status !== 'Queued') return;
     const { messageId, chatId, unread, deletedAt } = kept.value;
-    kept.value = { ...message, messageId, chatId, unread, deletedAt, status: 'Queued' };
-    if (kept.mark !== 'fresh') kept.mark = 'composed';
+    this.#apply(kept, { ...message, messageId, chatId, unread, deletedAt, status: 'Queued' }, 'composed');
   }
 
   /** Of the messages of this commit; a statement of its own marks those that are stored. */
@@ -70,6 +89,11 @@ export class MessageLedger {
     return this.#all()
       .filter((kept) => kept.mark === mark)
       .map(({ value }) => value);
+  }
+
+  #apply(kept: KeptMessage, change: Partial<StoredMessage>, mark: Mark): void {
+    kept.value = { ...kept.value, ...change };
+    if (marks.indexOf(mark) > marks.indexOf(kept.mark)) kept.mark = mark;
   }
 
   #all(): readonly KeptMessage[] {

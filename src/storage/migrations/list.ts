@@ -10,6 +10,7 @@ import { Tallies } from './0008-tallies.ts';
 import { Files } from './0009-files.ts';
 import { NoInstanceKeys } from './0010-no-instance-keys.ts';
 import { SendKeys } from './0011-send-keys.ts';
+import { MessageChanges } from './0012-message-changes.ts';
 
 export const migrations = [
   { name: '0001-tables', class: Tables },
@@ -23,4 +24,5 @@ export const migrations = [
   { name: '0009-files', class: Files },
   { name: '0010-no-instance-keys', class: NoInstanceKeys },
   { name: '0011-send-keys', class: SendKeys },
+  { name: '0012-message-changes', class: MessageChanges },
 ] as const;
