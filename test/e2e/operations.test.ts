@@ -1,33 +1,9 @@
-/** Every operation of the interface that is one request to the platform: the call, its answer, what the phones have afterwards, the event. */
+/** Every operation on messages that is one request to the platform: the call, its answer, what the phones have afterwards, the event. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import type { ReceivedMessage } from '#src/sandbox/face.ts';
-import type { Account } from '#test/support/account.ts';
-import { contact, Scene } from '#test/support/scene.ts';
+import { test } from 'node:test';
+import { contact } from '#test/support/scene.ts';
+import { type Json, type Row, tryRows } from '#test/support/operation-rows.ts';
 import { until } from '#test/support/until.ts';
-
-type Json = Readonly<Record<string, unknown>>;
-
-/** Platform ids of messages that stand in the chat with the contact. */
-interface Messages {
-  /** Sent by the API. */
-  readonly own: string;
-  /** Written by the contact. */
-  readonly theirs: string;
-}
-
-interface Row {
-  readonly title: string;
-  readonly call: `${'POST' | 'GET'} /${string}`;
-  readonly body: (messages: Messages) => Json;
-  readonly status?: number;
-  /** Fields of the answer. */
-  readonly answer: (messages: Messages) => Json;
-  /** What the contact's phone decrypted; found by the answer's `messageid`, or as the newest. */
-  readonly phone?: (received: ReceivedMessage, messages: Messages) => void;
-  /** What comes by webhook: found by its type and these fields of its `message` or `event`. */
-  readonly event?: (messages: Messages) => readonly [type: string, fields: Json];
-}
 
 interface Reaction {
   readonly reactionMessage: { readonly key: { readonly id: string } };
@@ -37,16 +13,14 @@ interface Protocol {
   readonly protocolMessage: { readonly key: { readonly id: string } };
 }
 
-let scene: Scene;
-let account: Account;
+const days = (count: number): number => count * 86_400_000;
+/** A pin's end is so far away, give or take a minute. */
+const pinnedFor =
+  (ms: number) =>
+  ({ pinnedUntil }: { readonly pinnedUntil: number }): boolean =>
+    Math.abs(pinnedUntil - Date.now() - ms) < 60_000;
 
-before(async () => {
-  scene = await Scene.open();
-  account = await scene.paired();
-  const webhook = { url: scene.receiver.url, enabled: true, events: ['messages', 'messages_update'] };
-  assert.equal((await account.call('POST', '/webhook', webhook)).status, 200);
-});
-after(() => scene.close());
+const deleted = { status: 'Deleted', text: '', content: '' };
 
 const rows: readonly Row[] = [
   {
@@ -62,7 +36,23 @@ const rows: readonly Row[] = [
     answer: ({ theirs }) => ({ messageType: 'ReactionMessage', text: '👍', reaction: theirs, fromMe: true, status: 'Sent' }),
     phone: ({ kind, text, content }, { theirs }) =>
       assert.deepEqual([kind, text, (content as Reaction).reactionMessage.key.id], ['reactionMessage', '👍', theirs]),
+    shows: ['theirs', ({ reactions }) => Object.values(reactions).join() === '👍'],
     event: ({ theirs }) => ['messages', { messageType: 'ReactionMessage', reaction: theirs, text: '👍', wasSentByApi: true }],
+  },
+  {
+    title: "a reaction to somebody's message in a group",
+    call: 'POST /message/react',
+    in: 'joined',
+    body: ({ theirs }) => ({ id: theirs, text: '👍' }),
+    answer: ({ theirs }) => ({ reaction: theirs, isGroup: true }),
+    shows: ['theirs', ({ reactions }) => Object.values(reactions).join() === '👍'],
+  },
+  {
+    title: 'a reaction to an own message',
+    call: 'POST /message/react',
+    body: ({ own }) => ({ id: own, text: '❤️' }),
+    answer: ({ own }) => ({ reaction: own }),
+    shows: ['own', ({ reactions }) => Object.values(reactions).join() === '❤️'],
   },
   {
     title: 'a message that is not known',
@@ -74,10 +64,21 @@ const rows: readonly Row[] = [
   {
     title: 'an own message',
     call: 'POST /message/edit',
-    body: ({ own }) => ({ id: `${account.number}:${own}`, text: 'mended' }),
+    body: ({ own }) => ({ id: `${bench.account.number}:${own}`, text: 'mended' }),
     answer: ({ own }) => ({ text: 'mended', edited: own, fromMe: true, status: 'Sent' }),
     phone: ({ text, content }, { own }) => assert.deepEqual([text, (content as Protocol).protocolMessage.key.id], ['mended', own]),
+    shows: ['own', { text: 'mended', edited: true }],
+    stored: ['own', { text: 'mended', content: { text: 'mended' } }],
     event: ({ own }) => ['messages', { edited: own, text: 'mended' }],
+  },
+  {
+    title: 'an own message in a group',
+    call: 'POST /message/edit',
+    in: 'joined',
+    body: ({ own }) => ({ id: own, text: 'mended' }),
+    answer: ({ own }) => ({ text: 'mended', edited: own, isGroup: true }),
+    shows: ['own', { text: 'mended', edited: true }],
+    stored: ['own', { text: 'mended' }],
   },
   {
     title: "somebody else's message",
@@ -85,6 +86,7 @@ const rows: readonly Row[] = [
     body: ({ theirs }) => ({ id: theirs, text: 'mended' }),
     status: 400,
     answer: () => ({ error: 'only own messages can be edited' }),
+    stored: ['theirs', { text: 'theirs', edited: '' }],
   },
   {
     title: 'an own message',
@@ -92,7 +94,9 @@ const rows: readonly Row[] = [
     body: ({ own }) => ({ id: own }),
     answer: ({ own }) => ({ id: own }),
     phone: ({ kind, content }, { own }) => assert.deepEqual([kind, (content as Protocol).protocolMessage.key.id], ['protocolMessage', own]),
-    event: ({ own }) => ['messages_update', { MessageIDs: [own], Type: 'deleted' }],
+    shows: ['own', { text: '', deleted: true }],
+    stored: ['own', deleted],
+    event: ({ own }) => ['messages_update', { MessageIDs: [own], IsFromMe: true, Type: 'deleted' }],
   },
   {
     title: "somebody else's message in a direct chat",
@@ -101,60 +105,132 @@ const rows: readonly Row[] = [
     status: 400,
     answer: () => ({ error: 'only own messages can be deleted for everybody' }),
   },
+  {
+    title: "somebody else's message, as an admin of the group",
+    call: 'POST /message/delete',
+    in: 'led',
+    body: ({ theirs }) => ({ id: theirs }),
+    answer: ({ theirs }) => ({ id: theirs }),
+    shows: ['theirs', { text: '', deleted: true }],
+    stored: ['theirs', deleted],
+    event: ({ theirs }) => ['messages_update', { MessageIDs: [theirs], IsGroup: true, Type: 'deleted' }],
+  },
+  {
+    title: "somebody else's message, as a plain member of the group",
+    call: 'POST /message/delete',
+    in: 'joined',
+    body: ({ theirs }) => ({ id: theirs }),
+    status: 400,
+    answer: () => ({ error: 'only admins of the group can delete what others wrote' }),
+    shows: ['theirs', { deleted: false }],
+  },
+  {
+    title: 'for a week',
+    call: 'POST /message/pin',
+    body: ({ theirs }) => ({ id: theirs, duration: 7 }),
+    answer: ({ theirs }) => ({ messageType: 'PinInChatMessage', targetMessageID: theirs, pinned: true, fromMe: true, status: 'Sent' }),
+    shows: ['theirs', pinnedFor(days(7))],
+    stored: ['theirs', { pinned: true }],
+    event: () => ['messages', { messageType: 'UnknownMessageType', fromMe: true }],
+  },
+  {
+    title: 'an own message in a group, for as long as pins are when nothing is said',
+    call: 'POST /message/pin',
+    in: 'joined',
+    body: ({ own }) => ({ id: own }),
+    answer: ({ own }) => ({ targetMessageID: own, pinned: true, isGroup: true }),
+    shows: ['own', pinnedFor(days(30))],
+    stored: ['own', { pinned: true }],
+  },
+  {
+    title: 'for a time that phones do not offer',
+    call: 'POST /message/pin',
+    body: ({ own }) => ({ id: own, duration: 2 }),
+    status: 400,
+    answer: () => ({ error: 'duration must be one of 1, 7, 30' }),
+  },
+  {
+    title: 'a message that is not known',
+    call: 'POST /message/pin',
+    body: () => ({ id: 'NOTHING' }),
+    status: 404,
+    answer: () => ({ error: 'Message not found' }),
+  },
 ];
 
-const picked = (whole: Json | undefined, wanted: Json): Json =>
-  Object.fromEntries(Object.keys(wanted).map((name) => [name, whole?.[name]]));
+const bench = tryRows(rows);
 
-const stand = async (): Promise<Messages> => {
-  const sent = await account.send(contact, 'mine');
-  assert.equal(sent.status, 200, JSON.stringify(sent.body));
-  const theirs = await scene.write(account, 'theirs');
-  await scene.stored(account, [theirs]);
-  return { own: String(sent.body['messageid']), theirs };
+const statusOf = async (id: string): Promise<unknown> => (await bench.found(id))?.['status'];
+
+const call = async (path: string, body: Json): Promise<Json> => {
+  const answered = await bench.account.call('POST', path, body);
+  assert.equal(answered.status, 200, JSON.stringify(answered.body));
+  return answered.body;
 };
 
-for (const { title, call, body, status = 200, answer, phone, event } of rows) {
-  test(`operation ${call}: ${title}`, async () => {
-    const messages = await stand();
-    const [method = '', path = ''] = call.split(' ');
-    const answered = await account.call(method, path, body(messages));
-    assert.equal(answered.status, status, JSON.stringify(answered.body));
-    assert.deepEqual(picked(answered.body, answer(messages)), answer(messages));
-    if (phone) {
-      const received = await until(() => {
-        const all = scene.platform.sandbox.received(contact);
-        return all.find(({ id }) => id === answered.body['messageid']) ?? (answered.body['messageid'] === undefined && all.at(-1));
-      }, 'the arrival at the contact');
-      phone(received, messages);
-    }
-    if (!event) return;
-    const [type, fields] = event(messages);
-    await until(
-      () =>
-        scene.receiver.posted.some(({ body: posted }) => {
-          const told = (posted['message'] ?? posted['event']) as Json | undefined;
-          return posted['EventType'] === type && JSON.stringify(picked(told, fields)) === JSON.stringify(fields);
-        }),
-      `the event ${type} ${JSON.stringify(fields)}`,
-    );
-  });
-}
+const shownOf = (id: string) => bench.shown().find((one) => one.id === id);
+
+test('operations: a reaction that is taken back is gone from the phone, a pin too', async () => {
+  const { theirs } = await bench.stand();
+  await call('/message/react', { id: theirs, text: '👍' });
+  await until(() => Object.keys(shownOf(theirs)?.reactions ?? {}).length === 1, 'the reaction');
+  const removal = await call('/message/react', { id: theirs, text: '' });
+  assert.deepEqual([removal['text'], removal['reaction']], ['', theirs]);
+  await until(() => Object.keys(shownOf(theirs)?.reactions ?? {}).length === 0, 'no reaction');
+  await call('/message/pin', { id: theirs, duration: 1 });
+  await until(() => (shownOf(theirs)?.pinnedUntil ?? 0) > 0, 'the pin');
+  assert.equal((await call('/message/pin', { id: theirs, pin: false }))['pinned'], false);
+  await until(() => shownOf(theirs)?.pinnedUntil === 0, 'no pin');
+  await until(async () => (await bench.found(theirs))?.['pinned'] === false, 'no pin is stored');
+});
+
+test('operations: the id of an edit means the message that it edits, a short id too', async () => {
+  const { own } = await bench.stand();
+  const first = await call('/message/edit', { id: String((await bench.found(own))?.['id']), text: 'one' });
+  await call('/message/edit', { id: String(first['messageid']), text: 'two' });
+  await until(() => shownOf(own)?.text === 'two', 'the second edit');
+  const stored = await bench.found(own);
+  assert.equal(stored?.['text'], 'two');
+  await call('/message/delete', { id: String(first['messageid']) });
+  await until(() => shownOf(own)?.deleted, 'the message is deleted');
+  const again = await bench.account.call('POST', '/message/edit', { id: own, text: 'three' });
+  assert.deepEqual([again.status, again.body['error']], [400, 'the message was deleted']);
+});
+
+test('operations: what others do to messages is stored and told', async () => {
+  const { sandbox } = bench.scene.platform;
+  const { own, theirs } = await bench.stand();
+  const to = bench.account.number;
+  const said = async (content: Parameters<typeof sandbox.send>[2]): Promise<string> => (await sandbox.send(contact, to, content)).id;
+  const first = await said({ kind: 'edit', messageId: theirs, text: 'plain' });
+  await bench.told('messages', { messageid: first, text: 'plain', edited: theirs });
+  assert.deepEqual([(await bench.found(theirs))?.['text'], (await bench.found(theirs))?.['edited']], ['plain', first]);
+  const second = await said({ kind: 'edit', messageId: theirs, text: 'sealed', secret: true });
+  await bench.told('messages', { messageid: second, text: 'sealed', edited: theirs });
+  assert.equal((await bench.found(theirs))?.['text'], 'sealed');
+  assert.equal(shownOf(theirs)?.text, 'sealed');
+  const heart = await said({ kind: 'reaction', messageId: own, emoji: '❤️' });
+  await bench.told('messages', { messageid: heart, reaction: own, text: '❤️' });
+  const pin = await said({ kind: 'pin', messageId: own, seconds: 86_400 });
+  await bench.told('messages', { messageid: pin, messageType: 'UnknownMessageType' });
+  assert.equal((await bench.found(own))?.['pinned'], true);
+  const kept = await said({ kind: 'keep', messageId: own, on: true });
+  await bench.told('messages', { messageid: kept, messageType: 'UnknownMessageType' });
+  await said({ kind: 'delete', messageId: theirs });
+  await bench.told('messages_update', { MessageIDs: [theirs], IsFromMe: false, Type: 'Deleted' });
+  assert.deepEqual([(await bench.found(theirs))?.['status'], (await bench.found(theirs))?.['text']], ['Deleted', '']);
+});
 
 test('operations: no receipt of a reaction or an edit is lost, however soon it comes', async () => {
-  const { own, theirs } = await stand();
+  const { own, theirs } = await bench.stand();
   const sent: string[] = [];
   for (let n = 0; n < 15; n += 1) {
-    const edited = await account.call('POST', '/message/edit', { id: own, text: `edit ${n}` });
-    const reacted = await account.call('POST', '/message/react', { id: theirs, text: n % 2 === 0 ? '👍' : '' });
+    const edited = await bench.account.call('POST', '/message/edit', { id: own, text: `edit ${n}` });
+    const reacted = await bench.account.call('POST', '/message/react', { id: theirs, text: n % 2 === 0 ? '👍' : '' });
     sent.push(String(edited.body['messageid']), String(reacted.body['messageid']));
   }
-  const statusOf = async (id: string): Promise<unknown> => {
-    const { body } = await account.call('POST', '/message/find', { id });
-    return (body['messages'] as readonly Json[])[0]?.['status'];
-  };
   for (const id of sent) await until(async () => (await statusOf(id)) === 'Delivered', `the receipt of ${id}`);
 });
 
 test('operations: the platform was asked nothing that it does not know', () =>
-  assert.deepEqual(scene.platform.sandbox.stats().unknown, {}));
+  assert.deepEqual(bench.scene.platform.sandbox.stats().unknown, {}));

@@ -186,6 +186,12 @@ const webhookCommands = (state: State, attempt: Attempt, fake: () => FakeGateway
   };
 };
 
+/** What operations answer; those that are not named answer with a message. */
+const performed: Readonly<Partial<{ [N in OperationName]: AnswerOf<N> }>> = {
+  'message.delete': { messageId: message.messageId, at: now },
+  'message.pin': { pin: message, messageId: message.messageId },
+};
+
 /** An event with every field, to vary. */
 export const sampleEvent: GatewayEvent = {
   id: 'event-1',
@@ -230,7 +236,7 @@ export const createFakeGateway = (): FakeGateway => {
     throwNext: null,
     sends: [],
     operations: [],
-    performed: (name) => (name === 'message.delete' ? { messageId: message.messageId, at: now } : message),
+    performed: (name) => performed[name] ?? message,
     messageQueries: [],
     chatQueries: [],
     webhookInputs: [],

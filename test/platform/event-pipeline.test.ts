@@ -49,6 +49,7 @@ const pipelineWith = ({ synchronised = 1, learn, record }: Options) => {
     log: { ...quietLog, error: (_fields, event) => void logged.push(event) },
     quoted: async () => null,
     record: record ?? ((entries) => void recorded.push([...entries])),
+    recorded: async () => true,
     surprise: (error) => void surprises.push(error),
   });
   const ids = (): readonly string[] => recorded.flat().flatMap((entry) => (entry.kind === 'message' ? [entry.message.messageId] : []));

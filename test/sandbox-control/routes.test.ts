@@ -42,6 +42,7 @@ const routes: readonly (readonly [string, string, string, unknown, readonly unkn
   ['groups are listed', 'GET', '/groups', undefined, undefined],
   ['messages are listed', 'GET', `/contacts/${ana}/messages?limit=5`, undefined, undefined],
   ['sent messages are listed', 'GET', `/contacts/${ana}/sent`, undefined, undefined],
+  ['a chat is shown', 'GET', `/contacts/${ana}/shown?chat=5511900000009`, undefined, undefined],
   [
     'all of a chat is confirmed',
     'POST',

@@ -14,6 +14,8 @@ import {
   MessageId,
   messagePage,
   MessagesAnswer,
+  PinAnswer,
+  PinBody,
   QueueAnswer,
 } from '../schemas/message.ts';
 
@@ -123,6 +125,31 @@ export const messageRoutes: readonly Route[] = [
     failure: { text: 'Error fetching message from database' },
     run: async ({ gateway, id, body }) =>
       mapResult(await gateway.perform(id, 'message.edit', { id: String(body.id), text: body.text }), shown(gateway, id)),
+  }),
+  route({
+    on: ['POST /message/pin'],
+    operationId: 'pinMessage',
+    credential: 'instance',
+    tag,
+    summary: 'Pin a message in its chat for 1, 7 or 30 days, or take the pin away',
+    body: PinBody,
+    answer: PinAnswer,
+    invalidTexts: { 'id:required': 'Missing Id in Payload', 'id:minLength': 'Missing Id in Payload' },
+    refusals: {
+      ...platformRefusals,
+      invalid: { example: 'message pinning is not supported for newsletters' },
+      notFound: { text: 'Message not found' },
+    },
+    run: async ({ gateway, id, body }) => {
+      const pinned = body.pin !== false;
+      const seconds = pinned ? (body.duration ?? 30) * 86_400 : 0;
+      return mapResult(await gateway.perform(id, 'message.pin', { id: String(body.id), seconds }), ({ pin, messageId }) => ({
+        ...shown(gateway, id)(pin),
+        messageType: 'PinInChatMessage',
+        targetMessageID: messageId,
+        pinned,
+      }));
+    },
   }),
   route({
     on: ['POST /message/delete'],

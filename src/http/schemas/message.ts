@@ -1,6 +1,6 @@
 /** Shapes of messages: sends, the queue, queries. */
 import { Type } from 'typebox';
-import { Count, fields, FreeObject, LooseText, OneOf, optional, ref, Text, TextOrNull } from './common.ts';
+import { Count, fields, Flag, FreeObject, LooseText, OneOf, optional, ref, Text, TextOrNull } from './common.ts';
 
 const Free = Type.Unsafe<unknown>({ description: 'object or text' });
 
@@ -91,4 +91,16 @@ export const MessagesAnswer = Type.Object({
   ...fields('returnedMessages limit offset nextOffset', Type.Integer()),
   messages: Type.Array(ref(Message)),
   hasMore: Type.Boolean(),
+});
+
+export const PinBody = Type.Object({
+  id: MessageId,
+  pin: optional(Flag('false takes the pin away; true when left out')),
+  duration: optional(Type.Unsafe<1 | 7 | 30>({ type: 'integer', enum: [1, 7, 30], description: 'Days; 30 when left out' })),
+});
+
+/** The message that pins, as it was sent. */
+export const PinAnswer = Type.Object({
+  ...Message.properties,
+  targetMessageID: Type.String({ description: 'The message that is pinned' }),
 });

@@ -149,6 +149,7 @@ class LiveSession implements Session {
       log,
       quoted: options.quoted,
       record: (entries) => host.record(entries),
+      recorded: () => host.recorded(),
       surprise: (error) => this.#surprise(error),
     });
     this.#expect(deadlines.open, ownCloses.handshakeTimeout);

@@ -1,4 +1,4 @@
-/** Messages that are encrypted once more under the secret of a stored one: votes, answers to events, changes of events. */
+/** Messages that are encrypted once more under the secret of a stored one: votes, answers to events, edits. */
 import { decryptEventResponse, proto, type WAMessage } from '@whiskeysockets/baileys';
 import type { Message } from '#actors/model.ts';
 import { addressesOf, type Directory } from '../directory.ts';
@@ -37,12 +37,19 @@ const openAnswer: Kind['open'] = ({ encEventResponseMessage: answer }, _event, c
   return { vote, content: contentJson(facts) };
 };
 
+const purposes: Readonly<Record<number, 'Event Edit' | 'Message Edit'>> = {
+  [SecretEncType.EVENT_EDIT]: 'Event Edit',
+  [SecretEncType.MESSAGE_EDIT]: 'Message Edit',
+};
+
 const openChange: Kind['open'] = ({ secretEncryptedMessage: change }, _event, context) => {
   if (!change?.encPayload || !change.encIv) return null;
-  const plain = openEdit({ encPayload: change.encPayload, encIv: change.encIv }, 'Event Edit', context);
-  // Only whoever made an event changes it.
+  const purpose = purposes[change.secretEncType ?? 0];
+  const plain = purpose ? openEdit({ encPayload: change.encPayload, encIv: change.encIv }, purpose, context) : null;
   if (plain === null) return null;
-  return { edit: { messageId: context.messageId, message: proto.Message.decode(plain) } };
+  const message = proto.Message.decode(plain);
+  // Clients seal either the whole edit or only the new content.
+  return { edit: { messageId: context.messageId, message: message.protocolMessage?.editedMessage ?? message } };
 };
 
 const kinds: readonly Kind[] = [
@@ -52,8 +59,7 @@ const kinds: readonly Kind[] = [
   },
   { target: ({ encEventResponseMessage }) => encEventResponseMessage?.eventCreationMessageKey, open: openAnswer },
   {
-    target: ({ secretEncryptedMessage: change }) =>
-      change?.secretEncType === SecretEncType.EVENT_EDIT ? change.targetMessageKey : undefined,
+    target: ({ secretEncryptedMessage: change }) => (purposes[change?.secretEncType ?? 0] ? change?.targetMessageKey : undefined),
     open: openChange,
   },
 ];

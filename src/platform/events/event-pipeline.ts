@@ -19,6 +19,8 @@ export interface EventPipelineOptions {
   readonly log: Log;
   quoted(messageId: string): Promise<Message | null>;
   record(entries: readonly Entry[]): void;
+  /** Resolves when what was given to `record` before is stored. */
+  recorded(): Promise<unknown>;
   /** `record` threw: the pipeline is closed. */
   surprise(error: unknown): void;
 }
@@ -94,7 +96,7 @@ const jidsOf = (event: QueuedEvent): string[] => {
 /** Polls and events that were converted last. Votes and answers come right behind them in a backlog, when they are not stored yet. */
 const holdersKept = 100;
 
-const createHolders = ({ quoted }: EventPipelineOptions) => {
+const createHolders = ({ quoted, recorded }: EventPipelineOptions) => {
   const recent = createLruMap<Message>(holdersKept);
   const keep = (message: Message): void => {
     const isPoll = message.type === 'poll' && message.convertOptions !== '';
@@ -105,7 +107,13 @@ const createHolders = ({ quoted }: EventPipelineOptions) => {
       if (entry.kind === 'message') keep(entry.message);
       if (entry.kind === 'history' && entry.past.of === 'messages') for (const { message } of entry.past.items) keep(message);
     },
-    find: async (id: string): Promise<Message | null> => recent.get(id) ?? quoted(id),
+    async find(id: string): Promise<Message | null> {
+      const known = recent.get(id) ?? (await quoted(id));
+      if (known !== null) return known;
+      // Any message can be edited, also one that is on its way into storage.
+      await recorded();
+      return quoted(id);
+    },
   };
 };
 

@@ -66,6 +66,7 @@ export const fromMessage = (given: WAMessage, directory: Directory, vote: string
   const converted = convertMessage(source, directory, vote === '' ? marks : { ...marks, vote });
   if (converted === null) return [];
   const { message, chatAsLast, standsAlone } = converted;
-  const pin = pinOf(unwrapped(source.message) ?? {}, message.timestamp);
-  return [{ kind: 'message', message, chat: chatAsLast, unread: standsAlone && !message.fromMe, ...(pin && { revises: pin }) }];
+  const { edited, text, timestamp, fromMe } = message;
+  const revises = edited === '' ? pinOf(unwrapped(source.message) ?? {}, timestamp) : { messageId: edited, text };
+  return [{ kind: 'message', message, chat: chatAsLast, unread: standsAlone && !fromMe, ...(revises && { revises }) }];
 };

@@ -15,7 +15,7 @@ import {
   statusDraft,
   type EventDraft,
 } from './event-drafts.ts';
-import { isAuthor, isInSameChat, isProgress, type KeptMessage, MessageLedger, rank, withText } from './message-ledger.ts';
+import { editedContent, isAuthor, isInSameChat, isProgress, type KeptMessage, MessageLedger, rank } from './message-ledger.ts';
 
 export { isProgress } from './message-ledger.ts';
 
@@ -170,7 +170,7 @@ class Ledger {
     if (!kept || kept.value.deletedAt !== 0) return;
     if (text !== undefined && isAuthor(kept.value, by) && kept.value.edited !== by.messageId) {
       this.#retell(kept, text);
-      this.#messages.revise(kept, { text, edited: by.messageId, content: withText(kept.value.content, text) });
+      this.#messages.revise(kept, { text, edited: by.messageId, content: editedContent(kept.value, by) });
     }
     if (pinnedUntil !== undefined && isInSameChat(kept.value, by)) this.#messages.revise(kept, { pinnedUntil });
   }

@@ -33,8 +33,10 @@ export const isAuthor = (message: Message, by: Sender): boolean => {
 export const isInSameChat = (one: Message, other: Message): boolean =>
   one.chatId === other.chatId || (!one.isGroup && !other.isGroup && share([one.chatId, one.chatLid], [other.chatId, other.chatLid]));
 
-/** The content with another text, in the place where its kind keeps it. */
-export const withText = (content: Message['content'], text: string): Message['content'] => {
+/** The content after an edit: another text, in the place where its kind keeps it; an event is edited as a whole. */
+export const editedContent = ({ content, messageType }: Message, edit: Message): Message['content'] => {
+  const { text } = edit;
+  if (edit.type === 'event' && edit.messageType === messageType) return edit.content;
   if (typeof content !== 'object' || content === null) return text;
   return 'text' in content ? { ...content, text } : { ...content, caption: text };
 };
