@@ -1,10 +1,10 @@
 /** Routes for the messages that simulated people send and receive. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
-import { type ReceivedMessage, type Sandbox, SandboxError, type ShownMessage } from '../../face.ts';
+import { type ReceivedMessage, type Sandbox, SandboxError } from '../../face.ts';
 import { contentOf, Message } from '../contents.ts';
 import type { SentLog, SentMessage } from '../sent-log.ts';
-import { answers, mediaBodyLimit, MessageId, NumberParams, Recipient } from '../schemas.ts';
+import { answers, mediaBodyLimit, MessageId, NumberParams } from '../schemas.ts';
 
 const tags = ['contacts'];
 
@@ -45,21 +45,6 @@ const Sent = Type.Unsafe<readonly SentMessage[]>(
       text: Type.String(),
       about: Type.Optional(Type.String({ description: 'The message that this one is about' })),
       status: Type.Enum(['sent', 'delivered', 'read', 'played']),
-    }),
-  ),
-);
-
-const Shown = Type.Unsafe<readonly ShownMessage[]>(
-  Type.Array(
-    Type.Object({
-      id: Type.String(),
-      from: Type.String(),
-      text: Type.String(),
-      edited: Type.Boolean(),
-      deleted: Type.Boolean(),
-      reactions: Type.Record(Type.String(), Type.String(), { description: 'Emojis by number' }),
-      pinnedUntil: Type.Number({ description: 'Unix time in milliseconds, 0 when it is not pinned' }),
-      kept: Type.Boolean(),
     }),
   ),
 );
@@ -108,20 +93,6 @@ export const messages: FastifyPluginAsyncTypebox<{ sandbox: Sandbox; sentLog: Se
       },
     },
     async ({ params: { number }, query }) => pageOf(sandbox.received(number), query),
-  );
-
-  app.get(
-    '/contacts/:number/shown',
-    {
-      schema: {
-        tags,
-        summary: 'A chat as the phone of a person shows it, oldest first: edits, deletions, reactions and pins are applied',
-        params: NumberParams,
-        querystring: Type.Object({ chat: Recipient }),
-        response: answers(Shown),
-      },
-    },
-    async ({ params: { number }, query }) => sandbox.shown(number, query.chat),
   );
 
   app.get(
