@@ -1,5 +1,5 @@
 /** Placeholders in texts, such as `{{name}}`: which names there are is said by the interface. */
-import type { Chat, EventFacts, SendContent } from './model.ts';
+import type { Button, Chat, EventFacts, SendContent } from './model.ts';
 import type { Placeholder } from './ports.ts';
 
 const braces = /\{\{\s*([A-Za-z0-9_]+)\s*\}\}/g;
@@ -14,9 +14,44 @@ const eventFilled = <E extends EventFacts>(event: E, fill: Fill): E => ({
   location: event.location && { ...event.location, name: fill(event.location.name), address: fill(event.location.address) },
 });
 
+const labels = <B extends Button>(buttons: readonly B[], fill: Fill): readonly B[] =>
+  buttons.map((button) => ({ ...button, text: fill(button.text) }));
+
 /** The content of each kind with its texts filled. */
 const textsFilled: { readonly [K in SendContent['kind']]: (content: Extract<SendContent, { kind: K }>, fill: Fill) => SendContent } = {
   text: (content, fill) => ({ ...content, text: fill(content.text) }),
+  // Ids, addresses and codes are no texts: they stay as they are.
+  buttons: (content, fill) => ({
+    ...content,
+    text: fill(content.text),
+    footer: fill(content.footer),
+    buttons: labels(content.buttons, fill),
+  }),
+  list: (content, fill) => ({
+    ...content,
+    text: fill(content.text),
+    footer: fill(content.footer),
+    button: fill(content.button),
+    sections: content.sections.map(({ title, rows }) => ({
+      title: fill(title),
+      rows: rows.map((row) => ({ ...row, title: fill(row.title), description: fill(row.description) })),
+    })),
+  }),
+  carousel: (content, fill) => ({
+    ...content,
+    text: fill(content.text),
+    footer: fill(content.footer),
+    cards: content.cards.map((card) => ({ ...card, text: fill(card.text), buttons: labels(card.buttons, fill) })),
+  }),
+  placeRequest: (content, fill) => ({ ...content, text: fill(content.text) }),
+  pix: (content) => content,
+  payment: (content, fill) => ({
+    ...content,
+    title: fill(content.title),
+    text: fill(content.text),
+    footer: fill(content.footer),
+    item: fill(content.item),
+  }),
   poll: (content, fill) => ({ ...content, question: fill(content.question), options: content.options.map(fill) }),
   contact: (content, fill) => ({
     ...content,

@@ -1,6 +1,7 @@
 /** Messages to be sent, as plain data: they are stored while they wait in the asynchronous queue. */
 import type { ContactContent, GroupInviteContent, LocationContent } from './content/cards.ts';
 import type { EventContent, EventEditContent } from './content/event.ts';
+import type { InteractiveContent } from './content/interactive.ts';
 import type { MediaContent } from './content/media.ts';
 import type { PollContent } from './content/poll.ts';
 import type { TextContent } from './content/text.ts';
@@ -8,6 +9,7 @@ import type { TextContent } from './content/text.ts';
 export type * from './content/cards.ts';
 export type * from './content/event.ts';
 export * from './content/media.ts';
+export type * from './content/interactive.ts';
 export type * from './content/poll.ts';
 export type * from './content/text.ts';
 
@@ -23,7 +25,8 @@ export type SendContent =
   | GroupInviteContent
   | EventContent
   | EventEditContent
-  | MediaContent;
+  | MediaContent
+  | InteractiveContent;
 
 /** One message to be sent (contract/behaviour.md, "Sends"), after validation. */
 export interface Send {

@@ -1,5 +1,6 @@
 /** What the platform's own clients allow in a message: a content that breaks a rule is refused before anything is stored or written. */
 import type { ContactContent, EventFacts, GroupInviteContent, Place, PollContent, SendContent } from '../model.ts';
+import { buttonsRule, carouselRule, listRule } from './interactive-rules.ts';
 
 /** A sentence for whoever sent it, null when nothing is wrong. */
 type Rule<Content> = (content: Content) => string | null;
@@ -77,6 +78,9 @@ const rules: { readonly [K in SendContent['kind']]?: Rule<Extract<SendContent, {
   groupInvite: inviteRule,
   event: eventRule,
   eventEdit: eventRule,
+  buttons: buttonsRule,
+  list: listRule,
+  carousel: carouselRule,
 };
 
 /** What is wrong with the content, null when nothing is. */

@@ -26,6 +26,10 @@ export const contentView = (content: unknown): unknown => {
   if (typeof content !== 'object' || content === null) return content;
   if (Array.isArray(content)) return content.map(contentView);
   const view: Record<string, unknown> = {};
-  for (const [name, field] of Object.entries(content)) view[spelled(name)] = contentView(field);
+  for (const [name, field] of Object.entries(content)) {
+    view[spelled(name)] = contentView(field);
+    // Clients read the label of a tapped button from here.
+    if (name === 'selectedDisplayText') view['Response'] = { SelectedDisplayText: field };
+  }
   return view;
 };

@@ -1,5 +1,6 @@
 /** The kinds of message content: what each is called in the interface and where its text, answers and options are (contract/events.md). */
 import { normalizeMessageContent, type proto } from '@whiskeysockets/baileys';
+import { answeredId, labelsOf } from './taps.ts';
 
 type Content = proto.IMessage;
 
@@ -47,6 +48,16 @@ const cardText = (name: string | null | undefined, vcard: string | null | undefi
   return [name ?? '', ...phones].filter((line) => line !== '').join('\n');
 };
 
+/** Named by what the message holds, as clients of the interface know it. */
+const interactive = (interactiveMessage: proto.Message.IInteractiveMessage): Facts => ({
+  type: 'text',
+  mediaType: '',
+  text: interactiveMessage.body?.text,
+  convertOptions: labelsOf({ interactiveMessage }),
+  ...(interactiveMessage.nativeFlowMessage ? { messageType: 'NativeFlowMessage' } : {}),
+  ...(interactiveMessage.carouselMessage ? { messageType: 'CarouselMessage' } : {}),
+});
+
 /** Keys are fields of the protocol's `Message`. */
 const readers: { readonly [K in keyof Content]?: Reader<K> } = {
   conversation: (text) => ({ type: 'text', mediaType: '', text }),
@@ -63,17 +74,22 @@ const readers: { readonly [K in keyof Content]?: Reader<K> } = {
     media('contact_array', { text: (contacts ?? []).map(({ displayName, vcard }) => cardText(displayName, vcard)).join('\n') }),
   locationMessage: () => media('location'),
   liveLocationMessage: ({ caption }) => media('livelocation', { text: caption }),
-  listMessage: ({ title, description }) => media('list', { text: description || title }),
+  listMessage: (listMessage) =>
+    media('list', { text: listMessage.description || listMessage.title, convertOptions: labelsOf({ listMessage }) }),
   listResponseMessage: ({ title, singleSelectReply, contextInfo }) =>
     media('list_response', { vote: title, buttonOrListId: singleSelectReply?.selectedRowId, quoted: contextInfo?.stanzaId }),
-  buttonsMessage: ({ contentText }) => ({ type: 'text', mediaType: '', text: contentText }),
+  buttonsMessage: (buttonsMessage) => ({
+    type: 'text',
+    mediaType: '',
+    text: buttonsMessage.contentText,
+    convertOptions: labelsOf({ buttonsMessage }),
+  }),
   buttonsResponseMessage: ({ selectedButtonId, selectedDisplayText }) =>
     media('buttons_response', { vote: selectedDisplayText, buttonOrListId: selectedButtonId }),
   templateButtonReplyMessage: ({ selectedId, selectedDisplayText }) =>
     media('buttons_response', { vote: selectedDisplayText, buttonOrListId: selectedId }),
-  interactiveMessage: ({ body }) => ({ type: 'text', mediaType: '', text: body?.text }),
-  interactiveResponseMessage: ({ body, nativeFlowResponseMessage }) =>
-    media('native_flow_response', { vote: body?.text, buttonOrListId: nativeFlowResponseMessage?.name }),
+  interactiveMessage: interactive,
+  interactiveResponseMessage: (answer) => media('native_flow_response', { vote: answer.body?.text, buttonOrListId: answeredId(answer) }),
   pollCreationMessage: poll,
   pollCreationMessageV2: poll,
   pollCreationMessageV3: poll,

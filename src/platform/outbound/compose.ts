@@ -16,6 +16,8 @@ import { bare, isGroup, isLid, personJid, resolveTarget } from '../jid.ts';
 import type { Composer, Recorded } from './composer.ts';
 import { contactComposer, groupInviteComposer, locationComposer } from './content/cards.ts';
 import { eventComposer, eventEditComposer } from './content/event.ts';
+import { buttonsComposer, carouselComposer, listComposer, placeRequestComposer } from './content/interactive.ts';
+import { paymentComposer, pixComposer } from './content/payment.ts';
 import { pollComposer } from './content/poll.ts';
 import { mediaComposer } from './content/media.ts';
 import { textComposer } from './content/text.ts';
@@ -36,6 +38,12 @@ const composers: { readonly [K in SendContent['kind']]: Composer<Extract<SendCon
   event: eventComposer,
   eventEdit: eventEditComposer,
   media: mediaComposer,
+  buttons: buttonsComposer,
+  list: listComposer,
+  carousel: carouselComposer,
+  placeRequest: placeRequestComposer,
+  pix: pixComposer,
+  payment: paymentComposer,
 };
 
 const composerOf = (content: SendContent): Composer<SendContent> => composers[content.kind] as Composer<SendContent>;

@@ -1,7 +1,7 @@
 /** Contents that are refused before anything is stored or written. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { PollContent, SendContent } from '#actors/model.ts';
+import type { Button, ButtonsContent, CarouselContent, ListContent, PollContent, SendContent } from '#actors/model.ts';
 import { contentProblem } from '#actors/policy/content-rules.ts';
 
 const poll = (change: Partial<PollContent>): SendContent => ({
@@ -12,6 +12,29 @@ const poll = (change: Partial<PollContent>): SendContent => ({
   ...change,
 });
 const many = (count: number): string[] => Array.from({ length: count }, (_, index) => `option ${index}`);
+
+const reply: Button = { kind: 'reply', text: 'Yes', id: 'y' };
+const link: Button = { kind: 'url', text: 'Shop', url: 'https://shop.example' };
+const times = <T>(count: number, one: T): T[] => Array.from({ length: count }, () => one);
+const buttons = (all: readonly Button[], change: Partial<ButtonsContent> = {}): SendContent => ({
+  kind: 'buttons',
+  text: 'Well?',
+  footer: '',
+  legacy: false,
+  buttons: all,
+  ...change,
+});
+const row = { id: '1', title: 'One', description: '' };
+const list = (sections: ListContent['sections'], change: Partial<ListContent> = {}): SendContent => ({
+  kind: 'list',
+  text: 'Which?',
+  footer: '',
+  button: 'Open',
+  sections,
+  ...change,
+});
+const cards = (all: CarouselContent['cards']): SendContent => ({ kind: 'carousel', text: 'Look', footer: '', cards: all });
+const card = { text: 'One', buttons: [reply, link, reply] };
 
 const rows: readonly (readonly [title: string, content: SendContent, problem: RegExp | null])[] = [
   ['a text has no rules', { kind: 'text', text: '', preview: null }, null],
@@ -24,6 +47,34 @@ const rows: readonly (readonly [title: string, content: SendContent, problem: Re
   ['a poll with an empty option', poll({ options: ['now', ''] }), /empty/],
   ['a poll with a long option', poll({ options: ['now', 'x'.repeat(101)] }), /option has at most 100/],
   ['a poll with the same option twice', poll({ options: ['now', 'now'] }), /same/],
+  ['three replies', buttons(times(3, reply)), null],
+  ['four replies', buttons(times(4, reply)), /at most 3 replies/],
+  ['two links', buttons(times(2, link)), null],
+  ['three links', buttons(times(3, link)), /at most 2/],
+  ['a reply beside a link', buttons([reply, link]), /do not stand beside/],
+  ['no button', buttons([]), /at least one button/],
+  ['buttons without a text', buttons([reply], { text: ' ' }), /needs a text/],
+  ['a button without a label', buttons([{ ...reply, text: '' }]), /has no text/],
+  ['a link in the old form', buttons([link], { legacy: true }), /replies only/],
+  ['a list', list([{ title: 'All', rows: [row] }]), null],
+  ['a list without rows', list([]), /at least one row/],
+  [
+    'a list with an empty section',
+    list([
+      { title: 'All', rows: [row] },
+      { title: 'None', rows: [] },
+    ]),
+    /section .* no rows/,
+  ],
+  ['a list with the same id twice', list([{ title: '', rows: [row, row] }]), /same id/],
+  ['a list without a label', list([{ title: '', rows: [row] }], { button: '' }), /listButton/],
+  ['a carousel of mixed buttons', cards([card]), null],
+  ['ten cards', cards(times(10, card)), null],
+  ['eleven cards', cards(times(11, card)), /at most 10/],
+  ['no card', cards([]), /at least one card/],
+  ['a card without a button', cards([{ ...card, buttons: [] }]), /1 to 3 buttons/],
+  ['a card of four buttons', cards([{ ...card, buttons: times(4, reply) }]), /1 to 3 buttons/],
+  ['a card without a text', cards([{ ...card, text: '' }]), /card has no text/],
   ['a poll of which more may be chosen than there is', poll({ selectable: 3 }), /selectableCount/],
 ];
 

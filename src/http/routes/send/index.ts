@@ -4,4 +4,17 @@ import { cardRows } from './cards.ts';
 import { eventRows } from './event.ts';
 import { textRows } from './text.ts';
 
-export const sendRoutes: readonly Route[] = [...textRows, ...cardRows, ...eventRows];
+import { carouselRows } from './carousel.ts';
+import { locationButtonRows } from './location-button.ts';
+import { menuRows } from './menu.ts';
+import { paymentRows } from './payment.ts';
+
+export const sendRoutes: readonly Route[] = [
+  ...textRows,
+  ...cardRows,
+  ...eventRows,
+  ...menuRows,
+  ...carouselRows,
+  ...locationButtonRows,
+  ...paymentRows,
+];

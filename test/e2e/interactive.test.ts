@@ -1,0 +1,338 @@
+/** Messages with something to tap: every way to ask for one, with the fields of all sends; what the phone shows, and what its answers become. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Content, ReceivedMessage } from '#src/sandbox/face.ts';
+import type { Account } from '#test/support/account.ts';
+import { contact, Scene } from '#test/support/scene.ts';
+import { until } from '#test/support/until.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+interface Row {
+  readonly title: string;
+  readonly path: string;
+  /** Without the number and the fields of all sends. Texts hold the placeholder of the contact's name. */
+  readonly body: Json;
+  /** Fields of the answer. */
+  readonly answer: Json;
+  /** What the phone shows: texts of buttons and rows, and of cards. */
+  readonly shows: { readonly text: string; readonly taps: readonly string[]; readonly cards?: readonly string[] };
+  /** The platform's field that holds the content. */
+  readonly kind?: string;
+}
+
+let scene: Scene;
+let account: Account;
+let group = '';
+const name = 'Bea';
+
+before(async () => {
+  scene = await Scene.open();
+  account = await scene.paired();
+  const { sandbox } = scene.platform;
+  await sandbox.putPerson({ number: contact, name });
+  group = (await sandbox.createGroup({ subject: 'Shop', creator: account.number, participants: [contact] })).jid;
+});
+after(() => scene.close());
+
+const pix = { pixType: 'CPF', pixKey: '529.982.247-25', pixName: 'Shop' };
+const rows: readonly Row[] = [
+  {
+    title: 'replies',
+    path: '/send/menu',
+    body: { type: 'button', text: 'Hi {{wa_name}}', footerText: 'below', choices: ['Yes {{wa_name}}|yes', 'No', 'Later|reply:l'] },
+    answer: { messageType: 'NativeFlowMessage', text: `Hi ${name}`, convertOptions: `Yes ${name}|No|Later` },
+    shows: { text: `Hi ${name}`, taps: [`Yes ${name}=yes`, 'No=No', 'Later=l'] },
+  },
+  {
+    title: 'links',
+    path: '/send/menu',
+    body: { type: 'button', text: 'Hi {{wa_name}}', choices: ['Shop|https://shop.example/?a=b|c', 'Call|call:+55 11 99999-0000'] },
+    answer: { messageType: 'NativeFlowMessage', convertOptions: 'Shop|Call' },
+    shows: { text: `Hi ${name}`, taps: ['Shop>https://shop.example/?a=b|c', 'Call>+5511999990000'] },
+  },
+  {
+    title: 'a code to copy',
+    path: '/send/menu',
+    body: { type: 'button', text: 'Hi {{wa_name}}', choices: ['Copy|copy:CODE-7'] },
+    answer: { messageType: 'NativeFlowMessage', convertOptions: 'Copy' },
+    shows: { text: `Hi ${name}`, taps: ['Copy>CODE-7'] },
+  },
+  {
+    title: 'a list',
+    path: '/send/menu',
+    body: {
+      type: 'list',
+      text: 'Hi {{wa_name}}',
+      listButton: 'Open',
+      choices: ['[For {{wa_name}}]', 'One|1|first', '[More]', 'Two|2', 'Three'],
+    },
+    answer: { messageType: 'NativeFlowMessage', text: `Hi ${name}`, convertOptions: 'One|Two|Three' },
+    shows: { text: `Hi ${name}`, taps: [`For ${name}/One=1`, 'More/Two=2', 'More/Three=Three'] },
+  },
+  {
+    title: 'cards by choices',
+    path: '/send/menu',
+    body: {
+      type: 'carousel',
+      text: 'Hi {{wa_name}}',
+      choices: ['[Card of {{wa_name}}]', 'Take|t1', 'See|https://shop.example', '[Second]', 'Take|t2'],
+    },
+    answer: { messageType: 'CarouselMessage', text: `Hi ${name}`, convertOptions: 'Take|See|Take' },
+    shows: { text: `Hi ${name}`, cards: [`Card of ${name}`, 'Second'], taps: ['Take=t1', 'See>https://shop.example', 'Take=t2'] },
+  },
+  {
+    title: 'cards by fields',
+    path: '/send/carousel',
+    body: {
+      text: 'Hi {{wa_name}}',
+      carousel: [
+        { text: 'One', buttons: [{ id: 't1', text: 'Take {{wa_name}}', type: 'REPLY' }] },
+        { text: 'Two', buttons: [{ id: '5511999990000', text: 'Call', type: 'CALL' }] },
+      ],
+    },
+    answer: { messageType: 'CarouselMessage', convertOptions: `Take ${name}|Call` },
+    shows: { text: `Hi ${name}`, cards: ['One', 'Two'], taps: [`Take ${name}=t1`, 'Call>+5511999990000'] },
+  },
+  {
+    title: 'one card',
+    path: '/send/carousel',
+    body: { text: 'Hi {{wa_name}}', carousel: [{ text: 'One', buttons: [{ id: 't1', text: 'Take' }] }] },
+    answer: { messageType: 'NativeFlowMessage', convertOptions: 'Take' },
+    shows: { text: `Hi ${name}\n\nOne`, taps: ['Take=t1'] },
+  },
+  {
+    title: 'the place',
+    path: '/send/location-button',
+    body: { text: 'Where, {{wa_name}}?' },
+    answer: { messageType: 'NativeFlowMessage', text: `Where, ${name}?` },
+    shows: { text: `Where, ${name}?`, taps: ['Send location>undefined'] },
+  },
+  {
+    title: 'a payment',
+    path: '/send/request-payment',
+    body: {
+      text: 'For {{wa_name}}',
+      title: 'Order',
+      itemName: 'Plan',
+      invoiceNumber: 'P-1',
+      amount: 199.9,
+      ...pix,
+      paymentLink: 'https://pay.example/1',
+    },
+    answer: { messageType: 'NativeFlowMessage', text: `For ${name}` },
+    shows: { text: `For ${name}`, taps: ['Review and pay>P-1 BRL 19990 pix_static_code,payment_link,cards'] },
+  },
+  {
+    title: 'a PIX key',
+    path: '/send/pix-button',
+    body: pix,
+    answer: { messageType: 'NativeFlowMessage', text: '' },
+    shows: { text: '', taps: ['Copy the PIX key>52998224725 CPF Shop'] },
+  },
+  {
+    title: 'a poll',
+    path: '/send/menu',
+    body: { type: 'poll', text: 'When, {{wa_name}}?', choices: ['Now', 'Later'] },
+    answer: { messageType: 'PollCreationMessageV3', text: `When, ${name}?`, convertOptions: 'Now|Later' },
+    shows: { text: `When, ${name}?`, taps: [] },
+    kind: 'pollCreationMessageV3',
+  },
+];
+
+interface Payment {
+  readonly reference_id: string;
+  readonly currency: string;
+  readonly total_amount: { readonly value: number };
+  readonly payment_settings: readonly {
+    readonly type: string;
+    readonly pix_static_code?: { key: string; key_type: string; merchant_name: string };
+  }[];
+}
+
+const openedBy = (button: string, opens: unknown): unknown => {
+  if (typeof opens !== 'object' || opens === null) return opens;
+  const { reference_id, currency, total_amount, payment_settings } = opens as Payment;
+  const key = payment_settings[0]?.pix_static_code;
+  if (button === 'payment_info') return `${key?.key} ${key?.key_type} ${key?.merchant_name}`;
+  return `${reference_id} ${currency} ${total_amount.value} ${payment_settings.map(({ type }) => type).join()}`;
+};
+
+/** In short: label=answer, label>what it opens, section/row=answer. */
+const tapsOf = ({ interactive }: ReceivedMessage): string[] =>
+  [interactive, ...(interactive?.cards ?? [])].flatMap((card) =>
+    (card?.buttons ?? []).flatMap(({ name: button, text, id, rows: all, opens }) =>
+      all
+        ? all.map((row) => `${row.section}/${row.title}=${row.id}`)
+        : [id === undefined ? `${text}>${String(openedBy(button, opens))}` : `${text}=${id}`],
+    ),
+  );
+
+const picked = (whole: Json, wanted: Json): Json => Object.fromEntries(Object.keys(wanted).map((field) => [field, whole[field]]));
+
+const receivedAs = (id: unknown): Promise<ReceivedMessage> =>
+  until(
+    () => scene.platform.sandbox.received(contact).find((one) => one.id === id && one.error === undefined),
+    `the arrival of ${String(id)}`,
+  );
+
+const assertShown = (received: ReceivedMessage, { shows, kind = 'interactiveMessage' }: Row): void => {
+  assert.equal(received.hidden, undefined);
+  assert.deepEqual([received.kind, received.text, tapsOf(received)], [kind, shows.text, shows.taps]);
+  assert.deepEqual(received.interactive?.cards.map(({ text }) => text) ?? [], shows.cards ?? []);
+};
+
+interface Context {
+  readonly stanzaId?: string;
+  readonly mentionedJid?: readonly string[];
+  readonly isForwarded?: boolean;
+}
+
+const contextOf = ({ content, kind }: ReceivedMessage): Context =>
+  (content as Readonly<Record<string, { readonly contextInfo?: Context }>>)[kind]?.contextInfo ?? {};
+
+const theirs = async (): Promise<string> => {
+  const id = await scene.write(account, 'hello');
+  await scene.stored(account, [id]);
+  return id;
+};
+
+for (const row of rows) {
+  test(`interactive: ${row.title} by ${row.path} to a contact, with a reply, mentions, mark and tracking`, async () => {
+    const replyid = await theirs();
+    const common = { number: contact, replyid, mentions: '5511988880077', forward: true, track_source: 'crm', track_id: row.title };
+    const { status, body } = await account.call('POST', row.path, { ...row.body, ...common });
+    assert.equal(status, 200, JSON.stringify(body));
+    assert.deepEqual(picked(body, row.answer), row.answer);
+    assert.deepEqual([body['quoted'], body['status'], body['track_id']], [replyid, 'Sent', row.title]);
+    const received = await receivedAs(body['messageid']);
+    assertShown(received, row);
+    const { stanzaId, mentionedJid, isForwarded } = contextOf(received);
+    assert.deepEqual([stanzaId, mentionedJid, isForwarded], [replyid, ['5511988880077@s.whatsapp.net'], true]);
+  });
+
+  test(`interactive: ${row.title} by ${row.path} to a group, through the asynchronous queue`, async () => {
+    const text = row.body['text'] === undefined ? {} : { text: row.shows.text.split('\n')[0] };
+    const plain = JSON.parse(JSON.stringify(row.body).replaceAll('{{wa_name}}', name)) as Json;
+    const { status, body } = await account.call('POST', row.path, { ...plain, ...text, number: group, async: true });
+    assert.equal(status, 200, JSON.stringify(body));
+    assert.deepEqual([body['status'], body['messageType']], ['Queued', row.answer['messageType']]);
+    const received = await receivedAs(body['messageid']);
+    assert.equal(received.chat, group);
+    assertShown(received, row);
+  });
+}
+
+interface Answer {
+  readonly title: string;
+  readonly asked: Json;
+  readonly tap: Omit<Extract<Content, { kind: 'tap' }>, 'kind' | 'messageId'>;
+  readonly event: Json;
+}
+
+const buttons = { type: 'button', text: 'Well?', choices: ['Yes|y1', 'No|n1'] };
+const list = { type: 'list', text: 'Which?', listButton: 'Open', choices: ['[All]', 'One|r1|first', 'Two|r2'] };
+const answers: readonly Answer[] = [
+  {
+    title: 'a button',
+    asked: buttons,
+    tap: { option: 'Yes' },
+    event: { messageType: 'InteractiveResponseMessage', mediaType: 'native_flow_response', buttonOrListid: 'y1', vote: 'Yes' },
+  },
+  {
+    title: 'a button, in the form of older phones',
+    asked: buttons,
+    tap: { option: 'n1', form: 'buttons' },
+    event: { messageType: 'ButtonsResponseMessage', mediaType: 'buttons_response', buttonOrListid: 'n1', vote: 'No' },
+  },
+  {
+    title: 'a button, in the form of templates',
+    asked: buttons,
+    tap: { option: 'n1', form: 'template' },
+    event: { messageType: 'TemplateButtonReplyMessage', mediaType: 'buttons_response', buttonOrListid: 'n1', vote: 'No' },
+  },
+  {
+    title: 'a row',
+    asked: list,
+    tap: { option: 'Two' },
+    event: { messageType: 'InteractiveResponseMessage', mediaType: 'native_flow_response', buttonOrListid: 'r2', vote: 'Two' },
+  },
+  {
+    title: 'a row, in the form of older phones',
+    asked: list,
+    tap: { option: 'r1', form: 'list' },
+    event: { messageType: 'ListResponseMessage', mediaType: 'list_response', buttonOrListid: 'r1', vote: 'One' },
+  },
+];
+
+for (const { title, asked, tap, event } of answers) {
+  test(`interactive: a tap on ${title} becomes a message that names it`, async () => {
+    const { body } = await account.call('POST', '/send/menu', { ...asked, number: contact });
+    const asking = String(body['messageid']);
+    await receivedAs(asking);
+    const { id } = await scene.platform.sandbox.send(contact, account.number, { kind: 'tap', messageId: asking, ...tap });
+    await scene.told([id]);
+    const told = scene.receiver.posted.map((posted) => posted.body['message'] as Json | undefined).find((one) => one?.['messageid'] === id);
+    assert.ok(told);
+    assert.deepEqual(picked(told, event), event);
+    assert.equal(told['quoted'], asking);
+    if (tap.form !== 'buttons') return;
+    const content = told['content'] as { readonly Response: Json; readonly selectedButtonID: string };
+    assert.deepEqual([content.Response, content.selectedButtonID], [{ SelectedDisplayText: event['vote'] }, event['buttonOrListid']]);
+  });
+}
+
+test('interactive: the place comes back as a location that quotes the request', async () => {
+  const { body } = await account.call('POST', '/send/location-button', { number: contact, text: 'Where?' });
+  const asking = String(body['messageid']);
+  await receivedAs(asking);
+  const tap = { kind: 'tap', messageId: asking, option: 'Send location', latitude: -23.5, longitude: -46.6 } as const;
+  const { id } = await scene.platform.sandbox.send(contact, account.number, tap);
+  await scene.told([id]);
+  const told = scene.receiver.posted.map((posted) => posted.body['message'] as Json | undefined).find((one) => one?.['messageid'] === id);
+  assert.deepEqual([told?.['messageType'], told?.['quoted']], ['LocationMessage', asking]);
+});
+
+test('interactive: what the platform refuses is a refusal with its code, and not a message', async () => {
+  const legacy = await account.call('POST', '/send/menu', { type: 'button_legacy', number: contact, text: 'Old', choices: ['Yes', 'No'] });
+  assert.deepEqual([legacy.status, legacy.body['provider_code']], [500, 405]);
+  const { body } = await account.call('POST', '/message/find', { chatid: `${contact}@s.whatsapp.net`, limit: 1 });
+  const [last] = body['messages'] as readonly Json[];
+  assert.deepEqual([last?.['messageType'], last?.['status'], last?.['convertOptions']], ['ButtonsMessage', 'Failed', 'Yes|No']);
+});
+
+const refusals: readonly (readonly [title: string, path: string, body: Json, error: RegExp])[] = [
+  ['an unknown type', '/send/menu', { type: 'grid', text: 'x', choices: ['a'] }, /^Missing required fields or invalid menu type$/],
+  ['no choices', '/send/menu', { type: 'button', text: 'x' }, /^Missing required fields or invalid menu type$/],
+  ['an empty list of choices', '/send/menu', { type: 'button', text: 'x', choices: [] }, /^Missing required fields or invalid menu type$/],
+  ['four replies', '/send/menu', { type: 'button', text: 'x', choices: ['a', 'b', 'c', 'd'] }, /at most 3 replies/],
+  ['a reply beside a link', '/send/menu', { type: 'button', text: 'x', choices: ['a', 'b|https://b.example'] }, /do not stand beside/],
+  ['a link in the old form', '/send/menu', { type: 'button_legacy', text: 'x', choices: ['b|https://b.example'] }, /replies only/],
+  ['a number that is none', '/send/menu', { type: 'button', text: 'x', choices: ['a|call:abc'] }, /phone number/],
+  ['a poll of one option', '/send/menu', { type: 'poll', text: 'x', choices: ['a'] }, /2 to 12/],
+  ['a card without buttons', '/send/menu', { type: 'carousel', text: 'x', choices: ['[a]'] }, /1 to 3 buttons/],
+  ['buttons before the first card', '/send/menu', { type: 'carousel', text: 'x', choices: ['a'] }, /in brackets/],
+  ['no cards', '/send/carousel', { text: 'x' }, /^Missing required fields or invalid card format$/],
+  [
+    'an unknown kind of key',
+    '/send/pix-button',
+    { pixType: 'IBAN', pixKey: 'x' },
+    /^Invalid keyType\. Allowed: CPF, CNPJ, PHONE, EMAIL, EVP$/,
+  ],
+  ['a key with a wrong check digit', '/send/pix-button', { pixType: 'CPF', pixKey: '529.982.247-24' }, /no valid CPF/],
+  ['no way to pay', '/send/request-payment', { amount: 1 }, /^Missing pixKey or pixCode$/],
+  ['no amount', '/send/request-payment', pix, /amount or orderMessageId/],
+  ['an order that is none', '/send/request-payment', { ...pix, orderMessageId: 'NOTHING' }, /no stored order/],
+  ['a slip with too few digits', '/send/request-payment', { amount: 1, boletoCode: '1234' }, /digits of a bank slip/],
+];
+
+for (const [title, path, body, error] of refusals) {
+  test(`interactive: ${title} is refused with its reason`, async () => {
+    const answered = await account.call('POST', path, { number: contact, ...body });
+    assert.equal(answered.status, 400, JSON.stringify(answered.body));
+    assert.match(String(answered.body['error']), error);
+  });
+}
+
+test('interactive: the platform was asked nothing that it does not know', () =>
+  assert.deepEqual(scene.platform.sandbox.stats().unknown, {}));
