@@ -34,7 +34,7 @@ import { QueueStore } from './store/queue.ts';
 import { SentStore } from './store/sent.ts';
 import { maxFrame } from './wire/codec.ts';
 import { Connection } from './wire/connection.ts';
-import { World } from './world.ts';
+import { createWorld } from './world.ts';
 
 export interface SandboxOptions {
   /** 0: any free port. */
@@ -67,7 +67,7 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
   const identity = openIdentity(records);
   const certificates = await openCertificates(records);
   const parts = build(db, records, options, log);
-  const sandbox = new World(parts, {
+  const sandbox = createWorld(parts, {
     noiseRoot: Buffer.from(identity.root).toString('hex'),
     mediaAuthority: certificates.authority,
   });

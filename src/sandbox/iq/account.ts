@@ -8,12 +8,6 @@ import type { DeviceQueries } from './query.ts';
 const items = (tag: string, values: Readonly<Record<string, string>>): BinaryNode[] =>
   Object.entries(values).map(([name, value]) => node(tag, { name, value }));
 
-/** Answers to queries about restrictions of the account, by query id. There are no restrictions here. */
-const standing: Readonly<Record<string, unknown>> = {
-  '23983697327930364': { xwa2_fetch_account_reachout_timelock: { is_active: false } },
-  '24503548349331633': { xwa2_message_capping_info: { total_quota: 1000, used_quota: 0 } },
-};
-
 const nothing = (): undefined => undefined;
 
 export const accountQueries: DeviceQueries = {
@@ -64,14 +58,6 @@ export const accountQueries: DeviceQueries = {
     person.about = (text(request) ?? '').slice(0, 500);
     parts.people.save(person);
     return undefined;
-  },
-
-  'w:mex/get/query': ({ parts, request }) => {
-    const id = request?.attrs['query_id'] ?? '';
-    const data = standing[id];
-    if (!data) parts.counters.unknown(`w:mex/${id}`);
-    const answer = data ? { data } : { data: null, errors: [{ message: 'not supported', extensions: { error_code: 501 } }] };
-    return [node('result', {}, Buffer.from(JSON.stringify(answer)))];
   },
 
   'w:biz/get/business_profile': () => [node('business_profile', { v: '244' })],

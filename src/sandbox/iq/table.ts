@@ -1,4 +1,4 @@
-/** Dispatches requests of clients by `xmlns/type/child`. An unknown request gets an empty result, and is logged and counted. */
+/** Dispatches requests of clients by `xmlns/type/child`. An unknown request is refused, logged and counted. */
 import { SandboxError } from '../face.ts';
 import { firstChild, node, type BinaryNode } from '../nodes.ts';
 import type { Parts } from '../parts.ts';
@@ -7,13 +7,21 @@ import type { Connection } from '../wire/connection.ts';
 import { accountQueries } from './account.ts';
 import { groupQueries } from './groups.ts';
 import { keyQueries } from './keys.ts';
+import { mexQueries } from './mex.ts';
 import { pairingQueries } from './pairing.ts';
 import type { Answer, DeviceQueries, OpenQueries } from './query.ts';
 import { pictureQueries } from './pictures.ts';
 import { usyncQueries } from './usync.ts';
 
 /** Requests that need a login. */
-const deviceQueries: DeviceQueries = { ...keyQueries, ...usyncQueries, ...accountQueries, ...pictureQueries, ...groupQueries };
+const deviceQueries: DeviceQueries = {
+  ...keyQueries,
+  ...usyncQueries,
+  ...accountQueries,
+  ...mexQueries,
+  ...pictureQueries,
+  ...groupQueries,
+};
 
 /** Requests that are answered before the login, too. */
 const openQueries: OpenQueries = { ...pairingQueries, 'w:p/get/ping': () => undefined, 'w:p/get/': () => undefined };
@@ -39,11 +47,11 @@ export function answerQuery(parts: Parts, connection: Connection, device: Device
 
 function ask(parts: Parts, connection: Connection, device: Device | undefined, name: string, stanza: BinaryNode): Answer {
   const query = { parts, connection, stanza, request: firstChild(stanza) };
-  const open = openQueries[name];
+  const open = Object.hasOwn(openQueries, name) ? openQueries[name] : undefined;
   if (open) return open(query);
-  const known = deviceQueries[name];
+  const known = Object.hasOwn(deviceQueries, name) ? deviceQueries[name] : undefined;
   if (known && device) return known({ ...query, device });
   parts.counters.unknown(name);
   parts.log.info({ name: name.slice(0, 120) }, 'query.unknown');
-  return undefined;
+  throw known ? new SandboxError(401, 'not-authorized') : new SandboxError(501, 'feature-not-implemented');
 }

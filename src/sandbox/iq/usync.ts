@@ -1,4 +1,5 @@
 /** Requests about people (usync): identifiers, devices, and whether a number has an account. */
+import { SandboxError } from '../face.ts';
 import { isMissingNumber, isNumber, lidJid, parseUser, pnJid } from '../address.ts';
 import { child, children, node, text, unixSeconds, type BinaryNode } from '../nodes.ts';
 import type { Device, Person } from '../people.ts';
@@ -15,7 +16,7 @@ interface Subject {
 
 type Protocol = (query: DeviceQuery, subject: Subject) => BinaryNode | undefined;
 
-/** The answer for each protocol that a request may name. An unknown protocol gets no answer. */
+/** The answer for each protocol that a request may name. A request with an unknown protocol is refused. */
 const protocols: Readonly<Record<string, Protocol>> = {
   contact: (_query, { person, jid }) => node('contact', { type: person || isReachable(jid) ? 'in' : 'out' }),
   lid: (_query, { person, byLid }) => (person && !byLid ? node('lid', { val: lidJid(person.lid) }) : undefined),
@@ -53,6 +54,7 @@ export const usyncQueries: DeviceQueries = {
       ? asked.content.flatMap((one) => (typeof one === 'object' && 'tag' in one ? [one.tag] : []))
       : [];
     for (const name of names) if (!protocols[name]) query.parts.counters.unknown(`usync/${name}`);
+    if (!names.every((name) => Object.hasOwn(protocols, name))) throw new SandboxError(501, 'feature-not-implemented');
     const needsPerson = names.some((name) => name !== 'contact');
     const users = children(child(request, 'list'), 'user')
       .slice(0, maxUsers)

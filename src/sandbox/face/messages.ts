@@ -1,0 +1,139 @@
+/** Messages, their receipts, and who is online and typing. */
+import type { MediaFacts } from '../content.ts';
+import type { InteractiveView } from '../interactive.ts';
+import type { Digits } from './common.ts';
+
+/** `data`: the bytes in base64. */
+interface MediaContent {
+  readonly kind: 'image' | 'video' | 'gif' | 'audio' | 'ptt' | 'document' | 'sticker';
+  readonly data: string;
+  readonly mimetype?: string;
+  readonly caption?: string;
+  readonly fileName?: string;
+  readonly seconds?: number;
+}
+
+/** What a simulated person can send. Message ids are those of the platform (`messageid`). */
+export type Content =
+  | {
+      readonly kind: 'text';
+      readonly text: string;
+      readonly replyTo?: string;
+      readonly mentions?: readonly Digits[];
+      readonly forwarded?: boolean;
+    }
+  | MediaContent
+  | { readonly kind: 'reaction'; readonly messageId: string; readonly emoji: string }
+  /** `secret`: the edit travels encrypted under the secret of the message that it changes. */
+  | { readonly kind: 'edit'; readonly messageId: string; readonly text: string; readonly secret?: boolean }
+  /** An own message, or as an admin of the group anybody's. */
+  | { readonly kind: 'delete'; readonly messageId: string }
+  /** `seconds`: 0 takes the pin away. */
+  | { readonly kind: 'pin'; readonly messageId: string; readonly seconds: number }
+  /** Keeps a disappearing message in the chat, or lets it go. */
+  | { readonly kind: 'keep'; readonly messageId: string; readonly on: boolean }
+  | { readonly kind: 'poll'; readonly name: string; readonly options: readonly string[]; readonly selectable?: number }
+  | { readonly kind: 'pollVote'; readonly messageId: string; readonly options: readonly string[] }
+  /**
+   * A tap on a button or on a row of a list, by its id or its label. `form`: of the answer, as phones of several kinds and ages give it; the one of the
+   * tapped message when left out. `latitude`, `longitude`: for a button that asks for the place.
+   */
+  | {
+      readonly kind: 'tap';
+      readonly messageId: string;
+      readonly option: string;
+      readonly form?: 'native' | 'buttons' | 'list' | 'template';
+      readonly latitude?: number;
+      readonly longitude?: number;
+    }
+  | { readonly kind: 'contact'; readonly displayName: string; readonly vcard: string }
+  | { readonly kind: 'location'; readonly latitude: number; readonly longitude: number; readonly name?: string }
+  /** Times in Unix seconds. */
+  | {
+      readonly kind: 'event';
+      readonly name: string;
+      readonly startTime: number;
+      readonly description?: string;
+      readonly isCanceled?: boolean;
+    }
+  | {
+      readonly kind: 'eventAnswer';
+      readonly messageId: string;
+      readonly answer: 'going' | 'notGoing' | 'maybe';
+      readonly extraGuests?: number;
+    }
+  /** Changes an own event; what is absent stays. */
+  | { readonly kind: 'eventEdit'; readonly messageId: string; readonly name?: string; readonly isCanceled?: boolean }
+  /** Any message of the protocol, as JSON with bytes in base64, for what the kinds above do not cover. */
+  | { readonly kind: 'message'; readonly message: Readonly<Record<string, unknown>> };
+
+/** A message that a person received, after its decryption. */
+export interface ReceivedMessage {
+  readonly id: string;
+  /** The chat as the receiver sees it: the sender's jid, or the group's. */
+  readonly chat: string;
+  readonly from: Digits;
+  readonly pushName: string;
+  /** Unix time in milliseconds. */
+  readonly at: number;
+  /** The Signal envelope that carried it. */
+  readonly envelope: 'pkmsg' | 'msg' | 'skmsg' | 'plain';
+  /** The first field of the protobuf message, such as `conversation`, `imageMessage` or `reactionMessage`; edits and deletions are a `protocolMessage`. */
+  readonly kind: string;
+  /** The text or caption, '' when there is none. */
+  readonly text: string;
+  /** The decrypted protobuf message as JSON, bytes as base64. */
+  readonly content: unknown;
+  /** Present when the message has media; the file was downloaded and verified. */
+  readonly media?: { readonly bytes: number; readonly sha256: string } & MediaFacts;
+  /** Present when the message has something to tap, and the phone shows it. */
+  readonly interactive?: InteractiveView;
+  /** Present when the message could not be decrypted; `text` is '' then. */
+  readonly error?: string;
+  /** Present when part of the message is encrypted once more, and the phone could open it: the message inside, as JSON. */
+  readonly opened?: unknown;
+  /** Present when the phone took the message and shows nothing of it, as real phones do when the stanza lacks what they need: why. */
+  readonly hidden?: string;
+}
+
+/** A message as the phone shows it: what other messages did to it is applied, as far as the phone accepts that. */
+export interface ShownMessage {
+  readonly id: string;
+  readonly from: Digits;
+  /** The text or caption, '' when there is none or it was deleted. */
+  readonly text: string;
+  readonly edited: boolean;
+  readonly deleted: boolean;
+  /** Emojis by the number of who reacted. */
+  readonly reactions: Readonly<Record<Digits, string>>;
+  /** Unix time in milliseconds; 0 when it is not pinned. */
+  readonly pinnedUntil: number;
+  readonly kept: boolean;
+}
+
+/** What people write, read and show of themselves. */
+export interface MessagesFace {
+  /** A person writes to `to` (digits, or a group's jid). The message waits while the receiver is offline. Returns the platform's message id. */
+  send(
+    from: Digits,
+    to: string,
+    content: Content,
+    options?: { readonly addressing?: 'pn' | 'lid'; readonly id?: string },
+  ): Promise<{ readonly id: string }>;
+  /** What `number` received and decrypted, oldest first. */
+  received(number: Digits): readonly ReceivedMessage[];
+  /** What the phone of `number` shows in a chat (a number or the jid of a group), oldest first. */
+  shown(number: Digits, chat: string): readonly ShownMessage[];
+  /** `number` confirms messages that it received: those in `ids`, else all unconfirmed ones of `chat`. */
+  receipt(
+    number: Digits,
+    input: { readonly type: 'delivered' | 'read' | 'played'; readonly ids?: readonly string[]; readonly chat?: string },
+  ): Promise<void>;
+  /** Composing, recording and paused happen in a chat (`to`); available and unavailable are for everybody. */
+  presence(
+    number: Digits,
+    input: { readonly state: 'composing' | 'recording' | 'paused' | 'available' | 'unavailable'; readonly to?: string },
+  ): Promise<void>;
+  /** A channel (`…@newsletter`) posts to its followers. */
+  post(channel: string, input: { readonly followers: readonly Digits[]; readonly content: Content }): Promise<{ readonly id: string }>;
+}

@@ -1,0 +1,55 @@
+/** People, their phones and the clients that are linked to them. */
+import type { Digits } from './common.ts';
+
+/** One linked device of a phone, as the phone's "linked devices" list would show it. */
+export interface DeviceView {
+  /** Device number on the platform, 1 or more; the phone itself is 0. */
+  readonly device: number;
+  /** Unix time in milliseconds. */
+  readonly linkedAt: number;
+  /** True while an authenticated connection is open. */
+  readonly connected: boolean;
+  /** The push name of the registration payload, or a later one that the client sent with its presence. */
+  readonly pushName: string;
+  /** Stanzas that wait for the device's confirmation. */
+  readonly queued: number;
+}
+
+/** A simulated person. Every person has a phone; those with linked devices are accounts of the gateway. */
+export interface PersonView {
+  readonly number: Digits;
+  /** Alternative identifier, 15 digits, stable, never equal to a number. */
+  readonly lid: Digits;
+  /** The push name; '' for an account that has none. */
+  readonly name: string;
+  readonly devices: readonly DeviceView[];
+}
+
+/**
+ * The history that a phone sends at the first login, beside its own messages: the number of invented chats, of messages in each of them, of
+ * missed calls and of status posts.
+ */
+export interface History {
+  readonly chats: number;
+  readonly messages: number;
+  readonly calls?: number;
+  readonly statuses?: number;
+}
+
+/** Who there is, and which clients are linked to whom. */
+export interface PeopleFace {
+  /** The phone scans a QR code (`qr`: the text inside it) and links the client that shows it. Makes a person when `number` is new or absent. */
+  scan(input: { readonly qr: string; readonly number?: Digits; readonly name?: string; readonly history?: History }): Promise<PersonView>;
+  /** The phone's owner types the pairing code that the client shows. */
+  enterCode(input: {
+    readonly number: Digits;
+    readonly code: string;
+    readonly name?: string;
+    readonly history?: History;
+  }): Promise<PersonView>;
+  /** The phone removes its linked devices. A connected client gets 401 (device_removed) at once, an offline one gets 401 at its next login. */
+  logout(number: Digits): Promise<void>;
+  /** Makes or renames a person. Nobody needs to be made before being written to. */
+  putPerson(input: { readonly number: Digits; readonly name?: string; readonly autoDeliver?: boolean }): Promise<PersonView>;
+  people(): readonly PersonView[];
+}

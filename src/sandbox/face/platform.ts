@@ -1,0 +1,104 @@
+/** The platform as a whole: faults on demand, counters, what clients must trust, and the live stream. */
+import type { Digits } from './common.ts';
+import type { GroupView } from './groups.ts';
+import type { ReceivedMessage } from './messages.ts';
+import type { PersonView } from './people.ts';
+
+/**
+ * A fault, on demand. `number` limits it to one account; without it the fault is for every account and every new connection.
+ * `times` is the number of connections that it hits, or of messages for `noAck`, `ackError`, `refuseStrangers`, `garble` and `duplicate`, of requests for
+ * uploads; 0 clears the fault. Default: all
+ * open connections for a fault that is applied to open connections, else 1. When fewer connections are open than `times`, the rest waits for
+ * the next logins. Faults of the upgrade, the handshake and of uploads take no `number`, because the client does not say which account it belongs to.
+ */
+export interface Fault {
+  readonly kind:
+    | 'close' // close the WebSocket, `code` (1000 default)
+    | 'reset' // TCP reset
+    | 'silence' // keep the socket, say nothing more, not even pongs
+    | 'streamError' // <stream:error code=…>, `code`; without a code: none at all
+    | 'streamEnd' // <xmlstreamend/>
+    | 'conflict' // stream error "replaced"
+    | 'deviceRemoved' // stream error 401 device_removed
+    | 'loginFailure' // the next login gets <failure reason=code>
+    | 'refuseUpgrade' // the next upgrade gets HTTP `code`
+    | 'silentHandshake' // the next connection never gets a server hello
+    | 'garbageHandshake' // … or one that cannot be parsed
+    | 'badCertificate' // … or one with a wrong issuer serial
+    | 'corruptFrame' // a transport frame that does not decrypt
+    | 'noLogin' // the next login is never answered, pings are
+    | 'closeAfterLogin' // the socket closes right after <success>
+    | 'delay' // every stanza of the server waits `ms`
+    | 'noAck' // sent messages are not acknowledged
+    | 'ackError' // sent messages are refused with error `code`
+    | 'refuseStrangers' // messages to people who never wrote to the account are refused with `code` (463 default, 475)
+    | 'garble' // sent messages reach the phones broken, which ask for them again
+    | 'uploadRefused' // uploads are answered with HTTP `code` (507 default)
+    | 'uploadUnauthorised' // the right to upload runs out: 401 until it is asked for again
+    | 'uploadSlow' // nothing of an upload is read for `ms`
+    | 'uploadCut' // the connection breaks after half of what an upload sends
+    | 'duplicate'; // the next messages to the account are delivered twice
+  readonly number?: Digits;
+  readonly code?: number;
+  readonly ms?: number;
+  readonly times?: number;
+}
+
+/** Counters since the start. Tests compare the gateway with them. */
+export interface Stats {
+  readonly connections: { readonly open: number; readonly total: number };
+  readonly handshakes: number;
+  readonly pairings: number;
+  readonly logins: {
+    readonly total: number;
+    readonly failed: number;
+    /** Logins of a device that already had a live connection. */
+    readonly double: number;
+    /** Highest count within any one second. */
+    readonly perSecondMax: number;
+    readonly byNumber: Readonly<Record<Digits, number>>;
+  };
+  readonly messages: {
+    readonly fromClients: number;
+    readonly toClients: number;
+    /** Messages to clients for which a client receipt (delivery) or ack came back. */
+    readonly acknowledged: number;
+    readonly decrypted: number;
+    readonly undecryptable: number;
+    readonly retryReceipts: number;
+  };
+  readonly signatures: { readonly verified: number; readonly rejected: number };
+  readonly media: {
+    /** Files that arrived whole. */
+    readonly uploads: number;
+    /** Uploads that went on where an earlier one broke off. */
+    readonly resumed: number;
+    readonly uploadsByHost: Readonly<Record<string, number>>;
+    readonly downloads: number;
+  };
+  /** Requests that the platform does not know, `xmlns/type/child` → count. Must stay empty in our tests. */
+  readonly unknown: Readonly<Record<string, number>>;
+}
+
+/** An event that a page shows. Listeners get events in order. */
+export type WorldEvent =
+  | { readonly type: 'person'; readonly person: PersonView }
+  | { readonly type: 'message'; readonly to: Digits; readonly message: ReceivedMessage }
+  | { readonly type: 'group'; readonly group: GroupView }
+  | {
+      readonly type: 'receipt';
+      readonly to: Digits;
+      readonly id: string;
+      readonly kind: 'delivered' | 'read' | 'played';
+      readonly by: Digits;
+    }
+  | { readonly type: 'presence'; readonly of: Digits; readonly chat: string; readonly state: string };
+
+/** What concerns everybody. */
+export interface PlatformFace {
+  fault(fault: Fault): Promise<{ readonly hit: number }>;
+  stats(): Stats;
+  /** What a client must trust: the Noise root key (32 bytes in hex) and the TLS authority of the media host (PEM). */
+  trust(): { readonly noiseRoot: string; readonly mediaAuthority: string };
+  subscribe(listener: (event: WorldEvent) => void): () => void;
+}

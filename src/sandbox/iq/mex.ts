@@ -1,0 +1,55 @@
+/** Queries in JSON (`w:mex`), by the id of the query. Errors of a query stand in the JSON of its result, not in the stanza. */
+import { SandboxError } from '../face.ts';
+import { bytes, node } from '../nodes.ts';
+import type { DeviceQueries, DeviceQuery } from './query.ts';
+
+export type Variables = Readonly<Record<string, unknown>>;
+
+/** Answers with the value of `data`. A handler that throws a `SandboxError` answers with an error, whose code is the status. */
+export type MexQueries = Readonly<Record<string, (query: DeviceQuery, variables: Variables) => unknown>>;
+
+/** Queries about restrictions of the account. There are no restrictions here. */
+const standing: MexQueries = {
+  '23983697327930364': () => ({ xwa2_fetch_account_reachout_timelock: { is_active: false } }),
+  '24503548349331633': () => ({ xwa2_message_capping_info: { total_quota: 1000, used_quota: 0 } }),
+};
+
+const queries: MexQueries = { ...standing };
+
+/** Largest text of variables, in bytes. A picture of a channel is the largest thing in them. */
+const maxVariables = 2 * 1024 * 1024;
+
+function variablesOf({ request }: DeviceQuery): Variables {
+  const text = bytes(request);
+  if (!text || text.length > maxVariables) throw new SandboxError(400, 'bad-request');
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text.toString('utf8'));
+  } catch {
+    throw new SandboxError(400, 'bad-request');
+  }
+  const variables = typeof parsed === 'object' && parsed !== null && 'variables' in parsed ? parsed.variables : undefined;
+  if (typeof variables !== 'object' || variables === null) throw new SandboxError(400, 'bad-request');
+  return variables as Variables;
+}
+
+function ask(query: DeviceQuery, variables: Variables): unknown {
+  const id = query.request?.attrs['query_id'] ?? '';
+  const known = Object.hasOwn(queries, id) ? queries[id] : undefined;
+  if (known) return { data: known(query, variables) };
+  query.parts.counters.unknown(`w:mex/${id}`);
+  throw new SandboxError(501, 'feature-not-implemented');
+}
+
+export const mexQueries: DeviceQueries = {
+  'w:mex/get/query': (query) => {
+    const variables = variablesOf(query);
+    try {
+      return [node('result', {}, Buffer.from(JSON.stringify(ask(query, variables))))];
+    } catch (error) {
+      if (!(error instanceof SandboxError)) throw error;
+      const errors = [{ message: error.message, extensions: { error_code: error.status } }];
+      return [node('result', {}, Buffer.from(JSON.stringify({ data: null, errors })))];
+    }
+  },
+};

@@ -1,0 +1,60 @@
+/** Groups, and what members do in them. The rights are those that the platform enforces for clients. */
+import { SandboxError, type GroupsFace } from '../face.ts';
+import { setRule } from '../group-rules.ts';
+import { rankOf, viewGroup, type Group } from '../groups.ts';
+import type { Parts } from '../parts.ts';
+import type { Person } from '../people.ts';
+
+type GroupChange = Parameters<GroupsFace['updateGroup']>[2];
+
+export function groupsRoom(parts: Parts): GroupsFace {
+  const { db, groups, people } = parts;
+  return {
+    async createGroup({ subject, creator, participants, addressing = 'pn' }) {
+      const maker = people.ensure(creator);
+      const members = participants.map((number) => people.ensure(number));
+      return viewGroup(db.atomically(() => groups.create(subject, maker, members, addressing)));
+    },
+    async updateGroup(jid, by, change) {
+      const group = groups.get(jid);
+      const actor = people.ensure(by);
+      const leaves = change.action === 'remove' && change.participants.every((number) => number === by);
+      if (rankOf(group, by) === undefined) throw new SandboxError(403, `${by} is not in this group`);
+      if (!leaves && needsAdmin(group, change) && !rankOf(group, by)) throw new SandboxError(403, `${by} is no admin of this group`);
+      db.atomically(() => apply(parts, group, actor, change));
+      return viewGroup(group);
+    },
+    groups: () => groups.all().map(viewGroup),
+  };
+}
+
+function apply(parts: Parts, group: Group, actor: Person, change: GroupChange): void {
+  const { groups, people } = parts;
+  const named = (): Person[] => ('participants' in change ? change.participants.map((number) => people.ensure(number)) : []);
+  switch (change.action) {
+    case 'add':
+      groups.add(group, actor, named());
+      break;
+    case 'remove':
+      groups.remove(group, actor, named());
+      break;
+    case 'promote':
+    case 'demote':
+      groups.rank(group, actor, named(), change.action === 'promote' ? 'admin' : null);
+      break;
+    case 'subject':
+      groups.setSubject(group, actor, change.text);
+      break;
+    case 'description':
+      groups.setDescription(group, actor, change.text);
+      break;
+    default:
+      setRule(parts, group, actor, change);
+  }
+}
+
+function needsAdmin(group: Group, { action }: GroupChange): boolean {
+  if (action === 'add') return group.adminAdd;
+  if (action === 'subject' || action === 'description' || action === 'ephemeral') return group.locked;
+  return true;
+}

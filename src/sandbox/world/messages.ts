@@ -1,0 +1,51 @@
+/** Messages of simulated people, their receipts, presence, and posts of channels. */
+import { pnJid } from '../address.ts';
+import { postToChannel } from '../channels.ts';
+import { SandboxError, type MessagesFace } from '../face.ts';
+import { compose } from '../messages/compose.ts';
+import { shownIn } from '../messages/shown.ts';
+import type { Parts } from '../parts.ts';
+import { knownPerson, placeOf, targetOf } from './lookup.ts';
+
+const maxText = 65_536;
+
+export function messagesRoom(parts: Parts): MessagesFace {
+  const { db, groups, inbox, messages, outbox, people, presence, random, receipts } = parts;
+  return {
+    async send(from, to, content, options = {}) {
+      const sender = people.ensure(from);
+      const target = targetOf(parts, to, options.addressing ?? 'pn');
+      const id = options.id ?? random.messageId();
+      if (id.length > 128 || id === '') throw new SandboxError(400, 'id: 1 to 128 characters');
+      if ('text' in content && content.text.length > maxText) throw new SandboxError(400, `text: at most ${maxText} characters`);
+      const composed = await compose(sender, placeOf(target), content, parts);
+      await outbox.send(sender, target, composed, id);
+      return { id };
+    },
+    received(number) {
+      const person = people.find(number);
+      return person ? inbox.received(person) : [];
+    },
+    shown(number, chat) {
+      const person = people.find(number);
+      const target = targetOf(parts, chat, 'pn');
+      const jid = 'group' in target ? target.group.jid : pnJid(target.person.number);
+      return person ? shownIn(messages.everything(number, jid), person, people, groups.find(jid)) : [];
+    },
+    async receipt(number, input) {
+      const person = knownPerson(parts, number);
+      db.atomically(() => receipts.confirm(person, input));
+    },
+    async presence(number, { state, to }) {
+      const person = people.ensure(number);
+      const target = to === undefined ? undefined : targetOf(parts, to, 'pn');
+      if (state === 'available' || state === 'unavailable') {
+        presence.setOnline(person, state === 'available', target && 'person' in target ? target.person : undefined);
+        return;
+      }
+      if (!target) throw new SandboxError(400, `to: who shall see that ${number} is ${state}`);
+      presence.chatstate(person, placeOf(target).chat, state);
+    },
+    post: async (channel, input) => ({ id: await postToChannel(parts, channel, input) }),
+  };
+}

@@ -1,0 +1,45 @@
+/** People, and the pairing of clients with their phones. */
+import { unlink } from '../device-life.ts';
+import type { Digits, PeopleFace } from '../face.ts';
+import type { Parts } from '../parts.ts';
+import { changedPerson, knownPerson, namedPerson, viewPerson } from './lookup.ts';
+
+const noHistory = { chats: 0, messages: 0 };
+
+export function peopleRoom(parts: Parts): PeopleFace {
+  const { people, pairing } = parts;
+  let nextNumber = 0;
+
+  /** Picks an unused number from a range that is reserved for fiction. */
+  const freeNumber = (): Digits => {
+    for (;;) {
+      const number = `1555020${String(1000 + nextNumber++)}`;
+      if (!people.find(number)) return number;
+    }
+  };
+
+  return {
+    async scan({ qr, number, name, history = noHistory }) {
+      const person = namedPerson(parts, number ?? freeNumber(), name);
+      await pairing.scan(qr, { person, history });
+      return changedPerson(parts, person);
+    },
+    async enterCode({ code, number, name, history = noHistory }) {
+      const person = namedPerson(parts, number, name);
+      await pairing.enterCode(code, { person, history });
+      return changedPerson(parts, person);
+    },
+    async logout(number) {
+      const person = knownPerson(parts, number);
+      for (const device of people.devices(number)) unlink(parts, device);
+      changedPerson(parts, person);
+    },
+    async putPerson({ number, name, autoDeliver }) {
+      const person = namedPerson(parts, number, name);
+      if (autoDeliver !== undefined) person.autoDeliver = autoDeliver;
+      people.save(person);
+      return changedPerson(parts, person);
+    },
+    people: () => people.all().map((person) => viewPerson(parts, person)),
+  };
+}

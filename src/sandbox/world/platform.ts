@@ -1,0 +1,49 @@
+/** Faults, counters and the live stream of the platform. */
+import { SandboxError, type Fault, type PlatformFace } from '../face.ts';
+import { applyFault, isLive } from '../live-faults.ts';
+import type { Parts } from '../parts.ts';
+
+/** Faults that happen before the client has said which account it belongs to. */
+const anonymous: readonly Fault['kind'][] = [
+  'refuseUpgrade',
+  'silentHandshake',
+  'garbageHandshake',
+  'badCertificate',
+  'uploadRefused',
+  'uploadUnauthorised',
+  'uploadSlow',
+  'uploadCut',
+];
+
+export type Trust = ReturnType<PlatformFace['trust']>;
+
+export function platformRoom(parts: Parts, trust: Trust): PlatformFace {
+  return {
+    fault: async (fault) => ({ hit: inject(parts, fault) }),
+    stats: () => parts.counters.snapshot(),
+    trust: () => trust,
+    subscribe: (listener) => parts.people.subscribe(listener),
+  };
+}
+
+/** Returns the number of connections that the fault hit at once. */
+function inject({ faults, links, people }: Parts, fault: Fault): number {
+  const { kind, number, times } = fault;
+  if (number !== undefined && anonymous.includes(kind)) throw new SandboxError(400, `${kind}: happens before anybody said who connects`);
+  if (times !== undefined && (!Number.isInteger(times) || times < 0 || times > 1_000_000)) throw new SandboxError(400, 'times: 0 or more');
+  const live = links.all().filter((one) => number === undefined || people.deviceByKey(one.deviceKey)?.number === number);
+  if (times === 0) {
+    if (kind === 'delay') for (const one of live) one.delayMs = 0;
+    return faults.clear(kind, number);
+  }
+  if (!isLive(kind)) {
+    faults.arm(fault, times ?? 1);
+    return 0;
+  }
+  const chosen = live.slice(0, times ?? live.length);
+  for (const one of chosen) applyFault(one, fault);
+  // When fewer connections are open than were asked for, the rest of the fault waits for the next logins.
+  const wanted = times ?? Math.max(chosen.length, 1);
+  if (wanted > chosen.length) faults.arm(fault, wanted - chosen.length);
+  return chosen.length;
+}
