@@ -3,6 +3,7 @@
  *
  * Unless a comment says otherwise a method may reject only with a surprise (`StorageFailure` among them), never for an ordinary failure.
  */
+import type { Attachments } from './ports/attachments.ts';
 import type { Envelope, Receiver, Signer } from './ports/delivery.ts';
 import type { DeliveryStore, OutboxStore } from './ports/delivery-stores.ts';
 import type { InstanceStore, RemovalStore, SettingStore, WebhookStore } from './ports/instance-stores.ts';
@@ -16,6 +17,7 @@ export type { ReadKey } from './model.ts';
 export type * from './operations.ts';
 export * from './ports/failures.ts';
 export type * from './ports/platform.ts';
+export type * from './ports/attachments.ts';
 export type * from './ports/delivery.ts';
 export type * from './ports/system.ts';
 export type * from './ports/files.ts';
@@ -45,6 +47,7 @@ export interface Ports extends Stores {
   /** 99th percentile of the event loop's delay over the last minute, in milliseconds. */
   readonly loopLagMs: () => number;
   readonly platform: Platform;
+  readonly attachments: Attachments;
   readonly receiver: Receiver;
   readonly signer: Signer;
   readonly envelope: Envelope;

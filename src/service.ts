@@ -13,6 +13,7 @@ import { openFolderBlobs } from '#src/files/folder-blobs.ts';
 import { openTemporary } from '#src/files/temporary.ts';
 import { buildApp } from '#src/http/app.ts';
 import { openMediaParts } from '#src/media-parts.ts';
+import { createAttachments } from '#src/media/attachments.ts';
 import { createPlatform } from '#src/platform/platform.ts';
 import { policyOf } from '#src/policy.ts';
 import { openStorage } from '#src/storage/open.ts';
@@ -105,7 +106,7 @@ async function openPorts(settings: Settings, log: Log, version: string, closers:
   closers.add('storage', () => storage.close());
   const guard = createAddressGuard({ allow: settings.allowPrivateReceivers });
   const onOpen = (name: string, close: () => Promise<void>): void => closers.add(name, close);
-  const { media, previews } = await openMediaParts({ settings, dataDir, guard, userAgent, onOpen });
+  const { media, previews, intake, workshop } = await openMediaParts({ settings, dataDir, guard, userAgent, onOpen });
   const posts = createReceiver({ guard, timeoutMs: settings.webhookTimeoutMs, userAgent, connections: settings.webhookPostsPerHost });
   closers.add('receiver', () => posts.close());
   const receiver: Receiver = { post: (...args) => posts.post(...args), objection: (url) => guard.checkUrl(url) };
@@ -139,7 +140,8 @@ async function openPorts(settings: Settings, log: Log, version: string, closers:
   closers.add('platform', () => platform.close());
   const loop = watchLoop();
   closers.add('loop', () => loop.close());
-  const given = { platform, receiver, signer, media, chance, time, log, digest, loopLagMs: loop.lagMs };
+  const attachments = createAttachments({ intake, workshop, files });
+  const given = { platform, attachments, receiver, signer, media, chance, time, log, digest, loopLagMs: loop.lagMs };
   return { ports: { ...storage, ...contractPorts, ...given }, storage };
 }
 
@@ -178,6 +180,7 @@ export async function startService(
       baseUrl: settings.baseUrl,
       demoServer: settings.demoServer,
       bodyLimit: settings.bodyLimit,
+      mediaBytes: settings.mediaMaxBytes,
       answerBytes: settings.answerBytes,
       requestsPerSecond: settings.requestsPerSecond,
       authFailuresPerMinute: settings.authFailuresPerMinute,

@@ -1,4 +1,5 @@
 /** Sends: in turn for each chat, at once or by the asynchronous queue. */
+import { hasFilesToTake, withFilesTaken } from '../attachments.ts';
 import type { Gateway, SendOptions } from '../face.ts';
 import { done, refuse, type InstanceId, type Message, type Result, type Send, type SendKey } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
@@ -56,6 +57,29 @@ async function sendLater(
   return done(message);
 }
 
+/** The instance, unless the send would be refused in any case: asked before its files are fetched and converted. */
+async function possible(supervisor: Supervisor, id: InstanceId, send: Send, options: SendOptions): Promise<Result<Cell>> {
+  const cell = supervisor.cell(id);
+  if (!cell) return refuse('notFound', 'instance not found');
+  const chat = cell.link.chatOf(send.number);
+  if (!chat.ok) return chat;
+  if (options.async) return takesAsync(cell) ? done(cell) : notConnected;
+  const awake = await supervisor.awake(id);
+  return awake.ok && !awake.value.view.connected ? notConnected : awake;
+}
+
+/**
+ * The send with its files taken and kept, so that what is stored holds no bytes. Messages to a chat leave in the order in which their files
+ * were ready: one that waits for a slow server does not hold up the others.
+ */
+async function ready(supervisor: Supervisor, id: InstanceId, send: Send, options: SendOptions): Promise<Result<Send>> {
+  if (!hasFilesToTake(send.content)) return done(send);
+  const cell = await possible(supervisor, id, send, options);
+  if (!cell.ok) return cell;
+  const content = await withFilesTaken(send.content, (given) => supervisor.ports.attachments.take(id, given));
+  return content.ok ? done({ ...send, content: content.value }) : content;
+}
+
 export function sendCommands(supervisor: Supervisor): SendCommands {
   const { ports, policy } = supervisor;
 
@@ -72,9 +96,12 @@ export function sendCommands(supervisor: Supervisor): SendCommands {
       );
     });
 
-  const sendAny = async (id: InstanceId, send: Send, options: SendOptions, key: SendKey | null): Promise<Result<Message>> => {
-    const problem = contentProblem(send.content);
+  const sendAny = async (id: InstanceId, given: Send, options: SendOptions, key: SendKey | null): Promise<Result<Message>> => {
+    const problem = contentProblem(given.content);
     if (problem !== null) return refuse('invalid', problem);
+    const prepared = await ready(supervisor, id, given, options);
+    if (!prepared.ok) return prepared;
+    const send = prepared.value;
     if (options.async) {
       const cell = supervisor.cell(id);
       if (!cell) return refuse('notFound', 'instance not found');

@@ -43,10 +43,11 @@ const inputHooks = ({ relevantFields, params, query, body }: Route): Hook[] => {
   return hooks;
 };
 
-const configOf = ({ credential, invalidTexts, failure }: Route) => ({
+const configOf = ({ credential, invalidTexts, failure, refusals }: Route) => ({
   credential,
   ...(invalidTexts === undefined ? {} : { invalidTexts }),
   ...(failure === undefined ? {} : { failure }),
+  ...(refusals?.tooLarge?.lead === undefined ? {} : { tooLarge: refusals.tooLarge.lead }),
 });
 
 /** What every route is made with. */

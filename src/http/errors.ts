@@ -13,6 +13,8 @@ declare module 'fastify' {
     invalidTexts?: InvalidTexts;
     /** The 500 for a failure that nobody expected. */
     failure?: FailureAnswer;
+    /** Words before the sentence on a body that is too large. */
+    tooLarge?: string;
   }
 }
 
@@ -48,6 +50,8 @@ const platformBody = ({ message, code }: Refusal) => ({
   ...(code !== undefined && code in errorKeys ? { error_key: errorKeys[code] } : {}),
 });
 
+const led = (lead: string | undefined, text: string): string => (lead === undefined ? text : `${lead}: ${text}`);
+
 /** `special`: what the row says about this reason. */
 export const sendRefusal = (
   reply: FastifyReply,
@@ -59,7 +63,7 @@ export const sendRefusal = (
   const wait = refusal.retryAfter ?? (reason === 'unavailable' ? retryAfter : undefined);
   if (wait !== undefined) void reply.header('retry-after', String(Math.max(1, Math.ceil(wait))));
   void reply.code(special.status ?? refusalTable[reason].status);
-  const body = reason === 'refused' ? platformBody(refusal) : { error: message };
+  const body = reason === 'refused' ? platformBody(refusal) : { error: led(special.lead, message) };
   return reply.send({ ...body, ...(special.text === undefined ? {} : { error: special.text }), ...special.details?.(refusal, call) });
 };
 
@@ -118,7 +122,9 @@ const sendError = (log: HttpLog, error: FastifyError, request: FastifyRequest, r
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') void reply.removeHeader('connection');
   // A body that cannot be read is as invalid as one that makes no sense.
   const fixed = status === 400 ? config.invalidTexts?.['*'] : undefined;
-  return reply.code(status).send({ error: fixed ?? frameworkTexts[error.code] ?? error.message });
+  return reply
+    .code(status)
+    .send({ error: led(status === 413 ? config.tooLarge : undefined, fixed ?? frameworkTexts[error.code] ?? error.message) });
 };
 
 interface Known {

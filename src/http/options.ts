@@ -34,6 +34,8 @@ export interface HttpOptions {
   readonly demoServer: boolean;
   /** Bytes. */
   readonly bodyLimit: number;
+  /** Of the largest file in a body; such bodies may be larger than others. */
+  readonly mediaBytes: number;
   /** Bytes of one page of `/message/find` and `/chat/find`. */
   readonly answerBytes: number;
   /** Of one instance token; 0: no limit. */

@@ -61,6 +61,8 @@ export interface RefusalAnswer {
   readonly status?: number;
   /** Instead of the refusal's own sentence. */
   readonly text?: string;
+  /** Words before the refusal's own sentence. */
+  readonly lead?: string;
   /** A sentence that it often has; for the documents. */
   readonly example?: string;
   /** Fields beside `error`: their shapes, and where they come from. */

@@ -56,6 +56,7 @@ const portsOf = (stores: Storage): Ports => {
   return {
     ...stores,
     platform,
+    attachments: { take: refuse },
     receiver: posts,
     signer,
     ...contractPorts,
@@ -117,7 +118,15 @@ answer('start', async () => {
 });
 answer('listen', async () => {
   if (!gateway) throw new Error('the gateway is not started');
-  const http = { baseUrl: '', demoServer: false, bodyLimit: 1e6, allowQueryTokens: false, version: 'bench', storageHealthy: () => true };
+  const http = {
+    baseUrl: '',
+    demoServer: false,
+    bodyLimit: 1e6,
+    mediaBytes: 1e6,
+    allowQueryTokens: false,
+    version: 'bench',
+    storageHealthy: () => true,
+  };
   const limits = { answerBytes: 8_388_608, requestsPerSecond: 0, authFailuresPerMinute: 0, trustedProxies: [] };
   const app = await buildApp(gateway, { ...http, ...limits, log: quiet });
   return app.listen({ host: '127.0.0.1', port: 0 });

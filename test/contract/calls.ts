@@ -66,6 +66,20 @@ export const calls: Readonly<Record<string, ContractCall>> = {
     },
     withoutPlatform: 409,
   },
+  'POST /send/media': {
+    body: {
+      number: '5511999999999',
+      type: 'document',
+      file: 'UERG',
+      text: 'Hello',
+      docName: 'report.pdf',
+      thumbnail: 'https://example.com/thumb.jpg',
+      mimetype: 'application/pdf',
+      viewOnce: false,
+      ...sendFields,
+    },
+    withoutPlatform: 409,
+  },
   'POST /send/contact': {
     body: {
       number: '5511999999999',

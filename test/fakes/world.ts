@@ -8,6 +8,7 @@ import { createGateway, type RunningGateway } from '#actors/gateway.ts';
 import type { Policy } from '#actors/policy/policy.ts';
 import type { Attempt, Ports, Receiver } from '#actors/ports.ts';
 import { instance as sampleInstance, webhook as sampleWebhook } from './records.ts';
+import { FakeAttachments } from './attachments.ts';
 import { FakeJournal } from './journal.ts';
 import { FakePlatform } from './platform.ts';
 import { FakeDeliveries } from './deliveries.ts';
@@ -84,6 +85,7 @@ export class World {
   readonly db = new FakeDatabase();
   readonly chance: FakeChance;
   readonly platform: FakePlatform;
+  readonly attachments = new FakeAttachments();
   readonly receiver: FakeReceiver;
   readonly journal: FakeJournal;
   readonly ports: Ports;
@@ -110,6 +112,7 @@ export class World {
       settings: new FakeSettings(db),
       removals: new FakeRemovals(db),
       sendKeys: new FakeSendKeys(db),
+      attachments: this.attachments,
       receiver: this.receiver,
       signer,
       ...contractPorts,

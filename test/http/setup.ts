@@ -34,6 +34,7 @@ export const optionsWith = (options: Partial<HttpOptions>, lines: LogLine[] = []
   baseUrl: 'http://127.0.0.1:3000',
   demoServer: false,
   bodyLimit,
+  mediaBytes: bodyLimit,
   answerBytes: 8 * 1024 * 1024,
   requestsPerSecond: 0,
   authFailuresPerMinute: 0,

@@ -15,7 +15,7 @@ import { webhookRoutes } from './webhook.ts';
 export const allRoutes = (options: HttpOptions, hub: Hub): readonly Route[] => [
   ...adminRoutes,
   ...instanceRoutes,
-  ...sendRoutes,
+  ...sendRoutes(options),
   ...messageRoutes,
   ...chatRoutes,
   ...webhookRoutes,

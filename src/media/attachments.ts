@@ -1,0 +1,90 @@
+/** Files on their way into messages: taken, prepared for their kind, kept. Whatever fails on the way, nothing of it stays on the disk. */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { type Attachment, done, type GivenFile, type MediaKind, refuse, type Result } from '#actors/model.ts';
+import type { Attachments, FileStore, TakenFile } from '#actors/ports.ts';
+import type { Intake } from './intake.ts';
+import type { MediaWorkshop, PreparedMedia } from './prepared.ts';
+
+export interface AttachmentParts {
+  readonly intake: Pick<Intake, 'take'>;
+  readonly workshop: Pick<MediaWorkshop, 'prepare'>;
+  readonly files: Pick<FileStore, 'keep'>;
+}
+
+/** Largest picture that a client gives as the thumbnail of a file, in bytes; its sides are the workshop's to bound. */
+const thumbnailBytes = 1_048_576;
+
+/** Both names mean a voice message, which phones only play as such. */
+const preparedAs = (as: MediaKind): MediaKind => (as === 'myaudio' ? 'ptt' : as);
+
+const hashOf = async (path: string): Promise<string> => {
+  const hash = createHash('sha256');
+  for await (const piece of createReadStream(path) as AsyncIterable<Buffer>) hash.update(piece);
+  return hash.digest('hex');
+};
+
+/** What is kept: the taken file when it needed no change, else what was made of it. */
+const toKeep = async (taken: TakenFile, prepared: PreparedMedia): Promise<TakenFile> => {
+  if (prepared.path === taken.path) return taken;
+  const { path, size, mimetype } = prepared;
+  return { path, size, mimetype, hash: await hashOf(path), filename: taken.filename, discard: () => prepared.discard() };
+};
+
+const base64 = (bytes: Uint8Array | null): string | null => bytes && Buffer.from(bytes).toString('base64');
+
+const takePicture = async (intake: AttachmentParts['intake'], source: string): Promise<Result<TakenFile | null>> => {
+  if (source === '') return done(null);
+  const taken = await intake.take(source);
+  if (!taken.ok) return refuse(taken.refusal.reason, `thumbnail: ${taken.refusal.message}`, taken.refusal);
+  if (taken.value.size <= thumbnailBytes) return taken;
+  await taken.value.discard();
+  return refuse('tooLarge', 'thumbnail: the picture is larger than 1 MiB');
+};
+
+export const createAttachments = ({ intake, workshop, files }: AttachmentParts): Attachments => {
+  const keep = async (instance: string, given: GivenFile, taken: TakenFile, prepared: PreparedMedia): Promise<Result<Attachment>> => {
+    const file = await toKeep(taken, prepared);
+    const made = file === taken ? {} : { madeOf: taken.hash };
+    const kept = await files.keep(instance, file, { ...made, mimetype: prepared.mimetype, filename: given.filename });
+    if (kept === null) return refuse('notFound', 'instance not found');
+    const { name, url, hash, size, mimetype, filename } = kept;
+    const { width, height, seconds, isAnimated } = prepared;
+    const facts = { width, height, seconds, isAnimated, thumbnail: base64(prepared.thumbnail), waveform: base64(prepared.waveform) };
+    return done({ name, url, hash, size, mimetype, filename: given.filename || filename, ...facts });
+  };
+
+  const prepare = async (
+    instance: string,
+    given: GivenFile,
+    taken: TakenFile,
+    thumbnail: TakenFile | null,
+  ): Promise<Result<Attachment>> => {
+    const wishes = { thumbnail: thumbnail?.path, mimetype: given.mimetype || undefined };
+    const prepared = await workshop.prepare(taken, preparedAs(given.as), wishes);
+    if (!prepared.ok) return prepared;
+    try {
+      return await keep(instance, given, taken, prepared.value);
+    } finally {
+      await prepared.value.discard();
+    }
+  };
+
+  return {
+    async take(instance, given) {
+      const thumbnail = await takePicture(intake, given.thumbnail);
+      if (!thumbnail.ok) return thumbnail;
+      try {
+        const taken = await intake.take(given.source);
+        if (!taken.ok) return taken;
+        try {
+          return await prepare(instance, given, taken.value, thumbnail.value);
+        } finally {
+          await taken.value.discard();
+        }
+      } finally {
+        await thumbnail.value?.discard();
+      }
+    },
+  };
+};
