@@ -10,6 +10,7 @@ import type { InstanceStore, RemovalStore, SettingStore, WebhookStore } from './
 import type { Journal } from './ports/journal.ts';
 import type { ChatStore, MessageStore, Placeholder } from './ports/message-store.ts';
 import type { Platform } from './ports/platform.ts';
+import type { RecipientStore } from './ports/recipient-store.ts';
 import type { SendKeyStore } from './ports/send-key-store.ts';
 import type { Chance, Log, Media, Time } from './ports/system.ts';
 
@@ -25,6 +26,7 @@ export type * from './ports/instance-stores.ts';
 export type * from './ports/journal.ts';
 export type * from './ports/message-store.ts';
 export type * from './ports/delivery-stores.ts';
+export type * from './ports/recipient-store.ts';
 export type * from './ports/send-key-store.ts';
 
 /** Everything that is kept. */
@@ -39,6 +41,7 @@ export interface Stores {
   readonly settings: SettingStore;
   readonly removals: RemovalStore;
   readonly sendKeys: SendKeyStore;
+  readonly recipients: RecipientStore;
 }
 
 export interface Ports extends Stores {

@@ -57,11 +57,15 @@ export class Supervisor {
     this.since = time.now();
     this.#workers = supervisedWorkers(ports, policy, {});
     this.rowRemover = new RowRemover({ ...ports, workers: this.#workers });
-    const { sendKeys } = ports;
+    const { sendKeys, recipients } = ports;
+    const lookupAge = Math.max(policy.lookups.knownFor, policy.lookups.absentFor);
     this.#expiry = new Expiry({
       ...ports,
       workers: this.#workers,
-      perishables: [{ name: 'sendKeys', age: policy.sendKeyAge, expire: (before, limit) => sendKeys.expire(before, limit) }],
+      perishables: [
+        { name: 'sendKeys', age: policy.sendKeyAge, expire: (before, limit) => sendKeys.expire(before, limit) },
+        { name: 'lookups', age: lookupAge, expire: (before, limit) => recipients.expire(before, limit) },
+      ],
     });
     this.#gate = createGate(policy.handshakes, time, () => chance.random());
     const registry = new Registry((record) => this.#makeCell(record));

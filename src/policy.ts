@@ -29,6 +29,11 @@ export const policyOf = (settings: Settings): Policy => ({
   hibernation: { after: settings.hibernateAfterMs, wakeEvery: settings.hibernateWakeEveryMs, drain: settings.hibernateDrainMs },
   outage: { window: settings.outageWindowMs, least: settings.outageLeast },
   queue: { items: settings.asyncQueueItems, age: settings.asyncQueueAgeMs },
+  lookups: {
+    pace: { burst: settings.lookupsAtOnce, every: settings.lookupEveryMs },
+    knownFor: settings.lookupKeepMs,
+    absentFor: settings.lookupKeepAbsentMs,
+  },
   sendKeyAge: settings.idempotencyKeyMs,
   recorder: { maxWait: settings.recorderMaxWaitMs, maxBatch: settings.recorderMaxBatch },
   delivery: {

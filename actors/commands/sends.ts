@@ -3,8 +3,9 @@ import { hasFilesToTake, withFilesTaken } from '../attachments.ts';
 import type { Gateway, SendOptions } from '../face.ts';
 import { done, refuse, type InstanceId, type Message, type Result, type Send, type SendKey } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
-import { notConnected, performIn } from '../session/perform.ts';
+import { notConnected } from '../session/perform.ts';
 import { usedBy } from '../session/send-keys.ts';
+import { recipientOf } from '../session/recipient-of.ts';
 import { accept, filled, labelled, sendNow, type SendNow } from '../session/sending.ts';
 import { contentProblem } from '../policy/content-rules.ts';
 import type { Supervisor } from '../supervisor.ts';
@@ -18,13 +19,6 @@ const queueable = new Set(['connecting', 'connected', 'hibernated']);
 /** A session that is on its way back takes messages for its queue; one that needs a person does not. */
 const takesAsync = ({ record, view }: Cell): boolean => record.jid !== '' && queueable.has(view.status);
 
-/** The id under which the chat is kept, whichever way the client spells it. */
-async function chatIdOf(cell: Cell, signal: AbortSignal, number: string): Promise<Result<string>> {
-  const chat = cell.link.chatOf(number);
-  if (!chat.ok) return chat;
-  return chat.value.certain ? done(chat.value.chatId) : performIn(cell, signal, 'chat.resolve', { number });
-}
-
 async function sendLater(
   supervisor: Supervisor,
   cell: Cell,
@@ -35,7 +29,10 @@ async function sendLater(
   const { jid, lid, profileName } = cell.record;
   const chat = cell.link.chatOf(given.number);
   if (!chat.ok) return chat;
-  const whole = await filled(ports, cell, given, chat.value.chatId);
+  // A number that is known in its other form is written to in that one. A stranger's is looked up when the message is sent.
+  const chatId = cell.recipients.remembered(chat.value.chatId) ?? chat.value.chatId;
+  const number = chatId === chat.value.chatId ? given.number : chatId;
+  const whole = await filled(ports, cell, { ...given, number }, chatId);
   if (!whole.ok) return whole;
   const send = whole.value;
   const draft = cell.link.draft(send, { jid, lid, name: profileName });
@@ -85,11 +82,12 @@ export function sendCommands(supervisor: Supervisor): SendCommands {
 
   const once = new SendOnce(ports, policy.sendKeyAge);
 
-  const sendInTurn = (id: InstanceId, send: Send, options: SendOptions, key: SendKey | null): Promise<Result<Message>> =>
+  const sendInTurn = (id: InstanceId, given: Send, options: SendOptions, key: SendKey | null): Promise<Result<Message>> =>
     whileLive(supervisor, id, async (cell, signal) => {
-      const chat = await chatIdOf(cell, signal, send.number);
-      if (!chat.ok) return chat;
-      const chatId = chat.value;
+      const recipient = await recipientOf(cell, signal, given.number);
+      if (!recipient.ok) return recipient;
+      const { chatId, number } = recipient.value;
+      const send = { ...given, number };
       return cell.chatTurns.run(chatId, async (release) =>
         // The session may have gone away while the message waited for its turn.
         signal.aborted ? notConnected : sendNow(ports, cell, signal, { send, options, chatId, key }, release),

@@ -11,4 +11,9 @@ export interface ChatOperations {
   'chat.markRead': { readonly input: { readonly chatId: string; readonly messages: readonly ReadKey[] }; readonly answer: null };
   /** The id under which a chat is kept, for any spelling of it: the phone jid where it is known. Asks storage at most, never the platform. */
   'chat.resolve': { readonly input: { readonly number: string }; readonly answer: string };
+  /**
+   * Asks the platform, in one request, whether a number has an account; `forms` are ids of the chat as the number may be written. Answers with the id
+   * of the account, which need not be one of them; null when there is none.
+   */
+  'chat.lookUp': { readonly input: { readonly forms: readonly string[] }; readonly answer: string | null };
 }

@@ -1,5 +1,6 @@
 /** Every constant of reconnection, admission and delivery in one record; `config/` supplies it, tests shorten it. Times in milliseconds. */
 import type { SlotLimits } from '../events/slots.ts';
+import type { Pace } from './token-bucket.ts';
 import type { GateLimits, OutageRule } from './gate.ts';
 
 export interface Policy {
@@ -30,6 +31,7 @@ export interface Policy {
   readonly outage: OutageRule;
   /** What may wait in the asynchronous queue of one instance: messages, and milliseconds. */
   readonly queue: QueueLimits;
+  readonly lookups: LookupPolicy;
   /** How long the key of a send counts. */
   readonly sendKeyAge: number;
   readonly recorder: { readonly maxWait: number; readonly maxBatch: number };
@@ -47,6 +49,15 @@ export interface QueueLimits {
   readonly items: number;
   /** Milliseconds that a message may wait. */
   readonly age: number;
+}
+
+/** Looking numbers up before the first message; ages in milliseconds. */
+export interface LookupPolicy {
+  /** Of one session. */
+  readonly pace: Pace;
+  /** How long an answer counts that found an account, and one that found none. */
+  readonly knownFor: number;
+  readonly absentFor: number;
 }
 
 export interface DeliveryPolicy {

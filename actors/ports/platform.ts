@@ -75,9 +75,10 @@ export interface PlatformLink {
   perform<N extends OperationName>(operation: Operation<N>, control: OperationControl): Promise<Outcome<AnswerOf<N>>>;
   /**
    * The id under which a chat is kept, for any spelling of it, from memory. `certain`: no other id is possible; else `chat.resolve` asks storage.
+   * `forms`: ids under which the platform may know the number, this one first; empty for groups, LIDs and whatever is never looked up.
    * Refused (`invalid`) when the number makes no sense.
    */
-  chatOf(number: string): Result<{ readonly chatId: string; readonly certain: boolean }>;
+  chatOf(number: string): Result<{ readonly chatId: string; readonly certain: boolean; readonly forms: readonly string[] }>;
   /**
    * A message for the asynchronous queue, made without any connection: ids, chat, kind and text are final. `raw` is set when nothing has to be
    * looked up for it; else `message.compose` completes it. Refused (`invalid`) when the number makes no sense.

@@ -16,6 +16,7 @@ import { within } from '../waiting.ts';
 import { changeNames } from './connection-changes.ts';
 import type { Host } from './host.ts';
 import type { InstanceEvent } from './instance.ts';
+import { Recipients } from './recipients.ts';
 import { RecordKeeper } from './record-keeper.ts';
 import { SendQueue, type QueueHost } from './queue.ts';
 import { RootActor } from './root-actor.ts';
@@ -54,6 +55,7 @@ export class Cell {
   readonly chatTurns = createKeyedMutex();
   readonly link: PlatformLink;
   readonly queue: SendQueue;
+  readonly recipients: Recipients;
   readonly vitals: Vitals;
   /** Restarts the background workers of this instance. */
   readonly workers: SupervisedWorkers;
@@ -81,6 +83,12 @@ export class Cell {
       limits: policy.recorder,
       commit: (entries) => ports.journal.commit(this.record, entries, (event) => this.#targets(event)),
       committed: (committed, again) => this.#committed(committed, again),
+    });
+    this.recipients = new Recipients({
+      claim: () => ({ instanceId: record.id, epoch: record.epoch }),
+      time: ports.time,
+      policy: policy.lookups,
+      store: ports.recipients,
     });
     this.queue = new SendQueue(input.queueHost(this));
     this.link = ports.platform.link({

@@ -1,10 +1,11 @@
 /** How the asynchronous queue of a session sends, and what a start does with the messages that an earlier run accepted. */
-import { done, type InstanceId, type Message, type Result } from '../model.ts';
+import { done, type InstanceId, type Message, type Refusal, type Result } from '../model.ts';
 import type { Ports } from '../ports.ts';
 import type { Cell } from './cell.ts';
 import { performIn } from './perform.ts';
 import type { QueueLimits } from '../policy/policy.ts';
-import type { QueueHost } from './queue.ts';
+import type { QueueHost, Sending } from './queue.ts';
+import { recipientOf } from './recipient-of.ts';
 import { giveUp, prepare, transmit } from './sending.ts';
 
 const reasons = {
@@ -33,11 +34,28 @@ async function complete(cell: Cell, signal: AbortSignal, message: Message): Prom
   return done(whole);
 }
 
+/** Milliseconds until a recipient is looked up again about whom the platform did not answer. */
+const lookupPauseMs = 5_000;
+
+/** The recipient cannot be looked up now; null when it never can. `gone`: because the session went away. */
+const postponed = ({ reason, connectionLost, retryAfter }: Refusal, gone: boolean): Sending | null => {
+  if (reason === 'limited') return { waitMs: (retryAfter ?? 1) * 1000 };
+  if (gone || connectionLost) return 'later';
+  return reason === 'notSent' ? { waitMs: lookupPauseMs } : null;
+};
+
 /** `later`: the session went away. Sent again under the same id then, which receivers take for the same message. */
-async function sendQueued(ports: Ports, cell: Cell, signal: AbortSignal, queued: Message): Promise<'done' | 'later'> {
+async function sendQueued(ports: Ports, cell: Cell, signal: AbortSignal, queued: Message): Promise<Sending> {
+  const recipient = await recipientOf(cell, signal, queued.chatId);
+  if (!recipient.ok) {
+    const postponement = postponed(recipient.refusal, signal.aborted);
+    if (postponement !== null) return postponement;
+    await giveUp(cell, queued, 'Failed', recipient.refusal.message);
+    return 'done';
+  }
   const whole = await complete(cell, signal, queued);
   if (whole.ok && queued.queuedSend) await prepare(ports, cell, signal, queued.chatId, queued.queuedSend);
-  const sent = whole.ok ? await transmit(cell, signal, whole.value) : whole;
+  const sent = whole.ok ? await transmit(cell, signal, whole.value, { to: recipient.value.chatId }) : whole;
   if (sent.ok) return 'done';
   if (sent.refusal.reason === 'notSent' || sent.refusal.connectionLost) return 'later';
   await giveUp(cell, queued, 'Failed', sent.refusal.message);

@@ -10,14 +10,17 @@ import { StorageFailure, type Time } from '../ports.ts';
 import type { SupervisedWorker, WorkerInput } from '../supervised-workers.ts';
 import { Pause, storageRetryMs } from '../waiting.ts';
 
+/** `later`: the session went away. `waitMs`: nothing may be sent for so many milliseconds. */
+export type Sending = 'done' | 'later' | { readonly waitMs: number };
+
 export interface QueueHost {
   readonly time: Time;
   readonly limits: QueueLimits;
   readonly live: () => boolean;
   /** The oldest messages that wait in storage, at most `limit`. What was sent before the call is not among them. */
   read(limit: number): Promise<readonly Message[]>;
-  /** Sends one message. `later`: the session went away, the message stays in the queue. */
-  send(message: Message): Promise<'done' | 'later'>;
+  /** Sends one message; unless it is done, the message stays in the queue. */
+  send(message: Message): Promise<Sending>;
   /** Records that a message will not be sent: it waited too long, was cancelled, or broke the worker. */
   giveUp(message: Message, why: 'tooOld' | 'cancelled' | 'broken'): Promise<void>;
   supervise(input: WorkerInput): SupervisedWorker;
@@ -150,7 +153,7 @@ export class SendQueue {
     this.#current = message;
     try {
       if (this.#isOld(message)) await this.#host.giveUp(message, 'tooOld');
-      else if ((await this.#host.send(message)) === 'later') return this.#putBack(message);
+      else return await this.#end(message, await this.#host.send(message));
       return true;
     } catch (error) {
       if (error instanceof StorageFailure) this.#putBack(message);
@@ -159,6 +162,16 @@ export class SendQueue {
     } finally {
       this.#current = null;
     }
+  }
+
+  /** False when the queue has to wait for the next connection. */
+  async #end(message: Message, sending: Sending): Promise<boolean> {
+    if (sending === 'done') return true;
+    this.#putBack(message);
+    if (sending === 'later') return false;
+    this.#current = null;
+    await this.#pause.wait(sending.waitMs);
+    return true;
   }
 
   #take(): Message | undefined {

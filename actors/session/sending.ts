@@ -84,16 +84,16 @@ export async function prepare(ports: Ports, cell: Cell, signal: AbortSignal, cha
 }
 
 /**
- * Writes a composed message. Resolves with the platform's answer, after the first try to record `Sent` together with `further`; a failure is for the
- * caller to record.
+ * Writes a composed message; `to`: not to the chat's own id. Resolves with the platform's answer, after the first try to record `Sent` together with
+ * `further`; a failure is for the caller to record.
  */
 export async function transmit(
   cell: Cell,
   signal: AbortSignal,
   message: Message,
-  further: readonly Entry[] = [],
+  { to, further = [] }: { readonly to?: string; readonly further?: readonly Entry[] } = {},
 ): Promise<Outcome<{ readonly at: number }>> {
-  const sent = await performIn(cell, signal, 'message.transmit', { message });
+  const sent = await performIn(cell, signal, 'message.transmit', { message, ...(to === undefined ? {} : { to }) });
   if (sent.ok) await Promise.all([progress(message, 'Sent', sent.value.at), ...further].map((entry) => cell.recorder.tell(entry)));
   return sent;
 }
@@ -128,7 +128,8 @@ export async function sendNow(
     throw error;
   }
   const success = done<Message>({ ...message, status: 'Sent' });
-  const answer = transmit(cell, signal, message, used ? [{ kind: 'sendKey', key: usedBy(used, message, used.at, success) }] : []);
+  const further: Entry[] = used ? [{ kind: 'sendKey', key: usedBy(used, message, used.at, success) }] : [];
+  const answer = transmit(cell, signal, message, { further });
   release();
   const sent = await answer;
   if (sent.ok) return success;

@@ -42,8 +42,8 @@ export const unexpectedText = 'Internal server error';
 /** Codes of the platform that clients know by a name. */
 const errorKeys: Readonly<Record<number, string>> = { 463: 'WHATSAPP_REACHOUT_TIMELOCK' };
 
-const platformBody = ({ message, code }: Refusal) => ({
-  error: message,
+/** Who refused, and its code. */
+export const platformFields = ({ code }: Refusal) => ({
   error_source: 'whatsapp_server',
   provider: 'whatsapp',
   ...(code === undefined ? {} : { provider_code: code }),
@@ -63,7 +63,7 @@ export const sendRefusal = (
   const wait = refusal.retryAfter ?? (reason === 'unavailable' ? retryAfter : undefined);
   if (wait !== undefined) void reply.header('retry-after', String(Math.max(1, Math.ceil(wait))));
   void reply.code(special.status ?? refusalTable[reason].status);
-  const body = reason === 'refused' ? platformBody(refusal) : { error: led(special.lead, message) };
+  const body = reason === 'refused' ? { error: message, ...platformFields(refusal) } : { error: led(special.lead, message) };
   return reply.send({ ...body, ...(special.text === undefined ? {} : { error: special.text }), ...special.details?.(refusal, call) });
 };
 

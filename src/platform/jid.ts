@@ -37,6 +37,18 @@ export const bare = (jid: string | null | undefined): string => {
 export const personJid = (digits: string): string => digits + personSuffix;
 export const lidJid = (digits: string): string => digits + lidSuffix;
 
+/** A Brazilian mobile number: area, perhaps the ninth digit, and eight digits of which the first says that it is a mobile. */
+const brazilian = /^55([1-9]\d)(9?)([6-9]\d{7})$/;
+
+/**
+ * Ids under which the platform may know a number, that of the number itself first. Accounts of Brazilian mobiles are known with the ninth digit or
+ * without it. Of other numbers there is one form: with a digit more or less they may be somebody else's.
+ */
+export const formsOf = (jid: string): readonly string[] => {
+  const [, area, ninth, rest = ''] = brazilian.exec(userOf(jid)) ?? [];
+  return area === undefined ? [jid] : [jid, personJid(`55${area}${ninth === '' ? '9' : ''}${rest}`)];
+};
+
 export type Target = { readonly ok: true; readonly jid: string } | { readonly ok: false; readonly message: string };
 
 const shapes: readonly { readonly suffix: string; readonly user: RegExp; readonly what: string }[] = [

@@ -17,7 +17,7 @@ import { EpochLost, StorageFailure, StorageUnavailable } from '#actors/ports.ts'
 import { type AuthState, isAbandoned, openAuthState, storedCredentials } from './keys/auth-state.ts';
 import { ownCloses } from './connection/close-cause.ts';
 import { chatOf, type Directory } from './directory.ts';
-import { bare, isLid, resolveTarget } from './jid.ts';
+import { bare, formsOf, isLid, isPerson, resolveTarget } from './jid.ts';
 import { performOn } from './operations/perform.ts';
 import { notSent } from './outcomes.ts';
 import { type Deadlines, openSession, type Session } from './connection/session.ts';
@@ -166,8 +166,10 @@ export class BaileysLink implements PlatformLink {
   chatOf(number: string): ReturnType<PlatformLink['chatOf']> {
     const target = resolveTarget(number);
     if (!target.ok) return refuse('invalid', target.message);
-    const { id } = chatOf(this.#session?.connection.directory ?? offline, target.jid);
-    return done({ chatId: id, certain: !isLid(id) });
+    const directory = this.#session?.connection.directory ?? offline;
+    const { id } = chatOf(directory, target.jid);
+    const lookedUp = isPerson(target.jid) && target.jid !== directory.me.pn;
+    return done({ chatId: id, certain: !isLid(id), forms: lookedUp ? formsOf(id) : [] });
   }
 
   draft(send: Send, account: Account): Result<Message> {

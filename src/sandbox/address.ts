@@ -20,6 +20,12 @@ export const isMissingNumber = (user: string): boolean => user.startsWith('999')
 
 export const isNumber = (user: string): boolean => number.test(user);
 
+/** The other form in which a Brazilian mobile number is written: with the ninth digit, or without it. */
+export const otherForm = (user: Digits): Digits | undefined => {
+  const [, area, ninth, rest] = /^55([1-9]\d)(9?)([6-9]\d{7})$/.exec(user) ?? [];
+  return area === undefined ? undefined : `55${area}${ninth === '' ? '9' : ''}${rest}`;
+};
+
 export const isGroupJid = (jid: string): boolean => /^[\d-]{5,40}@g\.us$/.test(jid);
 
 /** The chat of all status posts. It works like a group whose members the sender chooses for each post. */

@@ -1,6 +1,6 @@
 /** The simulated people and their linked devices, with their storage. */
 import { EventEmitter } from 'node:events';
-import { deriveLid, deviceKey, isNumber, parseUser } from './address.ts';
+import { deriveLid, deviceKey, isNumber, otherForm, parseUser } from './address.ts';
 import { SandboxError, type Digits, type History, type PersonView, type WorldEvent } from './face.ts';
 import type { Records } from './store/database.ts';
 import type { PhoneKeys } from './signal/identity.ts';
@@ -50,6 +50,10 @@ export interface Person {
   picture?: Picture | undefined;
   readonly privacy: Record<string, string>;
   blocked: string[];
+  /** There is no account with this number any more. */
+  absent?: boolean;
+  /** Only messages to the LID are taken; those to the number are refused with 463. */
+  migrated?: boolean;
 }
 
 const maxPeople = 100_000;
@@ -86,6 +90,12 @@ export class People {
 
   find(number: Digits): Person | undefined {
     return this.#people.get(number);
+  }
+
+  /** The number under which the account of this one is registered: a Brazilian number may be known in its other form. */
+  canonical(number: Digits): Digits {
+    const other = this.#people.has(number) ? undefined : otherForm(number);
+    return other !== undefined && this.#people.has(other) ? other : number;
   }
 
   /** Returns the person with this number. Makes one when the number is new: anybody can be written to. */

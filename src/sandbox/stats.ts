@@ -10,6 +10,7 @@ export class Counters {
   pairings = 0;
   messages = { fromClients: 0, toClients: 0, acknowledged: 0, decrypted: 0, undecryptable: 0, retryReceipts: 0 };
   signatures = { verified: 0, rejected: 0 };
+  lookups = { requests: 0, numbers: 0 };
   media = { uploads: 0, resumed: 0, uploadsByHost: {} as Record<string, number>, downloads: 0 };
   readonly #logins = { total: 0, failed: 0, double: 0, perSecondMax: 0 };
   readonly #loginsByNumber = new Map<Digits, number>();
@@ -56,6 +57,7 @@ export class Counters {
       logins: { ...this.#logins, byNumber: Object.fromEntries(this.#loginsByNumber) },
       messages: this.messages,
       signatures: this.signatures,
+      lookups: this.lookups,
       media: this.media,
       unknown: Object.fromEntries(this.#unknown),
     });

@@ -15,6 +15,7 @@ import { migrate } from './postgres/orm.ts';
 import { openPools, usualSizes, type Pools, type PoolSizes } from './postgres/pools.ts';
 import { makeOutboxStore } from './stores/outbox.ts';
 import { makeRemovalStore } from './stores/removals.ts';
+import { makeRecipientStore } from './stores/recipients.ts';
 import { makeSendKeyStore } from './stores/send-keys.ts';
 import { makeSealer, placeOf, type Sealer } from './vault/sealing.ts';
 import { takeTenancy, type Tenancy } from './postgres/tenancy.ts';
@@ -96,6 +97,7 @@ const storageOf = ({ pools, server, tenancy }: Base, sealer: Sealer, log: Log, n
     settings: makeSettingStore(journal),
     removals: makeRemovalStore(sweeps),
     fileRows: makeFileRows(journal, sweeps),
+    recipients: { ...makeRecipientStore(journal), expire: makeRecipientStore(sweeps).expire },
     sendKeys: { ...makeSendKeyStore(journal), expire: makeSendKeyStore(sweeps).expire },
     vault: makeVault(keys, sealer, now),
     healthy: () => pools.healthy(),

@@ -92,6 +92,8 @@ export class FakeLink implements PlatformLink {
   answer: (message: Message) => Transmission | Promise<Transmission> = () => done({ at: this.#time.now() });
   /** What the adapter says against a number; null when nothing. */
   objection: (number: string) => string | null = () => null;
+  /** The forms of a number that are looked up; none, unless a test wants them. */
+  forms: (chatId: string) => readonly string[] = () => [];
   /** What becomes of operations that have no row of their own in `#handle`. */
   handle: (operation: AnyOperation) => Outcome<unknown> | Promise<Outcome<unknown>> = () => refuse('notSupported', 'not known to the fake');
   /** The connection has ended, and `platform.closed` is not emitted yet. */
@@ -168,9 +170,11 @@ export class FakeLink implements PlatformLink {
     return (await this.#handle({ name, input } as AnyOperation)) as Outcome<AnswerOf<N>>;
   }
 
-  chatOf(number: string): Result<{ readonly chatId: string; readonly certain: boolean }> {
+  chatOf(number: string): ReturnType<PlatformLink['chatOf']> {
     const objection = this.objection(number);
-    return objection === null ? done({ chatId: chatIdOf(number), certain: true }) : refuse('invalid', objection);
+    return objection === null
+      ? done({ chatId: chatIdOf(number), certain: true, forms: this.forms(chatIdOf(number)) })
+      : refuse('invalid', objection);
   }
 
   draft({ number, content, replyTo }: Send): Result<Message> {

@@ -8,8 +8,10 @@ import {
   type InstanceStore,
   type OutboxStore,
   type Removal,
+  type RecipientStore,
   type RemovalStore,
   type SendKeyStore,
+  type StoredRecipient,
   type SettingStore,
   type WebhookStore,
 } from '#actors/ports.ts';
@@ -44,6 +46,8 @@ export class FakeDatabase {
   readonly settings = new Map<string, string>();
   /** By instance and hash. */
   readonly sendKeys = new Map<string, UsedSendKey>();
+  /** By instance and form. */
+  readonly lookups = new Map<string, StoredRecipient>();
   /** Removed, with rows that are left. */
   removals: readonly Removal[] = [];
   /** A test holds statements back by their name: they wait for the promise, after they have read and before they answer. */
@@ -235,6 +239,30 @@ export class FakeSendKeys implements SendKeyStore {
     this.#db.run('sendKeys.expire', () => {
       const old = [...this.#db.sendKeys].filter(([, { at }]) => at < before).slice(0, limit);
       for (const [key] of old) this.#db.sendKeys.delete(key);
+      return old.length;
+    });
+}
+
+/** Lookups alone: who has exchanged messages is left to PostgreSQL. */
+export class FakeRecipients implements RecipientStore {
+  readonly #db: FakeDatabase;
+  constructor(db: FakeDatabase) {
+    this.#db = db;
+  }
+  find = (instance: string, forms: readonly string[], { knownSince, absentSince }: Parameters<RecipientStore['find']>[2]) =>
+    this.#db.run('recipients.find', () => {
+      const rows = forms.flatMap((form) => this.#db.lookups.get(`${instance} ${form}`) ?? []);
+      return rows.find(({ chatId, at }) => (at ?? 0) >= (chatId === '' ? absentSince : knownSince)) ?? null;
+    });
+  save = (claim: Claim, forms: readonly { readonly form: string; readonly chatId: string }[], at: number) =>
+    this.#db.run('recipients.save', () => {
+      this.#db.claim(claim);
+      for (const { form, chatId } of forms) this.#db.lookups.set(`${claim.instanceId} ${form}`, { chatId, at });
+    });
+  expire = (before: number, limit: number) =>
+    this.#db.run('recipients.expire', () => {
+      const old = [...this.#db.lookups].filter(([, { at }]) => (at ?? 0) < before).slice(0, limit);
+      for (const [key] of old) this.#db.lookups.delete(key);
       return old.length;
     });
 }

@@ -13,7 +13,16 @@ import { FakeJournal } from './journal.ts';
 import { FakePlatform } from './platform.ts';
 import { FakeDeliveries } from './deliveries.ts';
 import { FakeChats, FakeMessages } from './conversations.ts';
-import { FakeDatabase, FakeInstances, FakeOutbox, FakeRemovals, FakeSendKeys, FakeSettings, FakeWebhooks } from './storage.ts';
+import {
+  FakeDatabase,
+  FakeInstances,
+  FakeOutbox,
+  FakeRecipients,
+  FakeRemovals,
+  FakeSendKeys,
+  FakeSettings,
+  FakeWebhooks,
+} from './storage.ts';
 import { FakeChance, FakeLog, FakeTime, settle } from './time.ts';
 
 export interface Post {
@@ -60,6 +69,7 @@ export const testPolicy: Policy = {
   hibernation: { after: 0, wakeEvery: 604_800_000, drain: 10_000 },
   outage: { window: 10_000, least: 4 },
   queue: { items: 5_000, age: 1e14 },
+  lookups: { pace: { burst: 100, every: 2_000 }, knownFor: 604_800_000, absentFor: 21_600_000 },
   sendKeyAge: 86_400_000,
   recorder: { maxWait: 5, maxBatch: 64 },
   delivery: {
@@ -113,6 +123,7 @@ export class World {
       removals: new FakeRemovals(db),
       sendKeys: new FakeSendKeys(db),
       attachments: this.attachments,
+      recipients: new FakeRecipients(db),
       receiver: this.receiver,
       signer,
       ...contractPorts,

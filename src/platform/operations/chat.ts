@@ -1,9 +1,10 @@
 /** Operations on chats. */
 import type { ReadKey } from '#actors/model.ts';
 import type { ChatOperations } from '#actors/ports.ts';
+import { USyncQuery, USyncUser } from '@whiskeysockets/baileys';
 import { refuse } from '#actors/model.ts';
 import { chatOf } from '../directory.ts';
-import { isGroup, isLid, isPerson, resolveTarget } from '../jid.ts';
+import { bare, isGroup, isLid, isPerson, resolveTarget, userOf } from '../jid.ts';
 import { answered } from '../outcomes.ts';
 import type { Handlers } from './handlers.ts';
 
@@ -30,5 +31,18 @@ export const chatHandlers: Handlers<ChatOperations> = {
     if (!target.ok) return refuse('invalid', target.message);
     await learn([target.jid]);
     return answered(chatOf(directory, target.jid).id);
+  },
+
+  // The LID comes with the answer: whoever has migrated takes messages only there.
+  'chat.lookUp': async ({ sock }, { forms }) => {
+    const query = new USyncQuery().withContactProtocol().withLIDProtocol();
+    for (const form of forms) query.withUser(new USyncUser().withPhone(`+${userOf(form)}`));
+    const found = ((await sock.executeUSyncQuery(query))?.list ?? []).flatMap(({ id, contact, lid }) =>
+      contact === true && isPerson(bare(id)) ? [{ pn: bare(id), lid: typeof lid === 'string' ? bare(lid) : '' }] : [],
+    );
+    const pairs = found.filter(({ lid }) => lid !== '');
+    if (pairs.length > 0) await sock.signalRepository.lidMapping.storeLIDPNMappings(pairs);
+    const ids = found.map(({ pn }) => pn);
+    return answered(forms.find((form) => ids.includes(form)) ?? ids[0] ?? null);
   },
 };

@@ -5,15 +5,17 @@ import { sendAbout, sentMessage } from '../outbound/about.ts';
 import { compose, contentOf } from '../outbound/compose.ts';
 import { relay } from '../outbound/relay.ts';
 import { deletion, edit, pin, reaction } from '../outbound/revisions.ts';
+import { isPerson } from '../jid.ts';
 import type { Handlers } from './handlers.ts';
 
 export const messageHandlers: Handlers<MessageOperations> = {
   'message.compose': (connection, { send, draft }) => compose(send, draft, connection),
 
-  'message.transmit': async (connection, { message }) => {
+  'message.transmit': async (connection, { message, to = message.chatId }) => {
     const content = contentOf(message);
     if (content === null) return refused(null, 'the stored message cannot be read');
-    return relay(connection, { jid: message.chatId, messageId: message.messageId, content });
+    if (isPerson(to) && connection.directory.lid(to) === '') await connection.learn([to]);
+    return relay(connection, { jid: to, messageId: message.messageId, content });
   },
 
   'message.react': async (connection, { id, text }) =>

@@ -10,8 +10,8 @@ import { messageHandlers } from './message.ts';
 
 const handlers: Handlers<Operations> = { ...accountHandlers, ...chatHandlers, ...messageHandlers };
 
-/** Operations that write nothing: cut off, they are `notSent`. */
-const silent: ReadonlySet<OperationName> = new Set(['message.compose', 'chat.resolve']);
+/** Operations that change nothing: cut off, they are `notSent`. */
+const silent: ReadonlySet<OperationName> = new Set(['message.compose', 'chat.resolve', 'chat.lookUp']);
 
 /** Operations that end by themselves: a message waits for its ack, and the end of the connection settles it. */
 const selfTimed: ReadonlySet<OperationName> = new Set(['message.transmit']);

@@ -2,6 +2,7 @@
 import type { proto } from '@whiskeysockets/baileys';
 import { closeOf } from '../connection/close-cause.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
+import type { Directory } from '../directory.ts';
 import { isLid, isPerson } from '../jid.ts';
 import { notSent, outcomeOfError, refused } from '../outcomes.ts';
 import { givenForm } from './forms.ts';
@@ -25,10 +26,14 @@ const failure = (error: unknown, live: boolean): Transmission => {
   return message === 'All encryptions failed' ? refused(code, noDevice) : outcome;
 };
 
+/** People are written to by their LID where it is known: whoever has migrated takes nothing else. */
+const addressOf = ({ me, lid }: Directory, jid: string): string => (isPerson(jid) && jid !== me.pn ? lid(jid) || jid : jid);
+
 /** Order is kept by the library: it hands messages over one by one, in the order of the calls. Never rejects. */
-export const relay = (connection: LiveConnection, { jid, messageId, content }: Outgoing): Promise<Transmission> => {
+export const relay = (connection: LiveConnection, { jid: chatId, messageId, content }: Outgoing): Promise<Transmission> => {
   const { transmissions, sock } = connection;
   if (transmissions.closed) return Promise.resolve(notSent);
+  const jid = addressOf(connection.directory, chatId);
   const answer = transmissions.wait(messageId);
   const { attributes, nodes } = stanzaOf(content);
   sock.relayMessage(jid, givenForm(content), { messageId, additionalAttributes: { ...attributes }, additionalNodes: [...nodes] }).then(

@@ -50,6 +50,14 @@ export interface PeopleFace {
   /** The phone removes its linked devices. A connected client gets 401 (device_removed) at once, an offline one gets 401 at its next login. */
   logout(number: Digits): Promise<void>;
   /** Makes or renames a person. Nobody needs to be made before being written to. */
-  putPerson(input: { readonly number: Digits; readonly name?: string; readonly autoDeliver?: boolean }): Promise<PersonView>;
+  putPerson(input: {
+    readonly number: Digits;
+    readonly name?: string;
+    readonly autoDeliver?: boolean;
+    /** There is no account with this number any more. */
+    readonly absent?: boolean;
+    /** Messages to the number are refused with 463, those to the LID are taken. */
+    readonly migrated?: boolean;
+  }): Promise<PersonView>;
   people(): readonly PersonView[];
 }

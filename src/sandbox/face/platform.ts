@@ -32,6 +32,7 @@ export interface Fault {
     | 'noAck' // sent messages are not acknowledged
     | 'ackError' // sent messages are refused with error `code`
     | 'refuseStrangers' // messages to people who never wrote to the account are refused with `code` (463 default, 475)
+    | 'refuseLookups' // requests about whether numbers have accounts are refused with `code` (429 default)
     | 'garble' // sent messages reach the phones broken, which ask for them again
     | 'uploadRefused' // uploads are answered with HTTP `code` (507 default)
     | 'uploadUnauthorised' // the right to upload runs out: 401 until it is asked for again
@@ -68,6 +69,8 @@ export interface Stats {
     readonly retryReceipts: number;
   };
   readonly signatures: { readonly verified: number; readonly rejected: number };
+  /** Requests about whether numbers have accounts, and the numbers in them. */
+  readonly lookups: { readonly requests: number; readonly numbers: number };
   readonly media: {
     /** Files that arrived whole. */
     readonly uploads: number;

@@ -11,6 +11,8 @@ const maxUsers = 5000;
 interface Subject {
   readonly jid: string;
   readonly person: Person | undefined;
+  /** Whoever has the number could be written to. */
+  readonly reachable: boolean;
   readonly byLid: boolean;
 }
 
@@ -18,7 +20,7 @@ type Protocol = (query: DeviceQuery, subject: Subject) => BinaryNode | undefined
 
 /** The answer for each protocol that a request may name. A request with an unknown protocol is refused. */
 const protocols: Readonly<Record<string, Protocol>> = {
-  contact: (_query, { person, jid }) => node('contact', { type: person || isReachable(jid) ? 'in' : 'out' }),
+  contact: (_query, { person, reachable }) => node('contact', { type: person || reachable ? 'in' : 'out' }),
   lid: (_query, { person, byLid }) => (person && !byLid ? node('lid', { val: lidJid(person.lid) }) : undefined),
   devices: ({ parts, connection }, { person }) => {
     if (!person) return undefined;
@@ -48,13 +50,19 @@ function deviceList(devices: readonly Device[]): BinaryNode {
 
 export const usyncQueries: DeviceQueries = {
   'usync/get/usync': (query) => {
-    const { request } = query;
+    const { request, parts, device } = query;
     const asked = child(request, 'query');
     const names = Array.isArray(asked?.content)
       ? asked.content.flatMap((one) => (typeof one === 'object' && 'tag' in one ? [one.tag] : []))
       : [];
-    for (const name of names) if (!protocols[name]) query.parts.counters.unknown(`usync/${name}`);
+    for (const name of names) if (!protocols[name]) parts.counters.unknown(`usync/${name}`);
     if (!names.every((name) => Object.hasOwn(protocols, name))) throw new SandboxError(501, 'feature-not-implemented');
+    if (names.includes('contact')) {
+      parts.counters.lookups.requests += 1;
+      parts.counters.lookups.numbers += children(child(request, 'list'), 'user').length;
+      const refused = parts.faults.take('refuseLookups', device.number);
+      if (refused) throw new SandboxError(refused.code ?? 429, 'rate-overlimit');
+    }
     const needsPerson = names.some((name) => name !== 'contact');
     const users = children(child(request, 'list'), 'user')
       .slice(0, maxUsers)
@@ -69,13 +77,18 @@ export const usyncQueries: DeviceQueries = {
   },
 };
 
-/** The person in question, by jid or by a `+number` in `<contact>`. A number that is new makes a person only when more than `contact` is asked. */
-function subjectOf({ parts }: DeviceQuery, user: BinaryNode, needsPerson: boolean): Subject | undefined {
+/**
+ * The person in question, by jid or by a `+number` in `<contact>`, which finds an account in either form of its number. A number that is new makes a
+ * person only when more than `contact` is asked.
+ */
+function subjectOf({ parts: { people } }: DeviceQuery, user: BinaryNode, needsPerson: boolean): Subject | undefined {
   const number = text(child(user, 'contact'))?.replace(/\D/g, '');
-  const jid = user.attrs['jid'] ?? (number ? pnJid(number) : undefined);
+  const jid = user.attrs['jid'] ?? (number ? pnJid(people.canonical(number)) : undefined);
   const address = parseUser(jid);
   if (jid === undefined || !address) return undefined;
   const byLid = address.addressing === 'lid';
-  const known = byLid || (needsPerson && isReachable(jid)) ? parts.people.resolve(jid)?.person : parts.people.find(address.user);
-  return { jid, person: known, byLid };
+  const gone = !byLid && (people.find(address.user)?.absent === true || people.canonical(address.user) !== address.user);
+  const reachable = !gone && isReachable(jid);
+  const known = byLid || (needsPerson && reachable) ? people.resolve(jid)?.person : people.find(address.user);
+  return { jid, person: gone || known?.absent ? undefined : known, reachable, byLid };
 }

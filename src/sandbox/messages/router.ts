@@ -1,6 +1,6 @@
 /** Messages of clients: delivers each to the phones and linked devices of its receivers, then acknowledges it. */
 import type { proto } from '@whiskeysockets/baileys';
-import { isGroupJid, isRoomJid, jidOf, type Addressing } from '../address.ts';
+import { isGroupJid, isRoomJid, jidOf, parseUser, type Addressing } from '../address.ts';
 import { rankOf, type Group } from '../groups.ts';
 import { bytes, child, children, node, unixSeconds, type BinaryNode } from '../nodes.ts';
 import type { Parts } from '../parts.ts';
@@ -67,7 +67,8 @@ async function deliver(parts: Parts, device: Device, stanza: BinaryNode): Promis
   if (!stanza.attrs['id'] || stanza.attrs['id'].length > 200) return '400';
   if (!identityShown(parts, device, stanza)) return '400';
   const room = isRoomJid(to) ? to : undefined;
-  const refusal = interactiveRefusalOf(stanza, room !== undefined) ?? strangerRefusal(parts, sender, stanza);
+  const refusal =
+    interactiveRefusalOf(stanza, room !== undefined) ?? migratedRefusal(parts, stanza) ?? strangerRefusal(parts, sender, stanza);
   if (refusal !== undefined) return refusal;
   const broken = parts.faults.take('garble', device.number) !== undefined;
   const sent: Sent = { broken, stanza, device, sender, group, room, shared: room === undefined ? [] : sharedOf(stanza), at: Date.now() };
@@ -160,6 +161,12 @@ const garbled = ({ type, ciphertext }: Envelope): Envelope => {
   bytes.writeUInt8(bytes.readUInt8(bytes.length - 1) ^ 0xff, bytes.length - 1);
   return { type, ciphertext: bytes };
 };
+
+/** Whoever has migrated is written to by the LID alone. */
+function migratedRefusal(parts: Parts, { attrs: { to, category, participant } }: BinaryNode): string | undefined {
+  const address = category === 'peer' || participant ? undefined : parseUser(to);
+  return address?.addressing === 'pn' && parts.people.find(address.user)?.migrated ? '463' : undefined;
+}
 
 /** The code by which a message to somebody who never wrote to the account is refused, while that fault is armed. */
 function strangerRefusal(parts: Parts, sender: Person, { attrs }: BinaryNode): string | undefined {

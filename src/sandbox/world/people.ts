@@ -34,9 +34,9 @@ export function peopleRoom(parts: Parts): PeopleFace {
       for (const device of people.devices(number)) unlink(parts, device);
       changedPerson(parts, person);
     },
-    async putPerson({ number, name, autoDeliver }) {
+    async putPerson({ number, name, ...flags }) {
       const person = namedPerson(parts, number, name);
-      if (autoDeliver !== undefined) person.autoDeliver = autoDeliver;
+      for (const [flag, value] of Object.entries(flags)) if (value !== undefined) Object.assign(person, { [flag]: value });
       people.save(person);
       return changedPerson(parts, person);
     },

@@ -11,6 +11,7 @@ import { Files } from './0009-files.ts';
 import { NoInstanceKeys } from './0010-no-instance-keys.ts';
 import { SendKeys } from './0011-send-keys.ts';
 import { MessageChanges } from './0012-message-changes.ts';
+import { NumberLookups } from './0013-number-lookups.ts';
 
 export const migrations = [
   { name: '0001-tables', class: Tables },
@@ -25,4 +26,5 @@ export const migrations = [
   { name: '0010-no-instance-keys', class: NoInstanceKeys },
   { name: '0011-send-keys', class: SendKeys },
   { name: '0012-message-changes', class: MessageChanges },
+  { name: '0013-number-lookups', class: NumberLookups },
 ] as const;

@@ -19,6 +19,7 @@ const tables = {
   retired_key: 'type',
   retired_credential: 'instance_id',
   send_key: 'hash',
+  number_lookup: 'form',
 } as const;
 
 export const tablesOfInstances = Object.keys(tables) as readonly (keyof typeof tables)[];

@@ -2,9 +2,11 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import type { Message, Result, Send, SendContent, SendOptions } from '#actors/gateway.ts';
 import { messageView } from '#src/contract/views.ts';
+import { platformFields } from '../../errors.ts';
 import type { InvalidTexts } from '../../invalid-text.ts';
 import { mapResult } from '../../outcome.ts';
 import { platformRefusals, type RefusalAnswer, type Refusals, type Route, route } from '../../route.ts';
+import { platformErrorFields } from '../../schemas/errors.ts';
 import { Recipient, sendHeaders, sendOptions, SentAnswer, uncertainFields } from '../../schemas/send.ts';
 
 type Common = TObject<{ number: typeof Recipient } & typeof sendOptions>;
@@ -78,6 +80,13 @@ const uncertain: RefusalAnswer = {
   details: ({ messageId }) => (messageId === undefined ? {} : { messageid: messageId }),
 };
 
+/** A bound of the gateway, or (with its code) of the platform. */
+const tooMany: RefusalAnswer = {
+  example: 'the asynchronous queue is full (10000 messages)',
+  fields: platformErrorFields,
+  details: (refusal) => (refusal.code === undefined ? {} : platformFields(refusal)),
+};
+
 /** A row of the table of routes. */
 export const sendRow = <const Fields extends TProperties>(spec: SendSpec<Fields>): Route => {
   const body = Type.Object({ number: Recipient, ...spec.fields, ...sendOptions });
@@ -98,8 +107,8 @@ export const sendRow = <const Fields extends TProperties>(spec: SendSpec<Fields>
       ...platformRefusals,
       unknown: uncertain,
       conflict: { example: 'the Idempotency-Key was used with another request' },
-      limited: { example: 'the asynchronous queue is full (10000 messages)' },
-      notFound: { example: 'instance not found' },
+      limited: tooMany,
+      notFound: { example: 'the number 5511999999999@s.whatsapp.net is not on WhatsApp' },
       ...spec.refusals,
     },
     run: async ({ gateway, id, now, body: given, request }) => {

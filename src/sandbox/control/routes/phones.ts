@@ -79,6 +79,10 @@ export const phones: FastifyPluginAsyncTypebox<{ sandbox: Sandbox; camera: Camer
           autoDeliver: Type.Optional(
             Type.Boolean({ description: 'True: the phone sends a delivery receipt for every message that it decrypted' }),
           ),
+          absent: Type.Optional(Type.Boolean({ description: 'True: there is no account with this number any more' })),
+          migrated: Type.Optional(
+            Type.Boolean({ description: 'True: messages to the number are refused (463), those to the LID are taken' }),
+          ),
         }),
         response: answers(Person),
       },

@@ -28,6 +28,7 @@ const faultKinds = Object.keys({
   noAck: 0,
   ackError: 0,
   refuseStrangers: 0,
+  refuseLookups: 0,
   garble: 0,
   uploadRefused: 0,
   uploadUnauthorised: 0,

@@ -1,0 +1,25 @@
+/** A pace: what follows at once, and how long the next has to wait. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fullBucket, takeToken } from '#actors/policy/token-bucket.ts';
+
+const pace = { burst: 2, every: 1_000 };
+
+const rows: readonly (readonly [title: string, times: readonly number[], waits: readonly number[]])[] = [
+  ['a burst, then a wait', [0, 0, 0], [0, 0, 1_000]],
+  ['one more for each period', [0, 0, 1_000, 1_000], [0, 0, 0, 1_000]],
+  ['half a period is half of one', [0, 0, 500, 1_000], [0, 0, 500, 0]],
+  ['a long pause gives no more than the burst', [0, 0, 60_000, 60_000, 60_000], [0, 0, 0, 0, 1_000]],
+  ['a clock that goes back gives nothing', [5_000, 5_000, 1_000], [0, 0, 1_000]],
+];
+
+for (const [title, times, waits] of rows)
+  test(`token bucket: ${title}`, () => {
+    let bucket = fullBucket(pace, times[0] ?? 0);
+    const found = times.map((now) => {
+      const taken = takeToken(bucket, pace, now);
+      bucket = taken.bucket;
+      return taken.wait;
+    });
+    assert.deepEqual(found, waits);
+  });
