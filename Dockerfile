@@ -4,6 +4,12 @@ FROM node:24-slim
 WORKDIR /app
 ENV NODE_ENV=production HOST=0.0.0.0
 
+# Converts audio and video; left out by default, since it doubles the image and is under the GPL.
+ARG WITH_FFMPEG=false
+RUN if [ "$WITH_FFMPEG" = true ]; then \
+    apt-get update && apt-get install -y --no-install-recommends ffmpeg && rm -rf /var/lib/apt/lists/*; \
+  fi
+
 COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --no-audit --no-fund && npm cache clean --force
 

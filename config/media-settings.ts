@@ -1,5 +1,5 @@
 /** Settings of files: how they are taken from clients, and what making others of them may cost. */
-import { integer, milliseconds } from './kinds.ts';
+import { integer, milliseconds, text } from './kinds.ts';
 import { group } from './setting.ts';
 
 const media = group('Media');
@@ -23,7 +23,7 @@ export const mediaSettings = {
   mediaJobs: media(
     integer(1, 64),
     2,
-    'Files that are converted at once; further ones wait. One for each core of a small machine: each takes a whole core and, at MEDIA_MAX_PIXELS, up to 200 MB.',
+    'Pictures that are converted at once, and as many audio and video files beside them; further ones wait. One for each core of a small machine: each takes a whole core, and a picture of MEDIA_MAX_PIXELS up to 200 MB.',
   ),
   mediaConvertMs: media(
     milliseconds(1_000, 3_600_000),
@@ -34,5 +34,10 @@ export const mediaSettings = {
     integer(1_000_000, 1_000_000_000),
     50_000_000,
     'Most pixels of a picture, of all frames together; one with more is refused before it is unpacked. The cameras of phones make 50 million.',
+  ),
+  ffmpegPath: media(
+    text,
+    'ffmpeg',
+    'The program that converts audio and video, with `ffprobe` beside it: a path, or a name that is looked for in PATH. Where it is missing, files that need it are answered with 415.',
   ),
 } as const;

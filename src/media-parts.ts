@@ -1,6 +1,8 @@
 /** Everything that handles files, put together: the pool of threads, what takes files, what prepares them, and the folder between. */
 import { join } from 'node:path';
+import type { Log } from '#actors/ports.ts';
 import type { Settings } from '#config/load.ts';
+import { findProgram } from '#config/programs.ts';
 import { openTemporaryFolder } from '#src/files/temporary-folder.ts';
 import { createIntake } from '#src/media/intake.ts';
 import { createLinkPreviews } from '#src/media/link-preview.ts';
@@ -13,12 +15,13 @@ interface Given {
   readonly dataDir: string;
   readonly guard: AddressGuard;
   readonly userAgent: string;
+  readonly log: Log;
   /** Hears of each part how it is closed; the last one is closed first. */
   readonly onOpen: (name: string, close: () => Promise<void>) => void;
 }
 
 /** To be opened when no other process uses the data folder any more: the temporary folder in it is emptied. */
-export async function openMediaParts({ settings, dataDir, guard, userAgent, onOpen }: Given) {
+export async function openMediaParts({ settings, dataDir, guard, userAgent, log, onOpen }: Given) {
   // A thread beside those that convert, so that no QR code waits for a picture.
   const media = createMedia({ threads: settings.mediaJobs + 1 });
   onOpen('media', () => media.close());
@@ -33,12 +36,15 @@ export async function openMediaParts({ settings, dataDir, guard, userAgent, onOp
     silenceMs: settings.mediaSilenceMs,
   });
   onOpen('intake', () => intake.close());
+  const ffmpeg = findProgram(settings.ffmpegPath);
+  log.info({ isThere: ffmpeg !== null }, 'media.ffmpeg');
   const workshop = createWorkshop({
     media,
     folder,
+    ffmpeg,
     jobs: settings.mediaJobs,
     timeoutMs: settings.mediaConvertMs,
-    pictureMs: settings.mediaConvertMs,
+    pictureMs: Math.min(settings.mediaConvertMs, 30_000),
     maxBytes: settings.mediaMaxBytes,
     maxPixels: settings.mediaMaxPixels,
   });

@@ -106,7 +106,7 @@ async function openPorts(settings: Settings, log: Log, version: string, closers:
   closers.add('storage', () => storage.close());
   const guard = createAddressGuard({ allow: settings.allowPrivateReceivers });
   const onOpen = (name: string, close: () => Promise<void>): void => closers.add(name, close);
-  const { media, previews, intake, workshop } = await openMediaParts({ settings, dataDir, guard, userAgent, onOpen });
+  const { media, previews, intake, workshop } = await openMediaParts({ settings, dataDir, guard, userAgent, log, onOpen });
   const posts = createReceiver({ guard, timeoutMs: settings.webhookTimeoutMs, userAgent, connections: settings.webhookPostsPerHost });
   closers.add('receiver', () => posts.close());
   const receiver: Receiver = { post: (...args) => posts.post(...args), objection: (url) => guard.checkUrl(url) };

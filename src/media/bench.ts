@@ -1,8 +1,11 @@
 /** What the makers of one preparation share: paths for what they make, the limits, and the end of the time. */
-import type { TemporaryFolder } from '#src/files/temporary-folder.ts';
-import { removeFile } from '#src/files/temporary-folder.ts';
+import { removeFile, type TemporaryFolder } from '#src/files/temporary-folder.ts';
+import type { Ffmpeg } from './ffmpeg.ts';
 import type { Media } from './media.ts';
 import type { PreparedMedia, PrepareWishes, SourceFile } from './prepared.ts';
+
+/** What the pool of threads does for files. */
+export type MediaWork = Pick<Media, 'picture' | 'previewPictures' | 'tracks'>;
 
 export interface MediaLimits {
   /** Of a picture, of all its frames together. */
@@ -26,7 +29,9 @@ export const facts = {
 } as const satisfies Partial<Made>;
 
 export interface Bench {
-  readonly media: Pick<Media, 'picture' | 'previewPictures'>;
+  readonly media: MediaWork;
+  /** null on a machine without it. */
+  readonly ffmpeg: Ffmpeg | null;
   readonly limits: MediaLimits;
   /** Aborts when the time is over, when nobody waits any more, and when the server stops. */
   readonly signal: AbortSignal;

@@ -2,6 +2,7 @@
 import { Piscina } from 'piscina';
 import type { Media as MediaPort } from '#actors/ports.ts';
 import type { PictureOutcome, PictureTask } from './picture-worker.ts';
+import type { TrackFacts } from './track-facts.ts';
 
 /** JPEGs of one picture. */
 export interface PreviewPictures {
@@ -22,12 +23,15 @@ export interface Media extends MediaPort {
   previewPictures(picture: Uint8Array, large: boolean): Promise<PreviewPictures | null>;
   /** Makes a picture, or says that it may stay as it is. Rejects when the signal aborts, whose thread ends then. */
   picture(as: 'image' | 'sticker', task: PictureTask, signal: AbortSignal): Promise<PictureOutcome>;
+  /** What is in an audio or video file, without ffmpeg; null when it cannot be read. Rejects when the signal aborts. */
+  tracks(path: string, signal: AbortSignal): Promise<TrackFacts | null>;
   /** Ends the threads; what is under way is given up. */
   close(): Promise<void>;
 }
 
-/** Its library is loaded only by threads that have a picture to make. */
+/** Their libraries are loaded only by threads that need them. */
 const pictureWorker = new URL('./picture-worker.ts', import.meta.url).href;
+const trackWorker = new URL('./track-worker.ts', import.meta.url).href;
 const pictureTasks = { image: 'prepareImage', sticker: 'prepareSticker' } as const;
 
 /** Threads start when there is work and end when there was none for a while: an idle gateway has none. */
@@ -46,6 +50,7 @@ export const createMedia = ({ threads = 2 }: { threads?: number } = {}): Media =
     generatePreKeys: (count) => pool.run(count, { name: 'generatePreKeys' }),
     previewPictures: (picture, large) => pool.run({ picture, large }, { name: 'previewPictures' }),
     picture: (as, task, signal) => pool.run(task, { filename: pictureWorker, name: pictureTasks[as], signal }),
+    tracks: (path, signal) => pool.run(path, { filename: trackWorker, name: 'trackFacts', signal }),
     close: () => pool.destroy(),
   };
 };

@@ -115,13 +115,17 @@ export const prepareSticker = (task: PictureTask): Promise<PictureOutcome> =>
     const isFit = facts.format === 'webp' && width === stickerSide && height === stickerSide && (await stat(task.path)).size <= limit;
     if (isFit) return { ...usual, isNew: false, thumbnail: await thumbnailOf(open()) };
     if (frames * stickerSide ** 2 > task.maxPixels) return { problem: 'pixels', width: stickerSide, height: stickerSide, frames };
+    let best = 100;
     for (const quality of qualities) {
+      if (quality > best) continue;
       // Frames stand one below the other, so that they cannot be turned.
       const frame = isAnimated ? open({ animated: true }) : open().autoOrient();
       const { size } = await frame
         .resize(stickerSide, stickerSide, { fit: 'contain', background: { r: 0, g: 0, b: 0, alpha: 0 } })
         .webp({ quality, alphaQuality: quality, effort: isAnimated ? 3 : 5 })
         .toFile(task.target);
+      // Far too large: the steps between would be tried in vain.
+      if (size > limit * 3) best = 20;
       if (size <= limit) return { ...usual, isNew: true, thumbnail: await thumbnailOf(sharp(task.target)) };
     }
     return { problem: 'bytes', limit };

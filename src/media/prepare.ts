@@ -1,56 +1,60 @@
 /** The workshop: makes of a file what the platform takes for a kind of message, a few at once, each within its time. */
+import { stat } from 'node:fs/promises';
 import type { TemporaryFolder } from '#src/files/temporary-folder.ts';
-import { type Bench, type Maker, type MediaLimits, Scraps } from './bench.ts';
+import { type Bench, type Made, type Maker, type MediaLimits, type MediaWork, Scraps } from './bench.ts';
 import { BoundedWork } from './bounded-work.ts';
 import { documentMaker } from './documents.ts';
-import type { Media } from './media.ts';
+import { Ffmpeg } from './ffmpeg.ts';
 import { MediaFailure } from './media-failure.ts';
 import { imageMaker, stickerMaker, wishedThumbnail } from './pictures.ts';
-import type { MediaKind, MediaWorkshop, PreparedMedia, PrepareWishes, SourceFile } from './prepared.ts';
+import type { MediaKind, MediaWorkshop, PreparedMedia, PrepareWishes } from './prepared.ts';
 import { Slots } from './slots.ts';
+import { audioMaker, mp3Maker, voiceMaker } from './sounds.ts';
+import { typeOf } from './type-of.ts';
+import { videoMaker } from './videos.ts';
 
 export interface WorkshopOptions extends MediaLimits {
-  readonly media: Pick<Media, 'picture' | 'previewPictures'>;
+  readonly media: MediaWork;
   readonly folder: TemporaryFolder;
-  /** Files that are worked on at once. */
+  /** Absolute path of the program; null on a machine without it. */
+  readonly ffmpeg: string | null;
+  /** Pictures that are made at once, and as many conversions of ffmpeg beside them. */
   readonly jobs: number;
   /** For one file, with the time in which it waits for its turn. */
   readonly timeoutMs: number;
 }
 
-const notYet: Maker = async (file) => {
-  throw new MediaFailure('notConvertible', `the file is ${file.mimetype}, and this machine has no ffmpeg to convert it`);
-};
-
 const makers: Readonly<Record<MediaKind, Maker>> = {
   image: imageMaker,
   sticker: stickerMaker,
   document: documentMaker,
-  video: notYet,
-  videoplay: notYet,
-  ptv: notYet,
-  audio: notYet,
-  myaudio: notYet,
-  ptt: notYet,
+  video: videoMaker('video'),
+  videoplay: videoMaker('videoplay'),
+  ptv: videoMaker('ptv'),
+  audio: audioMaker,
+  myaudio: audioMaker,
+  ptt: voiceMaker,
 };
 
-export const createWorkshop = ({ media, folder, jobs, timeoutMs, ...limits }: WorkshopOptions): MediaWorkshop => {
-  const slots = new Slots(jobs);
-  const bounded = new BoundedWork(
-    timeoutMs,
-    () => new MediaFailure('limited', 'the file could not be converted in time', { retryAfter: 30 }),
-  );
+/** The pool with a bound of its own, so that files leave threads to everything else. */
+const boundedMedia = (media: MediaWork, slots: Slots): MediaWork => ({
+  picture: (as, task, signal) => slots.run(signal, () => media.picture(as, task, signal)),
+  tracks: (path, signal) => slots.run(signal, () => media.tracks(path, signal)),
+  previewPictures: (picture, large) => media.previewPictures(picture, large),
+});
 
-  /** One piece of work: its turn, its paths, and what remains of them. */
-  const onBench = async (
-    work: (bench: Bench) => Promise<Omit<PreparedMedia, 'discard'>>,
-    wishes: PrepareWishes,
-    signal: AbortSignal,
-  ): Promise<PreparedMedia> => {
+export const createWorkshop = ({ folder, jobs, timeoutMs, ffmpeg: program, ...options }: WorkshopOptions): MediaWorkshop => {
+  const media = boundedMedia(options.media, new Slots(jobs));
+  const cpuSeconds = Math.ceil(timeoutMs / 1000);
+  const ffmpeg = program === null ? null : new Ffmpeg({ program, folder: folder.path, jobs, maxPixels: options.maxPixels, cpuSeconds });
+  const late = (): MediaFailure => new MediaFailure('limited', 'the file could not be converted in time', { retryAfter: 30 });
+  const bounded = new BoundedWork(timeoutMs, late);
+
+  /** One piece of work, its paths, and what remains of them. */
+  const onBench = async (work: (bench: Bench) => Promise<Made>, wishes: PrepareWishes, signal: AbortSignal): Promise<PreparedMedia> => {
     const scraps = new Scraps(folder);
-    const bench: Bench = { media, limits, signal, wishes, newPath: () => scraps.newPath() };
     try {
-      const made = await slots.run(signal, () => work(bench));
+      const made = await work({ media, ffmpeg, limits: options, signal, wishes, newPath: () => scraps.newPath() });
       return { ...made, discard: await scraps.removeAllBut(made.path) };
     } catch (error) {
       await scraps.removeAllBut(null);
@@ -58,15 +62,20 @@ export const createWorkshop = ({ media, folder, jobs, timeoutMs, ...limits }: Wo
     }
   };
 
-  const prepare = async (file: SourceFile, as: MediaKind, bench: Bench) => {
-    const wished = await wishedThumbnail(bench);
-    const made = await makers[as](file, bench);
-    return { ...made, thumbnail: wished ?? made.thumbnail };
-  };
-
   return {
-    prepare: (file, as, wishes = {}) =>
-      bounded.run((signal) => onBench((bench) => prepare(file, as, bench), wishes, signal), wishes.signal),
+    prepare(file, as, wishes = {}) {
+      const work = async (bench: Bench): Promise<Made> => {
+        const wished = await wishedThumbnail(bench);
+        const made = await makers[as](file, bench);
+        return { ...made, thumbnail: wished ?? made.thumbnail };
+      };
+      return bounded.run((signal) => onBench(work, wishes, signal), wishes.signal);
+    },
+    toMp3(path, { signal: given } = {}) {
+      const work = async (bench: Bench): Promise<Made> =>
+        mp3Maker({ path, size: (await stat(path)).size, mimetype: await typeOf(path) }, bench);
+      return bounded.run((signal) => onBench(work, {}, signal), given);
+    },
     close: () => bounded.close(),
   };
 };

@@ -37,11 +37,6 @@ export interface PrepareWishes {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A file that was made here. */
-export interface MadeFile extends SourceFile {
-  discard(): Promise<void>;
-}
-
 /**
  * Prepares files. Refusals: `notConvertible` when the content is of another kind or the machine lacks what it takes, `tooLarge` for too many
  * bytes, pixels or seconds, `invalid` for what is damaged, `limited` when it did not get its turn in time, `unavailable` after an abort and while the server stops.
@@ -49,6 +44,8 @@ export interface MadeFile extends SourceFile {
  */
 export interface MediaWorkshop {
   prepare(file: SourceFile, as: MediaKind, wishes?: PrepareWishes): Promise<Result<PreparedMedia>>;
+  /** The sound of an audio or video file as an MP3; one that is an MP3 stays as it is. */
+  toMp3(path: string, options?: { readonly signal?: AbortSignal | undefined }): Promise<Result<PreparedMedia>>;
   /** Refuses everything from now on, and ends what is under way. */
   close(): Promise<void>;
 }

@@ -14,7 +14,7 @@ after(() => media.close());
 
 const maxPixels = 50_000_000;
 const workshopFor = (t: TestContext, folder: TemporaryFolder, options: Partial<WorkshopOptions> = {}): MediaWorkshop => {
-  const given = { media, folder, jobs: 2, timeoutMs: 30_000, pictureMs: 30_000, maxBytes: 10_000_000, maxPixels };
+  const given = { media, folder, ffmpeg: null, jobs: 2, timeoutMs: 30_000, pictureMs: 30_000, maxBytes: 10_000_000, maxPixels };
   const workshop = createWorkshop({ ...given, ...options });
   t.after(() => workshop.close());
   return workshop;

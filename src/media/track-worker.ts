@@ -1,0 +1,38 @@
+/** Looks into audio and video files without ffmpeg, in the threads of the pool: a hostile file may take long to walk through. */
+import { open } from 'node:fs/promises';
+import { parseFile } from 'music-metadata';
+import { mp4Facts } from './mp4-facts.ts';
+import type { TrackFacts } from './track-facts.ts';
+
+/** What the library calls a codec, and what ffmpeg does. */
+const codecs: readonly (readonly [RegExp, string])[] = [
+  [/AAC/, 'aac'],
+  [/^Opus$/i, 'opus'],
+  [/^Vorbis/i, 'vorbis'],
+  [/Layer 3$/, 'mp3'],
+];
+
+const codecOf = (name: string | undefined): string => codecs.find(([pattern]) => pattern.test(name ?? ''))?.[1] ?? '';
+
+/** By the first box: the library does not say which of these files have pictures, nor how large they are. */
+const isMp4 = async (path: string): Promise<boolean> => {
+  const file = await open(path);
+  try {
+    const { buffer } = await file.read(Buffer.alloc(8), 0, 8, 0);
+    return buffer.toString('latin1', 4) === 'ftyp';
+  } finally {
+    await file.close();
+  }
+};
+
+/** null when the file cannot be read. */
+export const trackFacts = async (path: string): Promise<TrackFacts | null> => {
+  if (await isMp4(path)) return mp4Facts(path);
+  const found = await parseFile(path, { duration: true, skipCovers: true }).catch(() => null);
+  if (!found) return null;
+  const { duration, hasAudio, hasVideo, codec, numberOfChannels } = found.format;
+  const seconds = duration !== undefined && duration > 0 ? Math.round(duration * 1_000) / 1_000 : null;
+  const audio = hasAudio === true ? { codec: codecOf(codec), channels: numberOfChannels ?? null } : null;
+  const video = hasVideo === true ? { codec: '', pixels: '', width: null, height: null } : null;
+  return audio || video ? { seconds, audio, video } : null;
+};

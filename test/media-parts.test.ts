@@ -1,0 +1,31 @@
+/** The parts that handle files, as the service opens and closes them. */
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { loadSettings } from '#config/load.ts';
+import { openMediaParts } from '#src/media-parts.ts';
+import { createAddressGuard } from '#src/webhooks/address-guard.ts';
+import { quietLog } from '#test/support/database.ts';
+
+test('media parts: files of a killed process go at the start, those of this one at the stop', async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'dormouse-parts-'));
+  t.after(() => rmSync(dataDir, { recursive: true }));
+  const temporary = join(dataDir, 'temporary');
+  mkdirSync(temporary);
+  writeFileSync(join(temporary, 'left'), 'by a process that was killed');
+  const closers: (() => Promise<void>)[] = [];
+  const settings = loadSettings({ env: { FFMPEG_PATH: join(dataDir, 'missing') }, file: join(dataDir, '.env') });
+  const lines: object[] = [];
+  const log = { ...quietLog, info: (values: object, message: string) => void lines.push({ message, ...values }) };
+  const guard = createAddressGuard({ allow: [] });
+  const onOpen = (_name: string, close: () => Promise<void>): void => void closers.unshift(close);
+  const { intake } = await openMediaParts({ settings, dataDir, guard, userAgent: 'Dormouse/test', log, onOpen });
+  assert.deepEqual(readdirSync(temporary), []);
+  assert.deepEqual(lines, [{ message: 'media.ffmpeg', isThere: false }]);
+  assert.ok((await intake.take('aGVsbG8=')).ok);
+  assert.equal(readdirSync(temporary).length, 1);
+  for (const close of closers) await close();
+  assert.deepEqual(readdirSync(temporary), []);
+});
