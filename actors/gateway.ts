@@ -1,5 +1,6 @@
 /** The one door from HTTP to the actors: the composition of registry, instances, delivery and feed behind `Gateway`. */
 import { createAdmin } from './commands/admin.ts';
+import { chatCommands } from './commands/chats.ts';
 import { connectionCommands } from './commands/connection.ts';
 import { instanceCommands } from './commands/instances.ts';
 import { messageCommands } from './commands/messages.ts';
@@ -50,6 +51,7 @@ export async function createGateway({ ports, policy, baseUrl, adminToken }: Gate
     ...instanceCommands(supervisor),
     ...connectionCommands(supervisor),
     ...messageCommands(supervisor),
+    ...chatCommands(supervisor),
     ...sendCommands(supervisor),
     ...webhookCommands(supervisor),
     ...deliveryCommands(supervisor),

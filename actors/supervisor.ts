@@ -8,6 +8,7 @@ import { usualStopGrace, type Policy } from './policy/policy.ts';
 import type { Ports } from './ports.ts';
 import { Cell } from './session/cell.ts';
 import { Hibernation } from './session/hibernation.ts';
+import { writeTyping } from './session/perform.ts';
 import { queueHostOf } from './session/queue-host.ts';
 import { supervisedWorkers, type SupervisedWorkers } from './supervised-workers.ts';
 import { Capacity } from './supervisor/capacity.ts';
@@ -166,6 +167,7 @@ export class Supervisor {
       couriers: this.dispatcher.couriers,
       webhooks: () => this.dispatcher.webhooks.receiving(record.id),
       queueHost: queueHostOf(this.ports, this.policy.queue),
+      writeTyping,
       hasRoom: () => this.capacity.objection(record.id) === null,
       live: (cell) => {
         this.#faults.opened();

@@ -126,6 +126,11 @@ export const table = {
     86_400_000,
     'How long a message may wait in the asynchronous queue before it becomes `Failed`. A day: a reminder that is sent later than that embarrasses whoever sent it.',
   ),
+  typingAtOnce: pairing(
+    integer(1, 10_000),
+    100,
+    'Chats of one instance in which typing or recording is kept up at once (`POST /message/presence` with `delay`); one more is refused with 429. Each costs a frame every 10 s: 100 are ten a second, far more than anybody writes.',
+  ),
   wakeTimeoutMs: pairing(
     milliseconds(100),
     15_000,

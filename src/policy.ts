@@ -34,6 +34,7 @@ export const policyOf = (settings: Settings): Policy => ({
     knownFor: settings.lookupKeepMs,
     absentFor: settings.lookupKeepAbsentMs,
   },
+  typingAtOnce: settings.typingAtOnce,
   sendKeyAge: settings.idempotencyKeyMs,
   recorder: { maxWait: settings.recorderMaxWaitMs, maxBatch: settings.recorderMaxBatch },
   delivery: {

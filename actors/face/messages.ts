@@ -1,6 +1,6 @@
 /** What the gateway offers on messages and chats. */
 import type { Chat, InstanceId, Message, Preparation, Result, Send } from '../model.ts';
-import type { AnswerOf, ChatQuery, InputOf, MessageQuery, OperationName } from '../ports.ts';
+import type { AnswerOf, ChatQuery, InputOf, MessageQuery, OperationName, TypingState } from '../ports.ts';
 
 /** Fields that every send has beside what is sent (contract/behaviour.md). */
 export interface SendOptions extends Preparation {
@@ -14,6 +14,12 @@ export interface SendOptions extends Preparation {
   readonly payload: unknown;
   /** The client's own key for this send, and the whole request as text. The same key again gives the first answer and sends nothing. */
   readonly once?: { readonly key: string; readonly request: string };
+}
+
+/** What became of one id of `markRead`. `error`: '' when it is marked. */
+export interface MarkedMessage {
+  readonly id: string;
+  readonly error: string;
 }
 
 export interface QueueView {
@@ -31,6 +37,13 @@ export interface MessageFace {
   send(id: InstanceId, send: Send, options: SendOptions): Promise<Result<Message>>;
   /** Asks the platform: any operation that is one request. A sleeping session is woken. */
   perform<N extends OperationName>(id: InstanceId, name: N, input: InputOf<N>): Promise<Result<AnswerOf<N>>>;
+  /** Marks messages as read, named by any form of their ids; one outcome for each id. Receipts go out for those that others wrote. */
+  markRead(id: InstanceId, ids: readonly string[]): Promise<Result<readonly MarkedMessage[]>>;
+  /**
+   * Shows typing or recording in a chat and keeps it up for `delay` milliseconds, or until a message to that chat is sent. Resolves when it is shown
+   * first. `paused` ends what is kept up.
+   */
+  showTyping(id: InstanceId, number: string, state: TypingState, delay: number): Promise<Result<null>>;
   findMessages(id: InstanceId, query: MessageQuery): Promise<{ readonly messages: readonly Message[]; readonly more: boolean }>;
   findChats(
     id: InstanceId,

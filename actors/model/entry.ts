@@ -69,6 +69,19 @@ export type Entry =
       readonly fromMe: boolean;
       readonly at: number;
     }
+  /**
+   * The account read these messages of a chat by itself. Those that were unread become read: they leave the chat's count, with a `chats` event, and are told
+   * in one `messages_update`.
+   */
+  | {
+      readonly kind: 'messagesRead';
+      readonly chatId: string;
+      readonly messageIds: readonly string[];
+      readonly sender: string;
+      readonly senderPn: string;
+      readonly senderLid: string;
+      readonly at: number;
+    }
   /** The account read a chat, on any device. Makes a `chats` event when something was unread. */
   | { readonly kind: 'chatRead'; readonly chatId: string }
   /**

@@ -34,6 +34,8 @@ export interface Policy {
   readonly lookups: LookupPolicy;
   /** How long the key of a send counts. */
   readonly sendKeyAge: number;
+  /** Chats of one instance in which typing may be kept up at once. */
+  readonly typingAtOnce: number;
   readonly recorder: { readonly maxWait: number; readonly maxBatch: number };
   readonly delivery: DeliveryPolicy;
   readonly webhooksPerInstance: number;

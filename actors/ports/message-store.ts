@@ -12,10 +12,17 @@ export interface MessageQuery {
   readonly offset: number;
 }
 
+/** What is needed to mark a message as read. */
+export interface NamedMessage extends ReadKey {
+  readonly fromMe: boolean;
+}
+
 export interface MessageStore {
   /** Newest first. `more`: whether anything follows after this page. */
   find(instance: InstanceId, query: MessageQuery): Promise<{ readonly messages: readonly Message[]; readonly more: boolean }>;
   byId(instance: InstanceId, id: string): Promise<Message | null>;
+  /** The messages that these ids name, in any of the forms of `MessageQuery.id`, by the id that was given. Unknown ids are left out. */
+  named(instance: InstanceId, ids: readonly string[]): Promise<ReadonlyMap<string, NamedMessage>>;
   /** Messages received in a chat and not yet marked as read by this account, newest first, at most `limit`. */
   unread(instance: InstanceId, chatId: string, limit: number): Promise<readonly ReadKey[]>;
   /** Messages of the asynchronous queue that are still `Queued`, in the order in which they were accepted, at most `limit`. */

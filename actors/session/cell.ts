@@ -21,6 +21,7 @@ import { RecordKeeper } from './record-keeper.ts';
 import { SendQueue, type QueueHost } from './queue.ts';
 import { RootActor } from './root-actor.ts';
 import { beginningOf, viewOf, type LifecycleSnapshot } from './status.ts';
+import { Typing, type TypingInput } from './typing.ts';
 import { Vitals, type VitalsView } from './vitals.ts';
 
 export interface CellInput {
@@ -35,6 +36,8 @@ export interface CellInput {
   readonly webhooks: () => readonly Webhook[];
   /** How the queue of this cell sends; needs the cell itself. */
   readonly queueHost: (cell: Cell) => QueueHost;
+  /** How this cell shows typing; needs the cell itself. */
+  readonly writeTyping: (cell: Cell) => TypingInput['write'];
   /** Whether this session may connect without passing the cap. */
   readonly hasRoom: () => boolean;
   /** Called each time the session became live. */
@@ -56,6 +59,7 @@ export class Cell {
   readonly link: PlatformLink;
   readonly queue: SendQueue;
   readonly recipients: Recipients;
+  readonly typing: Typing;
   readonly vitals: Vitals;
   /** Restarts the background workers of this instance. */
   readonly workers: SupervisedWorkers;
@@ -91,6 +95,7 @@ export class Cell {
       store: ports.recipients,
     });
     this.queue = new SendQueue(input.queueHost(this));
+    this.typing = new Typing({ time: ports.time, atOnce: policy.typingAtOnce, write: input.writeTyping(this) });
     this.link = ports.platform.link({
       id: record.id,
       epoch: record.epoch,
@@ -232,6 +237,7 @@ export class Cell {
     this.keeper.stop();
     this.workers.stop();
     this.queue.stop();
+    this.typing.stop();
     this.#root.stop();
     this.#input.gate.release(this.record.id);
     this.feed.end();
@@ -303,7 +309,10 @@ export class Cell {
         live(this);
       },
       report: (activity) => {
-        if (activity.kind === 'closed') return closed(this, activity.verdict, this.vitals.closed(activity.verdict, activity.retryInMs));
+        if (activity.kind === 'closed') {
+          this.typing.stop();
+          return closed(this, activity.verdict, this.vitals.closed(activity.verdict, activity.retryInMs));
+        }
         const counts = { attempt: 'attempt', crash: 'crashed', asleep: 'asleep', awake: 'awake' } as const;
         this.vitals[counts[activity.kind]]();
       },

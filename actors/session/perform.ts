@@ -1,6 +1,6 @@
 /** One operation on a live session: its time is bounded, and what it changed is recorded. */
-import { refuse } from '../model.ts';
-import type { AnswerOf, InputOf, OperationName, Outcome } from '../operations.ts';
+import { refuse, type Result } from '../model.ts';
+import type { AnswerOf, InputOf, OperationName, Outcome, TypingState } from '../operations.ts';
 import type { Cell } from './cell.ts';
 
 export const notConnected = refuse('notSent', 'the instance is not connected: connect it first');
@@ -17,3 +17,12 @@ export async function performIn<N extends OperationName>(
   if (outcome.ok && outcome.entries) await Promise.all(outcome.entries.map((entry) => cell.recorder.tell(entry)));
   return outcome;
 }
+
+/** Shows typing, for a call or by itself; outside of a live session nothing is written. */
+export const writeTyping =
+  (cell: Cell) =>
+  async (chatId: string, state: TypingState, signal?: AbortSignal): Promise<Result<null>> => {
+    const write = (during: AbortSignal): Promise<Result<null>> => performIn(cell, during, 'chat.typing', { chatId, state });
+    if (signal) return write(signal);
+    return (await cell.request(write)?.catch(() => null)) ?? notConnected;
+  };

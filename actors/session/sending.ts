@@ -93,6 +93,7 @@ export async function transmit(
   message: Message,
   { to, further = [] }: { readonly to?: string; readonly further?: readonly Entry[] } = {},
 ): Promise<Outcome<{ readonly at: number }>> {
+  cell.typing.end(message.chatId);
   const sent = await performIn(cell, signal, 'message.transmit', { message, ...(to === undefined ? {} : { to }) });
   if (sent.ok) await Promise.all([progress(message, 'Sent', sent.value.at), ...further].map((entry) => cell.recorder.tell(entry)));
   return sent;

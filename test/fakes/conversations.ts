@@ -1,6 +1,6 @@
 /** Messages and chats in memory. What a person can be called, and how chats are filtered, is left to the contract and to PostgreSQL. */
 import type { Chat, Message } from '#actors/model.ts';
-import type { ChatQuery, ChatStore, MessageQuery, MessageStore, ReadKey } from '#actors/ports.ts';
+import type { ChatQuery, ChatStore, MessageQuery, MessageStore, NamedMessage, ReadKey } from '#actors/ports.ts';
 import { chatIdsOf } from '#src/contract/views.ts';
 import { countChats } from '#src/storage/journal/chat-counts.ts';
 import type { MessageRow } from './records.ts';
@@ -44,6 +44,17 @@ export class FakeMessages implements MessageStore {
     this.#db.run('messages.byId', () => {
       const found = this.#newest(instance).find((message) => isNamed(message, id));
       return found ? plain(found) : null;
+    });
+
+  named = (instance: string, ids: readonly string[]): Promise<ReadonlyMap<string, NamedMessage>> =>
+    this.#db.run('messages.named', () => {
+      const newest = this.#newest(instance);
+      return new Map(
+        ids.flatMap((id) => {
+          const found = newest.find((message) => isNamed(message, id));
+          return found ? [[id, found] as const] : [];
+        }),
+      );
     });
 
   unread = (instance: string, chatId: string, limit: number): Promise<readonly ReadKey[]> =>

@@ -127,6 +127,8 @@ const messageCommands = (attempt: Attempt, fake: () => FakeGateway) => ({
     fake().operations.push({ name, input });
     return attempt(() => done(fake().performed(name) as AnswerOf<N>));
   },
+  markRead: (_id: InstanceId, ids: readonly string[]) => attempt(() => done(ids.map((id) => ({ id, error: '' })))),
+  showTyping: () => attempt(() => done(null)),
   async findMessages(_id: InstanceId, query: MessageQuery) {
     fake().messageQueries.push(query);
     await attempt(() => done(null));

@@ -223,6 +223,7 @@ export class FakeLink implements PlatformLink {
       case 'chat.typing':
         return this.#noted(`${operation.input.state} ${operation.input.chatId}`);
       case 'chat.markRead':
+      case 'chat.markMessagesRead':
         return this.#noted(`read ${operation.input.messages.map(({ messageId }) => messageId).join(' ')}`);
       case 'account.presence':
         return this.#noted(`presence ${operation.input.presence}`);

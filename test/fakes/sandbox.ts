@@ -73,7 +73,7 @@ export class FakeSandbox implements Sandbox {
   }
 
   shown(number: string) {
-    const plain = { edited: false, deleted: false, reactions: {}, pinnedUntil: 0, kept: false };
+    const plain = { edited: false, deleted: false, reactions: {}, pinnedUntil: 0, kept: false, read: false };
     return this.received(number).map(({ id, from, text }) => ({ id, from, text, ...plain }));
   }
 

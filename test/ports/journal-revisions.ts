@@ -99,6 +99,27 @@ export const revisions: readonly Case[] = [
     },
   ],
   [
+    'messages that the account reads leave the unread ones of their chat, once',
+    async (bench) => {
+      const id = '551100000009@s.whatsapp.net';
+      const all = [1, 2, 3].map(() => fresh({ chatId: id }));
+      await bench.commit(...all.map((message) => arrived(message)));
+      const ids = all.slice(0, 2).map(({ messageId }) => messageId);
+      const me = { sender: 'me@s.whatsapp.net', senderPn: 'me@s.whatsapp.net', senderLid: 'me@lid', at: 3_000 };
+      const read: Entry = { kind: 'messagesRead', chatId: id, messageIds: [...ids, 'unknown'], ...me };
+      const committed = await bench.commit(read);
+      assert.deepEqual(kindsOf(committed), ['messages_update Read', 'chats']);
+      const { MessageIDs, IsFromMe, Type } = (committed.events[0]?.payload['event'] ?? {}) as Record<string, unknown>;
+      assert.deepEqual([MessageIDs, IsFromMe, Type], [ids, true, 'read']);
+      assert.equal((await bench.chat(id))?.unreadCount, 1);
+      assert.deepEqual(
+        (await bench.stores.messages.unread(bench.record.id, id, 9)).map(({ messageId }) => messageId),
+        [all[2]?.messageId],
+      );
+      assert.deepEqual(kindsOf(await bench.commit(read)), []);
+    },
+  ],
+  [
     'a pin is kept with its end, by whomever it is made, and taken away again',
     async (bench) => {
       const target = fresh(group);

@@ -129,6 +129,19 @@ export const messageStoreSuite = (kind: string, open: Open): void => {
       assert.equal(await opened[0].message('nothing'), null);
     });
 
+    test('several by any form of their ids, those that are unknown left out', async () => {
+      const [{ stores, record }] = opened;
+      const named = await stores.messages.named(record.id, ['m1', 'r0000001', `${owner}:m3`, 'm1', 'nothing', 'zero\0']);
+      assert.deepEqual(
+        [...named].map(([id, { messageId, chatId, fromMe }]) => [id, messageId, chatId, fromMe]),
+        [
+          ['m1', 'm1', 'even@s.whatsapp.net', false],
+          ['r0000001', 'm2', 'odd@g.us', false],
+          [`${owner}:m3`, 'm3', 'even@s.whatsapp.net', false],
+        ],
+      );
+    });
+
     declareNames(() => opened[1]);
     declareQueue(() => opened[0]);
   });

@@ -10,6 +10,8 @@ import {
   ClearedAnswer,
   ClearedStats,
   FindMessagesBody,
+  MarkReadAnswer,
+  MarkReadBody,
   Message,
   MessageId,
   messagePage,
@@ -17,6 +19,7 @@ import {
   PinAnswer,
   PinBody,
   QueueAnswer,
+  TypingBody,
 } from '../schemas/message.ts';
 
 const tag = 'message';
@@ -150,6 +153,39 @@ export const messageRoutes: readonly Route[] = [
         pinned,
       }));
     },
+  }),
+  route({
+    on: ['POST /message/markread'],
+    operationId: 'markMessagesRead',
+    credential: 'instance',
+    tag,
+    summary: 'Mark messages as read, of several chats at once; each id has an outcome of its own',
+    body: MarkReadBody,
+    answer: MarkReadAnswer,
+    invalidTexts: { 'id:required': 'Missing Id in Payload', 'id:minItems': 'Missing Id in Payload' },
+    refusals: platformRefusals,
+    run: async ({ gateway, id, body }) =>
+      mapResult(await gateway.markRead(id, body.id.map(String)), (marked) => ({
+        results: marked.map(({ id: name, error }) => ({
+          message_id: name,
+          status: error === '' ? ('success' as const) : ('error' as const),
+          ...(error === '' ? {} : { error }),
+        })),
+      })),
+  }),
+  route({
+    on: ['POST /message/presence'],
+    operationId: 'showTyping',
+    credential: 'instance',
+    tag,
+    summary: 'Show typing or recording in a chat; with a delay it is kept up that long, or until a message is sent there',
+    body: TypingBody,
+    answer: Type.Object({ response: Type.String() }),
+    refusals: { ...platformRefusals, limited: {} },
+    run: async ({ gateway, id, body }) =>
+      mapResult(await gateway.showTyping(id, String(body.number), body.presence, body.delay ?? 0), () => ({
+        response: 'Chat presence sent successfully',
+      })),
   }),
   route({
     on: ['POST /message/delete'],

@@ -104,3 +104,17 @@ export const PinAnswer = Type.Object({
   ...Message.properties,
   targetMessageID: Type.String({ description: 'The message that is pinned' }),
 });
+
+export const MarkReadBody = Type.Object({
+  id: Type.Array(MessageId, { minItems: 1, maxItems: 1000, description: 'Messages of any chats, at most 1000' }),
+});
+
+export const MarkReadAnswer = Type.Object({
+  results: Type.Array(Type.Object({ message_id: Type.String(), status: OneOf(['success', 'error']), error: optional(Type.String()) })),
+});
+
+export const TypingBody = Type.Object({
+  number: LooseText(128, 'Number, or id of the chat', 1),
+  presence: OneOf(['composing', 'recording', 'paused']),
+  delay: optional(Count(0, 300_000, 'Milliseconds for which it is kept up; without it the platform forgets it after some seconds')),
+});

@@ -26,6 +26,13 @@ export const chatHandlers: Handlers<ChatOperations> = {
     return answered(null, [{ kind: 'chatRead', chatId }]);
   },
 
+  'chat.markMessagesRead': async ({ sock, directory }, { chatId, messages }) => {
+    await sock.readMessages(messages.map(receiptKey));
+    const { pn, lid } = directory.me;
+    const reader = { sender: pn, senderPn: pn, senderLid: lid, at: directory.now() };
+    return answered(null, [{ kind: 'messagesRead', chatId, messageIds: messages.map(({ messageId }) => messageId), ...reader }]);
+  },
+
   'chat.resolve': async ({ directory, learn }, { number }) => {
     const target = resolveTarget(number);
     if (!target.ok) return refuse('invalid', target.message);

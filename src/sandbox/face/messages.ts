@@ -109,6 +109,8 @@ export interface ShownMessage {
   /** Unix time in milliseconds; 0 when it is not pinned. */
   readonly pinnedUntil: number;
   readonly kept: boolean;
+  /** Read on this phone or by one of its linked devices. */
+  readonly read: boolean;
 }
 
 /** What people write, read and show of themselves. */

@@ -58,6 +58,8 @@ export interface PeopleFace {
     readonly absent?: boolean;
     /** Messages to the number are refused with 463, those to the LID are taken. */
     readonly migrated?: boolean;
+    /** False: the person tells nobody what was read. */
+    readonly readReceipts?: boolean;
   }): Promise<PersonView>;
   people(): readonly PersonView[];
 }

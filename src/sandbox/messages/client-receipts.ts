@@ -22,6 +22,7 @@ export async function acceptReceipt(parts: Parts, connection: Connection, device
   if (type === 'retry') await resend(parts, connection, device, stanza);
   else if (type === 'server-error') await resendMedia(parts, device, stanza);
   else if (kind) pass(parts, device, stanza, ids, kind);
+  if (type === 'read' || type === 'read-self' || type === 'played') readOnPhone(parts, device, ids, type === 'played' ? 'played' : 'read');
   connection.send(node('ack', { class: 'receipt', id, from: to, participant, type, t: unixSeconds(Date.now()) }));
 }
 
@@ -44,6 +45,14 @@ function pass(parts: Parts, device: Device, stanza: BinaryNode, ids: readonly st
   parts.db.atomically(() => {
     for (const id of ids) parts.receipts.give(reader, author.person, id, kind, author);
   });
+}
+
+/** The phone and its linked devices share what was read, also when nobody else is told. */
+function readOnPhone(parts: Parts, device: Device, ids: readonly string[], kind: ReceiptKind): void {
+  for (const id of ids) {
+    const stored = parts.messages.find(device.number, id);
+    if (stored && stored.author !== '' && stored.confirmed !== 'played') parts.messages.confirm(stored, kind);
+  }
 }
 
 /** Handles a retry receipt. A phone encrypts its message again; another linked device is sent the receipt. */

@@ -95,7 +95,14 @@ export const shownIn = (all: readonly Stored[], owner: Person, people: People, g
     const target = aim && kept.get(aim.key?.id ?? '');
     if (aim && target) Object.assign(target, { shown: { ...target.shown, ...aim.rule({ target, by, stored, content, group }) } });
     if (aim || content.protocolMessage || content.secretEncryptedMessage) continue;
-    const plain = { edited: false, deleted: false, reactions: {}, pinnedUntil: 0, kept: false };
+    const plain = {
+      edited: false,
+      deleted: false,
+      reactions: {},
+      pinnedUntil: 0,
+      kept: false,
+      read: ['read', 'played'].includes(stored.confirmed),
+    };
     kept.set(stored.id, { stored, author: by, shown: { id: stored.id, from: by, text: textOf(content), ...plain } });
   }
   return [...kept.values()].map(({ shown }) => shown);

@@ -34,9 +34,10 @@ export function peopleRoom(parts: Parts): PeopleFace {
       for (const device of people.devices(number)) unlink(parts, device);
       changedPerson(parts, person);
     },
-    async putPerson({ number, name, ...flags }) {
+    async putPerson({ number, name, readReceipts, ...flags }) {
       const person = namedPerson(parts, number, name);
       for (const [flag, value] of Object.entries(flags)) if (value !== undefined) Object.assign(person, { [flag]: value });
+      if (readReceipts !== undefined) person.privacy['readreceipts'] = readReceipts ? 'all' : 'none';
       people.save(person);
       return changedPerson(parts, person);
     },

@@ -72,6 +72,8 @@ class Ledger {
         return this.#status(entry);
       case 'deleted':
         return this.#deleted(entry);
+      case 'messagesRead':
+        return this.#messagesRead(entry);
       case 'chatRead':
         return this.#chatRead(keyText(entry.chatId));
       case 'chat':
@@ -227,6 +229,19 @@ class Ledger {
     const nothing = { text: '', content: null, convertOptions: '', raw: null, pinnedUntil: 0, error: '' };
     this.#messages.revise(kept, { ...nothing, deletedAt: Math.max(1, entry.at), status: 'Deleted' });
     this.#add('messages_update', () => deletedDraft(entry, kept.value.chatId));
+  }
+
+  #messagesRead(entry: Of<'messagesRead'>): void {
+    const found = entry.messageIds.map((messageId) => this.#messages.find(messageId, keyText(entry.chatId)));
+    const read = found.filter((kept) => kept?.value.unread === true) as KeptMessage[];
+    const [first] = read;
+    if (!first) return;
+    for (const kept of read) this.#messages.revise(kept, { unread: false });
+    const { chatId } = first.value;
+    const ids = read.map(({ value }) => value.messageId);
+    this.#add('messages_update', () => statusDraft({ ...entry, kind: 'status', status: 'Read', fromMe: true }, chatId, ids));
+    const unreadCount = Math.max(0, (this.#chats.get(chatId)?.unreadCount ?? 0) - read.length);
+    if (this.#chats.get(chatId)) this.#tell('chats', this.#chats.patch({ chatId, unreadCount }));
   }
 
   #chatRead(chatId: string): void {

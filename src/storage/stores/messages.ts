@@ -1,6 +1,6 @@
 /** Questions about stored messages. */
 import type { InstanceId, Message } from '#actors/model.ts';
-import type { MessageQuery, MessageStore, ReadKey } from '#actors/ports.ts';
+import type { MessageQuery, MessageStore, NamedMessage, ReadKey } from '#actors/ports.ts';
 import { messageFields } from '../journal/columns.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { keyText } from '../postgres/texts.ts';
@@ -35,6 +35,12 @@ const waitingStatement = (condition: string): string =>
   `select ${messageFields} from message where instance_id = $1 and status = 'Queued' and ${condition} order by seq limit $2`;
 
 export const messageStatements = {
+  /** $2 ids in all their forms. */
+  named: {
+    name: 'message-named',
+    text: `select id, chat_id as "chatId", message_id as "messageId", sender, from_me as "fromMe" from message
+      where instance_id = $1 and (id = any($2::text[]) or message_id = any($2::text[])) ${newest}`,
+  },
   unread: {
     name: 'message-unread',
     text: `select chat_id as "chatId", message_id as "messageId", sender from message
@@ -72,6 +78,20 @@ export const makeMessageStore = (database: Database): MessageStore => {
   return {
     find,
     byId: async (instance, id) => (await find(instance, { id, limit: 1, offset: 0 })).messages[0] ?? null,
+    async named(instance, ids) {
+      const forms = new Map(ids.map((id) => [id, idForms(id)]));
+      const rows = await database.rows<NamedMessage & { readonly id: string }>(messageStatements.named, [
+        instance,
+        [...forms.values()].flat(),
+      ]);
+      const found = new Map(rows.toReversed().flatMap((row) => [[row.id, row] as const, [row.messageId, row] as const]));
+      return new Map(
+        [...forms].flatMap(([id, names]) => {
+          const row = names.map((name) => found.get(name)).find((one) => one !== undefined);
+          return row === undefined ? [] : [[id, row] as const];
+        }),
+      );
+    },
     unread: (instance, chatId, limit) => database.rows<ReadKey>(messageStatements.unread, [instance, chatNames(chatId), limit]),
     queueing: () => database.rows<{ id: string; queued: number }>(messageStatements.queueing, []),
     queued: (instance, limit) => database.rows<Message>(messageStatements.queued, [instance, limit]),

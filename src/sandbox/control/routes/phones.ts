@@ -83,6 +83,7 @@ export const phones: FastifyPluginAsyncTypebox<{ sandbox: Sandbox; camera: Camer
           migrated: Type.Optional(
             Type.Boolean({ description: 'True: messages to the number are refused (463), those to the LID are taken' }),
           ),
+          readReceipts: Type.Optional(Type.Boolean({ description: 'False: the person tells nobody what was read' })),
         }),
         response: answers(Person),
       },

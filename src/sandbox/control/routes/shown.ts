@@ -17,6 +17,7 @@ const Shown = Type.Unsafe<readonly ShownMessage[]>(
       reactions: Type.Record(Type.String(), Type.String(), { description: 'Emojis by number' }),
       pinnedUntil: Type.Number({ description: 'Unix time in milliseconds, 0 when it is not pinned' }),
       kept: Type.Boolean(),
+      read: Type.Boolean({ description: 'On this phone or by a linked device' }),
     }),
   ),
 );

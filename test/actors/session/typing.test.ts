@@ -1,0 +1,79 @@
+/** Typing that is kept up: how often it is shown, and what ends it. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { refusalOf, staged, type Stage, options, text } from '#test/actors/stage.ts';
+
+const ana = '551@s.whatsapp.net';
+const show = (stage: Stage, delay: number, state: 'composing' | 'recording' | 'paused' = 'composing', number = '551') =>
+  stage.gateway.showTyping('r1', number, state, delay);
+
+/** What was shown since the last look. */
+const calls = (stage: Stage): readonly string[] => stage.link().calls.splice(0);
+
+test('typing: without a delay it is shown once', async () => {
+  const stage = await staged();
+  assert.ok((await show(stage, 0)).ok);
+  await stage.world.time.pass(60_000);
+  assert.deepEqual(calls(stage), [`composing ${ana}`]);
+});
+
+test('typing: the answer comes at once, and it is shown again every ten seconds until the delay ends', async () => {
+  const stage = await staged();
+  assert.ok((await show(stage, 25_000, 'recording')).ok);
+  assert.deepEqual(calls(stage), [`recording ${ana}`]);
+  await stage.world.time.pass(9_999);
+  assert.deepEqual(calls(stage), []);
+  await stage.world.time.pass(1);
+  assert.deepEqual(calls(stage), [`recording ${ana}`]);
+  await stage.world.time.pass(14_999);
+  assert.deepEqual(calls(stage), [`recording ${ana}`]);
+  await stage.world.time.pass(1);
+  assert.deepEqual(calls(stage), [`paused ${ana}`]);
+  await stage.world.time.pass(60_000);
+  assert.deepEqual(calls(stage), []);
+});
+
+const ends: readonly (readonly [title: string, end: (stage: Stage) => unknown, shown: readonly string[]])[] = [
+  ['a message to the chat', (stage) => stage.gateway.send('r1', text('551', 'done'), options), []],
+  ['another state in the chat', (stage) => show(stage, 0, 'recording'), [`recording ${ana}`]],
+  ['a pause', (stage) => show(stage, 60_000, 'paused'), [`paused ${ana}`]],
+  ['the end of the connection', (stage) => stage.link().end(428), []],
+  ['the removal of the instance', (stage) => stage.gateway.remove('r1'), []],
+];
+for (const [title, end, shown] of ends)
+  test(`typing: ${title} ends it`, async () => {
+    const stage = await staged();
+    await show(stage, 300_000);
+    calls(stage);
+    const link = stage.link();
+    void end(stage);
+    await stage.world.time.pass(400_000);
+    assert.deepEqual(
+      link.calls.filter((call) => /composing|recording|paused/.test(call)),
+      shown,
+    );
+  });
+
+test('typing: a message to another chat leaves it', async () => {
+  const stage = await staged();
+  await show(stage, 15_000);
+  void stage.gateway.send('r1', text('552', 'other'), options);
+  await stage.world.time.pass(15_000);
+  assert.deepEqual(calls(stage), [`composing ${ana}`, `composing ${ana}`, `paused ${ana}`]);
+});
+
+test('typing: it is kept up in so many chats at once, and one more says so', async () => {
+  const stage = await staged();
+  for (const number of ['551', '552', '553']) assert.ok((await show(stage, 20_000, 'composing', number)).ok);
+  assert.equal(refusalOf(await show(stage, 20_000, 'composing', '554')), 'limited');
+  assert.ok((await show(stage, 20_000, 'recording', '552')).ok, 'it takes the place of its own');
+  assert.ok((await show(stage, 0, 'composing', '554')).ok, 'once is always possible');
+  await stage.world.time.pass(20_000);
+  assert.ok((await show(stage, 20_000, 'composing', '554')).ok);
+});
+
+test('typing: a session that is not connected shows nothing', async () => {
+  const stage = await staged();
+  stage.link().end(428);
+  assert.equal(refusalOf(await show(stage, 0)), 'notSent');
+});

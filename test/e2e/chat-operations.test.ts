@@ -1,0 +1,140 @@
+/** Reading and typing: what the other side sees of it, in direct chats and in groups. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { WorldEvent } from '#src/sandbox/face.ts';
+import { type Json, type Row, tryRows } from '#test/support/operation-rows.ts';
+import { contact } from '#test/support/scene.ts';
+import { until } from '#test/support/until.ts';
+
+const success = (id: string): Json => ({ message_id: id, status: 'success' });
+
+const rows: readonly Row[] = [
+  {
+    title: 'a message of a direct chat',
+    call: 'POST /message/markread',
+    body: ({ theirs }) => ({ id: [theirs] }),
+    answer: ({ theirs }) => ({ results: [success(theirs)] }),
+    event: ({ theirs }) => ['messages_update', { MessageIDs: [theirs], IsFromMe: true, Type: 'read' }],
+  },
+  {
+    title: 'a message of a group',
+    call: 'POST /message/markread',
+    in: 'joined',
+    body: ({ theirs }) => ({ id: [theirs] }),
+    answer: ({ theirs }) => ({ results: [success(theirs)] }),
+    event: ({ theirs }) => ['messages_update', { MessageIDs: [theirs], IsFromMe: true, IsGroup: true, Type: 'read' }],
+  },
+  {
+    title: 'messages that cannot be marked',
+    call: 'POST /message/markread',
+    body: ({ own, theirs }) => ({ id: [own, 'NOTHING', theirs] }),
+    answer: ({ own, theirs }) => ({
+      results: [
+        { message_id: own, status: 'error', error: 'own messages are not marked as read' },
+        { message_id: 'NOTHING', status: 'error', error: 'Message not found' },
+        success(theirs),
+      ],
+    }),
+  },
+  {
+    title: 'no message at all',
+    call: 'POST /message/markread',
+    body: () => ({ id: [] }),
+    status: 400,
+    answer: () => ({ error: 'Missing Id in Payload' }),
+  },
+  {
+    title: 'a state that there is not',
+    call: 'POST /message/presence',
+    body: () => ({ number: contact, presence: 'sleeping' }),
+    status: 400,
+    answer: () => ({ error: 'presence must be one of composing, recording, paused' }),
+  },
+  {
+    title: 'a number that makes no sense',
+    call: 'POST /message/presence',
+    body: () => ({ number: 'nobody', presence: 'composing' }),
+    status: 400,
+    answer: () => ({}),
+  },
+  {
+    title: 'for longer than five minutes',
+    call: 'POST /message/presence',
+    body: () => ({ number: contact, presence: 'composing', delay: 300_001 }),
+    status: 400,
+    answer: () => ({ error: 'delay must be at most 300000' }),
+  },
+];
+
+const bench = tryRows(rows);
+
+/** What happens in the world from now on. */
+const watched = (): WorldEvent[] => {
+  const events: WorldEvent[] = [];
+  bench.scene.platform.sandbox.subscribe((event) => void events.push(event));
+  return events;
+};
+
+const unread = async (chat: string): Promise<unknown> => {
+  const { body } = await bench.account.call('POST', '/chat/find', { wa_chatid: `=${chat}` });
+  return (body['chats'] as readonly Json[])[0]?.['wa_unreadCount'];
+};
+
+test('markread: messages of several chats by any id; each author gets the receipt, and the counts go down', async () => {
+  const direct = await bench.stand();
+  const group = await bench.stand('joined');
+  const [person, room] = [`${contact}@s.whatsapp.net`, bench.joined];
+  const [before, roomBefore] = [Number(await unread(person)), Number(await unread(room))];
+  const events = watched();
+  const short = String((await bench.found(direct.theirs))?.['id']);
+  const marked = await bench.account.call('POST', '/message/markread', { id: [short, `${bench.account.number}:${group.theirs}`] });
+  assert.deepEqual(
+    (marked.body['results'] as readonly Json[]).map(({ status }) => status),
+    ['success', 'success'],
+  );
+  for (const id of [direct.theirs, group.theirs])
+    await until(
+      () => events.some((event) => event.type === 'receipt' && event.id === id && event.kind === 'read' && event.to === contact),
+      `the receipt for ${id}`,
+    );
+  await until(async () => (await unread(person)) === before - 1 && (await unread(room)) === roomBefore - 1, 'the counts');
+  assert.ok(bench.scene.platform.sandbox.shown(bench.account.number, contact).find(({ id }) => id === direct.theirs)?.read);
+});
+
+test('markread: who tells nobody what was read tells only the own phone', async () => {
+  const { sandbox } = bench.scene.platform;
+  const quiet = await bench.scene.create();
+  await sandbox.putPerson({ number: quiet.number, readReceipts: false });
+  await quiet.pair(bench.scene.platform);
+  const events = watched();
+  const { id } = await sandbox.send(contact, quiet.number, { kind: 'text', text: 'secret' });
+  await bench.scene.stored(quiet, [id]);
+  assert.equal((await quiet.call('POST', '/message/markread', { id: [id] })).status, 200);
+  await until(() => sandbox.shown(quiet.number, contact).some((one) => one.id === id && one.read), 'the own phone knows');
+  assert.deepEqual(
+    events.filter((event) => event.type === 'receipt' && event.kind === 'read'),
+    [],
+  );
+});
+
+test('presence: typing is answered at once, kept up, and ends with its delay, in a chat and in a group', async () => {
+  for (const [number, chat, presence] of [
+    [contact, `${contact}@s.whatsapp.net`, 'recording'],
+    [bench.joined, bench.joined, 'composing'],
+  ] as const) {
+    const events = watched();
+    const begun = Date.now();
+    const answered = await bench.account.call('POST', '/message/presence', { number, presence, delay: 1_500 });
+    assert.deepEqual([answered.status, answered.body], [200, { response: 'Chat presence sent successfully' }]);
+    assert.ok(Date.now() - begun < 1_400, 'nobody waits for the delay');
+    const states = (): readonly string[] =>
+      events.flatMap((event) =>
+        event.type === 'presence' && event.chat === chat && event.of === bench.account.number ? [event.state] : [],
+      );
+    await until(() => states().length === 2, 'both states');
+    assert.deepEqual(states(), [presence, 'paused']);
+  }
+});
+
+test('chats: the platform was asked nothing that it does not know', () =>
+  assert.deepEqual(bench.scene.platform.sandbox.stats().unknown, {}));
