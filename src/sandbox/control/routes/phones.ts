@@ -34,6 +34,14 @@ const Code = Type.Object({
   history: Type.Optional(History),
 });
 
+const PersonBody = Type.Object({
+  name: Type.Optional(Name),
+  autoDeliver: Type.Optional(Type.Boolean({ description: 'True: the phone sends a delivery receipt for every message that it decrypted' })),
+  absent: Type.Optional(Type.Boolean({ description: 'True: there is no account with this number any more' })),
+  migrated: Type.Optional(Type.Boolean({ description: 'True: messages to the number are refused (463), those to the LID are taken' })),
+  readReceipts: Type.Optional(Type.Boolean({ description: 'False: the person tells nobody what was read' })),
+});
+
 export const phones: FastifyPluginAsyncTypebox<{ sandbox: Sandbox; camera: Camera }> = async (app, { sandbox, camera }) => {
   app.post(
     '/phones/scan',
@@ -74,17 +82,7 @@ export const phones: FastifyPluginAsyncTypebox<{ sandbox: Sandbox; camera: Camer
         tags,
         summary: 'Creates or renames a person',
         params: NumberParams,
-        body: Type.Object({
-          name: Type.Optional(Name),
-          autoDeliver: Type.Optional(
-            Type.Boolean({ description: 'True: the phone sends a delivery receipt for every message that it decrypted' }),
-          ),
-          absent: Type.Optional(Type.Boolean({ description: 'True: there is no account with this number any more' })),
-          migrated: Type.Optional(
-            Type.Boolean({ description: 'True: messages to the number are refused (463), those to the LID are taken' }),
-          ),
-          readReceipts: Type.Optional(Type.Boolean({ description: 'False: the person tells nobody what was read' })),
-        }),
+        body: PersonBody,
         response: answers(Person),
       },
     },
