@@ -54,7 +54,7 @@ async function sendQueued(ports: Ports, cell: Cell, signal: AbortSignal, queued:
     return 'done';
   }
   const whole = await complete(cell, signal, queued);
-  if (whole.ok && queued.queuedSend) await prepare(ports, cell, signal, queued.chatId, queued.queuedSend);
+  if (whole.ok && queued.queuedSend) await prepare(ports, cell, signal, whole.value, queued.queuedSend);
   const sent = whole.ok ? await transmit(cell, signal, whole.value, { to: recipient.value.chatId }) : whole;
   if (sent.ok) return 'done';
   if (sent.refusal.reason === 'notSent' || sent.refusal.connectionLost) return 'later';

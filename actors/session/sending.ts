@@ -71,10 +71,11 @@ export async function accept(cell: Cell, message: Message, key: UsedSendKey | nu
   }
 }
 
-/** Shows typing and confirms reading before a message. */
-export async function prepare(ports: Ports, cell: Cell, signal: AbortSignal, chatId: string, how: Preparation): Promise<void> {
+/** Shows typing, or recording, and confirms reading before a message. */
+export async function prepare(ports: Ports, cell: Cell, signal: AbortSignal, message: Message, how: Preparation): Promise<void> {
+  const { chatId, mediaType } = message;
   if (how.delay > 0) {
-    await performIn(cell, signal, 'chat.typing', { chatId, state: 'composing' });
+    await performIn(cell, signal, 'chat.typing', { chatId, state: mediaType === 'ptt' ? 'recording' : 'composing' });
     await new Promise<void>((resolve) => void ports.time.setTimeout(resolve, how.delay));
     await performIn(cell, signal, 'chat.typing', { chatId, state: 'paused' });
   }
@@ -122,7 +123,7 @@ export async function sendNow(
   const used = key && usedBy(key, message, ports.time.now());
   await accept(cell, message, used);
   try {
-    await prepare(ports, cell, signal, chatId, options);
+    await prepare(ports, cell, signal, message, options);
   } catch (error) {
     void giveUp(cell, message, 'Failed', 'it could not be prepared');
     void free(cell, used);

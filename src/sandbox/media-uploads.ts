@@ -40,6 +40,16 @@ const meter = (request: IncomingMessage, left: number, cutAt: number): Transform
   });
 };
 
+/** Reads nothing for so long; false when the client goes away meanwhile. */
+const pause = async (request: IncomingMessage, ms: number): Promise<boolean> => {
+  const gone = new AbortController();
+  const leave = (): void => gone.abort();
+  request.socket.once('close', leave);
+  const stayed = await sleep(ms, true, { signal: gone.signal }).catch(() => false);
+  request.socket.off('close', leave);
+  return stayed;
+};
+
 const drain = async (request: IncomingMessage): Promise<void> => {
   for await (const _ of request);
 };
@@ -49,12 +59,14 @@ export async function upload(parts: UploadParts, url: URL, request: IncomingMess
   const { media, counters, rights, faults } = parts;
   const { type = '', hash = '' } = path.exec(url.pathname)?.groups ?? {};
   const token = decodeURIComponent(hash);
+  const asks = url.searchParams.get('resume') === '1';
+  if (!asks) counters.media.begun += 1;
   if (faults.take('uploadUnauthorised')) rights.renew();
   const slow = faults.take('uploadSlow');
-  if (slow) await sleep(slow.ms ?? 1000);
+  if (slow && !(await pause(request, slow.ms ?? 1000))) return undefined;
   if (!rights.holds(url.searchParams.get('auth'))) return drain(request).then(() => refused(401, 'wrong auth'));
   if (token === '' || url.searchParams.get('token') !== token) return drain(request).then(() => refused(400, 'wrong token'));
-  if (url.searchParams.get('resume') === '1') return drain(request).then(() => progress(parts, type, token));
+  if (asks) return drain(request).then(() => progress(parts, type, token));
   const refusal = faults.take('uploadRefused');
   if (refusal) return drain(request).then(() => refused(refusal.code ?? 507, 'refused by a fault'));
 

@@ -11,7 +11,7 @@ export class Counters {
   messages = { fromClients: 0, toClients: 0, acknowledged: 0, decrypted: 0, undecryptable: 0, retryReceipts: 0 };
   signatures = { verified: 0, rejected: 0 };
   lookups = { requests: 0, numbers: 0 };
-  media = { uploads: 0, resumed: 0, uploadsByHost: {} as Record<string, number>, downloads: 0 };
+  media = { begun: 0, uploads: 0, resumed: 0, uploadsByHost: {} as Record<string, number>, downloads: 0 };
   readonly #logins = { total: 0, failed: 0, double: 0, perSecondMax: 0 };
   readonly #loginsByNumber = new Map<Digits, number>();
   readonly #unknown = new Map<string, number>();

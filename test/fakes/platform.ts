@@ -179,7 +179,7 @@ export class FakeLink implements PlatformLink {
 
   draft({ number, content, replyTo }: Send): Result<Message> {
     const message = this.#made(number, content);
-    return done(replyTo === '' ? message : { ...message, raw: null });
+    return done(replyTo === '' && content.kind !== 'media' ? message : { ...message, raw: null });
   }
 
   lastFrameAt(): number {
@@ -251,6 +251,7 @@ export class FakeLink implements PlatformLink {
       status: 'Queued',
       text: wordsOf(content),
       content: wordsOf(content),
+      mediaType: content.kind === 'media' ? content.as : sampleMessage.mediaType,
       timestamp: this.#time.now(),
       trackId: '',
       trackSource: '',

@@ -72,6 +72,8 @@ export interface Stats {
   /** Requests about whether numbers have accounts, and the numbers in them. */
   readonly lookups: { readonly requests: number; readonly numbers: number };
   readonly media: {
+    /** Uploads that began, those among them that were refused or broke off. */
+    readonly begun: number;
     /** Files that arrived whole. */
     readonly uploads: number;
     /** Uploads that went on where an earlier one broke off. */

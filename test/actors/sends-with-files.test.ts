@@ -1,0 +1,78 @@
+/** Sends with files: when these are taken, and what of them is stored. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isTaken, refuse, type MediaContent, type Send } from '#actors/model.ts';
+import { attachmentOf } from '#test/fakes/attachments.ts';
+import { options, refusalOf, staged, text, type Stage } from './stage.ts';
+
+const media: MediaContent = {
+  kind: 'media',
+  as: 'document',
+  file: { source: 'UERG', as: 'document', thumbnail: '', mimetype: 'application/pdf', filename: 'a.pdf' },
+  caption: '',
+  viewOnce: false,
+};
+const send: Send = { ...text('551'), content: media };
+const asked = (stage: Stage, more: Partial<typeof options> = {}, what = send) =>
+  stage.world.answerOf(stage.gateway.send('r1', what, { ...options, ...more }));
+
+test('files: a message that waits in the queue holds a reference, and the address of the file is told at once', async () => {
+  const stage = await staged();
+  stage.link().end(428);
+  await stage.world.time.pass(10);
+  const queued = await asked(stage, { async: true });
+  assert.ok(queued.ok);
+  const kept = attachmentOf({ ...(media.file as Parameters<typeof attachmentOf>[0]) });
+  const stored = stage.world.db.message('r1', queued.value.messageId);
+  assert.equal(stored?.fileUrl, kept.url);
+  const waiting = stored?.queuedSend?.send?.content;
+  assert.ok(waiting?.kind === 'media' && isTaken(waiting.file));
+  assert.deepEqual(waiting.file, kept);
+  assert.equal(JSON.stringify(stored).includes('UERG'), false);
+});
+
+test('files: one that is refused refuses the send, and nothing is stored', async () => {
+  const stage = await staged();
+  stage.world.attachments.answer = () => refuse('notConvertible', 'no');
+  assert.equal(refusalOf(await asked(stage)), 'notConvertible');
+  assert.deepEqual([stage.link().sent, [...stage.world.db.messages.values()]], [[], []]);
+});
+
+test('files: they are not fetched for a session that takes no messages, nor for a number that makes no sense', async () => {
+  const stage = await staged();
+  stage.link().objection = (number) => (number === 'nobody' ? 'no number' : null);
+  assert.equal(refusalOf(await asked(stage, {}, { ...send, number: 'nobody' })), 'invalid');
+  await stage.world.answerOf(stage.gateway.disconnect('r1'));
+  for (const async of [true, false]) assert.equal(refusalOf(await asked(stage, { async })), 'notSent');
+  assert.deepEqual(stage.world.attachments.taken, []);
+});
+
+test('files: a slow one holds up no other message of its chat', async () => {
+  const stage = await staged();
+  const slow = Promise.withResolvers<ReturnType<typeof refuse>>();
+  stage.world.attachments.answer = () => slow.promise;
+  const waiting = stage.gateway.send('r1', send, options);
+  assert.ok((await asked(stage, {}, text('551', 'meanwhile'))).ok);
+  slow.resolve(refuse('invalid', 'gone'));
+  assert.equal(refusalOf(await stage.world.answerOf(waiting)), 'invalid');
+});
+
+test('files: a session that is disconnected while a file is taken sends nothing', async () => {
+  const stage = await staged();
+  stage.world.attachments.answer = async (given) => {
+    await stage.gateway.disconnect('r1');
+    return { ok: true, value: attachmentOf(given) };
+  };
+  assert.equal(refusalOf(await asked(stage)), 'notSent');
+  assert.deepEqual(stage.link().sent, []);
+});
+
+test('files: before a voice message recording is shown, before others typing', async () => {
+  const stage = await staged();
+  const voice: Send = { ...send, content: { ...media, as: 'ptt' } };
+  const sent = stage.gateway.send('r1', voice, { ...options, delay: 500 });
+  await stage.world.time.pass(10);
+  await stage.world.time.pass(500);
+  assert.ok((await sent).ok);
+  assert.deepEqual(stage.link().calls, ['recording 551@s.whatsapp.net', 'paused 551@s.whatsapp.net']);
+});
