@@ -23,7 +23,7 @@ export const mediaSettings = {
   mediaJobs: media(
     integer(1, 64),
     2,
-    'Pictures that are converted at once, and as many audio and video files beside them; further ones wait. One for each core of a small machine: each takes a whole core, and a picture of MEDIA_MAX_PIXELS up to 200 MB.',
+    'Pictures that are converted at once, and as many audio and video files beside them; further ones wait. One for each core of a small machine: each takes a whole core, and a picture of MEDIA_MAX_PIXELS up to 300 MB.',
   ),
   mediaConvertMs: media(
     milliseconds(1_000, 3_600_000),

@@ -5,7 +5,10 @@ import type { Media } from './media.ts';
 import type { PreparedMedia, PrepareWishes, SourceFile } from './prepared.ts';
 
 /** What the pool of threads does for files. */
-export type MediaWork = Pick<Media, 'picture' | 'previewPictures' | 'tracks'>;
+export interface MediaWork extends Pick<Media, 'picture' | 'tracks'> {
+  /** A JPEG of at most 10 KB; null when the picture cannot be read. */
+  thumbnail(picture: Uint8Array, signal: AbortSignal): Promise<Uint8Array | null>;
+}
 
 export interface MediaLimits {
   /** Of a picture, of all its frames together. */

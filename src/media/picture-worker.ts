@@ -1,15 +1,7 @@
 /** Pictures, in the threads of the pool: one exported function per task. Nothing unpacks to more than the pixels that the task allows. */
 import { stat } from 'node:fs/promises';
-import sharp, { type Metadata, type Sharp } from 'sharp';
-
-// The pool says how many run at once; memory of one is not kept for the next.
-sharp.concurrency(1);
-sharp.cache(false);
-// Drawings and documents could name other files; formats that nobody sends would only widen what a hostile file can reach.
-sharp.block({ operation: ['VipsForeignLoad'] });
-sharp.unblock({
-  operation: ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Tiff', 'Heif'].map((format) => `VipsForeignLoad${format}`),
-});
+import type { Metadata, Sharp } from 'sharp';
+import { sharp } from './careful-sharp.ts';
 
 export interface PictureTask {
   readonly path: string;
@@ -31,7 +23,7 @@ export type PictureOutcome =
       readonly thumbnail: Uint8Array;
     }
   | { readonly problem: 'unreadable' | 'late' }
-  | { readonly problem: 'pixels'; readonly width: number; readonly height: number; readonly frames: number }
+  | { readonly problem: 'pixels'; readonly width: number; readonly height: number; readonly frames: number; readonly most: number }
   /** No quality made it small enough; `limit` in bytes. */
   | { readonly problem: 'bytes'; readonly limit: number };
 
@@ -52,6 +44,9 @@ const shapeOf = ({ width, height, pageHeight, pages, orientation }: Metadata): S
 
 const problemOf = (error: unknown): PictureOutcome => ({ problem: /timeout/i.test(String(error)) ? 'late' : 'unreadable' });
 
+/** AVIF takes 20 bytes of memory for a pixel, measured; the other formats 6 at most. */
+const heifCost = 4;
+
 type OpenPicture = (options?: { readonly animated: boolean }) => Sharp;
 
 /** Looks at the head of the picture, and works on it when it is not too large. */
@@ -66,7 +61,8 @@ const withPicture = async (
     const facts = await sharp(path, { limitInputPixels: false, animated }).metadata();
     const shape = shapeOf(facts);
     const frames = animated ? shape.frames : 1;
-    if (shape.width * shape.height * frames > maxPixels) return { problem: 'pixels', ...shape, frames };
+    const most = facts.format === 'heif' ? Math.floor(maxPixels / heifCost) : maxPixels;
+    if (shape.width * shape.height * frames > most) return { problem: 'pixels', ...shape, frames, most };
     return await work(open, facts, shape);
   } catch (error) {
     return problemOf(error);
@@ -114,7 +110,8 @@ export const prepareSticker = (task: PictureTask): Promise<PictureOutcome> =>
     const usual = { problem: null, mimetype: 'image/webp', isAnimated, width: stickerSide, height: stickerSide } as const;
     const isFit = facts.format === 'webp' && width === stickerSide && height === stickerSide && (await stat(task.path)).size <= limit;
     if (isFit) return { ...usual, isNew: false, thumbnail: await thumbnailOf(open()) };
-    if (frames * stickerSide ** 2 > task.maxPixels) return { problem: 'pixels', width: stickerSide, height: stickerSide, frames };
+    if (frames * stickerSide ** 2 > task.maxPixels)
+      return { problem: 'pixels', width: stickerSide, height: stickerSide, frames, most: task.maxPixels };
     let best = 100;
     for (const quality of qualities) {
       if (quality > best) continue;

@@ -18,7 +18,7 @@ const readable: ReadonlySet<string> = new Set([
 
 type Made = Extract<PictureOutcome, { readonly problem: null }>;
 
-const madeOf = (outcome: PictureOutcome, mimetype: string, { maxPixels }: Bench['limits']): Made => {
+const madeOf = (outcome: PictureOutcome, mimetype: string): Made => {
   switch (outcome.problem) {
     case null:
       return outcome;
@@ -29,9 +29,9 @@ const madeOf = (outcome: PictureOutcome, mimetype: string, { maxPixels }: Bench[
     case 'bytes':
       throw new MediaFailure('tooLarge', `the picture does not fit in the ${sizeText(outcome.limit)} of a sticker in any quality`);
     case 'pixels': {
-      const { width, height, frames } = outcome;
+      const { width, height, frames, most } = outcome;
       const size = frames > 1 ? `${frames} frames of ${width} × ${height}` : `${width} × ${height}`;
-      throw new MediaFailure('tooLarge', `the picture has ${size} pixels; ${maxPixels} are allowed`);
+      throw new MediaFailure('tooLarge', `the picture has ${size} pixels; ${most} are allowed`);
     }
   }
 };
@@ -51,7 +51,7 @@ const pictureMaker =
       maxPixels: limits.maxPixels,
       timeoutSeconds: Math.max(1, Math.ceil(limits.pictureMs / 1000)),
     };
-    const { isNew, mimetype, width, height, isAnimated, thumbnail } = madeOf(await media.picture(as, task, signal), file.mimetype, limits);
+    const { isNew, mimetype, width, height, isAnimated, thumbnail } = madeOf(await media.picture(as, task, signal), file.mimetype);
     const path = isNew ? task.target : file.path;
     const { size } = isNew ? await stat(path) : file;
     return { ...facts, path, size, mimetype, width, height, isAnimated, thumbnail };
@@ -72,12 +72,12 @@ export const ownThumbnail = async (file: SourceFile, bench: Bench): Promise<Uint
 const largestWish = 8_388_608;
 
 /** The picture that was wished for; null when none was. */
-export const wishedThumbnail = async ({ wishes, media }: Bench): Promise<Uint8Array | null> => {
+export const wishedThumbnail = async ({ wishes, media, signal }: Bench): Promise<Uint8Array | null> => {
   const { thumbnail } = wishes;
   if (thumbnail === undefined) return null;
   const size = typeof thumbnail === 'string' ? (await stat(thumbnail)).size : thumbnail.length;
   if (size > largestWish) throw new MediaFailure('tooLarge', `the thumbnail is larger than ${sizeText(largestWish)}`);
-  const found = await media.previewPictures(typeof thumbnail === 'string' ? await readFile(thumbnail) : thumbnail, false);
+  const found = await media.thumbnail(typeof thumbnail === 'string' ? await readFile(thumbnail) : thumbnail, signal);
   if (!found) throw new MediaFailure('invalid', 'the thumbnail is no picture that can be read');
-  return found.small;
+  return found;
 };

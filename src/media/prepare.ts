@@ -5,6 +5,7 @@ import { type Bench, type Made, type Maker, type MediaLimits, type MediaWork, Sc
 import { BoundedWork } from './bounded-work.ts';
 import { documentMaker } from './documents.ts';
 import { Ffmpeg } from './ffmpeg.ts';
+import type { Media } from './media.ts';
 import { MediaFailure } from './media-failure.ts';
 import { imageMaker, stickerMaker, wishedThumbnail } from './pictures.ts';
 import type { MediaKind, MediaWorkshop, PreparedMedia, PrepareWishes } from './prepared.ts';
@@ -14,7 +15,7 @@ import { typeOf } from './type-of.ts';
 import { videoMaker } from './videos.ts';
 
 export interface WorkshopOptions extends MediaLimits {
-  readonly media: MediaWork;
+  readonly media: Pick<Media, 'picture' | 'tracks' | 'previewPictures'>;
   readonly folder: TemporaryFolder;
   /** Absolute path of the program; null on a machine without it. */
   readonly ffmpeg: string | null;
@@ -37,10 +38,10 @@ const makers: Readonly<Record<MediaKind, Maker>> = {
 };
 
 /** The pool with a bound of its own, so that files leave threads to everything else. */
-const boundedMedia = (media: MediaWork, slots: Slots): MediaWork => ({
+const boundedMedia = (media: WorkshopOptions['media'], slots: Slots): MediaWork => ({
   picture: (as, task, signal) => slots.run(signal, () => media.picture(as, task, signal)),
   tracks: (path, signal) => slots.run(signal, () => media.tracks(path, signal)),
-  previewPictures: (picture, large) => media.previewPictures(picture, large),
+  thumbnail: (picture, signal) => slots.run(signal, async () => (await media.previewPictures(picture, false))?.small ?? null),
 });
 
 export const createWorkshop = ({ folder, jobs, timeoutMs, ffmpeg: program, ...options }: WorkshopOptions): MediaWorkshop => {

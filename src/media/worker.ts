@@ -21,8 +21,8 @@ export const generatePreKeys = (count: number): unknown => {
 
 /** An installation may lack the binary for its platform: then pictures have no thumbnails, and nothing else changes. */
 const loadSharp = () =>
-  import('sharp').then(
-    ({ default: sharp }) => sharp,
+  import('./careful-sharp.ts').then(
+    ({ sharp }) => sharp,
     () => null,
   );
 

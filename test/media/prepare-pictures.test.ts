@@ -151,7 +151,7 @@ const refused: readonly (readonly [what: string, as: MediaKind, make: () => Prom
   [
     'noise that moves',
     'sticker',
-    async () => (await frames(16, 512, (index) => noise(512, 512, 3, index + 1))).webp({ quality: 90 }).toBuffer(),
+    async () => (await frames(16, 512, (index) => noise(512, 512, 3, index + 1))).webp({ lossless: true, effort: 0 }).toBuffer(),
     /^tooLarge: .* 500 KiB of a sticker/,
   ],
 ];
@@ -163,6 +163,34 @@ for (const [what, as, make, refusal] of refused) {
     await noFiles(folder);
   });
 }
+
+test('image: an AVIF, which takes more memory for a pixel, may have a quarter of them', async (t) => {
+  const folder = await folderFor(t);
+  const workshop = workshopFor(t, folder, { maxPixels: 40_000 });
+  const pictures = [plain(100, 101).avif({ effort: 0 }), plain(100, 101).png()];
+  const [avif, png] = await Promise.all(pictures.map(async (picture) => sourceFile(folder, await picture.toBuffer())));
+  assert.ok(avif && png);
+  assert.equal(refusalOf(await workshop.prepare(avif, 'image')), 'tooLarge: the picture has 100 × 101 pixels; 10000 are allowed');
+  assert.equal(valueOf(await workshop.prepare(png, 'image')).width, 100);
+});
+
+test('sticker: what the picture leaves free is transparent, also where it had no transparency', async (t) => {
+  const folder = await folderFor(t);
+  const source = await sourceFile(folder, await plain(300, 100).jpeg().toBuffer());
+  const made = valueOf(await workshopFor(t, folder).prepare(source, 'sticker'));
+  const { data, info } = await sharp(await bytesOf(made.path))
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  assert.equal(info.channels, 4);
+  assert.deepEqual([data[3], data[(256 * 512 + 256) * 4 + 3]], [0, 255]);
+});
+
+test('thumbnail: a drawing is none', async (t) => {
+  const folder = await folderFor(t);
+  const thumbnail = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>');
+  const source = await sourceFile(folder, await plain(10, 10).png().toBuffer());
+  assert.match(refusalOf(await workshopFor(t, folder).prepare(source, 'image', { thumbnail })), /^invalid: the thumbnail is no picture/);
+});
 
 test('image: a type that was named wrongly is damaged, not trusted', async (t) => {
   const folder = await folderFor(t);
