@@ -2,6 +2,7 @@
 import { createAdmin } from './commands/admin.ts';
 import { chatCommands } from './commands/chats.ts';
 import { connectionCommands } from './commands/connection.ts';
+import { fileCommands } from './commands/files.ts';
 import { instanceCommands } from './commands/instances.ts';
 import { messageCommands } from './commands/messages.ts';
 import { sendCommands } from './commands/sends.ts';
@@ -17,7 +18,7 @@ export { isExcluded } from './events/filter.ts';
 export type * from './face.ts';
 export type * from './model.ts';
 export { deliveryStates, done, eventTypes, mediaKinds, messageFilters, messageStatuses, reasons, refuse, statuses } from './model.ts';
-export type { AnswerOf, ChatFilter, ChatQuery, InputOf, MessageQuery, OperationName } from './ports.ts';
+export type { AnswerOf, ByteRange, ChatFilter, ChatQuery, InputOf, KeptFile, MessageQuery, OperationName } from './ports.ts';
 export { EpochLost, FilesUnavailable, StorageBusy, StorageSlow, StorageUnavailable } from './ports.ts';
 
 export interface GatewayInput {
@@ -53,6 +54,7 @@ export async function createGateway({ ports, policy, baseUrl, adminToken }: Gate
     ...messageCommands(supervisor),
     ...chatCommands(supervisor),
     ...sendCommands(supervisor),
+    ...fileCommands(supervisor),
     ...webhookCommands(supervisor),
     ...deliveryCommands(supervisor),
     authenticate: (token) => supervisor.registry.byToken(token),

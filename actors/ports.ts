@@ -6,9 +6,10 @@
 import type { Attachments } from './ports/attachments.ts';
 import type { Envelope, Receiver, Signer } from './ports/delivery.ts';
 import type { DeliveryStore, OutboxStore } from './ports/delivery-stores.ts';
+import type { FileStore, ReadMedia, Sounds } from './ports/files.ts';
 import type { InstanceStore, RemovalStore, SettingStore, WebhookStore } from './ports/instance-stores.ts';
 import type { Journal } from './ports/journal.ts';
-import type { ChatStore, MessageStore, Placeholder } from './ports/message-store.ts';
+import type { ChatStore, MessageExpiry, MessageStore, Placeholder } from './ports/message-store.ts';
 import type { Platform } from './ports/platform.ts';
 import type { RecipientStore } from './ports/recipient-store.ts';
 import type { SendKeyStore } from './ports/send-key-store.ts';
@@ -35,6 +36,7 @@ export interface Stores {
   readonly webhooks: WebhookStore;
   readonly journal: Journal;
   readonly messages: MessageStore;
+  readonly messageExpiry: MessageExpiry;
   readonly chats: ChatStore;
   readonly outbox: OutboxStore;
   readonly deliveries: DeliveryStore;
@@ -56,6 +58,9 @@ export interface Ports extends Stores {
   readonly envelope: Envelope;
   readonly placeholder: Placeholder;
   readonly media: Media;
+  readonly files: FileStore;
+  readonly mediaFacts: ReadMedia;
+  readonly sounds: Sounds;
   readonly chance: Chance;
   readonly time: Time;
   readonly log: Log;

@@ -2,17 +2,20 @@
 import { Dispatcher } from './events/dispatcher.ts';
 import { batchedOutbox, trackedOutbox, trackedReceiver } from './events/tracked-ports.ts';
 import type { InstanceView, Numbers, Unlinked } from './face.ts';
-import type { InstanceId, InstanceRecord, Result } from './model.ts';
+import { perform } from './commands/perform.ts';
+import type { InstanceId, InstanceRecord, Message, Result } from './model.ts';
 import { createGate, type Gate } from './policy/gate.ts';
-import { usualStopGrace, type Policy } from './policy/policy.ts';
-import type { Ports } from './ports.ts';
+import { usualStopGrace, type Policy, type Retention } from './policy/policy.ts';
+import type { KeptFile, Ports } from './ports.ts';
 import { Cell } from './session/cell.ts';
 import { Hibernation } from './session/hibernation.ts';
 import { writeTyping } from './session/perform.ts';
 import { queueHostOf } from './session/queue-host.ts';
 import { supervisedWorkers, type SupervisedWorkers } from './supervised-workers.ts';
 import { Capacity } from './supervisor/capacity.ts';
-import { Expiry } from './supervisor/expiry.ts';
+import { Downloads } from './supervisor/downloads.ts';
+import { Expiry, type Perishable } from './supervisor/expiry.ts';
+import { FileKeeper } from './supervisor/file-keeper.ts';
 import { CommonFaults } from './supervisor/common-faults.ts';
 import { numbersOf } from './supervisor/numbers.ts';
 import { Registry } from './supervisor/registry.ts';
@@ -26,6 +29,13 @@ export interface SupervisorInput {
   readonly policy: Policy;
   readonly baseUrl: string;
 }
+
+/** What is kept for a time that the settings say; nothing of what is kept for ever. */
+const perishables = ({ messageExpiry, files }: Ports, retention: Retention): readonly Perishable[] =>
+  [
+    { name: 'messages', age: retention.messages, expire: (before: number, limit: number) => messageExpiry.expire(before, limit) },
+    { name: 'files', age: retention.files, expire: (before: number, limit: number) => files.removeUnused(before, limit) },
+  ].filter(({ age }) => age > 0);
 
 export class Supervisor {
   readonly ports: Ports;
@@ -48,6 +58,8 @@ export class Supervisor {
   readonly #restore: Restore;
   readonly #faults: CommonFaults;
   readonly #expiry: Expiry;
+  readonly #fileKeeper: FileKeeper;
+  readonly downloads: Downloads;
   /** Woken by whoever removes something. */
   readonly rowRemover: RowRemover;
 
@@ -66,7 +78,15 @@ export class Supervisor {
       perishables: [
         { name: 'sendKeys', age: policy.sendKeyAge, expire: (before, limit) => sendKeys.expire(before, limit) },
         { name: 'lookups', age: lookupAge, expire: (before, limit) => recipients.expire(before, limit) },
+        ...perishables(ports, policy.retention),
       ],
+    });
+    this.#fileKeeper = new FileKeeper({ ...ports, most: policy.retention.fileBytes, workers: this.#workers });
+    this.downloads = new Downloads({
+      ports,
+      fetch: (id, { message, quoted }) => perform(this, id, 'message.download', { message, quoted }),
+      tell: (id, message, file) => this.#tellFile(id, message, file),
+      apiKey: (id) => registry.record(id)?.aiApikey ?? '',
     });
     this.#gate = createGate(policy.handshakes, time, () => chance.random());
     const registry = new Registry((record) => this.#makeCell(record));
@@ -101,6 +121,7 @@ export class Supervisor {
     this.#hibernation.start();
     this.dispatcher.sweeper.start();
     this.#expiry.start();
+    this.#fileKeeper.start();
     this.rowRemover.wake();
   }
 
@@ -115,6 +136,7 @@ export class Supervisor {
     this.#workers.stop();
     this.dispatcher.sweeper.stop();
     this.#expiry.stop();
+    this.#fileKeeper.stop();
     this.rowRemover.stop();
     const cells = [...this.registry.cells.values()];
     const delivered = within(this.ports.time, this.policy.stopGrace ?? usualStopGrace, this.#deliveries.ended());
@@ -155,6 +177,11 @@ export class Supervisor {
 
   pause(ms: number): Promise<void> {
     return new Promise((resolve) => void this.ports.time.setTimeout(resolve, ms));
+  }
+
+  async #tellFile(id: InstanceId, { messageId, chatId }: Message, { url, mimetype }: KeptFile): Promise<void> {
+    const at = this.ports.time.now();
+    await this.registry.cell(id)?.recorder.tell({ kind: 'downloaded', messageId, chatId, fileUrl: url, mimetype, at });
   }
 
   #makeCell(record: InstanceRecord): Cell {

@@ -91,6 +91,22 @@ export const secretToken: Kind<string | null> = {
   secret: true,
 };
 
+/** A text that nobody else may read; '' for none. */
+export const secretText: Kind<string> = { ...text, secret: true };
+
+/** Some of these words; `all` is every one of them, `none` none. */
+export const wordsOf = <T extends string>(...options: readonly T[]): Kind<readonly T[]> => ({
+  must: `none, all, or some of ${options.join(', ')}, separated by commas`,
+  parse: (value) => {
+    const parts = value.split(',').map((part) => part.trim().toLowerCase());
+    if (parts.length === 1 && parts[0] === 'all') return options;
+    if (parts.length === 1 && parts[0] === 'none') return [];
+    const known = options.filter((option) => parts.includes(option));
+    return known.length === new Set(parts).size ? known : undefined;
+  },
+  show: (value) => (value.length === 0 ? 'none' : value.join(',')),
+});
+
 /** 32 bytes, as 64 hex digits or as base64 (either alphabet). */
 export const secretKey: Kind<Uint8Array | null> = {
   must: '32 bytes, as 64 hex digits or as base64',

@@ -1,5 +1,6 @@
 /** The table of settings: every one with its name, kind, default and the reason for that default. Nothing else knows a default. */
 import { age, integer, milliseconds, networks, times, url } from './kinds.ts';
+import { fileSettings } from './file-settings.ts';
 import { mediaSettings } from './media-settings.ts';
 import { serverSettings } from './server-settings.ts';
 import { sendSettings } from './send-settings.ts';
@@ -351,6 +352,7 @@ export const table = {
   ),
   ...mediaSettings,
   ...uploadSettings,
+  ...fileSettings,
 } as const;
 
 type Table = typeof table;

@@ -2,6 +2,8 @@
 import type { Policy } from '#actors/policy/policy.ts';
 import type { Settings } from '#config/load.ts';
 
+const day = 86_400_000;
+
 export const policyOf = (settings: Settings): Policy => ({
   reconnect: {
     min: settings.reconnectMinMs,
@@ -49,6 +51,11 @@ export const policyOf = (settings: Settings): Policy => ({
     bounds: { rows: settings.webhookQueueRows, bytes: settings.webhookQueueBytes, age: settings.webhookQueueAgeMs },
     kept: { rows: settings.webhookKeepRows, delivered: settings.webhookKeepDeliveredMs, dead: settings.webhookKeepDeadMs },
     sweepEvery: settings.webhookSweepMs,
+  },
+  retention: {
+    messages: settings.messagesKeepDays * day,
+    files: settings.filesKeepDays * day,
+    fileBytes: settings.filesMaxBytes,
   },
   webhooksPerInstance: settings.webhooksPerInstance,
   adminRotateCooldown: settings.adminRotateCooldownMs,

@@ -1,19 +1,17 @@
 /** The composition root: adapters, then the gateway, then HTTP; and the reverse on stop. */
 import { createHash, randomBytes, randomInt } from 'node:crypto';
 import { isIP } from 'node:net';
-import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createGateway, type RunningGateway } from '#actors/gateway.ts';
 import type { Chance, Log, Receiver } from '#actors/ports.ts';
 import { within } from '#actors/waiting.ts';
 import { baseUrlOf, type Settings } from '#config/load.ts';
 import { encryptionKey, openDataDir } from '#config/secrets.ts';
-import { createFileStore } from '#src/files/file-store.ts';
-import { openFolderBlobs } from '#src/files/folder-blobs.ts';
-import { openTemporary } from '#src/files/temporary.ts';
 import { buildApp } from '#src/http/app.ts';
+import { openFileParts } from '#src/file-parts.ts';
 import { openMediaParts } from '#src/media-parts.ts';
 import { createAttachments } from '#src/media/attachments.ts';
+import { mediaFacts } from '#src/platform/media/media-part.ts';
 import { createPlatform } from '#src/platform/platform.ts';
 import { policyOf } from '#src/policy.ts';
 import { openStorage } from '#src/storage/open.ts';
@@ -106,13 +104,23 @@ async function openPorts(settings: Settings, log: Log, version: string, closers:
   closers.add('storage', () => storage.close());
   const guard = createAddressGuard({ allow: settings.allowPrivateReceivers });
   const onOpen = (name: string, close: () => Promise<void>): void => closers.add(name, close);
-  const { media, previews, intake, workshop } = await openMediaParts({ settings, dataDir, guard, userAgent, log, onOpen });
+  const { media, previews, intake, workshop, folder } = await openMediaParts({ settings, dataDir, guard, userAgent, log, onOpen });
+  const { files, sounds, downloads, removals } = await openFileParts({
+    settings,
+    dataDir,
+    guard,
+    userAgent,
+    folder,
+    chance,
+    onOpen,
+    now: time.now,
+    rows: storage.fileRows,
+    removals: storage.removals,
+    workshop,
+  });
   const posts = createReceiver({ guard, timeoutMs: settings.webhookTimeoutMs, userAgent, connections: settings.webhookPostsPerHost });
   closers.add('receiver', () => posts.close());
   const receiver: Receiver = { post: (...args) => posts.post(...args), objection: (url) => guard.checkUrl(url) };
-  const lent = openTemporary(join(dataDir, 'lent'));
-  const blobs = await openFolderBlobs(join(dataDir, 'files'), lent);
-  const files = createFileStore({ rows: storage.fileRows, blobs, baseUrl: settings.baseUrl, chance, now: time.now });
   const platform = createPlatform({
     url: settings.platformUrl,
     vault: storage.vault,
@@ -134,14 +142,15 @@ async function openPorts(settings: Settings, log: Log, version: string, closers:
       limits: { wholeMs: settings.mediaUploadMs, silenceMs: settings.mediaUploadSilenceMs },
       remembered: settings.mediaUploadsRemembered,
     },
+    downloads,
     now: time.now,
     log,
   });
   closers.add('platform', () => platform.close());
   const loop = watchLoop();
   closers.add('loop', () => loop.close());
-  const attachments = createAttachments({ intake, workshop, files });
-  const given = { platform, attachments, receiver, signer, media, chance, time, log, digest, loopLagMs: loop.lagMs };
+  const made = { attachments: createAttachments({ intake, workshop, files }), files, sounds, mediaFacts, removals };
+  const given = { platform, receiver, signer, media, chance, time, log, digest, loopLagMs: loop.lagMs, ...made };
   return { ports: { ...storage, ...contractPorts, ...given }, storage };
 }
 
@@ -182,6 +191,7 @@ export async function startService(
       bodyLimit: settings.bodyLimit,
       mediaBytes: settings.mediaMaxBytes,
       answerBytes: settings.answerBytes,
+      base64Bytes: settings.base64MaxBytes,
       requestsPerSecond: settings.requestsPerSecond,
       authFailuresPerMinute: settings.authFailuresPerMinute,
       trustedProxies: settings.trustedProxies,

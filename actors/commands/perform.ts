@@ -3,11 +3,15 @@ import type { InstanceId, Result } from '../model.ts';
 import type { AnswerOf, InputOf, OperationName } from '../operations.ts';
 import type { Cell } from '../session/cell.ts';
 import { notConnected, performIn } from '../session/perform.ts';
-import type { Supervisor } from '../supervisor.ts';
+
+/** Who brings a sleeping session back. */
+interface Waker {
+  awake(id: InstanceId): Promise<Result<Cell>>;
+}
 
 /** Runs a task on a live session, which is woken when it sleeps. `task` starts at most once, and only while the session is connected. */
 export async function whileLive<T>(
-  supervisor: Supervisor,
+  supervisor: Waker,
   id: InstanceId,
   task: (cell: Cell, signal: AbortSignal) => Promise<Result<T>>,
 ): Promise<Result<T>> {
@@ -18,7 +22,7 @@ export async function whileLive<T>(
 }
 
 export const perform = <N extends OperationName>(
-  supervisor: Supervisor,
+  supervisor: Waker,
   id: InstanceId,
   name: N,
   input: InputOf<N>,

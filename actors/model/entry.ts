@@ -82,6 +82,15 @@ export type Entry =
       readonly senderLid: string;
       readonly at: number;
     }
+  /** The file of a message is kept: the message gets its address, and a `messages_update` with state `FileDownloaded` tells of it. */
+  | {
+      readonly kind: 'downloaded';
+      readonly messageId: string;
+      readonly chatId: string;
+      readonly fileUrl: string;
+      readonly mimetype: string;
+      readonly at: number;
+    }
   /** The account read a chat, on any device. Makes a `chats` event when something was unread. */
   | { readonly kind: 'chatRead'; readonly chatId: string }
   /**

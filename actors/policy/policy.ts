@@ -38,12 +38,22 @@ export interface Policy {
   readonly typingAtOnce: number;
   readonly recorder: { readonly maxWait: number; readonly maxBatch: number };
   readonly delivery: DeliveryPolicy;
+  readonly retention: Retention;
   readonly webhooksPerInstance: number;
   readonly adminRotateCooldown: number;
   /** How often the figures of quality are logged; 0 or absent: not at all. */
   readonly numbersEvery?: number;
   /** How long a stop waits for storage and receivers; what they did not take by then is taken up at the next start. */
   readonly stopGrace?: number;
+}
+
+/** How long what is stored is kept, in milliseconds; 0: for ever. What was delivered has bounds of its own. */
+export interface Retention {
+  readonly messages: number;
+  /** Since their last use. */
+  readonly files: number;
+  /** Bytes of all files together; 0: no limit. */
+  readonly fileBytes: number;
 }
 
 export interface QueueLimits {

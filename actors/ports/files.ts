@@ -1,5 +1,21 @@
 /** Files that the gateway keeps for instances: of messages that came or went, and what was made of those. */
-import type { InstanceId } from '../model.ts';
+import type { InstanceId, Message, Result } from '../model.ts';
+
+/** What a message says of its file. */
+export interface MediaFacts {
+  /** SHA-256 of the file in hex; '' when the sender did not say. */
+  readonly hash: string;
+  /** As `mediaType` of a message: `image`, `ptt`, … */
+  readonly kind: string;
+  /** Bytes, 0 when unknown. */
+  readonly size: number;
+  readonly mimetype: string;
+  /** '' for all but documents. */
+  readonly filename: string;
+}
+
+/** What a message, or with `quoted` the one that it quotes, says of its file; null when it has none. Pure. */
+export type ReadMedia = (message: Pick<Message, 'raw'>, quoted: boolean) => MediaFacts | null;
 
 /** A file on this machine's disk that nobody keeps yet. */
 export interface TakenFile {
@@ -43,8 +59,8 @@ export interface FileAbout {
   readonly madeOf?: string;
 }
 
-/** How a kept file is looked for; `madeOf` is the hash of what it was converted from. */
-export type FileKey = { readonly hash: string } | { readonly messageId: string } | { readonly madeOf: string };
+/** How a kept file is looked for; `madeOf` is the hash of what it was converted from, `mimetype` into what. */
+export type FileKey = { readonly hash: string } | { readonly messageId: string } | { readonly madeOf: string; readonly mimetype: string };
 
 /** First and last byte, both included. */
 export interface ByteRange {
@@ -72,14 +88,22 @@ export interface FileStore {
   localCopy(file: KeptFile): Promise<LocalCopy | null>;
   /** Bytes of all that is kept, each blob once; null until every part was looked at by `audit`. */
   readonly bytes: number | null;
-  /** A piece of what was not used since (Unix milliseconds), that unused for longest first; how many went, 0 when there is nothing. */
-  removeUnused(before: number): Promise<number>;
+  /** At most `limit` of what was not used since (Unix milliseconds), that unused for longest first; how many went. */
+  removeUnused(before: number, limit: number): Promise<number>;
   /** A piece of what one instance keeps; how many went, 0 when there is nothing. */
   removeOf(instance: InstanceId): Promise<number>;
   /** Parts in which `audit` looks at everything. */
   readonly parts: number;
   /** Removes bytes that nobody keeps and rows whose bytes are gone, in one part (counted from 0); how many. */
   audit(part: number): Promise<{ readonly blobs: number; readonly rows: number }>;
+}
+
+/** What becomes of sound. */
+export interface Sounds {
+  /** Makes an MP3. Refused with `notConvertible` when this machine cannot, or the file holds no sound. */
+  toMp3(path: string): Promise<Result<TakenFile>>;
+  /** The words that are spoken, by a service that is paid with the key. Refused with a sentence for whoever owns the key. */
+  transcribe(sound: { readonly path: string; readonly name: string; readonly mimetype: string }, key: string): Promise<Result<string>>;
 }
 
 /** One row: an instance keeps these bytes. Times in Unix milliseconds. */

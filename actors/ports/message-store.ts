@@ -33,6 +33,12 @@ export interface MessageStore {
   queueing(): Promise<readonly { readonly id: InstanceId; readonly queued: number }[]>;
 }
 
+/** What bounds the memory of messages. */
+export interface MessageExpiry {
+  /** Removes at most `limit` messages of any instance from before this time (Unix milliseconds), but none that waits to be sent; how many went. */
+  expire(before: number, limit: number): Promise<number>;
+}
+
 /** What stands in a text in the place of `{{name}}`; null when the interface has no such placeholder. Pure; a chat that is not known yet is null. */
 export type Placeholder = (name: string, chat: Chat | null) => string | null;
 

@@ -41,4 +41,10 @@ export const statusView = (status: MessageStatus, update: Update) => {
   return updateView(confirmations.has(status) ? receipt : 'MessageStatus', status, update);
 };
 
+/** `Type` is spelled as a live server does, unlike that of the other updates. */
+export const downloadedView = (update: Update, { fileUrl, mimetype }: { readonly fileUrl: string; readonly mimetype: string }) => {
+  const view = updateView('FileDownloadedMessage', 'FileDownloaded', update);
+  return { ...view, event: { ...view.event, Type: 'FileDownloaded', FileURL: fileUrl, MimeType: mimetype } };
+};
+
 export const deletedView = (update: Update) => updateView('DeletedMessage', 'Deleted', update);

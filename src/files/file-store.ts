@@ -93,8 +93,8 @@ class Files implements FileStore {
     return this.#bytes.values().reduce((sum, bytes) => sum + bytes, 0);
   }
 
-  async removeUnused(before: number): Promise<number> {
-    return this.#removed(await this.#input.rows.removeUnused(before, pieceRows));
+  async removeUnused(before: number, limit: number): Promise<number> {
+    return this.#removed(await this.#input.rows.removeUnused(before, limit));
   }
 
   async removeOf(instance: string): Promise<number> {

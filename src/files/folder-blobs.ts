@@ -4,7 +4,7 @@ import { copyFile, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/
 import { dirname, join } from 'node:path';
 import { FilesUnavailable } from '#actors/ports.ts';
 import { prefixes, type BlobStore } from './blobs.ts';
-import type { TemporaryFolder } from './temporary.ts';
+import { removeFile, type TemporaryFolder } from './temporary-folder.ts';
 
 const hashes = /^[0-9a-f]{64}$/;
 
@@ -60,12 +60,12 @@ export const openFolderBlobs = async (folder: string, temporary: TemporaryFolder
       return file === null ? null : createReadStream('', { fd: file, autoClose: true, ...range });
     },
     async localCopy(hash) {
-      const path = temporary.path();
+      const path = temporary.newPath();
       const lent = await orAbsent(
         lend(placeOf(hash), path).then(() => true),
         false,
       );
-      return lent ? { path, release: () => temporary.discard(path) } : null;
+      return lent ? { path, release: () => removeFile(path) } : null;
     },
     remove: (hash) => orAbsent(rm(placeOf(hash)), undefined),
     async list(prefix) {

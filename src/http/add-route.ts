@@ -73,7 +73,7 @@ export const addRoute = (app: FastifyInstance, spec: Route, { gateway, now, answ
       preValidation,
       ...(spec.bodyLimit === undefined ? {} : { bodyLimit: spec.bodyLimit }),
       // A stream has no end that an answer to HEAD could tell of.
-      exposeHeadRoute: method === 'GET' && spec.produces === undefined,
+      exposeHeadRoute: method === 'GET' && spec.produces !== 'text/event-stream',
       handler: async (request, reply) => {
         const { instanceId: id, params, body, query } = request;
         const call = { gateway, now: now(), answerBytes, id, params, body, query, request, reply };

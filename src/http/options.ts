@@ -38,6 +38,8 @@ export interface HttpOptions {
   readonly mediaBytes: number;
   /** Bytes of one page of `/message/find` and `/chat/find`. */
   readonly answerBytes: number;
+  /** Largest file that is given as base64 inside an answer. */
+  readonly base64Bytes: number;
   /** Of one instance token; 0: no limit. */
   readonly requestsPerSecond: number;
   /** Wrong or missing tokens from one address; 0: no limit. */

@@ -1,8 +1,7 @@
 /** Files on their way into messages: taken, prepared for their kind, kept. Whatever fails on the way, nothing of it stays on the disk. */
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { type Attachment, done, type GivenFile, type MediaKind, refuse, type Result } from '#actors/model.ts';
 import type { Attachments, FileStore, TakenFile } from '#actors/ports.ts';
+import { hashFile } from '#src/files/hash-file.ts';
 import type { Intake } from './intake.ts';
 import type { MediaWorkshop, PreparedMedia } from './prepared.ts';
 
@@ -18,17 +17,11 @@ const thumbnailBytes = 1_048_576;
 /** Both names mean a voice message, which phones only play as such. */
 const preparedAs = (as: MediaKind): MediaKind => (as === 'myaudio' ? 'ptt' : as);
 
-const hashOf = async (path: string): Promise<string> => {
-  const hash = createHash('sha256');
-  for await (const piece of createReadStream(path) as AsyncIterable<Buffer>) hash.update(piece);
-  return hash.digest('hex');
-};
-
 /** What is kept: the taken file when it needed no change, else what was made of it. */
 const toKeep = async (taken: TakenFile, prepared: PreparedMedia): Promise<TakenFile> => {
   if (prepared.path === taken.path) return taken;
   const { path, size, mimetype } = prepared;
-  return { path, size, mimetype, hash: await hashOf(path), filename: taken.filename, discard: () => prepared.discard() };
+  return { path, size, mimetype, hash: await hashFile(path), filename: taken.filename, discard: () => prepared.discard() };
 };
 
 const base64 = (bytes: Uint8Array | null): string | null => bytes && Buffer.from(bytes).toString('base64');

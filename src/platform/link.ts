@@ -23,6 +23,7 @@ import { notSent } from './outcomes.ts';
 import { type Deadlines, openSession, type Session } from './connection/session.ts';
 import type { Previews } from './connection/live-connection.ts';
 import type { UploadMemory, UploadParts } from './outbound/upload/uploads.ts';
+import type { Downloads } from './media/downloads.ts';
 import { draft } from './outbound/compose.ts';
 import type { Trust } from './connection/trust.ts';
 import type { PicturePace } from './connection/own-picture.ts';
@@ -51,6 +52,7 @@ export interface LinkParts {
   quoted(instance: string, messageId: string): Promise<Message | null>;
   readonly previews: Previews;
   readonly uploads: SharedUploads;
+  readonly downloads: Downloads;
   now(): number;
   newId(): string;
 }
@@ -182,7 +184,7 @@ export class BaileysLink implements PlatformLink {
   }
 
   async #begin(generation: number, report: (fact: PlatformFact) => void): Promise<void> {
-    const { trust, turns, pictures, deadlines, inboundBytes, log, vault, preKeys, url, now, newId, quoted, previews, uploads } =
+    const { trust, turns, pictures, deadlines, inboundBytes, log, vault, preKeys, url, now, newId, quoted, previews, uploads, downloads } =
       this.#parts;
     const { id: instance, epoch } = this.#host;
     const current = (): boolean => generation === this.#generation;
@@ -216,6 +218,7 @@ export class BaileysLink implements PlatformLink {
       quoted: (messageId) => quoted(instance, messageId),
       previews,
       uploads: { ...uploads, memory: this.#uploaded, now, dispatcher: media?.downloads ?? uploads.dispatcher },
+      downloads,
       emit: report,
     });
   }

@@ -13,6 +13,7 @@ import type { Previews } from './connection/live-connection.ts';
 import { createTrust } from './connection/trust.ts';
 import { createPicturePace, type PictureDelays, pictureDelays } from './connection/own-picture.ts';
 import { type SharedTurns, Turns } from './connection/turns.ts';
+import type { Downloads } from './media/downloads.ts';
 import type { Vault } from './vault.ts';
 
 export type { Deadlines } from './connection/session.ts';
@@ -43,6 +44,7 @@ export interface PlatformOptions {
   quoted(instance: string, messageId: string): Promise<Message | null>;
   readonly previews: Previews;
   readonly uploads: Omit<SharedUploads, 'dispatcher'>;
+  readonly downloads: Downloads;
   readonly chance?: Pick<Chance, 'hex'>;
   /** When the account's picture is looked up. */
   readonly pictures?: PictureDelays;

@@ -1,8 +1,9 @@
 /** The media host: HTTPS uploads and downloads of encrypted files, under a certificate of the sandbox's own authority. */
 import { createServer, type Server } from 'node:https';
-import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { generate } from 'selfsigned';
+import { damaged, takeDamage } from './media-damage.ts';
 import { respond, upload, type UploadParts } from './media-uploads.ts';
 import type { Records } from './store/database.ts';
 
@@ -68,10 +69,17 @@ async function answer(parts: UploadParts, request: IncomingMessage, response: Se
   else fail(response, 405, 'method not allowed');
 }
 
-async function download({ media, counters }: UploadParts, url: URL, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function download(
+  { media, counters, faults }: UploadParts,
+  url: URL,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const file = media.locate(`${url.pathname}${url.search}`);
   const size = file === undefined ? undefined : await media.size(file);
   if (file === undefined || size === undefined) return fail(response, 404, 'no such file');
+  const fault = takeDamage(faults);
+  if (fault?.kind === 'mediaGone') return fail(response, fault.code ?? 410, 'dropped by a fault');
   const range = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '');
   const start = Number(range?.[1] ?? 0);
   const end = Math.min(range?.[2] ? Number(range[2]) : size - 1, size - 1);
@@ -79,9 +87,7 @@ async function download({ media, counters }: UploadParts, url: URL, request: Inc
   counters.media.downloads += 1;
   const partial = range ? { 'content-range': `bytes ${start}-${end}/${size}` } : {};
   response.writeHead(range ? 206 : 200, { 'content-type': 'application/octet-stream', 'content-length': end - start + 1, ...partial });
-  createReadStream(file, { start, end })
-    .on('error', () => response.destroy())
-    .pipe(response);
+  await pipeline(damaged(file, { start, end }, fault), response);
 }
 
 function fail(response: ServerResponse, status: number, error: string): void {

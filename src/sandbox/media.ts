@@ -107,6 +107,11 @@ export class Media {
     return pathOf(id);
   }
 
+  /** The path of a file that the phone has handed in once more: the same file under a new signature. */
+  again(directPath: string): string {
+    return directPath.replace(/oh=[^&]*/, `oh=${this.#random.id()}`);
+  }
+
   /** Stores a small file synchronously, so that it can be done within a transaction. */
   keepNow(file: Uint8Array): string {
     const id = sha256(file).toString('hex');

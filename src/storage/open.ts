@@ -10,6 +10,7 @@ import { startEmbedded, type EmbeddedServer } from './postgres/embedded.ts';
 import { makeFileRows } from './stores/files.ts';
 import { makeInstanceStore } from './stores/instances.ts';
 import { makeJournal } from './journal/journal.ts';
+import { makeMessageExpiry } from './stores/message-expiry.ts';
 import { makeMessageStore } from './stores/messages.ts';
 import { migrate } from './postgres/orm.ts';
 import { openPools, usualSizes, type Pools, type PoolSizes } from './postgres/pools.ts';
@@ -96,6 +97,7 @@ const storageOf = ({ pools, server, tenancy }: Base, sealer: Sealer, log: Log, n
     deliveries: { ...makeDeliveryStore(sweeps), list: makeDeliveryStore(queries).list },
     settings: makeSettingStore(journal),
     removals: makeRemovalStore(sweeps),
+    messageExpiry: makeMessageExpiry(sweeps),
     fileRows: makeFileRows(journal, sweeps),
     recipients: { ...makeRecipientStore(journal), expire: makeRecipientStore(sweeps).expire },
     sendKeys: { ...makeSendKeyStore(journal), expire: makeSendKeyStore(sweeps).expire },

@@ -12,6 +12,7 @@ import { policyOf } from '#src/policy.ts';
 import { openStorage, type Storage } from '#src/storage/open.ts';
 import { createAddressGuard } from '#src/webhooks/address-guard.ts';
 import { createReceiver } from '#src/webhooks/receiver.ts';
+import { createFakeFiles } from '#test/fakes/files.ts';
 import { contractPorts } from '#src/contract/views.ts';
 import { signer } from '#src/webhooks/signature.ts';
 import { instance as sample, webhook as sampleHook } from '#test/fakes/records.ts';
@@ -62,6 +63,9 @@ const portsOf = (stores: Storage): Ports => {
     ...contractPorts,
     loopLagMs: () => 0,
     media: { qrPng: async () => '' },
+    files: createFakeFiles({ baseUrl: '', hex: (bytes) => randomBytes(bytes).toString('hex'), now: () => Date.now() }).files,
+    mediaFacts: () => null,
+    sounds: { toMp3: refuse, transcribe: refuse },
     chance: { random: () => Math.random(), hex: (bytes) => randomBytes(bytes).toString('hex'), token: (length) => 'x'.repeat(length) },
     time: {
       now: () => Date.now(),
@@ -123,6 +127,7 @@ answer('listen', async () => {
     demoServer: false,
     bodyLimit: 1e6,
     mediaBytes: 1e6,
+    base64Bytes: 1e6,
     allowQueryTokens: false,
     version: 'bench',
     storageHealthy: () => true,

@@ -149,6 +149,19 @@ export const calls: Readonly<Record<string, ContractCall>> = {
   'POST /message/find': {
     body: { id: messageId, chatid: '5511999999999@s.whatsapp.net', track_source: 'crm', track_id: 'order 7', limit: 20, offset: 0 },
   },
+  // The message of the samples has no file.
+  'POST /message/download': {
+    body: {
+      id: messageId,
+      return_base64: true,
+      generate_mp3: false,
+      return_link: true,
+      transcribe: false,
+      openai_apikey: 'sk-key',
+      download_quoted: false,
+    },
+    withoutPlatform: 400,
+  },
   'POST /message/react': { body: { number: '5511999999999@s.whatsapp.net', text: '👍', id: messageId }, withoutPlatform: 409 },
   'POST /message/edit': { body: { id: messageId, text: 'Better' }, withoutPlatform: 409 },
   'POST /message/pin': { body: { id: messageId, pin: true, duration: 7 }, withoutPlatform: 409 },

@@ -1,14 +1,19 @@
 /** A gateway in memory: one server, a few instances, and levers for tests to make it fail. */
+import { createHash } from 'node:crypto';
 import { wordsOf } from './words.ts';
 import { chat, instance as sample, message, now } from '#test/contract/samples.ts';
 import {
   type AnswerOf,
+  type ByteRange,
   type ChatQuery,
+  type Download,
+  type DownloadWish,
   type Gateway,
   type GatewayEvent,
   type InstanceId,
   type InputOf,
   type InstanceView,
+  type KeptFile,
   type MessageQuery,
   type OperationName,
   type Refusal,
@@ -46,6 +51,13 @@ export interface FakeGateway extends Gateway {
   readonly chatQueries: ChatQuery[];
   readonly webhookInputs: WebhookInput[];
   readonly replays: ReplayFilter[];
+  readonly downloads: DownloadWish[];
+  /** What a download answers. */
+  downloaded: Download;
+  /** Kept files by their names. */
+  readonly kept: Map<string, ReturnType<typeof keptFile>>;
+  /** How the bytes of a file come. */
+  paced: (bytes: Buffer) => AsyncIterable<Uint8Array>;
   readonly connects: Parameters<Gateway['connect']>[1][];
   emit(event: Partial<GatewayEvent>): void;
   endStreams(id: InstanceId): void;
@@ -146,6 +158,30 @@ const messageCommands = (attempt: Attempt, fake: () => FakeGateway) => ({
   clearQueue: () => attempt(() => done(3)),
 });
 
+const fileCommands = (attempt: Attempt, fake: () => FakeGateway) => ({
+  download(_id: InstanceId, wish: DownloadWish) {
+    fake().downloads.push(wish);
+    return attempt(() => done(fake().downloaded));
+  },
+  async file(name: string) {
+    await attempt(() => done(null));
+    return fake().kept.get(name)?.file ?? null;
+  },
+  async readFile({ name }: KeptFile, range?: ByteRange) {
+    const bytes = fake().kept.get(name)?.bytes;
+    const part = range ? bytes?.subarray(range.start, range.end + 1) : bytes;
+    return part === undefined ? null : fake().paced(part);
+  },
+});
+
+/** A file that is kept, and its bytes. */
+export const keptFile = (bytes: Buffer, change: Partial<KeptFile> = {}): { readonly file: KeptFile; readonly bytes: Buffer } => {
+  const name = `${'0123456789abcdef'.repeat(2)}.png`;
+  const hash = createHash('sha256').update(bytes).digest('hex');
+  const file = { name, url: `https://gateway.example/files/${name}`, hash, size: bytes.length, mimetype: 'image/png', filename: '' };
+  return { file: { ...file, ...change }, bytes };
+};
+
 const webhookCommands = (state: State, attempt: Attempt, fake: () => FakeGateway) => {
   const made = (input: WebhookInput, instanceId: InstanceId | null): Webhook => ({
     id: input.id || `w${state.webhooks.length + 1}`,
@@ -244,12 +280,19 @@ export const createFakeGateway = (): FakeGateway => {
     webhookInputs: [],
     replays: [],
     connects: [],
+    downloads: [],
+    downloaded: { file: keptFile(Buffer.from('bytes')).file, cached: false },
+    kept: new Map([keptFile(Buffer.from('bytes'))].map((kept) => [kept.file.name, kept])),
+    async *paced(bytes) {
+      yield bytes;
+    },
     authenticate: (token) => [...state.instances.values()].find(({ record }) => record.token === token)?.record.id ?? null,
     isAdmin: (token) => token === adminToken,
     all: () => [...state.instances.values()],
     view: (id) => state.instances.get(id) ?? null,
     ...instanceCommands(state, attempt, () => fake),
     ...messageCommands(attempt, () => fake),
+    ...fileCommands(attempt, () => fake),
     ...webhookCommands(state, attempt, () => fake),
     subscribe(id, onEvent, onEnd) {
       const listener = { onEvent, onEnd };

@@ -78,6 +78,12 @@ export class FakeDatabase {
     this.chats.set([row.instanceId, row.chatId].join(' '), row);
   }
 
+  expireMessages(before: number, limit: number): number {
+    const old = [...this.messages].filter(([, { timestamp, status }]) => timestamp < before && status !== 'Queued').slice(0, limit);
+    for (const [key] of old) this.messages.delete(key);
+    return old.length;
+  }
+
   messagesOf(instance: string): readonly MessageRow[] {
     return [...this.messages.values()].filter(({ instanceId }) => instanceId === instance);
   }

@@ -1,7 +1,7 @@
 /** A whole world for the actors: every port, simulated, with a hand on each. */
 import { createHash } from 'node:crypto';
 import assert from 'node:assert/strict';
-import type { InstanceRecord, Webhook } from '#actors/model.ts';
+import { done, refuse, type InstanceRecord, type Webhook } from '#actors/model.ts';
 import { contractPorts } from '#src/contract/views.ts';
 import { signer } from '#src/webhooks/signature.ts';
 import { createGateway, type RunningGateway } from '#actors/gateway.ts';
@@ -9,6 +9,7 @@ import type { Policy } from '#actors/policy/policy.ts';
 import type { Attempt, Ports, Receiver } from '#actors/ports.ts';
 import { instance as sampleInstance, webhook as sampleWebhook } from './records.ts';
 import { FakeAttachments } from './attachments.ts';
+import { createFakeFiles, type FakeFiles } from './files.ts';
 import { FakeJournal } from './journal.ts';
 import { FakePlatform } from './platform.ts';
 import { FakeDeliveries } from './deliveries.ts';
@@ -86,6 +87,7 @@ export const testPolicy: Policy = {
     kept: { rows: 1000, delivered: 86_400_000, dead: 604_800_000 },
     sweepEvery: 10_000,
   },
+  retention: { messages: 0, files: 0, fileBytes: 0 },
   webhooksPerInstance: 5,
   adminRotateCooldown: 3_600_000,
 };
@@ -99,6 +101,13 @@ export class World {
   readonly attachments = new FakeAttachments();
   readonly receiver: FakeReceiver;
   readonly journal: FakeJournal;
+  readonly files: FakeFiles;
+  /** What a message says of its file; null: it has none. */
+  mediaFacts: Ports['mediaFacts'] = () => null;
+  readonly sounds: { -readonly [K in keyof Ports['sounds']]: Ports['sounds'][K] } = {
+    toMp3: async () => refuse('notConvertible', 'there is no ffmpeg'),
+    transcribe: async () => done('spoken'),
+  };
   readonly ports: Ports;
 
   constructor(seed = 1) {
@@ -109,6 +118,7 @@ export class World {
     this.platform.credentials = (id) => (db.instances.get(id)?.jid ?? '') !== '';
     this.receiver = new FakeReceiver(time);
     this.journal = new FakeJournal(db, time, chance);
+    this.files = createFakeFiles({ baseUrl: 'http://gateway.test', hex: (bytes) => chance.hex(bytes), now: () => time.now() });
     this.ports = {
       loopLagMs: () => 0,
       digest: (text) => createHash('sha256').update(text).digest('hex'),
@@ -117,6 +127,7 @@ export class World {
       webhooks: new FakeWebhooks(db),
       journal: this.journal,
       messages: new FakeMessages(db),
+      messageExpiry: { expire: async (before, limit) => db.expireMessages(before, limit) },
       chats: new FakeChats(db),
       outbox: new FakeOutbox(db),
       deliveries: new FakeDeliveries(db),
@@ -129,6 +140,9 @@ export class World {
       signer,
       ...contractPorts,
       media: { qrPng: async (text) => `data:image/png;base64,${text}` },
+      files: this.files.files,
+      mediaFacts: (message, quoted) => this.mediaFacts(message, quoted),
+      sounds: { toMp3: (path) => this.sounds.toMp3(path), transcribe: (sound, key) => this.sounds.transcribe(sound, key) },
       chance,
       time,
       log,

@@ -55,7 +55,7 @@ test('files: what is kept is found by its hash, its message and its name, and re
 
 test('files: what is found by no key is null', async () => {
   const id = await newInstance();
-  for (const key of [{ hash: hashOf(some('nothing')) }, { messageId: '' }, { messageId: 'none' }, { madeOf: '' }])
+  for (const key of [{ hash: hashOf(some('nothing')) }, { messageId: '' }, { messageId: 'none' }, { madeOf: '', mimetype: 'audio/mpeg' }])
     assert.equal(await files.find(id, key), null, JSON.stringify(key));
   for (const name of ['', '..', '../../etc/passwd', 'a'.repeat(32), `${'a'.repeat(32)}.png/..`, '\0', `%2e%2e%2f${'a'.repeat(26)}`])
     assert.equal(await files.named(name), null, name);
@@ -89,7 +89,8 @@ test('files: what was made of a file is found by it', async () => {
   const id = await newInstance();
   const source = await files.keep(id, await taken(temporary, some('ogg'), { mimetype: 'audio/ogg' }));
   const mp3 = await files.keep(id, await taken(temporary, some('mp3'), { mimetype: 'audio/mpeg' }), { madeOf: source!.hash });
-  assert.deepEqual(await files.find(id, { madeOf: source!.hash }), mp3);
+  assert.deepEqual(await files.find(id, { madeOf: source!.hash, mimetype: 'audio/mpeg' }), mp3);
+  assert.equal(await files.find(id, { madeOf: source!.hash, mimetype: 'image/png' }), null);
 });
 
 test('files: many at once, of the same and of other bytes, by several instances', async () => {
@@ -128,13 +129,13 @@ test('files: a copy on the disk outlives the removal of the file, until it is re
 test('files: those unused for longest go first, and a use counts', async () => {
   const id = await newInstance();
   const keep = async (text: string) => files.keep(id, await taken(temporary, some(text)));
-  await files.removeUnused(clock.now + 1);
+  await files.removeUnused(clock.now + 1, 1000);
   const old = await keep('old');
   clock.now += 7_200_000;
   const newer = await keep('newer');
   clock.now += 7_200_000;
   await files.find(id, { hash: old!.hash });
-  assert.equal(await files.removeUnused(clock.now), 1);
+  assert.equal(await files.removeUnused(clock.now, 1000), 1);
   assert.deepEqual([await files.named(newer!.name), await files.named(old!.name)], [null, old]);
 });
 

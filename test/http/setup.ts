@@ -36,6 +36,7 @@ export const optionsWith = (options: Partial<HttpOptions>, lines: LogLine[] = []
   bodyLimit,
   mediaBytes: bodyLimit,
   answerBytes: 8 * 1024 * 1024,
+  base64Bytes: 1024 * 1024,
   requestsPerSecond: 0,
   authFailuresPerMinute: 0,
   trustedProxies: [],

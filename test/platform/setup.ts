@@ -10,6 +10,11 @@ import type { Previews } from '#src/platform/connection/live-connection.ts';
 import type { SharedUploads } from '#src/platform/link.ts';
 import { type BaileysPlatform, createPlatform, type Deadlines } from '#src/platform/platform.ts';
 import { startSandbox, type RunningSandbox } from '#src/sandbox/server.ts';
+import { after } from 'node:test';
+import { openTemporaryFolder } from '#src/files/temporary-folder.ts';
+import { createIntake } from '#src/media/intake.ts';
+import type { Downloads } from '#src/platform/media/downloads.ts';
+import { createAddressGuard } from '#src/webhooks/address-guard.ts';
 import { createFakeVault, type FakeVault } from '#test/fakes/vault.ts';
 
 export const quietLog: Log = { info: () => undefined, warn: () => undefined, debug: () => undefined, error: () => undefined };
@@ -113,11 +118,25 @@ const files: SharedUploads['files'] = {
 /** Short: files are small and hosts are near. */
 export const uploadLimits = { wholeMs: 8_000, silenceMs: 1_000 };
 
+/** Files on their way are in a folder of the test's own. */
+const folder = await openTemporaryFolder(await mkdtemp(join(tmpdir(), 'dormouse-downloads-')));
+after(() => rm(folder.path, { recursive: true, force: true }));
+const intake = createIntake({
+  guard: createAddressGuard({ allow: [] }),
+  userAgent: 'test',
+  folder,
+  maxBytes: 1e8,
+  timeoutMs: 20_000,
+  silenceMs: 2_000,
+});
+const downloads: Downloads = { receive: (bytes, options) => intake.receive(bytes, options), most: 1e8, silenceMs: 2_000, phoneMs: 2_000 };
+
 /** What all adapters here have in common. */
 const common = {
   log: quietLog,
   previews,
   uploads: { files, limits: uploadLimits, remembered: 10 },
+  downloads,
   pictures: { login: 0, between: 0 },
   now: Date.now,
 } as const;

@@ -92,7 +92,9 @@ test('media retry: the phone tells the path of a file again', async () => {
   assert.ok(message);
   const directPath = message.message?.imageMessage?.directPath;
   const updated = await client.sock.updateMediaMessage(message);
-  assert.equal(updated.message?.imageMessage?.directPath, directPath);
+  const again = updated.message?.imageMessage?.directPath;
+  assert.notEqual(again, directPath, 'handed in again, it has a path of its own');
+  assert.equal(again?.split('?')[0], directPath?.split('?')[0]);
 });
 
 test('counters: uploads and downloads were counted, there was no unknown request', () => {

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { chatStatements, findStatements } from '#src/storage/stores/chats.ts';
 import type { Statement } from '#src/storage/postgres/database.ts';
 import { eventTypes } from '#actors/model.ts';
+import { expiryStatements } from '#src/storage/stores/message-expiry.ts';
 import { fileStatements } from '#src/storage/stores/files.ts';
 import { sendKeyStatements } from '#src/storage/stores/send-keys.ts';
 import { deliveryStatements, listStatement } from '#src/storage/stores/deliveries.ts';
@@ -178,6 +179,7 @@ const statements: readonly Statement[] = [
   ...Object.values(vaultStatements),
   ...Object.values(stanzaStatements),
   ...Object.values(fileStatements),
+  expiryStatements.messages,
 ];
 
 for (const [when, prepare] of [

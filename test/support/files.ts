@@ -1,6 +1,6 @@
 /** A store of files on a real database, and files to keep in it. */
-import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
@@ -8,7 +8,7 @@ import type { FileStore, KeptFile, TakenFile } from '#actors/ports.ts';
 import type { BlobStore } from '#src/files/blobs.ts';
 import { createFileStore } from '#src/files/file-store.ts';
 import { openFolderBlobs } from '#src/files/folder-blobs.ts';
-import { openTemporary, type TemporaryFolder } from '#src/files/temporary.ts';
+import { openTemporaryFolder, removeFile, type TemporaryFolder } from '#src/files/temporary-folder.ts';
 import type { Storage } from '#src/storage/open.ts';
 
 export const baseUrl = 'https://gateway.example';
@@ -20,14 +20,12 @@ export const temporaryFolder = async (): Promise<string> => {
   return folder;
 };
 
-async function* chunks(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += 65_536) yield bytes.subarray(at, at + 65_536);
-}
-
 /** A file as whoever fetched it hands it over. */
 export const taken = async (temporary: TemporaryFolder, bytes: Uint8Array, about: Partial<TakenFile> = {}): Promise<TakenFile> => {
-  const written = await temporary.write(chunks(bytes), bytes.length);
-  return { mimetype: 'image/png', filename: '', ...written, discard: () => temporary.discard(written.path), ...about };
+  const path = temporary.newPath();
+  await writeFile(path, bytes);
+  const hash = createHash('sha256').update(bytes).digest('hex');
+  return { path, size: bytes.length, hash, mimetype: 'image/png', filename: '', discard: () => removeFile(path), ...about };
 };
 
 /** All bytes of a kept file; null when they are gone. */
@@ -53,7 +51,7 @@ export interface TestFiles {
 
 export const openTestFiles = async (storage: Pick<Storage, 'fileRows'>, folder?: string): Promise<TestFiles> => {
   const place = folder ?? (await temporaryFolder());
-  const temporary = openTemporary(join(place, 'temporary'));
+  const temporary = await openTemporaryFolder(join(place, 'temporary'));
   const blobs = await openFolderBlobs(join(place, 'files'), temporary);
   const clock = { now: 1_000_000 };
   const chance = { hex: (count: number) => randomBytes(count).toString('hex') };

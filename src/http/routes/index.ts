@@ -5,8 +5,10 @@ import type { Hub } from '../stream/hub.ts';
 import { adminRoutes } from './admin.ts';
 import { chatRoutes } from './chat.ts';
 import { deliveryRoutes } from './delivery.ts';
+import { fileRoutes } from './file.ts';
 import { healthRoutes } from './health.ts';
 import { instanceRoutes } from './instance.ts';
+import { downloadRoutes } from './message-download.ts';
 import { messageRoutes } from './message.ts';
 import { sendRoutes } from './send/index.ts';
 import { streamRoutes } from './stream.ts';
@@ -17,6 +19,8 @@ export const allRoutes = (options: HttpOptions, hub: Hub): readonly Route[] => [
   ...instanceRoutes,
   ...sendRoutes(options),
   ...messageRoutes,
+  ...downloadRoutes(options.base64Bytes),
+  ...fileRoutes,
   ...chatRoutes,
   ...webhookRoutes,
   ...deliveryRoutes,

@@ -1,10 +1,10 @@
 /** What a handler of an operation is. Errors of the library need no `catch` in it: `perform` makes outcomes of them. */
-import type { Outcome } from '#actors/ports.ts';
+import type { OperationControl, Outcome } from '#actors/ports.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
 
 /** The table of one resource: a handler for each of its operations. Entries in an outcome are stored by the gateway. */
 export type Handlers<Resource> = {
   readonly [Name in keyof Resource]: Resource[Name] extends { readonly input: infer Input; readonly answer: infer Answer }
-    ? (connection: LiveConnection, input: Input) => Promise<Outcome<Answer>>
+    ? (connection: LiveConnection, input: Input, control: OperationControl) => Promise<Outcome<Answer>>
     : never;
 };

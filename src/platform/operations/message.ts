@@ -1,6 +1,7 @@
 /** Operations on messages. */
 import type { MessageOperations } from '#actors/ports.ts';
-import { answered, refused } from '../outcomes.ts';
+import { download } from '../media/download.ts';
+import { answered, notSent, refused } from '../outcomes.ts';
 import { sendAbout, sentMessage } from '../outbound/about.ts';
 import { compose, contentOf } from '../outbound/compose.ts';
 import { relay } from '../outbound/relay.ts';
@@ -34,5 +35,11 @@ export const messageHandlers: Handlers<MessageOperations> = {
   'message.delete': async (connection, { id }) => {
     const sent = await sendAbout(connection, id, (target) => deletion(target, connection));
     return sent.ok ? answered({ messageId: sent.value.target.messageId, at: connection.directory.now() }, sent.entries) : sent;
+  },
+
+  'message.download': async (connection, input, control) => {
+    const outcome = await download(connection, input, control);
+    if (!outcome.ok && control.signal.aborted) return notSent;
+    return outcome;
   },
 };

@@ -11,10 +11,10 @@ import { messageHandlers } from './message.ts';
 const handlers: Handlers<Operations> = { ...accountHandlers, ...chatHandlers, ...messageHandlers };
 
 /** Operations that change nothing: cut off, they are `notSent`. */
-const silent: ReadonlySet<OperationName> = new Set(['message.compose', 'chat.resolve', 'chat.lookUp']);
+const silent: ReadonlySet<OperationName> = new Set(['message.compose', 'chat.resolve', 'chat.lookUp', 'message.download']);
 
-/** Operations that end by themselves: a message waits for its ack, and the end of the connection settles it. */
-const selfTimed: ReadonlySet<OperationName> = new Set(['message.transmit']);
+/** Operations that end by themselves: a message waits for its ack, and the end of the connection settles it; a download has limits of its own. */
+const selfTimed: ReadonlySet<OperationName> = new Set(['message.transmit', 'message.download']);
 
 /** Composing that uploads a file: uploads have a time limit of their own, which follows from what a network can carry. */
 const uploads = ({ name, input }: Operation): boolean => name === 'message.compose' && hasUpload((input as InputOf<typeof name>).send);
@@ -45,9 +45,13 @@ export const performOn = async <N extends OperationName>(
 ): Promise<Outcome<AnswerOf<N>>> => {
   const { name, input } = operation;
   if (control.signal.aborted || !connection.sock.ws.isOpen) return notSent;
-  const handler = handlers[name] as unknown as (connection: LiveConnection, input: unknown) => Promise<Outcome<AnswerOf<N>>>;
+  const handler = handlers[name] as unknown as (
+    connection: LiveConnection,
+    input: unknown,
+    control: OperationControl,
+  ) => Promise<Outcome<AnswerOf<N>>>;
   try {
-    const work = handler(connection, input);
+    const work = handler(connection, input, control);
     if (selfTimed.has(name)) return await work;
     const deadline = uploads(operation as Operation) ? Infinity : control.deadline;
     return await bounded(work, !silent.has(name), { ...control, deadline }, connection.directory.now());

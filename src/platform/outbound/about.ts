@@ -19,7 +19,8 @@ export interface Target {
   readonly key: WAMessageKey;
 }
 
-const keyOf = (message: Message): WAMessageKey => ({
+/** How the platform names a stored message. */
+export const keyOf = (message: Message): WAMessageKey => ({
   remoteJid: message.chatId,
   id: message.messageId,
   fromMe: message.fromMe,

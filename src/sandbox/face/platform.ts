@@ -7,9 +7,9 @@ import type { PersonView } from './people.ts';
 /**
  * A fault, on demand. `number` limits it to one account; without it the fault is for every account and every new connection.
  * `times` is the number of connections that it hits, or of messages for `noAck`, `ackError`, `refuseStrangers`, `garble` and `duplicate`, of requests for
- * uploads; 0 clears the fault. Default: all
+ * uploads, downloads or media of the phone; 0 clears the fault. Default: all
  * open connections for a fault that is applied to open connections, else 1. When fewer connections are open than `times`, the rest waits for
- * the next logins. Faults of the upgrade, the handshake and of uploads take no `number`, because the client does not say which account it belongs to.
+ * the next logins. Faults of the upgrade, the handshake, of uploads and of downloads take no `number`, because the client does not say which account it belongs to.
  */
 export interface Fault {
   readonly kind:
@@ -38,7 +38,13 @@ export interface Fault {
     | 'uploadUnauthorised' // the right to upload runs out: 401 until it is asked for again
     | 'uploadSlow' // nothing of an upload is read for `ms`
     | 'uploadCut' // the connection breaks after half of what an upload sends
-    | 'duplicate'; // the next messages to the account are delivered twice
+    | 'duplicate' // the next messages to the account are delivered twice
+    | 'mediaGone' // the next downloads get HTTP `code` (410 default): the host has dropped the file
+    | 'mediaCut' // … or break off in the middle
+    | 'mediaSlow' // … or wait `ms` before each 16 KiB
+    | 'mediaForged' // … or give other bytes
+    | 'mediaRefused' // the phone answers the next request to hand a file in again with error `code` (2 default)
+    | 'mediaSilence'; // … or not at all
   readonly number?: Digits;
   readonly code?: number;
   readonly ms?: number;

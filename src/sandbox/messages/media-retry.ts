@@ -9,13 +9,15 @@ import type { Device } from '../people.ts';
 export async function resendMedia(parts: Parts, device: Device, stanza: BinaryNode): Promise<void> {
   const id = stanza.attrs['id'] ?? '';
   const person = parts.people.ensure(device.number);
+  if (parts.faults.take('mediaSilence', person.number)) return;
   const request = child(stanza, 'rmr');
   const content = parts.messages.find(person.number, id)?.content;
   const part = content && mediaOf(content);
   const attrs = { from: jidOf(person, 'pn'), type: 'mediaretry', id, t: unixSeconds(Date.now()) };
   const place = node('rmr', request?.attrs ?? {});
-  const answer = part?.mediaKey ? await sealAnswer(parts, id, part.mediaKey, part.directPath ?? '', stanza) : undefined;
-  parts.links.deliver(device, node('notification', attrs, [place, answer ?? node('error', { code: '2' })]));
+  const fault = parts.faults.take('mediaRefused', person.number);
+  const answer = part?.mediaKey && !fault ? await sealAnswer(parts, id, part.mediaKey, part.directPath ?? '', stanza) : undefined;
+  parts.links.deliver(device, node('notification', attrs, [place, answer ?? node('error', { code: String(fault?.code ?? 2) })]));
 }
 
 /** The encrypted answer; `undefined` when the request was not encrypted with the file's key, or the file does not exist. */
@@ -39,7 +41,8 @@ async function sealAnswer(
     return undefined;
   }
   const result = proto.MediaRetryNotification.ResultType.SUCCESS;
-  const plain = proto.MediaRetryNotification.encode({ stanzaId: id, directPath, result }).finish();
+  const again = parts.media.again(directPath);
+  const plain = proto.MediaRetryNotification.encode({ stanzaId: id, directPath: again, result }).finish();
   const iv = parts.random.bytes(12);
   return node('encrypt', {}, [node('enc_p', {}, aesEncryptGCM(plain, key, iv, Buffer.from(id))), node('enc_iv', {}, iv)]);
 }

@@ -1,4 +1,5 @@
 /** Faults, counters and the live stream of the platform. */
+import { damageKinds } from '../media-damage.ts';
 import { SandboxError, type Fault, type PlatformFace } from '../face.ts';
 import { applyFault, isLive } from '../live-faults.ts';
 import type { Parts } from '../parts.ts';
@@ -11,6 +12,7 @@ const anonymous: readonly Fault['kind'][] = [
   'badCertificate',
   'uploadRefused',
   'uploadUnauthorised',
+  ...damageKinds,
   'uploadSlow',
   'uploadCut',
 ];

@@ -79,6 +79,7 @@ export const revisedColumns = {
   status: 'text',
   error: 'text',
   unread: 'boolean',
+  fileUrl: 'text',
 } as const satisfies Partial<Record<keyof StoredMessage, SqlType>>;
 
 const typeOf: Readonly<Record<FieldType, SqlType>> = { text: 'text', number: 'bigint', boolean: 'boolean', list: 'text[]' };

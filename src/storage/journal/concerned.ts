@@ -33,7 +33,7 @@ export const concernedBy = (entries: readonly Entry[]): Concerned => {
     if (entry.kind === 'message' || entry.kind === 'queued') message(entry.message);
     if (entry.kind === 'composed') updatedIds.add(keyText(entry.message.messageId));
     if (entry.kind === 'status' || entry.kind === 'messagesRead') for (const id of entry.messageIds) updatedIds.add(keyText(id));
-    if (entry.kind === 'deleted') updatedIds.add(keyText(entry.messageId));
+    if (entry.kind === 'deleted' || entry.kind === 'downloaded') updatedIds.add(keyText(entry.messageId));
     if (entry.kind === 'chat') chat(entry.chat);
     if (entry.kind === 'chatRead' || entry.kind === 'chatLabel') chat(entry);
     if (entry.kind === 'news' && entry.news.type === 'call') call(entry.news.call);

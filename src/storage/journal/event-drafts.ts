@@ -7,6 +7,7 @@ import {
   confirmations,
   contactView,
   deletedView,
+  downloadedView,
   eventMessageView,
   historyView,
   labelView,
@@ -20,6 +21,7 @@ export type EventDraft = Pick<GatewayEvent, 'type' | 'messageType' | 'lane' | 'm
 
 type StatusEntry = Extract<Entry, { kind: 'status' }>;
 type DeletedEntry = Extract<Entry, { kind: 'deleted' }>;
+type DownloadedEntry = Extract<Entry, { kind: 'downloaded' }>;
 type NewsEntry = Extract<Entry, { kind: 'news' }>;
 type EventEntry = Extract<Entry, { kind: 'event' }>;
 type HistoryEntry = Extract<Entry, { kind: 'history' }>;
@@ -102,6 +104,13 @@ export const statusDraft = (entry: StatusEntry, chatId: string, ids: readonly st
 
 export const deletedDraft = (entry: DeletedEntry, chatId: string): EventDraft =>
   aboutChat('messages_update', chatId, deletedView(factsOf(entry, chatId, [entry.messageId])));
+
+export const downloadedDraft = ({ fileUrl, mimetype, at }: DownloadedEntry, message: Message): EventDraft =>
+  aboutChat(
+    'messages_update',
+    message.chatId,
+    downloadedView({ ...message, messageIds: [message.messageId], error: '', at }, { fileUrl, mimetype }),
+  );
 
 export const newsDraft = ({ lane, news }: NewsEntry): EventDraft => aboutChat(news.type, lane, newsView(news));
 

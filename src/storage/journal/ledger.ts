@@ -7,6 +7,7 @@ import type { StoredMessage } from './columns.ts';
 import {
   chatDraft,
   deletedDraft,
+  downloadedDraft,
   historyDraft,
   isMemberReceipt,
   messageDraft,
@@ -74,6 +75,8 @@ class Ledger {
         return this.#deleted(entry);
       case 'messagesRead':
         return this.#messagesRead(entry);
+      case 'downloaded':
+        return this.#downloaded(entry);
       case 'chatRead':
         return this.#chatRead(keyText(entry.chatId));
       case 'chat':
@@ -242,6 +245,14 @@ class Ledger {
     this.#add('messages_update', () => statusDraft({ ...entry, kind: 'status', status: 'Read', fromMe: true }, chatId, ids));
     const unreadCount = Math.max(0, (this.#chats.get(chatId)?.unreadCount ?? 0) - read.length);
     if (this.#chats.get(chatId)) this.#tell('chats', this.#chats.patch({ chatId, unreadCount }));
+  }
+
+  /** Told once for each address: who asks again for a file that is kept learns nothing new. */
+  #downloaded(entry: Of<'downloaded'>): void {
+    const kept = this.#messages.find(entry.messageId, keyText(entry.chatId));
+    if (!kept || kept.value.deletedAt !== 0 || kept.value.fileUrl === entry.fileUrl) return;
+    this.#messages.revise(kept, { fileUrl: entry.fileUrl });
+    this.#add('messages_update', () => downloadedDraft(entry, kept.value));
   }
 
   #chatRead(chatId: string): void {

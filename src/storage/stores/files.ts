@@ -31,7 +31,7 @@ export const fileStatements = {
   },
   byHash: found('by-hash', 'instance_id = $1 and hash = $2'),
   byMessage: found('by-message', `instance_id = $1 and message_id = $2 and message_id <> ''`),
-  byOrigin: found('by-origin', `instance_id = $1 and made_of = $2 and made_of <> ''`),
+  byOrigin: found('by-origin', `instance_id = $1 and made_of = $2 and made_of <> '' and mimetype = $3`),
   byName: found('by-name', 'name = $1'),
   touch: { name: 'file-touch', text: `update file set used = greatest(used, $2) where name = $1` },
   isKept: { name: 'file-is-kept', text: `select exists (select from file where hash = $1) as "isKept"` },
@@ -45,9 +45,9 @@ export const fileStatements = {
   removeOf: gone('remove-of', 'select name from file where instance_id = $1 order by hash limit $2'),
 } as const satisfies Readonly<Record<string, Statement>>;
 
-const lookUp = (key: FileKey): readonly [Statement, string] => {
+const lookUp = (key: FileKey): readonly [Statement, ...string[]] => {
   if ('hash' in key) return [fileStatements.byHash, key.hash];
-  return 'messageId' in key ? [fileStatements.byMessage, key.messageId] : [fileStatements.byOrigin, key.madeOf];
+  return 'messageId' in key ? [fileStatements.byMessage, key.messageId] : [fileStatements.byOrigin, key.madeOf, key.mimetype];
 };
 
 /** Behind every digit of a hash. */
@@ -61,8 +61,8 @@ export const makeFileRows = (database: Database, sweeps: Database): FileRows => 
     add: ({ name, instanceId, hash, size, mimetype, filename, messageId, madeOf, created }) =>
       one(fileStatements.add, [name, instanceId, hash, size, keyText(mimetype), keyText(filename), keyText(messageId), madeOf, created]),
     find(instance, key) {
-      const [statement, value] = lookUp(key);
-      return one(statement, [instance, keyText(value)]);
+      const [statement, ...values] = lookUp(key);
+      return one(statement, [instance, ...values.map(keyText)]);
     },
     named: (name) => one(fileStatements.byName, [keyText(name)]),
     async touch(name, used) {

@@ -35,6 +35,12 @@ const faultKinds = Object.keys({
   uploadSlow: 0,
   uploadCut: 0,
   duplicate: 0,
+  mediaGone: 0,
+  mediaCut: 0,
+  mediaSlow: 0,
+  mediaForged: 0,
+  mediaRefused: 0,
+  mediaSilence: 0,
 } satisfies Record<Fault['kind'], 0>) as Fault['kind'][];
 
 const FaultBody = Type.Object({

@@ -1,0 +1,143 @@
+/**
+ * Files of messages: those that are kept are given at once, the others are fetched, once for everybody who asks meanwhile.
+ *
+ * A fetch belongs to the gateway and not to whoever asked first, so that a client who goes away takes nothing from the others.
+ */
+import type { Download, DownloadWish } from '../face.ts';
+import { done, refuse, type InstanceId, type Message, type Result } from '../model.ts';
+import type { FileKey, KeptFile, MediaFacts, Ports, TakenFile } from '../ports.ts';
+
+/** A file that a message has, or that of the message which it quotes. */
+export interface Wanted {
+  readonly message: Message;
+  readonly quoted: boolean;
+  readonly facts: MediaFacts;
+}
+
+export interface DownloadsHost {
+  readonly ports: Pick<Ports, 'files' | 'messages' | 'mediaFacts' | 'sounds' | 'time'>;
+  /** Asks the platform. */
+  fetch(id: InstanceId, wanted: Wanted): Promise<Result<TakenFile>>;
+  /** The file of a message of the instance is kept. Resolves when that is recorded, or storage is away. */
+  tell(id: InstanceId, message: Message, file: KeptFile): Promise<void>;
+  /** Key of the service that transcribes; '' when the instance has none. */
+  apiKey(id: InstanceId): string;
+}
+
+const unknownType = 'application/octet-stream';
+const mp3 = 'audio/mpeg';
+const sounds: ReadonlySet<string> = new Set(['audio', 'ptt']);
+const spoken: ReadonlySet<string> = new Set([...sounds, 'video', 'gif']);
+
+/** A text as it may stand in a header. */
+const isMimetype = (text: string): boolean => /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;\s*[\w.-]+=(?:[\w!#$&^.+-]+|"[^"\\]*"))*$/.test(text);
+
+const goneText = 'the file was removed meanwhile';
+
+interface Fetched {
+  readonly file: KeptFile;
+  readonly cached: boolean;
+}
+
+export class Downloads {
+  readonly #host: DownloadsHost;
+  readonly #underWay = new Map<string, Promise<Result<KeptFile>>>();
+
+  constructor(host: DownloadsHost) {
+    this.#host = host;
+  }
+
+  async download(id: InstanceId, wish: DownloadWish): Promise<Result<Download>> {
+    const wanted = await this.#wanted(id, wish);
+    if (!wanted.ok) return wanted;
+    const fetched = await this.fetched(id, wanted.value);
+    if (!fetched.ok) return fetched;
+    const { facts } = wanted.value;
+    const { file, cached } = fetched.value;
+    const shown = sounds.has(facts.kind) && wish.mp3 !== 'no' ? await this.#asMp3(id, file, wish.mp3 === 'must') : done(file);
+    if (!shown.ok) return shown;
+    const key = wish.transcribe && spoken.has(facts.kind) ? wish.apiKey || this.#host.apiKey(id) : '';
+    if (key === '') return done({ file: shown.value, cached });
+    const words = await this.#transcribed(shown.value, key);
+    return words.ok ? done({ file: shown.value, cached, transcription: words.value }) : words;
+  }
+
+  /** The file as it was sent. What is kept needs no session. */
+  async fetched(id: InstanceId, wanted: Wanted): Promise<Result<Fetched>> {
+    const { files } = this.#host.ports;
+    const { message, quoted, facts } = wanted;
+    const key: FileKey = facts.hash === '' ? { messageId: message.messageId } : { hash: facts.hash };
+    const known = facts.hash === '' && quoted ? null : await files.find(id, key);
+    const file = known
+      ? done(known)
+      : await this.#once(`${id} ${message.chatId} ${message.messageId} ${quoted}`, () => this.#fetch(id, wanted));
+    if (!file.ok) return file;
+    if (!quoted && message.fileUrl !== file.value.url) await this.#host.tell(id, message, file.value);
+    return done({ file: file.value, cached: known !== null });
+  }
+
+  async #wanted(id: InstanceId, { messageId, quoted }: DownloadWish): Promise<Result<Wanted>> {
+    const { messages, mediaFacts } = this.#host.ports;
+    const message = await messages.byId(id, messageId);
+    if (message === null) return refuse('notFound', 'Message not found');
+    if (quoted && message.quoted === '') return refuse('invalid', 'the message quotes no other');
+    // The quotation holds the file too; the message itself says more, and its phone can be asked for it again.
+    const origin = quoted ? await messages.byId(id, message.quoted) : null;
+    const stored = origin?.chatId === message.chatId ? origin : null;
+    const source = stored === null ? { message, quoted } : { message: stored, quoted: false };
+    const facts = mediaFacts(source.message, source.quoted);
+    return facts === null ? refuse('invalid', 'Unsupported media type or no media found in message') : done({ ...source, facts });
+  }
+
+  async #fetch(id: InstanceId, wanted: Wanted): Promise<Result<KeptFile>> {
+    const taken = await this.#host.fetch(id, wanted);
+    if (!taken.ok) return taken;
+    const { message, quoted, facts } = wanted;
+    const mimetype = taken.value.mimetype === unknownType && isMimetype(facts.mimetype) ? { mimetype: facts.mimetype } : {};
+    const about = { filename: facts.filename, ...mimetype, ...(quoted ? {} : { messageId: message.messageId }) };
+    return this.#kept(await this.#host.ports.files.keep(id, taken.value, about));
+  }
+
+  /** A file that this machine cannot convert stays what it is, unless the client insists. */
+  async #asMp3(id: InstanceId, file: KeptFile, must: boolean): Promise<Result<KeptFile>> {
+    if (file.mimetype === mp3) return done(file);
+    const made = await this.#host.ports.files.find(id, { madeOf: file.hash, mimetype: mp3 });
+    if (made) return done(made);
+    const converted = await this.#once(`${id} ${mp3} ${file.hash}`, () => this.#convert(id, file));
+    return !converted.ok && converted.refusal.reason === 'notConvertible' && !must ? done(file) : converted;
+  }
+
+  async #convert(id: InstanceId, file: KeptFile): Promise<Result<KeptFile>> {
+    const taken = await this.#withCopy(file, (path) => this.#host.ports.sounds.toMp3(path));
+    if (!taken.ok) return taken;
+    return this.#kept(await this.#host.ports.files.keep(id, taken.value, { madeOf: file.hash }));
+  }
+
+  #transcribed(file: KeptFile, key: string): Promise<Result<string>> {
+    const { name, mimetype } = file;
+    return this.#withCopy(file, (path) => this.#host.ports.sounds.transcribe({ path, name, mimetype }, key));
+  }
+
+  async #withCopy<T>(file: KeptFile, work: (path: string) => Promise<Result<T>>): Promise<Result<T>> {
+    const copy = await this.#host.ports.files.localCopy(file);
+    if (copy === null) return refuse('notFound', goneText);
+    try {
+      return await work(copy.path);
+    } finally {
+      await copy.release();
+    }
+  }
+
+  #kept(file: KeptFile | null): Result<KeptFile> {
+    return file === null ? refuse('notFound', 'instance not found') : done(file);
+  }
+
+  /** Whoever asks while it is under way gets the same outcome. */
+  #once(key: string, work: () => Promise<Result<KeptFile>>): Promise<Result<KeptFile>> {
+    const known = this.#underWay.get(key);
+    if (known) return known;
+    const begun = work().finally(() => this.#underWay.delete(key));
+    this.#underWay.set(key, begun);
+    return begun;
+  }
+}

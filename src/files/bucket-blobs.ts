@@ -1,0 +1,106 @@
+/** Blobs in a bucket of a service that speaks S3. The bucket's `dormouse/` belongs to one gateway. */
+import { createWriteStream, openAsBlob } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { S3mini, S3ServiceError } from 's3mini';
+import { Agent, fetch as request } from 'undici';
+import { FilesUnavailable } from '#actors/ports.ts';
+import type { BlobStore } from './blobs.ts';
+import { removeFile, type TemporaryFolder } from './temporary-folder.ts';
+
+export interface BucketOptions {
+  /** Address of the bucket itself, with its name as the host's first part or as the path. */
+  readonly endpoint: string;
+  readonly region: string;
+  readonly keyId: string;
+  readonly secret: string;
+  /** Milliseconds without a byte from the service. */
+  readonly silenceMs: number;
+}
+
+export interface BucketBlobs extends BlobStore {
+  /** Ends the connections. */
+  close(): Promise<void>;
+}
+
+const keyOf = (hash: string): string => `dormouse/${hash}`;
+
+const hashes = /^[0-9a-f]{64}$/;
+
+/** Never with the service's own words: they may hold the address or the key. */
+const failureOf = (error: unknown): FilesUnavailable => {
+  const what = error instanceof S3ServiceError ? `answered ${error.status}` : 'does not answer';
+  return new FilesUnavailable(`the bucket of files ${what}`, { cause: error });
+};
+
+const isAbsent = (error: unknown): boolean => error instanceof S3ServiceError && error.status === 404;
+
+/** `instead`: the outcome when there is no such object. */
+const orAbsent = async <T, U>(work: Promise<T>, instead: U): Promise<T | U> => {
+  try {
+    return await work;
+  } catch (error) {
+    if (isAbsent(error)) return instead;
+    throw failureOf(error);
+  }
+};
+
+export const openBucketBlobs = (options: BucketOptions, temporary: TemporaryFolder): BucketBlobs => {
+  const { silenceMs: ms } = options;
+  const dispatcher = new Agent({ connect: { timeout: ms }, headersTimeout: ms, bodyTimeout: ms });
+  const bucket = new S3mini({
+    accessKeyId: options.keyId,
+    secretAccessKey: options.secret,
+    endpoint: options.endpoint,
+    region: options.region,
+    // The client of the language has no bound for a service that falls silent.
+    fetch: ((input: string, init: object) => request(input, { ...init, dispatcher })) as unknown as typeof fetch,
+  });
+
+  const read: BlobStore['read'] = async (hash, range) => {
+    const asked = range ? bucket.getObjectRaw(keyOf(hash), false, range.start, range.end + 1) : bucket.getObjectRaw(keyOf(hash));
+    const answer = await orAbsent(asked, null);
+    return (answer?.body ?? null) as AsyncIterable<Uint8Array> | null;
+  };
+  return {
+    read,
+    async size(hash) {
+      const answer = await orAbsent(
+        bucket.getContentLength(keyOf(hash)).catch((error: unknown) => {
+          throw error instanceof Error && error.cause instanceof S3ServiceError ? error.cause : error;
+        }),
+        null,
+      );
+      return answer;
+    },
+    async put(hash, path) {
+      const file = await openAsBlob(path);
+      await bucket.putObject(keyOf(hash), file, 'application/octet-stream', undefined, undefined, file.size).catch((error: unknown) => {
+        throw failureOf(error);
+      });
+      await rm(path, { force: true });
+    },
+    async localCopy(hash) {
+      const bytes = await read(hash);
+      if (bytes === null) return null;
+      const path = temporary.newPath();
+      try {
+        await pipeline(bytes, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
+      } catch (error) {
+        await removeFile(path);
+        throw failureOf(error);
+      }
+      return { path, release: () => removeFile(path) };
+    },
+    async remove(hash) {
+      await orAbsent(bucket.deleteObject(keyOf(hash)), false);
+    },
+    async list(prefix) {
+      const found = await orAbsent(bucket.listObjects('/', keyOf(prefix)), null);
+      if (found === null) throw new FilesUnavailable('the bucket of files is not there');
+      const blobs = found.map(({ Key, Size }) => ({ hash: Key.split('/').at(-1) ?? '', size: Number(Size) }));
+      return blobs.filter(({ hash }) => hashes.test(hash)).toSorted((a, b) => (a.hash < b.hash ? -1 : 1));
+    },
+    close: () => dispatcher.destroy(),
+  };
+};

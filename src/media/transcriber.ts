@@ -1,0 +1,83 @@
+/** Has speech written down by a service in the form of OpenAI, which whoever owns the key pays. */
+import { openAsBlob } from 'node:fs';
+import { type Agent, FormData, fetch } from 'undici';
+import { done, refuse, type Result } from '#actors/model.ts';
+import type { Sounds } from '#actors/ports.ts';
+import type { AddressGuard } from '#src/webhooks/address-guard.ts';
+import { createAgent, deadline, reasonOf } from '#src/webhooks/client.ts';
+
+export interface TranscriberOptions {
+  readonly guard: AddressGuard;
+  readonly userAgent: string;
+  /** `/audio/transcriptions` is added. */
+  readonly url: string;
+  readonly model: string;
+  readonly timeoutMs: number;
+}
+
+export interface Transcriber extends Pick<Sounds, 'transcribe'> {
+  close(): Promise<void>;
+}
+
+/** Largest answer, in characters: hours of speech. */
+const longest = 4_000_000;
+
+const away = (what: string) => refuse('unavailable', `the transcription service ${what}`);
+
+/** Never with the service's own words: they may repeat a part of the key. */
+const refusalOf = (status: number) => {
+  if (status === 401 || status === 403) return refuse('invalid', 'the transcription service does not take the key');
+  if (status === 413) return refuse('tooLarge', 'the file is larger than the transcription service takes');
+  if (status === 429) return refuse('limited', 'the transcription service is asked too often with this key, or its credit is used up');
+  return status >= 500 ? away(`answered ${status}`) : refuse('invalid', `the transcription service refused the file (${status})`);
+};
+
+const wordsIn = (text: string): string | null => {
+  try {
+    const answer: unknown = JSON.parse(text);
+    return typeof answer === 'object' && answer !== null && 'text' in answer && typeof answer.text === 'string' ? answer.text : null;
+  } catch {
+    return null;
+  }
+};
+
+export const createTranscriber = ({ guard, userAgent, url, model, timeoutMs }: TranscriberOptions): Transcriber => {
+  const address = `${url}/audio/transcriptions`;
+  let agent: Agent | null = null;
+
+  const ask = async (form: FormData, key: string, signal: AbortSignal): Promise<Result<string>> => {
+    agent ??= createAgent(guard, timeoutMs, 4);
+    const headers = { authorization: `Bearer ${key}`, 'user-agent': userAgent };
+    const answer = await fetch(address, { method: 'POST', body: form, headers, dispatcher: agent, signal, redirect: 'error' });
+    if (!answer.ok) {
+      await answer.body?.cancel();
+      return refusalOf(answer.status);
+    }
+    if (Number(answer.headers.get('content-length') ?? 0) > longest) return away('gave too long an answer');
+    const words = wordsIn(await answer.text());
+    return words === null ? away('gave no transcription') : done(words);
+  };
+
+  return {
+    async transcribe({ path, name, mimetype }, key) {
+      const objection = guard.checkUrl(address);
+      if (objection !== null) return refuse('invalid', `TRANSCRIBE_URL cannot be used: ${objection}`);
+      if (!/^[\x21-\x7e]+$/.test(key)) return refuse('invalid', 'the key for the transcription is no key');
+      const form = new FormData();
+      form.set('model', model);
+      form.set('file', await openAsBlob(path, { type: mimetype }), name);
+      const { signal, clear } = deadline(timeoutMs);
+      try {
+        return await ask(form, key, signal);
+      } catch (error) {
+        const cause = error instanceof TypeError && error.cause !== undefined ? error.cause : error;
+        return away(`cannot be reached: ${reasonOf(cause)}`);
+      } finally {
+        clear();
+      }
+    },
+    async close() {
+      await agent?.destroy();
+    },
+  };
+};

@@ -1,0 +1,18 @@
+/** What downloads need beside the connection, and their limits. */
+import type { Result } from '#actors/model.ts';
+import type { TakenFile } from '#actors/ports.ts';
+
+/** What downloads need beside the connection. */
+export interface Downloads {
+  /** Writes a stream to a file of its own. Rejects as the stream does; nothing is left then. */
+  receive(
+    bytes: AsyncIterable<Uint8Array>,
+    options: { readonly filename: string; readonly maxBytes: number; readonly signal: AbortSignal },
+  ): Promise<Result<TakenFile>>;
+  /** Bytes. */
+  readonly most: number;
+  /** Milliseconds without a byte from the media host. */
+  readonly silenceMs: number;
+  /** Milliseconds for the phone to put a file on the media host again. */
+  readonly phoneMs: number;
+}

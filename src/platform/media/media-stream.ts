@@ -1,0 +1,101 @@
+/**
+ * The stream of a file from the media host, opened on the way.
+ *
+ * The library's own stream is not used: it checks neither the authentication code nor any hash, and an answer that breaks off is an error that
+ * nobody catches, which ends the process.
+ */
+import { createDecipheriv, createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { getMediaKeys } from '@whiskeysockets/baileys';
+import { type Dispatcher, request } from 'undici';
+import type { MediaPart } from './media-part.ts';
+
+/** The host has no such file, and will not have it again by itself. */
+export class MediaGone extends Error {
+  override readonly name = 'MediaGone';
+}
+
+/** The host did not answer, answered with something else, or broke off: another try may work. */
+export class MediaBroken extends Error {
+  override readonly name = 'MediaBroken';
+}
+
+/** The bytes are not those that the message names. */
+export class MediaForged extends Error {
+  override readonly name = 'MediaForged';
+}
+
+/** 403 is what the platform says of a path whose signature is too old. */
+const goneStatuses: ReadonlySet<number> = new Set([403, 404, 410]);
+
+/** Length of the authentication code at the end of an encrypted file, in bytes. */
+const macLength = 10;
+
+export interface MediaRequest {
+  readonly url: string;
+  /** Null: the usual one, with the certificates of the system. */
+  readonly dispatcher: Dispatcher | null;
+  /** Milliseconds without a byte after which the answer counts as broken. */
+  readonly silenceMs: number;
+  readonly signal: AbortSignal;
+}
+
+const openAnswer = async ({ url, dispatcher, silenceMs, signal }: MediaRequest): Promise<AsyncIterable<Buffer>> => {
+  const limits = { headersTimeout: silenceMs, bodyTimeout: silenceMs };
+  const headers = { origin: 'https://web.whatsapp.com' };
+  const answer = await request(url, { signal, headers, ...limits, ...(dispatcher === null ? {} : { dispatcher }) });
+  if (answer.statusCode === 200) return answer.body;
+  await answer.body.dump({ limit: 65_536 });
+  if (goneStatuses.has(answer.statusCode)) throw new MediaGone(`the media host answered ${answer.statusCode}`);
+  throw new MediaBroken(`the media host answered ${answer.statusCode}`);
+};
+
+/** What the network does to an answer becomes `MediaBroken`. An abort stays what it is. */
+async function* withoutSurprises(asked: MediaRequest): AsyncGenerator<Buffer> {
+  try {
+    yield* await openAnswer(asked);
+  } catch (error) {
+    if (asked.signal.aborted || error instanceof MediaGone || error instanceof MediaBroken) throw error;
+    throw new MediaBroken('the connection to the media host failed', { cause: error });
+  }
+}
+
+const same = (one: Uint8Array, other: Uint8Array): boolean => one.length === other.length && timingSafeEqual(one, other);
+
+/** Decrypts what comes; nothing of it counts before the end, where the authentication code and the hash are checked. */
+async function* opened(encrypted: AsyncIterable<Buffer>, part: MediaPart & { readonly mediaKey: Uint8Array }): AsyncGenerator<Buffer> {
+  const { iv, cipherKey, macKey } = await getMediaKeys(part.mediaKey, part.keyKind);
+  if (macKey === undefined) throw new MediaForged('the message has no key for its file');
+  const [mac, sum] = [createHmac('sha256', macKey).update(iv), createHash('sha256')];
+  const cipher = createDecipheriv('aes-256-cbc', cipherKey, iv);
+  let tail: Buffer = Buffer.alloc(0);
+  for await (const chunk of encrypted) {
+    sum.update(chunk);
+    const all = Buffer.concat([tail, chunk]);
+    const text = all.subarray(0, Math.max(0, all.length - macLength));
+    tail = all.subarray(text.length);
+    mac.update(text);
+    if (text.length > 0) yield cipher.update(text);
+  }
+  if (!same(mac.digest().subarray(0, macLength), tail)) throw new MediaForged('the file has another authentication code than its bytes');
+  if (part.encryptedSha256 !== null && !same(sum.digest(), part.encryptedSha256))
+    throw new MediaForged('the encrypted file has another hash');
+  yield finished(() => cipher.final());
+}
+
+const finished = (end: () => Buffer): Buffer => {
+  try {
+    return end();
+  } catch {
+    throw new MediaForged('the file does not end like an encrypted one');
+  }
+};
+
+/**
+ * The bytes of a file, whose own hash is left to whoever writes them. Fails with `MediaGone`, `MediaBroken` or `MediaForged`, the last one only at the end: whoever reads must throw away what came
+ * before.
+ */
+export const mediaStream = (part: MediaPart, asked: MediaRequest): AsyncIterable<Buffer> => {
+  const raw = withoutSurprises(asked);
+  const { mediaKey } = part;
+  return mediaKey === null ? raw : opened(raw, { ...part, mediaKey });
+};
