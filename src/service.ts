@@ -14,7 +14,7 @@ import { createAttachments } from '#src/media/attachments.ts';
 import { mediaFacts } from '#src/platform/media/media-part.ts';
 import { createPlatform } from '#src/platform/platform.ts';
 import { policyOf } from '#src/policy.ts';
-import { openStorage } from '#src/storage/open.ts';
+import { openStorage, type Storage } from '#src/storage/open.ts';
 import { systemTime as time } from '#src/system-time.ts';
 import { createAddressGuard } from '#src/webhooks/address-guard.ts';
 import { createReceiver } from '#src/webhooks/receiver.ts';
@@ -83,11 +83,9 @@ class Closers {
   }
 }
 
-/** Opens everything below the gateway. */
-async function openPorts(settings: Settings, log: Log, version: string, closers: Closers, onTaken: () => void) {
-  const dataDir = openDataDir(settings.dataDir);
-  const userAgent = `Dormouse/${version}`;
-  const storage = await openStorage({
+/** With everything that the settings say of the database. */
+const openDatabase = (settings: Settings, dataDir: string, log: Log, onTaken: () => void): Promise<Storage> =>
+  openStorage({
     databaseUrl: settings.databaseUrl,
     dataDir,
     encryptionKey: Buffer.from(encryptionKey(settings)),
@@ -101,6 +99,12 @@ async function openPorts(settings: Settings, log: Log, version: string, closers:
     log,
     onTaken,
   });
+
+/** Opens everything below the gateway. */
+async function openPorts(settings: Settings, log: Log, version: string, closers: Closers, onTaken: () => void) {
+  const dataDir = openDataDir(settings.dataDir);
+  const userAgent = `Dormouse/${version}`;
+  const storage = await openDatabase(settings, dataDir, log, onTaken);
   closers.add('storage', () => storage.close());
   const guard = createAddressGuard({ allow: settings.allowPrivateReceivers });
   const onOpen = (name: string, close: () => Promise<void>): void => closers.add(name, close);

@@ -28,11 +28,11 @@ export const faultKinds = {
   uploadUnauthorised: { label: 'Let the right to upload run out', help: 'The next upload gets 401, and its client has to ask for a new right.', anonymous: true, fields: { times: 1 } },
   uploadSlow: { label: 'Slow uploads', help: 'The media host takes nothing of the next uploads for a while.', anonymous: true, fields: { ms: 5000, times: 1 } },
   uploadCut: { label: 'Cut uploads', help: 'The connection breaks off after half of the next uploads.', anonymous: true, fields: { times: 1 } },
+  duplicate: { label: 'Deliver twice', help: 'The next messages to the account arrive twice.', fields: { times: 1 } },
   mediaGone: { label: 'Drop media', help: 'The media host answers downloads with 404 or 410: it has dropped the file.', anonymous: true, fields: { code: 410, times: 1 } },
   mediaCut: { label: 'Cut downloads', help: 'Downloads break off in the middle.', anonymous: true, fields: { times: 1 } },
   mediaSlow: { label: 'Slow downloads', help: 'The media host waits before each 16 KiB.', anonymous: true, fields: { ms: 500, times: 1 } },
   mediaForged: { label: 'Forge downloads', help: 'The media host gives other bytes.', anonymous: true, fields: { times: 1 } },
   mediaRefused: { label: 'Phone has lost its media', help: 'The phone refuses to hand a file in again.', fields: { code: 2, times: 1 } },
   mediaSilence: { label: 'Phone ignores requests for media', help: 'It does not answer when it is asked to hand a file in again.', fields: { times: 1 } },
-  duplicate: { label: 'Deliver twice', help: 'The next messages to the account arrive twice.', fields: { times: 1 } },
 };
