@@ -218,7 +218,7 @@ export class BaileysLink implements PlatformLink {
       quoted: (messageId) => quoted(instance, messageId),
       previews,
       uploads: { ...uploads, memory: this.#uploaded, now, dispatcher: media?.downloads ?? uploads.dispatcher },
-      downloads,
+      downloads: { ...downloads, dispatcher: media?.downloads ?? uploads.dispatcher },
       emit: report,
     });
   }

@@ -2,10 +2,9 @@
 import type { GroupMetadata, WASocket } from '@whiskeysockets/baileys';
 import type { Entry, Message } from '#actors/model.ts';
 import type { LinkPreviews } from '#src/media/link-preview.ts';
-import type { Dispatcher } from 'undici';
 import type { Directory } from '../directory.ts';
 import type { Uploads } from '../outbound/upload/uploads.ts';
-import type { Downloads } from '../media/downloads.ts';
+import type { LiveDownloads } from '../media/downloads.ts';
 import type { Transmissions } from '../outbound/transmissions.ts';
 
 /** Pages and pictures for the previews of links, as `src/media` makes them. */
@@ -19,9 +18,7 @@ export interface LiveConnection {
   stored(id: string): Promise<Message | null>;
   readonly previews: Previews;
   readonly uploads: Pick<Uploads, 'upload'>;
-  readonly downloads: Downloads;
-  /** How media hosts are reached; null: with the certificates of the system. */
-  readonly mediaDispatcher: Dispatcher | null;
+  readonly downloads: LiveDownloads;
   /** Hands entries to the recorder, in order with what the platform reports: before a frame leaves, so that no receipt overtakes them. */
   record(entries: readonly Entry[]): void;
   /** Reads the other addresses of people into memory, so that `directory` knows them. */

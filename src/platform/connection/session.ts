@@ -27,7 +27,7 @@ import { guard, makeGuarded } from './socket-guards.ts';
 import type { LiveConnection, Previews } from './live-connection.ts';
 import { OwnPicture, type PicturePace } from './own-picture.ts';
 import { PairingOffer } from './pairing-offer.ts';
-import type { Downloads } from '../media/downloads.ts';
+import type { LiveDownloads } from '../media/downloads.ts';
 import { createTransmissions, type Transmissions } from '../outbound/transmissions.ts';
 import { Uploads, type UploadParts } from '../outbound/upload/uploads.ts';
 import type { MediaTrust } from './trust.ts';
@@ -68,7 +68,7 @@ export interface SessionOptions {
   quoted(messageId: string): Promise<Message | null>;
   readonly previews: Previews;
   readonly uploads: UploadParts;
-  readonly downloads: Downloads;
+  readonly downloads: LiveDownloads;
   emit(fact: PlatformFact): void;
 }
 
@@ -181,7 +181,6 @@ class LiveSession implements Session {
       previews: options.previews,
       uploads: this.#uploads,
       downloads: options.downloads,
-      mediaDispatcher: options.media?.downloads ?? null,
       record: (entries) => host.record(entries),
       // A send fails at once while the database is away, instead of waiting for it.
       learn: (jids) => auth.learn('lid-mapping', jids.filter((jid) => isLid(jid) || isPerson(jid)).map(mappingKey), 'now'),

@@ -46,12 +46,12 @@ const whenItIs = async ({ sha256 }: MediaPart, taken: Result<TakenFile>): Promis
 
 /** Tries at most two hosts: the second is for what a network does to the first. */
 const fetchFrom = async (connection: LiveConnection, part: MediaPart, signal: AbortSignal): Promise<Result<TakenFile>> => {
-  const { downloads, mediaDispatcher: dispatcher } = connection;
+  const { downloads } = connection;
   const hosts = await hostsFor(connection, part);
   const [first = DEF_MEDIA_HOST, second = first] = hosts;
   const attempt = async (host: string): Promise<Result<TakenFile>> => {
     const url = getUrlFromDirectPath(pathOf(part), host);
-    const stream = mediaStream(part, { url, dispatcher, silenceMs: downloads.silenceMs, signal });
+    const stream = mediaStream(part, { url, signal, dispatcher: downloads.dispatcher, silenceMs: downloads.silenceMs });
     return whenItIs(part, await downloads.receive(stream, { filename: part.facts.filename, maxBytes: downloads.most, signal }));
   };
   return attempt(first).catch((error: unknown) => {

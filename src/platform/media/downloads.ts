@@ -1,4 +1,5 @@
 /** What downloads need beside the connection, and their limits. */
+import type { Dispatcher } from 'undici';
 import type { Result } from '#actors/model.ts';
 import type { TakenFile } from '#actors/ports.ts';
 
@@ -15,4 +16,9 @@ export interface Downloads {
   readonly silenceMs: number;
   /** Milliseconds for the phone to put a file on the media host again. */
   readonly phoneMs: number;
+}
+
+export interface LiveDownloads extends Downloads {
+  /** How media hosts are reached; undefined: as everything else. */
+  readonly dispatcher: Dispatcher | undefined;
 }

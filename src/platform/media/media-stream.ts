@@ -32,8 +32,7 @@ const macLength = 10;
 
 export interface MediaRequest {
   readonly url: string;
-  /** Null: the usual one, with the certificates of the system. */
-  readonly dispatcher: Dispatcher | null;
+  readonly dispatcher: Dispatcher | undefined;
   /** Milliseconds without a byte after which the answer counts as broken. */
   readonly silenceMs: number;
   readonly signal: AbortSignal;
@@ -42,7 +41,7 @@ export interface MediaRequest {
 const openAnswer = async ({ url, dispatcher, silenceMs, signal }: MediaRequest): Promise<AsyncIterable<Buffer>> => {
   const limits = { headersTimeout: silenceMs, bodyTimeout: silenceMs };
   const headers = { origin: 'https://web.whatsapp.com' };
-  const answer = await request(url, { signal, headers, ...limits, ...(dispatcher === null ? {} : { dispatcher }) });
+  const answer = await request(url, { signal, headers, ...limits, ...(dispatcher ? { dispatcher } : {}) });
   if (answer.statusCode === 200) return answer.body;
   await answer.body.dump({ limit: 65_536 });
   if (goneStatuses.has(answer.statusCode)) throw new MediaGone(`the media host answered ${answer.statusCode}`);
