@@ -17,7 +17,18 @@ import { Supervisor } from './supervisor.ts';
 export { isExcluded } from './events/filter.ts';
 export type * from './face.ts';
 export type * from './model.ts';
-export { deliveryStates, done, eventTypes, mediaKinds, messageFilters, messageStatuses, reasons, refuse, statuses } from './model.ts';
+export {
+  deliveryStates,
+  done,
+  eventTypes,
+  mediaKinds,
+  messageFilters,
+  messageStatuses,
+  reasons,
+  receiptStates,
+  refuse,
+  statuses,
+} from './model.ts';
 export type { AnswerOf, ByteRange, ChatFilter, ChatQuery, InputOf, KeptFile, MessageQuery, OperationName } from './ports.ts';
 export { EpochLost, FilesUnavailable, StorageBusy, StorageSlow, StorageUnavailable } from './ports.ts';
 

@@ -1,6 +1,6 @@
 /** What the gateway offers on messages and chats. */
-import type { Chat, InstanceId, Message, Preparation, Result, Send } from '../model.ts';
-import type { AnswerOf, ChatQuery, InputOf, MessageQuery, OperationName, TypingState } from '../ports.ts';
+import type { Chat, InstanceId, Message, Preparation, Receipt, Result, Send } from '../model.ts';
+import type { AnswerOf, ChatQuery, InputOf, MessageQuery, OperationName, ReceiptQuery, TypingState } from '../ports.ts';
 
 /** Fields that every send has beside what is sent (contract/behaviour.md). */
 export interface SendOptions extends Preparation {
@@ -44,6 +44,15 @@ export interface MessageFace {
    * first. `paused` ends what is kept up.
    */
   showTyping(id: InstanceId, number: string, state: TypingState, delay: number): Promise<Result<null>>;
+  /**
+   * What the members of a group confirmed of an own message, named by any form of its id. Refused (`notFound`, `invalid`) for a message that is not known,
+   * or is no own one in a group.
+   */
+  receipts(
+    id: InstanceId,
+    messageId: string,
+    page: Omit<ReceiptQuery, 'messageId'>,
+  ): Promise<Result<{ readonly message: Message; readonly receipts: readonly Receipt[]; readonly more: boolean }>>;
   findMessages(id: InstanceId, query: MessageQuery): Promise<{ readonly messages: readonly Message[]; readonly more: boolean }>;
   findChats(
     id: InstanceId,

@@ -103,6 +103,23 @@ export interface Revision {
   readonly pinnedUntil?: number;
 }
 
+/** In the order in which a message goes through them. */
+export const receiptStates = ['Delivered', 'Read', 'Played'] as const;
+
+export type ReceiptState = (typeof receiptStates)[number];
+
+/** What one member of a group confirmed of an own message. Times in Unix milliseconds, of the first confirmation; 0 for what was not confirmed. */
+export interface Receipt {
+  readonly messageId: string;
+  /** The LID where it is known, else the phone jid. */
+  readonly member: string;
+  /** The phone jid, '' when it is not known. */
+  readonly memberPn: string;
+  readonly deliveredAt: number;
+  readonly readAt: number;
+  readonly playedAt: number;
+}
+
 /** A message that can be marked as read. */
 export interface ReadKey {
   readonly chatId: string;

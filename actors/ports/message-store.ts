@@ -1,5 +1,5 @@
 /** Storage of messages and chats, as questions are asked of them. */
-import type { Chat, InstanceId, Message, ReadKey } from '../model.ts';
+import type { Chat, InstanceId, Message, ReadKey, Receipt, ReceiptState } from '../model.ts';
 
 export interface MessageQuery {
   /** Short id, platform id, or `<owner>:<either>`. */
@@ -8,6 +8,9 @@ export interface MessageQuery {
   readonly chatId?: string;
   readonly trackSource?: string;
   readonly trackId?: string;
+  /** Such as `ImageMessage`, `call`. */
+  readonly messageType?: string;
+  readonly fromMe?: boolean;
   readonly limit: number;
   readonly offset: number;
 }
@@ -17,12 +20,23 @@ export interface NamedMessage extends ReadKey {
   readonly fromMe: boolean;
 }
 
+export interface ReceiptQuery {
+  /** Platform id. */
+  readonly messageId: string;
+  /** Only members who came at least this far; null: all. */
+  readonly state: ReceiptState | null;
+  readonly limit: number;
+  readonly offset: number;
+}
+
 export interface MessageStore {
   /** Newest first. `more`: whether anything follows after this page. */
   find(instance: InstanceId, query: MessageQuery): Promise<{ readonly messages: readonly Message[]; readonly more: boolean }>;
   byId(instance: InstanceId, id: string): Promise<Message | null>;
   /** The messages that these ids name, in any of the forms of `MessageQuery.id`, by the id that was given. Unknown ids are left out. */
   named(instance: InstanceId, ids: readonly string[]): Promise<ReadonlyMap<string, NamedMessage>>;
+  /** What the members of a group confirmed of an own message, in the order of their ids. `more`: whether anything follows after this page. */
+  receipts(instance: InstanceId, query: ReceiptQuery): Promise<{ readonly receipts: readonly Receipt[]; readonly more: boolean }>;
   /** Messages received in a chat and not yet marked as read by this account, newest first, at most `limit`. */
   unread(instance: InstanceId, chatId: string, limit: number): Promise<readonly ReadKey[]>;
   /** Messages of the asynchronous queue that are still `Queued`, in the order in which they were accepted, at most `limit`. */

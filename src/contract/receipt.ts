@@ -1,5 +1,5 @@
 /** The `messages_update` event: what became of messages (contract/events.md). */
-import type { MessageStatus } from '#actors/model.ts';
+import type { Message, MessageStatus, Receipt } from '#actors/model.ts';
 
 /** Statuses that somebody else confirms. */
 export const confirmations: ReadonlySet<MessageStatus> = new Set(['Delivered', 'Read', 'Played']);
@@ -48,3 +48,26 @@ export const downloadedView = (update: Update, { fileUrl, mimetype }: { readonly
 };
 
 export const deletedView = (update: Update) => updateView('DeletedMessage', 'Deleted', update);
+
+const receiptView = ({ member, memberPn, deliveredAt, readAt, playedAt }: Receipt) => ({
+  jid: memberPn || member,
+  sender_pn: memberPn || null,
+  sender_lid: member.endsWith('@lid') ? member : null,
+  state: playedAt > 0 ? ('Played' as const) : readAt > 0 ? ('Read' as const) : ('Delivered' as const),
+  deliveredAt,
+  readAt,
+  playedAt,
+});
+
+/** One page of what members of a group confirmed of a message. */
+export const receiptsView = (
+  { id, messageId, chatId }: Message,
+  receipts: readonly Receipt[],
+  { limit, offset, more }: { readonly limit: number; readonly offset: number; readonly more: boolean },
+) => ({
+  id,
+  messageid: messageId,
+  chatid: chatId,
+  receipts: receipts.map(receiptView),
+  pagination: { limit, offset, nextOffset: offset + receipts.length, hasMore: more },
+});

@@ -11,7 +11,7 @@ export { eventMessageView, fullMessageId, messageEventView, messageView } from '
 export { callView, newsView } from './news.ts';
 export { phoneOf } from './phone.ts';
 export { placeholderText } from './placeholders.ts';
-export { confirmations, deletedView, downloadedView, statusView } from './receipt.ts';
+export { confirmations, deletedView, downloadedView, receiptsView, statusView } from './receipt.ts';
 export { timeText } from './time.ts';
 export { deliveryErrorView, deliveryPageView, savedWebhooksView, webhookTestView, webhookView } from './webhook.ts';
 export { contractPorts } from './ports.ts';

@@ -136,5 +136,42 @@ test('presence: typing is answered at once, kept up, and ends with its delay, in
   }
 });
 
+test('status: who of a group got, read and played a message, in pages', async () => {
+  const { sandbox } = bench.scene.platform;
+  const { own } = await bench.stand('joined');
+  const asked = async (body: Json): Promise<readonly Json[]> => {
+    const answered = await bench.account.call('POST', '/message/status', { id: own, ...body });
+    assert.equal(answered.status, 200, JSON.stringify(answered.body));
+    return answered.body['receipts'] as readonly Json[];
+  };
+  await until(async () => (await asked({})).length === 2, 'both members got it');
+  await sandbox.receipt(contact, { type: 'read', ids: [own] });
+  await sandbox.receipt(contact, { type: 'played', ids: [own] });
+  const [first] = await until(async () => {
+    const played = await asked({ state: 'Played' });
+    return played.length > 0 && played;
+  }, 'one played it');
+  assert.equal(first?.['sender_pn'], `${contact}@s.whatsapp.net`);
+  assert.ok(Number(first?.['deliveredAt']) > 0 && Number(first?.['readAt']) > 0 && Number(first?.['playedAt']) > 0, JSON.stringify(first));
+  assert.deepEqual([(await asked({ state: 'Read' })).length, (await asked({ state: 'Delivered' })).length], [1, 2]);
+  const page = await bench.account.call('POST', '/message/status', { id: own, limit: 1 });
+  assert.deepEqual(page.body['pagination'], { limit: 1, offset: 0, nextOffset: 1, hasMore: true });
+  assert.equal((await asked({ limit: 1, offset: 1 })).length, 1);
+  await bench.told('messages_update', { MessageIDs: [own], IsGroup: true, Type: 'Played' });
+});
+
+const refusals: readonly (readonly [title: string, body: (own: string) => Json, status: number, error: string])[] = [
+  ['an own message of a direct chat', (own) => ({ id: own }), 400, 'receipts of members are kept for own messages in groups'],
+  ['a message that is not known', () => ({ id: 'NOTHING' }), 404, 'Message not found'],
+  ['no message', () => ({}), 400, 'Missing Id in Payload'],
+  ['a state that there is not', (own) => ({ id: own, state: 'Sent' }), 400, 'state must be one of Delivered, Read, Played'],
+];
+for (const [title, body, status, error] of refusals)
+  test(`status: ${title} is refused`, async () => {
+    const { own } = await bench.stand();
+    const answered = await bench.account.call('POST', '/message/status', body(own));
+    assert.deepEqual([answered.status, answered.body['error']], [status, error]);
+  });
+
 test('chats: the platform was asked nothing that it does not know', () =>
   assert.deepEqual(bench.scene.platform.sandbox.stats().unknown, {}));

@@ -1,6 +1,6 @@
 /** Messages and chats in memory. What a person can be called, and how chats are filtered, is left to the contract and to PostgreSQL. */
 import type { Chat, Message } from '#actors/model.ts';
-import type { ChatQuery, ChatStore, MessageQuery, MessageStore, NamedMessage, ReadKey } from '#actors/ports.ts';
+import type { ChatQuery, ChatStore, MessageQuery, MessageStore, NamedMessage, ReadKey, ReceiptQuery } from '#actors/ports.ts';
 import { chatIdsOf } from '#src/contract/views.ts';
 import { countChats } from '#src/storage/journal/chat-counts.ts';
 import type { MessageRow } from './records.ts';
@@ -31,6 +31,8 @@ export class FakeMessages implements MessageStore {
       const chats = query.chatId === undefined ? null : sameChat(this.#db.chatsOf(instance), query.chatId);
       const all = this.#newest(instance).filter(
         (message) =>
+          (query.messageType === undefined || message.messageType === query.messageType) &&
+          (query.fromMe === undefined || message.fromMe === query.fromMe) &&
           (query.id === undefined || isNamed(message, query.id)) &&
           (chats === null || chats.has(message.chatId)) &&
           (query.trackSource === undefined || (query.trackSource !== '' && message.trackSource === query.trackSource)) &&
@@ -55,6 +57,18 @@ export class FakeMessages implements MessageStore {
           return found ? [[id, found] as const] : [];
         }),
       );
+    });
+
+  receipts = (instance: string, { messageId, state, limit, offset }: ReceiptQuery) =>
+    this.#db.run('messages.receipts', () => {
+      const all = [...this.#db.receipts]
+        .filter(([key, { readAt, playedAt }]) => {
+          const isFar = state === 'Read' ? readAt + playedAt > 0 : state !== 'Played' || playedAt > 0;
+          return isFar && key.startsWith(`${instance} ${messageId} `);
+        })
+        .map(([, receipt]) => receipt)
+        .toSorted((a, b) => (a.member < b.member ? -1 : 1));
+      return { receipts: all.slice(offset, offset + limit), more: all.length > offset + limit };
     });
 
   unread = (instance: string, chatId: string, limit: number): Promise<readonly ReadKey[]> =>

@@ -141,6 +141,10 @@ const messageCommands = (attempt: Attempt, fake: () => FakeGateway) => ({
   },
   markRead: (_id: InstanceId, ids: readonly string[]) => attempt(() => done(ids.map((id) => ({ id, error: '' })))),
   showTyping: () => attempt(() => done(null)),
+  receipts: () => {
+    const receipt = { messageId: message.messageId, member: '1000000001@lid', memberPn: '', deliveredAt: now, readAt: 0, playedAt: 0 };
+    return attempt(() => done({ message, receipts: [receipt], more: false }));
+  },
   async findMessages(_id: InstanceId, query: MessageQuery) {
     fake().messageQueries.push(query);
     await attempt(() => done(null));

@@ -48,12 +48,22 @@ export class FakeJournal implements Journal {
 
   #write(
     instanceId: string,
-    { freshMessages, changedMessages, composedMessages, revisedMessages, chats, readChats, sendKeys }: Outcome,
+    { freshMessages, changedMessages, composedMessages, revisedMessages, chats, readChats, sendKeys, receipts }: Outcome,
   ): void {
     for (const message of this.#db.messagesOf(instanceId))
       if (readChats.includes(message.chatId)) this.#db.putMessage({ ...message, unread: false });
     for (const message of [...freshMessages, ...changedMessages, ...composedMessages, ...revisedMessages])
       this.#db.putMessage({ ...message, instanceId });
+    for (const receipt of receipts) {
+      const key = `${instanceId} ${receipt.messageId} ${receipt.member}`;
+      const { deliveredAt = 0, readAt = 0, playedAt = 0 } = this.#db.receipts.get(key) ?? {};
+      const first = {
+        deliveredAt: deliveredAt || receipt.deliveredAt,
+        readAt: readAt || receipt.readAt,
+        playedAt: playedAt || receipt.playedAt,
+      };
+      this.#db.receipts.set(key, { ...receipt, ...first });
+    }
     for (const key of sendKeys) this.#db.sendKeys.set(`${instanceId} ${key.hash}`, key);
     for (const { after } of chats) this.#db.putChat({ ...after, instanceId });
   }

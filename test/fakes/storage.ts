@@ -1,5 +1,16 @@
 /** Storage in memory, with a switch that takes it away. */
-import type { Chat, Claim, Delivery, InstancePatch, InstanceRecord, LastAttempt, Message, UsedSendKey, Webhook } from '#actors/model.ts';
+import type {
+  Chat,
+  Claim,
+  Delivery,
+  InstancePatch,
+  InstanceRecord,
+  LastAttempt,
+  Message,
+  Receipt,
+  UsedSendKey,
+  Webhook,
+} from '#actors/model.ts';
 import {
   EpochLost,
   StorageUnavailable,
@@ -46,6 +57,7 @@ export class FakeDatabase {
   readonly settings = new Map<string, string>();
   /** By instance and hash. */
   readonly sendKeys = new Map<string, UsedSendKey>();
+  readonly receipts = new Map<string, Receipt>();
   /** By instance and form. */
   readonly lookups = new Map<string, StoredRecipient>();
   /** Removed, with rows that are left. */

@@ -120,6 +120,34 @@ export const revisions: readonly Case[] = [
     },
   ],
   [
+    'what each member of a group confirms of an own message is kept, the first time of each step',
+    async (bench) => {
+      const own = fresh({ ...group, fromMe: true, status: 'Sent' });
+      const direct = fresh({ fromMe: true, status: 'Sent' });
+      await bench.commit(arrived(own), arrived(direct));
+      const by = (member: string, at: number) => ({ chatId: group.chatId, sender: member, senderPn: '', senderLid: member, at });
+      await bench.commit(
+        status([own.messageId], 'Delivered', by('b@lid', 10)),
+        status([own.messageId], 'Read', by('b@lid', 20)),
+        status([own.messageId], 'Read', by('a@lid', 30)),
+        status([own.messageId], 'Sent', { chatId: group.chatId, fromMe: true }),
+        status([direct.messageId], 'Read', by('a@lid', 30)),
+      );
+      await bench.commit(status([own.messageId], 'Read', by('b@lid', 40)), status([own.messageId], 'Played', by('b@lid', 50)));
+      const receipts = async (query: object): Promise<string> => {
+        const asked = { messageId: own.messageId, state: null, limit: 9, offset: 0, ...query };
+        const { receipts: found, more } = await bench.stores.messages.receipts(bench.record.id, asked);
+        return found.map((one) => `${one.member} ${one.deliveredAt} ${one.readAt} ${one.playedAt}`).join(', ') + (more ? ' …' : '');
+      };
+      assert.equal(await receipts({}), 'a@lid 0 30 0, b@lid 10 20 50');
+      assert.equal(await receipts({ limit: 1 }), 'a@lid 0 30 0 …');
+      assert.equal(await receipts({ offset: 1 }), 'b@lid 10 20 50');
+      assert.equal(await receipts({ state: 'Played' }), 'b@lid 10 20 50');
+      assert.equal(await receipts({ state: 'Read' }), 'a@lid 0 30 0, b@lid 10 20 50');
+      assert.equal(await receipts({ messageId: direct.messageId }), '');
+    },
+  ],
+  [
     'a pin is kept with its end, by whomever it is made, and taken away again',
     async (bench) => {
       const target = fresh(group);

@@ -14,6 +14,8 @@ const messages = ['m1', 'm2', 'm3', 'm4', 'm5', 'm6'].map((messageId, at): Messa
   timestamp: 1_000 * Math.floor(at / 2),
   trackSource: at < 2 ? 'crm' : '',
   trackId: at === 1 ? 'order' : '',
+  messageType: ['ImageMessage', 'Conversation', 'call'][at % 3] ?? '',
+  fromMe: at > 3,
 }));
 
 const finds: readonly (readonly [query: object, found: string])[] = [
@@ -30,6 +32,14 @@ const finds: readonly (readonly [query: object, found: string])[] = [
   [{ trackSource: 'crm' }, 'm2 m1'],
   [{ trackSource: 'crm', trackId: 'order' }, 'm2'],
   [{ trackId: '' }, ''],
+  [{ messageType: 'Conversation' }, 'm5 m2'],
+  [{ messageType: 'ImageMessage' }, 'm4 m1'],
+  [{ messageType: 'call', limit: 1 }, 'm6 …'],
+  [{ messageType: 'call', chatId: 'odd@g.us' }, 'm6'],
+  [{ messageType: `call' or '1'='1` }, ''],
+  [{ fromMe: true }, 'm6 m5'],
+  [{ fromMe: false, limit: 3 }, 'm4 m3 m2 …'],
+  [{ fromMe: false, messageType: 'ImageMessage', trackSource: 'crm' }, 'm1'],
   [{ id: `x' or '1'='1` }, ''],
   [{ id: 'zero\0' }, ''],
 ];

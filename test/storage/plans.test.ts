@@ -9,7 +9,7 @@ import { fileStatements } from '#src/storage/stores/files.ts';
 import { sendKeyStatements } from '#src/storage/stores/send-keys.ts';
 import { deliveryStatements, listStatement } from '#src/storage/stores/deliveries.ts';
 import { journalStatements } from '#src/storage/journal/journal.ts';
-import { findStatement, messageStatements } from '#src/storage/stores/messages.ts';
+import { findStatement, messageStatements, receiptStatement } from '#src/storage/stores/messages.ts';
 import { outboxStatements } from '#src/storage/stores/outbox.ts';
 import { removalStatements } from '#src/storage/stores/removals.ts';
 import { tallyStatements } from '#src/storage/stores/tallies.ts';
@@ -33,6 +33,16 @@ await storage.journal.commit(
   [{ kind: 'message', message, chat: { chatId: 'c0' }, unread: true }],
   () => ['w0'],
 );
+const own = { ...message, messageId: 'own', chatId: 'c0', isGroup: true, fromMe: true };
+const receiver = { sender: 'p@lid', senderPn: '', senderLid: 'p@lid', fromMe: false, at: 1 };
+await storage.journal.commit(
+  { id: 'r0', owner: '', epoch: 1 },
+  [
+    { kind: 'message', message: own, chat: { chatId: 'c0' }, unread: false },
+    { kind: 'status', messageIds: ['own'], chatId: 'c0', status: 'Read', ...receiver },
+  ],
+  () => [],
+);
 await storage.vault.write('r0', 1, { credentials: '{}', keys: [{ type: 'session', id: 's', value: 'v' }] });
 await storage.vault.log('r0', 1, [{ seq: 1_000_000, stanza: Buffer.of(1) }]);
 
@@ -53,6 +63,7 @@ await spread(
   { message_id: `'m' || n`, chat_id: `'c' || mod(n, 20)`, timestamp: 'n', status: queued, unread: 'mod(n, 50) = 0' },
   700,
 );
+await spread('receipt', { message_id: `'m' || n`, member: `'p' || n` }, 300);
 await spread('chat', { chat_id: `'c' || n`, last_message_timestamp: 'n' }, 300);
 await storage.journal.commit(
   { id: 'r0', owner: '', epoch: 1 },
@@ -104,7 +115,7 @@ interface Node {
 const nodesOf = (node: Node): readonly Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 
 /** The test's other tables are so small that reading them is the best plan. */
-const large = new Set(['message', 'chat', 'send_key', 'signal_key', 'inbound', 'outbox', 'archive', 'file']);
+const large = new Set(['message', 'receipt', 'chat', 'send_key', 'signal_key', 'inbound', 'outbox', 'archive', 'file']);
 
 type Plan = { readonly 'QUERY PLAN': readonly { readonly Plan: Node }[] };
 
@@ -160,7 +171,18 @@ const filters = [
   { field: 'lead_name', operator: '=', value: 'x' },
 ] as const;
 const statements: readonly Statement[] = [
-  ...[[], ['id'], ['chatId'], ['trackId'], ['trackSource'], ['id', 'chatId']].map((asked) => findStatement(asked as never)),
+  ...[
+    [],
+    ['id'],
+    ['chatId'],
+    ['trackId'],
+    ['trackSource'],
+    ['id', 'chatId'],
+    ['otherKind'],
+    ['chatId', 'otherKind'],
+    ['textKind', 'fromMe'],
+  ].map((asked) => findStatement(asked as never)),
+  ...(['any', 'Delivered', 'Read', 'Played'] as const).map(receiptStatement),
   // Asked once, at start, about all instances: it reads what is queued, and nothing else.
   ...Object.values(messageStatements).filter((statement) => statement !== messageStatements.queueing),
   sendKeyStatements.find,
@@ -193,7 +215,7 @@ for (const [when, prepare] of [
 }
 
 test('plans: the newest messages are read in the order of an index, as far as the page goes', async () => {
-  for (const asked of [[], ['chatId']] as const) {
+  for (const asked of [[], ['chatId'], ['fromMe'], ['textKind'], ['otherKind']] as const) {
     const nodes = await planOf(findStatement(asked));
     const scans = nodes.filter((node) => node['Relation Name'] === 'message');
     const limited = nodes.filter((node) => node['Node Type'] === 'Limit').flatMap(({ Plans }) => Plans ?? []);

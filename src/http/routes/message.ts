@@ -1,7 +1,7 @@
 /** Messages that are stored, and those that wait. */
 import { type Static, Type } from 'typebox';
 import type { Gateway, InstanceId, Message as Stored, MessageQuery } from '#actors/gateway.ts';
-import { messageView } from '#src/contract/views.ts';
+import { messageView, receiptsView } from '#src/contract/views.ts';
 import { done, mapResult } from '../outcome.ts';
 import { pageSize, pageWithin, withPage } from '../page.ts';
 import { platformRefusals, type Route, route } from '../route.ts';
@@ -19,6 +19,9 @@ import {
   PinAnswer,
   PinBody,
   QueueAnswer,
+  receiptPage,
+  ReceiptsAnswer,
+  ReceiptsBody,
   TypingBody,
 } from '../schemas/message.ts';
 
@@ -29,6 +32,8 @@ const queryOf = (body: Static<typeof FindMessagesBody>): MessageQuery => ({
   ...(body.id ? { id: String(body.id) } : {}),
   ...(body.chatid ? { chatId: String(body.chatid) } : {}),
   ...(body.track_source ? { trackSource: body.track_source } : {}),
+  ...(body.messageType ? { messageType: body.messageType } : {}),
+  ...(body.fromMe === undefined ? {} : { fromMe: body.fromMe }),
   ...(body.track_id ? { trackId: String(body.track_id) } : {}),
   limit: pageSize(body.limit ?? 0, messagePage),
   offset: body.offset ?? 0,
@@ -69,6 +74,23 @@ export const messageRoutes: readonly Route[] = [
           nextOffset: offset + returned,
           hasMore: more || page.cut,
         }),
+      );
+    },
+  }),
+  route({
+    on: ['POST /message/status'],
+    operationId: 'listReceipts',
+    credential: 'instance',
+    tag,
+    summary: 'Show who in a group got, read and played an own message',
+    body: ReceiptsBody,
+    answer: ReceiptsAnswer,
+    invalidTexts: { 'id:required': 'Missing Id in Payload', 'id:minLength': 'Missing Id in Payload' },
+    refusals: { invalid: {}, notFound: { text: 'Message not found' } },
+    run: async ({ gateway, id, body }) => {
+      const page = { state: body.state ?? null, limit: pageSize(body.limit ?? 0, receiptPage), offset: body.offset ?? 0 };
+      return mapResult(await gateway.receipts(id, String(body.id), page), ({ message, receipts, more }) =>
+        receiptsView(message, receipts, { limit: page.limit, offset: page.offset, more }),
       );
     },
   }),

@@ -1,5 +1,6 @@
 /** Shapes of messages: sends, the queue, queries. */
 import { Type } from 'typebox';
+import { receiptStates } from '#actors/gateway.ts';
 import { Count, fields, Flag, FreeObject, LooseText, OneOf, optional, ref, Text, TextOrNull } from './common.ts';
 
 const Free = Type.Unsafe<unknown>({ description: 'object or text' });
@@ -83,6 +84,8 @@ export const FindMessagesBody = Type.Object({
   chatid: optional(LooseText(128, 'Id of the chat, or a number')),
   track_source: optional(Text(255, 'Origin given with the send')),
   track_id: optional(LooseText(255, 'Tracking id given with the send')),
+  messageType: optional(Text(100, 'Such as `ImageMessage`; `call` finds the calls')),
+  fromMe: optional(Flag('Only own messages, or only those of others')),
   limit: optional(Count(-1, 1_000_000, `At most ${messagePage.most}; ${messagePage.usual} when not positive`)),
   offset: optional(Count(0, 100_000_000, 'Messages to leave out, newest first')),
 });
@@ -117,4 +120,28 @@ export const TypingBody = Type.Object({
   number: LooseText(128, 'Number, or id of the chat', 1),
   presence: OneOf(['composing', 'recording', 'paused']),
   delay: optional(Count(0, 300_000, 'Milliseconds for which it is kept up; without it the platform forgets it after some seconds')),
+});
+
+export const receiptPage = { usual: 100, most: 500 };
+
+export const ReceiptsBody = Type.Object({
+  id: MessageId,
+  state: optional(OneOf(receiptStates, { description: 'Only members who came at least this far' })),
+  limit: optional(Count(-1, 1_000_000, `At most ${receiptPage.most}; ${receiptPage.usual} when not positive`)),
+  offset: optional(Count(0, 100_000_000, 'Members to leave out')),
+});
+
+const Moment = Type.Integer({ description: 'Unix milliseconds; 0 when it was not confirmed' });
+
+export const ReceiptsAnswer = Type.Object({
+  ...fields('id messageid chatid', Type.String()),
+  receipts: Type.Array(
+    Type.Object({
+      jid: Type.String(),
+      ...fields('sender_pn sender_lid', TextOrNull()),
+      state: OneOf(receiptStates),
+      ...fields('deliveredAt readAt playedAt', Moment),
+    }),
+  ),
+  pagination: Type.Object({ ...fields('limit offset nextOffset', Type.Integer()), hasMore: Type.Boolean() }),
 });

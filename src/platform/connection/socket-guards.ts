@@ -6,6 +6,7 @@ import type { Close } from '#actors/ports.ts';
 import { closeOf, ownCloses } from './close-cause.ts';
 import { type BaileysEvent, recorded } from '../events/from-baileys.ts';
 import { gatherFrames, takeTurns, type FrameSocket, type TurnSocket } from './frames.ts';
+import { playedReceipts } from './played-receipts.ts';
 import type { Turns } from './turns.ts';
 
 export interface GuardHooks {
@@ -59,10 +60,12 @@ const catchRejections = (sock: WASocket, hooks: GuardHooks): void => {
 /** The buffer of the library is passed by: it holds events for up to 30 seconds and merges changes into the messages that they change. */
 const tapEvents = (sock: WASocket, hooks: GuardHooks): void => {
   const emit = sock.ev.emit.bind(sock.ev);
+  const withPlayed = playedReceipts(sock);
   sock.ev.emit = (name, data) => {
     const handled = recorded.has(name) || emit(name, data);
     // The name and its data belong together by the type of `emit`.
-    hooks.event({ name, data } as unknown as BaileysEvent);
+    const event = { name, data } as unknown as BaileysEvent;
+    hooks.event(event.name === 'message-receipt.update' ? { ...event, data: withPlayed(event.data) } : event);
     return handled;
   };
 };

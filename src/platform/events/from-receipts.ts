@@ -71,7 +71,7 @@ export const fromMessageUpdates = (updates: readonly WAMessageUpdate[], director
   return [...grouped(confirmations, directory), ...[...read].map((chatId): Entry => ({ kind: 'chatRead', chatId }))];
 };
 
-/** Receipts in groups, one per member. Baileys tells played as read there. */
+/** Receipts in groups, one per member. */
 export const fromMemberReceipts = (updates: readonly MessageUserReceiptUpdate[], directory: Directory): Entry[] => {
   const confirmations: Confirmation[] = [];
   const read = new Set<string>();
@@ -84,7 +84,8 @@ export const fromMemberReceipts = (updates: readonly MessageUserReceiptUpdate[],
       continue;
     }
     const seconds = readAt || numberOf(receipt.receiptTimestamp);
-    confirmations.push({ chat: key.remoteJid, sender, status: readAt > 0 ? 'Read' : 'Delivered', messageId: key.id, seconds });
+    const status = numberOf(receipt.playedTimestamp) > 0 ? 'Played' : readAt > 0 ? 'Read' : 'Delivered';
+    confirmations.push({ chat: key.remoteJid, sender, status, messageId: key.id, seconds });
   }
   return [...grouped(confirmations, directory), ...[...read].map((chatId): Entry => ({ kind: 'chatRead', chatId }))];
 };

@@ -5,6 +5,7 @@ import { FileEntity } from './file.ts';
 import { InstanceEntity } from './instance.ts';
 import { MessageEntity } from './message.ts';
 import { NumberLookupEntity } from './number-lookup.ts';
+import { ReceiptEntity } from './receipt.ts';
 import { SendKeyEntity } from './send-key.ts';
 import { SettingEntity } from './setting.ts';
 import { CredentialEntity, InboundEntity, RetiredCredentialEntity, RetiredKeyEntity, SignalKeyEntity } from './vault.ts';
@@ -22,6 +23,7 @@ export const entities = [
   RetiredCredentialEntity,
   RetiredKeyEntity,
   MessageEntity,
+  ReceiptEntity,
   SendKeyEntity,
   NumberLookupEntity,
   ChatEntity,

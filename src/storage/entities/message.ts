@@ -64,6 +64,10 @@ export const MessageEntity = defineEntity({
       name: 'message_track_source',
       expression: `create index "message_track_source" on "message" ("instance_id", "left"(track_source, 100), "timestamp", "seq") where track_source <> ''`,
     },
+    {
+      name: 'message_by_kind',
+      expression: `create index "message_by_kind" on "message" ("instance_id", "message_type", "timestamp", "seq") where message_type not in ('Conversation', 'ExtendedTextMessage')`,
+    },
     { name: 'message_waiting', expression: `create index "message_waiting" on "message" ("instance_id", "seq") where status = 'Queued'` },
     {
       name: 'message_unread',

@@ -184,6 +184,22 @@ export const messageRows = insertRows('message', messageColumns);
 /** A chat that somebody else made meanwhile is a conflict. */
 export const newChatRows = insertRows('chat', chatColumns);
 
+const receiptTimes = ['deliveredAt', 'readAt', 'playedAt'] as const;
+
+/** What members confirmed; of what they confirm again the first time stays. */
+export const receiptRows = (first: number) => {
+  const rows = makeRowSet(
+    { messageId: 'text', member: 'text', memberPn: 'text', deliveredAt: 'bigint', readAt: 'bigint', playedAt: 'bigint' },
+    first,
+  );
+  const times = receiptTimes
+    .map(columnOf)
+    .map((time) => `${time} = case when receipt.${time} = 0 then excluded.${time} else receipt.${time} end`);
+  const sql = `insert into receipt (instance_id, ${rows.columns}) select $1, ${rows.values} from ${rows.from}
+    on conflict (instance_id, message_id, member) do update set ${times.join(', ')}`;
+  return { ...rows, sql };
+};
+
 const noChange: typeof defaults = { text: null, bigint: null, boolean: null, jsonb: null, bytea: null, 'text[]': null };
 
 const changedTo = (field: string, type: SqlType): string => {

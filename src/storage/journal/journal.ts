@@ -12,6 +12,7 @@ import {
   makeRowSet,
   messageRows,
   newChatRows,
+  receiptRows,
   revisedColumns,
   storedMessageFields,
   type StoredMessage,
@@ -96,6 +97,7 @@ const sets = {
   newChats: newChatRows,
   chats: chatChangeRows,
   sendKeys: sendKeyRows,
+  receipts: receiptRows,
   deliveries: outboxRows,
 } as const;
 
@@ -207,6 +209,7 @@ const writeOutcome = async (
       .filter(({ before }) => before !== null)
       .map(({ after, changes, unreadAdded }) => ({ ...changes, chatId: after.chatId, unreadAdded })),
     sendKeys: outcome.sendKeys,
+    receipts: outcome.receipts,
     deliveries: waiting.map((row) => ({ ...row, size: Buffer.byteLength(row.body) })),
   };
   const names = setNames.filter((name) => rows[name].length > 0);

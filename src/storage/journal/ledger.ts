@@ -1,5 +1,5 @@
 /** The journal's rules, without a database: entries are applied to what is known, and what changed is left to be written. */
-import type { Call, Chat, Entry, EventType, Message, Revision, UsedSendKey } from '#actors/model.ts';
+import type { Call, Chat, Entry, EventType, Message, Receipt, Revision, UsedSendKey } from '#actors/model.ts';
 import { keyText } from '../postgres/texts.ts';
 import { callChat, callContent, callMessage } from './call-message.ts';
 import { ChatLedger, type ChatOutcome } from './chat-ledger.ts';
@@ -17,6 +17,7 @@ import {
   type EventDraft,
 } from './event-drafts.ts';
 import { editedContent, isAuthor, isInSameChat, isProgress, type KeptMessage, MessageLedger, rank } from './message-ledger.ts';
+import { ReceiptLedger } from './receipt-ledger.ts';
 
 export { isProgress } from './message-ledger.ts';
 
@@ -35,6 +36,7 @@ export interface Outcome {
   /** Chats whose stored messages are now read by the account. */
   readonly readChats: readonly string[];
   readonly sendKeys: readonly UsedSendKey[];
+  readonly receipts: readonly Receipt[];
   readonly events: readonly EventDraft[];
   /** Events that could not be made. */
   readonly unrendered: readonly { readonly type: EventType; readonly error: unknown }[];
@@ -50,6 +52,7 @@ class Ledger {
   readonly #readChats = new Set<string>();
   /** By their hash: the last state counts. */
   readonly #sendKeys = new Map<string, UsedSendKey>();
+  readonly #receipts = new ReceiptLedger();
   readonly #events: EventDraft[] = [];
   readonly #unrendered: Outcome['unrendered'][number][] = [];
 
@@ -101,6 +104,7 @@ class Ledger {
       chats: this.#chats.outcome(),
       readChats: [...this.#readChats],
       sendKeys: [...this.#sendKeys.values()],
+      receipts: this.#receipts.outcome(),
       events: this.#events,
       unrendered: this.#unrendered,
     };
@@ -202,6 +206,7 @@ class Ledger {
       const kept = this.#messages.find(messageId, keyText(entry.chatId));
       if (!kept) continue;
       if (entry.revises) this.#revise(kept.value, entry.revises);
+      this.#receipts.note(kept.value, entry);
       if (!isProgress(kept.value.status, entry.status)) {
         if (isMemberReceipt(entry, kept.value.chatId)) updated.push(kept.value);
         continue;

@@ -12,6 +12,7 @@ import { NoInstanceKeys } from './0010-no-instance-keys.ts';
 import { SendKeys } from './0011-send-keys.ts';
 import { MessageChanges } from './0012-message-changes.ts';
 import { NumberLookups } from './0013-number-lookups.ts';
+import { Receipts } from './0014-receipts.ts';
 
 export const migrations = [
   { name: '0001-tables', class: Tables },
@@ -27,4 +28,5 @@ export const migrations = [
   { name: '0011-send-keys', class: SendKeys },
   { name: '0012-message-changes', class: MessageChanges },
   { name: '0013-number-lookups', class: NumberLookups },
+  { name: '0014-receipts', class: Receipts },
 ] as const;

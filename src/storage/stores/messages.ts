@@ -1,5 +1,5 @@
 /** Questions about stored messages. */
-import type { InstanceId, Message } from '#actors/model.ts';
+import type { InstanceId, Message, Receipt, ReceiptState } from '#actors/model.ts';
 import type { MessageQuery, MessageStore, NamedMessage, ReadKey } from '#actors/ports.ts';
 import { messageFields } from '../journal/columns.ts';
 import type { Database, Statement } from '../postgres/database.ts';
@@ -10,10 +10,17 @@ import { chatNames, sameChatIds } from './same-chat.ts';
 const newest = `order by message.timestamp desc, message.seq desc`;
 
 /** Conditions of a query by the field that asks for them; a statement is made and prepared for every combination in use. */
+/** Nearly all messages are texts; the index of kinds has only the others, which would be rare in the order of time. */
+const isOtherKind = `message_type not in ('Conversation', 'ExtendedTextMessage')`;
+const texts: ReadonlySet<string> = new Set(['Conversation', 'ExtendedTextMessage']);
+
 const conditions = {
   id: (n: number) => `(id = any($${n}::text[]) or message_id = any($${n}::text[]))`,
   chatId: () => `chat_id = same.address`,
   trackSource: (n: number) => `left(track_source, 100) = left($${n}, 100) and track_source = $${n} and track_source <> ''`,
+  textKind: (n: number) => `message_type = $${n}`,
+  otherKind: (n: number) => `message_type = $${n} and ${isOtherKind}`,
+  fromMe: (n: number) => `from_me = $${n}::boolean`,
   trackId: (n: number) => `left(track_id, 100) = left($${n}, 100) and track_id = $${n} and track_id <> ''`,
 } as const;
 
@@ -60,18 +67,45 @@ const idForms = (id: string): readonly string[] => {
   return (colon < 0 ? [id] : [id, id.slice(colon + 1)]).map(keyText);
 };
 
-const valueOf = (query: MessageQuery, name: Condition): unknown => {
-  const value = query[name] ?? '';
-  return name === 'id' ? idForms(value) : name === 'chatId' ? chatNames(value) : keyText(value);
+/** The parameter of each condition; undefined where the query does not ask for it. */
+const valuesOf = ({ id, chatId, trackSource, trackId, messageType, fromMe }: MessageQuery): Readonly<Record<Condition, unknown>> => {
+  const kind = messageType === undefined ? undefined : keyText(messageType);
+  const isText = kind !== undefined && texts.has(kind);
+  return {
+    id: id === undefined ? undefined : idForms(id),
+    chatId: chatId === undefined ? undefined : chatNames(chatId),
+    trackSource: trackSource === undefined ? undefined : keyText(trackSource),
+    textKind: isText ? kind : undefined,
+    otherKind: isText ? undefined : kind,
+    fromMe,
+    trackId: trackId === undefined ? undefined : keyText(trackId),
+  };
 };
+
+/** Each condition: at least so far. */
+const reached: Readonly<Record<ReceiptState | 'any', string>> = {
+  any: 'true',
+  Delivered: 'true',
+  Read: '(read_at > 0 or played_at > 0)',
+  Played: 'played_at > 0',
+};
+
+/** $1 instance, $2 platform id, $3 limit, $4 offset. */
+export const receiptStatement = (state: ReceiptState | 'any'): Statement => ({
+  name: `message-receipts-${state}`,
+  text: `select message_id as "messageId", member, member_pn as "memberPn",
+      delivered_at::float8 as "deliveredAt", read_at::float8 as "readAt", played_at::float8 as "playedAt"
+    from receipt where instance_id = $1 and message_id = $2 and ${reached[state]} order by receipt.member limit $3 offset $4`,
+});
 
 export const makeMessageStore = (database: Database): MessageStore => {
   const find = async (
     instance: InstanceId,
     query: MessageQuery,
   ): Promise<{ readonly messages: readonly Message[]; readonly more: boolean }> => {
-    const asked = (Object.keys(conditions) as Condition[]).filter((name) => query[name] !== undefined);
-    const values = asked.map((name) => valueOf(query, name));
+    const parameters = valuesOf(query);
+    const asked = (Object.keys(conditions) as Condition[]).filter((name) => parameters[name] !== undefined);
+    const values = asked.map((name) => parameters[name]);
     const rows = await database.rows<Message>(findStatement(asked), [instance, query.limit + 1, query.offset, ...values]);
     return { messages: rows.slice(0, query.limit), more: rows.length > query.limit };
   };
@@ -91,6 +125,10 @@ export const makeMessageStore = (database: Database): MessageStore => {
           return row === undefined ? [] : [[id, row] as const];
         }),
       );
+    },
+    async receipts(instance, { messageId, state, limit, offset }) {
+      const rows = await database.rows<Receipt>(receiptStatement(state ?? 'any'), [instance, keyText(messageId), limit + 1, offset]);
+      return { receipts: rows.slice(0, limit), more: rows.length > limit };
     },
     unread: (instance, chatId, limit) => database.rows<ReadKey>(messageStatements.unread, [instance, chatNames(chatId), limit]),
     queueing: () => database.rows<{ id: string; queued: number }>(messageStatements.queueing, []),

@@ -12,6 +12,7 @@ const pieceRows = 2_000;
 /** Tables with rows of an instance, and the column behind the instance in their primary key. */
 const tables = {
   message: 'message_id',
+  receipt: 'message_id',
   chat: 'chat_id',
   inbound: 'seq',
   signal_key: 'type',
