@@ -156,7 +156,13 @@ const decodedKinds: readonly (readonly [string, proto.IMessage, Record<string, u
       vote: 'Yes',
       buttonOrListId: 'b1',
       quoted: 'ASK',
-      content: { selectedButtonID: 'b1', selectedDisplayText: 'Yes', type: 1, contextInfo: { stanzaID: 'ASK' } },
+      content: {
+        selectedButtonID: 'b1',
+        selectedDisplayText: 'Yes',
+        Response: { SelectedDisplayText: 'Yes' },
+        type: 1,
+        contextInfo: { stanzaID: 'ASK' },
+      },
     },
   ],
   [
