@@ -1,7 +1,8 @@
 /** Preparing audio and video with the ffmpeg of this machine, and what is refused. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test, type TestContext } from 'node:test';
@@ -249,11 +250,24 @@ test('ffmpeg: what is made has a bound', withFfmpeg, async (t) => {
   await noFiles(folder);
 });
 
-/** Programs of this machine that were started in a folder. */
-const runningIn = (folder: string): string[] =>
-  spawnSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
-    .stdout.split('\n')
-    .filter((line) => line.includes(folder) && line.includes('ffmpeg'));
+const commandOf = (pid: string): string => {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    // It has ended meanwhile.
+    return '';
+  }
+};
+
+/** The commands that run now, from the file system of the kernel: a small image of Linux has no `ps`. */
+const commands = (): string[] =>
+  existsSync('/proc/self/cmdline')
+    ? readdirSync('/proc')
+        .filter((name) => /^\d+$/.test(name))
+        .map(commandOf)
+    : spawnSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).stdout.split('\n');
+
+const runningIn = (folder: string): string[] => commands().filter((line) => line.includes(folder) && line.includes('ffmpeg'));
 
 test('ffmpeg: an abort, a deadline and a stop kill it and leave nothing', withFfmpeg, async (t) => {
   const folder = await folderFor(t);
@@ -279,7 +293,7 @@ test('ffmpeg: an abort, a deadline and a stop kill it and leave nothing', withFf
   await isWorking();
   await workshop.close();
   assert.equal(refusalOf(await stopped), 'unavailable: the server is stopping');
-  assert.deepEqual([runningIn(folder.path), await readdir(folder.path)], [[], []]);
+  assert.deepEqual([runningIn(folder.path), await filesIn(folder)], [[], []]);
 });
 
 const without: readonly (readonly [sample: Sample, as: MediaKind, outcome: RegExp | string, seconds?: number])[] = [
