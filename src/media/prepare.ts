@@ -1,5 +1,6 @@
 /** The workshop: makes of a file what the platform takes for a kind of message, a few at once, each within its time. */
 import { stat } from 'node:fs/promises';
+import type { MediaKind } from '#actors/model.ts';
 import type { TemporaryFolder } from '#src/files/temporary-folder.ts';
 import { type Bench, type Made, type Maker, type MediaLimits, type MediaWork, Scraps } from './bench.ts';
 import { BoundedWork } from './bounded-work.ts';
@@ -8,7 +9,7 @@ import { Ffmpeg } from './ffmpeg.ts';
 import type { Media } from './media.ts';
 import { MediaFailure } from './media-failure.ts';
 import { imageMaker, stickerMaker, wishedThumbnail } from './pictures.ts';
-import type { MediaKind, MediaWorkshop, PreparedMedia, PrepareWishes } from './prepared.ts';
+import type { MediaWorkshop, PreparedMedia, PrepareWishes } from './prepared.ts';
 import { Slots } from './slots.ts';
 import { audioMaker, mp3Maker, voiceMaker } from './sounds.ts';
 import { typeOf } from './type-of.ts';

@@ -1,10 +1,5 @@
-/** The kinds in which media are sent, and what a file is after it was prepared for one of them. */
-import type { Result } from '#actors/model.ts';
-
-/** `videoplay`: a video that plays without sound, again and again, as GIFs do. `ptt`: a voice message. `ptv`: a round video message. */
-export const mediaKinds = ['image', 'video', 'videoplay', 'document', 'audio', 'myaudio', 'ptt', 'ptv', 'sticker'] as const;
-
-export type MediaKind = (typeof mediaKinds)[number];
+/** What a file is after it was prepared for a kind of message. */
+import type { MediaKind, Result } from '#actors/model.ts';
 
 /** A file to prepare; it is only read, and its owner removes it. A `TakenFile` is one. */
 export interface SourceFile {

@@ -1,7 +1,8 @@
 /** Prepares videos, round video messages, and videos that play like GIFs. */
+import type { MediaKind } from '#actors/model.ts';
 import { type Bench, facts as none, type Maker } from './bench.ts';
 import { MediaFailure } from './media-failure.ts';
-import type { MediaKind, SourceFile } from './prepared.ts';
+import type { SourceFile } from './prepared.ts';
 import type { TrackFacts } from './track-facts.ts';
 import { convert, look, needFfmpeg, unfit } from './tracks.ts';
 

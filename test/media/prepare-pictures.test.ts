@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { deflateSync, crc32 } from 'node:zlib';
 import { after, test, type TestContext } from 'node:test';
 import sharp, { type Sharp } from 'sharp';
+import type { MediaKind } from '#actors/model.ts';
 import type { TemporaryFolder } from '#src/files/temporary-folder.ts';
 import { createMedia } from '#src/media/media.ts';
 import { createWorkshop, type WorkshopOptions } from '#src/media/prepare.ts';
-import type { MediaKind, MediaWorkshop, SourceFile } from '#src/media/prepared.ts';
+import type { MediaWorkshop, SourceFile } from '#src/media/prepared.ts';
 import { bytesOf, filesIn, folderFor, noFiles, refusalOf, sourceFile, valueOf } from './media-files.ts';
 
 const media = createMedia({ threads: 2 });
