@@ -77,6 +77,10 @@ export class FakeSandbox implements Sandbox {
     return this.received(number).map(({ id, from, text }) => ({ id, from, text, ...plain }));
   }
 
+  async askAgain(...input: Parameters<Sandbox['askAgain']>) {
+    this.calls.push(['askAgain', ...input]);
+  }
+
   async receipt(...input: Input<'receipt'>) {
     this.calls.push(['receipt', ...input]);
   }

@@ -118,7 +118,7 @@ test('outbound: quotes, mentions, forwards and previews', async () => {
   const content = linked.content as Record<string, unknown>;
   assert.equal(content['title'], 'Title of https://example.org/a');
   assert.equal(content['matchedText'], 'https://example.org/a');
-  assert.equal(content['JPEGThumbnail'], '/9g=');
+  assert.equal(content['jpegThumbnail'], '/9g=');
 });
 
 const example = 'see https://example.org/a';
@@ -269,8 +269,8 @@ test('groups: names, mentions of everybody, receipts of members and removal', as
 
   const answer = await sent({ number: group.jid, text: 'thanks', mentions: ['all'] });
   assert.equal(answer.groupName, 'Team');
-  const { contextInfo } = answer.content as { contextInfo: { mentionedJID: string[] } };
-  assert.equal(contextInfo.mentionedJID.length, 3);
+  const { contextInfo } = answer.content as { contextInfo: { mentionedJid: string[] } };
+  assert.equal(contextInfo.mentionedJid.length, 3);
   assert.equal(
     receivedBy(other, answer.messageId)?.envelope,
     'pkmsg' === receivedBy(other, answer.messageId)?.envelope ? 'pkmsg' : 'skmsg',

@@ -58,6 +58,13 @@ const routes: readonly (readonly [string, string, string, unknown, readonly unkn
     ['receipt', ana, { type: 'played', ids: ['A'] }],
   ],
   [
+    'a phone asks for a message again',
+    'POST',
+    `/contacts/${ana}/retries`,
+    { of: account, messageId: 'A' },
+    ['askAgain', ana, account, 'A'],
+  ],
+  [
     'a person types',
     'POST',
     `/contacts/${ana}/presence`,

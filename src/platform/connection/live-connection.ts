@@ -1,5 +1,5 @@
 /** A live connection, as whatever is sent or asked on it needs it. */
-import type { GroupMetadata, WASocket } from '@whiskeysockets/baileys';
+import type { GroupMetadata, proto, WASocket } from '@whiskeysockets/baileys';
 import type { Entry, Message } from '#actors/model.ts';
 import type { LinkPreviews } from '#src/media/link-preview.ts';
 import type { Directory } from '../directory.ts';
@@ -10,10 +10,19 @@ import type { Transmissions } from '../outbound/transmissions.ts';
 /** Pages and pictures for the previews of links, as `src/media` makes them. */
 export type Previews = Pick<LinkPreviews, 'page' | 'picture'>;
 
+/** A message on its way out, which a receiver may ask for again. */
+export interface Leaving {
+  readonly jid: string;
+  readonly messageId: string;
+  readonly content: proto.IMessage | null;
+}
+
 export interface LiveConnection {
   readonly sock: WASocket;
   readonly directory: Directory;
   readonly transmissions: Transmissions;
+  /** Called with every message before the library gets it. `content`: null for what is stored and can be read from there. */
+  leaving(message: Leaving): void;
   /** A stored message by any form of its id, or of the id of one of its edits; null when there is none. */
   stored(id: string): Promise<Message | null>;
   readonly previews: Previews;

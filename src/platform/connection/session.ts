@@ -1,33 +1,27 @@
 /** One connection: one socket of Baileys from its making to its end, with its own deadlines and its own idea of when it is dead. */
-import {
-  isWABusinessPlatform,
-  makeWASocket,
-  proto,
-  type BaileysEventMap,
-  type GroupMetadata,
-  type WAMessage,
-  type WASocket,
-} from '@whiskeysockets/baileys';
+import { makeWASocket, proto, type BaileysEventMap, type GroupMetadata, type WAMessage, type WASocket } from '@whiskeysockets/baileys';
 import type { Message } from '#actors/model.ts';
-import type { Close, Identity, LinkHost, Log, OpenOptions, PlatformFact } from '#actors/ports.ts';
+import type { Close, LinkHost, Log, OpenOptions, PlatformFact } from '#actors/ports.ts';
 import { within } from '#actors/waiting.ts';
 import type { AuthState } from '../keys/auth-state.ts';
 import { createBaileysLogger } from './baileys-logger.ts';
 import { closeOf, ownCloses } from './close-cause.ts';
 import { confirmReceived } from '../inbound/confirm.ts';
-import { type Directory, mappedJid, mappingKey } from '../directory.ts';
+import { type Directory, mappingKey } from '../directory.ts';
 import { originalOf } from '../events/edits.ts';
 import type { BaileysEvent } from '../events/from-baileys.ts';
-import { createGroupCache, type GroupCache } from './group-cache.ts';
-import { bare, isLid, isPerson, userOf } from '../jid.ts';
+import { createGroupCache } from './group-cache.ts';
+import { isLid, isPerson } from '../jid.ts';
 import { divert, InboundGate, usualLimits } from '../inbound/inbound-gate.ts';
 import { createEventPipeline, type EventPipeline } from '../events/event-pipeline.ts';
+import { directoryOf, identityOf } from './self.ts';
 import { socketConfig } from './socket-config.ts';
 import { guard, makeGuarded } from './socket-guards.ts';
 import type { LiveConnection, Previews } from './live-connection.ts';
 import { OwnPicture, type PicturePace } from './own-picture.ts';
 import { PairingOffer } from './pairing-offer.ts';
 import type { LiveDownloads } from '../media/downloads.ts';
+import { Resends } from '../outbound/resends.ts';
 import { createTransmissions, type Transmissions } from '../outbound/transmissions.ts';
 import { Uploads, type UploadParts } from '../outbound/upload/uploads.ts';
 import type { MediaTrust } from './trust.ts';
@@ -85,32 +79,6 @@ export interface Session {
   readonly closed: Promise<void>;
 }
 
-const directoryOf = (options: SessionOptions, groups: GroupCache): Directory => {
-  const { auth } = options;
-  const { creds } = auth.state;
-  const lookUp = (id: string) => auth.peek('lid-mapping', id);
-  return {
-    get me() {
-      const { me } = creds;
-      return { pn: bare(me?.id), lid: bare(me?.lid), name: me?.name && me.name !== '~' ? me.name : '' };
-    },
-    pn: (lid) => mappedJid(lookUp, lid),
-    lid: (pn) => mappedJid(lookUp, pn),
-    groupName: (jid) => groups.name(jid),
-    newId: options.newId,
-    now: options.now,
-  };
-};
-
-const identityOf = ({ state: { creds } }: AuthState, directory: Directory): Identity => ({
-  jid: creds.me?.id ?? '',
-  lid: directory.me.lid,
-  owner: userOf(creds.me?.id ?? ''),
-  profileName: directory.me.name,
-  isBusiness: creds.platform !== undefined && isWABusinessPlatform(creds.platform),
-  platform: (creds.platform ?? '').toLowerCase(),
-});
-
 class LiveSession implements Session {
   readonly connection: LiveConnection;
   readonly closed: Promise<void>;
@@ -122,6 +90,7 @@ class LiveSession implements Session {
   readonly #pipeline: EventPipeline;
   readonly #gate: InboundGate;
   readonly #transmissions: Transmissions;
+  readonly #resends: Resends;
   readonly #uploads: Uploads;
   readonly #picture: OwnPicture;
   readonly #offer: PairingOffer;
@@ -138,7 +107,7 @@ class LiveSession implements Session {
   constructor(options: SessionOptions) {
     this.#options = options;
     const { host, auth, deadlines, log } = options;
-    this.#directory = directoryOf(options, this.#groups);
+    this.#directory = directoryOf({ ...options, groups: this.#groups });
     this.#profileName = this.#directory.me.name;
     this.closed = new Promise((resolve) => {
       this.#finish = resolve;
@@ -156,6 +125,10 @@ class LiveSession implements Session {
     });
     this.#expect(deadlines.open, ownCloses.handshakeTimeout);
     this.#watchdog = setInterval(() => this.#watch(), Math.ceil(deadlines.silence / 6));
+    // A send fails at once while the database is away, instead of waiting for it.
+    const learn: LiveConnection['learn'] = (jids) =>
+      auth.learn('lid-mapping', jids.filter((jid) => isLid(jid) || isPerson(jid)).map(mappingKey), 'now');
+    this.#resends = new Resends({ directory: this.#directory, stored: options.quoted, learn });
     this.#sock = this.#makeSocket();
     this.#uploads = new Uploads(this.#sock, options.uploads);
     this.#offer = new PairingOffer(this.#sock, {
@@ -177,13 +150,13 @@ class LiveSession implements Session {
       sock: this.#sock,
       directory: this.#directory,
       transmissions: this.#transmissions,
+      leaving: (message) => this.#resends.note(message),
       stored: (id) => originalOf(options.quoted, id),
       previews: options.previews,
       uploads: this.#uploads,
       downloads: options.downloads,
       record: (entries) => host.record(entries),
-      // A send fails at once while the database is away, instead of waiting for it.
-      learn: (jids) => auth.learn('lid-mapping', jids.filter((jid) => isLid(jid) || isPerson(jid)).map(mappingKey), 'now'),
+      learn,
       group: (jid) => this.#group(jid),
       tokenIssued: (jid) => auth.tokenIssued(this.#directory.lid(jid) || jid, options.now()),
     };
@@ -203,13 +176,13 @@ class LiveSession implements Session {
   }
 
   #makeSocket(): WASocket {
-    const { host, log, deadlines, open, auth, media, turns, url, quoted } = this.#options;
+    const { host, log, deadlines, open, auth, media, turns, url } = this.#options;
     const config = socketConfig({
       url,
       auth,
       open,
       media,
-      quoted,
+      getMessage: this.#resends.getMessage,
       logger: createBaileysLogger(log, host.id, () => this.#cause !== null),
       groups: this.#groups,
       silenceMs: deadlines.silence,
@@ -224,6 +197,7 @@ class LiveSession implements Session {
       failed: (close: Close) => this.#fail(close),
       stumbled: (where: string, error: unknown) => this.#stumbled(where, error),
     };
+    this.#resends.takeOver(sock);
     guard(sock, hooks, { closeMs: deadlines.close / 2, frames: turns.frames });
     sock.ws.on('CB:ack,class:message', ({ attrs }: { attrs: Record<string, string> }) => this.#transmissions.acknowledged(attrs));
     return sock;
@@ -234,7 +208,11 @@ class LiveSession implements Session {
     const handlers = divert(this.#sock, (kind, node) => this.#gate.take(kind, node));
     return new InboundGate({
       inbound: auth.inbound,
-      handlers,
+      handlers: {
+        ...handlers,
+        receipt: (node) =>
+          node.attrs['type'] === 'retry' ? this.#resends.answer(node, this.#sock, handlers.receipt) : handlers.receipt(node),
+      },
       turn: () => turns.messages.taken(),
       confirm: (node) => confirmReceived(this.#sock, auth.state.creds.me, node),
       acknowledge: (node) => this.#sock.sendMessageAck(node),

@@ -1,6 +1,5 @@
 /** How Baileys is configured for an instance, and why. */
 import { DEFAULT_CONNECTION_CONFIG, type UserFacingSocketConfig, proto } from '@whiskeysockets/baileys';
-import type { Message } from '#actors/model.ts';
 import type { OpenOptions } from '#actors/ports.ts';
 import type { AuthState } from '../keys/auth-state.ts';
 import type { BaileysLogger } from './baileys-logger.ts';
@@ -24,7 +23,7 @@ export interface SocketParts {
   readonly groups: GroupCache;
   /** Time without a frame after which a connection counts as dead. */
   readonly silenceMs: number;
-  quoted(messageId: string): Promise<Message | null>;
+  readonly getMessage: NonNullable<UserFacingSocketConfig['getMessage']>;
 }
 
 /** What the phone's list of devices shows: `Chrome (Dormouse)`. A name with "android" in it would make the session pose as a phone. */
@@ -58,11 +57,7 @@ export const socketConfig = (parts: SocketParts): UserFacingSocketConfig => ({
   shouldSyncHistoryMessage: ({ syncType }) => syncType !== proto.HistorySync.HistorySyncType.FULL,
   shouldIgnoreJid: ignored,
   cachedGroupMetadata: async (jid) => parts.groups.get(jid),
-  // For receivers that could not decrypt: the message is sent again as it was.
-  getMessage: async ({ id }) => {
-    const stored = id ? await parts.quoted(id) : null;
-    return stored?.raw ? proto.Message.decode(stored.raw) : undefined;
-  },
+  getMessage: parts.getMessage,
   patchMessageBeforeSending: finalForm,
   userDevicesCache: createTtlCache(5 * minute, 5_000),
   msgRetryCounterCache: createTtlCache(60 * minute, 500),

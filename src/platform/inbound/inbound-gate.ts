@@ -84,7 +84,7 @@ const unmarked = (node: BinaryNode): BinaryNode => {
   return offline === undefined ? node : { ...node, attrs };
 };
 
-/** A request to send a message again leads to no entry, and its handler ends when that is sent. The other belongs to a pairing by code. */
+/** A request to send a message again leads to no entry: it is acknowledged when that is sent. The other belongs to a pairing by code. */
 const holdsAck = ({ attrs: { type } }: BinaryNode): boolean => type !== 'retry' && type !== 'link_code_companion_reg';
 
 /** Bytes of memory, measured, that a stanza and its entries take while they wait; each node in it takes the second number. */

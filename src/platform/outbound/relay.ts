@@ -13,6 +13,8 @@ export interface Outgoing {
   readonly jid: string;
   readonly messageId: string;
   readonly content: proto.IMessage;
+  /** It can be read from the storage by now. */
+  readonly stored?: boolean;
 }
 
 const noDevice = 'the recipient cannot be reached: the platform knows no device';
@@ -30,10 +32,11 @@ const failure = (error: unknown, live: boolean): Transmission => {
 const addressOf = ({ me, lid }: Directory, jid: string): string => (isPerson(jid) && jid !== me.pn ? lid(jid) || jid : jid);
 
 /** Order is kept by the library: it hands messages over one by one, in the order of the calls. Never rejects. */
-export const relay = (connection: LiveConnection, { jid: chatId, messageId, content }: Outgoing): Promise<Transmission> => {
+export const relay = (connection: LiveConnection, { jid: chatId, messageId, content, stored = false }: Outgoing): Promise<Transmission> => {
   const { transmissions, sock } = connection;
   if (transmissions.closed) return Promise.resolve(notSent);
   const jid = addressOf(connection.directory, chatId);
+  connection.leaving({ jid, messageId, content: stored ? null : content });
   const answer = transmissions.wait(messageId);
   const { attributes, nodes } = stanzaOf(content);
   sock.relayMessage(jid, givenForm(content), { messageId, additionalAttributes: { ...attributes }, additionalNodes: [...nodes] }).then(

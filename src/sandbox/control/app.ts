@@ -16,6 +16,7 @@ import { groups } from './routes/groups.ts';
 import { messages } from './routes/messages.ts';
 import { phones } from './routes/phones.ts';
 import { settings } from './routes/settings.ts';
+import { retries } from './routes/retries.ts';
 import { shown } from './routes/shown.ts';
 import { world } from './routes/world.ts';
 import { bodyLimit } from './schemas.ts';
@@ -94,6 +95,7 @@ export const buildControl = async (sandbox: Sandbox, { onSurprise = () => undefi
   await app.register(messages, { sandbox, sentLog });
   await app.register(shown, { sandbox });
   await app.register(contacts, { sandbox });
+  await app.register(retries, { sandbox });
   await app.register(channels, { sandbox });
   await app.register(groups, { sandbox });
   await app.register(world, { sandbox, events });

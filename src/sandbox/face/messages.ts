@@ -126,6 +126,8 @@ export interface MessagesFace {
   received(number: Digits): readonly ReceivedMessage[];
   /** What the phone of `number` shows in a chat (a number or the jid of a group), oldest first. */
   shown(number: Digits, chat: string): readonly ShownMessage[];
+  /** The phone of `number` asks an account to send a message again, whether the phone ever got it or not. */
+  askAgain(number: Digits, of: Digits, messageId: string): Promise<void>;
   /** `number` confirms messages that it received: those in `ids`, else all unconfirmed ones of `chat`. */
   receipt(
     number: Digits,

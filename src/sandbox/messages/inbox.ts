@@ -231,19 +231,28 @@ export class Inbox {
   }
 
   #fail(person: Person, arrival: Arrival, attempts: number, error: string): void {
-    const { id, device, addressing, at } = arrival;
+    const { id, device, addressing, at, destination } = arrival;
     const sender = this.#people.ensure(device.number);
     this.#counters.messages.undecryptable += 1;
     if (person !== sender) {
       const heading = this.#heading(arrival, sender);
       const view: ReceivedMessage = { ...heading, envelope: 'plain', kind: 'undecryptable', text: '', content: {}, error };
       this.#store(person, { id, author: sender.number, chat: view.chat, at, addressing, content: undefined, view, attempts: attempts + 1 });
+    } else {
+      const chat = arrival.group ?? destination;
+      this.#store(person, { id, author: '', chat, at, addressing, content: undefined, view: undefined, attempts: attempts + 1 });
     }
     if (attempts + 1 < maxAttempts) this.#askAgain(person, arrival, attempts + 1);
   }
 
+  /** Asks for a message that the phone may never have got. */
+  demand(person: Person, device: Device, id: string): void {
+    const place = { addressing: 'pn', group: undefined, destination: '' } as const;
+    this.#askAgain(person, { id, device, ...place }, 1);
+  }
+
   /** Sends a retry receipt. From the second one on it carries new keys, so that the sender can start a new session. */
-  #askAgain(person: Person, { id, device, addressing, group, destination }: Arrival, count: number): void {
+  #askAgain(person: Person, { id, device, addressing, group, destination }: Asked, count: number): void {
     const jid = jidOf(person, addressing);
     const own = person.number === device.number;
     const keys = count > 1 ? [node('keys', {}, bundleNodes(this.#phones.bundle(person)).slice(1))] : [];
@@ -264,6 +273,8 @@ export class Inbox {
     this.#links.deliver(device, node('receipt', attrs, content));
   }
 }
+
+type Asked = Pick<Arrival, 'id' | 'device' | 'addressing' | 'group' | 'destination'>;
 
 interface Parts {
   readonly addressing: Addressing;

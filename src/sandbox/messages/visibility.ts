@@ -1,5 +1,5 @@
 /** What a phone shows nothing of, although the platform took it: the stanza lacks what the kind of content needs. */
-import { normalizeMessageContent, type proto } from '@whiskeysockets/baileys';
+import { normalizeMessageContent, proto } from '@whiskeysockets/baileys';
 import { pollOf } from '../content.ts';
 import { interactiveOf } from '../interactive.ts';
 import { child, children, type BinaryNode } from '../nodes.ts';
@@ -52,7 +52,16 @@ const fitsFlows: Rule['fits'] = (besides, { interactiveMessage }) => {
 /** A change of an event. */
 const eventEdit = ({ secretEncryptedMessage }: proto.IMessage): boolean => secretEncryptedMessage?.secretEncType === 1;
 
+const protocolOf = (type: proto.Message.ProtocolMessage.Type) => (content: proto.IMessage) => content.protocolMessage?.type === type;
+const { Type } = proto.Message.ProtocolMessage;
+
 const rules: readonly Rule[] = [
+  { of: protocolOf(Type.MESSAGE_EDIT), fits: ({ attrs }) => attrs['edit'] === '1', otherwise: 'an edit without edit="1"' },
+  {
+    of: protocolOf(Type.REVOKE),
+    fits: ({ attrs }) => attrs['edit'] === '7' || attrs['edit'] === '8',
+    otherwise: 'a deletion without edit="7" or edit="8"',
+  },
   { of: (content) => content.interactiveMessage, fits: fitsFlows, otherwise: 'native flows without the <biz> that names them' },
   { of: (content) => interactiveOf(content) === null, fits: () => false, otherwise: 'a button or card whose parameters make no sense' },
   {

@@ -32,6 +32,9 @@ export function messagesRoom(parts: Parts): MessagesFace {
       const jid = 'group' in target ? target.group.jid : pnJid(target.person.number);
       return person ? shownIn(messages.everything(number, jid), person, people, groups.find(jid)) : [];
     },
+    async askAgain(number, of, messageId) {
+      for (const device of people.devices(of)) inbox.demand(people.ensure(number), device, messageId);
+    },
     async receipt(number, input) {
       const person = knownPerson(parts, number);
       db.atomically(() => receipts.confirm(person, input));

@@ -1,0 +1,168 @@
+/**
+ * Messages that a receiver could not decrypt and asks for again. The library sends them again without what stood beside the encrypted content, so that
+ * phones hide them or show an edit as a message of its own; and it sends to everybody when a phone asks. Here the library only prepares the Signal session, within
+ * its own bounds (five times a message and receiver); the message is written by `answer`, for the device that asked, as it was the first time.
+ */
+import { type BinaryNode, encodeSignedDeviceIdentity, proto, type WAMessageKey, type WASocket } from '@whiskeysockets/baileys';
+import type { Message } from '#actors/model.ts';
+import { createLruMap } from '#src/lru-map.ts';
+import type { Leaving } from '../connection/live-connection.ts';
+import { chatOf, type Directory, isMe } from '../directory.ts';
+import { withHeldAck } from '../inbound/held-acks.ts';
+import { isGroup, statusJid } from '../jid.ts';
+import { contentOf } from './compose.ts';
+import { givenForm } from './forms.ts';
+import { stanzaOf } from './stanza.ts';
+import { stanzaKindOf } from './stanza-kind.ts';
+
+/** A message as it left. */
+type Left = Leaving & { readonly content: proto.IMessage };
+
+export interface ResendOptions {
+  readonly directory: Directory;
+  stored(messageId: string): Promise<Message | null>;
+  learn(jids: readonly string[]): Promise<void>;
+}
+
+/** Messages that left last: deletions and the like are stored nowhere. */
+const remembered = 128;
+
+const isRoom = (jid: string): boolean => isGroup(jid) || jid === statusJid;
+
+/** What the library would have sent again for the requests about one message that it is working on. */
+interface Asked {
+  requests: number;
+  readonly keys: WAMessageKey[];
+}
+
+export class Resends {
+  readonly #options: ResendOptions;
+  readonly #left = createLruMap<Leaving>(remembered);
+  /** By the id of the message. */
+  readonly #asked = new Map<string, Asked>();
+
+  constructor(options: ResendOptions) {
+    this.#options = options;
+  }
+
+  /** Called with every message before it is given to the library. */
+  note(left: Leaving): void {
+    this.#left.set(left.messageId, left);
+  }
+
+  /** The library remembers on its own what it sent last, and sends that again: it shall remember its own requests to the phone only. */
+  takeOver({ messageRetryManager }: WASocket): void {
+    if (messageRetryManager === null) return;
+    const remember = messageRetryManager.addRecentMessage.bind(messageRetryManager);
+    messageRetryManager.addRecentMessage = (to, id, message) => {
+      if (this.#left.get(id) === undefined) remember(to, id, message);
+    };
+  }
+
+  /** For the library: what polls and events need to be opened; nothing for messages to be sent again. */
+  readonly getMessage = async (key: WAMessageKey): Promise<proto.IMessage | undefined> => {
+    const id = key.id ?? '';
+    const asked = this.#asked.get(id);
+    asked?.keys.push(key);
+    if (asked !== undefined || id === '') return undefined;
+    const stored = await this.#options.stored(id);
+    return stored?.raw ? proto.Message.decode(stored.raw) : undefined;
+  };
+
+  /**
+   * `prepare`: the library's handler of receipts. The receipt is acknowledged at last: a kill before that brings the request again. Rejects without an
+   * acknowledgement while the storage is away.
+   */
+  async answer(receipt: BinaryNode, sock: WASocket, prepare: (receipt: BinaryNode) => unknown): Promise<void> {
+    const id = receipt.attrs['id'] ?? '';
+    const key = await this.#prepared(id, () => prepare(withHeldAck(receipt, () => undefined)));
+    const left = key === undefined ? null : await this.#find(key, id);
+    try {
+      if (key !== undefined && left !== null) await this.#send(left, key, receipt, sock);
+    } finally {
+      await sock.sendMessageAck(receipt);
+    }
+  }
+
+  /** The message that the library has prepared a session for; undefined when it would not have sent it, or not once more. */
+  async #prepared(id: string, prepare: () => unknown): Promise<WAMessageKey | undefined> {
+    const asked = this.#asked.get(id) ?? { requests: 0, keys: [] };
+    this.#asked.set(id, asked);
+    asked.requests += 1;
+    try {
+      await prepare();
+      return asked.keys.shift();
+    } finally {
+      asked.requests -= 1;
+      if (asked.requests === 0) this.#asked.delete(id);
+    }
+  }
+
+  /** Null when there is no such message, it was deleted since, or it went to another chat than the one that asks. */
+  async #find({ remoteJid, fromMe }: WAMessageKey, id: string): Promise<Left | null> {
+    const { directory, stored, learn } = this.#options;
+    const chat = remoteJid ?? '';
+    if (!fromMe) return null;
+    const message = await stored(id);
+    const left = this.#left.get(id);
+    const content = message === null ? left?.content : contentToSend(message);
+    if (!content) return null;
+    const written = [left?.jid ?? '', message?.chatId ?? '', message?.chatLid ?? ''].filter((jid) => jid !== '');
+    await learn([chat, ...written]);
+    const asking = namesOf(directory, chat);
+    const same = written.some((jid) => namesOf(directory, jid).some((name) => asking.includes(name)));
+    return same ? { jid: chat, messageId: id, content } : null;
+  }
+
+  async #send({ jid, messageId, content }: Left, { participant }: WAMessageKey, receipt: BinaryNode, sock: WASocket): Promise<void> {
+    const asker = participant ?? jid;
+    const own = isMe(this.#options.directory, asker);
+    const count = countOf(receipt);
+    const { account, me } = sock.authState.creds;
+    if (!me || !account) return;
+    await sock.authState.keys.transaction(async () => {
+      const given = givenForm(isRoom(jid) ? await withSenderKey(sock, jid, content) : content);
+      const { type, enc } = stanzaKindOf(given);
+      const copy = own && !isRoom(jid) ? { deviceSentMessage: { destinationJid: jid, message: given } } : given;
+      const { nodes } = await sock.createParticipantNodes([asker], copy, { ...enc, count });
+      const { attributes, nodes: besides } = stanzaOf(content);
+      const envelopes = nodes.flatMap((to) => (Array.isArray(to.content) ? to.content : []));
+      const identity = { tag: 'device-identity', attrs: {}, content: encodeSignedDeviceIdentity(account, true) };
+      const attrs = { id: messageId, type, ...addressed(jid, asker, own), ...attributes };
+      await sock.sendNode({ tag: 'message', attrs, content: [...envelopes, identity, ...besides] });
+    }, me.id);
+  }
+}
+
+/** Of an own message that was not deleted since. */
+const contentToSend = (message: Message): proto.IMessage | null =>
+  message.fromMe && message.status !== 'Deleted' ? contentOf(message) : null;
+
+/** All addresses of one chat. */
+const namesOf = (directory: Directory, jid: string): readonly string[] => {
+  const { id, pn, lid } = chatOf(directory, jid);
+  return [id, pn, lid].filter((name) => name !== '');
+};
+
+/** How often the device has asked, as it says itself. */
+const countOf = ({ content }: BinaryNode): string => {
+  const retry = Array.isArray(content) ? content.find(({ tag }) => tag === 'retry') : undefined;
+  return String(Number(retry?.attrs['count']) || 1);
+};
+
+/** One device of a room, or of a chat; an own device is told whose chat it is. */
+const addressed = (jid: string, asker: string, own: boolean): Record<string, string> => {
+  if (isRoom(jid)) return { to: jid, participant: asker };
+  return { to: asker, device_fanout: 'false', ...(own ? { recipient: jid } : {}) };
+};
+
+/** A member of a group that could not decrypt may lack the key of the group. */
+const withSenderKey = async (sock: WASocket, group: string, content: proto.IMessage): Promise<proto.IMessage> => {
+  const { lid, id } = sock.authState.creds.me ?? {};
+  for (const meId of [lid, id]) {
+    if (!meId || !(await sock.signalRepository.hasSenderKey({ group, meId }))) continue;
+    const key = await sock.signalRepository.getSenderKeyDistributionMessage({ group, meId });
+    return { ...content, senderKeyDistributionMessage: { groupId: group, axolotlSenderKeyDistributionMessage: key } };
+  }
+  return content;
+};

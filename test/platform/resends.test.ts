@@ -1,0 +1,135 @@
+/** Messages that phones could not decrypt: they ask again, and get the same message with everything beside it. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { AnswerOf, InputOf, OperationName, Outcome } from '#actors/ports.ts';
+import type { Message, SendContent } from '#actors/model.ts';
+import type { ReceivedMessage } from '#src/sandbox/face.ts';
+import { until } from '#test/support/until.ts';
+import { type Bench, connected, type Instance, startBench } from './setup.ts';
+
+let bench: Bench;
+let instance: Instance;
+let group = '';
+const own = '5511900000971';
+const friend = '5511900000972';
+const other = '5511900000973';
+
+before(async () => {
+  bench = await startBench();
+  instance = await connected(bench, own);
+  const { sandbox } = bench.running;
+  group = (await sandbox.createGroup({ subject: 'Again', creator: own, participants: [friend, other], addressing: 'lid' })).jid;
+});
+after(() => bench.stop());
+
+const performed = async <N extends OperationName>(name: N, input: InputOf<N>): Promise<AnswerOf<N>> => {
+  const answer: Outcome<AnswerOf<N>> = await instance.link.perform(
+    { name, input },
+    { signal: new AbortController().signal, deadline: Date.now() + 8_000 },
+  );
+  assert.ok(answer.ok, answer.ok ? '' : answer.refusal.message);
+  return answer.value;
+};
+
+const transmit = async (message: Message): Promise<Message> => {
+  instance.entries.add({ kind: 'queued', message: { ...message, status: 'Sent' }, chat: { chatId: message.chatId } });
+  await performed('message.transmit', { message });
+  return message;
+};
+
+const compose = (number: string, content: SendContent): Promise<Message> =>
+  performed('message.compose', { send: { number, replyTo: '', mentions: [], forward: false, content }, draft: null });
+
+const breakNext = (times: number) => bench.running.sandbox.fault({ kind: 'garble', number: own, times });
+const readBy = (number: string, id: string): ReceivedMessage | undefined =>
+  bench.running.sandbox.received(number).find((one) => one.id === id && one.error === undefined);
+const counts = () => bench.running.sandbox.stats().messages;
+
+const buttons: SendContent = {
+  kind: 'buttons',
+  text: 'Well?',
+  footer: '',
+  legacy: false,
+  buttons: [{ kind: 'reply', text: 'Yes', id: 'y' }],
+};
+const contents: readonly (readonly [title: string, content: SendContent, shown: (received: ReceivedMessage) => unknown])[] = [
+  ['a text', { kind: 'text', text: 'hello', preview: null }, ({ text }) => text === 'hello'],
+  ['buttons', buttons, ({ interactive }) => interactive?.buttons[0]?.id === 'y'],
+  ['a payment', { kind: 'pix', pix: { type: 'EMAIL', key: 'a@b.example', name: 'Shop' } }, ({ interactive }) => interactive],
+  ['a poll', { kind: 'poll', question: 'When?', options: ['now', 'later'], selectable: 1 }, ({ text }) => text === 'When?'],
+];
+
+for (const [title, content, shown] of contents) {
+  test(`resends: ${title} is shown whole by the contact's phone and the own one, which both asked again`, async () => {
+    const before = counts();
+    await breakNext(1);
+    const { messageId } = await transmit(await compose(friend, content));
+    const received = await until(() => readBy(friend, messageId), `${title} arrives`);
+    assert.ok(shown(received) && received.hidden === undefined, JSON.stringify(received));
+    await until(() => counts().decrypted === before.decrypted + 2, 'the own phone can read it too');
+    assert.equal(counts().undecryptable, before.undecryptable + 2);
+  });
+
+  test(`resends: ${title} to a group is sent again to those who asked`, async () => {
+    const before = counts();
+    await breakNext(1);
+    const { messageId } = await transmit(await compose(group, content));
+    for (const number of [friend, other]) {
+      const received = await until(() => readBy(number, messageId), `${title} arrives at ${number}`);
+      assert.ok(shown(received) && received.hidden === undefined, JSON.stringify(received));
+    }
+    await until(() => counts().decrypted === before.decrypted + 3, 'everybody can read it');
+    // One stanza for all, and one for each phone.
+    assert.equal(counts().fromClients, before.fromClients + 4);
+  });
+}
+
+test('resends: an edit stays an edit', async () => {
+  const { messageId } = await transmit(await compose(friend, { kind: 'text', text: 'first', preview: null }));
+  await breakNext(1);
+  const edited = await performed('message.edit', { id: messageId, text: 'second' });
+  const received = await until(() => readBy(friend, edited.messageId), 'the edit arrives');
+  assert.deepEqual([received.kind, received.text, received.hidden], ['protocolMessage', 'second', undefined]);
+});
+
+test('resends: a deletion, which is stored nowhere, is sent again', async () => {
+  const { messageId } = await transmit(await compose(friend, { kind: 'text', text: 'to be deleted', preview: null }));
+  await until(() => readBy(friend, messageId), 'the text arrives');
+  const known = new Set(bench.running.sandbox.received(friend).map(({ id }) => id));
+  await breakNext(1);
+  await performed('message.delete', { id: messageId });
+  const received = await until(
+    () => bench.running.sandbox.received(friend).find(({ id, error }) => !known.has(id) && error === undefined),
+    'the deletion arrives',
+  );
+  assert.deepEqual([received.kind, received.hidden], ['protocolMessage', undefined]);
+});
+
+test('resends: a phone that asks several times gets new keys, until it gives up', async () => {
+  const { decrypted } = counts();
+  // Once for both phones, then twice for each.
+  await breakNext(5);
+  const first = await transmit(await compose(friend, buttons));
+  await until(() => readBy(friend, first.messageId) && counts().decrypted === decrypted + 2, 'both phones can read it');
+  await breakNext(1_000);
+  const { fromClients } = counts();
+  const second = await transmit(await compose(friend, buttons));
+  await until(() => counts().fromClients === fromClients + 9, 'one stanza for both phones, and four more for each');
+  await breakNext(0);
+  const third = await transmit(await compose(friend, buttons));
+  await until(() => readBy(friend, third.messageId), 'a later message arrives');
+  assert.equal(readBy(friend, second.messageId), undefined);
+  assert.equal(counts().fromClients, fromClients + 10);
+});
+
+test('resends: a message is sent to nobody but whom it went to', async () => {
+  const { messageId } = await transmit(await compose(friend, { kind: 'text', text: 'for the friend', preview: null }));
+  await until(() => readBy(friend, messageId), 'the text arrives');
+  const { fromClients } = counts();
+  await bench.running.sandbox.askAgain(other, own, messageId);
+  await bench.running.sandbox.askAgain(other, own, '3EB0000000000000000000');
+  await transmit(await compose(other, { kind: 'text', text: 'after it', preview: null }));
+  await until(() => bench.running.sandbox.received(other).some(({ text }) => text === 'after it'), 'a later text arrives');
+  assert.equal(readBy(other, messageId), undefined);
+  assert.equal(counts().fromClients, fromClients + 1);
+});
