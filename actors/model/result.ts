@@ -1,4 +1,5 @@
 /** Ordinary failures as values. */
+import type { AccountLimits } from './limits.ts';
 
 /** Why something was not done. The last five tell what happened to the world. */
 export const reasons = [
@@ -25,6 +26,8 @@ export interface Refusal {
   readonly code?: number;
   /** The connection ended meanwhile: what was not answered may be asked again on the next one. */
   readonly connectionLost?: true;
+  /** The limits of the account behind a refusal of the platform, where they are known. */
+  readonly limits?: Partial<AccountLimits>;
   /** The platform's id of the message that may have been sent, to be looked up later. */
   readonly messageId?: string;
   /** Seconds. */

@@ -7,6 +7,7 @@ export { groupView, memberView } from './group.ts';
 export { historyView } from './history.ts';
 export { instanceView } from './instance.ts';
 export { fullLabelId, labelView } from './label.ts';
+export { capView, limitsEndpoint, limitsView, timeLockView } from './limits.ts';
 export { eventMessageView, fullMessageId, messageEventView, messageView } from './message.ts';
 export { callView, newsView } from './news.ts';
 export { phoneOf } from './phone.ts';

@@ -3,6 +3,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { EpochLost, FilesUnavailable, type Reason, type Refusal, StorageBusy, StorageSlow, StorageUnavailable } from '#actors/gateway.ts';
+import { capView, limitsEndpoint, timeLockView } from '#src/contract/views.ts';
 import { type InvalidTexts, invalidText } from './invalid-text.ts';
 import type { HttpLog, HttpOptions } from './options.ts';
 import type { FailureAnswer, RefusalAnswer } from './route.ts';
@@ -42,12 +43,21 @@ export const unexpectedText = 'Internal server error';
 /** Codes of the platform that clients know by a name. */
 const errorKeys: Readonly<Record<number, string>> = { 463: 'WHATSAPP_REACHOUT_TIMELOCK' };
 
-/** Who refused, and its code. */
-export const platformFields = ({ code }: Refusal) => ({
+const limitFields = ({ timeLock, cap }: NonNullable<Refusal['limits']>) => ({
+  diagnostics_endpoint: limitsEndpoint,
+  details: {
+    ...(timeLock === undefined ? {} : { reachout_timelock: timeLockView(timeLock) }),
+    ...(cap === undefined ? {} : { new_chat_message_capping: capView(cap) }),
+  },
+});
+
+/** Who refused, and its code; for new chats the limits of the account too. */
+export const platformFields = ({ code, limits }: Refusal) => ({
   error_source: 'whatsapp_server',
   provider: 'whatsapp',
   ...(code === undefined ? {} : { provider_code: code }),
   ...(code !== undefined && code in errorKeys ? { error_key: errorKeys[code] } : {}),
+  ...(limits === undefined ? {} : limitFields(limits)),
 });
 
 const led = (lead: string | undefined, text: string): string => (lead === undefined ? text : `${lead}: ${text}`);

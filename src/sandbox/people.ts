@@ -1,7 +1,7 @@
 /** The simulated people and their linked devices, with their storage. */
 import { EventEmitter } from 'node:events';
 import { deriveLid, deviceKey, isNumber, otherForm, parseUser } from './address.ts';
-import { SandboxError, type Digits, type History, type PersonView, type WorldEvent } from './face.ts';
+import { SandboxError, type Digits, type History, type PersonView, type Restrictions, type WorldEvent } from './face.ts';
 import type { Records } from './store/database.ts';
 import type { PhoneKeys } from './signal/identity.ts';
 import type { SignedPreKey } from './store/keys.ts';
@@ -50,6 +50,7 @@ export interface Person {
   picture?: Picture | undefined;
   readonly privacy: Record<string, string>;
   blocked: string[];
+  restrictions?: Restrictions;
   /** There is no account with this number any more. */
   absent?: boolean;
   /** Only messages to the LID are taken; those to the number are refused with 463. */

@@ -52,6 +52,7 @@ export const calls: Readonly<Record<string, ContractCall>> = {
   'POST /instance/updateInstanceName': { body: { name: 'shop 2' } },
   'POST /instance/updateAdminFields': { body: { id: '', adminField01: 'one', adminField02: 'two' } },
   'DELETE /instance': {},
+  'GET /instance/wa_messages_limits': { withoutPlatform: 409 },
   'POST /instance/presence': { body: { presence: 'available' }, withoutPlatform: 409 },
   'POST /send/text': {
     body: {

@@ -231,6 +231,22 @@ const webhookCommands = (state: State, attempt: Attempt, fake: () => FakeGateway
 /** What operations answer; those that are not named answer with a message. */
 const performed: Readonly<Partial<{ [N in OperationName]: AnswerOf<N> }>> = {
   'message.delete': { messageId: message.messageId, at: now },
+  'account.limits': {
+    timeLock: { ok: true, value: { active: true, until: now, kind: 'BIZ_QUALITY' } },
+    cap: {
+      ok: true,
+      value: {
+        status: 'CAPPED',
+        used: 10,
+        total: 10,
+        cycleStart: now,
+        cycleEnd: now,
+        sentAt: now,
+        oteStatus: 'EXHAUSTED',
+        mvStatus: 'ACTIVE',
+      },
+    },
+  },
   'message.pin': { pin: message, messageId: message.messageId },
 };
 

@@ -134,6 +134,10 @@ export class FakeSandbox implements Sandbox {
     return this.#put(input.number, input.name === undefined ? {} : { name: input.name });
   }
 
+  async restrict(...input: Parameters<Sandbox['restrict']>) {
+    this.calls.push(['restrict', ...input]);
+  }
+
   people(): readonly PersonView[] {
     return [...this.#people.values()];
   }

@@ -37,6 +37,13 @@ const routes: readonly (readonly [string, string, string, unknown, readonly unkn
   ['a person is named', 'PUT', `/phones/${ana}`, { name: 'Ana' }, ['putPerson', { number: ana, name: 'Ana' }]],
   ['a person stops confirming', 'PUT', `/phones/${ana}`, { autoDeliver: false }, ['putPerson', { number: ana, autoDeliver: false }]],
   ['a person is made without a body', 'PUT', `/phones/${bruno}`, undefined, ['putPerson', { number: bruno }]],
+  [
+    'an account is restricted',
+    'PUT',
+    `/phones/${account}/restrictions`,
+    { timeLock: { active: true, until: 5 } },
+    ['restrict', account, { timeLock: { active: true, until: 5 } }],
+  ],
   ['phones are listed', 'GET', '/phones', undefined, undefined],
   ['contacts are listed', 'GET', '/contacts', undefined, undefined],
   ['groups are listed', 'GET', '/groups', undefined, undefined],

@@ -1,9 +1,10 @@
 /** Routes of an instance's session and of its record. */
 import type { Gateway, InstanceId, InstanceView, Result } from '#actors/gateway.ts';
-import { instanceView } from '#src/contract/views.ts';
+import { instanceView, limitsView } from '#src/contract/views.ts';
 import { done, mapResult, refuse } from '../outcome.ts';
 import { platformRefusals, type RefusalAnswer, type Route, route } from '../route.ts';
 import * as shape from '../schemas/instance.ts';
+import { LimitsAnswer } from '../schemas/limits.ts';
 
 const unknownInstance = { notFound: { example: 'instance not found' } } as const;
 
@@ -111,6 +112,15 @@ const sessionRoutes: readonly Route[] = [
       const { pending } = await gateway.queue(id);
       return done({ response: 'Instance reset started', resetting: true, instanceId: id, queuedRecoveryAttempted: pending > 0 });
     },
+  }),
+  route({
+    on: ['GET /instance/wa_messages_limits'],
+    operationId: 'getMessageLimits',
+    ...common,
+    summary: 'Ask the platform how it restricts the account from beginning new chats',
+    answer: LimitsAnswer,
+    refusals: { ...unknownInstance, ...platformRefusals },
+    run: async ({ gateway, id }) => mapResult(await gateway.perform(id, 'account.limits', null), limitsView),
   }),
   route({
     on: ['POST /instance/presence'],

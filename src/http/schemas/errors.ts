@@ -1,5 +1,6 @@
 /** Bodies of errors. */
 import { Type } from 'typebox';
+import { Capping, Timelock } from './limits.ts';
 
 export const ErrorBody = Type.Object({ error: Type.String({ examples: ['number is required'] }) }, { $id: 'Error' });
 
@@ -9,6 +10,8 @@ export const platformErrorFields = {
   provider: Type.String({ examples: ['whatsapp'] }),
   provider_code: Type.Integer({ examples: [463] }),
   error_key: Type.String({ examples: ['WHATSAPP_REACHOUT_TIMELOCK'] }),
+  diagnostics_endpoint: Type.String({ examples: ['/instance/wa_messages_limits'] }),
+  details: Type.Object({ reachout_timelock: Type.Optional(Timelock), new_chat_message_capping: Type.Optional(Capping) }),
 };
 
 export const PlatformErrorBody = Type.Object(

@@ -3,6 +3,7 @@ import type { GroupMetadata, proto, WASocket } from '@whiskeysockets/baileys';
 import type { Entry, Message } from '#actors/model.ts';
 import type { LinkPreviews } from '#src/media/link-preview.ts';
 import type { Directory } from '../directory.ts';
+import type { Standing } from './standing.ts';
 import type { Uploads } from '../outbound/upload/uploads.ts';
 import type { LiveDownloads } from '../media/downloads.ts';
 import type { Transmissions } from '../outbound/transmissions.ts';
@@ -23,6 +24,7 @@ export interface LiveConnection {
   readonly transmissions: Transmissions;
   /** Called with every message before the library gets it. `content`: null for what is stored and can be read from there. */
   leaving(message: Leaving): void;
+  readonly standing: Standing;
   /** A stored message by any form of its id, or of the id of one of its edits; null when there is none. */
   stored(id: string): Promise<Message | null>;
   readonly previews: Previews;

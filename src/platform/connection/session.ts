@@ -19,6 +19,7 @@ import { socketConfig } from './socket-config.ts';
 import { guard, makeGuarded } from './socket-guards.ts';
 import type { LiveConnection, Previews } from './live-connection.ts';
 import { OwnPicture, type PicturePace } from './own-picture.ts';
+import { Standing } from './standing.ts';
 import { PairingOffer } from './pairing-offer.ts';
 import type { LiveDownloads } from '../media/downloads.ts';
 import { Resends } from '../outbound/resends.ts';
@@ -151,6 +152,7 @@ class LiveSession implements Session {
       directory: this.#directory,
       transmissions: this.#transmissions,
       leaving: (message) => this.#resends.note(message),
+      standing: new Standing(this.#sock),
       stored: (id) => originalOf(options.quoted, id),
       previews: options.previews,
       uploads: this.#uploads,

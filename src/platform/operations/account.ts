@@ -8,4 +8,9 @@ export const accountHandlers: Handlers<AccountOperations> = {
     await sock.sendPresenceUpdate(presence);
     return answered(null);
   },
+
+  'account.limits': async ({ standing }) => {
+    const [timeLock, cap] = await Promise.all([standing.timeLock(), standing.cap()]);
+    return answered({ timeLock, cap });
+  },
 };

@@ -11,7 +11,13 @@ import { messageHandlers } from './message.ts';
 const handlers: Handlers<Operations> = { ...accountHandlers, ...chatHandlers, ...messageHandlers };
 
 /** Operations that change nothing: cut off, they are `notSent`. */
-const silent: ReadonlySet<OperationName> = new Set(['message.compose', 'chat.resolve', 'chat.lookUp', 'message.download']);
+const silent: ReadonlySet<OperationName> = new Set([
+  'message.compose',
+  'chat.resolve',
+  'chat.lookUp',
+  'message.download',
+  'account.limits',
+]);
 
 /** Operations that end by themselves: a message waits for its ack, and the end of the connection settles it; a download has limits of its own. */
 const selfTimed: ReadonlySet<OperationName> = new Set(['message.transmit', 'message.download']);

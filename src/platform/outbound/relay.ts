@@ -1,5 +1,6 @@
 /** The one way in which a message of any kind leaves: written in the order of the calls, answered by the platform's ack. */
 import type { proto } from '@whiskeysockets/baileys';
+import { refuse, type Refusal } from '#actors/model.ts';
 import { closeOf } from '../connection/close-cause.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
 import type { Directory } from '../directory.ts';
@@ -31,13 +32,20 @@ const failure = (error: unknown, live: boolean): Transmission => {
 /** People are written to by their LID where it is known: whoever has migrated takes nothing else. */
 const addressOf = ({ me, lid }: Directory, jid: string): string => (isPerson(jid) && jid !== me.pn ? lid(jid) || jid : jid);
 
+/** A refusal for reaching out to strangers comes with the limits of the account. */
+const explained = async ({ standing }: LiveConnection, refusal: Refusal, code: number): Promise<Transmission> =>
+  refuse(refusal.reason, refusal.message, { ...refusal, limits: await standing.reasonOf(code) });
+
 /** Order is kept by the library: it hands messages over one by one, in the order of the calls. Never rejects. */
 export const relay = (connection: LiveConnection, { jid: chatId, messageId, content, stored = false }: Outgoing): Promise<Transmission> => {
   const { transmissions, sock } = connection;
   if (transmissions.closed) return Promise.resolve(notSent);
   const jid = addressOf(connection.directory, chatId);
   connection.leaving({ jid, messageId, content: stored ? null : content });
-  const answer = transmissions.wait(messageId);
+  const answer = transmissions.wait(messageId).then((outcome) => {
+    const code = outcome.ok ? undefined : outcome.refusal.code;
+    return !outcome.ok && (code === 463 || code === 475) ? explained(connection, outcome.refusal, code) : outcome;
+  });
   const { attributes, nodes } = stanzaOf(content);
   sock.relayMessage(jid, givenForm(content), { messageId, additionalAttributes: { ...attributes }, additionalNodes: [...nodes] }).then(
     () => {

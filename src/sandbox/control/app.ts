@@ -15,6 +15,7 @@ import { contacts } from './routes/contacts.ts';
 import { groups } from './routes/groups.ts';
 import { messages } from './routes/messages.ts';
 import { phones } from './routes/phones.ts';
+import { restrictions } from './routes/restrictions.ts';
 import { settings } from './routes/settings.ts';
 import { retries } from './routes/retries.ts';
 import { shown } from './routes/shown.ts';
@@ -94,6 +95,7 @@ export const buildControl = async (sandbox: Sandbox, { onSurprise = () => undefi
   await app.register(settings, { sandbox });
   await app.register(messages, { sandbox, sentLog });
   await app.register(shown, { sandbox });
+  await app.register(restrictions, { sandbox });
   await app.register(contacts, { sandbox });
   await app.register(retries, { sandbox });
   await app.register(channels, { sandbox });

@@ -36,6 +36,22 @@ export interface History {
   readonly statuses?: number;
 }
 
+/** How the platform keeps an account from writing to people who never wrote to it. */
+export interface Restrictions {
+  /** While it is active such messages are refused with 463. `until`: Unix milliseconds. */
+  readonly timeLock?: { readonly active: boolean; readonly until?: number; readonly type?: string };
+  /** With `CAPPED` such messages are refused with 475. Times in Unix milliseconds. */
+  readonly capping?: {
+    readonly status: 'NONE' | 'FIRST_WARNING' | 'SECOND_WARNING' | 'CAPPED';
+    readonly used?: number;
+    readonly total?: number;
+    readonly cycleStart?: number;
+    readonly cycleEnd?: number;
+  };
+  /** The platform knows only the query for the quota that clients used before. */
+  readonly oldQueries?: boolean;
+}
+
 /** Who there is, and which clients are linked to whom. */
 export interface PeopleFace {
   /** The phone scans a QR code (`qr`: the text inside it) and links the client that shows it. Makes a person when `number` is new or absent. */
@@ -61,5 +77,7 @@ export interface PeopleFace {
     /** False: the person tells nobody what was read. */
     readonly readReceipts?: boolean;
   }): Promise<PersonView>;
+  /** The platform restricts an account, or frees it, and tells its connected clients. What is absent stays as it is. */
+  restrict(number: Digits, restrictions: Restrictions): Promise<void>;
   people(): readonly PersonView[];
 }

@@ -1,6 +1,7 @@
 /** Queries in JSON (`w:mex`), by the id of the query. Errors of a query stand in the JSON of its result, not in the stanza. */
 import { SandboxError } from '../face.ts';
 import { bytes, node } from '../nodes.ts';
+import { cappingOf, timeLockOf } from '../restrictions.ts';
 import type { DeviceQueries, DeviceQuery } from './query.ts';
 
 export type Variables = Readonly<Record<string, unknown>>;
@@ -8,10 +9,24 @@ export type Variables = Readonly<Record<string, unknown>>;
 /** Answers with the value of `data`. A handler that throws a `SandboxError` answers with an error, whose code is the status. */
 export type MexQueries = Readonly<Record<string, (query: DeviceQuery, variables: Variables) => unknown>>;
 
-/** Queries about restrictions of the account. There are no restrictions here. */
+/** How many new chats an account may begin. Each query wants its own word for what it asks about. */
+const capping =
+  (type: string) =>
+  ({ parts, device }: DeviceQuery, { input }: Variables): unknown => {
+    if ((input as Variables | null | undefined)?.['type'] !== type) throw new SandboxError(400, 'bad-request');
+    return { xwa2_message_capping_info: cappingOf(parts.people.ensure(device.number)) };
+  };
+
+/** Queries about restrictions of the account. */
 const standing: MexQueries = {
-  '23983697327930364': () => ({ xwa2_fetch_account_reachout_timelock: { is_active: false } }),
-  '24503548349331633': () => ({ xwa2_message_capping_info: { total_quota: 1000, used_quota: 0 } }),
+  '23983697327930364': ({ parts, device }) => ({
+    xwa2_fetch_account_reachout_timelock: timeLockOf(parts.people.ensure(device.number)),
+  }),
+  '24503548349331633': capping('INDIVIDUAL_NEW_CHAT_MSG'),
+  '27910975521856601': (query, variables) => {
+    if (query.parts.people.find(query.device.number)?.restrictions?.oldQueries) throw new SandboxError(404, 'item-not-found');
+    return capping('INDIVIDUAL_NEW_CHAT_MSG_THREAD')(query, variables);
+  },
 };
 
 const queries: MexQueries = { ...standing };

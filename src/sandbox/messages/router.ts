@@ -5,6 +5,7 @@ import { rankOf, type Group } from '../groups.ts';
 import { bytes, child, children, node, unixSeconds, type BinaryNode } from '../nodes.ts';
 import type { Parts } from '../parts.ts';
 import type { Device, Person } from '../people.ts';
+import { restrictionCode } from '../restrictions.ts';
 import type { Connection } from '../wire/connection.ts';
 import type { Arrival, Envelope } from './inbox.ts';
 import { chatOf } from './compose.ts';
@@ -168,13 +169,13 @@ function migratedRefusal(parts: Parts, { attrs: { to, category, participant } }:
   return address?.addressing === 'pn' && parts.people.find(address.user)?.migrated ? '463' : undefined;
 }
 
-/** The code by which a message to somebody who never wrote to the account is refused, while that fault is armed. */
+/** The code by which a message to somebody who never wrote to the account is refused: while that fault is armed, or the account is restricted. */
 function strangerRefusal(parts: Parts, sender: Person, { attrs }: BinaryNode): string | undefined {
   const { to = '', category, participant } = attrs;
   const other = isRoomJid(to) || category === 'peer' || participant ? undefined : parts.people.resolve(to)?.person;
   if (!other || other === sender || parts.messages.inChat(sender.number, chatOf(other)).length > 0) return undefined;
   const fault = parts.faults.take('refuseStrangers', sender.number);
-  return fault && String(fault.code ?? 463);
+  return fault ? String(fault.code ?? 463) : restrictionCode(sender);
 }
 
 /** True unless a first message of a session lacks the identity that phone and device signed at the pairing. */

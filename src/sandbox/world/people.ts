@@ -1,6 +1,7 @@
 /** People, and the pairing of clients with their phones. */
 import { unlink } from '../device-life.ts';
 import type { Digits, PeopleFace } from '../face.ts';
+import { restrict } from '../restrictions.ts';
 import type { Parts } from '../parts.ts';
 import { changedPerson, knownPerson, namedPerson, viewPerson } from './lookup.ts';
 
@@ -40,6 +41,9 @@ export function peopleRoom(parts: Parts): PeopleFace {
       if (readReceipts !== undefined) person.privacy['readreceipts'] = readReceipts ? 'all' : 'none';
       people.save(person);
       return changedPerson(parts, person);
+    },
+    async restrict(number, restrictions) {
+      restrict(parts, knownPerson(parts, number), restrictions);
     },
     people: () => people.all().map((person) => viewPerson(parts, person)),
   };

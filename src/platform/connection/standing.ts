@@ -1,0 +1,144 @@
+/** How the platform restricts the account: asked for, and told in between. */
+import type { BinaryNode, WASocket } from '@whiskeysockets/baileys';
+import type { AccountLimits, Looked, NewChatCap, TimeLock } from '#actors/model.ts';
+import { within } from '#actors/waiting.ts';
+import { systemTime } from '#src/system-time.ts';
+import { personServer } from '../jid.ts';
+import { closeOf } from './close-cause.ts';
+
+/** Queries for the number of new chats: as the platform's client asks today, and as it asked before. */
+const capQueries = [
+  ['27910975521856601', 'INDIVIDUAL_NEW_CHAT_MSG_THREAD'],
+  ['24503548349331633', 'INDIVIDUAL_NEW_CHAT_MSG'],
+] as const;
+
+/** Milliseconds that a refused message waits for the reason. */
+const reasonMs = 3_000;
+
+type Json = Readonly<Record<string, unknown>>;
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+/** Numbers come as texts too. */
+const countOf = (value: unknown): number | null => {
+  const number = typeof value === 'string' && value !== '' ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? number : null;
+};
+/** Seconds of the platform in milliseconds; 0 is none. */
+const timeOf = (value: unknown): number | null => {
+  const seconds = countOf(value);
+  return seconds === null || seconds === 0 ? null : seconds * 1000;
+};
+
+const capOf = (told: Json): NewChatCap => ({
+  status: textOf(told['capping_status']),
+  used: countOf(told['used_quota']),
+  total: countOf(told['total_quota']),
+  cycleStart: timeOf(told['cycle_start_timestamp']),
+  cycleEnd: timeOf(told['cycle_end_timestamp']),
+  sentAt: timeOf(told['server_sent_timestamp']),
+  oteStatus: textOf(told['ote_status']),
+  mvStatus: textOf(told['mv_status']),
+});
+
+const timeLockOf = (told: Json): TimeLock => ({
+  active: told['is_active'] === true,
+  until: told['is_active'] === true ? timeOf(told['time_enforcement_ends']) : null,
+  kind: textOf(told['enforcement_type']),
+});
+
+/** JSON of a mex answer or notification; an empty object when it makes no sense. */
+const dataOf = (node: BinaryNode | undefined): Json => {
+  try {
+    const parsed = JSON.parse(String(node?.content)) as { readonly data?: Json | null };
+    return parsed.data ?? {};
+  } catch {
+    return {};
+  }
+};
+
+const childOf = ({ content }: BinaryNode, tag: string): BinaryNode | undefined =>
+  Array.isArray(content) ? content.find((one) => one.tag === tag) : undefined;
+
+/** One query at a time: whoever asks meanwhile gets the same answer. */
+const shared = <T>(ask: () => Promise<T>): (() => Promise<T>) => {
+  let underWay: Promise<T> | null = null;
+  return () =>
+    (underWay ??= ask().finally(() => {
+      underWay = null;
+    }));
+};
+
+interface Told {
+  readonly timeLock: TimeLock;
+  readonly cap: NewChatCap;
+}
+
+export class Standing {
+  readonly #sock: WASocket;
+  /** What was told last. */
+  #told: Partial<Told> = {};
+  /** Asks the platform; when it does not answer, what it told before counts. */
+  readonly timeLock = shared(() => this.#looked('timeLock', () => this.#askTimeLock()));
+  readonly cap = shared(() => this.#looked('cap', () => this.#askCap()));
+
+  constructor(sock: WASocket) {
+    this.#sock = sock;
+    sock.ws.on('CB:notification,type:mex', (node: BinaryNode) => this.#hear(node));
+  }
+
+  /** Why a message was refused with this code, as far as it can be learned in a few seconds. */
+  async reasonOf(code: number): Promise<Partial<AccountLimits>> {
+    const name = code === 463 ? 'timeLock' : code === 475 ? 'cap' : null;
+    if (name === null) return {};
+    const asked = this[name]();
+    return (await within(systemTime, reasonMs, asked)) === 'done' ? { [name]: await asked } : {};
+  }
+
+  async #looked<N extends keyof Told>(name: N, ask: () => Promise<Told[N]>): Promise<Looked<Told[N]>> {
+    try {
+      const value = await ask();
+      this.#told = { ...this.#told, [name]: value };
+      return { ok: true, value };
+    } catch (error) {
+      const told = this.#told[name];
+      return told === undefined ? { ok: false, error: closeOf(error).message } : { ok: true, value: told };
+    }
+  }
+
+  async #askTimeLock(): Promise<TimeLock> {
+    const { isActive = false, timeEnforcementEnds, enforcementType } = await this.#sock.fetchAccountReachoutTimelock();
+    return { active: isActive, until: isActive ? (timeEnforcementEnds?.getTime() ?? null) : null, kind: enforcementType ?? '' };
+  }
+
+  /** A platform that does not know today's query is asked the older one. */
+  async #askCap(): Promise<NewChatCap> {
+    let failure: unknown;
+    for (const [id, type] of capQueries) {
+      try {
+        return capOf(await this.#mex(id, { input: { type } }, 'xwa2_message_capping_info'));
+      } catch (error) {
+        failure ??= error;
+      }
+    }
+    throw failure;
+  }
+
+  async #mex(id: string, variables: Json, field: string): Promise<Json> {
+    const result = (await this.#sock.query({
+      tag: 'iq',
+      attrs: { id: this.#sock.generateMessageTag(), type: 'get', to: `@${personServer}`, xmlns: 'w:mex' },
+      content: [{ tag: 'query', attrs: { query_id: id }, content: Buffer.from(JSON.stringify({ variables })) }],
+    })) as BinaryNode;
+    const told = dataOf(childOf(result, 'result'))[field];
+    if (typeof told !== 'object' || told === null) throw new Error('the platform did not tell the limits of the account');
+    return told as Json;
+  }
+
+  #hear(node: BinaryNode): void {
+    const data = dataOf(childOf(node, 'update'));
+    const lock = data['xwa2_notify_account_reachout_timelock'] as Json | null | undefined;
+    const cap = data['xwa2_notify_new_chat_messages_capping_info_update'] as Json | null | undefined;
+    if (lock) this.#told = { ...this.#told, timeLock: timeLockOf(lock) };
+    if (cap) this.#told = { ...this.#told, cap: capOf(cap) };
+  }
+}
