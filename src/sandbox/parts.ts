@@ -1,6 +1,6 @@
 /** The components of the platform. They are made once and passed to the handlers of client requests. */
 import type { Logger } from 'pino';
-import type { AppState } from './app-state.ts';
+import type { AppState } from './app-state/app-state.ts';
 import type { Faults } from './faults.ts';
 import type { Groups } from './groups.ts';
 import type { Links } from './links.ts';

@@ -4,7 +4,7 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import type { Duplex } from 'node:stream';
 import { pino, type Logger } from 'pino';
 import { WebSocketServer } from 'ws';
-import { AppState } from './app-state.ts';
+import { AppState } from './app-state/app-state.ts';
 import { openIdentity, type ServerIdentity } from './certificates.ts';
 import { buildControl } from './control/app.ts';
 import { answerHttpErrors, refuse } from './control/http-errors.ts';
@@ -126,7 +126,7 @@ function build(db: Database, records: Records, options: SandboxOptions, log: Log
   const outbox = new Outbox(people, phones, bundles, links, messages, inbox, groups);
   const pairing = new Pairing(people, phones, links, counters, random);
   const presence = new Presence(people, links, groups);
-  const appState = new AppState(db, records, people, links, random);
+  const appState = new AppState(db, records, people, links, media, counters, random);
   const decrypt = options.decrypt ?? true;
   const traffic = { links, phones, bundles, groups, receipts, inbox, outbox, media, pairing, presence, appState };
   return { db, keys, messages, people, ...traffic, faults, counters, random, log, decrypt, rights: new MediaRights() };

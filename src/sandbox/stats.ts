@@ -12,6 +12,9 @@ export class Counters {
   signatures = { verified: 0, rejected: 0 };
   lookups = { requests: 0, numbers: 0 };
   media = { begun: 0, uploads: 0, resumed: 0, uploadsByHost: {} as Record<string, number>, downloads: 0 };
+  /** Patches of shared settings that clients sent: those that were stored, and those on an old version. */
+  settings = { patches: 0, conflicts: 0 };
+  readonly #refusedPatches = new Map<string, number>();
   readonly #logins = { total: 0, failed: 0, double: 0, perSecondMax: 0 };
   readonly #loginsByNumber = new Map<Digits, number>();
   readonly #unknown = new Map<string, number>();
@@ -44,6 +47,10 @@ export class Counters {
     this.#unknown.set(key, (this.#unknown.get(key) ?? 0) + 1);
   }
 
+  refusedPatch(why: string): void {
+    this.#refusedPatches.set(why, (this.#refusedPatches.get(why) ?? 0) + 1);
+  }
+
   signature(valid: boolean): boolean {
     this.signatures[valid ? 'verified' : 'rejected'] += 1;
     return valid;
@@ -59,6 +66,7 @@ export class Counters {
       signatures: this.signatures,
       lookups: this.lookups,
       media: this.media,
+      settings: { ...this.settings, refused: Object.fromEntries(this.#refusedPatches) },
       unknown: Object.fromEntries(this.#unknown),
     });
   }

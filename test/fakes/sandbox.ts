@@ -7,6 +7,7 @@ import {
   type ReceivedMessage,
   type Sandbox,
   SandboxError,
+  type SettingsView,
   type Stats,
   type WorldEvent,
 } from '#src/sandbox/face.ts';
@@ -20,6 +21,7 @@ const stats: Stats = {
   signatures: { verified: 4, rejected: 0 },
   lookups: { requests: 0, numbers: 0 },
   media: { begun: 0, uploads: 0, resumed: 0, uploadsByHost: {}, downloads: 0 },
+  settings: { patches: 0, conflicts: 0, refused: {} },
   unknown: {},
 };
 
@@ -113,6 +115,10 @@ export class FakeSandbox implements Sandbox {
     const group = this.#groups.get(jid);
     if (group === undefined) throw new SandboxError(404, `no group ${jid}`);
     return group;
+  }
+
+  settings(): SettingsView {
+    return { chats: [], messages: [], labels: [], contacts: [], quickReplies: [], mutedStatuses: [], ignored: [], versions: {} };
   }
 
   async change(...input: Input<'change'>) {

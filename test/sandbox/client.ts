@@ -16,6 +16,7 @@ import {
 } from '@whiskeysockets/baileys';
 import { verify } from 'curve25519-js';
 import { pino } from 'pino';
+import { Agent as Dispatcher, buildConnector } from 'undici';
 import type { History, Sandbox } from '#src/sandbox/face.ts';
 import { startSandbox, type RunningSandbox } from '#src/sandbox/server.ts';
 import { silenceSignal } from '#src/sandbox/silence.ts';
@@ -73,15 +74,24 @@ export interface Place {
   readonly sandbox: Pick<Sandbox, 'trust'>;
 }
 
+/** Downloads from the media host of a sandbox, also what the library asks of the real one: snapshots have a path and no address. */
+function downloadsFrom(port: number, ca: string): Dispatcher {
+  const connector = buildConnector({ ca, allowH2: false });
+  const here = { hostname: '127.0.0.1', host: `127.0.0.1:${port}`, port: String(port), servername: '' };
+  return new Dispatcher({ connect: (options, callback) => connector({ ...options, ...here }, callback) });
+}
+
 export function connect(sandbox: Place, auth: Auth = createAuth(), config: Partial<UserFacingSocketConfig> = {}): Client {
   const { noiseRoot, mediaAuthority } = sandbox.sandbox.trust();
   WA_CERT_DETAILS.PUBLIC_KEY = Buffer.from(noiseRoot, 'hex');
   const agent = new HttpsAgent({ ca: mediaAuthority });
+  const dispatcher = downloadsFrom(sandbox.port, mediaAuthority);
   const sock = makeWASocket({
     auth,
     logger: silent,
     waWebSocketUrl: `ws://127.0.0.1:${sandbox.port}/ws/chat`,
     fetchAgent: agent as never,
+    options: { dispatcher } as never,
     // With own events, Baileys merges the first status update into the own message and emits none.
     emitOwnEvents: false,
     ...config,
@@ -118,6 +128,7 @@ export function connect(sandbox: Place, auth: Auth = createAuth(), config: Parti
     async end() {
       open.delete(client);
       agent.destroy();
+      await dispatcher.destroy();
       // Another socket may use the same credentials next. This one must be closed before.
       await sock.end(undefined);
     },

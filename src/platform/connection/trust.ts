@@ -4,7 +4,7 @@
  */
 import { Agent as HttpsAgent } from 'node:https';
 import { Curve, WA_CERT_DETAILS } from '@whiskeysockets/baileys';
-import { Agent as Dispatcher } from 'undici';
+import { Agent as Dispatcher, buildConnector } from 'undici';
 import { verifySignature } from './xeddsa.ts';
 
 /** How media hosts are reached; null: with the certificates of the system. */
@@ -48,11 +48,22 @@ const fetchRoots = async (address: string, timeoutMs: number): Promise<Roots> =>
   return roots;
 };
 
-const inject = (roots: Roots): NonNullable<MediaTrust> => {
+/** The host from which the library downloads what has a path and no address, such as snapshots of the shared settings. */
+const realMediaHost = 'mmg.whatsapp.net';
+
+/** Connects to the simulated platform's media host, also for addresses of the real one: a process that talks to the sandbox talks to nobody else. */
+const toSandbox = ({ hostname, port }: URL, ca: string): buildConnector.connector => {
+  const connect = buildConnector({ ca, allowH2: false });
+  const instead = { hostname, port, host: `${hostname}:${port}`, servername: '' };
+  return (options, callback) => connect(options.hostname === realMediaHost ? { ...options, ...instead } : options, callback);
+};
+
+const inject = (roots: Roots, address: string): NonNullable<MediaTrust> => {
   WA_CERT_DETAILS.PUBLIC_KEY = Buffer.from(roots.noiseRoot, 'hex');
   Curve.verify = verifySignature;
   const ca = roots.mediaAuthority;
-  return { uploads: new HttpsAgent({ ca, keepAlive: false }), downloads: new Dispatcher({ allowH2: false, connect: { ca } }) };
+  const downloads = new Dispatcher({ allowH2: false, connect: toSandbox(new URL(address), ca) });
+  return { uploads: new HttpsAgent({ ca, keepAlive: false }), downloads };
 };
 
 export const createTrust = (platformUrl: string | null, timeoutMs: number): Trust => {
@@ -67,7 +78,7 @@ export const createTrust = (platformUrl: string | null, timeoutMs: number): Trus
   return {
     async establish() {
       if (address === null) return null;
-      known ??= fetchRoots(address, timeoutMs).then(inject);
+      known ??= fetchRoots(address, timeoutMs).then((roots) => inject(roots, address));
       try {
         return await known;
       } catch (error) {

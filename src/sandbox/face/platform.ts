@@ -87,6 +87,8 @@ export interface Stats {
     readonly uploadsByHost: Readonly<Record<string, number>>;
     readonly downloads: number;
   };
+  /** Patches of shared settings that clients sent: stored, on an old version, and not authentic or malformed (why → count). */
+  readonly settings: { readonly patches: number; readonly conflicts: number; readonly refused: Readonly<Record<string, number>> };
   /** Requests that the platform does not know, `xmlns/type/child` → count. Must stay empty in our tests. */
   readonly unknown: Readonly<Record<string, number>>;
 }

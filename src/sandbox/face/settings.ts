@@ -1,18 +1,82 @@
-/** Settings that a phone shares with its linked devices (the state of its chats, labels, the address book). */
+/** Settings that a phone shares with its linked devices (the state of its chats, labels, the address book, quick replies). */
 import type { Digits } from './common.ts';
 
-/** A setting on a phone that its linked devices share. `chat` is a number or the jid of a group. */
+/** A setting that the owner of a phone changes. `chat` is a number or the jid of a group. */
 export type Setting =
   | { readonly kind: 'label'; readonly labelId: string; readonly name: string; readonly color: number; readonly deleted?: boolean }
   | { readonly kind: 'chatLabel'; readonly labelId: string; readonly chat: string; readonly on: boolean }
-  | { readonly kind: 'archive' | 'pin' | 'read'; readonly chat: string; readonly on: boolean }
-  /** `until`: Unix time in milliseconds; 0 ends the muting. */
+  | { readonly kind: 'messageLabel'; readonly labelId: string; readonly chat: string; readonly messageId: string; readonly on: boolean }
+  /** All labels in their new order. */
+  | { readonly kind: 'labelOrder'; readonly labelIds: readonly string[] }
+  | { readonly kind: 'archive' | 'pin' | 'read' | 'lock'; readonly chat: string; readonly on: boolean }
+  /** `until`: Unix time in milliseconds; 0 ends the muting, −1 mutes for ever. */
   | { readonly kind: 'mute'; readonly chat: string; readonly until: number }
+  /** Takes all messages out of the chat; `delete` takes the chat itself away as well. */
+  | { readonly kind: 'clear' | 'delete'; readonly chat: string }
+  | { readonly kind: 'star'; readonly chat: string; readonly messageId: string; readonly on: boolean }
+  | { readonly kind: 'deleteForMe'; readonly chat: string; readonly messageId: string }
   /** Without a name the contact is removed from the address book. */
-  | { readonly kind: 'contact'; readonly number: Digits; readonly name?: string };
+  | { readonly kind: 'contact'; readonly number: Digits; readonly name?: string }
+  | { readonly kind: 'quickReply'; readonly id: string; readonly shortcut: string; readonly message: string; readonly deleted?: boolean }
+  /** A note about a chat; '' removes it. */
+  | { readonly kind: 'note'; readonly chat: string; readonly text: string }
+  /** All favourite chats, in their order. */
+  | { readonly kind: 'favorites'; readonly chats: readonly string[] }
+  | { readonly kind: 'statusMute'; readonly number: Digits; readonly on: boolean }
+  | { readonly kind: 'pushName'; readonly name: string }
+  | { readonly kind: 'locale'; readonly locale: string };
 
-/** What the owner of a phone changes on it. */
+/** What a phone knows of a chat. `chat`: a number or the jid of a group. Times are Unix times in milliseconds. */
+export interface ChatSettings {
+  readonly chat: string;
+  readonly archived?: boolean;
+  /** When it was pinned. */
+  readonly pinnedAt?: number;
+  /** True: the owner marked it as unread. False: as read. */
+  readonly markedUnread?: boolean;
+  /** −1: for ever. */
+  readonly mutedUntil?: number;
+  readonly locked?: boolean;
+  /** Messages up to this time are gone. */
+  readonly clearedUntil?: number;
+  /** The chat was taken away, with the messages up to this time. */
+  readonly deletedUntil?: number;
+  readonly labels?: readonly string[];
+  readonly note?: string;
+  readonly favorite?: boolean;
+}
+
+/** What a phone knows of a message beside the message itself. */
+export interface MessageSettings {
+  readonly chat: string;
+  readonly id: string;
+  readonly starred?: boolean;
+  readonly deletedForMe?: boolean;
+  readonly labels?: readonly string[];
+}
+
+/** All shared settings of an account as its phone shows them. */
+export interface SettingsView {
+  readonly pushName?: string;
+  readonly locale?: string;
+  readonly chats: readonly ChatSettings[];
+  readonly messages: readonly MessageSettings[];
+  readonly labels: readonly { readonly id: string; readonly name: string; readonly color: number }[];
+  readonly labelOrder?: readonly string[];
+  readonly contacts: readonly { readonly number: Digits; readonly name: string; readonly onPhone: boolean }[];
+  readonly quickReplies: readonly { readonly id: string; readonly shortcut: string; readonly message: string }[];
+  /** People whose status posts are muted. */
+  readonly mutedStatuses: readonly Digits[];
+  /** Records that the platform stores and the phone makes nothing of: an unknown action, a wrong collection, a message that it does not have. */
+  readonly ignored: readonly { readonly collection: string; readonly index: readonly string[]; readonly reason: string }[];
+  /** The version of each collection: the number of patches. */
+  readonly versions: Readonly<Record<string, number>>;
+}
+
+/** What the owner of a phone changes on it, and what the phone shows. */
 export interface SettingsFace {
   /** The phone's owner changes a setting that all linked devices share, including those that are linked later. */
   change(number: Digits, setting: Setting): Promise<void>;
+  /** What the phone and its linked devices have set so far. */
+  settings(number: Digits): SettingsView;
 }

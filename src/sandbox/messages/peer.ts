@@ -2,6 +2,7 @@
 import { deflateSync } from 'node:zlib';
 import { proto } from '@whiskeysockets/baileys';
 import { isGroupJid, isRoomJid, jidOf, pnJid, statusJid } from '../address.ts';
+import { erasedOf } from '../app-state/erased.ts';
 import type { Parts } from '../parts.ts';
 import type { Device, Person } from '../people.ts';
 import type { Stored } from '../store/messages.ts';
@@ -54,7 +55,8 @@ export async function sendHistory(parts: Parts, device: Device): Promise<void> {
   if (device.history.sent) return;
   const person = parts.people.ensure(device.number);
   const past = [...inventHistory(parts, person, device), ...parts.messages.latest(person.number, maxHistory)];
-  const kept = past.filter(({ content }) => content !== undefined);
+  const erased = erasedOf(parts, person.number);
+  const kept = past.filter((one) => one.content !== undefined && !erased(one));
   const partners = [...new Set(kept.flatMap(({ author }) => (author === '' ? [] : [author])))].map((number) => parts.people.ensure(number));
   const phoneNumberToLidMappings = [person, ...partners].map((one) => ({ pnJid: jidOf(one, 'pn'), lidJid: jidOf(one, 'lid') }));
   const messages = [parts.appState.keyShare(person)];

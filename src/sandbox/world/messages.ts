@@ -1,4 +1,5 @@
 /** Messages of simulated people, their receipts, presence, and posts of channels. */
+import { erasedOf } from '../app-state/erased.ts';
 import { pnJid } from '../address.ts';
 import { postToChannel } from '../channels.ts';
 import { SandboxError, type MessagesFace } from '../face.ts';
@@ -29,8 +30,16 @@ export function messagesRoom(parts: Parts): MessagesFace {
     shown(number, chat) {
       const person = people.find(number);
       const target = targetOf(parts, chat, 'pn');
+      const erased = erasedOf(parts, number);
       const jid = 'group' in target ? target.group.jid : pnJid(target.person.number);
-      return person ? shownIn(messages.everything(number, jid), person, people, groups.find(jid)) : [];
+      return person
+        ? shownIn(
+            messages.everything(number, jid).filter((one) => !erased(one)),
+            person,
+            people,
+            groups.find(jid),
+          )
+        : [];
     },
     async askAgain(number, of, messageId) {
       for (const device of people.devices(of)) inbox.demand(people.ensure(number), device, messageId);

@@ -1,8 +1,8 @@
 /** Routes for settings that a phone shares with its linked devices. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { type TProperties, Type } from 'typebox';
-import type { Sandbox, Setting } from '../../face.ts';
-import { answers, Digits, Done, done, Name, NumberParams, Recipient } from '../schemas.ts';
+import type { Sandbox, Setting, SettingsView } from '../../face.ts';
+import { answers, Digits, Done, done, MessageId, Name, NumberParams, Recipient } from '../schemas.ts';
 
 const tags = ['phones'];
 
@@ -19,11 +19,29 @@ const settingFields: Readonly<Record<Setting['kind'], TProperties>> = {
     deleted: Type.Optional(Type.Boolean()),
   },
   chatLabel: { ...LabelId, ...Chat, ...On },
+  messageLabel: { ...LabelId, ...Chat, messageId: MessageId, ...On },
+  labelOrder: { labelIds: Type.Array(LabelId.labelId, { maxItems: 100, description: 'a list of ids of labels' }) },
   archive: { ...Chat, ...On },
   pin: { ...Chat, ...On },
   read: { ...Chat, ...On },
-  mute: { ...Chat, until: Type.Integer({ minimum: 0, description: 'Unix time in milliseconds; 0 ends it' }) },
+  lock: { ...Chat, ...On },
+  mute: { ...Chat, until: Type.Integer({ minimum: -1, description: 'Unix time in milliseconds; 0 ends it, -1 is for ever' }) },
+  clear: Chat,
+  delete: Chat,
+  star: { ...Chat, messageId: MessageId, ...On },
+  deleteForMe: { ...Chat, messageId: MessageId },
   contact: { number: Digits, name: Type.Optional(Name) },
+  quickReply: {
+    id: Type.String({ minLength: 1, maxLength: 60, description: 'the id of a quick reply' }),
+    shortcut: Type.String({ maxLength: 100 }),
+    message: Type.String({ maxLength: 65_536 }),
+    deleted: Type.Optional(Type.Boolean()),
+  },
+  note: { ...Chat, text: Type.String({ maxLength: 5000, description: 'a text of at most 5000 characters' }) },
+  favorites: { chats: Type.Array(Recipient, { maxItems: 100, description: 'a list of numbers and jids of groups' }) },
+  statusMute: { number: Digits, ...On },
+  pushName: { name: Name },
+  locale: { locale: Type.String({ minLength: 2, maxLength: 20, description: 'a locale such as pt_BR' }) },
 };
 
 const SettingBody = Type.Unsafe<Setting>({
@@ -35,6 +53,10 @@ const SettingBody = Type.Unsafe<Setting>({
   ),
 });
 
+const View = Type.Unsafe<SettingsView>(
+  Type.Object({}, { additionalProperties: true, description: 'Chats, messages, labels, contacts, quick replies as the phone shows them' }),
+);
+
 export const settings: FastifyPluginAsyncTypebox<{ sandbox: Sandbox }> = async (app, { sandbox }) => {
   app.post(
     '/phones/:number/settings',
@@ -42,12 +64,26 @@ export const settings: FastifyPluginAsyncTypebox<{ sandbox: Sandbox }> = async (
       schema: {
         tags,
         summary:
-          'The owner changes a setting that the phone shares with its linked devices: labels, chats (archive, pin, read, mute), contacts',
+          'The owner changes a setting that the phone shares with its linked devices: chats, messages, labels, contacts, quick replies',
         params: NumberParams,
         body: SettingBody,
         response: answers(Done),
       },
     },
     async ({ params: { number }, body }) => sandbox.change(number, body).then(() => done),
+  );
+
+  app.get(
+    '/phones/:number/settings',
+    {
+      schema: {
+        tags,
+        summary:
+          'The settings that the phone shares with its linked devices; `ignored` are records of clients that the phone makes nothing of',
+        params: NumberParams,
+        response: answers(View),
+      },
+    },
+    async ({ params: { number } }) => sandbox.settings(number),
   );
 };
