@@ -1,0 +1,159 @@
+/** Files of messages, decided: what is fetched and what is not, what is made of sound, and what is told. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { DownloadWish } from '#actors/face.ts';
+import { done, refuse, type Message } from '#actors/model.ts';
+import type { MediaFacts, TakenFile } from '#actors/ports.ts';
+import { Downloads, type Wanted } from '#actors/supervisor/downloads.ts';
+import { message } from '#test/contract/samples.ts';
+import { createFakeFiles } from '#test/fakes/files.ts';
+
+const facts: MediaFacts = { hash: '', kind: 'ptt', size: 5, mimetype: 'audio/ogg; codecs=opus', filename: '' };
+
+class Desk {
+  count = 0;
+  fetches: Wanted[] = [];
+  told: string[] = [];
+  transcribed: string[] = [];
+  convert: 'works' | 'cannot' | 'fails' = 'works';
+  apiKey = '';
+  facts: MediaFacts = facts;
+  messages = new Map<string, Message>();
+  answer: ((taken: TakenFile) => ReturnType<ConstructorParameters<typeof Downloads>[0]['fetch']>) | null = null;
+  readonly store = createFakeFiles({ baseUrl: 'http://g', hex: () => String((this.count += 1)).padStart(32, '0'), now: () => this.count });
+  readonly downloads = new Downloads({
+    ports: {
+      files: this.store.files,
+      messages: { byId: async (_: string, id: string) => this.messages.get(id) ?? null } as never,
+      mediaFacts: ({ raw }) => (raw === null ? null : this.facts),
+      sounds: {
+        toMp3: async (path) => {
+          if (this.convert === 'cannot') return refuse('notConvertible', 'there is no ffmpeg');
+          if (this.convert === 'fails') throw new Error('ffmpeg crashed');
+          return done(this.store.taken(`mp3 of ${path}`, { mimetype: 'audio/mpeg' }));
+        },
+        transcribe: async ({ mimetype }, key) => {
+          this.transcribed.push(`${mimetype} ${key}`);
+          return key === 'bad' ? refuse('invalid', 'the key is not taken') : done('words');
+        },
+      },
+      time: {} as never,
+    },
+    fetch: async (_, wanted) => {
+      this.fetches.push(wanted);
+      const taken = this.store.taken('voice', { mimetype: 'audio/ogg' });
+      return this.answer === null ? done(taken) : this.answer(taken);
+    },
+    tell: async (_, { messageId }, { url }) => void this.told.push(`${messageId} ${url}`),
+    apiKey: () => this.apiKey,
+  });
+
+  constructor() {
+    this.add({ messageId: 'M' });
+  }
+
+  add(change: Partial<Message> & { readonly messageId: string }): void {
+    this.messages.set(change.messageId, { ...message, raw: Buffer.of(1), ...change });
+  }
+
+  get(wish: Partial<DownloadWish> = {}) {
+    return this.downloads.download('r1', { messageId: 'M', quoted: false, mp3: 'no', transcribe: false, apiKey: '', ...wish });
+  }
+}
+
+const kept = async (desk: Desk, wish: Partial<DownloadWish>) => {
+  const outcome = await desk.get(wish);
+  assert.ok(outcome.ok, JSON.stringify(outcome));
+  return outcome.value;
+};
+
+test('downloads: sound as MP3 is made once, and kept beside what was sent', async () => {
+  const desk = new Desk();
+  const [one, two] = [await kept(desk, { mp3: 'can' }), await kept(desk, { mp3: 'must' })];
+  assert.deepEqual([one.file.mimetype, two.file.name, two.cached], ['audio/mpeg', one.file.name, true]);
+  const original = await kept(desk, {});
+  assert.deepEqual([original.file.mimetype, desk.fetches.length], ['audio/ogg', 1]);
+  assert.deepEqual([...desk.store.loose], [], 'every copy was released');
+});
+
+test('downloads: a machine that makes no MP3 gives what was sent, unless MP3 is a must', async () => {
+  const desk = new Desk();
+  desk.convert = 'cannot';
+  assert.equal((await kept(desk, { mp3: 'can' })).file.mimetype, 'audio/ogg');
+  const refused = await desk.get({ mp3: 'must' });
+  assert.equal(refused.ok ? '' : refused.refusal.reason, 'notConvertible');
+});
+
+test('downloads: a conversion that crashes leaves no copy behind, and the next one is tried', async () => {
+  const desk = new Desk();
+  desk.convert = 'fails';
+  await assert.rejects(desk.get({ mp3: 'can' }), /crashed/);
+  assert.deepEqual([...desk.store.loose], []);
+  desk.convert = 'works';
+  assert.equal((await kept(desk, { mp3: 'can' })).file.mimetype, 'audio/mpeg');
+});
+
+test('downloads: words come with the given key, else with that of the instance, and without any not at all', async () => {
+  const desk = new Desk();
+  assert.equal((await kept(desk, { transcribe: true })).transcription, undefined);
+  desk.apiKey = 'own';
+  assert.equal((await kept(desk, { transcribe: true })).transcription, 'words');
+  await kept(desk, { transcribe: true, apiKey: 'given', mp3: 'can' });
+  assert.deepEqual(desk.transcribed, ['audio/ogg own', 'audio/mpeg given']);
+  const refused = await desk.get({ transcribe: true, apiKey: 'bad' });
+  assert.equal(refused.ok ? '' : refused.refusal.message, 'the key is not taken');
+  desk.facts = { ...facts, kind: 'document' };
+  assert.equal((await kept(desk, { transcribe: true, apiKey: 'given' })).transcription, undefined, 'a document says nothing');
+});
+
+test('downloads: a fetch that fails is a fetch again, and those who waited with it hear of it', async () => {
+  const desk = new Desk();
+  desk.answer = async (taken) => (await taken.discard(), refuse('notSent', 'the session is gone'));
+  const both = await Promise.all([desk.get(), desk.get()]);
+  assert.deepEqual(
+    both.map((outcome) => outcome.ok),
+    [false, false],
+  );
+  assert.equal(desk.fetches.length, 1);
+  desk.answer = null;
+  assert.ok((await desk.get()).ok);
+});
+
+test('downloads: a message that has the address already is not told again', async () => {
+  const desk = new Desk();
+  const { file } = await kept(desk, {});
+  desk.add({ messageId: 'M', fileUrl: file.url });
+  await kept(desk, {});
+  assert.deepEqual(desk.told, [`M ${file.url}`]);
+});
+
+test('downloads: bytes that were lost are fetched again', async () => {
+  const desk = new Desk();
+  const { file } = await kept(desk, {});
+  desk.store.lose(file.hash);
+  const again = await kept(desk, {});
+  assert.deepEqual([again.cached, desk.fetches.length], [false, 2]);
+});
+
+test('downloads: the quoted message itself where it is stored, in the same chat; else the quotation', async () => {
+  const desk = new Desk();
+  desk.add({ messageId: 'M', quoted: 'Q' });
+  await kept(desk, { quoted: true });
+  desk.add({ messageId: 'Q', chatId: 'another@s.whatsapp.net' });
+  await kept(desk, { quoted: true });
+  desk.add({ messageId: 'Q' });
+  await kept(desk, { quoted: true });
+  assert.deepEqual(
+    desk.fetches.map((wanted) => [wanted.message.messageId, wanted.quoted]),
+    [
+      ['M', true],
+      ['M', true],
+      ['Q', false],
+    ],
+  );
+  assert.deepEqual(
+    desk.told.map((line) => line.split(' ')[0]),
+    ['Q'],
+    'a quotation is no file of the message that quotes',
+  );
+});
