@@ -1,5 +1,6 @@
 /** The vocabulary of the gateway, by resource. The spellings of the interface (`wa_chatid`) live in `src/contract/`. */
 export * from './model/instance.ts';
+export * from './model/audience.ts';
 export * from './model/message.ts';
 export type * from './model/chat.ts';
 export type * from './model/limits.ts';

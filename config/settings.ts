@@ -132,6 +132,11 @@ export const table = {
     100,
     'Chats of one instance in which typing or recording is kept up at once (`POST /message/presence` with `delay`); one more is refused with 429. Each costs a frame every 10 s: 100 are ten a second, far more than anybody writes.',
   ),
+  statusRecipients: pairing(
+    integer(1, 5_000),
+    500,
+    "Recipients of one status post at most; the rest is left out, and the answer says so (`partial_send`). Each device of each recipient costs an encryption, and the platform's own clients send at most 500 at once.",
+  ),
   wakeTimeoutMs: pairing(
     milliseconds(100),
     15_000,

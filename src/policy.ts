@@ -37,6 +37,7 @@ export const policyOf = (settings: Settings): Policy => ({
     absentFor: settings.lookupKeepAbsentMs,
   },
   typingAtOnce: settings.typingAtOnce,
+  statusRecipients: settings.statusRecipients,
   sendKeyAge: settings.idempotencyKeyMs,
   recorder: { maxWait: settings.recorderMaxWaitMs, maxBatch: settings.recorderMaxBatch },
   delivery: {

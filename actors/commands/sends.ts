@@ -1,7 +1,7 @@
 /** Sends: in turn for each chat, at once or by the asynchronous queue. */
 import { hasFilesToTake, withFilesTaken } from '../attachments.ts';
 import type { Gateway, SendOptions } from '../face.ts';
-import { done, refuse, type InstanceId, type Message, type Result, type Send, type SendKey } from '../model.ts';
+import { done, refuse, statusChat, type InstanceId, type Message, type Result, type Send, type SendKey } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
 import { notConnected } from '../session/perform.ts';
 import { usedBy } from '../session/send-keys.ts';
@@ -77,6 +77,13 @@ async function ready(supervisor: Supervisor, id: InstanceId, send: Send, options
   return content.ok ? done({ ...send, content: content.value }) : content;
 }
 
+/** A status post has an audience, within the bound of the gateway. Without a wish it is for whoever the account's privacy setting names. */
+const withAudience = (send: Send, bound: number): Send => {
+  if (send.number !== statusChat) return send;
+  const { recipients = null, most = 0 } = send.audience ?? {};
+  return { ...send, audience: { recipients, most: most > 0 ? Math.min(most, bound) : bound, contacts: [] } };
+};
+
 export function sendCommands(supervisor: Supervisor): SendCommands {
   const { ports, policy } = supervisor;
 
@@ -97,7 +104,7 @@ export function sendCommands(supervisor: Supervisor): SendCommands {
   const sendAny = async (id: InstanceId, given: Send, options: SendOptions, key: SendKey | null): Promise<Result<Message>> => {
     const problem = contentProblem(given.content);
     if (problem !== null) return refuse('invalid', problem);
-    const prepared = await ready(supervisor, id, given, options);
+    const prepared = await ready(supervisor, id, withAudience(given, policy.statusRecipients), options);
     if (!prepared.ok) return prepared;
     const send = prepared.value;
     if (options.async) {

@@ -1,4 +1,5 @@
 /** Messages as they are stored (specification 2.5). */
+import type { Audience } from './audience.ts';
 import type { QueuedSend } from './send.ts';
 
 /** Lifecycle of a message (specification 3.2); '' for messages received. The order is the order of progress. */
@@ -54,6 +55,8 @@ export interface Message {
   readonly pinnedUntil: number;
   readonly trackSource: string;
   readonly trackId: string;
+  /** Of an own status post only. */
+  readonly audience?: Audience | null;
   /** Set while the message waits in the asynchronous queue; null for every other message. */
   readonly queuedSend: QueuedSend | null;
   /** The encoded protobuf message, for quoting, forwarding and retry requests; null when there is none. */

@@ -1,4 +1,5 @@
 /** Messages to be sent, as plain data: they are stored while they wait in the asynchronous queue. */
+import type { AudienceWish } from './audience.ts';
 import type { ContactContent, GroupInviteContent, LocationContent } from './content/cards.ts';
 import type { EventContent, EventEditContent } from './content/event.ts';
 import type { InteractiveContent } from './content/interactive.ts';
@@ -38,6 +39,8 @@ export interface Send {
   /** Digits or jids; `all` for every member of a group. */
   readonly mentions: readonly string[];
   readonly forward: boolean;
+  /** Of a status post only. */
+  readonly audience?: AudienceWish | null;
 }
 
 /** What precedes a message. */

@@ -32,6 +32,8 @@ export interface Policy {
   /** What may wait in the asynchronous queue of one instance: messages, and milliseconds. */
   readonly queue: QueueLimits;
   readonly lookups: LookupPolicy;
+  /** Recipients of one status post at most. */
+  readonly statusRecipients: number;
   /** How long the key of a send counts. */
   readonly sendKeyAge: number;
   /** Chats of one instance in which typing may be kept up at once. */

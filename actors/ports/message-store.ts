@@ -1,5 +1,5 @@
 /** Storage of messages and chats, as questions are asked of them. */
-import type { Chat, InstanceId, Message, ReadKey, Receipt, ReceiptState } from '../model.ts';
+import type { Chat, InstanceId, KnownContact, Message, ReadKey, Receipt, ReceiptState } from '../model.ts';
 
 export interface MessageQuery {
   /** Short id, platform id, or `<owner>:<either>`. */
@@ -76,6 +76,8 @@ export interface ChatStore {
   find(instance: InstanceId, query: ChatQuery): Promise<{ readonly chats: readonly Chat[]; readonly total: number }>;
   /** By any name that `MessageQuery.chatId` may have. */
   get(instance: InstanceId, chatId: string): Promise<Chat | null>;
+  /** People with whom the account has a chat, those written with last first, at most 20,000. */
+  contacts(instance: InstanceId): Promise<readonly KnownContact[]>;
   /** Counts over all chats of the instance, for `totalChatsStats`. */
   stats(instance: InstanceId): Promise<Readonly<Record<string, number>>>;
 }

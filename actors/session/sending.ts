@@ -5,6 +5,7 @@ import {
   done,
   progress,
   refuse,
+  statusChat,
   type ChatPatch,
   type Entry,
   type Message,
@@ -38,8 +39,18 @@ const chatAfter = (message: Message): ChatPatch => ({
 export const giveUp = (cell: Cell, message: Message, status: 'Failed' | 'Canceled', error: string): Promise<void> =>
   cell.recorder.tell(progress(message, status, message.timestamp, error));
 
-/** The content with its placeholders filled from the chat. Refused (`invalid`) when it is too long with what was filled in. */
-export async function filled(ports: Ports, cell: Cell, send: Send, chatId: string): Promise<Result<Send>> {
+/** The people who see a status post when its recipients are not given. */
+async function withContacts(ports: Ports, cell: Cell, send: Send): Promise<Send> {
+  if (!send.audience || send.audience.recipients !== null) return send;
+  return { ...send, audience: { ...send.audience, contacts: await ports.chats.contacts(cell.record.id) } };
+}
+
+/**
+ * The content with its placeholders filled from the chat, and the contacts of whom the recipients of a status post are chosen. Refused (`invalid`) when
+ * it is too long with what was filled in.
+ */
+export async function filled(ports: Ports, cell: Cell, given: Send, chatId: string): Promise<Result<Send>> {
+  const send = await withContacts(ports, cell, given);
   if (!hasPlaceholders(send.content)) return done(send);
   const chat = await ports.chats.get(cell.record.id, chatId);
   const content = fillPlaceholders(send.content, chat, ports.placeholder);
@@ -74,7 +85,7 @@ export async function accept(cell: Cell, message: Message, key: UsedSendKey | nu
 /** Shows typing, or recording, and confirms reading before a message. */
 export async function prepare(ports: Ports, cell: Cell, signal: AbortSignal, message: Message, how: Preparation): Promise<void> {
   const { chatId, mediaType } = message;
-  if (how.delay > 0) {
+  if (how.delay > 0 && chatId !== statusChat) {
     await performIn(cell, signal, 'chat.typing', { chatId, state: mediaType === 'ptt' ? 'recording' : 'composing' });
     await new Promise<void>((resolve) => void ports.time.setTimeout(resolve, how.delay));
     await performIn(cell, signal, 'chat.typing', { chatId, state: 'paused' });

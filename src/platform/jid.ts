@@ -63,6 +63,7 @@ const shapes: readonly { readonly suffix: string; readonly user: RegExp; readonl
 export const resolveTarget = (number: string): Target => {
   const written = number.trim();
   if (written === '') return { ok: false, message: 'number is missing' };
+  if (written === statusJid) return { ok: true, jid: statusJid };
   if (!written.includes('@')) {
     if (/^\d{5,15}$/.test(written)) return { ok: true, jid: personJid(written) };
     return { ok: false, message: 'number must be digits with the country code, or an id of the platform' };

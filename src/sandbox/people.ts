@@ -1,7 +1,15 @@
 /** The simulated people and their linked devices, with their storage. */
 import { EventEmitter } from 'node:events';
 import { deriveLid, deviceKey, isNumber, otherForm, parseUser } from './address.ts';
-import { SandboxError, type Digits, type History, type PersonView, type Restrictions, type WorldEvent } from './face.ts';
+import {
+  SandboxError,
+  type Digits,
+  type History,
+  type PersonView,
+  type Restrictions,
+  type StatusPrivacy,
+  type WorldEvent,
+} from './face.ts';
 import type { Records } from './store/database.ts';
 import type { PhoneKeys } from './signal/identity.ts';
 import type { SignedPreKey } from './store/keys.ts';
@@ -49,6 +57,8 @@ export interface Person {
   keys?: PhoneKeys;
   picture?: Picture | undefined;
   readonly privacy: Record<string, string>;
+  /** Absent: never set, which the platform answers with 404. */
+  statusPrivacy?: StatusPrivacy | 'unavailable';
   blocked: string[];
   restrictions?: Restrictions;
   /** There is no account with this number any more. */

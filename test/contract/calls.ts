@@ -145,6 +145,20 @@ export const calls: Readonly<Record<string, ContractCall>> = {
     body: { number: '5511999999999', ...sendFields, pixKey: 'shop@example.com', pixType: 'EMAIL', pixName: 'Shop' },
     withoutPlatform: 409,
   },
+  'POST /send/status': {
+    body: {
+      type: 'text',
+      text: 'Hello',
+      background_color: 7,
+      font: 1,
+      file: 'https://example.com/video.mp4',
+      thumbnail: 'https://example.com/thumb.jpg',
+      mimetype: 'video/mp4',
+      recipients: ['5511999999999'],
+      max_recipients: 100,
+    },
+    withoutPlatform: 409,
+  },
   'GET /message/async': {},
   'DELETE /message/async': {},
   'POST /message/find': {

@@ -65,11 +65,15 @@ export const stale = (): readonly string[] => deviations.map(({ text }) => text)
 const fieldsOf = (shape: Shape): readonly (readonly [name: string, required: boolean, shape: Shape])[] =>
   Object.entries(shape).map(([name, one]) => [name.replace(/!$/, ''), name.endsWith('!'), one as Shape] as const);
 
+/** Members that are digits are numbers. */
+const oneOf = (members: readonly string[]): JsonSchema =>
+  members.every((member) => /^\d+$/.test(member)) ? { type: 'integer', enum: members.map(Number) } : { type: 'string', enum: members };
+
 /** With its references filled in, as JSON Schema. Unknown fields are allowed. */
 export const schemaOf = (shape: Shape): JsonSchema => {
   if (typeof shape === 'string') {
     if (shape.startsWith('@')) return schemaOf(file.schemas[shape.slice(1)] ?? 'any');
-    if (shape.startsWith('=')) return { type: 'string', enum: shape.slice(1).split('|') };
+    if (shape.startsWith('=')) return oneOf(shape.slice(1).split('|'));
     return shape === 'any' ? {} : { type: shape.includes('|') ? shape.split('|') : shape };
   }
   if (Array.isArray(shape)) return { type: 'array', items: schemaOf((shape as readonly [Shape])[0]) };

@@ -34,6 +34,7 @@ export const message: Message = {
   buttonOrListId: '',
   error: '',
   peer: null,
+  audience: null,
   content: { text: 'Oi' },
   sendFunction: '',
   sendPayload: null,

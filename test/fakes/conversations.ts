@@ -1,5 +1,5 @@
 /** Messages and chats in memory. What a person can be called, and how chats are filtered, is left to the contract and to PostgreSQL. */
-import type { Chat, Message } from '#actors/model.ts';
+import type { Chat, KnownContact, Message } from '#actors/model.ts';
 import type { ChatQuery, ChatStore, MessageQuery, MessageStore, NamedMessage, ReadKey, ReceiptQuery } from '#actors/ports.ts';
 import { chatIdsOf } from '#src/contract/views.ts';
 import { countChats } from '#src/storage/journal/chat-counts.ts';
@@ -128,6 +128,19 @@ export class FakeChats implements ChatStore {
       const ids = chatIdsOf(name);
       return chats.find(({ chatId }) => ids.includes(chatId)) ?? chats.find(({ chatLid }) => ids.includes(chatLid)) ?? null;
     });
+
+  contacts = (instance: string) =>
+    this.#db.run('chats.contacts', () =>
+      this.#db
+        .chatsOf(instance)
+        .filter(({ chatId }) => /@(s\.whatsapp\.net|lid)$/.test(chatId))
+        .toSorted((a, b) => b.lastMessageTimestamp - a.lastMessageTimestamp || (a.chatId < b.chatId ? 1 : -1))
+        .map(({ chatId, chatLid, contactName, pushName }): KnownContact => ({
+          chatId,
+          chatLid,
+          known: contactName === '' ? (pushName === '' ? 'number' : 'pushName') : 'named',
+        })),
+    );
 
   stats = (instance: string) => this.#db.run('chats.stats', () => countChats(this.#db.chatsOf(instance)));
 }

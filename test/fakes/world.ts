@@ -72,6 +72,7 @@ export const testPolicy: Policy = {
   queue: { items: 5_000, age: 1e14 },
   lookups: { pace: { burst: 100, every: 2_000 }, knownFor: 604_800_000, absentFor: 21_600_000 },
   typingAtOnce: 3,
+  statusRecipients: 500,
   sendKeyAge: 86_400_000,
   recorder: { maxWait: 5, maxBatch: 64 },
   delivery: {

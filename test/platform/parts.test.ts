@@ -36,7 +36,7 @@ const targets: readonly (readonly [string, string | RegExp])[] = [
   ['abc@lid', /LID/],
   ['abc@g.us', /group/],
   ['abc@newsletter', /channel/],
-  ['status@broadcast', /suffix/],
+  ['status@broadcast', 'status@broadcast'],
   ['5511@example.org', /suffix/],
 ];
 

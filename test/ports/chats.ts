@@ -39,6 +39,18 @@ export const chatStoreSuite = (kind: string, open: Open): void => {
       assert.equal(await opened.chat('5@g.us'), null);
     });
 
+    test('the people among them, those written with last first', async () => {
+      await opened.commit(
+        chat({ chatId: '1@s.whatsapp.net', contactName: 'One', pushName: 'one' }),
+        chat({ chatId: '2@s.whatsapp.net', pushName: 'two', chatLid: '22@lid' }),
+      );
+      assert.deepEqual(await opened.stores.chats.contacts(opened.record.id), [
+        { chatId: '1@s.whatsapp.net', chatLid: '', known: 'named' },
+        { chatId: '4@lid', chatLid: '', known: 'number' },
+        { chatId: '2@s.whatsapp.net', chatLid: '22@lid', known: 'pushName' },
+      ]);
+    });
+
     test('counts over all of them, with every change', async () => {
       const stats = () => opened.stores.chats.stats(opened.record.id);
       const marks = { archived: 1, pinned: 1, blocked: 1, groups: 1, groups_admin: 1, groups_member: 1, groups_announce: 1 };

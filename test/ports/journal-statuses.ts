@@ -1,6 +1,6 @@
 /** What every journal does with the progress of messages: sent, failed, confirmed, read. */
 import assert from 'node:assert/strict';
-import type { Message } from '#actors/model.ts';
+import { statusChat, type Audience, type Message } from '#actors/model.ts';
 import { arrived, type Case, chatId, fresh, kindsOf, queued, sent, status } from './entries.ts';
 
 export const statuses: readonly Case[] = [
@@ -30,6 +30,24 @@ export const statuses: readonly Case[] = [
       await bench.commit(status([own.messageId], 'Canceled'), { kind: 'composed', message: { ...own, text: 'late' } });
       const canceled = await bench.message(own.messageId);
       assert.deepEqual([canceled?.text, canceled?.status, canceled?.queuedSend], ['whole', 'Canceled', null]);
+    },
+  ],
+
+  [
+    'a status post keeps its audience, has no chat and no event of its own; every reader has one',
+    async (bench) => {
+      const report = { explicit: true, usualPrivacy: false, contacts: { named: 0, pushName: 0, number: 0 } };
+      const counts = { requested: 2, resolved: 2, discarded: 0, examples: [], most: 500 };
+      const audience: Audience = { setting: 'allowlist', recipients: ['1@lid', '2@lid'], report: { ...report, ...counts } };
+      const post = sent({ chatId: statusChat });
+      await bench.commit(queued(post));
+      await bench.commit({ kind: 'composed', message: { ...post, audience } });
+      const seenBy = (senderLid: string) => ({ chatId: statusChat, sender: senderLid, senderLid });
+      assert.deepEqual(kindsOf(await bench.commit(status([post.messageId], 'Sent', { chatId: statusChat }))), []);
+      assert.deepEqual(kindsOf(await bench.commit(status([post.messageId], 'Read', seenBy('1@lid')))), ['messages_update Read']);
+      assert.deepEqual(kindsOf(await bench.commit(status([post.messageId], 'Read', seenBy('2@lid')))), ['messages_update Read']);
+      assert.deepEqual((await bench.message(post.messageId))?.audience, audience);
+      assert.equal(await bench.chat(statusChat), null);
     },
   ],
 

@@ -13,6 +13,7 @@ import type { BaileysEvent } from '../events/from-baileys.ts';
 import { createGroupCache } from './group-cache.ts';
 import { isLid, isPerson } from '../jid.ts';
 import { divert, InboundGate, usualLimits } from '../inbound/inbound-gate.ts';
+import { withStatusReceipts } from '../inbound/status-receipts.ts';
 import { createEventPipeline, type EventPipeline } from '../events/event-pipeline.ts';
 import { directoryOf, identityOf } from './self.ts';
 import { socketConfig } from './socket-config.ts';
@@ -207,7 +208,8 @@ class LiveSession implements Session {
 
   #makeGate(): InboundGate {
     const { host, auth, turns, inboundBytes } = this.#options;
-    const handlers = divert(this.#sock, (kind, node) => this.#gate.take(kind, node));
+    const diverted = divert(this.#sock, (kind, node) => this.#gate.take(kind, node));
+    const handlers = withStatusReceipts(diverted, (event) => this.#pipeline.push(event));
     return new InboundGate({
       inbound: auth.inbound,
       handlers: {
@@ -220,11 +222,7 @@ class LiveSession implements Session {
       acknowledge: (node) => this.#sock.sendMessageAck(node),
       connected: () => this.#sock.ws.isOpen,
       stored: () => this.#pipeline.drain().then((converted) => converted && host.recorded()),
-      keysStored: () =>
-        auth.durable().then(
-          () => true,
-          () => false,
-        ),
+      keysStored: async () => (await Promise.allSettled([auth.durable()]))[0].status === 'fulfilled',
       failed: (close) => this.#fail(close),
       crashed: (error) => this.#surprise(error),
       handlerFailed: (where, error) => this.#stumbled(where, error),

@@ -3,7 +3,7 @@ import { proto, type MessageUserReceiptUpdate, type WAMessageUpdate } from '@whi
 import type { Entry, MessageStatus } from '#actors/model.ts';
 import { numberOf } from './content-json.ts';
 import { addressesOf, chatOf, type Directory, isMe } from '../directory.ts';
-import { bare, isGroup } from '../jid.ts';
+import { bare, isGroup, statusJid } from '../jid.ts';
 import { statusOf } from './from-message.ts';
 
 const { Status } = proto.WebMessageInfo;
@@ -71,14 +71,14 @@ export const fromMessageUpdates = (updates: readonly WAMessageUpdate[], director
   return [...grouped(confirmations, directory), ...[...read].map((chatId): Entry => ({ kind: 'chatRead', chatId }))];
 };
 
-/** Receipts in groups, one per member. */
+/** Receipts in groups, one per member, and of status posts, one per reader. */
 export const fromMemberReceipts = (updates: readonly MessageUserReceiptUpdate[], directory: Directory): Entry[] => {
   const confirmations: Confirmation[] = [];
   const read = new Set<string>();
   for (const { key, receipt } of updates) {
     const readAt = numberOf(receipt.readTimestamp);
     const sender = receipt.userJid ?? '';
-    if (!key.id || !key.remoteJid || !isGroup(key.remoteJid)) continue;
+    if (!key.id || !key.remoteJid || !(isGroup(key.remoteJid) || key.remoteJid === statusJid)) continue;
     if (isMe(directory, sender)) {
       if (readAt > 0) read.add(key.remoteJid);
       continue;

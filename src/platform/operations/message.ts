@@ -16,7 +16,7 @@ export const messageHandlers: Handlers<MessageOperations> = {
     const content = contentOf(message);
     if (content === null) return refused(null, 'the stored message cannot be read');
     if (isPerson(to) && connection.directory.lid(to) === '') await connection.learn([to]);
-    return relay(connection, { jid: to, messageId: message.messageId, content, stored: true });
+    return relay(connection, { jid: to, messageId: message.messageId, content, audience: message.audience, stored: true });
   },
 
   'message.react': async (connection, { id, text }) =>

@@ -13,6 +13,7 @@ import type { LiveConnection } from '../connection/live-connection.ts';
 import type { Directory } from '../directory.ts';
 import { convertMessage } from '../events/from-message.ts';
 import { bare, isGroup, isLid, personJid, resolveTarget } from '../jid.ts';
+import { audienceOf } from './audience.ts';
 import type { Composer, Recorded } from './composer.ts';
 import { contactComposer, groupInviteComposer, locationComposer } from './content/cards.ts';
 import { eventComposer, eventEditComposer } from './content/event.ts';
@@ -133,6 +134,8 @@ export const compose = async (send: Send, draft: Message | null, connection: Liv
   const stored = send.replyTo === '' ? null : await connection.stored(send.replyTo);
   const quoted = stored === null ? null : quotable(stored);
   if (send.replyTo !== '' && quoted === null) return refuse('invalid', `the quoted message ${send.replyTo} is unknown`);
+  const audience = send.audience ? await audienceOf(send.audience, connection) : null;
+  if (audience?.ok === false) return audience;
   const context = await contextOf(jid, send, connection);
   const composer = composerOf(send.content);
   const made = await composer.content(send.content, connection, jid);
@@ -143,8 +146,9 @@ export const compose = async (send: Send, draft: Message | null, connection: Liv
     ...(quoted === null ? {} : { quoted }),
   });
   const record = recordOf(full, connection.directory, composer.recorded?.(send.content, made.value));
-  if (!record.ok || draft === null) return record;
-  return done({ ...record.value, id: draft.id, chatId: draft.chatId, timestamp: draft.timestamp });
+  if (!record.ok) return record;
+  const kept = draft === null ? {} : { id: draft.id, chatId: draft.chatId, timestamp: draft.timestamp };
+  return done({ ...record.value, ...kept, ...(audience && { audience: audience.value }) });
 };
 
 /** A message without any connection: `raw` is set when nothing has to be looked up for it. */
@@ -157,6 +161,7 @@ export const draft = (send: Send, directory: Directory): Result<Message> => {
   const full = generateWAMessageFromContent(target.jid, withSecret(made), options);
   const record = recordOf(full, directory, composer.recorded?.(send.content, made));
   if (!record.ok) return record;
-  const complete = composer.isComplete(send.content) && send.replyTo === '' && send.mentions.length === 0 && !send.forward;
+  const complete =
+    composer.isComplete(send.content) && send.replyTo === '' && send.mentions.length === 0 && !send.forward && !send.audience;
   return complete ? record : done({ ...record.value, raw: null });
 };

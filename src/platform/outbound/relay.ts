@@ -4,7 +4,9 @@ import { refuse, type Refusal } from '#actors/model.ts';
 import { closeOf } from '../connection/close-cause.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
 import type { Directory } from '../directory.ts';
+import type { Audience } from '#actors/model.ts';
 import { isLid, isPerson } from '../jid.ts';
+import { readersOf } from './audience.ts';
 import { notSent, outcomeOfError, refused } from '../outcomes.ts';
 import { givenForm } from './forms.ts';
 import { stanzaOf } from './stanza.ts';
@@ -16,6 +18,8 @@ export interface Outgoing {
   readonly content: proto.IMessage;
   /** It can be read from the storage by now. */
   readonly stored?: boolean;
+  /** Of a status post; absent for everything else. */
+  readonly audience?: Audience | null | undefined;
 }
 
 const noDevice = 'the recipient cannot be reached: the platform knows no device';
@@ -37,7 +41,10 @@ const explained = async ({ standing }: LiveConnection, refusal: Refusal, code: n
   refuse(refusal.reason, refusal.message, { ...refusal, limits: await standing.reasonOf(code) });
 
 /** Order is kept by the library: it hands messages over one by one, in the order of the calls. Never rejects. */
-export const relay = (connection: LiveConnection, { jid: chatId, messageId, content, stored = false }: Outgoing): Promise<Transmission> => {
+export const relay = (
+  connection: LiveConnection,
+  { jid: chatId, messageId, content, audience = null, stored = false }: Outgoing,
+): Promise<Transmission> => {
   const { transmissions, sock } = connection;
   if (transmissions.closed) return Promise.resolve(notSent);
   const jid = addressOf(connection.directory, chatId);
@@ -46,8 +53,14 @@ export const relay = (connection: LiveConnection, { jid: chatId, messageId, cont
     const code = outcome.ok ? undefined : outcome.refusal.code;
     return !outcome.ok && (code === 463 || code === 475) ? explained(connection, outcome.refusal, code) : outcome;
   });
-  const { attributes, nodes } = stanzaOf(content);
-  sock.relayMessage(jid, givenForm(content), { messageId, additionalAttributes: { ...attributes }, additionalNodes: [...nodes] }).then(
+  const { attributes, nodes } = stanzaOf(content, audience);
+  const options = {
+    messageId,
+    additionalAttributes: { ...attributes },
+    additionalNodes: [...nodes],
+    ...(audience === null ? {} : { statusJidList: readersOf(audience, connection.directory) }),
+  };
+  sock.relayMessage(jid, givenForm(content), options).then(
     () => {
       transmissions.written(messageId);
       // The library notes it too, in a transaction that is over by then: without us each text would be followed by another request.

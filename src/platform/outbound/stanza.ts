@@ -3,6 +3,7 @@
  * content, so that the first sending, the asynchronous queue and a resend after a retry receipt write the same stanza.
  */
 import { type BinaryNode, getContentType, normalizeMessageContent, proto } from '@whiskeysockets/baileys';
+import type { Audience } from '#actors/model.ts';
 
 export interface StanzaParts {
   readonly attributes: Readonly<Record<string, string>>;
@@ -86,9 +87,16 @@ const rules: Readonly<Partial<Record<keyof Content, Rule>>> = {
   reactionMessage: ({ reactionMessage }) => (reactionMessage?.text ? {} : { attributes: { edit: '7' } }),
 };
 
-export const stanzaOf = (content: Content): StanzaParts => {
+/** A post says how its readers were chosen; what is said about a post does not. */
+const audienceNodes = (content: Content, audience: Audience | null): readonly BinaryNode[] =>
+  audience === null || content.protocolMessage || content.reactionMessage
+    ? []
+    : [{ tag: 'meta', attrs: { status_setting: audience.setting } }];
+
+/** `audience`: of a status post. */
+export const stanzaOf = (content: Content, audience: Audience | null = null): StanzaParts => {
   const inner = normalizeMessageContent(content) ?? content;
   const kind = getContentType(inner);
   const parts = kind === undefined ? undefined : rules[kind]?.(inner);
-  return { attributes: parts?.attributes ?? {}, nodes: parts?.nodes ?? [] };
+  return { attributes: parts?.attributes ?? {}, nodes: [...(parts?.nodes ?? []), ...audienceNodes(inner, audience)] };
 };

@@ -15,6 +15,12 @@ export interface DeviceView {
   readonly queued: number;
 }
 
+/** `numbers`: of a white list those who see the posts, of a black list those who do not. */
+export interface StatusPrivacy {
+  readonly type: 'contacts' | 'whitelist' | 'blacklist';
+  readonly numbers: readonly Digits[];
+}
+
 /** A simulated person. Every person has a phone; those with linked devices are accounts of the gateway. */
 export interface PersonView {
   readonly number: Digits;
@@ -76,6 +82,8 @@ export interface PeopleFace {
     readonly migrated?: boolean;
     /** False: the person tells nobody what was read. */
     readonly readReceipts?: boolean;
+    /** Who sees the person's status posts; `unavailable`: the platform does not say. */
+    readonly statusPrivacy?: StatusPrivacy | 'unavailable';
   }): Promise<PersonView>;
   /** The platform restricts an account, or frees it, and tells its connected clients. What is absent stays as it is. */
   restrict(number: Digits, restrictions: Restrictions): Promise<void>;

@@ -2,6 +2,7 @@
 import { jidOf } from '../address.ts';
 import { SandboxError } from '../face.ts';
 import { afterAnswer, goLive, unlink } from '../device-life.ts';
+import { statusPrivacy } from '../status-posts.ts';
 import { children, node, text, type BinaryNode } from '../nodes.ts';
 import type { DeviceQueries } from './query.ts';
 
@@ -53,6 +54,7 @@ export const accountQueries: DeviceQueries = {
   },
   'privacy/set/tokens': nothing,
   'disappearing_mode/set/disappearing_mode': nothing,
+  'status/get/privacy': ({ parts, device }) => [statusPrivacy(parts.people, parts.people.ensure(device.number))],
   'status/set/status': ({ parts, device, request }) => {
     const person = parts.people.ensure(device.number);
     person.about = (text(request) ?? '').slice(0, 500);

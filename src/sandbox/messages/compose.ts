@@ -1,7 +1,8 @@
 /** Makes the protobuf message for a content that a simulated person sends. */
 import type { proto } from '@whiskeysockets/baileys';
 import { proto as types } from '@whiskeysockets/baileys';
-import { jidOf, pnJid, type Addressing } from '../address.ts';
+import { jidOf, pnJid, statusJid, type Addressing } from '../address.ts';
+import { chatInKey } from '../status-posts.ts';
 import { pollOf, secretOf } from '../content.ts';
 import { SandboxError, type Content } from '../face.ts';
 import type { Media } from '../media.ts';
@@ -113,7 +114,8 @@ function composeText(from: Person, place: Place, content: Of<'text'>, tools: Too
 
 function quote(from: Person, place: Place, id: string, tools: Tools): proto.IContextInfo {
   const quoted = findMessage(from, id, tools);
-  return { stanzaId: id, participant: authorJid(from, place, quoted, tools), quotedMessage: quoted.content ?? {} };
+  const about = { stanzaId: id, participant: authorJid(from, place, quoted, tools), quotedMessage: quoted.content ?? {} };
+  return quoted.chat === statusJid ? { ...about, remoteJid: statusJid } : about;
 }
 
 function reactionTo(from: Person, place: Place, id: string, tools: Tools): proto.Message.IReactionMessage {
@@ -232,8 +234,9 @@ function authorJid(from: Person, place: Place, message: Stored, { people }: Tool
 /** A message's key as the sender sees it. */
 function keyOf(from: Person, place: Place, message: Stored, tools: Tools): proto.IMessageKey {
   const fromMe = message.author === '';
-  const participant = place.group && !fromMe ? { participant: authorJid(from, place, message, tools) } : {};
-  return { remoteJid: place.chat, fromMe, id: message.id, ...participant };
+  const chat = chatInKey(message.chat, place.chat);
+  const participant = (place.group || chat === statusJid) && !fromMe ? { participant: authorJid(from, place, message, tools) } : {};
+  return { remoteJid: chat, fromMe, id: message.id, ...participant };
 }
 
 /** The name of the chat with a person: always by number, whatever the addressing on the wire. */

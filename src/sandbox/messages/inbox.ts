@@ -1,6 +1,7 @@
 /** Receiving of simulated phones: decrypts a message and its file, stores it, and confirms it or asks for it again. */
 import { proto, unpadRandomMax16 } from '@whiskeysockets/baileys';
-import { deviceKey, jidOf, lidJid, type Addressing } from '../address.ts';
+import { deviceKey, jidOf, lidJid, statusJid, type Addressing } from '../address.ts';
+import { isOver } from '../status-posts.ts';
 import { interactiveOf } from '../interactive.ts';
 import { decryptEdit } from '../events.ts';
 import { kindOf, mediaFacts, mediaOf, pollOf, secretOf, textOf, toJson } from '../content.ts';
@@ -63,7 +64,11 @@ export class Inbox {
   }
 
   received(person: Person): ReceivedMessage[] {
-    return this.#messages.latest(person.number, 10_000).flatMap(({ view }) => (view ? [view] : []));
+    const now = Date.now();
+    return this.#messages.latest(person.number, 10_000).flatMap(({ view, chat, at }) => {
+      if (!view) return [];
+      return chat === statusJid && isOver(at, now) ? [{ ...view, hidden: 'a status post of more than a day ago' }] : [view];
+    });
   }
 
   /** `onPeer` is called with a device's request to its own phone. */

@@ -1,5 +1,6 @@
 /** Receipts: records who confirmed which message and notifies the author's devices. */
-import { isRoomJid, jidOf, pnJid, type Addressing } from '../address.ts';
+import { isRoomJid, jidOf, pnJid, statusJid, type Addressing } from '../address.ts';
+import { readerReceipt } from '../status-posts.ts';
 import { SandboxError, type Digits } from '../face.ts';
 import type { Groups } from '../groups.ts';
 import type { Links } from '../links.ts';
@@ -48,7 +49,8 @@ export class Receipts {
       type: kind === 'delivered' ? undefined : kind,
       t: unixSeconds(Date.now()),
     };
-    for (const device of this.#people.devices(author.number)) this.#links.deliver(device, node('receipt', attrs));
+    const stanza = group === statusJid ? readerReceipt(jidOf(by, 'lid'), id, kind, Date.now()) : node('receipt', attrs);
+    for (const device of this.#people.devices(author.number)) this.#links.deliver(device, stanza);
     this.#people.emit({ type: 'receipt', to: author.number, id, kind, by: by.number });
   }
 

@@ -1,6 +1,7 @@
 /** Messages of clients: delivers each to the phones and linked devices of its receivers, then acknowledges it. */
 import type { proto } from '@whiskeysockets/baileys';
-import { isGroupJid, isRoomJid, jidOf, parseUser, type Addressing } from '../address.ts';
+import { isGroupJid, isRoomJid, jidOf, parseUser, statusJid, type Addressing } from '../address.ts';
+import { statusRefusalOf } from '../status-posts.ts';
 import { rankOf, type Group } from '../groups.ts';
 import { bytes, child, children, node, unixSeconds, type BinaryNode } from '../nodes.ts';
 import type { Parts } from '../parts.ts';
@@ -69,7 +70,10 @@ async function deliver(parts: Parts, device: Device, stanza: BinaryNode): Promis
   if (!identityShown(parts, device, stanza)) return '400';
   const room = isRoomJid(to) ? to : undefined;
   const refusal =
-    interactiveRefusalOf(stanza, room !== undefined) ?? migratedRefusal(parts, stanza) ?? strangerRefusal(parts, sender, stanza);
+    statusRefusalOf(stanza) ??
+    interactiveRefusalOf(stanza, room !== undefined) ??
+    migratedRefusal(parts, stanza) ??
+    strangerRefusal(parts, sender, stanza);
   if (refusal !== undefined) return refusal;
   const broken = parts.faults.take('garble', device.number) !== undefined;
   const sent: Sent = { broken, stanza, device, sender, group, room, shared: room === undefined ? [] : sharedOf(stanza), at: Date.now() };
@@ -150,7 +154,10 @@ function directTargets(parts: Parts, stanza: BinaryNode): Addressed[] {
   const all = listed.length > 0 ? listed : [[jid, children(stanza, 'enc')] as const];
   return all.flatMap(([to, encs]) => {
     const found = parts.people.resolve(to);
-    return found && encs.length > 0 ? [{ ...found, addressing: to?.endsWith('@lid') ? ('lid' as const) : ('pn' as const), encs }] : [];
+    // Readers of a status post who have its key already are only named.
+    return found && (encs.length > 0 || stanza.attrs['to'] === statusJid)
+      ? [{ ...found, addressing: to?.endsWith('@lid') ? ('lid' as const) : ('pn' as const), encs }]
+      : [];
   });
 }
 

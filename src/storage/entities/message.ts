@@ -45,6 +45,7 @@ export const MessageEntity = defineEntity({
     pinnedUntil: time(),
     trackSource: p.text(),
     trackId: p.text(),
+    audience: p.json().nullable(),
     queuedSend: p.json().nullable(),
     raw: p.blob().nullable(),
     /** Received, and not yet read by the account. */

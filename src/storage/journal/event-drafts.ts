@@ -1,5 +1,5 @@
 /** What a change in an instance looks like to integrators (contract/events.md). */
-import type { Chat, Entry, GatewayEvent, Message, Past } from '#actors/model.ts';
+import { statusChat, type Chat, type Entry, type GatewayEvent, type Message, type Past } from '#actors/model.ts';
 import {
   callView,
   chatLabelsView,
@@ -84,9 +84,9 @@ export const historyDraft = (entry: HistoryEntry, news: News, owner: string): Ev
   return aboutChat('history', 'history', historyView(entry.past.of, items, entry.number, entry.total));
 };
 
-/** Every member of a group confirms for itself, whatever others did before. */
+/** Every member of a group, and every reader of a status post, confirms for itself, whatever others did before. */
 export const isMemberReceipt = ({ status, sender }: StatusEntry, chatId: string): boolean =>
-  isGroupId(chatId) && sender !== '' && confirmations.has(status);
+  (isGroupId(chatId) || chatId === statusChat) && sender !== '' && confirmations.has(status);
 
 const factsOf = (entry: StatusEntry | DeletedEntry, chatId: string, messageIds: readonly string[]) => ({
   senderPn: '',

@@ -1,5 +1,15 @@
 /** The journal's rules, without a database: entries are applied to what is known, and what changed is left to be written. */
-import type { Call, Chat, Entry, EventType, Message, Receipt, Revision, UsedSendKey } from '#actors/model.ts';
+import {
+  statusChat,
+  type Call,
+  type Chat,
+  type Entry,
+  type EventType,
+  type Message,
+  type Receipt,
+  type Revision,
+  type UsedSendKey,
+} from '#actors/model.ts';
 import { keyText } from '../postgres/texts.ts';
 import { callChat, callContent, callMessage } from './call-message.ts';
 import { ChatLedger, type ChatOutcome } from './chat-ledger.ts';
@@ -195,6 +205,8 @@ class Ledger {
     const message: Message = { ...given, messageId: keyText(given.messageId), chatId: keyText(given.chatId) };
     if (this.#messages.has(message)) return null;
     this.#messages.add(message, unread);
+    // Status posts are no conversation: they stand in no list of chats.
+    if (message.chatId === statusChat) return { message, chat: this.#chats.orEmpty(message.chatId) };
     this.#chats.patch({ ...(message.chatLid && { chatLid: message.chatLid }), ...patch, chatId: message.chatId });
     if (unread) this.#chats.addUnread(message.chatId);
     return { message, chat: this.#chats.orEmpty(message.chatId) };
@@ -215,7 +227,7 @@ class Ledger {
       // What a queued message still needed is of no use once it is sent or given up.
       this.#messages.change(kept, { status: entry.status, error: entry.error ?? '', queuedSend: null });
       // The messages event is made by the first sign that the message went out, whichever that is: acks get lost.
-      if (leaves) {
+      if (leaves && kept.value.chatId !== statusChat) {
         const message: Message = { ...kept.value, status: 'Sent' };
         const chat = this.#chats.orEmpty(message.chatId);
         this.#add('messages', () => messageDraft(message, chat, this.#owner));

@@ -13,6 +13,7 @@ import { SendKeys } from './0011-send-keys.ts';
 import { MessageChanges } from './0012-message-changes.ts';
 import { NumberLookups } from './0013-number-lookups.ts';
 import { Receipts } from './0014-receipts.ts';
+import { StatusAudiences } from './0015-status-audiences.ts';
 
 export const migrations = [
   { name: '0001-tables', class: Tables },
@@ -29,4 +30,5 @@ export const migrations = [
   { name: '0012-message-changes', class: MessageChanges },
   { name: '0013-number-lookups', class: NumberLookups },
   { name: '0014-receipts', class: Receipts },
+  { name: '0015-status-audiences', class: StatusAudiences },
 ] as const;

@@ -1,5 +1,5 @@
 /** Questions about stored chats: pages by the filters and fields of the interface, one chat by any of its names, counts. */
-import type { Chat } from '#actors/model.ts';
+import type { Chat, KnownContact } from '#actors/model.ts';
 import type { ChatQuery, ChatStore } from '#actors/ports.ts';
 import { chatStatsStatement, type ChatCounts, type ChatStats } from '../journal/chat-counts.ts';
 import { chatFields } from '../journal/columns.ts';
@@ -13,6 +13,13 @@ export const chatStatements = {
     name: 'chat-get',
     text: `select ${chatFields} from chat where instance_id = $1 and ${isSameChat.replaceAll('$?', '$2')}
       order by array_position($2::text[], chat_id) nulls last limit 1`,
+  },
+  contacts: {
+    name: 'chat-contacts',
+    text: `select chat_id as "chatId", chat_lid as "chatLid",
+        case when contact_name <> '' then 'named' when push_name <> '' then 'pushName' else 'number' end as known
+      from chat where instance_id = $1 and not is_group and (chat_id like '%@s.whatsapp.net' or chat_id like '%@lid')
+      order by last_message_timestamp desc, chat_id desc limit 20000`,
   },
   stats: chatStatsStatement,
 } as const satisfies Readonly<Record<string, Statement>>;
@@ -59,6 +66,7 @@ export const makeChatStore = (database: Database, counts: ChatCounts): ChatStore
       return { chats, total: isWhole ? chats.length : await total(instance, query) };
     },
     get: async (instance, name) => (await database.rows<Chat>(chatStatements.get, [instance, chatNames(name)]))[0] ?? null,
+    contacts: (instance) => database.rows<KnownContact>(chatStatements.contacts, [instance]),
     stats,
   };
 };

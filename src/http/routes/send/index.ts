@@ -4,6 +4,7 @@ import type { Route } from '../../route.ts';
 import { cardRows } from './cards.ts';
 import { eventRows } from './event.ts';
 import { mediaRows } from './media.ts';
+import { statusRows } from './status.ts';
 import { textRows } from './text.ts';
 import { carouselRows } from './carousel.ts';
 import { locationButtonRows } from './location-button.ts';
@@ -15,6 +16,7 @@ export const sendRoutes = ({ mediaBytes }: Pick<HttpOptions, 'mediaBytes'>): rea
   ...mediaRows(mediaBytes),
   ...cardRows,
   ...eventRows,
+  ...statusRows,
   ...menuRows,
   ...carouselRows,
   ...locationButtonRows,

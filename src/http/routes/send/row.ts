@@ -5,8 +5,8 @@ import { messageView } from '#src/contract/views.ts';
 import { platformFields } from '../../errors.ts';
 import type { InvalidTexts } from '../../invalid-text.ts';
 import { mapResult } from '../../outcome.ts';
-import { platformRefusals, type RefusalAnswer, type Refusals, type Route, route } from '../../route.ts';
 import { platformErrorFields } from '../../schemas/errors.ts';
+import { type Call, platformRefusals, type RefusalAnswer, type Refusals, type Route, route } from '../../route.ts';
 import { Recipient, sendHeaders, sendOptions, SentAnswer, uncertainFields } from '../../schemas/send.ts';
 
 type Common = TObject<{ number: typeof Recipient } & typeof sendOptions>;
@@ -64,7 +64,9 @@ const canonical = (value: unknown): string =>
       : one,
   );
 
-const optionsOf = (body: Static<Common>, label: string, payload: unknown): SendOptions => ({
+type Options = Partial<Omit<Static<Common>, 'number'>>;
+
+const optionsOf = (body: Options, label: string, payload: unknown): SendOptions => ({
   delay: body.delay ?? 0,
   readChat: body.readchat ?? false,
   readMessages: body.readmessages ?? false,
@@ -87,6 +89,40 @@ const tooMany: RefusalAnswer = {
   details: (refusal) => (refusal.code === undefined ? {} : platformFields(refusal)),
 };
 
+/** What every send can be refused with. */
+export const sendRefusals: Refusals = {
+  ...platformRefusals,
+  unknown: uncertain,
+  conflict: { example: 'the Idempotency-Key was used with another request' },
+  limited: tooMany,
+  notFound: { example: 'the number 5511999999999@s.whatsapp.net is not on WhatsApp' },
+};
+
+export interface Sending {
+  /** Of the operation: comes back as `sendFunction`. */
+  readonly label: string;
+  readonly body: Options;
+  /** Fields of the body that mean something. */
+  readonly known: readonly string[];
+  /** Fields that `sendPayload` leaves out. */
+  readonly left: readonly string[];
+  readonly send: Send;
+}
+
+/** The one call of a send; answers with the message, and with whose it is. */
+export const sendThrough = async (
+  { gateway, id, request }: Pick<Call<unknown, unknown, unknown>, 'gateway' | 'id' | 'request'>,
+  { label, body, known, left, send }: Sending,
+): Promise<Result<{ readonly sent: Message; readonly owner: string }>> => {
+  const given = body as Readonly<Record<string, unknown>>;
+  const key = request.headers['idempotency-key'];
+  const once = typeof key === 'string' ? { once: { key, request: canonical([label, picked(given, known)]) } } : {};
+  const options = { ...optionsOf(body, label, picked(given, known, left)), ...once };
+  return mapResult(await gateway.send(id, send, options), (sent) => ({ sent, owner: gateway.view(id)?.record.owner ?? '' }));
+};
+
+export const queued = 'Message queued successfully';
+
 /** A row of the table of routes. */
 export const sendRow = <const Fields extends TProperties>(spec: SendSpec<Fields>): Route => {
   const body = Type.Object({ number: Recipient, ...spec.fields, ...sendOptions });
@@ -103,27 +139,16 @@ export const sendRow = <const Fields extends TProperties>(spec: SendSpec<Fields>
     answer: SentAnswer(spec.response?.shape ?? {}),
     ...(spec.invalidTexts ? { invalidTexts: spec.invalidTexts } : {}),
     ...(spec.bodyLimit === undefined ? {} : { bodyLimit: spec.bodyLimit }),
-    refusals: {
-      ...platformRefusals,
-      unknown: uncertain,
-      conflict: { example: 'the Idempotency-Key was used with another request' },
-      limited: tooMany,
-      notFound: { example: 'the number 5511999999999@s.whatsapp.net is not on WhatsApp' },
-      ...spec.refusals,
-    },
-    run: async ({ gateway, id, now, body: given, request }) => {
-      const whole = given as Body<Fields>;
-      const content = spec.content(whole, now);
+    refusals: { ...sendRefusals, ...spec.refusals },
+    run: async (call) => {
+      const whole = call.body as Body<Fields>;
+      const content = spec.content(whole, call.now);
       if (!content.ok) return content;
-      const payload = picked(whole as Readonly<Record<string, unknown>>, known, spec.unstored?.(whole) ?? []);
-      const message = whole.async === true ? 'Message queued successfully' : spec.sent;
+      const message = whole.async === true ? queued : spec.sent;
       const send = sendOf(whole, content.value, spec.quotes?.(whole) ?? true);
-      const owner = (): string => gateway.view(id)?.record.owner ?? '';
-      const key = request.headers['idempotency-key'];
-      const once = typeof key === 'string' ? { once: { key, request: canonical([label, picked(whole, known)]) } } : {};
-      const options = { ...optionsOf(whole, label, payload), ...once };
-      return mapResult(await gateway.send(id, send, options), (sent) => ({
-        ...messageView(sent, owner()),
+      const left = spec.unstored?.(whole) ?? [];
+      return mapResult(await sendThrough(call, { label, body: whole, known, left, send }), ({ sent, owner }) => ({
+        ...messageView(sent, owner),
         response: { status: 'success', message, ...spec.response?.of(sent) },
       }));
     },

@@ -1,5 +1,5 @@
 /** Texts: the content of the message, with the preview of its first link. */
-import { generateWAMessageContent, prepareWAMessageMedia, type WAUrlInfo } from '@whiskeysockets/baileys';
+import { generateWAMessageContent, prepareWAMessageMedia, type proto, type WAUrlInfo } from '@whiskeysockets/baileys';
 import { done, type TextContent } from '#actors/model.ts';
 import type { PreviewPictures } from '#src/media/media.ts';
 import type { LiveConnection } from '../../connection/live-connection.ts';
@@ -55,9 +55,22 @@ const linkPreview = async ({ text, preview }: TextContent, connection: LiveConne
 /** The content of a text needs nothing from the network. */
 const isPlainText = ({ text, preview }: TextContent): boolean => preview === null || firstLink(text) === '';
 
+/** Colours of the platform begin with how opaque they are. */
+const opaque = 0xff000000;
+
+const styled = (message: proto.IMessage, { text, style }: TextContent): proto.IMessage => {
+  if (style === undefined) return message;
+  const { background, font } = style;
+  return {
+    extendedTextMessage: { text, ...message.extendedTextMessage, backgroundArgb: (opaque + background) >>> 0, textArgb: 0xffffffff, font },
+  };
+};
+
 export const textComposer: Composer<TextContent> = {
-  content: async (content, connection) =>
-    done(await generateWAMessageContent({ text: content.text, linkPreview: await linkPreview(content, connection) }, { upload: noUpload })),
-  draft: ({ text }) => ({ extendedTextMessage: { text } }),
+  async content(content, connection) {
+    const preview = await linkPreview(content, connection);
+    return done(styled(await generateWAMessageContent({ text: content.text, linkPreview: preview }, { upload: noUpload }), content));
+  },
+  draft: (content) => styled({ extendedTextMessage: { text: content.text } }, content),
   isComplete: isPlainText,
 };

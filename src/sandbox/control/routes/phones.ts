@@ -34,12 +34,24 @@ const Code = Type.Object({
   history: Type.Optional(History),
 });
 
+const StatusPrivacyBody = Type.Union(
+  [
+    Type.Literal('unavailable'),
+    Type.Object({
+      type: Type.Enum(['contacts', 'whitelist', 'blacklist']),
+      numbers: Type.Array(Digits, { maxItems: 10_000, description: 'a list of numbers' }),
+    }),
+  ],
+  { description: "Who sees the person's status posts; `unavailable`: the platform does not say" },
+);
+
 const PersonBody = Type.Object({
   name: Type.Optional(Name),
   autoDeliver: Type.Optional(Type.Boolean({ description: 'True: the phone sends a delivery receipt for every message that it decrypted' })),
   absent: Type.Optional(Type.Boolean({ description: 'True: there is no account with this number any more' })),
   migrated: Type.Optional(Type.Boolean({ description: 'True: messages to the number are refused (463), those to the LID are taken' })),
   readReceipts: Type.Optional(Type.Boolean({ description: 'False: the person tells nobody what was read' })),
+  statusPrivacy: Type.Optional(StatusPrivacyBody),
 });
 
 export const phones: FastifyPluginAsyncTypebox<{ sandbox: Sandbox; camera: Camera }> = async (app, { sandbox, camera }) => {

@@ -1,0 +1,145 @@
+/** The recipients of a status post: chosen by the client, or by the privacy setting of the account and its contacts. */
+import type { BinaryNode } from '@whiskeysockets/baileys';
+import { type Audience, type AudienceWish, done, type KnownContact, refuse, type Result } from '#actors/model.ts';
+import type { LiveConnection } from '../connection/live-connection.ts';
+import { bare, isLid, isPerson, personServer, resolveTarget, userOf } from '../jid.ts';
+import { outcomeOfError, refused } from '../outcomes.ts';
+
+interface Privacy {
+  readonly setting: Audience['setting'];
+  /** Only these, or all but these. */
+  readonly listed: readonly string[];
+  readonly isUsual: boolean;
+}
+
+const usual: Privacy = { setting: 'contacts', listed: [], isUsual: true };
+const settings: Readonly<Record<string, Audience['setting']>> = { contacts: 'contacts', whitelist: 'allowlist', blacklist: 'denylist' };
+
+/** Milliseconds. */
+const privacyMs = 10_000;
+
+const nodesIn = (node: BinaryNode | undefined, tag: string): readonly BinaryNode[] =>
+  Array.isArray(node?.content) ? node.content.filter((one) => one.tag === tag) : [];
+
+/** The platform tells every list that it keeps; the one in use is marked. */
+const privacyIn = (answer: BinaryNode): Privacy => {
+  const lists = nodesIn(nodesIn(answer, 'privacy')[0], 'list');
+  const list = lists.find(({ attrs }) => attrs['default'] === 'true') ?? lists[0];
+  const setting = settings[list?.attrs['type'] ?? ''];
+  if (list === undefined || setting === undefined) return usual;
+  return { setting, listed: nodesIn(list, 'user').map(({ attrs }) => bare(attrs['jid'])), isUsual: false };
+};
+
+/** Nobody is shown a post by guess: an account may have chosen few. */
+const privacyOf = async ({ sock }: LiveConnection): Promise<Result<Privacy>> => {
+  const attrs = { to: personServer, xmlns: 'status', type: 'get' };
+  try {
+    const answer: unknown = await sock.query({ tag: 'iq', attrs, content: [{ tag: 'privacy', attrs: {} }] }, privacyMs);
+    return done(privacyIn(answer as BinaryNode));
+  } catch (error) {
+    const failure = outcomeOfError(error, sock.ws.isOpen)?.refusal;
+    if (failure?.code === 404) return done(usual);
+    if (failure === undefined || failure.connectionLost) throw error;
+    const { code, message } = failure;
+    return refused(code ?? null, `failed to determine status audience: ${message}`);
+  }
+};
+
+interface Candidate {
+  /** As the client wrote it. */
+  readonly input: string;
+  /** '' when it makes no sense. */
+  readonly jid: string;
+  readonly lid: string;
+}
+
+const given = (input: string): Candidate => {
+  const target = resolveTarget(input);
+  const jid = target.ok && (isPerson(target.jid) || isLid(target.jid)) ? target.jid : '';
+  return { input, jid, lid: isLid(jid) ? jid : '' };
+};
+
+const ofContact = ({ chatId, chatLid }: KnownContact): Candidate => ({
+  input: chatId,
+  jid: chatId,
+  lid: isLid(chatId) ? chatId : chatLid,
+});
+
+/** The contacts that the setting means. Both addresses of a person count as the person. */
+const chosenBy = ({ setting, listed }: Privacy, contacts: readonly KnownContact[]): readonly Candidate[] => {
+  if (setting === 'allowlist') return listed.map(given);
+  const left = new Set(listed);
+  return contacts.filter(({ known, chatId, chatLid }) => known === 'named' && !left.has(chatId) && !left.has(chatLid)).map(ofContact);
+};
+
+/** Asks the platform for the LIDs that nobody has told yet, all in one question. */
+const learnLids = async (candidates: readonly Candidate[], { learn, directory, sock }: LiveConnection): Promise<void> => {
+  const numbers = candidates.filter(({ jid, lid }) => isPerson(jid) && lid === '').map(({ jid }) => jid);
+  await learn(candidates.map(({ jid }) => jid).filter((jid) => jid !== ''));
+  const unknown = numbers.filter((jid) => directory.lid(jid) === '');
+  if (unknown.length === 0) return;
+  await sock.signalRepository.lidMapping.getLIDsForPNs(unknown);
+  await learn(unknown);
+};
+
+interface Sifted {
+  readonly kept: readonly string[];
+  readonly discarded: readonly { readonly input: string; readonly reason: string }[];
+}
+
+/** An account with a LID has to name everybody by LID: the platform refuses a list with numbers. */
+const sift = (candidates: readonly Candidate[], { directory }: LiveConnection): Sifted => {
+  const { me } = directory;
+  const byLid = me.lid !== '';
+  const kept = new Set<string>();
+  const discarded: { input: string; reason: string }[] = [];
+  for (const { input, jid, lid } of candidates) {
+    const address = byLid ? lid || directory.lid(jid) : isLid(jid) ? directory.pn(jid) : jid;
+    const isOwn = jid !== '' && [me.pn, me.lid].includes(jid);
+    const reason = jid === '' ? 'invalid' : isOwn ? 'own_number' : address === '' ? 'lid_unresolved' : kept.has(address) ? 'duplicate' : '';
+    if (reason === '') kept.add(address);
+    else discarded.push({ input, reason });
+  }
+  return { kept: [...kept], discarded };
+};
+
+/** Discarded recipients that the report names. */
+const mostExamples = 100;
+
+const countsOf = (contacts: readonly KnownContact[]) => {
+  const counts = { named: 0, pushName: 0, number: 0 };
+  for (const { known } of contacts) counts[known] += 1;
+  return counts;
+};
+
+/** Refused (`invalid`) when nobody is left, and (`refused`) when the privacy setting cannot be read. */
+export const audienceOf = async (wish: AudienceWish, connection: LiveConnection): Promise<Result<Audience>> => {
+  const { recipients, contacts, most } = wish;
+  const privacy = recipients === null ? await privacyOf(connection) : done<Privacy>({ setting: 'allowlist', listed: [], isUsual: false });
+  if (!privacy.ok) return privacy;
+  const candidates = recipients === null ? chosenBy(privacy.value, contacts) : recipients.map(given);
+  if (connection.directory.me.lid !== '') await learnLids(candidates, connection);
+  else await connection.learn(candidates.map(({ jid }) => jid));
+  const { kept, discarded } = sift(candidates, connection);
+  if (kept.length === 0) return refuse('invalid', 'nobody would see the post: it has no recipients');
+  return done({
+    setting: privacy.value.setting,
+    recipients: most > 0 ? kept.slice(0, most) : kept,
+    report: {
+      explicit: recipients !== null,
+      usualPrivacy: privacy.value.isUsual,
+      contacts: countsOf(contacts),
+      requested: candidates.length,
+      resolved: kept.length,
+      discarded: discarded.length,
+      examples: discarded.slice(0, mostExamples),
+      most,
+    },
+  });
+};
+
+/** Whom the library gives the key of the post. The device in the own address keeps it from giving the key to this very session. */
+export const readersOf = ({ recipients }: Audience, { me }: LiveConnection['directory']): string[] => [
+  ...recipients,
+  me.lid === '' ? `${userOf(me.pn)}:0@${personServer}` : `${userOf(me.lid)}:0@lid`,
+];
