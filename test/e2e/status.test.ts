@@ -1,7 +1,9 @@
 /** Status posts: who gets them, how they look on the phones of the readers, and what comes back. */
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { proto } from '@whiskeysockets/baileys';
+import sharp from 'sharp';
 import type { ReceivedMessage } from '#src/sandbox/face.ts';
 import type { Account } from '#test/support/account.ts';
 import { contact, Scene } from '#test/support/scene.ts';
@@ -201,6 +203,46 @@ test('status: a post is stored, stands in no list of chats, and makes no event o
     told.some((one) => one?.['chatid'] === 'status@broadcast'),
     false,
   );
+});
+
+const picture = await sharp({ create: { width: 300, height: 200, channels: 3, background: '#3366aa' } })
+  .jpeg()
+  .toBuffer();
+
+test('status: a picture with its caption is decrypted by its readers', async () => {
+  const { status, body } = await post({ type: 'image', text: 'look', file: picture.toString('base64'), recipients: [contact] });
+  assert.equal(status, 200, JSON.stringify(body));
+  await readersOf(body['Id']);
+  const received = postOn(contact, body['Id']);
+  assert.deepEqual([received?.kind, received?.text, received?.chat], ['imageMessage', 'look', 'status@broadcast']);
+  assert.equal(received?.media?.sha256, createHash('sha256').update(picture).digest('hex'));
+  assert.equal((body['sendPayload'] as Json)['file'], undefined);
+});
+
+test('status: a post that is deleted goes from the phones of its readers', async () => {
+  const { body } = await post({ recipients: [contact] });
+  await readersOf(body['Id']);
+  const deleted = await account.call('POST', '/message/delete', { id: body['Id'] });
+  assert.equal(deleted.status, 200, JSON.stringify(deleted.body));
+  const revokes = () =>
+    scene.platform.sandbox
+      .received(contact)
+      .filter(({ kind, content }) => kind === 'protocolMessage' && JSON.stringify(content).includes(String(body['Id'])));
+  await until(() => revokes()[0]?.chat === 'status@broadcast', 'the deletion');
+});
+
+test('status: a reader who could not decrypt a post gets it again, and nobody else does', async () => {
+  const { sandbox } = scene.platform;
+  const failed = sandbox.stats().messages.undecryptable;
+  await sandbox.fault({ kind: 'garble', number: account.number, times: 1 });
+  const { body } = await post({ recipients: [contact] });
+  await until(() => postOn(contact, body['Id'])?.text === 'news', 'the post, sent again');
+  assert.ok(sandbox.stats().messages.undecryptable > failed, 'the first copy was broken');
+  assert.deepEqual([postOn(contact, body['Id'])?.chat, postOn(contact, body['Id'])?.hidden], ['status@broadcast', undefined]);
+  await sandbox.askAgain(passer, account.number, String(body['Id']));
+  await account.send(passer, 'after the request');
+  await until(() => sandbox.received(passer).some(({ text }) => text === 'after the request'), 'the next text');
+  assert.equal(postOn(passer, body['Id']), undefined);
 });
 
 test('status: one of the queue goes to its recipients after a restart', async () => {

@@ -186,6 +186,7 @@ class LiveSession implements Session {
       open,
       media,
       getMessage: this.#resends.getMessage,
+      resending: () => this.#resends.preparing,
       logger: createBaileysLogger(log, host.id, () => this.#cause !== null),
       groups: this.#groups,
       silenceMs: deadlines.silence,

@@ -24,6 +24,8 @@ export interface SocketParts {
   /** Time without a frame after which a connection counts as dead. */
   readonly silenceMs: number;
   readonly getMessage: NonNullable<UserFacingSocketConfig['getMessage']>;
+  /** The library is being given a request to send a message again. */
+  resending(): boolean;
 }
 
 /** What the phone's list of devices shows: `Chrome (Dormouse)`. A name with "android" in it would make the session pose as a phone. */
@@ -34,7 +36,7 @@ export const browserOf = ({ browser, systemName }: OpenOptions): [string, string
 };
 
 /** Stories: nobody asked for them, and they outnumber messages. Everything else is heard: people, groups, channels, bots, lists. */
-const ignored = (jid: string): boolean => jid === 'status@broadcast';
+const isStory = (jid: string): boolean => jid === 'status@broadcast';
 
 export const socketConfig = (parts: SocketParts): UserFacingSocketConfig => ({
   ...(parts.url === null ? {} : { waWebSocketUrl: parts.url }),
@@ -55,7 +57,8 @@ export const socketConfig = (parts: SocketParts): UserFacingSocketConfig => ({
   // Recent history only: a full one is years of messages.
   syncFullHistory: false,
   shouldSyncHistoryMessage: ({ syncType }) => syncType !== proto.HistorySync.HistorySyncType.FULL,
-  shouldIgnoreJid: ignored,
+  // Requests to send an own post again come from the chat of the stories too.
+  shouldIgnoreJid: (jid) => isStory(jid) && !parts.resending(),
   cachedGroupMetadata: async (jid) => parts.groups.get(jid),
   getMessage: parts.getMessage,
   patchMessageBeforeSending: finalForm,

@@ -63,7 +63,7 @@ export const sendAbout = async (
   const made = entries.find((entry) => entry.kind === 'message');
   // A receipt may come right behind the ack: the message is on record before it leaves.
   if (made) connection.record([{ kind: 'queued', message: made.message, chat: made.chat }]);
-  const transmitted = await relay(connection, { jid: target.chatId, messageId, content: full.message ?? {} });
+  const transmitted = await relay(connection, { jid: target.chatId, messageId, content: full.message ?? {}, audience: target.audience });
   if (!transmitted.ok) {
     if (made) connection.record([progress(made.message, 'Failed', directory.now(), transmitted.refusal.message)]);
     return transmitted;

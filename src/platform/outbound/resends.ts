@@ -4,7 +4,7 @@
  * its own bounds (five times a message and receiver); the message is written by `answer`, for the device that asked, as it was the first time.
  */
 import { type BinaryNode, encodeSignedDeviceIdentity, proto, type WAMessageKey, type WASocket } from '@whiskeysockets/baileys';
-import type { Message } from '#actors/model.ts';
+import type { Audience, Message } from '#actors/model.ts';
 import { createLruMap } from '#src/lru-map.ts';
 import type { Leaving } from '../connection/live-connection.ts';
 import { chatOf, type Directory, isMe } from '../directory.ts';
@@ -16,7 +16,7 @@ import { stanzaOf } from './stanza.ts';
 import { stanzaKindOf } from './stanza-kind.ts';
 
 /** A message as it left. */
-type Left = Leaving & { readonly content: proto.IMessage };
+type Left = Leaving & { readonly content: proto.IMessage; readonly audience: Audience | null };
 
 export interface ResendOptions {
   readonly directory: Directory;
@@ -40,6 +40,8 @@ export class Resends {
   readonly #left = createLruMap<Leaving>(remembered);
   /** By the id of the message. */
   readonly #asked = new Map<string, Asked>();
+  /** The library is being given a request: it must not take one about a status post for a story, which it ignores. */
+  preparing = false;
 
   constructor(options: ResendOptions) {
     this.#options = options;
@@ -90,7 +92,7 @@ export class Resends {
     this.#asked.set(id, asked);
     asked.requests += 1;
     try {
-      await prepare();
+      await this.#given(prepare);
       return asked.keys.shift();
     } finally {
       asked.requests -= 1;
@@ -98,8 +100,18 @@ export class Resends {
     }
   }
 
-  /** Null when there is no such message, it was deleted since, or it went to another chat than the one that asks. */
-  async #find({ remoteJid, fromMe }: WAMessageKey, id: string): Promise<Left | null> {
+  /** The library decides what it ignores before it waits for anything. */
+  #given(prepare: () => unknown): unknown {
+    this.preparing = true;
+    try {
+      return prepare();
+    } finally {
+      this.preparing = false;
+    }
+  }
+
+  /** Null when there is no such message, it was deleted since, or it went to another chat, or to other readers, than the one that asks. */
+  async #find({ remoteJid, fromMe, participant }: WAMessageKey, id: string): Promise<Left | null> {
     const { directory, stored, learn } = this.#options;
     const chat = remoteJid ?? '';
     if (!fromMe) return null;
@@ -108,13 +120,21 @@ export class Resends {
     const content = message === null ? left?.content : contentToSend(message);
     if (!content) return null;
     const written = [left?.jid ?? '', message?.chatId ?? '', message?.chatLid ?? ''].filter((jid) => jid !== '');
-    await learn([chat, ...written]);
+    await learn([chat, participant ?? '', ...written]);
     const asking = namesOf(directory, chat);
     const same = written.some((jid) => namesOf(directory, jid).some((name) => asking.includes(name)));
-    return same ? { jid: chat, messageId: id, content } : null;
+    const audience = message?.audience ?? null;
+    const readers = audience === null ? null : new Set([...audience.recipients, directory.me.pn, directory.me.lid]);
+    const reads = readers === null || namesOf(directory, participant ?? '').some((name) => readers.has(name));
+    return same && reads ? { jid: chat, messageId: id, content, audience } : null;
   }
 
-  async #send({ jid, messageId, content }: Left, { participant }: WAMessageKey, receipt: BinaryNode, sock: WASocket): Promise<void> {
+  async #send(
+    { jid, messageId, content, audience }: Left,
+    { participant }: WAMessageKey,
+    receipt: BinaryNode,
+    sock: WASocket,
+  ): Promise<void> {
     const asker = participant ?? jid;
     const own = isMe(this.#options.directory, asker);
     const count = countOf(receipt);
@@ -125,7 +145,7 @@ export class Resends {
       const { type, enc } = stanzaKindOf(given);
       const copy = own && !isRoom(jid) ? { deviceSentMessage: { destinationJid: jid, message: given } } : given;
       const { nodes } = await sock.createParticipantNodes([asker], copy, { ...enc, count });
-      const { attributes, nodes: besides } = stanzaOf(content);
+      const { attributes, nodes: besides } = stanzaOf(content, audience);
       const envelopes = nodes.flatMap((to) => (Array.isArray(to.content) ? to.content : []));
       const identity = { tag: 'device-identity', attrs: {}, content: encodeSignedDeviceIdentity(account, true) };
       const attrs = { id: messageId, type, ...addressed(jid, asker, own), ...attributes };

@@ -16,7 +16,7 @@ export const sendRoutes = ({ mediaBytes }: Pick<HttpOptions, 'mediaBytes'>): rea
   ...mediaRows(mediaBytes),
   ...cardRows,
   ...eventRows,
-  ...statusRows,
+  ...statusRows(mediaBytes),
   ...menuRows,
   ...carouselRows,
   ...locationButtonRows,

@@ -9,10 +9,10 @@ const invalid = 'Invalid media type or file format';
 /** Kinds that the platform knows how to show once. */
 const onceKinds: readonly MediaKind[] = ['image', 'video', 'videoplay', 'audio', 'myaudio', 'ptt'];
 
-const isAddress = (source: string): boolean => /^\s*https?:/i.test(source);
+export const isAddress = (source: string): boolean => /^\s*https?:/i.test(source);
 
 /** Files in the body are base64, often with line breaks, beside a thumbnail of up to a megabyte and texts. */
-const bodyLimitOf = (fileBytes: number): number => Math.ceil(fileBytes * 1.4) + 2_097_152;
+export const bodyLimitOf = (fileBytes: number): number => Math.ceil(fileBytes * 1.4) + 2_097_152;
 
 /** `fileBytes`: of the largest file. */
 export const mediaRows = (fileBytes: number) => [

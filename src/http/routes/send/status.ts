@@ -17,6 +17,7 @@ import { type Route, route } from '../../route.ts';
 import { Count, OneOf, optional, Text } from '../../schemas/common.ts';
 import { sendHeaders, sendOptions } from '../../schemas/send.ts';
 import { StatusAnswer } from '../../schemas/status.ts';
+import { bodyLimitOf, isAddress } from './media.ts';
 import { queued, sendRefusals, sendThrough } from './row.ts';
 
 /** Red, green and blue of the colours 1 to 19, in the hues that the interface names: yellow, green, blue, lilac, magenta, pink, brown, grey. */
@@ -39,7 +40,7 @@ const Body = Type.Object({
   font: optional(
     Type.Unsafe<(typeof fonts)[number]>({ type: 'integer', enum: [...fonts], description: 'Font of a text; 0 when left out' }),
   ),
-  file: optional(Type.String({ maxLength: 100_000_000, description: `URL or base64. Of a video phones show ${shownSeconds} seconds` })),
+  file: optional(Type.String({ description: `URL or base64. Of a video phones show ${shownSeconds} seconds` })),
   thumbnail: optional(Type.String({ maxLength: 2_000_000, description: 'Small picture of the file: URL or base64' })),
   mimetype: optional(Text(255, 'Media type of the file')),
   recipients: optional(
@@ -117,11 +118,12 @@ const answerOf = (message: Message, owner: string, text: string) => ({
 
 /** What `sendPayload` leaves out: base64. */
 const unstored = (body: Body): readonly string[] =>
-  (['file', 'thumbnail'] as const).filter((name) => body[name] !== undefined && !/^https?:/i.test(body[name]));
+  (['file', 'thumbnail'] as const).filter((name) => body[name] !== undefined && !isAddress(body[name]));
 
 const label = '/send/status';
 
-export const statusRows: readonly Route[] = [
+/** `fileBytes`: of the largest file. */
+export const statusRows = (fileBytes: number): readonly Route[] => [
   route({
     on: ['POST /send/status'],
     operationId: 'sendStatus',
@@ -129,10 +131,16 @@ export const statusRows: readonly Route[] = [
     tag: 'send',
     summary: 'Post a status. Whether somebody is shown it is not guaranteed: their phones must know the account as a contact',
     requestHeaders: sendHeaders,
+    bodyLimit: bodyLimitOf(fileBytes),
     body: Body,
     answer: StatusAnswer,
     invalidTexts: { 'font:enum': 'Invalid font', 'font:type': 'Invalid font' },
-    refusals: { ...sendRefusals, refused: { example: 'failed to determine status audience: privacy unavailable' } },
+    refusals: {
+      ...sendRefusals,
+      tooLarge: {},
+      notConvertible: {},
+      refused: { example: 'failed to determine status audience: privacy unavailable' },
+    },
     run: async (call) => {
       const content = contentOf(call.body);
       if (!content.ok) return content;
