@@ -34,6 +34,8 @@ const newRecord = (id: InstanceId, token: string, now: number): InstanceRecord =
   chatbotStopConversation: '',
   chatbotStopMinutes: 0,
   chatbotStopWhenYouSendMsg: 0,
+  msgDelayMin: 0,
+  msgDelayMax: 0,
   fieldsMap: null,
   lastActiveAt: now,
   created: now,
@@ -70,6 +72,7 @@ export function instanceCommands(supervisor: Supervisor): InstanceCommands {
     update: (id, patch) =>
       onSettled(supervisor, id, async (cell) => {
         await cell.keeper.save(patch);
+        if (patch.msgDelayMin !== undefined || patch.msgDelayMax !== undefined) cell.queue.repace();
         return done(cell.view);
       }),
 

@@ -127,6 +127,7 @@ export function sendCommands(supervisor: Supervisor): SendCommands {
       const ready = cell?.view.connected ?? false;
       const pending = cell?.queue.pending ?? 0;
       const processing = cell?.queue.processing ?? false;
+      const nextAt = cell?.queue.nextAt ?? null;
       return {
         status: processing ? 'processing' : pending === 0 ? 'idle' : ready ? 'processing' : 'waiting_connection',
         pending,
@@ -134,6 +135,7 @@ export function sendCommands(supervisor: Supervisor): SendCommands {
         acceptingNewMessages: supervisor.accepting && cell !== null && takesAsync(cell),
         sessionReady: ready,
         resetting: false,
+        ...(nextAt === null ? {} : { nextAt }),
       };
     },
     async clearQueue(id) {

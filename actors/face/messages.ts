@@ -27,6 +27,8 @@ export interface QueueView {
   readonly pending: number;
   readonly processingNow: boolean;
   readonly acceptingNewMessages: boolean;
+  /** Unix milliseconds; absent unless a message waits for the pace of the instance. */
+  readonly nextAt?: number;
   readonly sessionReady: boolean;
   readonly resetting: boolean;
 }

@@ -49,6 +49,9 @@ export interface InstanceRecord {
   readonly chatbotStopConversation: string;
   readonly chatbotStopMinutes: number;
   readonly chatbotStopWhenYouSendMsg: number;
+  /** Seconds between two messages of the asynchronous queue: a random time from the one to the other. */
+  readonly msgDelayMin: number;
+  readonly msgDelayMax: number;
   readonly fieldsMap: Readonly<Record<string, unknown>> | null;
   readonly lastActiveAt: number;
   readonly created: number;

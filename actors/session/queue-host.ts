@@ -3,6 +3,7 @@ import { done, type InstanceId, type Message, type Refusal, type Result } from '
 import type { Ports } from '../ports.ts';
 import type { Cell } from './cell.ts';
 import { performIn } from './perform.ts';
+import { between } from '../policy/back-off.ts';
 import type { QueueLimits } from '../policy/policy.ts';
 import type { QueueHost, Sending } from './queue.ts';
 import { recipientOf } from './recipient-of.ts';
@@ -68,6 +69,7 @@ export const queueHostOf =
     time: ports.time,
     limits,
     live: () => cell.view.connected,
+    pace: () => between(cell.record.msgDelayMin * 1000, cell.record.msgDelayMax * 1000, ports.chance.random()),
     async read(limit) {
       // What was sent must not be read as `Queued` again.
       await cell.recorder.recorded();

@@ -21,6 +21,8 @@ export interface QueueHost {
   read(limit: number): Promise<readonly Message[]>;
   /** Sends one message; unless it is done, the message stays in the queue. */
   send(message: Message): Promise<Sending>;
+  /** Milliseconds until the next message may go, drawn anew after each. */
+  pace(): number;
   /** Records that a message will not be sent: it waited too long, was cancelled, or broke the worker. */
   giveUp(message: Message, why: 'tooOld' | 'cancelled' | 'broken'): Promise<void>;
   supervise(input: WorkerInput): SupervisedWorker;
@@ -37,6 +39,8 @@ export class SendQueue {
   /** Messages that wait, places that are reserved included; the one that is being sent is not. */
   #pending = 0;
   #current: Message | null = null;
+  /** Unix milliseconds before which no message is sent. */
+  #nextAt = 0;
   /** Ids that were taken out of the window since storage was read last. */
   #taken = new Set<string>();
   /** Two readers must not fill the window with the same messages. */
@@ -73,12 +77,21 @@ export class SendQueue {
   restore(count: number): void {
     this.#pending += count;
     this.#more ||= count > 0;
+    // When the earlier run sent its last one is not known.
+    if (count > 0) this.#nextAt = this.#host.time.now() + this.#host.pace();
     this.resume();
   }
 
   /** The session is live again, or there is something to do. */
   resume(): void {
     this.#worker.wake();
+  }
+
+  /** The pace was changed: what waits for the old one goes on. */
+  repace(): void {
+    this.#nextAt = 0;
+    this.#pause.cut();
+    this.resume();
   }
 
   /** Cancels what waits; the number of cancelled messages. */
@@ -99,6 +112,11 @@ export class SendQueue {
 
   get pending(): number {
     return this.#pending;
+  }
+
+  /** When the next message may go, in Unix milliseconds; null when none waits for the pace. */
+  get nextAt(): number | null {
+    return this.#pending > 0 && this.#nextAt > this.#host.time.now() ? this.#nextAt : null;
   }
 
   get processing(): boolean {
@@ -148,6 +166,8 @@ export class SendQueue {
 
   /** Sends the oldest message; false when it has to wait for the next connection. One that breaks the worker is given up, and its error thrown. */
   async #next(): Promise<boolean> {
+    const wait = this.#nextAt - this.#host.time.now();
+    if (wait > 0) return this.#pause.wait(wait).then(() => true);
     const message = this.#take();
     if (!message) return true;
     this.#current = message;
@@ -166,7 +186,10 @@ export class SendQueue {
 
   /** False when the queue has to wait for the next connection. */
   async #end(message: Message, sending: Sending): Promise<boolean> {
-    if (sending === 'done') return true;
+    if (sending === 'done') {
+      this.#nextAt = this.#host.time.now() + this.#host.pace();
+      return true;
+    }
     this.#putBack(message);
     if (sending === 'later') return false;
     this.#current = null;

@@ -27,6 +27,8 @@ export const instanceView = ({ record, status, qrcode, paircode, presence }: Ins
   chatbot_stopConversation: record.chatbotStopConversation,
   chatbot_stopMinutes: record.chatbotStopMinutes,
   chatbot_stopWhenYouSendMsg: record.chatbotStopWhenYouSendMsg,
+  msg_delay_min: record.msgDelayMin,
+  msg_delay_max: record.msgDelayMax,
   ...(record.fieldsMap === null ? {} : { fieldsMap: record.fieldsMap }),
   currentTime: timeText(now),
   created: timeText(record.created),

@@ -53,6 +53,7 @@ export const calls: Readonly<Record<string, ContractCall>> = {
   'POST /instance/updateAdminFields': { body: { id: '', adminField01: 'one', adminField02: 'two' } },
   'DELETE /instance': {},
   'GET /instance/wa_messages_limits': { withoutPlatform: 409 },
+  'POST /instance/updateDelaySettings': { body: { msg_delay_min: 0, msg_delay_max: 2 } },
   'POST /instance/presence': { body: { presence: 'available' }, withoutPlatform: 409 },
   'POST /send/text': {
     body: {

@@ -102,6 +102,8 @@ export const instance: InstanceView = {
     chatbotStopConversation: '',
     chatbotStopMinutes: 0,
     chatbotStopWhenYouSendMsg: 0,
+    msgDelayMin: 0,
+    msgDelayMax: 0,
     fieldsMap: null,
     lastActiveAt: now,
     created: now - 1000,

@@ -97,6 +97,8 @@ export const instance: InstanceView = {
     chatbotStopConversation: 'stop',
     chatbotStopMinutes: 21,
     chatbotStopWhenYouSendMsg: 22,
+    msgDelayMin: 23,
+    msgDelayMax: 24,
     fieldsMap: { field: 'mapped' },
     lastActiveAt: 23,
     created: Date.parse('2026-08-17T01:02:03.004Z'),

@@ -113,6 +113,8 @@ const shownInstance = {
   chatbot_stopConversation: 'stop',
   chatbot_stopMinutes: 21,
   chatbot_stopWhenYouSendMsg: 22,
+  msg_delay_min: 23,
+  msg_delay_max: 24,
   fieldsMap: { field: 'mapped' },
   currentTime: '2026-08-20 01:02:03.004Z',
   created: '2026-08-17 01:02:03.004Z',

@@ -31,6 +31,8 @@ export const instance: InstanceRecord = {
   chatbotStopConversation: '',
   chatbotStopMinutes: 0,
   chatbotStopWhenYouSendMsg: 0,
+  msgDelayMin: 0,
+  msgDelayMax: 0,
   fieldsMap: null,
   lastActiveAt: 0,
   created: 0,

@@ -160,6 +160,21 @@ const recordRoutes: readonly Route[] = [
       mapResult(await gateway.update(id, { name: body.name.trim() }), (view) => instanceView(view, now)),
   }),
   route({
+    on: ['POST /instance/updateDelaySettings'],
+    operationId: 'updateDelaySettings',
+    ...common,
+    summary: 'Set the pace of the asynchronous queue: the seconds between two of its messages, drawn between a least and a most',
+    body: shape.DelayBody,
+    answer: shape.DelayAnswer,
+    invalidTexts: { '*': 'Invalid request payload' },
+    failure: { text: 'Failed to update delay settings' },
+    run: async ({ gateway, now, id, body }) => {
+      if (body.msg_delay_min > body.msg_delay_max) return refuse('invalid', 'msg_delay_min must not be greater than msg_delay_max');
+      const patch = { msgDelayMin: body.msg_delay_min, msgDelayMax: body.msg_delay_max };
+      return mapResult(await gateway.update(id, patch), (view) => ({ instance: instanceView(view, now) }));
+    },
+  }),
+  route({
     on: ['POST /instance/token/rotate'],
     operationId: 'rotateInstanceToken',
     ...common,

@@ -1,7 +1,7 @@
 /** Shapes of instances: what the endpoints take and answer. */
 import { Type } from 'typebox';
 import { statuses } from '#actors/gateway.ts';
-import { fields, FreeObject, LooseText, Name, OneOf, optional, ref, Text, TextOrNull } from './common.ts';
+import { Count, fields, FreeObject, LooseText, Name, OneOf, optional, ref, Text, TextOrNull } from './common.ts';
 
 const instanceExample = {
   id: 'r183e2ef9597845',
@@ -27,6 +27,8 @@ const instanceExample = {
   chatbot_stopConversation: '',
   chatbot_stopMinutes: 0,
   chatbot_stopWhenYouSendMsg: 0,
+  msg_delay_min: 0,
+  msg_delay_max: 2,
   currentTime: '2026-08-19 17:36:34.345Z',
   created: '2026-08-01 09:00:00.000Z',
   updated: '2026-08-19 17:36:30.002Z',
@@ -42,7 +44,7 @@ export const Instance = Type.Object(
       Type.String(),
     ),
     ...fields('isBusiness chatbot_enabled chatbot_ignoreGroups', Type.Boolean()),
-    ...fields('chatbot_stopMinutes chatbot_stopWhenYouSendMsg', Type.Integer()),
+    ...fields('chatbot_stopMinutes chatbot_stopWhenYouSendMsg msg_delay_min msg_delay_max', Type.Integer()),
     current_presence: OneOf(['available', 'unavailable']),
     fieldsMap: optional(FreeObject('Only when it was set')),
   },
@@ -102,6 +104,14 @@ export const AdminFieldsBody = Type.Object({
   adminField01: optional(Text(1000, 'Free field of the administrator')),
   adminField02: optional(Text(1000, 'Free field of the administrator')),
 });
+
+/** An hour: beyond it the queue would outlive its messages. */
+const longestDelay = 3_600;
+export const DelayBody = Type.Object({
+  msg_delay_min: Count(0, longestDelay, 'Seconds between two messages of the asynchronous queue, at least'),
+  msg_delay_max: Count(0, longestDelay, 'The same, at most: each time is drawn between the two'),
+});
+export const DelayAnswer = Type.Object({ instance: InstanceAnswer });
 
 export const PresenceBody = Type.Object({
   presence: OneOf(['available', 'unavailable']),

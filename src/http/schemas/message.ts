@@ -68,6 +68,7 @@ export const QueueAnswer = Type.Object({
     status: OneOf(['idle', 'processing', 'waiting_connection', 'resetting']),
     pending: Type.Integer(),
     ...fields('processingNow acceptingNewMessages sessionReady resetting', Type.Boolean()),
+    nextAt: optional(Type.Integer({ description: 'Unix milliseconds of the next send, while it waits for the pace (`msg_delay_min`)' })),
   }),
 });
 

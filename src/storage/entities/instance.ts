@@ -34,6 +34,8 @@ export const InstanceEntity = defineEntity({
     chatbotStopConversation: p.text(),
     chatbotStopMinutes: p.integer(),
     chatbotStopWhenYouSendMsg: p.integer(),
+    msgDelayMin: p.integer().default(0),
+    msgDelayMax: p.integer().default(0),
     fieldsMap: p.json<Readonly<Record<string, unknown>>>().nullable(),
     lastActiveAt: time(),
     created: time(),

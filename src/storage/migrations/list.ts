@@ -14,6 +14,7 @@ import { MessageChanges } from './0012-message-changes.ts';
 import { NumberLookups } from './0013-number-lookups.ts';
 import { Receipts } from './0014-receipts.ts';
 import { StatusAudiences } from './0015-status-audiences.ts';
+import { SendPace } from './0016-send-pace.ts';
 
 export const migrations = [
   { name: '0001-tables', class: Tables },
@@ -31,4 +32,5 @@ export const migrations = [
   { name: '0013-number-lookups', class: NumberLookups },
   { name: '0014-receipts', class: Receipts },
   { name: '0015-status-audiences', class: StatusAudiences },
+  { name: '0016-send-pace', class: SendPace },
 ] as const;

@@ -43,6 +43,8 @@ const plainFields = [
   'chatbotStopConversation',
   'chatbotStopMinutes',
   'chatbotStopWhenYouSendMsg',
+  'msgDelayMin',
+  'msgDelayMax',
   'fieldsMap',
 ] as const;
 const timeFields = ['lastDisconnect', 'lastActiveAt', 'created', 'updated'] as const;
