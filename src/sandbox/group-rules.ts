@@ -5,16 +5,13 @@ import { node, type BinaryNode } from './nodes.ts';
 import type { Parts } from './parts.ts';
 import type { Person } from './people.ts';
 
-export function setRule({ groups, random }: Pick<Parts, 'groups' | 'random'>, group: Group, actor: Person, rule: GroupRule): void {
-  groups.announceChange(
-    group,
-    actor,
-    applied(group, rule, () => random.bytes(12).toString('base64url')),
-  );
+export function setRule({ groups }: Pick<Parts, 'groups'>, group: Group, actor: Person, rule: GroupRule): void {
+  if (rule.action === 'invite') groups.renewInvite(group, actor);
+  else groups.announceChange(group, actor, applied(group, rule));
 }
 
 /** Changes the group and returns the node that tells its members. */
-function applied(group: Group, rule: GroupRule, newCode: () => string): BinaryNode {
+function applied(group: Group, rule: Exclude<GroupRule, { readonly action: 'invite' }>): BinaryNode {
   switch (rule.action) {
     case 'announce':
       group.announce = rule.on;
@@ -31,8 +28,5 @@ function applied(group: Group, rule: GroupRule, newCode: () => string): BinaryNo
     case 'ephemeral':
       group.ephemeral = rule.seconds;
       return rule.seconds > 0 ? node('ephemeral', { expiration: String(rule.seconds) }) : node('not_ephemeral');
-    case 'invite':
-      group.invite = newCode();
-      return node('invite', { code: group.invite });
   }
 }

@@ -29,10 +29,22 @@ export interface Group {
   approval: boolean;
   invite: string;
   members: { readonly number: Digits; rank: Rank }[];
+  /** Codes of former links, newest first. */
+  oldInvites?: readonly string[];
+  /** People who asked to join, oldest first. */
+  requests?: readonly { readonly number: Digits; readonly at: number; readonly method: string }[];
+  /** Invitations for people who could not be added. `expiration`: Unix seconds. */
+  invited?: readonly { readonly number: Digits; readonly code: string; readonly expiration: number; readonly by: Digits }[];
+  /** When somebody left. */
+  left?: Record<Digits, number>;
+  /** Who was removed, and may not come back by the link. */
+  removed?: readonly Digits[];
 }
 
 const maxGroups = 20_000;
-const maxMembers = 1024;
+export const maxMembers = 1024;
+/** Former codes of links that are known as such. */
+const maxOldInvites = 50;
 const maxSubject = 100;
 
 export class Groups {
@@ -68,8 +80,9 @@ export class Groups {
 
   byInvite(code: string): Group {
     const group = this.all().find(({ invite }) => invite === code);
-    if (!group) throw new SandboxError(404, 'item-not-found');
-    return group;
+    if (group) return group;
+    const former = this.all().some(({ oldInvites }) => oldInvites?.includes(code));
+    throw former ? new SandboxError(410, 'gone') : new SandboxError(404, 'item-not-found');
   }
 
   of(number: Digits): Group[] {
@@ -111,6 +124,7 @@ export class Groups {
     if (added.length === 0) return added;
     const before = [...group.members];
     group.members.push(...added.map((one) => ({ number: one.number, rank: null })));
+    forget(group, added);
     this.save(group);
     const news = node('add', {}, this.#participants(group, added));
     for (const { number } of before) this.#notify(group, by, number, news);
@@ -126,6 +140,10 @@ export class Groups {
     const gone = new Set(removed.map((one) => one.number));
     const news = node('remove', {}, this.#participants(group, removed));
     group.members = group.members.filter(({ number }) => !gone.has(number));
+    for (const one of removed) {
+      if (one === by) group.left = { ...group.left, [one.number]: Date.now() };
+      else group.removed = [...(group.removed ?? []), one.number];
+    }
     this.save(group);
     for (const { number } of before) {
       this.#notify(group, by, number, news);
@@ -151,6 +169,19 @@ export class Groups {
     if (text.length > 2048) throw new SandboxError(400, 'description: too long');
     group.description = text === '' ? undefined : { id, text, by: by.number, at: Date.now() };
     this.announceChange(group, by, text === '' ? node('description', { delete: 'true' }) : this.#descriptionNode(group));
+  }
+
+  /** Replaces the link. The old one is void. */
+  renewInvite(group: Group, by: Person): void {
+    group.oldInvites = [group.invite, ...(group.oldInvites ?? [])].slice(0, maxOldInvites);
+    group.invite = this.#random.bytes(12).toString('base64url');
+    this.announceChange(group, by, node('invite', { code: group.invite }));
+  }
+
+  /** Saves the group and notifies its admins. */
+  tellAdmins(group: Group, by: Person, news: BinaryNode): void {
+    this.save(group);
+    for (const { number, rank } of group.members) if (rank !== null) this.#notify(group, by, number, news);
   }
 
   /** Saves the group and notifies all members of the change. */
@@ -231,6 +262,15 @@ export class Groups {
 /** The rank of a member; `undefined` for everybody else. */
 export const rankOf = (group: Group, number: Digits): Rank | undefined => group.members.find((one) => one.number === number)?.rank;
 
+/** Whoever is a member is no longer one who left, was removed, was invited or asked. */
+function forget(group: Group, members: readonly Person[]): void {
+  const isNew = (number: Digits): boolean => members.some((one) => one.number === number);
+  group.requests = (group.requests ?? []).filter(({ number }) => !isNew(number));
+  group.invited = (group.invited ?? []).filter(({ number }) => !isNew(number));
+  group.removed = (group.removed ?? []).filter((number) => !isNew(number));
+  group.left = Object.fromEntries(Object.entries(group.left ?? {}).filter(([number]) => !isNew(number)));
+}
+
 export const viewGroup = (group: Group): GroupView => ({
   jid: group.jid,
   subject: group.subject,
@@ -238,6 +278,13 @@ export const viewGroup = (group: Group): GroupView => ({
   creator: group.creator,
   announce: group.announce,
   locked: group.locked,
+  approval: group.approval,
+  adminAdd: group.adminAdd,
+  ephemeral: group.ephemeral,
+  invite: group.invite,
+  ...(group.picture ? { picture: group.picture.id } : {}),
+  requests: (group.requests ?? []).map(({ number, at, method }) => ({ number, at, method })),
+  invited: (group.invited ?? []).map(({ number, code, expiration }) => ({ number, code, expiration })),
   participants: group.members.map(({ number, rank }) => ({ number, admin: rank })),
 });
 

@@ -103,6 +103,12 @@ export class FakeSandbox implements Sandbox {
       creator,
       announce: false,
       locked: false,
+      approval: false,
+      adminAdd: false,
+      ephemeral: 0,
+      invite: 'AbCdEfGhIjKlMnOp',
+      requests: [],
+      invited: [],
       participants: [{ number: creator, admin: 'superadmin' }, ...members],
     };
     this.#groups.set(jid, group);
@@ -115,6 +121,11 @@ export class FakeSandbox implements Sandbox {
     const group = this.#groups.get(jid);
     if (group === undefined) throw new SandboxError(404, `no group ${jid}`);
     return group;
+  }
+
+  async joinGroup(number: string, code: string) {
+    this.calls.push(['joinGroup', number, code]);
+    return { jid: '120363000000000001@g.us', joined: true };
   }
 
   settings(): SettingsView {

@@ -163,6 +163,13 @@ const routes: readonly (readonly [string, string, string, unknown, readonly unkn
     { kind: 'loginFailure', number: account, code: 403, times: 2 },
     ['fault', { kind: 'loginFailure', number: account, code: 403, times: 2 }],
   ],
+  [
+    'a person follows the link of a group',
+    'POST',
+    `/contacts/${ana}/groups`,
+    { code: 'AbCdEfGhIjKlMnOp' },
+    ['joinGroup', ana, 'AbCdEfGhIjKlMnOp'],
+  ],
   ['shared settings are read', 'GET', `/phones/${account}/settings`, undefined, undefined],
   ['counters are read', 'GET', '/stats', undefined, undefined],
   ['trust is read', 'GET', '/trust', undefined, undefined],

@@ -8,6 +8,12 @@ export type GroupRule =
   /** Replaces the link by which people join. */
   | { readonly action: 'invite' };
 
+/** What members do in a group. `approve`, `reject`: people who asked to join. */
+export type GroupChange =
+  | { readonly action: 'add' | 'remove' | 'promote' | 'demote' | 'approve' | 'reject'; readonly participants: readonly Digits[] }
+  | { readonly action: 'subject' | 'description'; readonly text: string }
+  | GroupRule;
+
 export interface GroupView {
   /** `…@g.us` */
   readonly jid: string;
@@ -16,6 +22,20 @@ export interface GroupView {
   readonly creator: Digits;
   readonly announce: boolean;
   readonly locked: boolean;
+  /** True: admins confirm who joins. */
+  readonly approval: boolean;
+  /** True: only admins add people. */
+  readonly adminAdd: boolean;
+  /** Seconds after which messages disappear; 0: never. */
+  readonly ephemeral: number;
+  /** The code of the link. */
+  readonly invite: string;
+  /** The id of the picture. */
+  readonly picture?: string;
+  /** People who asked to join. `at`: Unix time in milliseconds. */
+  readonly requests: readonly { readonly number: Digits; readonly at: number; readonly method: string }[];
+  /** People who could not be added and may be sent an invitation. `expiration`: Unix seconds. */
+  readonly invited: readonly { readonly number: Digits; readonly code: string; readonly expiration: number }[];
   readonly participants: readonly { readonly number: Digits; readonly admin: 'admin' | 'superadmin' | null }[];
 }
 
@@ -28,13 +48,8 @@ export interface GroupsFace {
     /** How members are named on the wire. Absent: by number. */
     readonly addressing?: 'pn' | 'lid';
   }): Promise<GroupView>;
-  updateGroup(
-    jid: string,
-    by: Digits,
-    change:
-      | { readonly action: 'add' | 'remove' | 'promote' | 'demote'; readonly participants: readonly Digits[] }
-      | { readonly action: 'subject' | 'description'; readonly text: string }
-      | GroupRule,
-  ): Promise<GroupView>;
+  updateGroup(jid: string, by: Digits, change: GroupChange): Promise<GroupView>;
+  /** A person follows the link of a group. `joined` is false when an admin has to approve first. */
+  joinGroup(number: Digits, code: string): Promise<{ readonly jid: string; readonly joined: boolean }>;
   groups(): readonly GroupView[];
 }

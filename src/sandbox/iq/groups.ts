@@ -1,5 +1,6 @@
 /** Requests of clients about groups: make, read, change, join and leave them. */
 import { isGroupJid } from '../address.ts';
+import { acceptInvitation, decide, joinByCode, refusalOf, refused, request as requestMembership, requestNodes } from '../admission.ts';
 import { SandboxError } from '../face.ts';
 import { rankOf, type Group } from '../groups.ts';
 import { child, children, firstChild, node, text, type BinaryNode } from '../nodes.ts';
@@ -37,16 +38,53 @@ function peopleIn({ parts }: DeviceQuery, parent: BinaryNode | undefined): { rea
 }
 
 /** The answer to a change of participants. Those whom the change did not apply to carry an error. */
-function echo(query: DeviceQuery, tag: string, apply: (people: Person[]) => Person[], error: string): Answer {
+function echo(query: DeviceQuery, tag: string, apply: (people: Person[]) => Person[], errorOf: (person: Person) => string): Answer {
   const wanted = peopleIn(query, query.request);
   const done = new Set(apply(wanted.flatMap(({ person }) => person ?? [])));
   return [
     node(
       tag,
       {},
-      wanted.map(({ jid, person }) => node('participant', { jid, error: person && done.has(person) ? undefined : person ? error : '404' })),
+      wanted.map(({ jid, person }) =>
+        node('participant', { jid, error: person && done.has(person) ? undefined : person ? errorOf(person) : '404' }),
+      ),
     ),
   ];
+}
+
+/** What a request for a new group may say beside its participants. */
+const firstSettings: Readonly<Record<string, (group: Group, given: BinaryNode, me: Person) => void>> = {
+  announcement: (group) => (group.announce = true),
+  locked: (group) => (group.locked = true),
+  description: (group, given, me) => {
+    const written = text(child(given, 'body')) ?? '';
+    if (written !== '') group.description = { id: given.attrs['id'] ?? '', text: written.slice(0, 2048), by: me.number, at: Date.now() };
+  },
+  ephemeral: (group, given) => (group.ephemeral = Number(given.attrs['expiration'] ?? 0) || 0),
+  member_add_mode: (group, given) => (group.adminAdd = text(given) === 'admin_add'),
+  membership_approval_mode: (group, given) => (group.approval = child(given, 'group_join')?.attrs['state'] === 'on'),
+};
+
+/** Makes a group. People who cannot be in it stand in the answer with an error. */
+function create(query: DeviceQuery): Answer {
+  const { parts, device, request } = query;
+  const me = parts.people.ensure(device.number);
+  const set = (Array.isArray(request?.content) ? (request.content as BinaryNode[]) : []).filter(({ tag }) => tag !== 'participant');
+  const unknown = set.find(({ tag }) => !Object.hasOwn(firstSettings, tag));
+  if (unknown) {
+    parts.counters.unknown(`w:g2/set/create/${unknown.tag}`);
+    throw new SandboxError(501, 'feature-not-implemented');
+  }
+  const wanted = peopleIn(query, request)
+    .filter(({ person }) => person !== me)
+    .map((one) => ({ ...one, error: refusalOf(parts, undefined, me, one.person) }));
+  const members = wanted.flatMap(({ person, error }) => (person && error === undefined ? [person] : []));
+  const group = parts.groups.create(request?.attrs['subject'] ?? '', me, members, 'pn');
+  for (const one of set) firstSettings[one.tag]?.(group, one, me);
+  parts.groups.save(group);
+  const left = wanted.flatMap(({ jid, person, error }) => (error === undefined ? [] : [refused(parts, group, me, jid, person, error)]));
+  const made = parts.groups.groupNode(group);
+  return [{ ...made, content: [...(Array.isArray(made.content) ? (made.content as BinaryNode[]) : []), ...left] }];
 }
 
 type Flag = (group: Group) => void;
@@ -74,7 +112,13 @@ const flagQueries: DeviceQueries = Object.fromEntries(
 export const groupQueries: DeviceQueries = {
   ...flagQueries,
 
-  'w:g2/get/query': (query) => [query.parts.groups.groupNode(asked(query).group)],
+  'w:g2/get/query': (query) => {
+    const { parts, device, stanza, request } = query;
+    const code = child(request, 'add_request')?.attrs['code'];
+    const group = code === undefined ? undefined : parts.groups.find(stanza.attrs['to'] ?? '');
+    const invited = group?.invited?.some((one) => one.code === code && one.number === device.number);
+    return [parts.groups.groupNode(group && invited ? group : asked(query).group)];
+  },
 
   'w:g2/get/participating': ({ parts, device }) => [
     node(
@@ -84,28 +128,51 @@ export const groupQueries: DeviceQueries = {
     ),
   ],
 
-  'w:g2/set/create': (query) => {
-    const { parts, device, request } = query;
-    const members = peopleIn(query, request).flatMap(({ person }) => person ?? []);
-    const group = parts.groups.create(request?.attrs['subject'] ?? '', parts.people.ensure(device.number), members, 'pn');
-    return [parts.groups.groupNode(group)];
-  },
+  'w:g2/set/create': create,
 
   'w:g2/set/add': (query) => {
+    const { parts } = query;
     const { group, me } = asked(query).group.adminAdd ? asAdmin(query) : asked(query);
-    return echo(query, 'add', (people) => query.parts.groups.add(group, me, people), '409');
+    const wanted = peopleIn(query, query.request).map((one) => ({ ...one, error: refusalOf(parts, group, me, one.person) }));
+    const welcome = wanted.flatMap(({ person, error }) => (person && error === undefined ? [person] : []));
+    const waiting = group.approval && !rankOf(group, me.number);
+    if (waiting) for (const person of welcome) requestMembership(parts, group, person, 'non_admin_add');
+    else parts.groups.add(group, me, welcome);
+    const answers = wanted.map(({ jid, person, error }) =>
+      error === undefined
+        ? node('participant', { jid, error: waiting ? '421' : undefined })
+        : refused(parts, group, me, jid, person, error),
+    );
+    return [node('add', {}, answers)];
   },
   'w:g2/set/remove': (query) => {
     const { group, me } = asAdmin(query);
-    return echo(query, 'remove', (people) => query.parts.groups.remove(group, me, people), '404');
+    // The creator cannot be removed.
+    const apply = (people: Person[]): Person[] =>
+      query.parts.groups.remove(
+        group,
+        me,
+        people.filter(({ number }) => rankOf(group, number) !== 'superadmin'),
+      );
+    return echo(query, 'remove', apply, ({ number }) => (rankOf(group, number) === undefined ? '404' : '406'));
   },
   'w:g2/set/promote': (query) => {
     const { group, me } = asAdmin(query);
-    return echo(query, 'promote', (people) => query.parts.groups.rank(group, me, people, 'admin'), '404');
+    return echo(
+      query,
+      'promote',
+      (people) => query.parts.groups.rank(group, me, people, 'admin'),
+      () => '404',
+    );
   },
   'w:g2/set/demote': (query) => {
     const { group, me } = asAdmin(query);
-    return echo(query, 'demote', (people) => query.parts.groups.rank(group, me, people, null), '404');
+    return echo(
+      query,
+      'demote',
+      (people) => query.parts.groups.rank(group, me, people, null),
+      () => '404',
+    );
   },
 
   'w:g2/set/leave': ({ parts, device, request }) => {
@@ -164,11 +231,20 @@ export const groupQueries: DeviceQueries = {
     query.parts.groups.announceChange(group, me, node('membership_approval_mode', {}, [node('group_join', { state })]));
     return undefined;
   },
-  // Joining needs no approval here, so there are never requests for it.
-  'w:g2/get/membership_approval_requests': (query) => [asAdmin(query) && node('membership_approval_requests')],
-  'w:g2/set/membership_requests_action': (query) => [
-    asAdmin(query) && node('membership_requests_action', {}, [node(firstChild(query.request ?? node('none'))?.tag ?? 'approve')]),
-  ],
+  'w:g2/get/membership_approval_requests': (query) => {
+    const { group } = asAdmin(query);
+    return [node('membership_approval_requests', {}, requestNodes(query.parts, group))];
+  },
+  'w:g2/set/membership_requests_action': (query) => {
+    const { group, me } = asAdmin(query);
+    const action = firstChild(query.request ?? node('none'));
+    if (action?.tag !== 'approve' && action?.tag !== 'reject') throw new SandboxError(400, 'bad-request');
+    const wanted = peopleIn(query, action);
+    const people = wanted.flatMap(({ person }) => person ?? []);
+    const done = new Set(decide(query.parts, group, me, people, action.tag === 'approve'));
+    const answers = wanted.map(({ jid, person }) => node('participant', { jid, error: person && done.has(person) ? undefined : '404' }));
+    return [node('membership_requests_action', {}, [node(action.tag, {}, answers)])];
+  },
 
   'w:g2/get/invite': (query) => {
     const { parts, request } = query;
@@ -179,23 +255,23 @@ export const groupQueries: DeviceQueries = {
   'w:g2/set/invite': (query) => {
     const { parts, device, request } = query;
     const code = request?.attrs['code'];
-    if (code) {
-      const group = parts.groups.byInvite(code);
-      const me = parts.people.ensure(device.number);
-      parts.groups.add(group, me, [me]);
-      return [node('group', { jid: group.jid })];
-    }
+    if (code) return [joinByCode(parts, code, parts.people.ensure(device.number))];
     const { group, me } = asAdmin(query);
-    group.invite = parts.random.bytes(12).toString('base64url');
-    parts.groups.announceChange(group, me, node('invite', { code: group.invite }));
+    parts.groups.renewInvite(group, me);
     return [node('invite', { code: group.invite })];
   },
-  'w:g2/set/revoke': (query) => [asAdmin(query) && node('revoke')],
-  'w:g2/set/accept': (query) => {
-    const { parts, device, request } = query;
-    const group = parts.groups.byInvite(request?.attrs['code'] ?? '');
-    const me = parts.people.ensure(device.number);
-    parts.groups.add(group, me, [me]);
-    return undefined;
+  'w:g2/set/revoke': (query) => {
+    const { group } = asAdmin(query);
+    const wanted = peopleIn(query, query.request);
+    const known = (one: Person | undefined): boolean => group.invited?.some(({ number }) => number === one?.number) === true;
+    const answers = wanted.map(({ jid, person }) => node('participant', { jid, error: known(person) ? undefined : '404' }));
+    group.invited = (group.invited ?? []).filter(({ number }) => !wanted.some(({ person }) => person?.number === number));
+    query.parts.groups.save(group);
+    return [node('revoke', {}, answers)];
+  },
+  'w:g2/set/accept': ({ parts, device, stanza, request }) => {
+    const group = parts.groups.get(stanza.attrs['to'] ?? '');
+    acceptInvitation(parts, group, parts.people.ensure(device.number), request?.attrs['code'] ?? '');
+    return [node('group', { jid: group.jid })];
   },
 };

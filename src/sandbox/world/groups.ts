@@ -1,11 +1,10 @@
 /** Groups, and what members do in them. The rights are those that the platform enforces for clients. */
-import { SandboxError, type GroupsFace } from '../face.ts';
+import { decide, joinByCode, refusalOf } from '../admission.ts';
+import { SandboxError, type GroupChange, type GroupsFace } from '../face.ts';
 import { setRule } from '../group-rules.ts';
 import { rankOf, viewGroup, type Group } from '../groups.ts';
 import type { Parts } from '../parts.ts';
 import type { Person } from '../people.ts';
-
-type GroupChange = Parameters<GroupsFace['updateGroup']>[2];
 
 export function groupsRoom(parts: Parts): GroupsFace {
   const { db, groups, people } = parts;
@@ -24,6 +23,10 @@ export function groupsRoom(parts: Parts): GroupsFace {
       db.atomically(() => apply(parts, group, actor, change));
       return viewGroup(group);
     },
+    async joinGroup(number, code) {
+      const { tag, attrs } = db.atomically(() => joinByCode(parts, code, people.ensure(number)));
+      return { jid: attrs['jid'] ?? '', joined: tag === 'group' };
+    },
     groups: () => groups.all().map(viewGroup),
   };
 }
@@ -33,7 +36,18 @@ function apply(parts: Parts, group: Group, actor: Person, change: GroupChange): 
   const named = (): Person[] => ('participants' in change ? change.participants.map((number) => people.ensure(number)) : []);
   switch (change.action) {
     case 'add':
+      for (const one of named()) {
+        const refusal = refusalOf(parts, group, actor, one);
+        // Members are passed over; a person may come back at once when it is the test that wants so.
+        if (refusal !== undefined && refusal !== '409' && refusal !== '408')
+          throw new SandboxError(Number(refusal), `${one.number} cannot be added`);
+      }
       groups.add(group, actor, named());
+      break;
+    case 'approve':
+    case 'reject':
+      if (decide(parts, group, actor, named(), change.action === 'approve').length === 0)
+        throw new SandboxError(404, 'none of them asked to join');
       break;
     case 'remove':
       groups.remove(group, actor, named());

@@ -1,18 +1,18 @@
 /** Routes for making, listing and changing groups. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
-import type { Sandbox } from '../../face.ts';
-import { addressing, answers, Digits, Group, GroupJid, Groups, Participants } from '../schemas.ts';
+import type { GroupChange, Sandbox } from '../../face.ts';
+import { addressing, answers, Digits, Group, GroupJid, Groups, NumberParams, Participants } from '../schemas.ts';
 
 const tags = ['groups'];
 
 const Subject = Type.String({ minLength: 1, maxLength: 100, description: 'a subject of 1 to 100 characters' });
 
-type Change = { readonly by: string } & Parameters<Sandbox['updateGroup']>[2];
+type Change = { readonly by: string } & GroupChange;
 
 /** The fields of a change, by its action. */
 const branches = [
-  { actions: ['add', 'remove', 'promote', 'demote'], fields: { participants: Participants } },
+  { actions: ['add', 'remove', 'promote', 'demote', 'approve', 'reject'], fields: { participants: Participants } },
   { actions: ['subject', 'description'], fields: { text: Type.String({ maxLength: 2048 }) } },
   { actions: ['announce', 'locked', 'approval', 'adminAdd'], fields: { on: Type.Boolean() } },
   {
@@ -64,5 +64,19 @@ export const groups: FastifyPluginAsyncTypebox<{ sandbox: Sandbox }> = async (ap
       },
     },
     async ({ params: { jid }, body: { by, ...change } }) => sandbox.updateGroup(jid, by, change),
+  );
+
+  app.post(
+    '/contacts/:number/groups',
+    {
+      schema: {
+        tags,
+        summary: 'A person follows the link of a group; `joined` is false when an admin has to approve first',
+        params: NumberParams,
+        body: Type.Object({ code: Type.String({ minLength: 1, maxLength: 100, description: 'the code of a link' }) }),
+        response: answers(Type.Object({ jid: Type.String(), joined: Type.Boolean() })),
+      },
+    },
+    async ({ params: { number }, body: { code } }) => sandbox.joinGroup(number, code),
   );
 };
