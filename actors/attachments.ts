@@ -1,5 +1,5 @@
 /** Files in contents: which kinds of content have any, and how they are taken before a message is accepted. */
-import { done, isTaken, type Attachment, type GivenFile, type Result, type SendContent } from './model.ts';
+import { done, isTaken, type Attachment, type GivenFile, type Head, type Result, type SendContent } from './model.ts';
 
 type Take = (given: GivenFile) => Promise<Result<Attachment>>;
 type OfKind<K extends SendContent['kind']> = Extract<SendContent, { kind: K }>;
@@ -13,12 +13,45 @@ interface Files<Content> {
   readonly url: (content: Content) => string;
 }
 
+const givenHeads = (heads: readonly (Head | null)[]): readonly GivenFile[] =>
+  heads.flatMap((head) => (head === null || isTaken(head.file) ? [] : [head.file]));
+
+/** `next`: the files, one for each head that has none yet. */
+const takenHead = (head: Head | null, next: () => Attachment | undefined): Head | null => {
+  if (head === null || isTaken(head.file)) return head;
+  const file = next();
+  return file ? { ...head, file } : head;
+};
+
+const inOrder = (files: readonly Attachment[]): (() => Attachment | undefined) => {
+  const waiting = [...files];
+  return () => waiting.shift();
+};
+
+/** Contents with one picture or document above them. */
+const headed = <Content extends { readonly head: Head | null }>(): Files<Content> => ({
+  given: ({ head }) => givenHeads([head]),
+  taken: (content, files) => ({ ...content, head: takenHead(content.head, inOrder(files)) }),
+  url: ({ head }) => (head && isTaken(head.file) ? head.file.url : ''),
+});
+
 /** A kind without a row has no files. */
 const filesOf: { readonly [K in SendContent['kind']]?: Files<OfKind<K>> } = {
   media: {
     given: ({ file }) => (isTaken(file) ? [] : [file]),
     taken: (content, [file]) => (file ? { ...content, file } : content),
     url: ({ file }) => (isTaken(file) ? file.url : ''),
+  },
+  buttons: headed(),
+  payment: headed(),
+  carousel: {
+    given: ({ cards }) => givenHeads(cards.map(({ head }) => head)),
+    taken(content, files) {
+      const next = inOrder(files);
+      return { ...content, cards: content.cards.map((card) => ({ ...card, head: takenHead(card.head, next) })) };
+    },
+    // Several files have no one address.
+    url: () => '',
   },
 };
 

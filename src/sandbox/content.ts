@@ -46,6 +46,15 @@ const mediaFields = {
   stickerMessage: 'sticker',
 } as const satisfies Partial<Record<keyof proto.IMessage, MediaKind>>;
 
+/** The files above the text of a message and of its cards. */
+export const headsOf = (message: proto.IMessage): MediaPart[] => {
+  const whole = normalizeMessageContent(message)?.interactiveMessage;
+  return [whole, ...(whole?.carouselMessage?.cards ?? [])].flatMap((card) => {
+    const { imageMessage, videoMessage, documentMessage } = card?.header ?? {};
+    return mediaOf({ imageMessage, videoMessage, documentMessage } as proto.IMessage) ?? [];
+  });
+};
+
 export function mediaOf(message: proto.IMessage): MediaPart | undefined {
   const content = normalizeMessageContent(message) ?? {};
   for (const [field, kind] of Object.entries(mediaFields)) {

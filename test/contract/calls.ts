@@ -117,7 +117,11 @@ export const calls: Readonly<Record<string, ContractCall>> = {
       number: '5511999999999',
       ...sendFields,
       text: 'Look',
-      carousel: [{ text: 'One', buttons: [{ id: '1', text: 'Take', type: 'REPLY' }] }],
+      carousel: [
+        { text: 'One', image: 'https://example.com/1.jpg', buttons: [{ id: '1', text: 'Take', type: 'REPLY' }] },
+        { text: 'Two', video: 'https://example.com/2.mp4', buttons: [{ text: 'Take' }] },
+        { text: 'Three', document: 'https://example.com/3.pdf', filename: '3.pdf', buttons: [{ text: 'Take' }] },
+      ],
     },
     withoutPlatform: 409,
   },

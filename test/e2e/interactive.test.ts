@@ -1,6 +1,10 @@
 /** Messages with something to tap: every way to ask for one, with the fields of all sends; what the phone shows, and what its answers become. */
 import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
+import sharp from 'sharp';
 import type { Content, ReceivedMessage } from '#src/sandbox/face.ts';
 import type { Account } from '#test/support/account.ts';
 import { contact, Scene } from '#test/support/scene.ts';
@@ -291,6 +295,57 @@ test('interactive: the place comes back as a location that quotes the request', 
   await scene.told([id]);
   const told = scene.receiver.posted.map((posted) => posted.body['message'] as Json | undefined).find((one) => one?.['messageid'] === id);
   assert.deepEqual([told?.['messageType'], told?.['quoted']], ['LocationMessage', asking]);
+});
+
+test('interactive: pictures and documents above texts, from an address and in the body, are what the phone opens', async (t) => {
+  const picture = await sharp({ create: { width: 300, height: 200, channels: 3, background: '#3366aa' } })
+    .jpeg()
+    .toBuffer();
+  const pdf = Buffer.concat([Buffer.from('%PDF-1.4\n'), randomBytes(4_000)]);
+  const files = createServer((request, response) => void response.end(request.url === '/slip.pdf' ? pdf : picture));
+  t.after(() => files.close());
+  await new Promise<void>((resolve) => files.listen(0, '127.0.0.1', resolve));
+  const address = `http://127.0.0.1:${(files.address() as AddressInfo).port}`;
+  const base64 = picture.toString('base64');
+  const [image, document] = [picture, pdf].map((bytes) => createHash('sha256').update(bytes).digest('hex'));
+  const cases: readonly (readonly [path: string, body: Json, heads: readonly unknown[], media: readonly unknown[]])[] = [
+    ['/send/menu', { type: 'button', text: 'Hi', imageButton: `${address}/a.jpg`, choices: ['Yes'] }, [image], ['imageMessage']],
+    ['/send/menu', { type: 'button', text: 'Hi', imageButton: base64, choices: ['Yes'], async: true }, [image], ['imageMessage']],
+    [
+      '/send/menu',
+      { type: 'carousel', text: 'Hi', choices: ['[One]', `{${address}/a.jpg}`, 'Take', '[Two]', `{${base64}}`, 'Take'] },
+      [image, image],
+      [undefined, 'imageMessage', 'imageMessage'],
+    ],
+    [
+      '/send/carousel',
+      {
+        text: 'Hi',
+        carousel: [
+          { text: 'One', image: base64, buttons: [{ text: 'Take' }] },
+          { text: 'Two', document: `${address}/slip.pdf`, filename: 'slip.pdf', buttons: [{ text: 'Take' }] },
+        ],
+      },
+      [image, document],
+      [undefined, 'imageMessage', 'documentMessage'],
+    ],
+    ['/send/request-payment', { amount: 1, ...pix, fileUrl: `${address}/slip.pdf`, fileName: 'slip.pdf' }, [document], ['documentMessage']],
+  ];
+  for (const [path, asked, heads, media] of cases) {
+    const { status, body } = await account.call('POST', path, { ...asked, number: contact });
+    assert.equal(status, 200, JSON.stringify(body));
+    assert.equal(JSON.stringify(body).includes(base64.slice(0, 200)), false, 'no file in the answer');
+    const received = await receivedAs(body['messageid']);
+    assert.equal(received.hidden, undefined);
+    assert.deepEqual(received.heads, heads);
+    const { interactive } = received;
+    assert.deepEqual(
+      [interactive, ...(interactive?.cards ?? [])].map((card) => card?.media),
+      media,
+    );
+  }
+  const refused = await account.call('POST', '/send/menu', { ...cases[0]?.[1], number: contact, imageButton: 'bm8gcGljdHVyZQ==' });
+  assert.equal(refused.status, 415, JSON.stringify(refused.body));
 });
 
 test('interactive: what the platform refuses is a refusal with its code, and not a message', async () => {

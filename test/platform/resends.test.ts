@@ -47,6 +47,7 @@ const counts = () => bench.running.sandbox.stats().messages;
 
 const buttons: SendContent = {
   kind: 'buttons',
+  head: null,
   text: 'Well?',
   footer: '',
   legacy: false,

@@ -1,5 +1,7 @@
 /** Messages that people answer by a tap: buttons, lists, carousels, a request for the place, payments. */
 
+import type { Attachment, GivenFile } from './media.ts';
+
 /** `id`: what comes back as the answer. The other three open something on the phone and answer nothing. */
 export type Button =
   | { readonly kind: 'reply'; readonly text: string; readonly id: string }
@@ -8,8 +10,16 @@ export type Button =
   | { readonly kind: 'call'; readonly text: string; readonly phone: string }
   | { readonly kind: 'copy'; readonly text: string; readonly code: string };
 
+/** A picture, video or document above the text. */
+export interface Head {
+  readonly as: 'image' | 'video' | 'document';
+  /** Taken before the message is accepted, as in `MediaContent`. */
+  readonly file: GivenFile | Attachment;
+}
+
 export interface ButtonsContent {
   readonly kind: 'buttons';
+  readonly head: Head | null;
   readonly text: string;
   readonly footer: string;
   readonly buttons: readonly Button[];
@@ -39,6 +49,7 @@ export interface ListContent {
 }
 
 export interface Card {
+  readonly head: Head | null;
   readonly text: string;
   readonly buttons: readonly Button[];
 }
@@ -72,6 +83,7 @@ export interface PixContent {
 /** An order to be paid, by the ways that are given; at least one. */
 export interface PaymentContent {
   readonly kind: 'payment';
+  readonly head: Head | null;
   readonly title: string;
   readonly text: string;
   readonly footer: string;

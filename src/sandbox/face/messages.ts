@@ -88,6 +88,8 @@ export interface ReceivedMessage {
   readonly media?: { readonly bytes: number; readonly sha256: string } & MediaFacts;
   /** Present when the message has something to tap, and the phone shows it. */
   readonly interactive?: InteractiveView;
+  /** SHA-256 in hex of the files above its text and those of its cards; they were downloaded and verified. */
+  readonly heads?: readonly string[];
   /** Present when the message could not be decrypted; `text` is '' then. */
   readonly error?: string;
   /** Present when part of the message is encrypted once more, and the phone could open it: the message inside, as JSON. */

@@ -4,7 +4,7 @@ import { deviceKey, jidOf, lidJid, statusJid, type Addressing } from '../address
 import { isOver } from '../status-posts.ts';
 import { interactiveOf } from '../interactive.ts';
 import { decryptEdit } from '../events.ts';
-import { kindOf, mediaFacts, mediaOf, pollOf, secretOf, textOf, toJson } from '../content.ts';
+import { headsOf, kindOf, mediaFacts, mediaOf, pollOf, secretOf, textOf, toJson } from '../content.ts';
 import type { ReceivedMessage } from '../face.ts';
 import type { Links } from '../links.ts';
 import type { Media } from '../media.ts';
@@ -150,10 +150,21 @@ export class Inbox {
     return unpadRandomMax16(plain);
   }
 
+  /** SHA-256 of each file above a text, in hex. */
+  async #openHeads(content: proto.IMessage): Promise<string[]> {
+    const hashes: string[] = [];
+    for (const part of headsOf(content)) {
+      await this.#media.open(part);
+      hashes.push(Buffer.from(part.fileSha256 ?? []).toString('hex'));
+    }
+    return hashes;
+  }
+
   async #view(person: Person, arrival: Arrival, content: proto.IMessage, envelope: ReceivedMessage['envelope']): Promise<ReceivedMessage> {
     const sender = this.#people.ensure(arrival.device.number);
     const part = mediaOf(content);
     const opened = part && (await this.#media.open(part));
+    const heads = await this.#openHeads(content);
     const inside = this.#inside(person, sender, content);
     const hidden = hiddenBecause(content, arrival.besides) ?? (inside === null ? 'a change that cannot be opened' : undefined);
     const interactive = hidden === undefined ? interactiveOf(content) : undefined;
@@ -165,6 +176,7 @@ export class Inbox {
       content: toJson(content),
       ...(inside ? { opened: toJson(inside) } : {}),
       ...(interactive ? { interactive } : {}),
+      ...(heads.length > 0 ? { heads } : {}),
       ...(opened && part?.fileSha256
         ? { media: { bytes: opened.length, sha256: Buffer.from(part.fileSha256).toString('hex'), ...mediaFacts(content) } }
         : {}),

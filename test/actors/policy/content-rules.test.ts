@@ -18,6 +18,7 @@ const link: Button = { kind: 'url', text: 'Shop', url: 'https://shop.example' };
 const times = <T>(count: number, one: T): T[] => Array.from({ length: count }, () => one);
 const buttons = (all: readonly Button[], change: Partial<ButtonsContent> = {}): SendContent => ({
   kind: 'buttons',
+  head: null,
   text: 'Well?',
   footer: '',
   legacy: false,
@@ -34,7 +35,7 @@ const list = (sections: ListContent['sections'], change: Partial<ListContent> = 
   ...change,
 });
 const cards = (all: CarouselContent['cards']): SendContent => ({ kind: 'carousel', text: 'Look', footer: '', cards: all });
-const card = { text: 'One', buttons: [reply, link, reply] };
+const card = { head: null, text: 'One', buttons: [reply, link, reply] };
 
 const rows: readonly (readonly [title: string, content: SendContent, problem: RegExp | null])[] = [
   ['a text has no rules', { kind: 'text', text: '', preview: null }, null],

@@ -1,9 +1,11 @@
 /** Carousels, written card by card. */
 import { Type } from 'typebox';
-import { type Button, type Card, done, type Result } from '#actors/gateway.ts';
+import { type Button, type Card, done, type Head, refuse, type Result } from '#actors/gateway.ts';
 import { buttonOf, buttonTypes } from '#src/contract/choices.ts';
 import { mapResult } from '../../outcome.ts';
 import { OneOf, optional, Text } from '../../schemas/common.ts';
+import { headOf } from './head.ts';
+import { bodyLimitOf, fileRefusals, isBare } from './media.ts';
 import { sendRow } from './row.ts';
 
 const missing = 'Missing required fields or invalid card format';
@@ -16,20 +18,32 @@ const CardButton = Type.Object({
 
 const CardField = Type.Object({
   text: Type.String({ minLength: 1, maxLength: 65_536 }),
+  image: optional(Type.String({ description: 'Picture above the text: URL, data URL or base64' })),
+  video: optional(Type.String({ description: 'Video in its place' })),
+  document: optional(Type.String({ description: 'Document in its place' })),
+  filename: optional(Text(255, 'Name of the document')),
   buttons: Type.Array(CardButton, { minItems: 1, maxItems: 3 }),
 });
 
-const cardOf = ({ text, buttons }: Type.Static<typeof CardField>): Result<Card> => {
+type CardFields = Type.Static<typeof CardField>;
+
+const headIn = ({ image, video, document, filename }: CardFields): Head | null =>
+  headOf('image', image) ?? headOf('video', video) ?? headOf('document', document, filename);
+
+const cardOf = (card: CardFields): Result<Card> => {
+  const { text, image = '', video = '', document = '', buttons } = card;
+  if ([image, video, document].filter((source) => source !== '').length > 1)
+    return refuse('invalid', 'a card has one picture, video or document');
   const made: Button[] = [];
   for (const { type = 'REPLY', text: label = '', id = '' } of buttons) {
     const button = buttonOf(type, label, id.trim());
     if (!button.ok) return button;
     made.push(button.value);
   }
-  return done({ text, buttons: made });
+  return done({ head: headIn(card), text, buttons: made });
 };
 
-const cardsOf = (fields: readonly Type.Static<typeof CardField>[]): Result<readonly Card[]> => {
+const cardsOf = (fields: readonly CardFields[]): Result<readonly Card[]> => {
   const cards: Card[] = [];
   for (const field of fields) {
     const card = cardOf(field);
@@ -39,13 +53,18 @@ const cardsOf = (fields: readonly Type.Static<typeof CardField>[]): Result<reado
   return done(cards);
 };
 
-export const carouselRows = [
+/** `fileBytes`: of the largest file. */
+export const carouselRows = (fileBytes: number) => [
   sendRow({
     on: 'POST /send/carousel',
     operationId: 'sendCarousel',
     summary:
       'Send cards side by side, each with buttons. Not guaranteed: the platform may refuse or hide it for accounts that are no business',
     sent: 'Carousel sent successfully',
+    bodyLimit: bodyLimitOf(fileBytes),
+    unstored: ({ carousel }) =>
+      carousel.some(({ image = '', video = '', document = '' }) => [image, video, document].some(isBare)) ? ['carousel'] : [],
+    refusals: fileRefusals,
     fields: {
       text: Type.String({ minLength: 1, maxLength: 65_536, description: 'Text above the cards, with placeholders' }),
       carousel: Type.Array(CardField, { minItems: 1, maxItems: 10 }),

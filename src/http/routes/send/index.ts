@@ -17,8 +17,8 @@ export const sendRoutes = ({ mediaBytes }: Pick<HttpOptions, 'mediaBytes'>): rea
   ...cardRows,
   ...eventRows,
   ...statusRows(mediaBytes),
-  ...menuRows,
-  ...carouselRows,
+  ...menuRows(mediaBytes),
+  ...carouselRows(mediaBytes),
   ...locationButtonRows,
   ...paymentRows,
 ];

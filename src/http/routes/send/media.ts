@@ -11,8 +11,17 @@ const onceKinds: readonly MediaKind[] = ['image', 'video', 'videoplay', 'audio',
 
 export const isAddress = (source: string): boolean => /^\s*https?:/i.test(source);
 
+/** A file in the body, which is not stored with the other fields. */
+export const isBare = (source: string): boolean => source !== '' && !isAddress(source);
+
 /** Files in the body are base64, often with line breaks, beside a thumbnail of up to a megabyte and texts. */
 export const bodyLimitOf = (fileBytes: number): number => Math.ceil(fileBytes * 1.4) + 2_097_152;
+
+/** Of a file that cannot be sent. */
+export const fileRefusals = {
+  tooLarge: { lead: 'File size exceeds limit' },
+  notConvertible: { lead: 'Unsupported media format' },
+} as const;
 
 /** `fileBytes`: of the largest file. */
 export const mediaRows = (fileBytes: number) => [
@@ -49,8 +58,7 @@ export const mediaRows = (fileBytes: number) => [
       file: invalid,
     },
     refusals: {
-      tooLarge: { lead: 'File size exceeds limit' },
-      notConvertible: { lead: 'Unsupported media format' },
+      ...fileRefusals,
       refused: { example: 'Failed to upload media: mmg.whatsapp.net answered 507, mmg-fallback.whatsapp.net answered 507' },
     },
     response: {

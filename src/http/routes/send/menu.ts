@@ -4,6 +4,8 @@ import { done, type Result, type SendContent } from '#actors/gateway.ts';
 import { buttonsIn, cardsIn, sectionsIn } from '#src/contract/choices.ts';
 import { mapResult } from '../../outcome.ts';
 import { Count, OneOf, optional, Text } from '../../schemas/common.ts';
+import { headOf } from './head.ts';
+import { bodyLimitOf, fileRefusals, isBare } from './media.ts';
 import { sendRow } from './row.ts';
 
 const missing = 'Missing required fields or invalid menu type';
@@ -14,14 +16,22 @@ interface Menu {
   readonly footerText?: string;
   readonly listButton?: string;
   readonly selectableCount?: number;
+  readonly imageButton?: string;
 }
 
 const types = ['button', 'button_legacy', 'list', 'poll', 'carousel'] as const;
 
 const buttons =
   (legacy: boolean) =>
-  ({ text, footerText: footer = '', choices }: Menu): Result<SendContent> =>
-    mapResult(buttonsIn(choices), (all) => ({ kind: 'buttons' as const, text, footer, buttons: all, legacy }));
+  ({ text, footerText: footer = '', imageButton, choices }: Menu): Result<SendContent> =>
+    mapResult(buttonsIn(choices), (all) => ({
+      kind: 'buttons' as const,
+      head: headOf('image', imageButton),
+      text,
+      footer,
+      buttons: all,
+      legacy,
+    }));
 
 /** One row a type of menu. */
 const contents: Readonly<Record<(typeof types)[number], (menu: Menu) => Result<SendContent>>> = {
@@ -32,16 +42,28 @@ const contents: Readonly<Record<(typeof types)[number], (menu: Menu) => Result<S
   poll: ({ text: question, choices: options, selectableCount: selectable = 1 }) =>
     done({ kind: 'poll' as const, question, options, selectable }),
   carousel: ({ text, footerText: footer = '', choices }) =>
-    mapResult(cardsIn(choices), (cards) => ({ kind: 'carousel' as const, text, footer, cards })),
+    mapResult(cardsIn(choices), (cards) => ({
+      kind: 'carousel' as const,
+      text,
+      footer,
+      cards: cards.map(({ picture, ...card }) => ({ ...card, head: headOf('image', picture) })),
+    })),
 };
 
-export const menuRows = [
+/** `fileBytes`: of the largest picture. */
+export const menuRows = (fileBytes: number) => [
   sendRow({
     on: 'POST /send/menu',
     operationId: 'sendMenu',
     summary:
       'Send buttons, a list, a poll or a carousel. Not guaranteed: the platform may refuse or hide all but polls for accounts that are no business',
     sent: 'Menu sent successfully',
+    bodyLimit: bodyLimitOf(fileBytes),
+    unstored: ({ imageButton = '', choices }) => [
+      ...(isBare(imageButton) ? (['imageButton'] as const) : []),
+      ...(choices.some((choice) => /^\s*\{/.test(choice) && isBare(choice.trim().slice(1))) ? (['choices'] as const) : []),
+    ],
+    refusals: fileRefusals,
     fields: {
       type: OneOf(types, {
         description:
@@ -55,11 +77,12 @@ export const menuRows = [
       footerText: optional(Text(1024, 'Small text below')),
       listButton: optional(Text(100, 'Label of the button that opens a list; `Menu` when left out')),
       selectableCount: optional(Count(0, 12, 'Options of a poll that one may choose at most; 0 for all')),
-      choices: Type.Array(Type.String({ maxLength: 8_000_000 }), {
+      imageButton: optional(Type.String({ description: 'Picture above buttons: URL, data URL or base64' })),
+      choices: Type.Array(Type.String(), {
         minItems: 1,
         maxItems: 200,
         description:
-          'Buttons: `text|id`, `text|https://…`, `text|call:+55…`, `text|copy:CODE`; at most 3 replies, or 2 of the others. Lists: `[Section]`, then `text|id|description`. Polls: the options. Carousels: `[text]` and then the buttons of each card',
+          'Buttons: `text|id`, `text|https://…`, `text|call:+55…`, `text|copy:CODE`; at most 3 replies, or 2 of the others. Lists: `[Section]`, then `text|id|description`. Polls: the options. Carousels: for each card `[text]`, `{picture as URL or base64}` and then its buttons',
         examples: [['Yes|yes', 'No|no']],
       }),
     },

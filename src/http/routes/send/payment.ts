@@ -4,6 +4,8 @@ import { done, type PixKey, refuse, type Result, type SendContent } from '#actor
 import { boletoOf, centsOf, invalidKeyType, pixKeyOf } from '#src/contract/pix.ts';
 import { mapResult } from '../../outcome.ts';
 import { optional, Text } from '../../schemas/common.ts';
+import { headOf } from './head.ts';
+import { fileRefusals } from './media.ts';
 import { sendRow } from './row.ts';
 
 const missingPix = 'Missing pixKey or pixCode';
@@ -21,6 +23,8 @@ interface Request {
   readonly pixName?: string;
   readonly paymentLink?: string;
   readonly boletoCode?: string;
+  readonly fileUrl?: string;
+  readonly fileName?: string;
 }
 
 const unless = <T, E>(empty: E, given: string, of: (given: string) => Result<T>): Result<T | E> => (given === '' ? done(empty) : of(given));
@@ -54,6 +58,7 @@ const paymentOf = (request: Request): Result<SendContent> => {
   if (!cents.ok) return cents;
   return mapResult(waysOf(request), (ways) => ({
     kind: 'payment' as const,
+    head: headOf('document', request.fileUrl, request.fileName),
     title,
     text,
     footer,
@@ -89,9 +94,11 @@ export const paymentRows = [
       pixKey: optional(pixFields.pixKey),
       pixName: optional(pixFields.pixName),
       paymentLink: optional(Text(2048, 'Address where it is paid')),
+      fileUrl: optional(Text(2048, 'Address of a document above the text, such as the bank slip')),
+      fileName: optional(Text(255, 'Name of the document')),
       boletoCode: optional(Text(100, 'Digits of a bank slip')),
     },
-    refusals: { invalid: { example: missingPix } },
+    refusals: { ...fileRefusals, invalid: { example: missingPix } },
     content: paymentOf,
   }),
   sendRow({

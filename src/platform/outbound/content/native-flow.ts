@@ -36,9 +36,16 @@ interface Words {
   readonly footer?: string;
 }
 
+/** A picture, video or document above the text. */
+export type HeadMessage = Pick<proto.Message.InteractiveMessage.IHeader, 'imageMessage' | 'videoMessage' | 'documentMessage'>;
+
 /** The part that messages and cards have in common. */
-export const interactive = ({ title = '', text, footer = '' }: Words, buttons: readonly Flow[]): proto.Message.IInteractiveMessage => ({
-  ...(title === '' ? {} : { header: { title, hasMediaAttachment: false } }),
+export const interactive = (
+  { title = '', text, footer = '' }: Words,
+  buttons: readonly Flow[],
+  head: HeadMessage | null = null,
+): proto.Message.IInteractiveMessage => ({
+  ...(title === '' && head === null ? {} : { header: { title, hasMediaAttachment: head !== null, ...head } }),
   body: { text },
   ...(footer === '' ? {} : { footer: { text: footer } }),
   nativeFlowMessage: { buttons: [...buttons], messageParamsJson: '', messageVersion: 1 },

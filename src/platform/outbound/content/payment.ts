@@ -6,7 +6,8 @@ import type { LiveConnection } from '../../connection/live-connection.ts';
 import { numberOf } from '../../events/content-json.ts';
 import { unwrapped } from '../../events/message-kinds.ts';
 import type { Composer } from '../composer.ts';
-import { flow, interactive, interactiveMessage } from './native-flow.ts';
+import { draftHead, uploadedHead } from './head.ts';
+import { flow, type HeadMessage, interactive, interactiveMessage } from './native-flow.ts';
 
 const amount = (value: number) => ({ value, offset: 100 });
 
@@ -56,8 +57,8 @@ const settingsOf = ({ pix, link, boleto }: PaymentContent, payee: string): reado
   { type: 'cards', cards: { enabled: false } },
 ];
 
-const paymentMessage = (content: PaymentContent, order: Order, payee: string): proto.IMessage =>
-  interactiveMessage(interactive(content, [flow('review_and_pay', orderParams(order, settingsOf(content, payee)))]));
+const paymentMessage = (content: PaymentContent, order: Order, payee: string, head: HeadMessage | null): proto.IMessage =>
+  interactiveMessage(interactive(content, [flow('review_and_pay', orderParams(order, settingsOf(content, payee)))], head));
 
 /** Of the order: thousandths are told, hundredths are asked for. */
 const orderIn = (stored: Message | null): proto.Message.IOrderMessage | null =>
@@ -74,15 +75,16 @@ const orderOf = async (content: PaymentContent, connection: LiveConnection): Pro
 };
 
 export const paymentComposer: Composer<PaymentContent> = {
-  content: async (content, connection) => {
+  uploads: true,
+  async content(content, connection, jid) {
     const order = await orderOf(content, connection);
-    return order.ok ? done(paymentMessage(content, order.value, connection.directory.me.name)) : order;
+    if (!order.ok) return order;
+    const head = await uploadedHead(content.head, connection, jid);
+    return head.ok ? done(paymentMessage(content, order.value, connection.directory.me.name, head.value)) : head;
   },
-  draft: (content) =>
-    paymentMessage(
-      content,
-      { reference: content.reference, cents: content.cents ?? 0, item: content.item || content.title || 'Order' },
-      '',
-    ),
-  isComplete: ({ order, pix }) => order === '' && (pix === null || pix.name !== ''),
+  draft(content) {
+    const { reference, cents, item, title, head } = content;
+    return paymentMessage(content, { reference, cents: cents ?? 0, item: item || title || 'Order' }, '', draftHead(head));
+  },
+  isComplete: ({ order, pix, head }) => order === '' && head === null && (pix === null || pix.name !== ''),
 };

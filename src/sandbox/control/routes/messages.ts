@@ -27,6 +27,7 @@ const Received = Type.Unsafe<readonly ReceivedMessage[]>(
           { additionalProperties: true, description: 'The decrypted file: hash, type, thumbnail, length, marks such as viewOnce' },
         ),
       ),
+      heads: Type.Optional(Type.Array(Type.String(), { description: 'SHA-256 of the files above texts' })),
       error: Type.Optional(Type.String({ description: 'Why it could not be decrypted' })),
       opened: Type.Optional(Type.Unknown({ description: 'What was encrypted once more inside, such as the change of an event' })),
       hidden: Type.Optional(Type.String({ description: 'Why the phone shows nothing of it' })),
