@@ -196,6 +196,8 @@ export class Supervisor {
       queueHost: queueHostOf(this.ports, this.policy.queue),
       writeTyping,
       hasRoom: () => this.capacity.objection(record.id) === null,
+      arriving: (message) => this.downloads.arriving(record.id, message, this.policy.autoDownload),
+      downloaded: (message, file) => void this.#tellFile(record.id, message, file),
       live: (cell) => {
         this.#faults.opened();
         void Promise.resolve().then(() => this.#restore.live(cell));

@@ -1,5 +1,5 @@
 /** Settings of kept files: where they are, for how long, and how those of messages are fetched. */
-import { integer, milliseconds, secretText, text, url } from './kinds.ts';
+import { integer, milliseconds, secretText, text, url, wordsOf } from './kinds.ts';
 import { group } from './setting.ts';
 
 const files = group('Files');
@@ -71,6 +71,21 @@ export const fileSettings = {
     milliseconds(1_000, 600_000),
     60_000,
     'How long a transcription may take. A voice message of several minutes takes some 10 s.',
+  ),
+  autoDownload: files(
+    wordsOf('image', 'video', 'audio', 'document', 'sticker'),
+    [],
+    'Kinds of media that are downloaded as they arrive, before their event goes out: `image`, `video`, `audio`, `document`, `sticker`, or `all`. None: most integrators read few of the files, and each costs traffic and disk.',
+  ),
+  autoDownloadMaxBytes: files(
+    integer(1, 4_294_967_296),
+    16_777_216,
+    'Larger media is not downloaded by itself. 16 MiB are what the platform compresses videos to.',
+  ),
+  autoDownloadWaitMs: files(
+    milliseconds(0, 60_000),
+    10_000,
+    'How long the event of a message waits for its file; then it goes out without, and `messages_update` tells of the file. Only events of the same chat wait with it.',
   ),
   messagesKeepDays: files(
     days,

@@ -58,6 +58,7 @@ export const policyOf = (settings: Settings): Policy => ({
     files: settings.filesKeepDays * day,
     fileBytes: settings.filesMaxBytes,
   },
+  autoDownload: { kinds: settings.autoDownload, most: settings.autoDownloadMaxBytes, wait: settings.autoDownloadWaitMs },
   webhooksPerInstance: settings.webhooksPerInstance,
   adminRotateCooldown: settings.adminRotateCooldownMs,
 });

@@ -41,12 +41,23 @@ export interface Policy {
   readonly recorder: { readonly maxWait: number; readonly maxBatch: number };
   readonly delivery: DeliveryPolicy;
   readonly retention: Retention;
+  readonly autoDownload: AutoDownload;
   readonly webhooksPerInstance: number;
   readonly adminRotateCooldown: number;
   /** How often the figures of quality are logged; 0 or absent: not at all. */
   readonly numbersEvery?: number;
   /** How long a stop waits for storage and receivers; what they did not take by then is taken up at the next start. */
   readonly stopGrace?: number;
+}
+
+/** Which media is downloaded as it arrives. */
+export interface AutoDownload {
+  /** `image`, `video`, `audio`, `document`, `sticker`; none: nothing is. */
+  readonly kinds: readonly string[];
+  /** Bytes of one file. */
+  readonly most: number;
+  /** How long the event of a message waits for its file, in milliseconds. */
+  readonly wait: number;
 }
 
 /** How long what is stored is kept, in milliseconds; 0: for ever. What was delivered has bounds of its own. */

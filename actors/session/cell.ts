@@ -3,14 +3,15 @@ import type { CourierHost } from '../events/courier-host.ts';
 import { Feed } from '../events/feed.ts';
 import { wants } from '../events/filter.ts';
 import { History } from '../events/history.ts';
+import { MediaGate } from '../events/media-gate.ts';
 import { Recorder } from '../events/recorder.ts';
 import type { InstanceView } from '../face.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
-import type { Delivery, GatewayEvent, InstanceRecord, Status, Webhook } from '../model.ts';
+import type { Delivery, GatewayEvent, InstanceRecord, Message, Status, Webhook } from '../model.ts';
 import type { Verdict } from '../policy/close-cause.ts';
 import type { Gate } from '../policy/gate.ts';
 import { usualStopGrace, type Policy } from '../policy/policy.ts';
-import type { Committed, OpenOptions, PlatformLink, Ports, UnrenderedEvent } from '../ports.ts';
+import type { Committed, KeptFile, OpenOptions, PlatformLink, Ports, UnrenderedEvent } from '../ports.ts';
 import { supervisedWorkers, type SupervisedWorkers } from '../supervised-workers.ts';
 import { within } from '../waiting.ts';
 import { changeNames } from './connection-changes.ts';
@@ -38,6 +39,10 @@ export interface CellInput {
   readonly queueHost: (cell: Cell) => QueueHost;
   /** How this cell shows typing; needs the cell itself. */
   readonly writeTyping: (cell: Cell) => TypingInput['write'];
+  /** Begins to download the file of a message that arrived; null when it has none that is wanted. Never rejects. */
+  readonly arriving: (message: Message) => Promise<KeptFile | null> | null;
+  /** A file came after the event of its message. */
+  readonly downloaded: (message: Message, file: KeptFile) => void;
   /** Whether this session may connect without passing the cap. */
   readonly hasRoom: () => boolean;
   /** Called each time the session became live. */
@@ -52,6 +57,8 @@ const activityGrain = 60_000;
 export class Cell {
   readonly keeper: RecordKeeper;
   readonly recorder: Recorder;
+  /** Between the platform and the recorder. */
+  readonly #gate: MediaGate;
   readonly feed: Feed;
   readonly history = new History();
   /** Messages to one chat leave in the order of the calls. */
@@ -94,6 +101,14 @@ export class Cell {
       policy: policy.lookups,
       store: ports.recipients,
     });
+    this.#gate = new MediaGate({
+      record: (entries) => this.recorder.record(entries),
+      recorded: () => this.recorder.recorded(),
+      fetch: (message) => input.arriving(message),
+      late: (message, file) => input.downloaded(message, file),
+      time: ports.time,
+      wait: policy.autoDownload.wait,
+    });
     this.queue = new SendQueue(input.queueHost(this));
     this.typing = new Typing({ time: ports.time, atOnce: policy.typingAtOnce, write: input.writeTyping(this) });
     this.link = ports.platform.link({
@@ -101,9 +116,9 @@ export class Cell {
       epoch: record.epoch,
       record: (entries) => {
         if (entries.some((entry) => entry.kind === 'message')) this.touch();
-        this.recorder.record(entries);
+        this.#gate.record(entries);
       },
-      recorded: () => this.recorder.recorded(),
+      recorded: () => this.#gate.recorded(),
       surprise: (error) => this.send({ type: 'link.surprised', error }),
     });
     this.#root = new RootActor({
@@ -225,6 +240,7 @@ export class Cell {
     const { ports, policy } = this.#input;
     const grace = policy.stopGrace ?? usualStopGrace;
     this.send({ type: 'instance.stop' });
+    this.#gate.release();
     await this.#closeLink();
     // A chart that was logging out still has credentials to delete, and that to tell.
     const ended = this.waitFor(({ closing }) => !closing, grace).then(() => this.stored());

@@ -5,6 +5,7 @@
  */
 import type { Download, DownloadWish } from '../face.ts';
 import { done, refuse, type InstanceId, type Message, type Result } from '../model.ts';
+import type { AutoDownload } from '../policy/policy.ts';
 import type { FileKey, KeptFile, MediaFacts, Ports, TakenFile } from '../ports.ts';
 
 /** A file that a message has, or that of the message which it quotes. */
@@ -28,6 +29,10 @@ const unknownType = 'application/octet-stream';
 const mp3 = 'audio/mpeg';
 const sounds: ReadonlySet<string> = new Set(['audio', 'ptt']);
 const spoken: ReadonlySet<string> = new Set([...sounds, 'video', 'gif']);
+
+/** The word of the settings for a kind of media. */
+const families: Readonly<Record<string, string>> = { gif: 'video', ptt: 'audio' };
+const familyOf = (kind: string): string => families[kind] ?? kind;
 
 /** A text as it may stand in a header. */
 const isMimetype = (text: string): boolean => /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;\s*[\w.-]+=(?:[\w!#$&^.+-]+|"[^"\\]*"))*$/.test(text);
@@ -62,8 +67,27 @@ export class Downloads {
     return words.ok ? done({ file: shown.value, cached, transcription: words.value }) : words;
   }
 
-  /** The file as it was sent. What is kept needs no session. */
+  /** The file of a message that just arrived, when its kind and size are among those that are wanted; else null. Never rejects. */
+  arriving(id: InstanceId, message: Message, { kinds, most }: Pick<AutoDownload, 'kinds' | 'most'>): Promise<KeptFile | null> | null {
+    if (kinds.length === 0 || message.fromMe || message.type !== 'media') return null;
+    const facts = this.#host.ports.mediaFacts(message, false);
+    if (facts === null || !kinds.includes(familyOf(facts.kind)) || facts.size > most) return null;
+    return this.#keep(id, { message, quoted: false, facts }).then(
+      (fetched) => (fetched.ok ? fetched.value.file : null),
+      () => null,
+    );
+  }
+
+  /** The file as it was sent, and the message tells of it. */
   async fetched(id: InstanceId, wanted: Wanted): Promise<Result<Fetched>> {
+    const fetched = await this.#keep(id, wanted);
+    const { message, quoted } = wanted;
+    if (fetched.ok && !quoted && message.fileUrl !== fetched.value.file.url) await this.#host.tell(id, message, fetched.value.file);
+    return fetched;
+  }
+
+  /** What is kept needs no session. */
+  async #keep(id: InstanceId, wanted: Wanted): Promise<Result<Fetched>> {
     const { files } = this.#host.ports;
     const { message, quoted, facts } = wanted;
     const key: FileKey = facts.hash === '' ? { messageId: message.messageId } : { hash: facts.hash };
@@ -72,7 +96,6 @@ export class Downloads {
       ? done(known)
       : await this.#once(`${id} ${message.chatId} ${message.messageId} ${quoted}`, () => this.#fetch(id, wanted));
     if (!file.ok) return file;
-    if (!quoted && message.fileUrl !== file.value.url) await this.#host.tell(id, message, file.value);
     return done({ file: file.value, cached: known !== null });
   }
 

@@ -89,6 +89,7 @@ export const testPolicy: Policy = {
     sweepEvery: 10_000,
   },
   retention: { messages: 0, files: 0, fileBytes: 0 },
+  autoDownload: { kinds: [], most: 1_000_000, wait: 10_000 },
   webhooksPerInstance: 5,
   adminRotateCooldown: 3_600_000,
 };

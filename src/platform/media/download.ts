@@ -4,7 +4,7 @@ import { type Message, refuse, type Refusal, type Result } from '#actors/model.t
 import type { OperationControl, TakenFile } from '#actors/ports.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
 import { keyOf } from '../outbound/about.ts';
-import { refused } from '../outcomes.ts';
+import { notSent, refused } from '../outcomes.ts';
 import { type MediaPart, mediaPartOf } from './media-part.ts';
 import { askPhone } from './media-retry.ts';
 import { MediaBroken, MediaForged, MediaGone, mediaStream } from './media-stream.ts';
@@ -83,6 +83,7 @@ export const download = async (
     if (answer === 'refused') return refuse('notFound', goneText);
     return await fetchFrom(connection, { ...part, url: '', directPath: answer.directPath }, signal);
   } catch (error) {
+    if (signal.aborted) return notSent;
     return failureOf(error);
   }
 };

@@ -1,0 +1,136 @@
+/**
+ * Holds messages back until their files are downloaded, for a bounded time, and with each what happens in the same chat behind it. Other chats go on.
+ *
+ * What is held counts as not recorded yet, so that a kill loses nothing of it: the platform's adapter hands it in again.
+ */
+import type { Entry, Message } from '../model.ts';
+import type { KeptFile, Time } from '../ports.ts';
+
+/** Entries of one instance that are held at most; further media goes without its file, which is told later. */
+const mostHeld = 500;
+
+export interface MediaGateHost {
+  record(entries: readonly Entry[]): void;
+  /** As the recorder's. */
+  recorded(): Promise<boolean>;
+  /** Begins to download the file of a message. Null: it has none that is wanted. Resolves with null when there is none to be had. Never rejects. */
+  fetch(message: Message): Promise<KeptFile | null> | null;
+  /** The file came too late for the event of its message. */
+  late(message: Message, file: KeptFile): void;
+  readonly time: Pick<Time, 'setTimeout' | 'clearTimeout'>;
+  /** Longest time for which a message is held, in milliseconds. */
+  readonly wait: number;
+}
+
+interface Held {
+  entry: Entry;
+  isReady: boolean;
+  /** Called when it was handed on. */
+  readonly passed: () => void;
+  readonly hasPassed: Promise<void>;
+}
+
+/** The chat in whose order an entry stands; null for what has none. */
+const chatOf = (entry: Entry): string | null => {
+  switch (entry.kind) {
+    case 'message':
+    case 'queued':
+    case 'composed':
+      return entry.message.chatId;
+    case 'chat':
+      return entry.chat.chatId;
+    case 'news':
+    case 'event':
+      return entry.lane;
+    default:
+      return 'chatId' in entry ? entry.chatId : null;
+  }
+};
+
+const held = (entry: Entry, isReady: boolean): Held => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { entry, isReady, passed: resolve, hasPassed: promise };
+};
+
+export class MediaGate {
+  readonly #host: MediaGateHost;
+  /** Chats with something that is held, in order. */
+  readonly #chats = new Map<string, Held[]>();
+  #count = 0;
+
+  constructor(host: MediaGateHost) {
+    this.#host = host;
+  }
+
+  /** Takes entries in their order, without waiting. */
+  record(entries: readonly Entry[]): void {
+    if (this.#count === 0 && !entries.some(({ kind }) => kind === 'message')) return this.#host.record(entries);
+    const passing = entries.filter((entry) => !this.#hold(entry));
+    if (passing.length > 0) this.#host.record(passing);
+  }
+
+  /** Resolves when everything that was taken before is recorded; false when something was lost. */
+  async recorded(): Promise<boolean> {
+    await Promise.all([...this.#chats.values()].map((line) => line.at(-1)?.hasPassed));
+    return this.#host.recorded();
+  }
+
+  /** Hands everything on as it is. */
+  release(): void {
+    for (const [chat, line] of this.#chats) {
+      for (const one of line) one.isReady = true;
+      this.#pass(chat);
+    }
+  }
+
+  #hold(entry: Entry): boolean {
+    const chat = chatOf(entry);
+    const line = chat === null ? undefined : this.#chats.get(chat);
+    const file = entry.kind === 'message' ? this.#host.fetch(entry.message) : null;
+    const mayWait = file !== null && this.#host.wait > 0 && this.#count < mostHeld;
+    if (chat === null || (line === undefined && !mayWait)) {
+      if (file !== null && entry.kind === 'message') this.#tellLater(entry.message, file);
+      return false;
+    }
+    const one = held(entry, !mayWait);
+    if (line) line.push(one);
+    else this.#chats.set(chat, [one]);
+    this.#count += 1;
+    if (file !== null && entry.kind === 'message') {
+      if (mayWait) this.#await(chat, one, entry, file);
+      else this.#tellLater(entry.message, file);
+    }
+    return true;
+  }
+
+  #await(chat: string, one: Held, entry: Extract<Entry, { kind: 'message' }>, file: Promise<KeptFile | null>): void {
+    const { time, wait, late } = this.#host;
+    const ready = (): void => {
+      time.clearTimeout(timer);
+      one.isReady = true;
+      this.#pass(chat);
+    };
+    const timer = time.setTimeout(ready, wait);
+    void file.then((kept) => {
+      // Whether it went at its time limit or by a release: its event is out.
+      if (one.isReady) return kept && late(entry.message, kept);
+      if (kept) one.entry = { ...entry, message: { ...entry.message, fileUrl: kept.url } };
+      return ready();
+    });
+  }
+
+  #tellLater(message: Message, file: Promise<KeptFile | null>): void {
+    void file.then((kept) => kept && this.#host.late(message, kept));
+  }
+
+  /** Hands on what stands at the head of a chat and waits for nothing. */
+  #pass(chat: string): void {
+    const line = this.#chats.get(chat) ?? [];
+    const first = line.findIndex(({ isReady }) => !isReady);
+    const passing = line.splice(0, first < 0 ? line.length : first);
+    if (line.length === 0) this.#chats.delete(chat);
+    this.#count -= passing.length;
+    if (passing.length > 0) this.#host.record(passing.map(({ entry }) => entry));
+    for (const { passed } of passing) passed();
+  }
+}

@@ -1,0 +1,85 @@
+/** Media that is downloaded as it arrives: before its event goes out, without holding up other chats, and never at the cost of a message. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import type { Account } from '#test/support/account.ts';
+import { contact, Scene } from '#test/support/scene.ts';
+import { until } from '#test/support/until.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const other = '5511988880077';
+let scene: Scene;
+let account: Account;
+
+before(async () => {
+  scene = await Scene.open({ AUTO_DOWNLOAD: 'image', AUTO_DOWNLOAD_MAX_BYTES: '500000', AUTO_DOWNLOAD_WAIT_MS: '1500' });
+  account = await scene.paired();
+  const webhook = { url: scene.receiver.url, enabled: true, events: ['messages', 'messages_update'] };
+  assert.equal((await account.call('POST', '/webhook', webhook)).status, 200);
+});
+after(() => scene.close());
+
+const send = async (kind: 'image' | 'document', bytes: Buffer, from = contact): Promise<string> =>
+  (await scene.platform.sandbox.send(from, account.number, { kind, data: bytes.toString('base64'), fileName: 'f' })).id;
+const say = async (text: string, from = contact): Promise<string> =>
+  (await scene.platform.sandbox.send(from, account.number, { kind: 'text', text })).id;
+/** Ids of messages in the order in which the instance's own webhook heard of them, each with the link that it came with. */
+const told = (): readonly (readonly [id: string, link: string])[] =>
+  scene.receiver.posted
+    .filter(({ body }) => body['EventType'] === 'messages')
+    .map(({ body }) => body['message'] as Json)
+    .map((message) => [String(message['messageid']), String(message['fileURL'])] as const);
+const event = (id: string) => until(() => told().find(([one]) => one === id), `the event of ${id}`);
+const read = async (link: string): Promise<Buffer> =>
+  Buffer.from(await (await fetch(`${scene.gateway.address}${new URL(link).pathname}`)).arrayBuffer());
+
+test('auto-download: a picture comes with its link, and its bytes are there', async () => {
+  const bytes = randomBytes(50_000);
+  const [, link] = await event(await send('image', bytes));
+  assert.deepEqual(await read(link), bytes);
+});
+
+test('auto-download: other kinds and larger files are left alone', async () => {
+  const before = scene.platform.sandbox.stats().media.downloads;
+  const ids = [await send('document', randomBytes(1_000)), await send('image', randomBytes(600_000))];
+  for (const id of ids) assert.equal((await event(id))[1], '');
+  assert.equal(scene.platform.sandbox.stats().media.downloads, before);
+});
+
+test('auto-download: while a file is slow another chat goes on, and its own keeps its order', async () => {
+  await scene.platform.sandbox.fault({ kind: 'mediaSlow', ms: 200 });
+  const slow = await send('image', randomBytes(60_000));
+  const behind = await say('behind the picture');
+  const beside = await say('in another chat', other);
+  await event(behind);
+  const order = told().map(([id]) => id);
+  const at = (id: string): number => order.indexOf(id);
+  assert.ok(at(beside) < at(slow) && at(slow) < at(behind), JSON.stringify([at(beside), at(slow), at(behind)]));
+  assert.notEqual((await event(slow))[1], '');
+});
+
+test('auto-download: a file that takes too long comes after the event, and is told', async () => {
+  await scene.platform.sandbox.fault({ kind: 'mediaSlow', ms: 700 });
+  const id = await send('image', randomBytes(60_000));
+  assert.equal((await event(id))[1], '');
+  await until(
+    () =>
+      scene.receiver.posted.some(
+        ({ body }) => body['state'] === 'FileDownloaded' && ((body['event'] as Json)['MessageIDs'] as readonly string[]).includes(id),
+      ),
+    'the file',
+  );
+});
+
+test('auto-download: a kill while messages wait for their files loses none of them', async () => {
+  await scene.platform.sandbox.fault({ kind: 'mediaSlow', ms: 1_000 });
+  const { downloads } = scene.platform.sandbox.stats().media;
+  const ids = [await send('image', randomBytes(60_000)), await say('behind it')];
+  await until(() => scene.platform.sandbox.stats().media.downloads > downloads, 'the download has begun');
+  await scene.gateway.end();
+  await scene.platform.sandbox.fault({ kind: 'mediaSlow', times: 0 });
+  await scene.gateway.start();
+  await scene.stored(account, ids);
+  await scene.told(ids);
+});
