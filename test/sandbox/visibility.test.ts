@@ -30,9 +30,28 @@ const poll: proto.IMessage = {
   messageContextInfo: { messageSecret: randomBytes(32) },
 };
 
+const event: proto.IMessage = {
+  eventMessage: { name: 'Launch', startTime: 1_900_000_000 },
+  messageContextInfo: { messageSecret: randomBytes(32) },
+};
+
+const change: proto.IMessage = {
+  secretEncryptedMessage: {
+    targetMessageKey: { remoteJid: `${friend}@s.whatsapp.net`, fromMe: true, id: 'NOTHING' },
+    secretEncType: 1,
+    encPayload: randomBytes(40),
+    encIv: randomBytes(12),
+  },
+};
+const asEdit = { attributes: { type: 'event', edit: '1' }, meta: { event_type: 'edit' } };
+
 const rows: readonly Row[] = [
   { title: 'a poll', content: poll, meta: { polltype: 'creation' }, hidden: null },
   { title: 'a poll without its note', content: poll, hidden: /polltype/ },
+  { title: 'an event', content: event, meta: { event_type: 'creation' }, hidden: null },
+  { title: 'an event without its note', content: event, hidden: /event_type/ },
+  { title: 'a change of an unknown event', content: change, ...asEdit, hidden: /cannot be opened/ },
+  { title: 'a change of an event that says nothing of it', content: change, hidden: /changed event/ },
   { title: 'a text', content: { conversation: 'hello' }, hidden: null },
 ];
 
