@@ -1,6 +1,6 @@
 /** The folder where files stand until they are kept, sent or refused. What a crash left in it goes at the next start. */
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { mkdir, readdir, rm, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
 export interface TemporaryFolder {
@@ -23,4 +23,4 @@ export const openTemporaryFolder = async (path: string): Promise<TemporaryFolder
 };
 
 /** Removes a file that may be gone or moved away. Never rejects: what stays is removed at the next start. */
-export const removeFile = (path: string): Promise<void> => rm(path, { force: true }).catch(() => undefined);
+export const removeFile = (path: string): Promise<void> => unlink(path).catch(() => undefined);

@@ -1,5 +1,5 @@
 /** Files on their way into messages: taken, prepared for their kind, kept. Whatever fails on the way, nothing of it stays on the disk. */
-import { type Attachment, done, type GivenFile, type MediaKind, refuse, type Result } from '#actors/model.ts';
+import { type Attachment, done, type GivenFile, refuse, type Result } from '#actors/model.ts';
 import type { Attachments, FileStore, TakenFile } from '#actors/ports.ts';
 import { hashFile } from '#src/files/hash-file.ts';
 import type { Intake } from './intake.ts';
@@ -13,9 +13,6 @@ export interface AttachmentParts {
 
 /** Largest picture that a client gives as the thumbnail of a file, in bytes; its sides are the workshop's to bound. */
 const thumbnailBytes = 1_048_576;
-
-/** Both names mean a voice message, which phones only play as such. */
-const preparedAs = (as: MediaKind): MediaKind => (as === 'myaudio' ? 'ptt' : as);
 
 /** What is kept: the taken file when it needed no change, else what was made of it. */
 const toKeep = async (taken: TakenFile, prepared: PreparedMedia): Promise<TakenFile> => {
@@ -54,7 +51,9 @@ export const createAttachments = ({ intake, workshop, files }: AttachmentParts):
     thumbnail: TakenFile | null,
   ): Promise<Result<Attachment>> => {
     const wishes = { thumbnail: thumbnail?.path, mimetype: given.mimetype || undefined };
-    const prepared = await workshop.prepare(taken, preparedAs(given.as), wishes);
+    // A voice message under its other name: in the format of voice messages where the machine can make it, else as it is.
+    const voice = given.as === 'myaudio' ? await workshop.prepare(taken, 'ptt', wishes) : null;
+    const prepared = voice?.ok ? voice : await workshop.prepare(taken, given.as, wishes);
     if (!prepared.ok) return prepared;
     try {
       return await keep(instance, given, taken, prepared.value);

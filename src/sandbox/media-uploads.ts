@@ -33,9 +33,10 @@ const meter = (request: IncomingMessage, left: number, cutAt: number): Transform
     transform(chunk: Buffer, _encoding, next) {
       seen += chunk.length;
       if (seen > left) return next(new RangeError('file too large'));
-      this.push(chunk);
-      if (seen >= cutAt) request.destroy();
-      return next();
+      if (seen <= cutAt) return next(null, chunk);
+      this.push(chunk.subarray(0, Math.max(0, chunk.length - (seen - cutAt))));
+      request.destroy();
+      return next(new Error('cut by a fault'));
     },
   });
 };

@@ -1,4 +1,5 @@
 /** The baseline: bare Baileys with keys in memory, in a process of its own that answers the bench's questions. */
+import { Agent } from 'node:https';
 import {
   initAuthCreds,
   makeWASocket,
@@ -27,6 +28,8 @@ const logger = pino({ level: 'silent' });
 const sessions = new Map<string, Session>();
 let url = '';
 let control = '';
+/** For the media host, whose certificate is the simulated platform's own. */
+let agent: Agent | undefined;
 
 const createAuth = (keys: Keys): AuthenticationState => ({
   creds: initAuthCreds(),
@@ -45,7 +48,8 @@ const createAuth = (keys: Keys): AuthenticationState => ({
 });
 
 const connect = (auth: AuthenticationState): WASocket => {
-  const sock = makeWASocket({ auth, logger, waWebSocketUrl: url, emitOwnEvents: false, markOnlineOnConnect: false });
+  const media = agent ? { fetchAgent: agent as never } : {};
+  const sock = makeWASocket({ auth, logger, waWebSocketUrl: url, emitOwnEvents: false, markOnlineOnConnect: false, ...media });
   sock.ev.on('creds.update', (update) => void Object.assign(auth.creds, update));
   sock.ev.on('messages.upsert', ({ messages }) => {
     for (const { key, message } of messages)
@@ -143,12 +147,37 @@ const send = async ({ from, to, count, concurrency, reactions = false }: Texts):
   return { written, acknowledged: performance.now() - start };
 };
 
-answer('platform', (where: { url: string; control: string; noiseRoot: string }) => {
+interface Files {
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly paths: readonly string[];
+  readonly as: 'image' | 'document';
+  readonly concurrency: number;
+}
+
+/** Sends each of the files, and waits until all messages are written. */
+const sendFiles = async ({ from, to, paths, as, concurrency }: Files): Promise<void> => {
+  const { sock } = sessionOf(from);
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < paths.length) {
+      const n = next++;
+      const file = { url: paths[n]! };
+      const content = as === 'image' ? { image: file } : { document: file, mimetype: 'application/pdf', fileName: 'a.pdf' };
+      await sock.sendMessage(`${to[n % to.length]}@s.whatsapp.net`, content);
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, worker));
+};
+
+answer('platform', (where: { url: string; control: string; noiseRoot: string; mediaAuthority: string }) => {
   ({ url, control } = where);
+  agent = new Agent({ ca: where.mediaAuthority });
   WA_CERT_DETAILS.PUBLIC_KEY = Buffer.from(where.noiseRoot, 'hex');
 });
 answer('pair', pair);
 answer('send', send);
+answer('sendFiles', sendFiles);
 interface Several {
   readonly numbers: readonly string[];
   readonly atOnce: number;

@@ -98,7 +98,7 @@ export const pairMany = async (client: Client, series: number, from: number, to:
 export const startBare = async (workshop: Workshop, sandbox: BenchSandbox): Promise<Client> => {
   const child = await workshop.start('test/bench/bare.ts');
   const { body } = await request(`${sandbox.control}/trust`);
-  const { noiseRoot } = (await body.json()) as { noiseRoot: string };
-  await child.ask('platform', { url: sandbox.url, control: sandbox.control, noiseRoot });
+  const roots = (await body.json()) as { noiseRoot: string; mediaAuthority: string };
+  await child.ask('platform', { url: sandbox.url, control: sandbox.control, ...roots });
   return { ...child, pair: (number) => child.ask('pair', number).then(() => ''), cpu: () => child.ask('cpu') };
 };

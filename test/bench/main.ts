@@ -12,6 +12,7 @@ import { finds } from './finds.ts';
 import { flood } from './flood.ts';
 import { idle } from './idle.ts';
 import { isolation } from './isolation.ts';
+import { documents, pictures } from './media.ts';
 import { outbox } from './outbox.ts';
 import { pairing } from './pairing.ts';
 import { reactions } from './reactions.ts';
@@ -40,6 +41,8 @@ const benches: readonly Bench[] = [
   restore,
   wake,
   flood,
+  pictures,
+  documents,
 ];
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);

@@ -59,6 +59,17 @@ subscribe(listening, noteStart);
 answer('cpu', cpu);
 answer('cpu.listening', () => cpu() - cpuOfStart);
 answer('memory', memory);
+let peak = { rss: 0, timer: undefined as NodeJS.Timeout | undefined };
+answer('peak.start', () => {
+  clearInterval(peak.timer);
+  const look = (): void => void (peak.rss = Math.max(peak.rss, process.memoryUsage.rss()));
+  peak = { rss: 0, timer: setInterval(look, 5) };
+});
+/** Bytes: the most that the process held since the start, garbage included. */
+answer('peak.stop', () => {
+  clearInterval(peak.timer);
+  return peak.rss;
+});
 answer('stalls.start', () => void (stalls = watchStalls()));
 answer('stalls.stop', () => stalls?.stop() ?? null);
 answer('snapshot', (path: string) => writeHeapSnapshot(path));
