@@ -3,6 +3,7 @@ import { createAdmin } from './commands/admin.ts';
 import { chatCommands } from './commands/chats.ts';
 import { connectionCommands } from './commands/connection.ts';
 import { fileCommands } from './commands/files.ts';
+import { historyCommands } from './commands/histories.ts';
 import { instanceCommands } from './commands/instances.ts';
 import { messageCommands } from './commands/messages.ts';
 import { sendCommands } from './commands/sends.ts';
@@ -64,6 +65,7 @@ export async function createGateway({ ports, policy, baseUrl, adminToken }: Gate
     ...connectionCommands(supervisor),
     ...messageCommands(supervisor),
     ...chatCommands(supervisor),
+    ...historyCommands(supervisor),
     ...sendCommands(supervisor),
     ...fileCommands(supervisor),
     ...webhookCommands(supervisor),

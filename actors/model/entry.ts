@@ -14,6 +14,17 @@ export type Past =
   | { readonly of: 'chat_labels'; readonly items: readonly ChatLabel[] }
   | { readonly of: 'calls'; readonly items: readonly Call[] };
 
+/** What a phone handed over at once: its whole past in parts, or what it was asked for. */
+export interface HistoryTransfer {
+  /** Id of the request that it answers; '' when nobody asked. */
+  readonly requestId: string;
+  readonly messages: number;
+  /** The phone has more of the chat that it was asked for. */
+  readonly more: boolean;
+  /** Percent of the whole past that was handed over by now; null when it does not say. */
+  readonly progress: number | null;
+}
+
 /**
  * What happened in an instance, to be recorded in one transaction with what it leads to.
  * Message entries are dropped when (instance, messageId, chatId) is known already: reconnects and offline queues repeat messages.
@@ -101,7 +112,14 @@ export type Entry =
   /** Makes a `chat_labels` event when the chat's labels changed. */
   | ({ readonly kind: 'chatLabel' } & ChatLabel)
   /** One batch of the past: stored, and published as one `history` event of what is new in it. `number` counts from 1 to `total`. */
-  | { readonly kind: 'history'; readonly past: Past; readonly number: number; readonly total: number }
+  | {
+      readonly kind: 'history';
+      readonly past: Past;
+      readonly number: number;
+      readonly total: number;
+      /** Of the last batch of what the phone handed over at once. */
+      readonly transfer?: HistoryTransfer;
+    }
   /** Makes an event of its own. `lane` orders it (chat id, or ''). A call is stored as a message too, without a `messages` event. */
   | { readonly kind: 'news'; readonly lane: string; readonly news: News }
   /** An event whose payload its maker has spelled out: it is passed on as it is. */

@@ -25,6 +25,18 @@ export interface MessageOperations {
     readonly input: { readonly id: string; readonly seconds: number };
     readonly answer: { readonly pin: Message; readonly messageId: string };
   };
+  /**
+   * Asks the phone for messages of a chat before another one. Answers with the id of the request; the messages come as entries of history, whose last one
+   * names that id. `at`: Unix milliseconds.
+   */
+  'message.history': {
+    readonly input: {
+      readonly chatId: string;
+      readonly before: { readonly messageId: string; readonly fromMe: boolean; readonly at: number };
+      readonly count: number;
+    };
+    readonly answer: { readonly requestId: string };
+  };
   /** Deletes a message for everybody: an own one, or in a group as its admin. `at`: Unix milliseconds. */
   'message.delete': { readonly input: { readonly id: string }; readonly answer: { readonly messageId: string; readonly at: number } };
   /**

@@ -35,6 +35,8 @@ export interface MessageStore {
   byId(instance: InstanceId, id: string): Promise<Message | null>;
   /** The messages that these ids name, in any of the forms of `MessageQuery.id`, by the id that was given. Unknown ids are left out. */
   named(instance: InstanceId, ids: readonly string[]): Promise<ReadonlyMap<string, NamedMessage>>;
+  /** The oldest message of a chat; null when there is none. */
+  oldest(instance: InstanceId, chatId: string): Promise<Message | null>;
   /** What the members of a group confirmed of an own message, in the order of their ids. `more`: whether anything follows after this page. */
   receipts(instance: InstanceId, query: ReceiptQuery): Promise<{ readonly receipts: readonly Receipt[]; readonly more: boolean }>;
   /** Messages received in a chat and not yet marked as read by this account, newest first, at most `limit`. */

@@ -15,6 +15,7 @@ import type { Committed, KeptFile, OpenOptions, PlatformLink, Ports, UnrenderedE
 import { supervisedWorkers, type SupervisedWorkers } from '../supervised-workers.ts';
 import { within } from '../waiting.ts';
 import { changeNames } from './connection-changes.ts';
+import { HistoryRequests } from './history-requests.ts';
 import type { Host } from './host.ts';
 import type { InstanceEvent } from './instance.ts';
 import { Recipients } from './recipients.ts';
@@ -67,6 +68,7 @@ export class Cell {
   readonly queue: SendQueue;
   readonly recipients: Recipients;
   readonly typing: Typing;
+  readonly histories = new HistoryRequests();
   readonly vitals: Vitals;
   /** Restarts the background workers of this instance. */
   readonly workers: SupervisedWorkers;
@@ -117,6 +119,7 @@ export class Cell {
       record: (entries) => {
         if (entries.some((entry) => entry.kind === 'message')) this.touch();
         this.#gate.record(entries);
+        this.histories.note(entries);
       },
       recorded: () => this.#gate.recorded(),
       surprise: (error) => this.send({ type: 'link.surprised', error }),
@@ -254,6 +257,7 @@ export class Cell {
     this.workers.stop();
     this.queue.stop();
     this.typing.stop();
+    this.histories.stop();
     this.#root.stop();
     this.#input.gate.release(this.record.id);
     this.feed.end();

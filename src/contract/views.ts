@@ -4,6 +4,7 @@ export { chatIdsOf, fastChatId, isWholeChatId } from './chat-id.ts';
 export { chatLabelsView, chatView, contactView } from './chat.ts';
 export { envelopeView } from './envelope.ts';
 export { groupView, memberView } from './group.ts';
+export { historyRequestView, historyStatusView } from './history-request.ts';
 export { historyView } from './history.ts';
 export { instanceView } from './instance.ts';
 export { fullLabelId, labelView } from './label.ts';

@@ -65,6 +65,8 @@ export interface Person {
   absent?: boolean;
   /** Only messages to the LID are taken; those to the number are refused with 463. */
   migrated?: boolean;
+  /** The phone answers no request of its linked devices. */
+  asleep?: boolean;
 }
 
 const maxPeople = 100_000;

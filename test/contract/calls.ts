@@ -187,6 +187,10 @@ export const calls: Readonly<Record<string, ContractCall>> = {
   'POST /message/pin': { body: { id: messageId, pin: true, duration: 7 }, withoutPlatform: 409 },
   'POST /message/markread': { body: { id: [messageId] }, withoutPlatform: 409 },
   'POST /message/presence': { body: { number: '5511999999999', presence: 'composing', delay: 30_000 }, withoutPlatform: 409 },
+  'POST /message/history-sync': {
+    body: { mode: 'history', messageid: messageId, number: '5511999999999@s.whatsapp.net', count: 20 },
+    withoutPlatform: 409,
+  },
   'POST /message/delete': { body: { id: messageId }, withoutPlatform: 409 },
   'POST /chat/find': {
     body: {

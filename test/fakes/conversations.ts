@@ -71,6 +71,13 @@ export class FakeMessages implements MessageStore {
       return { receipts: all.slice(offset, offset + limit), more: all.length > offset + limit };
     });
 
+  oldest = (instance: string, chatId: string) =>
+    this.#db.run('messages.oldest', () => {
+      const chats = sameChat(this.#db.chatsOf(instance), chatId);
+      const found = this.#newest(instance).findLast((message) => chats.has(message.chatId));
+      return found ? plain(found) : null;
+    });
+
   unread = (instance: string, chatId: string, limit: number): Promise<readonly ReadKey[]> =>
     this.#db.run('messages.unread', () => {
       const chats = sameChat(this.#db.chatsOf(instance), chatId);

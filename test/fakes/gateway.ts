@@ -10,6 +10,7 @@ import {
   type DownloadWish,
   type Gateway,
   type GatewayEvent,
+  type HistoryAsk,
   type InstanceId,
   type InputOf,
   type InstanceView,
@@ -141,6 +142,9 @@ const messageCommands = (attempt: Attempt, fake: () => FakeGateway) => ({
   },
   markRead: (_id: InstanceId, ids: readonly string[]) => attempt(() => done(ids.map((id) => ({ id, error: '' })))),
   showTyping: () => attempt(() => done(null)),
+  requestHistory: (_id: InstanceId, ask: HistoryAsk) =>
+    attempt(() => done({ id: ask.requestId || 'q1', chatId: message.chatId, at: now, state: 'pending' as const, answer: null })),
+  histories: () => ({ initial: { messages: 0, progress: null }, requests: [] }),
   receipts: () => {
     const receipt = { messageId: message.messageId, member: '1000000001@lid', memberPn: '', deliveredAt: now, readAt: 0, playedAt: 0 };
     return attempt(() => done({ message, receipts: [receipt], more: false }));

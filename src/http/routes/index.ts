@@ -7,6 +7,7 @@ import { chatRoutes } from './chat.ts';
 import { deliveryRoutes } from './delivery.ts';
 import { fileRoutes } from './file.ts';
 import { healthRoutes } from './health.ts';
+import { historyRoutes } from './history.ts';
 import { instanceRoutes } from './instance.ts';
 import { downloadRoutes } from './message-download.ts';
 import { messageRoutes } from './message.ts';
@@ -19,6 +20,7 @@ export const allRoutes = (options: HttpOptions, hub: Hub): readonly Route[] => [
   ...instanceRoutes,
   ...sendRoutes(options),
   ...messageRoutes,
+  ...historyRoutes,
   ...downloadRoutes(options.base64Bytes),
   ...fileRoutes,
   ...chatRoutes,

@@ -1,5 +1,5 @@
 /** The past that a phone hands over: its chats, messages, calls and labels, as batches; each is stored as a whole and is one event. */
-import type { BaileysEventMap, Contact, WAMessage } from '@whiskeysockets/baileys';
+import { type BaileysEventMap, type Contact, proto, type WAMessage } from '@whiskeysockets/baileys';
 import type { Call, ChatLabel, ChatPatch, Entry, Label, Message, Past } from '#actors/model.ts';
 import { numberOf } from './content-json.ts';
 import { type Directory, chatOf } from '../directory.ts';
@@ -94,12 +94,24 @@ const withNames = (
   return { chats: named, others };
 };
 
-/** Chats first, each with its newest message as its last, then what was said in them. */
+const { COMPLETE_AND_NO_MORE_MESSAGE_REMAIN_ON_PRIMARY: noMore } = proto.Conversation.EndOfHistoryTransferType;
+
+/** Says that everything before it was handed over at once. */
+const transferOf = ({ peerDataRequestSessionId, progress, chats }: BaileysEventMap['messaging-history.set'], messages: number): Entry[] => {
+  const requestId = peerDataRequestSessionId ?? '';
+  if (requestId === '' && typeof progress !== 'number') return [];
+  const more = chats.some(({ endOfHistoryTransferType }) => endOfHistoryTransferType !== noMore);
+  const transfer = { requestId, messages, more, progress: requestId === '' ? (progress ?? null) : null };
+  return [{ kind: 'history', past: { of: 'messages', items: [] }, number: 1, total: 1, transfer }];
+};
+
+/** Chats first, each with its newest message as its last, then what was said in them. Of what was asked for only the messages count. */
 export const fromHistory = (history: BaileysEventMap['messaging-history.set'], directory: Directory): Entry[] => {
   const past = sorted(history.messages, directory);
   const patches = new Map<string, ChatPatch>();
+  const isAsked = Boolean(history.peerDataRequestSessionId);
   for (const conversation of history.chats) {
-    const patch = conversationPatch(conversation, directory);
+    const patch = isAsked ? null : conversationPatch(conversation, directory);
     if (patch === null || patch.chatId === statusJid) continue;
     const { chatId } = patch;
     const unreadCount = Math.max(0, numberOf(conversation.unreadCount));
@@ -108,7 +120,7 @@ export const fromHistory = (history: BaileysEventMap['messaging-history.set'], d
   const { chats, others } = withNames(patches, history.contacts, directory);
   const messages = past.messages.map((converted) => {
     const { message, chat, chatAsLast } = converted;
-    return { message, chat: past.newest.get(message.chatId) === converted ? chatAsLast : chat };
+    return { message, chat: !isAsked && past.newest.get(message.chatId) === converted ? chatAsLast : chat };
   });
   return [
     ...others,
@@ -116,6 +128,7 @@ export const fromHistory = (history: BaileysEventMap['messaging-history.set'], d
     ...entriesOf('messages', messages),
     ...entriesOf('calls', past.calls),
     ...entriesOf('status', past.status),
+    ...transferOf(history, messages.length),
   ];
 };
 

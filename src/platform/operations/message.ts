@@ -32,6 +32,12 @@ export const messageHandlers: Handlers<MessageOperations> = {
     return sent.ok ? answered({ pin: sent.value, messageId: outcome.value.target.messageId }, sent.entries) : sent;
   },
 
+  'message.history': async ({ sock }, { chatId, before, count }) => {
+    const key = { remoteJid: chatId, id: before.messageId, fromMe: before.fromMe };
+    // Seconds, whatever the field is called.
+    return answered({ requestId: await sock.fetchMessageHistory(count, key, Math.floor(before.at / 1000)) });
+  },
+
   'message.delete': async (connection, { id }) => {
     const sent = await sendAbout(connection, id, (target) => deletion(target, connection));
     return sent.ok ? answered({ messageId: sent.value.target.messageId, at: connection.directory.now() }, sent.entries) : sent;

@@ -80,6 +80,8 @@ export interface PeopleFace {
     readonly absent?: boolean;
     /** Messages to the number are refused with 463, those to the LID are taken. */
     readonly migrated?: boolean;
+    /** The phone answers no request of its linked devices. */
+    readonly asleep?: boolean;
     /** False: the person tells nobody what was read. */
     readonly readReceipts?: boolean;
     /** Who sees the person's status posts; `unavailable`: the platform does not say. */

@@ -39,6 +39,8 @@ export interface Arrival {
   readonly at: number;
   /** Stanza attribute `edit`. */
   readonly edit?: string | undefined;
+  /** The device says that it talks to its own phone; clients wrap such messages like copies of sent ones. */
+  readonly peer?: boolean;
 }
 
 /** Decryptions of one message that a phone tries before it gives up, as real phones do. */
@@ -87,7 +89,7 @@ export class Inbox {
         const view = own ? undefined : await this.#view(person, arrival, content, envelope);
         return () => {
           this.#counters.messages.decrypted += 1;
-          if (own && !message.deviceSentMessage && arrival.group === undefined) onPeer(content);
+          if (own && (arrival.peer || (!message.deviceSentMessage && arrival.group === undefined))) onPeer(content);
           else this.#keep(person, arrival, content, view);
         };
       });

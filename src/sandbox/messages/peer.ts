@@ -19,7 +19,7 @@ const chunkMessages = 500;
 /** Answers a device's request, asynchronously. A failure is logged. */
 export function answerPeer(parts: Parts, person: Person, device: Device, requestId: string, message: proto.IMessage): void {
   const request = message.protocolMessage?.peerDataOperationRequestMessage;
-  if (!request) return;
+  if (!request || person.asleep) return;
   const type = request.peerDataOperationRequestType;
   const { PeerDataOperationRequestType: Operation } = proto.Message;
   const tell = (answer: proto.IMessage): void => {
@@ -29,10 +29,31 @@ export function answerPeer(parts: Parts, person: Person, device: Device, request
   };
   if (type === Operation.PLACEHOLDER_MESSAGE_RESEND) tell(resent(parts, person, requestId, request));
   if (type === Operation.HISTORY_SYNC_ON_DEMAND) {
-    const chat = request.historySyncOnDemandRequest?.chatJid ?? '';
-    const conversations = conversationsOf(parts, person, parts.messages.latest(person.number, maxHistory)).filter(({ id }) => id === chat);
+    const conversations = earlier(parts, person, request.historySyncOnDemandRequest ?? {});
     tell(notification({ syncType: HistorySyncType.ON_DEMAND, conversations }, requestId));
   }
+}
+
+/** Messages that a phone hands over on one request. */
+const mostOnDemand = 50;
+
+/** What stands in a chat before a message; the time, which is told in seconds, counts where the phone does not have the message. */
+function earlier(
+  parts: Parts,
+  person: Person,
+  asked: proto.Message.PeerDataOperationRequestMessage.IHistorySyncOnDemandRequest,
+): proto.IConversation[] {
+  const chat = asked.chatJid ?? '';
+  const all = parts.messages.everything(person.number, chat);
+  const anchor = all.findIndex(({ id }) => id === asked.oldestMsgId);
+  const before = anchor >= 0 ? all.slice(0, anchor) : all.filter(({ at }) => at < Number(asked.oldestMsgTimestampMs ?? 0) * 1000);
+  const given = before.slice(-Math.min(asked.onDemandMsgCount ?? mostOnDemand, mostOnDemand));
+  const { EndOfHistoryTransferType: End } = proto.Conversation;
+  const isWhole = given.length === before.length;
+  const endOfHistoryTransferType = isWhole
+    ? End.COMPLETE_AND_NO_MORE_MESSAGE_REMAIN_ON_PRIMARY
+    : End.COMPLETE_BUT_MORE_MESSAGES_REMAIN_ON_PRIMARY;
+  return conversationsOf(parts, person, given).map((conversation) => ({ ...conversation, endOfHistoryTransferType }));
 }
 
 function resent(parts: Parts, person: Person, stanzaId: string, request: proto.Message.IPeerDataOperationRequestMessage): proto.IMessage {

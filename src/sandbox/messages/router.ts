@@ -100,6 +100,7 @@ async function deliverTo(parts: Parts, sent: Sent, { person, device, addressing,
     destination: sent.stanza.attrs['recipient'] ?? sent.stanza.attrs['to'] ?? '',
     at: sent.at,
     edit: sent.stanza.attrs['edit'],
+    peer: sent.stanza.attrs['category'] === 'peer',
   };
   const onPeer = (message: proto.IMessage): void => {
     answerPeer(parts, sent.sender, sent.device, arrival.id, message);

@@ -48,6 +48,12 @@ export const messageStatements = {
     text: `select id, chat_id as "chatId", message_id as "messageId", sender, from_me as "fromMe" from message
       where instance_id = $1 and (id = any($2::text[]) or message_id = any($2::text[])) ${newest}`,
   },
+  oldest: {
+    name: 'message-oldest',
+    text: `select ${messageFields} from (${sameChatIds(2)}) as same, lateral (
+        select * from message where instance_id = $1 and chat_id = same.address order by message.timestamp, message.seq limit 1) as message
+      order by message.timestamp, message.seq limit 1`,
+  },
   unread: {
     name: 'message-unread',
     text: `select chat_id as "chatId", message_id as "messageId", sender from message
@@ -130,6 +136,7 @@ export const makeMessageStore = (database: Database): MessageStore => {
       const rows = await database.rows<Receipt>(receiptStatement(state ?? 'any'), [instance, keyText(messageId), limit + 1, offset]);
       return { receipts: rows.slice(0, limit), more: rows.length > limit };
     },
+    oldest: async (instance, chatId) => (await database.rows<Message>(messageStatements.oldest, [instance, chatNames(chatId)]))[0] ?? null,
     unread: (instance, chatId, limit) => database.rows<ReadKey>(messageStatements.unread, [instance, chatNames(chatId), limit]),
     queueing: () => database.rows<{ id: string; queued: number }>(messageStatements.queueing, []),
     queued: (instance, limit) => database.rows<Message>(messageStatements.queued, [instance, limit]),

@@ -1,0 +1,82 @@
+/** Asking the phone for older messages of a chat, and how that stands. */
+import type { Gateway, HistoryAsk } from '../face.ts';
+import { done, refuse, type InstanceId, type Message, type Result } from '../model.ts';
+import type { InputOf } from '../ports.ts';
+import type { Cell } from '../session/cell.ts';
+import { notConnected, performIn } from '../session/perform.ts';
+import type { Supervisor } from '../supervisor.ts';
+import { within } from '../waiting.ts';
+import { whileLive } from './perform.ts';
+
+type HistoryCommands = Pick<Gateway, 'requestHistory' | 'histories'>;
+type Question = InputOf<'message.history'>;
+
+/** Milliseconds after which a phone counts as silent. */
+const patience = 60_000;
+
+/** The message before which the phone looks. */
+async function anchorOf({ ports }: Supervisor, id: InstanceId, chatId: string, ask: HistoryAsk): Promise<Result<Question['before']>> {
+  const { messageId, at, fromMe, exact } = ask;
+  const found = (message: Message): Result<Question['before']> =>
+    done({ messageId: message.messageId, fromMe: message.fromMe, at: message.timestamp });
+  const stored = messageId === '' ? null : await ports.messages.byId(id, messageId);
+  if (stored) return found(stored);
+  if (exact) return messageId === '' ? refuse('invalid', 'messageid is required in mode exact') : refuse('notFound', 'message not found');
+  if (at !== null) return done({ messageId, fromMe, at });
+  if (messageId !== '') return refuse('notFound', 'message not found: give its timestamp too');
+  const oldest = await ports.messages.oldest(id, chatId);
+  return oldest ? found(oldest) : done({ messageId: '', fromMe: false, at: ports.time.now() });
+}
+
+/** What is asked first, and what is asked when the phone has nothing under that address. */
+async function questionsOf(supervisor: Supervisor, id: InstanceId, chatId: string, ask: HistoryAsk): Promise<Result<readonly Question[]>> {
+  const before = await anchorOf(supervisor, id, chatId, ask);
+  if (!before.ok) return before;
+  const chat = ask.alternates ? await supervisor.ports.chats.get(id, chatId) : null;
+  const addresses = new Set([chatId, chat?.chatId ?? '', chat?.chatLid ?? ''].filter((address) => address !== ''));
+  return done([...addresses].map((address) => ({ chatId: address, before: before.value, count: ask.count })));
+}
+
+/** Waits for the answer, and asks on while it is empty. Never rejects. */
+async function follow({ ports }: Supervisor, cell: Cell, id: string, sent: string, others: readonly Question[]): Promise<void> {
+  let answer = await cell.histories.answerTo(ports.time, sent, patience);
+  for (const question of others) {
+    if (answer === null || answer.messages > 0) break;
+    const again = await cell.request((signal) => performIn(cell, signal, 'message.history', question))?.catch(() => null);
+    if (!again?.ok) break;
+    answer = (await cell.histories.answerTo(ports.time, again.value.requestId, patience)) ?? answer;
+  }
+  cell.histories.finish(id, answer);
+}
+
+export function historyCommands(supervisor: Supervisor): HistoryCommands {
+  const { chance, time } = supervisor.ports;
+
+  const begin = async (cell: Cell, signal: AbortSignal, id: InstanceId, requestId: string, ask: HistoryAsk) => {
+    const chat = cell.link.chatOf(ask.number);
+    if (!chat.ok) return chat;
+    const { chatId } = chat.value;
+    const questions = await questionsOf(supervisor, id, chatId, ask);
+    if (!questions.ok) return questions;
+    const [first, ...others] = questions.value;
+    if (signal.aborted || !first) return notConnected;
+    if (!cell.histories.begin(requestId, chatId, time.now())) return refuse('conflict', 'this requestId was used before');
+    const sent = await performIn(cell, signal, 'message.history', first);
+    if (!sent.ok) cell.histories.forget(requestId);
+    return sent.ok ? done({ cell, answered: follow(supervisor, cell, requestId, sent.value.requestId, others) }) : sent;
+  };
+
+  return {
+    async requestHistory(id, ask) {
+      const requestId = ask.requestId || chance.hex(8);
+      const begun = await whileLive(supervisor, id, (cell, signal) => begin(cell, signal, id, requestId, ask));
+      if (!begun.ok) return begun;
+      const { cell, answered } = begun.value;
+      if (ask.wait > 0) await within(time, ask.wait, answered);
+      // What came is stored before the caller looks for it.
+      if (ask.wait > 0) await within(time, ask.wait, cell.recorder.recorded());
+      return done(cell.histories.get(requestId) ?? { id: requestId, chatId: '', at: time.now(), state: 'pending', answer: null });
+    },
+    histories: (id) => supervisor.cell(id)?.histories.view ?? { initial: { messages: 0, progress: null }, requests: [] },
+  };
+}
