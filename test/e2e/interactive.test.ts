@@ -1,11 +1,11 @@
-/** Messages with something to tap: every way to ask for one, with the fields of all sends; what the phone shows, and what its answers become. */
+/** Messages with something to tap: every way to ask for one, with the fields of all sends, and what the phone shows. */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import sharp from 'sharp';
-import type { Content, ReceivedMessage } from '#src/sandbox/face.ts';
+import type { ReceivedMessage } from '#src/sandbox/face.ts';
 import type { Account } from '#test/support/account.ts';
 import { contact, Scene } from '#test/support/scene.ts';
 import { until } from '#test/support/until.ts';
@@ -226,76 +226,6 @@ for (const row of rows) {
     assertShown(received, row);
   });
 }
-
-interface Answer {
-  readonly title: string;
-  readonly asked: Json;
-  readonly tap: Omit<Extract<Content, { kind: 'tap' }>, 'kind' | 'messageId'>;
-  readonly event: Json;
-}
-
-const buttons = { type: 'button', text: 'Well?', choices: ['Yes|y1', 'No|n1'] };
-const list = { type: 'list', text: 'Which?', listButton: 'Open', choices: ['[All]', 'One|r1|first', 'Two|r2'] };
-const answers: readonly Answer[] = [
-  {
-    title: 'a button',
-    asked: buttons,
-    tap: { option: 'Yes' },
-    event: { messageType: 'InteractiveResponseMessage', mediaType: 'native_flow_response', buttonOrListid: 'y1', vote: 'Yes' },
-  },
-  {
-    title: 'a button, in the form of older phones',
-    asked: buttons,
-    tap: { option: 'n1', form: 'buttons' },
-    event: { messageType: 'ButtonsResponseMessage', mediaType: 'buttons_response', buttonOrListid: 'n1', vote: 'No' },
-  },
-  {
-    title: 'a button, in the form of templates',
-    asked: buttons,
-    tap: { option: 'n1', form: 'template' },
-    event: { messageType: 'TemplateButtonReplyMessage', mediaType: 'buttons_response', buttonOrListid: 'n1', vote: 'No' },
-  },
-  {
-    title: 'a row',
-    asked: list,
-    tap: { option: 'Two' },
-    event: { messageType: 'InteractiveResponseMessage', mediaType: 'native_flow_response', buttonOrListid: 'r2', vote: 'Two' },
-  },
-  {
-    title: 'a row, in the form of older phones',
-    asked: list,
-    tap: { option: 'r1', form: 'list' },
-    event: { messageType: 'ListResponseMessage', mediaType: 'list_response', buttonOrListid: 'r1', vote: 'One' },
-  },
-];
-
-for (const { title, asked, tap, event } of answers) {
-  test(`interactive: a tap on ${title} becomes a message that names it`, async () => {
-    const { body } = await account.call('POST', '/send/menu', { ...asked, number: contact });
-    const asking = String(body['messageid']);
-    await receivedAs(asking);
-    const { id } = await scene.platform.sandbox.send(contact, account.number, { kind: 'tap', messageId: asking, ...tap });
-    await scene.told([id]);
-    const told = scene.receiver.posted.map((posted) => posted.body['message'] as Json | undefined).find((one) => one?.['messageid'] === id);
-    assert.ok(told);
-    assert.deepEqual(picked(told, event), event);
-    assert.equal(told['quoted'], asking);
-    if (tap.form !== 'buttons') return;
-    const content = told['content'] as { readonly Response: Json; readonly selectedButtonID: string };
-    assert.deepEqual([content.Response, content.selectedButtonID], [{ SelectedDisplayText: event['vote'] }, event['buttonOrListid']]);
-  });
-}
-
-test('interactive: the place comes back as a location that quotes the request', async () => {
-  const { body } = await account.call('POST', '/send/location-button', { number: contact, text: 'Where?' });
-  const asking = String(body['messageid']);
-  await receivedAs(asking);
-  const tap = { kind: 'tap', messageId: asking, option: 'Send location', latitude: -23.5, longitude: -46.6 } as const;
-  const { id } = await scene.platform.sandbox.send(contact, account.number, tap);
-  await scene.told([id]);
-  const told = scene.receiver.posted.map((posted) => posted.body['message'] as Json | undefined).find((one) => one?.['messageid'] === id);
-  assert.deepEqual([told?.['messageType'], told?.['quoted']], ['LocationMessage', asking]);
-});
 
 test('interactive: pictures and documents above texts, from an address and in the body, are what the phone opens', async (t) => {
   const picture = await sharp({ create: { width: 300, height: 200, channels: 3, background: '#3366aa' } })

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { decryptPollVote, type proto } from '@whiskeysockets/baileys';
 import type { SecretContext } from '../secret-edits.ts';
 
-const pollOf = (content: proto.IMessage): proto.Message.IPollCreationMessage | null =>
+export const pollOf = (content: proto.IMessage): proto.Message.IPollCreationMessage | null =>
   content.pollCreationMessageV3 ?? content.pollCreationMessageV2 ?? content.pollCreationMessage ?? content.pollCreationMessageV5 ?? null;
 
 /** Throws in the wrong context. Answers with the names of the chosen options joined by a bar, '' when the vote was withdrawn. */

@@ -138,17 +138,22 @@ export const compose = async (send: Send, draft: Message | null, connection: Liv
   if (audience?.ok === false) return audience;
   const context = await contextOf(jid, send, connection);
   const composer = composerOf(send.content);
-  const made = await composer.content(send.content, connection, jid);
+  const asked = stored !== null && quoted?.message ? { stored, message: quoted.message } : null;
+  const answer = (asked && composer.answer?.(send.content, asked, connection.directory)) ?? null;
+  if (answer?.ok === false) return answer;
+  const made = answer === null ? await composer.content(send.content, connection, jid) : done(answer.value.message);
   if (!made.ok) return made;
   const full = generateWAMessageFromContent(jid, withSecret(withContext(made.value, context)), {
     userJid: connection.directory.me.pn,
     messageId: draft?.messageId ?? newMessageId(),
-    ...(quoted === null ? {} : { quoted }),
+    // Votes have no place for a quote: they name the poll.
+    ...(quoted === null || made.value.pollUpdateMessage ? {} : { quoted }),
   });
   const record = recordOf(full, connection.directory, composer.recorded?.(send.content, made.value));
   if (!record.ok) return record;
   const kept = draft === null ? {} : { id: draft.id, chatId: draft.chatId, timestamp: draft.timestamp };
-  return done({ ...record.value, ...kept, ...(audience && { audience: audience.value }) });
+  const vote = answer === null ? {} : { vote: answer.value.vote };
+  return done({ ...record.value, ...kept, ...vote, ...(audience && { audience: audience.value }) });
 };
 
 /** A message without any connection: `raw` is set when nothing has to be looked up for it. */

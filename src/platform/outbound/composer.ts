@@ -2,12 +2,16 @@
 import type { proto } from '@whiskeysockets/baileys';
 import type { Result } from '#actors/model.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
+import type { Directory } from '../directory.ts';
+import type { Answer, Asked } from './answers.ts';
 
 export interface Composer<Content> {
   /** It uploads a file, within a time limit of its own. */
   readonly uploads?: true;
   /** The content for the chat `jid`, without quotes, mentions and marks, which `compose` adds to every kind. Refused (`invalid`) when it cannot be made. */
   content(content: Content, connection: LiveConnection, jid: string): Promise<Result<proto.IMessage>>;
+  /** In place of `content`, where the send replies to a message that is answered in a form of its own; null where it is not. */
+  answer?(content: Content, asked: Asked, directory: Directory): Result<Answer> | null;
   /** The same without a connection, as far as that goes: it says the kind and the text of the message. */
   draft(content: Content): proto.IMessage;
   /** The draft is complete: the content needs nothing from the network. */

@@ -28,7 +28,13 @@ export const textRows = [
     summary: 'Send a text',
     sent: 'Message sent successfully',
     fields: {
-      text: Type.String({ minLength: 1, maxLength: 65_536, description: 'Text, with placeholders such as {{name}}', examples: ['Hello'] }),
+      text: Type.String({
+        minLength: 1,
+        maxLength: 65_536,
+        description:
+          'Text, with placeholders such as {{name}}. With `replyid` of a poll, a list or buttons, `>` and the id or label of an option chooses it',
+        examples: ['Hello'],
+      }),
       linkPreview: optional(Flag('Show a preview of the first link')),
       linkPreviewTitle: optional(Text(1000, 'Title of the preview instead of the fetched one')),
       linkPreviewDescription: optional(Text(4000, 'Description of the preview')),

@@ -3,6 +3,7 @@ import { generateWAMessageContent, prepareWAMessageMedia, type proto, type WAUrl
 import { done, type TextContent } from '#actors/model.ts';
 import type { PreviewPictures } from '#src/media/media.ts';
 import type { LiveConnection } from '../../connection/live-connection.ts';
+import { answerTo } from '../answers.ts';
 import { type Composer, noUpload } from '../composer.ts';
 
 const firstLink = (text: string): string => /https?:\/\/[^\s<>"]+/i.exec(text)?.[0] ?? '';
@@ -71,6 +72,7 @@ export const textComposer: Composer<TextContent> = {
     const preview = await linkPreview(content, connection);
     return done(styled(await generateWAMessageContent({ text: content.text, linkPreview: preview }, { upload: noUpload }), content));
   },
+  answer: ({ text }, asked, directory) => answerTo(text, asked, directory),
   draft: (content) => styled({ extendedTextMessage: { text: content.text } }, content),
   isComplete: isPlainText,
 };
