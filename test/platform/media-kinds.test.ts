@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Attachment, MediaKind } from '#actors/model.ts';
+import { until } from '#test/support/until.ts';
 import { friend, MediaScene } from './media-scene.ts';
 
 let scene: MediaScene;
@@ -177,3 +178,17 @@ test('media: to be viewed once in a group, with mentions, forwarded', async () =
   const { mentionedJid, isForwarded } = viewOnceMessageV2.message.videoMessage.contextInfo;
   assert.deepEqual([mentionedJid.length, isForwarded], [3, true]);
 });
+
+for (const as of ['video', 'ptv'] as const) {
+  test(`media: ${as} that a phone asks for again is shown as what it is`, async () => {
+    await scene.fault('garble', { number: '5511900000811' });
+    const file = await scene.file(5_000, film);
+    const { message } = await scene.sent(scene.sendOf({ as, file, viewOnce: as === 'video' }));
+    scene.instance.entries.add({ kind: 'queued', message, chat: { chatId: message.chatId } });
+    const seen = await until(
+      () => scene.bench.running.sandbox.received(friend).find(({ id, error }) => id === message.messageId && error === undefined),
+      'the phone can read it',
+    );
+    assert.deepEqual([seen.hidden, seen.media?.sha256, seen.media?.marks], [undefined, file.hash, [as === 'ptv' ? 'ptv' : 'viewOnce']]);
+  });
+}
