@@ -1,11 +1,14 @@
 /** Files of messages: from the contact's phone over the media host to whoever has the link, byte by byte, whatever the host does. */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Content, Fault } from '#src/sandbox/face.ts';
 import type { Account } from '#test/support/account.ts';
+import { typeOf } from '#src/media/type-of.ts';
+import { synthesize, withFfmpeg } from '#test/support/ffmpeg.ts';
+import { temporaryFolder } from '#test/support/files.ts';
 import { contact, Scene } from '#test/support/scene.ts';
 import { until } from '#test/support/until.ts';
 
@@ -27,8 +30,8 @@ before(async () => {
 });
 after(() => scene.close());
 
-/** The smallest beginning of a PNG, so that the file has a type. */
-const png = Buffer.from('89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489', 'hex');
+/** The beginning of a PNG up to its pixels, so that the file has a type whatever follows. */
+const png = Buffer.from('89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890001000049444154', 'hex');
 const picture = (size = 70_000): Buffer => Buffer.concat([png, randomBytes(size)]);
 
 const write = async (content: Content): Promise<string> => {
@@ -47,7 +50,13 @@ const read = async (address: unknown, headers: Readonly<Record<string, string>> 
   return { status: response.status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) };
 };
 
-/** Nothing is on its way any more, and every file has the name of its hash. */
+const fileWith = async (bytes: Buffer, folder: string): Promise<string> => {
+  const path = join(folder, 'answer');
+  await writeFile(path, bytes);
+  return path;
+};
+
+/** Nothing is on its way any more. */
 const nothingLoose = async (): Promise<void> => {
   const folder = scene.gateway.dataDir;
   assert.deepEqual(await readdir(join(folder, 'temporary')), []);
@@ -250,6 +259,34 @@ test('download: what is kept is given while the session is disconnected; what is
   assert.deepEqual([answered.status, answered.body['cached'], fetches() - before], [200, true, 0], JSON.stringify(answered.body));
   const woken = await download(other);
   assert.equal(woken.status, 200, 'a sleeping session is woken for what it does not have');
+});
+
+test('download: a voice message comes as MP3 where it is asked for', withFfmpeg, async () => {
+  const folder = await temporaryFolder();
+  const source = join(folder, 'voice.ogg');
+  await synthesize(source, ['sine=frequency=440:duration=1'], ['-c:a', 'libopus', '-ac', '1']);
+  const bytes = await readFile(source);
+  const id = await write({ kind: 'ptt', data: bytes.toString('base64'), mimetype: 'audio/ogg; codecs=opus', seconds: 1 });
+  const [mp3, usual, sent] = [await download(id, { generate_mp3: true }), await download(id), await download(id, { generate_mp3: false })];
+  assert.deepEqual([mp3.status, mp3.body['mimetype']], [200, 'audio/mpeg'], JSON.stringify(mp3.body));
+  assert.equal(usual.body['fileURL'], mp3.body['fileURL'], 'it is made once');
+  assert.equal(await typeOf(await fileWith((await read(mp3.body['fileURL'])).bytes, folder)), 'audio/mpeg');
+  assert.deepEqual((await read(sent.body['fileURL'])).bytes, bytes);
+  await nothingLoose();
+});
+
+test('files: they go with their instance', async () => {
+  const gone = await scene.paired();
+  const bytes = picture();
+  const { id } = await scene.platform.sandbox.send(contact, gone.number, { kind: 'image', data: bytes.toString('base64') });
+  await scene.stored(gone, [id]);
+  const { body } = await gone.call('POST', '/message/download', { id });
+  assert.deepEqual((await read(body['fileURL'])).bytes, bytes);
+  assert.equal((await gone.call('DELETE', '/instance', {})).status, 200);
+  const hash = createHash('sha256').update(bytes).digest('hex');
+  const folder = join(scene.gateway.dataDir, 'files', hash.slice(0, 2));
+  await until(async () => !(await readdir(folder)).includes(hash), 'the bytes are gone');
+  assert.equal((await read(body['fileURL'])).status, 404);
 });
 
 test('download: a kill in the middle leaves nothing behind, and the file comes after the next start', async () => {
