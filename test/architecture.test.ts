@@ -45,7 +45,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   // AGPL: a peer for tests only; no file of the program may import it.
   '@signalapp/libsignal-client': [],
   '@seriousme/openapi-schema-validator': [],
-  sharp: ['src/media'],
+  sharp: ['src/media', 'src/sandbox'],
   'file-type': ['src/media'],
   'music-metadata': ['src/media'],
   jsqr: ['src/sandbox'],

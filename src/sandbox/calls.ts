@@ -2,9 +2,10 @@
 import { proto } from '@whiskeysockets/baileys';
 import { jidOf } from './address.ts';
 import type { CallStep } from './face.ts';
-import { node, unixSeconds } from './nodes.ts';
+import { firstChild, node, platformJid, unixSeconds, type BinaryNode } from './nodes.ts';
 import type { Parts } from './parts.ts';
-import type { Person } from './people.ts';
+import type { Device, Person } from './people.ts';
+import type { Connection } from './wire/connection.ts';
 
 const { CallOutcome } = proto.Message.CallLogMessage;
 
@@ -27,6 +28,7 @@ export function stepCall(parts: Parts, from: Person, to: Person, { step, id = pa
     node(tag, { ...attrs, ...reason }, media),
   ]);
   for (const device of parts.people.devices(to.number)) parts.links.deliver(device, stanza);
+  parts.calls.add({ id, from: from.number, to: to.number, video }, step, step === 'accept' || step === 'reject' ? to.number : from.number);
   const callOutcome = outcomes[step];
   if (callOutcome !== undefined) remember(parts, from, to, id, { isVideo: video, callOutcome });
   return id;
@@ -37,4 +39,40 @@ function remember(parts: Parts, from: Person, to: Person, id: string, log: proto
   const content = { callLogMesssage: log };
   const extra = { addressing: 'pn' } as const;
   parts.messages.put({ owner: to.number, id, chat, author: from.number, at: Date.now(), attempts: 0, confirmed: 'none', content, extra });
+}
+
+/** Acknowledges a client's call stanza: a refusal, which reaches the caller, or the wish for a link to a call. Anything else is refused. */
+export function acceptCall(parts: Parts, connection: Connection, device: Device, stanza: BinaryNode): void {
+  const { id, to } = stanza.attrs;
+  const asked = firstChild(stanza);
+  const ack = (error?: string, content?: BinaryNode[]): void =>
+    connection.send(node('ack', { class: 'call', id, from: to?.replace(/^@/, '') ?? platformJid, error }, content));
+  switch (asked?.tag) {
+    case 'reject':
+      return ack(reject(parts, device, asked.attrs['call-id'] ?? ''));
+    case 'link_create':
+      return ack(undefined, [node('link_create', { token: Buffer.from(`${device.number} ${id}`).toString('base64url') })]);
+    default:
+      parts.counters.unknown(`call/${asked?.tag ?? ''}`);
+      return ack('501');
+  }
+}
+
+/** Returns an error code when the client was not called. */
+function reject(parts: Parts, device: Device, id: string): string | undefined {
+  const call = parts.calls.find(id);
+  if (!call || call.to !== device.number) return '404';
+  const called = parts.people.ensure(call.to);
+  parts.calls.add(call, 'reject', call.to);
+  const attrs = { 'call-id': id, 'call-creator': jidOf(parts.people.ensure(call.from), 'lid') };
+  const heading = { from: jidOf(called, 'lid'), id: parts.random.id(), t: unixSeconds(Date.now()) };
+  // The caller hears of it, and the other devices stop ringing.
+  parts.db.atomically(() => {
+    for (const one of parts.people.devices(call.from)) parts.links.deliver(one, node('call', heading, [node('reject', attrs)]));
+    for (const one of parts.people.devices(call.to)) {
+      if (one !== device) parts.links.deliver(one, node('call', heading, [node('terminate', { ...attrs, reason: 'rejected_elsewhere' })]));
+    }
+  });
+  remember(parts, parts.people.ensure(call.from), called, id, { isVideo: call.video, callOutcome: CallOutcome.REJECTED });
+  return undefined;
 }

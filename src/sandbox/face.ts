@@ -4,6 +4,7 @@
  * The world (accounts, devices, contacts, groups, queues) implements it; `control/` and the page use nothing else.
  * Every method rejects with a `SandboxError` when its input makes no sense. Any other rejection is a bug.
  */
+import type { AccountFace } from './face/account.ts';
 import type { CallsFace } from './face/calls.ts';
 import type { GroupsFace } from './face/groups.ts';
 import type { MessagesFace } from './face/messages.ts';
@@ -11,6 +12,7 @@ import type { PeopleFace } from './face/people.ts';
 import type { PlatformFace } from './face/platform.ts';
 import type { SettingsFace } from './face/settings.ts';
 
+export type * from './face/account.ts';
 export type * from './face/calls.ts';
 export * from './face/common.ts';
 export type * from './face/groups.ts';
@@ -20,4 +22,4 @@ export type * from './face/platform.ts';
 export type * from './face/settings.ts';
 
 /** Everything that can be done with the simulated platform, by area: a new capability stands in one of them. */
-export interface Sandbox extends PeopleFace, MessagesFace, SettingsFace, GroupsFace, CallsFace, PlatformFace {}
+export interface Sandbox extends PeopleFace, MessagesFace, SettingsFace, AccountFace, GroupsFace, CallsFace, PlatformFace {}

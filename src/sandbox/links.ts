@@ -56,8 +56,10 @@ export class Links {
     return [...this.#live.values()];
   }
 
-  state(key: string): { connected: boolean; queued: number } {
-    return { connected: this.#live.has(key), queued: this.#queue.count(key) };
+  state(key: string): { connected: boolean; queued: number; address?: string } {
+    const connection = this.#live.get(key);
+    const where = connection ? { address: connection.address } : {};
+    return { connected: connection !== undefined, queued: this.#queue.count(key), ...where };
   }
 
   /** Stores the stanza until the device confirms it. Sends it after the transaction is committed. */

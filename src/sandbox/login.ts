@@ -1,12 +1,12 @@
 /** What happens on a connection after its handshake: registration or login, then the dispatch of every stanza. */
+import { acceptCall } from './calls.ts';
 import { answerQuery } from './iq/table.ts';
 import { confirmationKey } from './links.ts';
 import { acceptReceipt } from './messages/client-receipts.ts';
 import { routeMessage } from './messages/router.ts';
 import { emitPerson } from './device-life.ts';
-import { node, platformJid, unixSeconds, type BinaryNode } from './nodes.ts';
+import { node, unixSeconds, type BinaryNode } from './nodes.ts';
 import type { Parts } from './parts.ts';
-import type { Device } from './people.ts';
 import type { Connection, ConnectionHandler } from './wire/connection.ts';
 
 export function createHandler(parts: Parts): ConnectionHandler {
@@ -90,7 +90,7 @@ function accept(parts: Parts, connection: Connection, stanza: BinaryNode): void 
       parts.presence.chatstateFromClient(device, stanza);
       break;
     case 'call':
-      acceptCall(connection, device, stanza);
+      acceptCall(parts, connection, device, stanza);
       break;
     case 'ib':
       break;
@@ -112,13 +112,4 @@ function acceptAck(parts: Parts, connection: Connection, key: string, stanza: Bi
   // After a request for a retry the client also refuses the first copy. The second copy must stay stored.
   if (kind === 'message' && connection.retried.delete(id)) return;
   parts.links.settle(key, confirmationKey(kind, stanza.attrs, to));
-}
-
-/** Acknowledges a client's call stanza (a refusal, for instance), and makes a link to a call when it asks for one. */
-function acceptCall(connection: Connection, device: Device, stanza: BinaryNode): void {
-  const { id, to } = stanza.attrs;
-  const wanted =
-    Array.isArray(stanza.content) && stanza.content.some((one) => typeof one === 'object' && 'tag' in one && one.tag === 'link_create');
-  const link = wanted ? [node('link_create', { token: Buffer.from(`${device.number} ${id}`).toString('base64url') })] : undefined;
-  connection.send(node('ack', { class: 'call', id, from: to?.replace(/^@/, '') ?? platformJid }, link));
 }

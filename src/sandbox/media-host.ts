@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { generate } from 'selfsigned';
 import { damaged, takeDamage } from './media-damage.ts';
+import { isPreview, makePreview } from './previews.ts';
 import { respond, upload, type UploadParts } from './media-uploads.ts';
 import type { Records } from './store/database.ts';
 
@@ -63,6 +64,7 @@ export function createMediaHost(certificates: Certificates, parts: UploadParts):
 async function answer(parts: UploadParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const url = new URL(request.url ?? '/', 'https://127.0.0.1');
   if (request.method === 'POST') {
+    parts.counters.arrived('files', request.socket.remoteAddress);
     const answer = await upload(parts, url, request);
     if (answer) respond(response, answer);
   } else if (request.method === 'GET') await download(parts, url, request, response);
@@ -78,6 +80,13 @@ async function download(
   const file = media.locate(`${url.pathname}${url.search}`);
   const size = file === undefined ? undefined : await media.size(file);
   if (file === undefined || size === undefined) return fail(response, 404, 'no such file');
+  counters.arrived('files', request.socket.remoteAddress);
+  if (isPreview(url)) {
+    counters.media.downloads += 1;
+    const preview = await makePreview(file);
+    response.writeHead(200, { 'content-type': 'image/jpeg', 'content-length': preview.length }).end(preview);
+    return;
+  }
   const fault = takeDamage(faults);
   if (fault?.kind === 'mediaGone') return fail(response, fault.code ?? 410, 'dropped by a fault');
   const range = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '');

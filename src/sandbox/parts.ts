@@ -1,6 +1,7 @@
 /** The components of the platform. They are made once and passed to the handlers of client requests. */
 import type { Logger } from 'pino';
 import type { AppState } from './app-state/app-state.ts';
+import type { CallLog } from './call-log.ts';
 import type { Faults } from './faults.ts';
 import type { Groups } from './groups.ts';
 import type { Links } from './links.ts';
@@ -36,6 +37,7 @@ export interface Parts {
   readonly pairing: Pairing;
   readonly presence: Presence;
   readonly appState: AppState;
+  readonly calls: CallLog;
   readonly faults: Faults;
   readonly counters: Counters;
   readonly random: Random;

@@ -60,6 +60,8 @@ export interface Person {
   /** Absent: never set, which the platform answers with 404. */
   statusPrivacy?: StatusPrivacy | 'unavailable';
   blocked: string[];
+  /** Seconds after which messages of new chats disappear. */
+  disappearing?: number;
   restrictions?: Restrictions;
   /** There is no account with this number any more. */
   absent?: boolean;
@@ -201,7 +203,7 @@ export class People {
   }
 
   /** A person for the control interface and the page. `state` returns the connection state of a device, by its key. */
-  view(person: Person, state: (key: string) => { connected: boolean; queued: number }): PersonView {
+  view(person: Person, state: (key: string) => { connected: boolean; queued: number; address?: string }): PersonView {
     const devices = this.devices(person.number).map(({ number, device, linkedAt, pushName }) => ({
       device,
       linkedAt,

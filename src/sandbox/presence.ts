@@ -6,6 +6,9 @@ import { firstChild, node, unixSeconds, type BinaryNode } from './nodes.ts';
 import type { Device, People, Person } from './people.ts';
 import type { Connection } from './wire/connection.ts';
 
+/** Whether the viewer may know of the owner what the category says. */
+type MaySee = (owner: Person, viewer: Person, category: 'last' | 'online') => boolean;
+
 type ChatState = 'composing' | 'recording' | 'paused';
 
 const maxSubscriptions = 5000;
@@ -18,7 +21,10 @@ export class Presence {
   readonly #seen = new Map<string, number>();
   readonly #online = new Set<string>();
 
-  constructor(people: People, links: Links, groups: Groups) {
+  readonly #maySee: MaySee;
+
+  constructor(people: People, links: Links, groups: Groups, maySee: MaySee) {
+    this.#maySee = maySee;
     this.#people = people;
     this.#links = links;
     this.#groups = groups;
@@ -32,8 +38,9 @@ export class Presence {
       const other = this.#people.resolve(to)?.person;
       if (!other || connection.subscriptions.size >= maxSubscriptions) return;
       connection.subscriptions.add(other.number);
+      if (!this.#maySee(other, person, 'online')) return;
       if (this.#online.has(other.number) || this.#seen.has(other.number))
-        connection.send(this.#presenceNode(other, to?.endsWith('@lid') === true));
+        connection.send(this.#presenceNode(other, person, to?.endsWith('@lid') === true));
       return;
     }
     if (name && name !== '~' && name !== device.pushName) {
@@ -77,13 +84,15 @@ export class Presence {
     for (const connection of this.#links.all()) {
       const reader = this.#people.deviceByKey(connection.deviceKey);
       const told = connection.subscriptions.has(person.number) || (also !== undefined && reader?.number === also.number);
-      if (told && connection.active) connection.send(this.#presenceNode(person, false));
+      const viewer = reader && this.#people.ensure(reader.number);
+      if (!told || !viewer || !connection.active || !this.#maySee(person, viewer, 'online')) continue;
+      connection.send(this.#presenceNode(person, viewer, false));
     }
     this.#people.emit({ type: 'presence', of: person.number, chat: '', state: online ? 'available' : 'unavailable' });
   }
 
-  #presenceNode(person: Person, lid: boolean): BinaryNode {
-    const seen = this.#seen.get(person.number);
+  #presenceNode(person: Person, viewer: Person, lid: boolean): BinaryNode {
+    const seen = this.#maySee(person, viewer, 'last') ? this.#seen.get(person.number) : undefined;
     const offline = this.#online.has(person.number) ? {} : { type: 'unavailable', last: seen === undefined ? 'deny' : unixSeconds(seen) };
     return node('presence', { from: jidOf(person, lid ? 'lid' : 'pn'), ...offline });
   }

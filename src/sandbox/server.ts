@@ -6,6 +6,7 @@ import { pino, type Logger } from 'pino';
 import { WebSocketServer } from 'ws';
 import { AppState } from './app-state/app-state.ts';
 import { openIdentity, type ServerIdentity } from './certificates.ts';
+import { CallLog } from './call-log.ts';
 import { buildControl } from './control/app.ts';
 import { answerHttpErrors, refuse } from './control/http-errors.ts';
 import type { Sandbox } from './face.ts';
@@ -23,6 +24,7 @@ import { Pairing } from './pairing.ts';
 import type { Parts } from './parts.ts';
 import { People } from './people.ts';
 import { Presence } from './presence.ts';
+import { maySee } from './privacy.ts';
 import { createRandom } from './random.ts';
 import { Bundles } from './signal/bundles.ts';
 import { Phones } from './signal/phones.ts';
@@ -125,10 +127,10 @@ function build(db: Database, records: Records, options: SandboxOptions, log: Log
   const inbox = new Inbox(people, phones, messages, media, links, receipts, counters);
   const outbox = new Outbox(people, phones, bundles, links, messages, inbox, groups);
   const pairing = new Pairing(people, phones, links, counters, random);
-  const presence = new Presence(people, links, groups);
+  const presence = new Presence(people, links, groups, (owner, viewer, category) => maySee({ people, appState }, owner, viewer, category));
   const appState = new AppState(db, records, people, links, media, counters, random);
   const decrypt = options.decrypt ?? true;
-  const traffic = { links, phones, bundles, groups, receipts, inbox, outbox, media, pairing, presence, appState };
+  const traffic = { links, phones, bundles, groups, receipts, inbox, outbox, media, pairing, presence, appState, calls: new CallLog() };
   return { db, keys, messages, people, ...traffic, faults, counters, random, log, decrypt, rights: new MediaRights() };
 }
 
@@ -147,6 +149,7 @@ function acceptClients(http: HttpServer, parts: Parts, identity: ServerIdentity)
     sockets.handleUpgrade(request, socket, head, (ws) => {
       parts.counters.connections.open += 1;
       parts.counters.connections.total += 1;
+      parts.counters.arrived('sockets', request.socket.remoteAddress);
       const connection: Connection = new Connection(ws, request.socket, identity, parts.faults, {
         ...handler,
         onClosed(one) {

@@ -3,6 +3,7 @@ import type { Digits, Stats } from './face.ts';
 
 /** Distinct names of unknown requests that are counted. The bound keeps a hostile client from filling the memory. */
 const maxUnknown = 200;
+const maxAddresses = 1000;
 
 export class Counters {
   connections = { open: 0, total: 0 };
@@ -14,6 +15,7 @@ export class Counters {
   media = { begun: 0, uploads: 0, resumed: 0, uploadsByHost: {} as Record<string, number>, downloads: 0 };
   /** Patches of shared settings that clients sent: those that were stored, and those on an old version. */
   settings = { patches: 0, conflicts: 0 };
+  readonly #addresses = new Map<string, { sockets: number; files: number }>();
   readonly #refusedPatches = new Map<string, number>();
   readonly #logins = { total: 0, failed: 0, double: 0, perSecondMax: 0 };
   readonly #loginsByNumber = new Map<Digits, number>();
@@ -47,6 +49,14 @@ export class Counters {
     this.#unknown.set(key, (this.#unknown.get(key) ?? 0) + 1);
   }
 
+  /** A connection or a transfer of a file came from an address. */
+  arrived(kind: 'sockets' | 'files', address: string | undefined): void {
+    if (address === undefined || (!this.#addresses.has(address) && this.#addresses.size >= maxAddresses)) return;
+    const counts = this.#addresses.get(address) ?? { sockets: 0, files: 0 };
+    counts[kind] += 1;
+    this.#addresses.set(address, counts);
+  }
+
   refusedPatch(why: string): void {
     this.#refusedPatches.set(why, (this.#refusedPatches.get(why) ?? 0) + 1);
   }
@@ -59,6 +69,7 @@ export class Counters {
   snapshot(): Stats {
     return structuredClone({
       connections: this.connections,
+      addresses: Object.fromEntries(this.#addresses),
       handshakes: this.handshakes,
       pairings: this.pairings,
       logins: { ...this.#logins, byNumber: Object.fromEntries(this.#loginsByNumber) },

@@ -1,6 +1,7 @@
 /** Puts the rooms of the world together: the whole face of the simulated platform, for its control interface and for tests. */
 import type { Sandbox } from './face.ts';
 import type { Parts } from './parts.ts';
+import { accountRoom } from './world/account.ts';
 import { callsRoom } from './world/calls.ts';
 import { groupsRoom } from './world/groups.ts';
 import { messagesRoom } from './world/messages.ts';
@@ -12,6 +13,7 @@ export const createWorld = (parts: Parts, trust: Trust): Sandbox => ({
   ...peopleRoom(parts),
   ...messagesRoom(parts),
   ...settingsRoom(parts),
+  ...accountRoom(parts),
   ...groupsRoom(parts),
   ...callsRoom(parts),
   ...platformRoom(parts, trust),

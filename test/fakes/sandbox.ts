@@ -14,6 +14,7 @@ import {
 
 const stats: Stats = {
   connections: { open: 1, total: 3 },
+  addresses: {},
   handshakes: 3,
   pairings: 1,
   logins: { total: 2, failed: 0, double: 0, perSecondMax: 1, byNumber: { 5511900000001: 2 } },
@@ -126,6 +127,19 @@ export class FakeSandbox implements Sandbox {
   async joinGroup(number: string, code: string) {
     this.calls.push(['joinGroup', number, code]);
     return { jid: '120363000000000001@g.us', joined: true };
+  }
+
+  callLog() {
+    return [];
+  }
+
+  account() {
+    return { about: '', privacy: {}, blocked: [], disappearing: 0, subscriptions: [] };
+  }
+
+  async changeAccount(...input: Parameters<Sandbox['changeAccount']>) {
+    this.calls.push(['changeAccount', ...input]);
+    return this.account();
   }
 
   settings(): SettingsView {

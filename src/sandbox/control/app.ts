@@ -10,6 +10,7 @@ import { createEventStream } from './events.ts';
 import { checkCaller } from './guard.ts';
 import { createSentLog, type SentStorage } from './sent-log.ts';
 import { page } from './page.ts';
+import { account } from './routes/account.ts';
 import { channels } from './routes/channels.ts';
 import { contacts } from './routes/contacts.ts';
 import { groups } from './routes/groups.ts';
@@ -93,6 +94,7 @@ export const buildControl = async (sandbox: Sandbox, { onSurprise = () => undefi
   app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
   await app.register(phones, { sandbox, camera });
   await app.register(settings, { sandbox });
+  await app.register(account, { sandbox });
   await app.register(messages, { sandbox, sentLog });
   await app.register(shown, { sandbox });
   await app.register(restrictions, { sandbox });

@@ -47,6 +47,7 @@ const Device = Type.Object({
   linkedAt: Type.Number({ description: 'Unix time in milliseconds' }),
   connected: Type.Boolean(),
   pushName: Type.String(),
+  address: Type.Optional(Type.String({ description: 'Where the connection came from, `address:port`' })),
   queued: Type.Integer({ description: 'Stanzas that wait for the device' }),
 });
 

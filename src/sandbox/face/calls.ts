@@ -9,8 +9,20 @@ export interface CallStep {
   readonly video?: boolean;
 }
 
+/** A call, as far as it went. */
+export interface CallView {
+  readonly id: string;
+  readonly from: Digits;
+  readonly to: Digits;
+  readonly video: boolean;
+  /** `by`: whose phone or client made the step. `at`: Unix time in milliseconds. */
+  readonly steps: readonly { readonly step: CallStep['step']; readonly by: Digits; readonly at: number }[];
+}
+
 /** Who calls whom. */
 export interface CallsFace {
   /** A step of a call from `from` to `to`. Returns the call's id. */
   call(from: Digits, to: Digits, step: CallStep): Promise<{ readonly id: string }>;
+  /** All calls since the start, oldest first. */
+  callLog(): readonly CallView[];
 }

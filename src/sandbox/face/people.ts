@@ -11,6 +11,8 @@ export interface DeviceView {
   readonly connected: boolean;
   /** The push name of the registration payload, or a later one that the client sent with its presence. */
   readonly pushName: string;
+  /** Where the connection came from, `address:port`: that of the proxy when there is one. Absent while there is none. */
+  readonly address?: string;
   /** Stanzas that wait for the device's confirmation. */
   readonly queued: number;
 }

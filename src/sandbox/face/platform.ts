@@ -54,6 +54,8 @@ export interface Fault {
 /** Counters since the start. Tests compare the gateway with them. */
 export interface Stats {
   readonly connections: { readonly open: number; readonly total: number };
+  /** Sockets and transfers of files, by the address that they came from: that of the proxy when there is one. */
+  readonly addresses: Readonly<Record<string, { readonly sockets: number; readonly files: number }>>;
   readonly handshakes: number;
   readonly pairings: number;
   readonly logins: {

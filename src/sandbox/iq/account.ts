@@ -53,7 +53,14 @@ export const accountQueries: DeviceQueries = {
     return [node('privacy', {}, items('category', person.privacy))];
   },
   'privacy/set/tokens': nothing,
-  'disappearing_mode/set/disappearing_mode': nothing,
+  'disappearing_mode/set/disappearing_mode': ({ parts, device, request }) => {
+    const person = parts.people.ensure(device.number);
+    const seconds = Number(request?.attrs['duration'] ?? 0);
+    if (!Number.isInteger(seconds) || seconds < 0) throw new SandboxError(400, 'bad-request');
+    person.disappearing = seconds;
+    parts.people.save(person);
+    return undefined;
+  },
   'status/get/privacy': ({ parts, device }) => [statusPrivacy(parts.people, parts.people.ensure(device.number))],
   'status/set/status': ({ parts, device, request }) => {
     const person = parts.people.ensure(device.number);

@@ -3,6 +3,7 @@ import { SandboxError } from '../face.ts';
 import { isMissingNumber, isNumber, lidJid, parseUser, pnJid } from '../address.ts';
 import { child, children, node, text, unixSeconds, type BinaryNode } from '../nodes.ts';
 import type { Device, Person } from '../people.ts';
+import { maySee } from '../privacy.ts';
 import type { DeviceQueries, DeviceQuery } from './query.ts';
 
 /** Users in one request at most. */
@@ -27,7 +28,12 @@ const protocols: Readonly<Record<string, Protocol>> = {
     connection.knows.add(person.number);
     return deviceList(parts.people.devices(person.number));
   },
-  status: (_query, { person }) => node('status', { t: unixSeconds(Date.now()) }, Buffer.from(person?.about ?? '')),
+  status: ({ parts, device }, { person }) => {
+    const hidden = person && !maySee(parts, person, parts.people.ensure(device.number), 'status');
+    return hidden
+      ? node('status', { code: '401', type: 'fail' })
+      : node('status', { t: unixSeconds(Date.now()) }, Buffer.from(person?.about ?? ''));
+  },
   // Known protocols that nobody here has data for.
   business: () => undefined,
   picture: () => undefined,
@@ -35,7 +41,7 @@ const protocols: Readonly<Record<string, Protocol>> = {
   text_status: () => undefined,
   bot: () => undefined,
   sidelist: () => undefined,
-  disappearing_mode: () => node('disappearing_mode', { duration: '0', t: '0' }),
+  disappearing_mode: (_query, { person }) => node('disappearing_mode', { duration: String(person?.disappearing ?? 0), t: '0' }),
 };
 
 const isReachable = (jid: string): boolean => {

@@ -31,6 +31,8 @@ type Stage = 'hello' | 'finish' | 'open' | 'closed';
 export class Connection {
   /** The client's Noise key. Empty until the handshake is over. */
   clientStatic: Buffer = Buffer.alloc(0);
+  /** Where it came from, `address:port`. */
+  readonly address: string;
   /** The key of the linked device. Set by the login. */
   deviceKey: string | undefined;
   /** True after the device asked for its stored stanzas. From then on it gets new ones at once. */
@@ -63,6 +65,7 @@ export class Connection {
   constructor(ws: WebSocket, socket: Socket, identity: ServerIdentity, faults: Faults, handler: ConnectionHandler) {
     this.#ws = ws;
     this.#socket = socket;
+    this.address = `${socket.remoteAddress ?? ''}:${socket.remotePort ?? ''}`;
     this.#identity = identity;
     this.#faults = faults;
     this.#handler = handler;

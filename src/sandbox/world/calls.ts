@@ -10,5 +10,6 @@ export function callsRoom(parts: Parts): CallsFace {
       const [caller, called] = [people.ensure(from), people.ensure(to)];
       return { id: db.atomically(() => stepCall(parts, caller, called, step)) };
     },
+    callLog: () => parts.calls.all(),
   };
 }

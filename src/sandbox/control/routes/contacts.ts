@@ -1,7 +1,7 @@
 /** Routes for contacts: the list of them, their receipts, presence and calls. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
-import type { Sandbox } from '../../face.ts';
+import type { CallView, Sandbox } from '../../face.ts';
 import { answers, Digits, Done, done, MessageId, NumberParams, People } from '../schemas.ts';
 
 const tags = ['contacts'];
@@ -23,6 +23,12 @@ const Call = Type.Object({
   id: Type.Optional(MessageId),
   video: Type.Optional(Type.Boolean()),
 });
+
+const Calls = Type.Unsafe<readonly CallView[]>(
+  Type.Array(
+    Type.Object({ id: Type.String(), from: Type.String(), to: Type.String(), video: Type.Boolean(), steps: Type.Array(Type.Unknown()) }),
+  ),
+);
 
 export const contacts: FastifyPluginAsyncTypebox<{ sandbox: Sandbox }> = async (app, { sandbox }) => {
   app.post(
@@ -65,6 +71,12 @@ export const contacts: FastifyPluginAsyncTypebox<{ sandbox: Sandbox }> = async (
       },
     },
     async ({ params: { number }, body: { to, ...step } }) => sandbox.call(number, to, step),
+  );
+
+  app.get(
+    '/calls',
+    { schema: { tags, summary: 'All calls since the start, with the steps of both sides', response: answers(Calls) } },
+    async () => sandbox.callLog(),
   );
 
   app.get('/contacts', { schema: { tags, summary: 'People without a linked device', response: answers(People) } }, async () =>
