@@ -1,10 +1,15 @@
 /** The baseline: bare Baileys with keys in memory, in a process of its own that answers the bench's questions. */
+import { createWriteStream } from 'node:fs';
 import { Agent } from 'node:https';
+import { pipeline } from 'node:stream/promises';
+import { Agent as Dispatcher } from 'undici';
 import {
+  downloadContentFromMessage,
   initAuthCreds,
   makeWASocket,
   WA_CERT_DETAILS,
   type AuthenticationState,
+  type proto,
   type SignalDataTypeMap,
   type WASocket,
 } from '@whiskeysockets/baileys';
@@ -30,6 +35,9 @@ let url = '';
 let control = '';
 /** For the media host, whose certificate is the simulated platform's own. */
 let agent: Agent | undefined;
+let dispatcher: Dispatcher | undefined;
+/** Documents that arrived, by the ids of their messages. */
+const documents = new Map<string, proto.Message.IDocumentMessage>();
 
 const createAuth = (keys: Keys): AuthenticationState => ({
   creds: initAuthCreds(),
@@ -52,6 +60,7 @@ const connect = (auth: AuthenticationState): WASocket => {
   const sock = makeWASocket({ auth, logger, waWebSocketUrl: url, emitOwnEvents: false, markOnlineOnConnect: false, ...media });
   sock.ev.on('creds.update', (update) => void Object.assign(auth.creds, update));
   sock.ev.on('messages.upsert', ({ messages }) => {
+    for (const { key, message } of messages) if (message?.documentMessage) documents.set(key.id ?? '', message.documentMessage);
     for (const { key, message } of messages)
       if (!key.fromMe && message) arrived(message.conversation ?? message.extendedTextMessage?.text ?? '');
   });
@@ -173,11 +182,18 @@ const sendFiles = async ({ from, to, paths, as, concurrency }: Files): Promise<v
 answer('platform', (where: { url: string; control: string; noiseRoot: string; mediaAuthority: string }) => {
   ({ url, control } = where);
   agent = new Agent({ ca: where.mediaAuthority });
+  dispatcher = new Dispatcher({ connect: { ca: where.mediaAuthority } });
   WA_CERT_DETAILS.PUBLIC_KEY = Buffer.from(where.noiseRoot, 'hex');
 });
 answer('pair', pair);
 answer('send', send);
 answer('sendFiles', sendFiles);
+answer('hasDocument', (id: string) => documents.has(id));
+/** Downloads the file of a document to the disk. */
+answer('download', async ({ id, path }: { readonly id: string; readonly path: string }) => {
+  const stream = await downloadContentFromMessage(documents.get(id)!, 'document', { options: { dispatcher } as never });
+  await pipeline(stream, createWriteStream(path));
+});
 interface Several {
   readonly numbers: readonly string[];
   readonly atOnce: number;

@@ -12,6 +12,7 @@ import { finds } from './finds.ts';
 import { flood } from './flood.ts';
 import { idle } from './idle.ts';
 import { isolation } from './isolation.ts';
+import { downloads } from './downloads.ts';
 import { documents, pictures } from './media.ts';
 import { outbox } from './outbox.ts';
 import { pairing } from './pairing.ts';
@@ -43,6 +44,7 @@ const benches: readonly Bench[] = [
   flood,
   pictures,
   documents,
+  downloads,
 ];
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);

@@ -16,17 +16,21 @@ import { startSandbox } from './sandbox.ts';
 import { openPool, postBy } from './sends.ts';
 import type { Stall } from './stalls.ts';
 
-const MiB = 1024 * 1024;
+export const MiB = 1024 * 1024;
 const atOnce = 10;
-const contacts = Array.from({ length: atOnce }, (_, n) => numberOf(8, n));
+export const contacts = Array.from({ length: atOnce }, (_, n) => numberOf(8, n));
 
-interface Stage {
+export interface Stage {
   readonly setting: Setting;
+  /** Control interface of the simulated platform. */
+  readonly control: string;
   readonly gateway: GatewayClient;
   readonly bare: Client;
   readonly pool: Pool;
   readonly token: string;
   readonly from: string;
+  /** The gateway's own number. */
+  readonly number: string;
   /** Where files are made, and from where the gateway fetches them. */
   readonly folder: string;
   readonly address: string;
@@ -43,18 +47,19 @@ const serve = async (setting: Setting, folder: string): Promise<string> => {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 };
 
-const open = async (setting: Setting): Promise<Stage> => {
+export const open = async (setting: Setting): Promise<Stage> => {
   const { workshop } = setting;
   const sandbox = await startSandbox(workshop);
   const env = { ALLOW_PRIVATE_RECEIVERS: 'loopback' };
   const [gateway, bare] = await Promise.all([startGateway(workshop, sandbox, { env }), startBare(workshop, sandbox)]);
   const from = numberOf(1, 0);
   await bare.pair(from);
-  const token = await gateway.pair(numberOf(2, 0));
+  const number = numberOf(2, 0);
+  const token = await gateway.pair(number);
   const pool = openPool(gateway.address);
   workshop.atEnd(() => pool.close());
   const folder = await workshop.folder();
-  return { setting, gateway, bare, pool, token, from, folder, address: await serve(setting, folder) };
+  return { setting, control: sandbox.control, gateway, bare, pool, token, from, number, folder, address: await serve(setting, folder) };
 };
 
 /** Sends the files, so many at once, by their addresses. */
@@ -139,7 +144,7 @@ export const pictures: Bench = {
   },
 };
 
-const costs = (
+export const costs = (
   what: string,
   ours: readonly Spent[],
   theirs: readonly Spent[],

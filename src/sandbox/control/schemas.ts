@@ -5,7 +5,7 @@ import type { GroupView, PersonView } from '../face.ts';
 const MIB = 1024 * 1024;
 
 /** Largest body of routes that take pictures or media, in bytes. All other routes have `bodyLimit`. */
-export const mediaBodyLimit = 16 * MIB;
+export const mediaBodyLimit = 24 * MIB;
 export const bodyLimit = MIB;
 
 export const Digits = Type.String({
