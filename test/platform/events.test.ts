@@ -37,7 +37,21 @@ const status = (messageIds: string[], state: string, at: number) => ({
   at,
 });
 
+const stranger = '5511900000003@s.whatsapp.net';
+
 const cases: readonly (readonly [string, BaileysEvent, readonly object[]])[] = [
+  [
+    'the address book tells the LID of somebody whom the directory does not know yet',
+    { name: 'contacts.upsert', data: [{ id: stranger, name: 'Eva', lid: '333@lid', phoneNumber: stranger }] },
+    [
+      {
+        kind: 'chat',
+        chat: { chatId: stranger, chatLid: '333@lid', contactName: 'Eva', name: 'Eva' },
+        create: false,
+        tell: 'contacts',
+      },
+    ],
+  ],
   [
     'one receipt for many messages is one entry',
     {

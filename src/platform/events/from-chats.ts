@@ -5,9 +5,12 @@ import { numberOf } from './content-json.ts';
 import { chatOf, type Directory, isMe } from '../directory.ts';
 import { isGroup } from '../jid.ts';
 
+/** The name that the contact's id is not: the address book gives number and LID, of which one is the id. */
+const otherName = ({ id, lid, phoneNumber }: Partial<Contact>): string | undefined => (lid && lid !== id ? lid : phoneNumber);
+
 /** `name` is the address book's, `notify` what the contact calls itself. */
 export const contactPatch = (contact: Partial<Contact>, directory: Directory): ChatPatch | null => {
-  const { id, pn, lid } = chatOf(directory, contact.id, contact.phoneNumber ?? contact.lid);
+  const { id, pn, lid } = chatOf(directory, contact.id, otherName(contact));
   if (id === '' || isGroup(id) || isMe(directory, id)) return null;
   const pushName = contact.notify || contact.verifiedName;
   // Field by field: every message brings one.
@@ -64,7 +67,7 @@ export const fromContact = (contact: Partial<Contact>, directory: Directory): En
 /** What the address book says; a contact that was removed from it comes without a name. */
 export const fromAddressBook = (contact: Contact, directory: Directory): Entry[] => {
   if (contact.name) return fromContact(contact, directory);
-  const { id } = chatOf(directory, contact.id, contact.phoneNumber ?? contact.lid);
+  const { id } = chatOf(directory, contact.id, otherName(contact));
   return id === '' ? [] : [{ kind: 'chat', chat: { chatId: id, contactName: '', name: '' }, create: false, tell: 'contacts' }];
 };
 
