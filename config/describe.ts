@@ -6,7 +6,7 @@ const start = '<!-- settings -->';
 const end = '<!-- /settings -->';
 
 const row = ([key, { kind, value, about }]: [string, Setting<unknown>]): string => {
-  const shown = value === null || kind.secret ? 'none' : `\`${kind.show(value)}\``;
+  const shown = value === null || value === '' || kind.secret ? 'none' : `\`${kind.show(value)}\``;
   return `| \`${nameOf(key)}\` | ${shown} | ${about} |`;
 };
 
