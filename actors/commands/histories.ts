@@ -21,7 +21,7 @@ async function anchorOf({ ports }: Supervisor, id: InstanceId, chatId: string, a
     done({ messageId: message.messageId, fromMe: message.fromMe, at: message.timestamp });
   const stored = messageId === '' ? null : await ports.messages.byId(id, messageId);
   if (stored) return found(stored);
-  if (exact) return messageId === '' ? refuse('invalid', 'messageid is required in mode exact') : refuse('notFound', 'message not found');
+  if (exact) return messageId === '' ? refuse('invalid', 'mode exact needs the id of a message') : refuse('notFound', 'message not found');
   if (at !== null) return done({ messageId, fromMe, at });
   if (messageId !== '') return refuse('notFound', 'message not found: give its timestamp too');
   const oldest = await ports.messages.oldest(id, chatId);
