@@ -1,6 +1,7 @@
 /** Every route with wrong input: a clear error in the usual format, never a 500, and no call to the world. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { mediaBodyLimit } from '#src/sandbox/control/schemas.ts';
 import { SandboxError } from '#src/sandbox/face.ts';
 import { serve } from './serve.ts';
 
@@ -68,7 +69,7 @@ const requests: readonly (readonly [string, string, unknown, number, RegExp])[] 
     group,
     { by: ana, action: 'paint' },
     400,
-    /^action must be one of add,remove,promote,demote,subject,description,announce,locked,approval,adminAdd,ephemeral,invite$/,
+    /^action must be one of add,remove,promote,demote,approve,reject,subject,description,announce,locked,approval,adminAdd,ephemeral,invite$/,
   ],
   ['POST', group, { by: ana, action: 'add' }, 400, /^participants is required$/],
   ['POST', group, { by: ana, action: 'subject' }, 400, /^text is required$/],
@@ -116,7 +117,7 @@ test('control: bodies are limited; routes that take media have a higher limit', 
   const large = { text: 'a'.repeat(2 * 1024 * 1024), to };
   assert.equal((await call('POST', '/faults', large)).status, 413);
   assert.deepEqual((await call('POST', messages, large)).status, 400);
-  const header = { 'content-length': String(17 * 1024 * 1024) };
+  const header = { 'content-length': String(mediaBodyLimit + 1) };
   const { status, body } = await call('POST', messages, '{', header);
   assert.equal(status, 413);
   assert.deepEqual(body, { error: 'the body is too large' });
