@@ -8,6 +8,7 @@ import { createIntake } from '#src/media/intake.ts';
 import { createLinkPreviews } from '#src/media/link-preview.ts';
 import { createMedia } from '#src/media/media.ts';
 import { createWorkshop } from '#src/media/prepare.ts';
+import { createSealing } from '#src/media/sealing.ts';
 import type { AddressGuard } from '#src/webhooks/address-guard.ts';
 
 interface Given {
@@ -22,8 +23,8 @@ interface Given {
 
 /** To be opened when no other process uses the data folder any more: the temporary folder in it is emptied. */
 export async function openMediaParts({ settings, dataDir, guard, userAgent, log, onOpen }: Given) {
-  // A thread beside those that convert, so that no QR code waits for a picture.
-  const media = createMedia({ threads: settings.mediaJobs + 1 });
+  // Threads beside those that convert: one that encrypts, and one more, so that no QR code waits for a file.
+  const media = createMedia({ threads: settings.mediaJobs + 2 });
   onOpen('media', () => media.close());
   const folder = await openTemporaryFolder(join(dataDir, 'temporary'));
   onOpen('temporary', () => folder.empty());
@@ -49,7 +50,8 @@ export async function openMediaParts({ settings, dataDir, guard, userAgent, log,
     maxPixels: settings.mediaMaxPixels,
   });
   onOpen('workshop', () => workshop.close());
+  const sealing = createSealing(media, folder, 1);
   const previews = createLinkPreviews({ guard, media, userAgent });
   onOpen('previews', () => previews.close());
-  return { media, folder, intake, workshop, previews };
+  return { media, folder, intake, workshop, sealing, previews };
 }

@@ -108,7 +108,7 @@ async function openPorts(settings: Settings, log: Log, version: string, closers:
   closers.add('storage', () => storage.close());
   const guard = createAddressGuard({ allow: settings.allowPrivateReceivers });
   const onOpen = (name: string, close: () => Promise<void>): void => closers.add(name, close);
-  const { media, previews, intake, workshop, folder } = await openMediaParts({ settings, dataDir, guard, userAgent, log, onOpen });
+  const { media, previews, intake, workshop, sealing, folder } = await openMediaParts({ settings, dataDir, guard, userAgent, log, onOpen });
   const { files, sounds, downloads, removals } = await openFileParts({
     settings,
     dataDir,
@@ -143,6 +143,7 @@ async function openPorts(settings: Settings, log: Log, version: string, closers:
     previews,
     uploads: {
       files,
+      sealing,
       limits: { wholeMs: settings.mediaUploadMs, silenceMs: settings.mediaUploadSilenceMs },
       remembered: settings.mediaUploadsRemembered,
     },

@@ -2,6 +2,7 @@
 import { Piscina } from 'piscina';
 import type { Media as MediaPort } from '#actors/ports.ts';
 import type { PictureOutcome, PictureTask } from './picture-worker.ts';
+import type { Seal, SealTask } from './seal-worker.ts';
 import type { TrackFacts } from './track-facts.ts';
 
 /** JPEGs of one picture. */
@@ -25,6 +26,8 @@ export interface Media extends MediaPort {
   picture(as: 'image' | 'sticker', task: PictureTask, signal: AbortSignal): Promise<PictureOutcome>;
   /** What is in an audio or video file, without ffmpeg; null when it cannot be read. Rejects when the signal aborts. */
   tracks(path: string, signal: AbortSignal): Promise<TrackFacts | null>;
+  /** Encrypts a file into another one. Rejects when the signal aborts, whose thread ends then. */
+  seal(task: SealTask, signal: AbortSignal): Promise<Seal>;
   /** Ends the threads; what is under way is given up. */
   close(): Promise<void>;
 }
@@ -32,6 +35,7 @@ export interface Media extends MediaPort {
 /** Their libraries are loaded only by threads that need them. */
 const pictureWorker = new URL('./picture-worker.ts', import.meta.url).href;
 const trackWorker = new URL('./track-worker.ts', import.meta.url).href;
+const sealWorker = new URL('./seal-worker.ts', import.meta.url).href;
 const pictureTasks = { image: 'prepareImage', sticker: 'prepareSticker' } as const;
 
 /** Threads start when there is work and end when there was none for a while: an idle gateway has none. */
@@ -51,6 +55,7 @@ export const createMedia = ({ threads = 2 }: { threads?: number } = {}): Media =
     previewPictures: (picture, large) => pool.run({ picture, large }, { name: 'previewPictures' }),
     picture: (as, task, signal) => pool.run(task, { filename: pictureWorker, name: pictureTasks[as], signal }),
     tracks: (path, signal) => pool.run(path, { filename: trackWorker, name: 'trackFacts', signal }),
+    seal: (task, signal) => pool.run(task, { filename: sealWorker, name: 'seal', signal }),
     close: () => pool.destroy(),
   };
 };

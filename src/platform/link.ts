@@ -34,7 +34,7 @@ import { createLruMap } from '#src/lru-map.ts';
 import { systemTime } from '#src/system-time.ts';
 
 /** `remembered`: uploads of one link that may be used again. */
-export interface SharedUploads extends Pick<UploadParts, 'files' | 'limits' | 'dispatcher'> {
+export interface SharedUploads extends Pick<UploadParts, 'files' | 'sealing' | 'limits' | 'dispatcher'> {
   readonly remembered: number;
 }
 

@@ -13,6 +13,8 @@ import { startSandbox, type RunningSandbox } from '#src/sandbox/server.ts';
 import { after } from 'node:test';
 import { openTemporaryFolder } from '#src/files/temporary-folder.ts';
 import { createIntake } from '#src/media/intake.ts';
+import { createMedia } from '#src/media/media.ts';
+import { createSealing } from '#src/media/sealing.ts';
 import type { Downloads } from '#src/platform/media/downloads.ts';
 import { createAddressGuard } from '#src/webhooks/address-guard.ts';
 import { createFakeVault, type FakeVault } from '#test/fakes/vault.ts';
@@ -119,8 +121,11 @@ const files: SharedUploads['files'] = {
 export const uploadLimits = { wholeMs: 8_000, silenceMs: 1_000 };
 
 /** Files on their way are in a folder of the test's own. */
-const folder = await openTemporaryFolder(await mkdtemp(join(tmpdir(), 'dormouse-downloads-')));
+export const folder = await openTemporaryFolder(await mkdtemp(join(tmpdir(), 'dormouse-downloads-')));
 after(() => rm(folder.path, { recursive: true, force: true }));
+const media = createMedia({ threads: 1 });
+after(() => media.close());
+const sealing = createSealing(media, folder, 1);
 const intake = createIntake({
   guard: createAddressGuard({ allow: [] }),
   userAgent: 'test',
@@ -135,7 +140,7 @@ const downloads: Downloads = { receive: (bytes, options) => intake.receive(bytes
 const common = {
   log: quietLog,
   previews,
-  uploads: { files, limits: uploadLimits, remembered: 10 },
+  uploads: { files, sealing, limits: uploadLimits, remembered: 10 },
   downloads,
   pictures: { login: 0, between: 0 },
   now: Date.now,

@@ -1,10 +1,11 @@
 /** Uploads against a media host that refuses, is slow, forgets who may upload, or breaks off: what comes of the message, and how often is sent. */
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
+import { readdir } from 'node:fs/promises';
+import { after, afterEach, before, beforeEach, test } from 'node:test';
 import type { Fault } from '#src/sandbox/face.ts';
 import { until } from '#test/support/until.ts';
 import { MediaScene } from './media-scene.ts';
-import { connected, uploadLimits } from './setup.ts';
+import { connected, folder, uploadLimits } from './setup.ts';
 
 let scene: MediaScene;
 before(async () => {
@@ -16,6 +17,8 @@ const faults = ['uploadRefused', 'uploadUnauthorised', 'uploadSlow', 'uploadCut'
 beforeEach(async () => {
   for (const kind of faults) await scene.fault(kind, { times: 0 });
 });
+// Whatever becomes of an upload, its encrypted copy goes.
+afterEach(async () => assert.deepEqual(await readdir(folder.path), []));
 
 /** Larger than what is asked for progress before it is sent again. */
 const large = 6 * 1024 * 1024;

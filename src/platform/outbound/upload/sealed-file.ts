@@ -1,9 +1,11 @@
 /**
- * A file as the media host gets it: encrypted while it is read. A large one is encrypted once to learn its hash, which is part of the address, and
- * again for each transmission, so that no encrypted copy lies on the disk or in memory.
+ * A file as the media host gets it: encrypted once, before the first byte is sent, since its hash is part of the address. A small one is held in
+ * memory until it is sent; of a large one a thread makes an encrypted copy in the temporary folder, from which every transmission is read.
  */
 import { createCipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
-import { open } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
+import { macBytes, type SealKeys } from '#src/media/seal-worker.ts';
+import type { Sealing } from '#src/media/sealing.ts';
 
 export type UploadType = 'image' | 'video' | 'audio' | 'document';
 
@@ -14,36 +16,13 @@ const keyNames: Readonly<Record<UploadType, string>> = {
   document: 'WhatsApp Document Keys',
 };
 
-/** Bytes that are read and encrypted in one piece; a millisecond of work. */
-const pieceBytes = 256 * 1024;
-/** Files up to this size are encrypted once and held until they are sent: reading them again costs more than the memory. */
+/** Files up to this size are encrypted here, in two milliseconds at most: a thread and a copy on the disk would cost more. */
 const heldBytes = 512 * 1024;
-const macBytes = 10;
 
-interface Keys {
-  readonly iv: Buffer;
-  readonly cipher: Buffer;
-  readonly mac: Buffer;
-}
-
-const keysOf = (mediaKey: Uint8Array, type: UploadType): Keys => {
+const keysOf = (mediaKey: Uint8Array, type: UploadType): SealKeys => {
   const expanded = Buffer.from(hkdfSync('sha256', mediaKey, Buffer.alloc(0), keyNames[type], 112));
   return { iv: expanded.subarray(0, 16), cipher: expanded.subarray(16, 48), mac: expanded.subarray(48, 80) };
 };
-
-/** The ciphertext, without the authentication code at its end. Closes the file however it ends. */
-async function* ciphertext(path: string, { cipher, iv }: Keys): AsyncGenerator<Buffer> {
-  const encryption = createCipheriv('aes-256-cbc', cipher, iv);
-  // One buffer for all pieces: a new one for each would cost more in collections than the encryption.
-  const buffer = Buffer.allocUnsafeSlow(pieceBytes);
-  await using file = await open(path, 'r');
-  for (;;) {
-    const { bytesRead } = await file.read(buffer);
-    if (bytesRead === 0) break;
-    yield encryption.update(buffer.subarray(0, bytesRead));
-  }
-  yield encryption.final();
-}
 
 export interface SealedFile {
   readonly mediaKey: Uint8Array;
@@ -51,38 +30,59 @@ export interface SealedFile {
   readonly hash: Buffer;
   /** Bytes of what is sent. */
   readonly size: number;
-  /** What is sent, from this byte on. */
+  /** What is sent, from this byte on. Each piece is overwritten by the third one after it: whoever reads must not fall behind, as a stream with back pressure does not. */
   bytes(offset: number): AsyncGenerator<Buffer>;
+  /** Forgets the encrypted bytes. Never rejects. */
+  release(): Promise<void>;
 }
 
-/** Reads the file once. The path must keep its bytes for as long as the result is used. */
-export const sealFile = async (path: string, type: UploadType, signal: AbortSignal): Promise<SealedFile> => {
+type Sealed = Omit<SealedFile, 'mediaKey'>;
+
+const noop = async (): Promise<void> => undefined;
+
+const inMemory = async (path: string, { iv, cipher, mac }: SealKeys): Promise<Sealed> => {
+  const encryption = createCipheriv('aes-256-cbc', cipher, iv);
+  const encrypted = Buffer.concat([encryption.update(await readFile(path)), encryption.final()]);
+  const code = createHmac('sha256', mac).update(iv).update(encrypted).digest().subarray(0, macBytes);
+  async function* bytes(offset: number): AsyncGenerator<Buffer> {
+    if (offset < encrypted.length) yield encrypted.subarray(offset);
+    yield code.subarray(Math.max(0, offset - encrypted.length));
+  }
+  const hash = createHash('sha256').update(encrypted).update(code).digest();
+  return { hash, size: encrypted.length + macBytes, bytes, release: noop };
+};
+
+/** More than a socket takes before it asks its writer to wait, so that no more than one piece is on its way. */
+const pieceBytes = 128 * 1024;
+const pieces = 3;
+
+/** The buffers are used in turn: new ones for every piece would cost a collection of the whole heap for two files of 16 MiB. */
+async function* fileBytes(path: string, offset: number): AsyncGenerator<Buffer> {
+  const buffers = Array.from({ length: pieces }, () => Buffer.allocUnsafeSlow(pieceBytes));
+  await using file = await open(path, 'r');
+  let position = offset;
+  for (let turn = 0; ; turn += 1) {
+    const buffer = buffers[turn % pieces]!;
+    const { bytesRead } = await file.read(buffer, 0, pieceBytes, position);
+    if (bytesRead === 0) return;
+    position += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
+}
+
+const onDisk = async (path: string, keys: SealKeys, sealing: Sealing, signal: AbortSignal): Promise<Sealed> => {
+  const copy = await sealing.seal(path, keys, signal);
+  return { ...copy, hash: Buffer.from(copy.hash), bytes: (offset) => fileBytes(copy.path, offset) };
+};
+
+/** The path must keep its bytes until this resolves. */
+export const sealFile = async (
+  { path, size }: { readonly path: string; readonly size: number },
+  type: UploadType,
+  sealing: Sealing,
+  signal: AbortSignal,
+): Promise<SealedFile> => {
   const mediaKey = randomBytes(32);
   const keys = keysOf(mediaKey, type);
-  const [authentication, hash] = [createHmac('sha256', keys.mac).update(keys.iv), createHash('sha256')];
-  let size = macBytes;
-  let held: Buffer[] | null = [];
-  for await (const piece of ciphertext(path, keys)) {
-    signal.throwIfAborted();
-    authentication.update(piece);
-    hash.update(piece);
-    size += piece.length;
-    if (size > heldBytes) held = null;
-    held?.push(piece);
-  }
-  const mac = authentication.digest().subarray(0, macBytes);
-  const pieces = held;
-  async function* whole(): AsyncGenerator<Buffer> {
-    yield* pieces ?? ciphertext(path, keys);
-    yield mac;
-  }
-  async function* bytes(offset: number): AsyncGenerator<Buffer> {
-    let skipped = 0;
-    for await (const piece of whole()) {
-      const rest = piece.subarray(Math.min(piece.length, Math.max(0, offset - skipped)));
-      skipped += piece.length;
-      if (rest.length > 0) yield rest;
-    }
-  }
-  return { mediaKey, hash: hash.update(mac).digest(), size, bytes };
+  return { mediaKey, ...(size <= heldBytes ? await inMemory(path, keys) : await onDisk(path, keys, sealing, signal)) };
 };

@@ -4,6 +4,7 @@ import type { Dispatcher } from 'undici';
 import { done, refuse, type Attachment, type Result } from '#actors/model.ts';
 import { FilesUnavailable, type FileStore } from '#actors/ports.ts';
 import type { LruMap } from '#src/lru-map.ts';
+import type { Sealing } from '#src/media/sealing.ts';
 import { notSent, refused } from '../../outcomes.ts';
 import { createMediaHosts, type MediaHostList } from './media-hosts.ts';
 import { askProgress, put, type Place, type PutOutcome, type PutTarget } from './put.ts';
@@ -29,6 +30,7 @@ export interface UploadLimits {
 
 export interface UploadParts {
   readonly files: Pick<FileStore, 'localCopy'>;
+  readonly sealing: Sealing;
   readonly dispatcher: Dispatcher | undefined;
   readonly memory: UploadMemory;
   readonly limits: UploadLimits;
@@ -113,11 +115,15 @@ export class Uploads {
     if (copy instanceof Error) return refuse('unavailable', copy.message);
     if (copy === null) return refuse('notFound', 'the file is not kept any more');
     try {
-      const sealed = await sealFile(copy.path, type, signal);
-      const placed = await this.#place(sealed, type, signal);
-      if (!placed.ok) return placed;
-      const { mediaKey, hash: fileEncSha256 } = sealed;
-      return done({ ...placed.value, mediaKey, fileEncSha256, at: Math.floor(this.#parts.now() / 1000) });
+      const sealed = await sealFile({ path: copy.path, size: file.size }, type, this.#parts.sealing, signal);
+      try {
+        const placed = await this.#place(sealed, type, signal);
+        if (!placed.ok) return placed;
+        const { mediaKey, hash: fileEncSha256 } = sealed;
+        return done({ ...placed.value, mediaKey, fileEncSha256, at: Math.floor(this.#parts.now() / 1000) });
+      } finally {
+        await sealed.release();
+      }
     } finally {
       await copy.release();
     }

@@ -1,0 +1,67 @@
+/** Encrypts a file into another one, in the threads of the pool: what is allocated on the way is collected in a heap that is nearly empty. */
+import { createCipheriv, createHash, createHmac } from 'node:crypto';
+import { closeSync, openSync, readSync, writeSync } from 'node:fs';
+
+/** AES-256-CBC, and HMAC-SHA256 over the initialisation vector and the ciphertext. */
+export interface SealKeys {
+  readonly iv: Uint8Array;
+  readonly cipher: Uint8Array;
+  readonly mac: Uint8Array;
+}
+
+export interface SealTask {
+  readonly path: string;
+  /** An empty file: a thread that is ended late must not make one that somebody has removed. */
+  readonly target: string;
+  readonly keys: SealKeys;
+}
+
+export interface Seal {
+  /** SHA-256 of what was written. */
+  readonly hash: Uint8Array;
+  /** Bytes that were written. */
+  readonly size: number;
+}
+
+/** Bytes of the authentication code that are kept, at the end of the file. */
+export const macBytes = 10;
+const pieceBytes = 64 * 1024;
+
+const writeAll = (file: number, bytes: Uint8Array): void => {
+  for (let written = 0; written < bytes.length;) written += writeSync(file, bytes, written);
+};
+
+const sealInto = (from: number, to: number, { iv, cipher, mac }: SealKeys): Seal => {
+  const encryption = createCipheriv('aes-256-cbc', cipher, iv);
+  const [code, hash] = [createHmac('sha256', mac).update(iv), createHash('sha256')];
+  const buffer = Buffer.allocUnsafeSlow(pieceBytes);
+  let size = 0;
+  const add = (piece: Uint8Array): void => {
+    hash.update(piece);
+    writeAll(to, piece);
+    size += piece.length;
+  };
+  const encrypted = (piece: Buffer): void => {
+    code.update(piece);
+    add(piece);
+  };
+  for (let read = readSync(from, buffer); read > 0; read = readSync(from, buffer)) encrypted(encryption.update(buffer.subarray(0, read)));
+  encrypted(encryption.final());
+  add(code.digest().subarray(0, macBytes));
+  // Copied out of the slab that it may be a part of, all of which would travel with it.
+  return { hash: Uint8Array.from(hash.digest()), size };
+};
+
+export const seal = ({ path, target, keys }: SealTask): Seal => {
+  const from = openSync(path, 'r');
+  try {
+    const to = openSync(target, 'r+');
+    try {
+      return sealInto(from, to, keys);
+    } finally {
+      closeSync(to);
+    }
+  } finally {
+    closeSync(from);
+  }
+};
