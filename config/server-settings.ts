@@ -50,7 +50,7 @@ export const serverSettings = {
   bodyLimit: server(
     integer(1024, 268_435_456),
     1_048_576,
-    'Largest request body in bytes. 1 MiB holds the longest text with a preview picture many times over and bounds what a stranger can make the server keep.',
+    'Largest request body in bytes; calls that take files have a limit of their own, which follows from MEDIA_MAX_BYTES. 1 MiB holds the longest text with a preview picture many times over and bounds what a stranger can make the server keep.',
   ),
   answerBytes: server(
     integer(65_536, 1_073_741_824),

@@ -42,5 +42,5 @@ export const done = <T>(value: T): Result<T> => ({ ok: true, value });
 
 export const refuse = (reason: Reason, message: string, more: Partial<Refusal> = {}): { ok: false; refusal: Refusal } => ({
   ok: false,
-  refusal: { reason, message, ...more },
+  refusal: { ...more, reason, message },
 });

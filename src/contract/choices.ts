@@ -106,6 +106,7 @@ export const cardsIn = (choices: readonly string[]): Result<readonly CardChoice[
     if (text !== null) cards.push({ text, picture: '', entries: [] });
     else if (card === undefined) return invalid('choices of a carousel begin with the text of a card in brackets: [text]');
     else if (picture === null) card.entries.push(entry);
+    else if (picture === '') return invalid(`the card ${card.text} has an empty picture: {address}`);
     else if (card.picture !== '') return invalid(`the card ${card.text} has two pictures`);
     else card.picture = picture;
   }

@@ -1,9 +1,12 @@
 /** Placeholders in the texts of sends: `{{name}}`, `{{wa_name}}`, `{{lead_email}}` (contract/behaviour.md, "Sends"). */
 import type { Chat } from '#actors/model.ts';
 
+/** Of a person what somebody called them: the number, which stands in for a missing name elsewhere, is no name in a greeting. */
+const nameOf = (chat: Chat | null): string => (chat === null || (!chat.isGroup && chat.name === chat.phone) ? '' : chat.name);
+
 const fields: Readonly<Record<string, (chat: Chat | null) => string>> = {
-  name: (chat) => chat?.name ?? '',
-  first_name: (chat) => (chat?.name ?? '').trim().split(/\s+/)[0] ?? '',
+  name: nameOf,
+  first_name: (chat) => nameOf(chat).trim().split(/\s+/)[0] ?? '',
   wa_name: (chat) => chat?.pushName ?? '',
   wa_contactName: (chat) => chat?.contactName ?? '',
 };

@@ -38,10 +38,11 @@ export const createAttachments = ({ intake, workshop, files }: AttachmentParts):
     const made = file === taken ? {} : { madeOf: taken.hash };
     const kept = await files.keep(instance, file, { ...made, mimetype: prepared.mimetype, filename: given.filename });
     if (kept === null) return refuse('notFound', 'instance not found');
-    const { name, url, hash, size, mimetype, filename } = kept;
-    const { width, height, seconds, isAnimated } = prepared;
+    const { name, url, hash, size } = kept;
+    // Type and name are those of this request: the kept file may have others, of whoever sent the same bytes before.
+    const { width, height, seconds, isAnimated, mimetype } = prepared;
     const facts = { width, height, seconds, isAnimated, thumbnail: base64(prepared.thumbnail), waveform: base64(prepared.waveform) };
-    return done({ name, url, hash, size, mimetype, filename: given.filename || filename, ...facts });
+    return done({ name, url, hash, size, mimetype, filename: given.filename || taken.filename, ...facts });
   };
 
   const prepare = async (

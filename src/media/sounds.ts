@@ -18,8 +18,10 @@ const playable: readonly (readonly [RegExp, codec: string, sentAs: string])[] = 
 
 const soundAlone = ['-map', '0:a:0', '-vn', '-sn', '-dn'] as const;
 const asAac = [...soundAlone, '-c:a', 'aac', '-b:a', '128k', '-ac', '2', '-movflags', '+faststart', '-f', 'mp4'] as const;
-const asVoice = [...soundAlone, '-c:a', 'libopus', '-b:a', '32k', '-application', 'voip', '-ac', '1', '-ar', '48000', '-f', 'ogg'] as const;
-const voiceInOgg = [...soundAlone, '-c:a', 'copy', '-f', 'ogg'] as const;
+/** An OGG has a random number otherwise, and the same sound would be another file each time: kept and uploaded once for each recipient. */
+const asOgg = ['-fflags', '+bitexact', '-flags:a', '+bitexact', '-f', 'ogg'] as const;
+const asVoice = [...soundAlone, '-c:a', 'libopus', '-b:a', '32k', '-application', 'voip', '-ac', '1', '-ar', '48000', ...asOgg] as const;
+const voiceInOgg = [...soundAlone, '-c:a', 'copy', ...asOgg] as const;
 const asMp3 = [...soundAlone, '-c:a', 'libmp3lame', '-q:a', '4', '-f', 'mp3'] as const;
 
 const lookForSound = async (file: SourceFile, bench: Bench, as: string): Promise<TrackFacts> => {

@@ -158,6 +158,20 @@ test('media: a reply, in a group', async () => {
   assert.equal(documentMessage.contextInfo.mentionedJid.length, 2);
 });
 
+test('media: the same bytes under another name and type do not bear those of the send before', async () => {
+  const bytes = randomBytes(5_000).toString('base64');
+  const shown = async (more: Json): Promise<readonly unknown[]> => {
+    const sent = await send({ type: 'document', file: bytes, ...more });
+    assert.equal(sent.status, 200, JSON.stringify(sent.body));
+    const { content } = await seenBy(contact, sent.body['messageid']);
+    const { fileName, mimetype } = (content as { readonly documentMessage: Json }).documentMessage;
+    return [fileName || undefined, mimetype];
+  };
+  assert.deepEqual(await shown({ docName: 'for-ana.one', mimetype: 'application/x-one' }), ['for-ana.one', 'application/x-one']);
+  assert.deepEqual(await shown({ docName: 'for-ben.two', mimetype: 'application/x-two' }), ['for-ben.two', 'application/x-two']);
+  assert.deepEqual(await shown({}), [undefined, 'application/octet-stream']);
+});
+
 test('media: the same file to ten people is one upload and one file', async () => {
   const earlier = scene.platform.sandbox.stats().media.uploads;
   const file = await sharp(randomBytes(100 * 100 * 3), { raw: { width: 100, height: 100, channels: 3 } })

@@ -159,6 +159,13 @@ for (const ffmpeg of [ffmpegPath, null]) {
   });
 }
 
+test('ptt: the same sound becomes the same file each time', withFfmpeg, async (t) => {
+  const workshop = workshopFor(t, await folderFor(t));
+  const made = [await workshop.prepare(await sampleOf('tone.wav'), 'ptt'), await workshop.prepare(await sampleOf('tone.wav'), 'ptt')];
+  const [first, second] = await Promise.all(made.map((one) => readFile(valueOf(one).path)));
+  assert.deepEqual(first, second);
+});
+
 test('ptt: the waveform follows the loudness', withFfmpeg, async (t) => {
   const folder = await folderFor(t);
   const { waveform } = valueOf(await workshopFor(t, folder).prepare(await sampleOf('rising.wav'), 'ptt'));

@@ -1,12 +1,13 @@
 /** Shapes of requests for older messages. */
 import { Type } from 'typebox';
 import { Count, fields, Flag, LooseText, OneOf, optional, Text } from './common.ts';
+import { ChatNumber } from './message.ts';
 
 /** Messages of one request; milliseconds that a caller waits. The platform's phones hand over 50 at once. */
 export const historyPage = { usual: 50, most: 50, wait: 25_000 };
 
 export const HistoryBody = Type.Object({
-  number: LooseText(128, 'Number, or id of the chat', 1),
+  number: ChatNumber,
   mode: optional(OneOf(['history', 'exact'], { description: '`exact`: only before a message that is stored' })),
   messageid: optional(LooseText(300, 'The message before which the phone looks; the oldest stored one when left out')),
   count: optional(Count(1, 100, `At most ${historyPage.most} come, however many are asked for`)),

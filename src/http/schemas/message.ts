@@ -117,8 +117,17 @@ export const MarkReadAnswer = Type.Object({
   results: Type.Array(Type.Object({ message_id: Type.String(), status: OneOf(['success', 'error']), error: optional(Type.String()) })),
 });
 
+/** A chat, as clients name it. */
+export const ChatNumber = Type.Unsafe<string | number>({
+  type: ['string', 'number'],
+  minLength: 1,
+  maxLength: 128,
+  description: 'Number, or id of the chat',
+  examples: ['5511999999999'],
+});
+
 export const TypingBody = Type.Object({
-  number: LooseText(128, 'Number, or id of the chat', 1),
+  number: ChatNumber,
   presence: OneOf(['composing', 'recording', 'paused']),
   delay: optional(Count(0, 300_000, 'Milliseconds for which it is kept up; without it the platform forgets it after some seconds')),
 });

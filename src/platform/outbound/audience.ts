@@ -121,7 +121,11 @@ export const audienceOf = async (wish: AudienceWish, connection: LiveConnection)
   if (connection.directory.me.lid !== '') await learnLids(candidates, connection);
   else await connection.learn(candidates.map(({ jid }) => jid));
   const { kept, discarded } = sift(candidates, connection);
-  if (kept.length === 0) return refuse('invalid', 'nobody would see the post: it has no recipients');
+  if (kept.length === 0)
+    return refuse(
+      'invalid',
+      'nobody would see the post: no recipient has an account, or the account has no contact that its phone has saved',
+    );
   return done({
     setting: privacy.value.setting,
     recipients: most > 0 ? kept.slice(0, most) : kept,

@@ -96,6 +96,11 @@ for (const [text, filled] of [
   test(`placeholders: ${text}`, () => assert.deepEqual(fillPlaceholders(content(text), lead, placeholderText), content(filled)));
 }
 
+test('placeholders: a number that stands in for a name is no name in a greeting', () => {
+  const stranger = { ...lead, name: '+55 11 95555 4444', phone: '+55 11 95555 4444', pushName: '', contactName: '' };
+  assert.deepEqual(fillPlaceholders(content('Hi {{name}}{{first_name}}!'), stranger, placeholderText), content('Hi !'));
+});
+
 test('placeholders: a chat that is not known yet leaves nothing behind', () => {
   assert.deepEqual(fillPlaceholders(content('Hi {{name}}{{first_name}}{{lead_name}}.'), null, placeholderText), content('Hi .'));
   assert.equal(hasPlaceholders(content('no {braces}')), false);

@@ -12,7 +12,7 @@ const missing = 'Missing required fields or invalid card format';
 
 const CardButton = Type.Object({
   id: optional(Text(8_192, 'What a tap answers, the address, the number, or the code to copy')),
-  text: optional(Text(1024, 'Label')),
+  text: optional(Type.String({ maxLength: 1024, description: 'Label', examples: ['Order'] })),
   type: optional(OneOf(buttonTypes, { description: '`REPLY` when left out' })),
 });
 

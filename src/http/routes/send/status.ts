@@ -35,7 +35,13 @@ const media = ['image', 'video', 'audio', 'myaudio', 'ptt'] as const satisfies r
 
 const Body = Type.Object({
   type: OneOf(['text', ...media], { description: 'What is posted', examples: ['text'] }),
-  text: optional(Text(65_536, 'The text, or the caption of a picture or video; with placeholders')),
+  text: optional(
+    Type.String({
+      maxLength: 65_536,
+      description: 'The text, or the caption of a picture or video; with placeholders',
+      examples: ['Open today'],
+    }),
+  ),
   background_color: optional(Count(1, colours.length, `Colour behind a text, 1 to ${colours.length}; ${usualColour} when left out`)),
   font: optional(
     Type.Unsafe<(typeof fonts)[number]>({ type: 'integer', enum: [...fonts], description: 'Font of a text; 0 when left out' }),

@@ -38,7 +38,7 @@ export const textRows = [
       linkPreview: optional(Flag('Show a preview of the first link')),
       linkPreviewTitle: optional(Text(1000, 'Title of the preview instead of the fetched one')),
       linkPreviewDescription: optional(Text(4000, 'Description of the preview')),
-      linkPreviewImage: optional(Text(2_000_000, 'Picture of the preview: URL or base64')),
+      linkPreviewImage: optional(Text(900_000, 'Picture of the preview: URL or base64')),
       linkPreviewLarge: optional(Flag('Show the preview large')),
     },
     unstored: ({ linkPreviewImage = '' }) => (/^https?:/i.test(linkPreviewImage) ? [] : ['linkPreviewImage']),
