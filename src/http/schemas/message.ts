@@ -40,13 +40,41 @@ const messageExample = {
   ai_metadata: {},
 };
 
+/** Texts of a message, and what each says. */
+const texts = {
+  id: 'Short id; in events `<owner>:<messageid>`. Every call takes all forms',
+  messageid: 'Id at the platform',
+  chatid: 'The conversation: a number, a group or a channel with its suffix',
+  sender: 'Who wrote it, as the platform names them',
+  senderName: 'What they call themselves',
+  messageType: 'Kind of the content, such as `Conversation`, `ImageMessage`, `ReactionMessage`, `call`',
+  source: 'Kind of device that it was written on',
+  status:
+    'Of own messages: `Queued`, `Sent`, `Delivered`, `Read`, `Played`, or `Failed` (see `error`), `Canceled` (taken out of the queue), `Deleted`',
+  text: 'Text or caption; of an edited message the new one',
+  quoted: 'Id of the message that it answers',
+  edited: 'Of an edit the id of the message that it changes; of a message that was edited the id of the last edit',
+  reaction: 'Of a reaction the id of the message that it is for; `text` is the emoji',
+  vote: 'What was chosen: options of a poll, the label of a button or a row, the answer to an event',
+  convertOptions: 'What could be chosen, separated by bars',
+  buttonOrListid: 'Id of the button or row that was tapped',
+  owner: 'Number of the account',
+  error: 'Why it failed',
+  sendFunction: 'The call that sent it',
+  fileURL: 'Address of the file, once the gateway keeps it',
+  send_folder_id: 'Campaign that it belongs to',
+  track_source: 'As given with the send',
+  track_id: 'As given with the send',
+} as const;
+
+type Described<Names> = { [Name in keyof Names]: ReturnType<typeof Type.String> };
+
+const described = <const Names extends Readonly<Record<string, string>>>(names: Names): Described<Names> =>
+  Object.fromEntries(Object.entries(names).map(([name, description]) => [name, Type.String({ description })])) as Described<Names>;
+
 export const Message = Type.Object(
   {
-    ...fields(
-      `id messageid chatid sender senderName messageType source status text quoted edited reaction vote convertOptions buttonOrListid owner
-       error sendFunction fileURL send_folder_id track_source track_id`,
-      Type.String(),
-    ),
+    ...described(texts),
     ...fields('sender_pn sender_lid', TextOrNull()),
     ...fields('isGroup fromMe wasSentByApi pinned', Type.Boolean()),
     messageTimestamp: Type.Integer({ description: 'Unix milliseconds' }),
