@@ -1,6 +1,6 @@
 /** Takes files from where clients have them, addresses and texts, to the disk: streamed, hashed on the way, bounded, typed by content. */
 import { createHash } from 'node:crypto';
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import type { Result } from '#actors/model.ts';
 import type { TakenFile } from '#src/files/taken-file.ts';
 import { removeFile, type TemporaryFolder } from '#src/files/temporary-folder.ts';
@@ -9,7 +9,8 @@ import { BoundedWork } from './bounded-work.ts';
 import { createFileFetcher, type FetchOptions } from './fetch-file.ts';
 import { plainName } from './file-name.ts';
 import { MediaFailure, tooManyBytes } from './media-failure.ts';
-import { typeOf } from './type-of.ts';
+import { release } from './release.ts';
+import { typeOf, typeOfHead } from './type-of.ts';
 import { untilAborted } from './until-aborted.ts';
 
 export interface TakeOptions {
@@ -27,7 +28,7 @@ export interface ReceiveOptions extends TakeOptions {
 export interface Intake {
   /** `source`: an http(s) URL, a data URL, or base64 in either alphabet. */
   take(source: string, options?: TakeOptions): Promise<Result<TakenFile>>;
-  /** Takes bytes that somebody else streams, such as a download from the platform. What `bytes` throws rejects. */
+  /** Takes bytes that somebody else streams, such as a download from the platform; the pieces are given away and freed. What `bytes` throws rejects. */
   receive(bytes: AsyncIterable<Uint8Array>, options?: ReceiveOptions): Promise<Result<TakenFile>>;
   /** Refuses everything from now on; resolves when nothing is under way any more. */
   close(): Promise<void>;
@@ -39,31 +40,63 @@ export interface IntakeOptions extends FetchOptions {
   readonly timeoutMs: number;
 }
 
+interface Written {
+  readonly size: number;
+  readonly hash: string;
+  /** Null where the first bytes do not tell. */
+  readonly mimetype: string | null;
+}
+
+/** So much is gathered before it is written: each write is a trip to another thread, which costs more than hashing 64 KiB. */
+const gathered = { bytes: 512 * 1024, pieces: 64 } as const;
+
+/** Writes all of it, and frees it. */
+const writeOut = async (file: FileHandle, pieces: readonly Uint8Array[], bytes: number): Promise<void> => {
+  const { bytesWritten } = await file.writev(pieces);
+  if (bytesWritten < bytes) await file.writeFile(Buffer.concat(pieces).subarray(bytesWritten));
+  for (const piece of pieces) release(piece);
+};
+
 /** Writes what comes and hashes it. The file is gone when this rejects. */
 const write = async (
   path: string,
   bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   maxBytes: number,
   signal: AbortSignal,
-): Promise<{ readonly size: number; readonly hash: string }> => {
+): Promise<Written> => {
   const file = await open(path, 'wx', 0o600);
   const hash = createHash('sha256');
-  let size = 0;
+  let [size, waiting, pieces, mimetype]: [number, number, Uint8Array[], string | null] = [0, 0, [], null];
+  const flush = async (): Promise<void> => {
+    if (size === waiting && pieces[0]) mimetype = await typeOfHead(pieces[0]);
+    await writeOut(file, pieces, waiting);
+    [waiting, pieces] = [0, []];
+  };
   try {
-    for await (const chunk of untilAborted(bytes, signal)) {
-      size += chunk.length;
+    for await (const piece of untilAborted(bytes, signal)) {
+      if (piece.length === 0) continue;
+      size += piece.length;
       if (size > maxBytes) throw tooManyBytes(maxBytes);
-      hash.update(chunk);
-      await file.writeFile(chunk);
+      hash.update(piece);
+      waiting += piece.length;
+      pieces.push(piece);
+      if (waiting >= gathered.bytes || pieces.length >= gathered.pieces) await flush();
     }
     if (size === 0) throw new MediaFailure('invalid', 'the file is empty');
-    return { size, hash: hash.digest('hex') };
+    if (waiting > 0) await flush();
+    return { size, hash: hash.digest('hex'), mimetype };
   } catch (error) {
     await removeFile(path);
     throw error;
   } finally {
     await file.close();
   }
+};
+
+/** Does its work once, also for those who call it again. */
+const once = (work: () => Promise<void>): (() => Promise<void>) => {
+  let done: Promise<void> | null = null;
+  return () => (done ??= work());
 };
 
 export const createIntake = ({ folder, timeoutMs, ...fetching }: IntakeOptions): Intake => {
@@ -79,11 +112,13 @@ export const createIntake = ({ folder, timeoutMs, ...fetching }: IntakeOptions):
   ): Promise<TakenFile> => {
     const path = folder.newPath();
     const written = await write(path, bytes, maxBytes, signal);
-    const mimetype = await typeOf(path).catch(async (error: unknown) => {
-      await removeFile(path);
-      throw error;
-    });
-    return { ...written, path, mimetype, filename: plainName(filename), discard: () => removeFile(path) };
+    const findType = (): Promise<string> =>
+      typeOf(path).catch(async (error: unknown) => {
+        await removeFile(path);
+        throw error;
+      });
+    const mimetype = written.mimetype ?? (await findType());
+    return { ...written, path, mimetype, filename: plainName(filename), discard: once(() => removeFile(path)) };
   };
 
   const take = async (text: string, signal: AbortSignal): Promise<TakenFile> => {

@@ -1,6 +1,6 @@
 /** Says what a file is by its content: by signatures, and for texts by careful guesses. */
 import { open } from 'node:fs/promises';
-import { fileTypeFromFile } from 'file-type';
+import { fileTypeFromBuffer, fileTypeFromFile } from 'file-type';
 
 export const unknownType = 'application/octet-stream';
 
@@ -46,6 +46,17 @@ const textOf = (head: Buffer): string | null => {
   } catch {
     return null;
   }
+};
+
+/** Known by the first dozen of bytes, whatever follows. */
+const plain: ReadonlySet<string> = new Set(['image/jpeg', 'image/gif', 'image/webp', 'application/pdf']);
+const leastHead = 64;
+
+/** What `typeOf` would say of a file that begins like this; null where it has to read on. */
+export const typeOfHead = async (bytes: Uint8Array): Promise<string | null> => {
+  if (bytes.length < leastHead) return null;
+  const found = await fileTypeFromBuffer(bytes.subarray(0, headBytes)).catch(() => undefined);
+  return found && plain.has(found.mime) ? found.mime : null;
 };
 
 /** The media type of a file, `application/octet-stream` when its content tells nothing. Rejects only when the file cannot be read. */

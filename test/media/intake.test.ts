@@ -1,7 +1,7 @@
 /** Taking files: what clients write, what servers do to those who fetch from them, and nothing left on the disk. */
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import type { RequestListener, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -250,6 +250,29 @@ test('receive: takes a stream, has its own bound, and passes an error of the str
   assert.match(refusalOf(await intake.receive(stuck())), /took longer/);
   await noFiles(folder);
 });
+
+const shared = randomBytes(2_000_000);
+const piecesOf = (length: number, count: number): readonly Uint8Array[] =>
+  Array.from({ length: count }, (_, n) => shared.subarray(n * length, (n + 1) * length));
+const cuts: readonly (readonly [string, readonly Uint8Array[]])[] = [
+  ['more pieces than are gathered', piecesOf(3, 1_000)],
+  ['pieces of 64 KiB, more than are gathered', piecesOf(65_536, 25)],
+  ['one piece, larger than what is gathered', piecesOf(900_000, 1)],
+  ['buffers of their own, with empty ones between', piecesOf(10_000, 9).flatMap((piece) => [Buffer.alloc(0), Uint8Array.from(piece)])],
+];
+for (const [title, pieces] of cuts)
+  test(`receive: ${title} are the file, in order`, async (t) => {
+    const folder = await folderFor(t);
+    const whole = Buffer.concat(pieces);
+    const given = async function* (): AsyncGenerator<Uint8Array> {
+      yield* pieces;
+    };
+    const taken = valueOf(await intakeFor(t, folder).receive(given(), { maxBytes: 2_000_000 }));
+    assert.ok((await readFile(taken.path)).equals(whole));
+    assert.deepEqual([taken.hash, taken.size], [sha256(whole), whole.length]);
+    await Promise.all([taken.discard(), taken.discard()]);
+    await noFiles(folder);
+  });
 
 test('temporary folder: what a crash left in it is gone after the next opening', async (t) => {
   const folder = await folderFor(t);

@@ -5,6 +5,7 @@
 import { createCipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { open, readFile } from 'node:fs/promises';
 import { macBytes, type SealKeys } from '#src/media/seal-worker.ts';
+import { release } from '#src/media/release.ts';
 import type { Sealing } from '#src/media/sealing.ts';
 
 export type UploadType = 'image' | 'video' | 'audio' | 'document';
@@ -32,24 +33,26 @@ export interface SealedFile {
   readonly size: number;
   /** What is sent, from this byte on. Each piece is overwritten by the third one after it: whoever reads must not fall behind, as a stream with back pressure does not. */
   bytes(offset: number): AsyncGenerator<Buffer>;
-  /** Forgets the encrypted bytes. Never rejects. */
-  release(): Promise<void>;
+  /** Forgets the encrypted bytes. Never rejects. `arrived`: the host has all of them, so that no socket reads them any more. */
+  release(arrived: boolean): Promise<unknown>;
 }
 
 type Sealed = Omit<SealedFile, 'mediaKey'>;
 
-const noop = async (): Promise<void> => undefined;
-
 const inMemory = async (path: string, { iv, cipher, mac }: SealKeys): Promise<Sealed> => {
   const encryption = createCipheriv('aes-256-cbc', cipher, iv);
-  const encrypted = Buffer.concat([encryption.update(await readFile(path)), encryption.final()]);
-  const code = createHmac('sha256', mac).update(iv).update(encrypted).digest().subarray(0, macBytes);
+  const plain = await readFile(path);
+  const begin = encryption.update(plain);
+  release(plain);
+  const end = encryption.final();
+  const code = createHmac('sha256', mac).update(iv).update(begin).update(end).digest().subarray(0, macBytes);
+  const hash = createHash('sha256').update(begin).update(end).update(code).digest();
+  const tail = Buffer.concat([end, code]);
   async function* bytes(offset: number): AsyncGenerator<Buffer> {
-    if (offset < encrypted.length) yield encrypted.subarray(offset);
-    yield code.subarray(Math.max(0, offset - encrypted.length));
+    if (offset < begin.length) yield begin.subarray(offset);
+    yield tail.subarray(Math.max(0, offset - begin.length));
   }
-  const hash = createHash('sha256').update(encrypted).update(code).digest();
-  return { hash, size: encrypted.length + macBytes, bytes, release: noop };
+  return { hash, size: begin.length + tail.length, bytes, release: async (arrived) => arrived && release(begin) };
 };
 
 /** More than a socket takes before it asks its writer to wait, so that no more than one piece is on its way. */

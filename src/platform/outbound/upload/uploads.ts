@@ -116,13 +116,15 @@ export class Uploads {
     if (copy === null) return refuse('notFound', 'the file is not kept any more');
     try {
       const sealed = await sealFile({ path: copy.path, size: file.size }, type, this.#parts.sealing, signal);
+      let arrived = false;
       try {
         const placed = await this.#place(sealed, type, signal);
         if (!placed.ok) return placed;
+        arrived = true;
         const { mediaKey, hash: fileEncSha256 } = sealed;
         return done({ ...placed.value, mediaKey, fileEncSha256, at: Math.floor(this.#parts.now() / 1000) });
       } finally {
-        await sealed.release();
+        await sealed.release(arrived);
       }
     } finally {
       await copy.release();

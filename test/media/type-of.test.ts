@@ -1,0 +1,29 @@
+/** Types that the first bytes tell are those that the whole file tells. */
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import sharp from 'sharp';
+import { typeOf, typeOfHead } from '#src/media/type-of.ts';
+import { folderFor } from './media-files.ts';
+
+const picture = () => sharp({ create: { width: 90, height: 60, channels: 3, background: 'red' } });
+
+const rows: readonly (readonly [string, () => Promise<Buffer> | Buffer, string, boolean])[] = [
+  ['a JPEG', () => picture().jpeg().toBuffer(), 'image/jpeg', true],
+  ['a GIF', () => picture().gif().toBuffer(), 'image/gif', true],
+  ['a WebP', () => picture().webp().toBuffer(), 'image/webp', true],
+  ['a PDF', () => Buffer.from(`%PDF-1.4\n${'1 0 obj\n'.repeat(20)}`), 'application/pdf', true],
+  ['a PNG, which may be animated further on', () => picture().png().toBuffer(), 'image/png', false],
+  ['a JPEG-LS, which begins like a JPEG', () => Buffer.concat([Buffer.from('ffd8fff7', 'hex'), Buffer.alloc(100)]), 'image/jls', false],
+  ['the begin of a JPEG', () => Buffer.from('ffd8ffe0', 'hex'), 'image/jpeg', false],
+  ['a text', () => Buffer.from('only words '.repeat(20)), 'text/plain', false],
+];
+
+for (const [title, make, type, isPlain] of rows)
+  test(`type: ${title}`, async (t) => {
+    const [folder, bytes] = [await folderFor(t), await make()];
+    const path = folder.newPath();
+    await writeFile(path, bytes);
+    assert.equal(await typeOf(path), type);
+    assert.equal(await typeOfHead(bytes), isPlain ? type : null);
+  });
