@@ -35,6 +35,11 @@ export const mediaSettings = {
     50_000_000,
     'Most pixels of a picture, of all frames together; one with more is refused before it is unpacked. The cameras of phones make 50 million.',
   ),
+  mediaMaxSide: media(
+    integer(1_600, 100_000),
+    9_999,
+    'Longest side of a picture in pixels. The cameras of phones make some 9,000; a picture of one row of millions of pixels takes a thread for seconds. As a document it goes out as it is.',
+  ),
   ffmpegPath: media(
     text,
     'ffmpeg',

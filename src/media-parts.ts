@@ -5,6 +5,7 @@ import type { Settings } from '#config/load.ts';
 import { findProgram } from '#config/programs.ts';
 import { openTemporaryFolder } from '#src/files/temporary-folder.ts';
 import { createIntake } from '#src/media/intake.ts';
+import { endLeftoverChildren } from '#src/media/leftover-children.ts';
 import { createLinkPreviews } from '#src/media/link-preview.ts';
 import { createMedia } from '#src/media/media.ts';
 import { createWorkshop } from '#src/media/prepare.ts';
@@ -26,7 +27,10 @@ export async function openMediaParts({ settings, dataDir, guard, userAgent, log,
   // Threads beside those that convert: one that encrypts, and one more, so that no QR code waits for a file.
   const media = createMedia({ threads: settings.mediaJobs + 2 });
   onOpen('media', () => media.close());
-  const folder = await openTemporaryFolder(join(dataDir, 'temporary'));
+  const temporary = join(dataDir, 'temporary');
+  const leftovers = await endLeftoverChildren(temporary);
+  if (leftovers > 0) log.warn({ programs: leftovers }, 'media.leftoversEnded');
+  const folder = await openTemporaryFolder(temporary);
   onOpen('temporary', () => folder.empty());
   const intake = createIntake({
     guard,
@@ -48,6 +52,7 @@ export async function openMediaParts({ settings, dataDir, guard, userAgent, log,
     pictureMs: Math.min(settings.mediaConvertMs, 30_000),
     maxBytes: settings.mediaMaxBytes,
     maxPixels: settings.mediaMaxPixels,
+    maxSide: settings.mediaMaxSide,
   });
   onOpen('workshop', () => workshop.close());
   const sealing = createSealing(media, folder, 1);

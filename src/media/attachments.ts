@@ -2,6 +2,7 @@
 import { type Attachment, done, type GivenFile, refuse, type Result } from '#actors/model.ts';
 import type { Attachments, FileStore, TakenFile } from '#actors/ports.ts';
 import { hashFile } from '#src/files/hash-file.ts';
+import { plainName } from './file-name.ts';
 import type { Intake } from './intake.ts';
 import type { MediaWorkshop, PreparedMedia } from './prepared.ts';
 
@@ -36,13 +37,14 @@ export const createAttachments = ({ intake, workshop, files }: AttachmentParts):
   const keep = async (instance: string, given: GivenFile, taken: TakenFile, prepared: PreparedMedia): Promise<Result<Attachment>> => {
     const file = await toKeep(taken, prepared);
     const made = file === taken ? {} : { madeOf: taken.hash };
-    const kept = await files.keep(instance, file, { ...made, mimetype: prepared.mimetype, filename: given.filename });
+    const filename = plainName(given.filename);
+    const kept = await files.keep(instance, file, { ...made, mimetype: prepared.mimetype, filename });
     if (kept === null) return refuse('notFound', 'instance not found');
     const { name, url, hash, size } = kept;
     // Type and name are those of this request: the kept file may have others, of whoever sent the same bytes before.
     const { width, height, seconds, isAnimated, mimetype } = prepared;
     const facts = { width, height, seconds, isAnimated, thumbnail: base64(prepared.thumbnail), waveform: base64(prepared.waveform) };
-    return done({ name, url, hash, size, mimetype, filename: given.filename || taken.filename, ...facts });
+    return done({ name, url, hash, size, mimetype, filename: filename || taken.filename, ...facts });
   };
 
   const prepare = async (

@@ -13,6 +13,8 @@ export interface MediaWork extends Pick<Media, 'picture' | 'tracks'> {
 export interface MediaLimits {
   /** Of a picture, of all its frames together. */
   readonly maxPixels: number;
+  /** Of the longest side of a picture, in pixels. */
+  readonly maxSide: number;
   /** Of what is made. */
   readonly maxBytes: number;
   /** For a picture, from its turn on. */

@@ -39,7 +39,8 @@ const textOf = (html: string, limit: number): string =>
 
 const attributesOf = (tag: string): ReadonlyMap<string, string> => {
   const end = /^(?:[^>"']|"[^"]*"|'[^']*')*/.exec(tag)?.[0] ?? '';
-  const found = end.matchAll(/([^\s"'<>/=]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>=]+))/g);
+  // A name without a value is matched too: it would be tried again from each of its letters otherwise.
+  const found = end.matchAll(/([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>=]+)))?/g);
   return new Map([...found].map(([, name = '', double, single, bare]) => [name.toLowerCase(), double ?? single ?? bare ?? '']));
 };
 

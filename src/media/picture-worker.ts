@@ -9,6 +9,8 @@ export interface PictureTask {
   /** Where a new file goes, when one has to be made. */
   readonly target: string;
   readonly maxPixels: number;
+  /** Of the longest side, in pixels. */
+  readonly maxSide: number;
   readonly timeoutSeconds: number;
 }
 
@@ -25,6 +27,7 @@ export type PictureOutcome =
     }
   | { readonly problem: 'unreadable' | 'late' }
   | { readonly problem: 'pixels'; readonly width: number; readonly height: number; readonly frames: number; readonly most: number }
+  | { readonly problem: 'side'; readonly width: number; readonly height: number; readonly most: number }
   /** No quality made it small enough; `limit` in bytes. */
   | { readonly problem: 'bytes'; readonly limit: number };
 
@@ -57,7 +60,7 @@ const sourceOf = async (path: string): Promise<Buffer | string> => ((await stat(
 
 /** Looks at the head of the picture, and works on it when it is not too large. */
 const withPicture = async (
-  { path, maxPixels, timeoutSeconds }: PictureTask,
+  { path, maxPixels, maxSide, timeoutSeconds }: PictureTask,
   animated: boolean,
   work: (open: OpenPicture, facts: Metadata, shape: Shape) => Promise<PictureOutcome>,
 ): Promise<PictureOutcome> => {
@@ -68,8 +71,10 @@ const withPicture = async (
     const facts = await sharp(source, { limitInputPixels: false, animated }).metadata();
     const shape = shapeOf(facts);
     const frames = animated ? shape.frames : 1;
+    const { width, height } = shape;
+    if (Math.max(width, height) > maxSide) return { problem: 'side', width, height, most: maxSide };
     const most = facts.format === 'heif' ? Math.floor(maxPixels / heifCost) : maxPixels;
-    if (shape.width * shape.height * frames > most) return { problem: 'pixels', ...shape, frames, most };
+    if (width * height * frames > most) return { problem: 'pixels', ...shape, frames, most };
     return await work(open, facts, shape);
   } catch (error) {
     return problemOf(error);

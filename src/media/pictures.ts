@@ -28,6 +28,11 @@ const madeOf = (outcome: PictureOutcome, mimetype: string): Made => {
       throw new MediaFailure('invalid', 'the picture takes too long to convert');
     case 'bytes':
       throw new MediaFailure('tooLarge', `the picture does not fit in the ${sizeText(outcome.limit)} of a sticker in any quality`);
+    case 'side':
+      throw new MediaFailure(
+        'tooLarge',
+        `the picture has ${outcome.width} × ${outcome.height} pixels; a side may have ${outcome.most}: send it as a document`,
+      );
     case 'pixels': {
       const { width, height, frames, most } = outcome;
       const size = frames > 1 ? `${frames} frames of ${width} × ${height}` : `${width} × ${height}`;
@@ -49,6 +54,7 @@ const pictureMaker =
       path: file.path,
       target: bench.newPath(),
       maxPixels: limits.maxPixels,
+      maxSide: limits.maxSide,
       timeoutSeconds: Math.max(1, Math.ceil(limits.pictureMs / 1000)),
     };
     const { isNew, mimetype, width, height, isAnimated, thumbnail } = madeOf(await media.picture(as, task, signal), file.mimetype);
@@ -63,7 +69,8 @@ export const stickerMaker = pictureMaker('sticker');
 /** The own picture of a file that is an image; null when there is none, which spoils nothing. */
 export const ownThumbnail = async (file: SourceFile, bench: Bench): Promise<Uint8Array | null> => {
   if (!readable.has(file.mimetype)) return null;
-  const task = { path: file.path, target: bench.newPath(), maxPixels: bench.limits.maxPixels, timeoutSeconds: 5 };
+  const { maxPixels, maxSide } = bench.limits;
+  const task = { path: file.path, target: bench.newPath(), maxPixels, maxSide, timeoutSeconds: 5 };
   const outcome = await bench.media.picture('image', task, bench.signal);
   return outcome.problem === null ? outcome.thumbnail : null;
 };

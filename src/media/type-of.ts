@@ -13,13 +13,35 @@ const usual: Readonly<Record<string, string>> = {
 
 const headBytes = 4_096;
 
-const blank = String.raw`(?:\s|<!--[\s\S]*?-->)*`;
-const prolog = String.raw`${blank}(?:<\?xml[^>]*>)?${blank}`;
+/** What may stand before the first element, whatever it is. Each pattern can end in one way only, so that a hostile file costs no more than a plain one. */
+const prologs: readonly RegExp[] = [/\s+/y, /<\?xml[^>]*>/iy, /<!doctype\s+svg[^>]*>/iy];
 
-/** Only for what is text. The first pattern that matches counts; a page that hides a script behind another type is still a page. */
+/** What is left of a text behind white space, comments and the declarations of a document. */
+const withoutProlog = (text: string): string => {
+  let at = 0;
+  const skips = (pattern: RegExp): boolean => {
+    pattern.lastIndex = at;
+    if (!pattern.test(text)) return false;
+    at = pattern.lastIndex;
+    return true;
+  };
+  for (;;) {
+    if (text.startsWith('<!--', at)) {
+      const end = text.indexOf('-->', at + 4);
+      if (end < 0) return '';
+      at = end + 3;
+    } else if (!prologs.some(skips)) return text.slice(at);
+  }
+};
+
+/** Of what stands behind the prolog: a page that hides a script behind another type is still a page. */
+const documents: readonly (readonly [RegExp, string])[] = [
+  [/^<(?:\w{1,40}:)?svg[\s>]/i, 'image/svg+xml'],
+  [/^<(?:!doctype\s+html|html|head|body|script|iframe)[\s>]/i, 'text/html'],
+];
+
+/** Of the text as it begins. */
 const texts: readonly (readonly [RegExp, string])[] = [
-  [new RegExp(`^${prolog}(?:<!doctype\\s+svg[^>]*>)?${blank}<(?:\\w+:)?svg[\\s>]`, 'i'), 'image/svg+xml'],
-  [new RegExp(`^${prolog}<(?:!doctype\\s+html|html|head|body|script|iframe)[\\s>]`, 'i'), 'text/html'],
   [/^\s*<\?xml\s/i, 'application/xml'],
   [/^#EXTM3U/, 'application/vnd.apple.mpegurl'],
   [/^BEGIN:VCARD\b/i, 'text/vcard'],
@@ -66,5 +88,7 @@ export const typeOf = async (path: string): Promise<string> => {
   if (found && found.mime !== 'application/xml') return usual[found.mime] ?? found.mime;
   const text = textOf(await readHead(path));
   if (text === null) return unknownType;
-  return texts.find(([pattern]) => pattern.test(text))?.[1] ?? 'text/plain';
+  const element = withoutProlog(text);
+  const kind = documents.find(([pattern]) => pattern.test(element)) ?? texts.find(([pattern]) => pattern.test(text));
+  return kind?.[1] ?? 'text/plain';
 };

@@ -170,6 +170,7 @@ test('media: the same bytes under another name and type do not bear those of the
   assert.deepEqual(await shown({ docName: 'for-ana.one', mimetype: 'application/x-one' }), ['for-ana.one', 'application/x-one']);
   assert.deepEqual(await shown({ docName: 'for-ben.two', mimetype: 'application/x-two' }), ['for-ben.two', 'application/x-two']);
   assert.deepEqual(await shown({}), [undefined, 'application/octet-stream']);
+  assert.deepEqual(await shown({ docName: '../../etc/a\r\nb.pdf' }), ['ab.pdf', 'application/octet-stream']);
 });
 
 test('media: the same file to ten people is one upload and one file', async () => {

@@ -21,7 +21,16 @@ const media = createMedia({ threads: 2 });
 after(() => media.close());
 
 const workshopFor = (t: TestContext, folder: TemporaryFolder, options: Partial<WorkshopOptions> = {}): MediaWorkshop => {
-  const given = { media, folder, jobs: 2, timeoutMs: 60_000, pictureMs: 30_000, maxBytes: 10_000_000, maxPixels: 50_000_000 };
+  const given = {
+    media,
+    folder,
+    jobs: 2,
+    timeoutMs: 60_000,
+    pictureMs: 30_000,
+    maxBytes: 10_000_000,
+    maxPixels: 50_000_000,
+    maxSide: 9_999,
+  };
   const workshop = createWorkshop({ ...given, ffmpeg: ffmpegPath, ...options });
   t.after(() => workshop.close());
   return workshop;

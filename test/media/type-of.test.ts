@@ -17,6 +17,17 @@ const rows: readonly (readonly [string, () => Promise<Buffer> | Buffer, string, 
   ['a JPEG-LS, which begins like a JPEG', () => Buffer.concat([Buffer.from('ffd8fff7', 'hex'), Buffer.alloc(100)]), 'image/jls', false],
   ['the begin of a JPEG', () => Buffer.from('ffd8ffe0', 'hex'), 'image/jpeg', false],
   ['a text', () => Buffer.from('only words '.repeat(20)), 'text/plain', false],
+  [
+    'a drawing behind comments',
+    () => Buffer.from(`<!-- a --> <?xml version="1.0"?>\n<!---->\n<!DOCTYPE svg>${'<!-- b -->'.repeat(5)}<svg>`),
+    'image/svg+xml',
+    false,
+  ],
+  ['a page behind comments', () => Buffer.from(`${'<!-- a -->'.repeat(20)}<html>`), 'text/html', false],
+  // Patterns that may end a comment, or a run of white space, in more than one way would never finish with these.
+  ['comments and no element', () => Buffer.from(`${'<!---->'.repeat(580)}x`), 'text/plain', false],
+  ['white space and no element', () => Buffer.from(`${' \n'.repeat(2_000)}x`), 'text/plain', false],
+  ['a comment without an end', () => Buffer.from(`<!--${'-- >'.repeat(900)}`), 'text/plain', false],
 ];
 
 for (const [title, make, type, isPlain] of rows)
