@@ -31,6 +31,8 @@ export interface TakenFile {
   readonly filename: string;
   /** Removes the file unless it was moved away. Idempotent, never rejects. */
   discard(): Promise<void>;
+  /** Says that the file was moved away; without it `discard` would look for it. */
+  moved?(): void;
 }
 
 /** What an instance keeps. Two instances that keep the same bytes have a `KeptFile` each, with names that do not tell of one another. */

@@ -61,7 +61,10 @@ class Files implements FileStore {
     try {
       return await this.#mutex.run(prefixOf(hash), async () => {
         const stored = await blobs.size(hash);
-        if (stored !== size) await blobs.put(hash, file.path);
+        if (stored !== size) {
+          await blobs.put(hash, file.path);
+          file.moved?.();
+        }
         this.#count(hash, size - (stored ?? 0));
         const kept = await rows.add(row);
         if (kept === null) await this.#removeUnkept({ hash, size });

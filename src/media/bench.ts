@@ -43,6 +43,8 @@ export interface Bench {
   readonly wishes: PrepareWishes;
   /** A path for a file, which is removed after the work unless it is the result. */
   newPath(): string;
+  /** Nothing was made there. */
+  unused(path: string): void;
 }
 
 /** Fails with `MediaFailure`. The result is the source itself where nothing had to be changed. */
@@ -61,6 +63,11 @@ export class Scraps {
     const path = this.#folder.newPath();
     this.#paths.add(path);
     return path;
+  }
+
+  /** Says that nothing was made there, so that nothing is looked for. */
+  unused(path: string): void {
+    this.#paths.delete(path);
   }
 
   /** Removes all files but one; answers with what removes that one, which does nothing when it was not made here. */

@@ -93,10 +93,10 @@ const write = async (
   }
 };
 
-/** Does its work once, also for those who call it again. */
-const once = (work: () => Promise<void>): (() => Promise<void>) => {
-  let done: Promise<void> | null = null;
-  return () => (done ??= work());
+/** Who removes a taken file: the first who discards it, and nobody when it was moved away. */
+const ownerOf = (path: string): Pick<TakenFile, 'discard'> & { moved(): void } => {
+  let gone: Promise<void> | null = null;
+  return { discard: () => (gone ??= removeFile(path)), moved: () => void (gone ??= Promise.resolve()) };
 };
 
 export const createIntake = ({ folder, timeoutMs, ...fetching }: IntakeOptions): Intake => {
@@ -118,7 +118,7 @@ export const createIntake = ({ folder, timeoutMs, ...fetching }: IntakeOptions):
         throw error;
       });
     const mimetype = written.mimetype ?? (await findType());
-    return { ...written, path, mimetype, filename: plainName(filename), discard: once(() => removeFile(path)) };
+    return { ...written, path, mimetype, filename: plainName(filename), ...ownerOf(path) };
   };
 
   const take = async (text: string, signal: AbortSignal): Promise<TakenFile> => {

@@ -58,6 +58,7 @@ const pictureMaker =
       timeoutSeconds: Math.max(1, Math.ceil(limits.pictureMs / 1000)),
     };
     const { isNew, mimetype, width, height, isAnimated, thumbnail } = madeOf(await media.picture(as, task, signal), file.mimetype);
+    if (!isNew) bench.unused(task.target);
     const path = isNew ? task.target : file.path;
     const { size } = isNew ? await stat(path) : file;
     return { ...facts, path, size, mimetype, width, height, isAnimated, thumbnail };

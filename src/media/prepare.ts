@@ -56,7 +56,8 @@ export const createWorkshop = ({ folder, jobs, timeoutMs, ffmpeg: program, ...op
   const onBench = async (work: (bench: Bench) => Promise<Made>, wishes: PrepareWishes, signal: AbortSignal): Promise<PreparedMedia> => {
     const scraps = new Scraps(folder);
     try {
-      const made = await work({ media, ffmpeg, limits: options, signal, wishes, newPath: () => scraps.newPath() });
+      const paths = { newPath: () => scraps.newPath(), unused: (path: string) => scraps.unused(path) };
+      const made = await work({ media, ffmpeg, limits: options, signal, wishes, ...paths });
       return { ...made, discard: await scraps.removeAllBut(made.path) };
     } catch (error) {
       await scraps.removeAllBut(null);
