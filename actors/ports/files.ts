@@ -87,6 +87,8 @@ export interface FileStore {
   named(name: string): Promise<KeptFile | null>;
   /** The reader must read to the end or return the iterator. */
   read(file: KeptFile, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | null>;
+  /** For files that are small enough to be held in memory. The buffer is the caller's. */
+  whole(file: KeptFile): Promise<Uint8Array | null>;
   localCopy(file: KeptFile): Promise<LocalCopy | null>;
   /** Bytes of all that is kept, each blob once; null until every part was looked at by `audit`. */
   readonly bytes: number | null;

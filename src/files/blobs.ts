@@ -12,6 +12,8 @@ export interface BlobStore {
   put(hash: string, path: string): Promise<void>;
   /** Null when there is no such blob. */
   read(hash: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | null>;
+  /** All of it, in a buffer of the caller's own. Null when there is no such blob. */
+  whole(hash: string): Promise<Uint8Array | null>;
   localCopy(hash: string): Promise<LocalCopy | null>;
   /** Idempotent. */
   remove(hash: string): Promise<void>;

@@ -45,6 +45,19 @@ const orAbsent = async <T, U>(work: Promise<T>, instead: U): Promise<T | U> => {
   }
 };
 
+/** The client wraps the answer to this one question. */
+const unwrapped = (error: unknown): never => {
+  throw error instanceof Error && error.cause instanceof S3ServiceError ? error.cause : error;
+};
+
+const gathered = (pieces: AsyncIterable<Uint8Array>): Promise<Buffer> =>
+  Array.fromAsync(pieces).then(
+    (all) => Buffer.concat(all),
+    (error: unknown) => {
+      throw failureOf(error);
+    },
+  );
+
 export const openBucketBlobs = (options: BucketOptions, temporary: TemporaryFolder): BucketBlobs => {
   const { silenceMs: ms } = options;
   const dispatcher = new Agent({ connect: { timeout: ms }, headersTimeout: ms, bodyTimeout: ms });
@@ -64,21 +77,17 @@ export const openBucketBlobs = (options: BucketOptions, temporary: TemporaryFold
   };
   return {
     read,
-    async size(hash) {
-      const answer = await orAbsent(
-        bucket.getContentLength(keyOf(hash)).catch((error: unknown) => {
-          throw error instanceof Error && error.cause instanceof S3ServiceError ? error.cause : error;
-        }),
-        null,
-      );
-      return answer;
-    },
+    size: (hash) => orAbsent(bucket.getContentLength(keyOf(hash)).catch(unwrapped), null),
     async put(hash, path) {
       const file = await openAsBlob(path);
       await bucket.putObject(keyOf(hash), file, 'application/octet-stream', undefined, undefined, file.size).catch((error: unknown) => {
         throw failureOf(error);
       });
       await rm(path, { force: true });
+    },
+    async whole(hash) {
+      const found = await read(hash);
+      return found && gathered(found);
     },
     async localCopy(hash) {
       const bytes = await read(hash);

@@ -87,6 +87,10 @@ class Files implements FileStore {
     return this.#input.blobs.read(file.hash, range);
   }
 
+  async whole(file: KeptFile): Promise<Uint8Array | null> {
+    return this.#input.blobs.whole(file.hash);
+  }
+
   async localCopy(file: KeptFile): Promise<LocalCopy | null> {
     return this.#input.blobs.localCopy(file.hash);
   }

@@ -1,6 +1,6 @@
 /** Blobs in a folder of this machine: `ab/abcd…`, so that no folder grows large. */
 import { constants, createReadStream } from 'node:fs';
-import { copyFile, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, link, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { FilesUnavailable } from '#actors/ports.ts';
 import { prefixes, type BlobStore } from './blobs.ts';
@@ -59,6 +59,7 @@ export const openFolderBlobs = async (folder: string, temporary: TemporaryFolder
       const file = await orAbsent(open(placeOf(hash), 'r'), null);
       return file === null ? null : createReadStream('', { fd: file, autoClose: true, ...range });
     },
+    whole: (hash) => orAbsent(readFile(placeOf(hash)), null),
     async localCopy(hash) {
       const path = temporary.newPath();
       const lent = await orAbsent(

@@ -96,6 +96,10 @@ export const createFakeFiles = (input: { readonly baseUrl: string; hex(bytes: nu
             yield part;
           })();
     },
+    async whole(hash) {
+      const bytes = kept.get(hash);
+      return bytes ? Buffer.from(bytes) : null;
+    },
     async localCopy(hash) {
       const path = `copy-${(count += 1)}`;
       loose.add(path);

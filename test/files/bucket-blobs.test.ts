@@ -51,6 +51,7 @@ for (const [name, blobs] of stores)
     const read = async (range?: { start: number; end: number }) => Buffer.concat(await Array.fromAsync((await blobs.read(hash, range))!));
     assert.deepEqual(await read(), bytes);
     assert.deepEqual(await read({ start: 1_000, end: 1_999 }), bytes.subarray(1_000, 2_000));
+    assert.deepEqual(await blobs.whole(hash), bytes);
     const copy = await blobs.localCopy(hash);
     assert.deepEqual(await readFile(copy!.path), bytes);
     await copy!.release();
@@ -58,7 +59,8 @@ for (const [name, blobs] of stores)
     assert.deepEqual(await readdir(temporary.path), [], 'nothing is left on the way');
     await blobs.remove(hash);
     await blobs.remove(hash);
-    assert.deepEqual([await blobs.size(hash), await blobs.read(hash), await blobs.localCopy(hash)], [null, null, null]);
+    const asked = [blobs.size(hash), blobs.read(hash), blobs.whole(hash), blobs.localCopy(hash)];
+    assert.deepEqual(await Promise.all<unknown>(asked), [null, null, null, null]);
     assert.deepEqual(await blobs.list(hash.slice(0, 2)), []);
   });
 

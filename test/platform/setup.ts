@@ -1,7 +1,7 @@
 /** The adapter against the simulated platform: real sockets, real encryption, storage in memory. */
 import { generateKeyPairSync } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Entry, Message } from '#actors/model.ts';
@@ -114,6 +114,7 @@ const previews: Previews = {
 
 /** Kept files: each is named by its path. */
 const files: SharedUploads['files'] = {
+  whole: async ({ name }) => (existsSync(name) ? readFile(name) : null),
   localCopy: async ({ name }) => (existsSync(name) ? { path: name, release: async () => undefined } : null),
 };
 

@@ -3,7 +3,8 @@
  * memory until it is sent; of a large one a thread makes an encrypted copy in the temporary folder, from which every transmission is read.
  */
 import { createCipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
-import { open, readFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
+import type { FileStore, KeptFile } from '#actors/ports.ts';
 import { macBytes, type SealKeys } from '#src/media/seal-worker.ts';
 import { release } from '#src/media/release.ts';
 import type { Sealing } from '#src/media/sealing.ts';
@@ -39,9 +40,8 @@ export interface SealedFile {
 
 type Sealed = Omit<SealedFile, 'mediaKey'>;
 
-const inMemory = async (path: string, { iv, cipher, mac }: SealKeys): Promise<Sealed> => {
+const inMemory = (plain: Uint8Array, { iv, cipher, mac }: SealKeys): Sealed => {
   const encryption = createCipheriv('aes-256-cbc', cipher, iv);
-  const plain = await readFile(path);
   const begin = encryption.update(plain);
   release(plain);
   const end = encryption.final();
@@ -73,19 +73,30 @@ async function* fileBytes(path: string, offset: number): AsyncGenerator<Buffer> 
   }
 }
 
-const onDisk = async (path: string, keys: SealKeys, sealing: Sealing, signal: AbortSignal): Promise<Sealed> => {
-  const copy = await sealing.seal(path, keys, signal);
-  return { ...copy, hash: Buffer.from(copy.hash), bytes: (offset) => fileBytes(copy.path, offset) };
+export interface SealParts {
+  readonly files: Pick<FileStore, 'whole' | 'localCopy'>;
+  readonly sealing: Sealing;
+}
+
+const onDisk = async (file: KeptFile, keys: SealKeys, { files, sealing }: SealParts, signal: AbortSignal): Promise<Sealed | null> => {
+  const source = await files.localCopy(file);
+  if (source === null) return null;
+  try {
+    const copy = await sealing.seal(source.path, keys, signal);
+    return { ...copy, hash: Buffer.from(copy.hash), bytes: (offset) => fileBytes(copy.path, offset) };
+  } finally {
+    await source.release();
+  }
 };
 
-/** The path must keep its bytes until this resolves. */
-export const sealFile = async (
-  { path, size }: { readonly path: string; readonly size: number },
-  type: UploadType,
-  sealing: Sealing,
-  signal: AbortSignal,
-): Promise<SealedFile> => {
+/** Null when the bytes are not kept any more; rejects with `FilesUnavailable` when the store does not answer. */
+export const sealFile = async (file: KeptFile, type: UploadType, parts: SealParts, signal: AbortSignal): Promise<SealedFile | null> => {
   const mediaKey = randomBytes(32);
   const keys = keysOf(mediaKey, type);
-  return { mediaKey, ...(size <= heldBytes ? await inMemory(path, keys) : await onDisk(path, keys, sealing, signal)) };
+  if (file.size > heldBytes) {
+    const sealed = await onDisk(file, keys, parts, signal);
+    return sealed && { mediaKey, ...sealed };
+  }
+  const plain = await parts.files.whole(file);
+  return plain && { mediaKey, ...inMemory(plain, keys) };
 };

@@ -2,13 +2,12 @@
 import type { WASocket } from '@whiskeysockets/baileys';
 import type { Dispatcher } from 'undici';
 import { done, refuse, type Attachment, type Result } from '#actors/model.ts';
-import { FilesUnavailable, type FileStore } from '#actors/ports.ts';
+import { FilesUnavailable } from '#actors/ports.ts';
 import type { LruMap } from '#src/lru-map.ts';
-import type { Sealing } from '#src/media/sealing.ts';
 import { notSent, refused } from '../../outcomes.ts';
 import { createMediaHosts, type MediaHostList } from './media-hosts.ts';
 import { askProgress, put, type Place, type PutOutcome, type PutTarget } from './put.ts';
-import { sealFile, type SealedFile, type UploadType } from './sealed-file.ts';
+import { sealFile, type SealedFile, type SealParts, type UploadType } from './sealed-file.ts';
 
 /** What a message says of its file so that receivers can fetch and read it. */
 export interface Uploaded extends Place {
@@ -28,9 +27,7 @@ export interface UploadLimits {
   readonly silenceMs: number;
 }
 
-export interface UploadParts {
-  readonly files: Pick<FileStore, 'localCopy'>;
-  readonly sealing: Sealing;
+export interface UploadParts extends SealParts {
   readonly dispatcher: Dispatcher | undefined;
   readonly memory: UploadMemory;
   readonly limits: UploadLimits;
@@ -97,7 +94,7 @@ export class Uploads {
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), limits.wholeMs);
     try {
-      return await this.#fromDisk(file, type, AbortSignal.any([late.signal, this.#closing.signal]));
+      return await this.#sealed(file, type, AbortSignal.any([late.signal, this.#closing.signal]));
     } catch (error) {
       if (this.#closing.signal.aborted) return notSent;
       if (late.signal.aborted) return refused(null, `Failed to upload media: it took longer than ${limits.wholeMs / 1000} seconds`);
@@ -107,27 +104,22 @@ export class Uploads {
     }
   }
 
-  async #fromDisk(file: Attachment, type: UploadType, signal: AbortSignal): Promise<Result<Uploaded>> {
-    const copy = await this.#parts.files.localCopy(file).catch((error: unknown) => {
+  async #sealed(file: Attachment, type: UploadType, signal: AbortSignal): Promise<Result<Uploaded>> {
+    const sealed = await sealFile(file, type, this.#parts, signal).catch((error: unknown) => {
       if (error instanceof FilesUnavailable) return error;
       throw error;
     });
-    if (copy instanceof Error) return refuse('unavailable', copy.message);
-    if (copy === null) return refuse('notFound', 'the file is not kept any more');
+    if (sealed instanceof Error) return refuse('unavailable', sealed.message);
+    if (sealed === null) return refuse('notFound', 'the file is not kept any more');
+    let arrived = false;
     try {
-      const sealed = await sealFile({ path: copy.path, size: file.size }, type, this.#parts.sealing, signal);
-      let arrived = false;
-      try {
-        const placed = await this.#place(sealed, type, signal);
-        if (!placed.ok) return placed;
-        arrived = true;
-        const { mediaKey, hash: fileEncSha256 } = sealed;
-        return done({ ...placed.value, mediaKey, fileEncSha256, at: Math.floor(this.#parts.now() / 1000) });
-      } finally {
-        await sealed.release(arrived);
-      }
+      const placed = await this.#place(sealed, type, signal);
+      if (!placed.ok) return placed;
+      arrived = true;
+      const { mediaKey, hash: fileEncSha256 } = sealed;
+      return done({ ...placed.value, mediaKey, fileEncSha256, at: Math.floor(this.#parts.now() / 1000) });
     } finally {
-      await copy.release();
+      await sealed.release(arrived);
     }
   }
 
