@@ -124,7 +124,8 @@ test('status: a cap counts, and nobody is an error', async () => {
   assert.equal((await readersOf(one.body['Id'])).length, 1);
   assert.deepEqual((one.body['debug'] as Json)['partial_send'], true);
   const none = await post({ recipients: [missing] });
-  assert.deepEqual([none.status, none.body['error']], [400, 'nobody would see the post: it has no recipients']);
+  assert.equal(none.status, 400);
+  assert.match(String(none.body['error']), /^nobody would see the post: no recipient has an account, or /);
 });
 
 test('status: the privacy setting of the account decides, and without it nothing is posted', async () => {
