@@ -331,6 +331,17 @@ test('another device: what it sends stands in the same chat as sent by the accou
   assert.equal(entry?.kind === 'message' && entry.unread, false);
 });
 
+test('outbound: the privacy token that follows a first text is noted under the LID, where the library looks for it', async () => {
+  await sent({ text: 'one' });
+  await sent({ text: 'two' });
+  const noted = () => [...instance.vault.stored.keys.keys()].filter((key) => /^tctoken \d/.test(key));
+  await until(() => noted().length > 0, 'the note is stored');
+  assert.deepEqual(
+    noted().filter((key) => !key.endsWith('@lid')),
+    [],
+  );
+});
+
 test('outbound: with a text it is noted that the person was given a privacy token', async () => {
   await sent({ number: '5511900000104', text: 'first' });
   const notes = () => [...instance.vault.stored.keys].filter(([key]) => key.startsWith('tctoken ')).map(([, value]) => value);

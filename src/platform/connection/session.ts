@@ -161,7 +161,7 @@ class LiveSession implements Session {
       record: (entries) => host.record(entries),
       learn,
       group: (jid) => this.#group(jid),
-      tokenIssued: (jid) => auth.tokenIssued(this.#directory.lid(jid) || jid, options.now()),
+      tokenIssued: (jid) => auth.tokenIssued(isLid(jid) ? jid : this.#directory.lid(jid) || jid, options.now()),
     };
   }
 
