@@ -7,6 +7,7 @@ import type { InstanceId, InstanceRecord, Message, Result } from './model.ts';
 import { createGate, type Gate } from './policy/gate.ts';
 import { usualStopGrace, type Policy, type Retention } from './policy/policy.ts';
 import type { KeptFile, Ports } from './ports.ts';
+import type { PeriodicWorker } from './periodic-worker.ts';
 import { Cell } from './session/cell.ts';
 import { Hibernation } from './session/hibernation.ts';
 import { writeTyping } from './session/perform.ts';
@@ -14,7 +15,7 @@ import { queueHostOf } from './session/queue-host.ts';
 import { supervisedWorkers, type SupervisedWorkers } from './supervised-workers.ts';
 import { Capacity } from './supervisor/capacity.ts';
 import { Downloads } from './supervisor/downloads.ts';
-import { Expiry, type Perishable } from './supervisor/expiry.ts';
+import { expiry, type Perishable } from './supervisor/expiry.ts';
 import { FileKeeper } from './supervisor/file-keeper.ts';
 import { CommonFaults } from './supervisor/common-faults.ts';
 import { numbersOf } from './supervisor/numbers.ts';
@@ -57,7 +58,7 @@ export class Supervisor {
   readonly #hibernation: Hibernation;
   readonly #restore: Restore;
   readonly #faults: CommonFaults;
-  readonly #expiry: Expiry;
+  readonly #expiry: PeriodicWorker;
   readonly #fileKeeper: FileKeeper;
   readonly downloads: Downloads;
   /** Woken by whoever removes something. */
@@ -72,7 +73,7 @@ export class Supervisor {
     this.rowRemover = new RowRemover({ ...ports, workers: this.#workers });
     const { sendKeys, recipients } = ports;
     const lookupAge = Math.max(policy.lookups.knownFor, policy.lookups.absentFor);
-    this.#expiry = new Expiry({
+    this.#expiry = expiry({
       ...ports,
       workers: this.#workers,
       perishables: [

@@ -2,7 +2,8 @@
 import { eventTypes, type EventType } from '../model.ts';
 import type { DeliveryPolicy } from '../policy/policy.ts';
 import { StorageFailure, type DeliveryStore, type Log, type Tally, type Time } from '../ports.ts';
-import type { SupervisedWorker, SupervisedWorkers } from '../supervised-workers.ts';
+import { PeriodicWorker } from '../periodic-worker.ts';
+import type { SupervisedWorkers } from '../supervised-workers.ts';
 
 /** What is dropped first is 0: what is stale soon or can be asked for again goes before what happened once, messages go last. */
 const ranks: Readonly<Record<EventType, number>> = {
@@ -57,26 +58,30 @@ export class Sweeper {
   readonly #host: SweeperHost;
   readonly #dropped = new Map<string, Dropped>();
   #outstanding = { waiting: 0, parked: 0 };
-  #timer: unknown = null;
   #rounds = 0;
-  readonly #worker: SupervisedWorker;
+  readonly #worker: PeriodicWorker;
 
   constructor(host: SweeperHost) {
     this.#host = host;
-    this.#worker = host.workers.supervise({ name: 'sweeper', run: () => this.sweep() });
+    const { time, log, workers, policy } = host;
+    const unanswered = 'webhook.notSwept';
+    this.#worker = new PeriodicWorker({
+      time,
+      log,
+      workers,
+      name: 'sweeper',
+      everyMs: policy.sweepEvery,
+      unanswered,
+      run: () => this.sweep(),
+    });
   }
 
   start(): void {
-    const { time, policy } = this.#host;
-    this.#timer = time.setTimeout(() => {
-      this.start();
-      this.#worker.wake();
-    }, policy.sweepEvery);
+    this.#worker.start();
   }
 
   stop(): void {
     this.#worker.stop();
-    this.#host.time.clearTimeout(this.#timer);
   }
 
   /** Events that were dropped since the start, by type. */
@@ -95,8 +100,8 @@ export class Sweeper {
   }
 
   /**
-   * One round over all webhooks, also when one of them fails. Rejects afterwards with the first surprise; a storage that does not answer is asked
-   * again in the next round.
+   * One round over all webhooks, also when one of them fails. Rejects afterwards with the first surprise, and with a `StorageFailure` when
+   * storage does not answer at all.
    */
   async sweep(): Promise<void> {
     const surprises: unknown[] = [];
@@ -117,18 +122,12 @@ export class Sweeper {
   }
 
   async #tallies(): Promise<readonly Tally[]> {
-    const { deliveries, log } = this.#host;
-    try {
-      await deliveries.foldTallies();
-      const tallies = await deliveries.tally(null);
-      const sum = (of: 'waiting' | 'parked'): number => tallies.reduce((all, tally) => all + tally[of], 0);
-      this.#outstanding = { waiting: sum('waiting'), parked: sum('parked') };
-      return tallies;
-    } catch (error) {
-      if (!(error instanceof StorageFailure)) throw error;
-      log.warn({ error }, 'webhook.notSwept');
-      return [];
-    }
+    const { deliveries } = this.#host;
+    await deliveries.foldTallies();
+    const tallies = await deliveries.tally(null);
+    const sum = (of: 'waiting' | 'parked'): number => tallies.reduce((all, tally) => all + tally[of], 0);
+    this.#outstanding = { waiting: sum('waiting'), parked: sum('parked') };
+    return tallies;
   }
 
   async #keepWithin(tally: Tally, agesToo: boolean): Promise<void> {
