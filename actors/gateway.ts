@@ -18,7 +18,9 @@ import { Supervisor } from './supervisor.ts';
 export { isExcluded } from './events/filter.ts';
 export type * from './face.ts';
 export type * from './model.ts';
+export { isWebAddress } from './web-address.ts';
 export {
+  allDone,
   deliveryStates,
   done,
   eventTypes,

@@ -40,6 +40,16 @@ export type Result<T> = { readonly ok: true; readonly value: T } | { readonly ok
 
 export const done = <T>(value: T): Result<T> => ({ ok: true, value });
 
+/** The values of all results, or the first refusal. */
+export const allDone = <T>(results: readonly Result<T>[]): Result<readonly T[]> => {
+  const values: T[] = [];
+  for (const result of results) {
+    if (!result.ok) return result;
+    values.push(result.value);
+  }
+  return done(values);
+};
+
 export const refuse = (reason: Reason, message: string, more: Partial<Refusal> = {}): { ok: false; refusal: Refusal } => ({
   ok: false,
   refusal: { ...more, reason, message },

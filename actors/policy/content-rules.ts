@@ -1,5 +1,6 @@
 /** What the platform's own clients allow in a message: a content that breaks a rule is refused before anything is stored or written. */
 import type { ContactContent, EventFacts, GroupInviteContent, Place, PollContent, SendContent } from '../model.ts';
+import { isWebAddress } from '../web-address.ts';
 import { buttonsRule, carouselRule, listRule } from './interactive-rules.ts';
 
 /** A sentence for whoever sent it, null when nothing is wrong. */
@@ -26,15 +27,13 @@ const pollRule: Rule<PollContent> = ({ question, options, selectable }) => {
 /** A line break in a field of a card would begin another field. */
 const hasControls = (text: string): boolean => /\p{Cc}/u.test(text);
 
-const isWebAddress = (text: string, schemes: RegExp): boolean => schemes.test(text) && URL.canParse(text);
-
 const contactRule: Rule<ContactContent> = ({ name, phones, organization, email, url }) => {
   if (name.trim() === '') return 'fullName must not be empty';
   if ([name, organization].some(hasControls)) return 'fullName and organization must each be one line';
   if (phones.length === 0 || !phones.every((phone) => /^[1-9]\d{4,14}$/.test(phone)))
     return 'phoneNumber must be one or more numbers with country code, separated by commas';
   if (email !== '' && !/^[^\s@,;]+@[^\s@,;]+$/.test(email)) return 'email is not valid';
-  if (url !== '' && (/[\s\p{Cc}]/u.test(url) || !isWebAddress(url, /^https?:\/\//i))) return 'url must be a web address';
+  if (url !== '' && (/[\s\p{Cc}]/u.test(url) || !isWebAddress(url))) return 'url must be a web address';
   return tooLong([
     ['fullName', name, 255],
     ['organization', organization, 255],
@@ -60,7 +59,7 @@ const inviteRule: Rule<GroupInviteContent> = ({ group, code, text }) => {
 const eventRule: Rule<EventFacts> = ({ name, description, startsAt, endsAt, location, joinLink }) => {
   if (name.trim() === '') return 'name must not be empty';
   if (endsAt !== null && endsAt < startsAt) return 'endTime must not be before startTime';
-  if (joinLink !== '' && !isWebAddress(joinLink, /^https:\/\//i)) return 'joinLink must be an HTTPS address';
+  if (joinLink !== '' && !isWebAddress(joinLink, ['https'])) return 'joinLink must be an HTTPS address';
   const { latitude, longitude } = location ?? {};
   if ((latitude === undefined) !== (longitude === undefined)) return 'location needs both latitude and longitude, or none of them';
   return tooLong([

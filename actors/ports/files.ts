@@ -1,5 +1,7 @@
 /** Files that the gateway keeps for instances: of messages that came or went, and what was made of those. */
-import type { InstanceId, Message, Result } from '../model.ts';
+import type { InstanceId, KeptFile, Message, Result } from '../model.ts';
+
+export type { KeptFile } from '../model.ts';
 
 /** What a message says of its file. */
 export interface MediaFacts {
@@ -33,21 +35,6 @@ export interface TakenFile {
   discard(): Promise<void>;
   /** Says that the file was moved away; without it `discard` would look for it. */
   moved?(): void;
-}
-
-/** What an instance keeps. Two instances that keep the same bytes have a `KeptFile` each, with names that do not tell of one another. */
-export interface KeptFile {
-  /** Unguessable (128 bits); whoever knows it may read the file. */
-  readonly name: string;
-  /** Absolute address of the file. */
-  readonly url: string;
-  /** SHA-256 of the bytes, in hex. */
-  readonly hash: string;
-  /** Bytes. */
-  readonly size: number;
-  readonly mimetype: string;
-  /** '' when it has none. */
-  readonly filename: string;
 }
 
 /** What a file is about; the last word counts when a file is kept again. */

@@ -5,7 +5,7 @@
  * Lists: `[Section]` opens a section, `Title|id|description` is a row. Carousels: `[text]` opens a card, `{picture}` is shown above its text, the
  * buttons follow.
  */
-import { type Button, done, type ListRow, type ListSection, refuse, type Result } from '#actors/gateway.ts';
+import { allDone, type Button, done, isWebAddress, type ListRow, type ListSection, refuse, type Result } from '#actors/gateway.ts';
 
 /** `picture`: URL or base64; '' for none. */
 export interface CardChoice {
@@ -26,9 +26,6 @@ const inBrackets = (entry: string, open: string, close: string): string | null =
   const text = entry.trim();
   return text.startsWith(open) && text.endsWith(close) && text.length >= 2 ? text.slice(1, -1).trim() : null;
 };
-
-/** A scheme that a phone opens; its host is somebody else's business. */
-const isWebAddress = (value: string): boolean => /^https?:\/\//i.test(value) && URL.canParse(value);
 
 /** Digits with a leading `+`; null when it is no number. */
 const phoneOf = (value: string): string | null => {
@@ -66,17 +63,7 @@ const buttonIn = (entry: string): Result<Button> => {
   return buttonOf(/^https?:\/\//i.test(value) ? 'URL' : 'REPLY', text, value);
 };
 
-/** All of them, or the first refusal. */
-const all = <T>(results: readonly Result<T>[]): Result<readonly T[]> => {
-  const values: T[] = [];
-  for (const result of results) {
-    if (!result.ok) return result;
-    values.push(result.value);
-  }
-  return done(values);
-};
-
-export const buttonsIn = (choices: readonly string[]): Result<readonly Button[]> => all(choices.map(buttonIn));
+export const buttonsIn = (choices: readonly string[]): Result<readonly Button[]> => allDone(choices.map(buttonIn));
 
 const rowIn = (entry: string): ListRow => {
   const [title, rest] = split(entry);
@@ -110,7 +97,7 @@ export const cardsIn = (choices: readonly string[]): Result<readonly CardChoice[
     else if (card.picture !== '') return invalid(`the card ${card.text} has two pictures`);
     else card.picture = picture;
   }
-  return all(
+  return allDone(
     cards.map(({ text, picture, entries }): Result<CardChoice> => {
       const buttons = buttonsIn(entries);
       return buttons.ok ? done({ text, picture, buttons: buttons.value }) : buttons;

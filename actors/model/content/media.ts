@@ -18,19 +18,23 @@ export interface GivenFile {
   readonly filename: string;
 }
 
-/** A file that the gateway keeps for the instance, ready to be sent. Plain data: it waits in the asynchronous queue. */
-export interface Attachment {
-  /** Unguessable; names the kept file. */
+/** What an instance keeps. Two instances that keep the same bytes have a `KeptFile` each, and neither name leads to the other. */
+export interface KeptFile {
+  /** Unguessable (128 bits); whoever knows it may read the file. */
   readonly name: string;
-  /** Absolute address under which the gateway serves it. */
+  /** Absolute address of the file. */
   readonly url: string;
-  /** SHA-256 in hex. */
+  /** SHA-256 of the bytes, in hex. */
   readonly hash: string;
   /** Bytes. */
   readonly size: number;
   readonly mimetype: string;
   /** '' when it has none. */
   readonly filename: string;
+}
+
+/** A file that the gateway keeps for the instance, ready to be sent. Plain data: it waits in the asynchronous queue. */
+export interface Attachment extends KeptFile {
   /** A small JPEG in base64; null when there is nothing to show. */
   readonly thumbnail: string | null;
   /** Pixels as they are shown; null where there are none or they are not known. */

@@ -1,7 +1,7 @@
 /** Shapes of messages: sends, the queue, queries. */
 import { Type } from 'typebox';
 import { receiptStates } from '#actors/gateway.ts';
-import { Count, fields, Flag, FreeObject, LooseText, OneOf, optional, ref, Text, TextOrNull } from './common.ts';
+import { Count, fields, Flag, FreeObject, LooseText, NumberText, OneOf, optional, ref, Text, TextOrNull } from './common.ts';
 
 const Free = Type.Unsafe<unknown>({ description: 'object or text' });
 
@@ -146,13 +146,7 @@ export const MarkReadAnswer = Type.Object({
 });
 
 /** A chat, as clients name it. */
-export const ChatNumber = Type.Unsafe<string | number>({
-  type: ['string', 'number'],
-  minLength: 1,
-  maxLength: 128,
-  description: 'Number, or id of the chat',
-  examples: ['5511999999999'],
-});
+export const ChatNumber = NumberText('Number, or id of the chat');
 
 export const TypingBody = Type.Object({
   number: ChatNumber,

@@ -1,16 +1,10 @@
 /** Shapes that all sends share. */
 import { type TSchema, Type } from 'typebox';
-import { Count, Flag, LooseText, optional, ref, Text } from './common.ts';
+import { Count, Flag, LooseText, NumberText, optional, ref, Text } from './common.ts';
 import { Message } from './message.ts';
 
 /** Whom a message goes to. */
-export const Recipient = Type.Unsafe<string | number>({
-  type: ['string', 'number'],
-  minLength: 1,
-  maxLength: 128,
-  description: 'Digits with country code, or an id with its suffix',
-  examples: ['5511999999999'],
-});
+export const Recipient = NumberText('Digits with country code, or an id with its suffix');
 
 /** Common to all sends. */
 export const sendOptions = {

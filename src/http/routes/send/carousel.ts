@@ -1,6 +1,6 @@
 /** Carousels, written card by card. */
 import { Type } from 'typebox';
-import { type Button, type Card, done, type Head, refuse, type Result } from '#actors/gateway.ts';
+import { allDone, type Card, type Head, refuse, type Result } from '#actors/gateway.ts';
 import { buttonOf, buttonTypes } from '#src/contract/choices.ts';
 import { mapResult } from '../../outcome.ts';
 import { OneOf, optional, Text } from '../../schemas/common.ts';
@@ -34,23 +34,8 @@ const cardOf = (card: CardFields): Result<Card> => {
   const { text, image = '', video = '', document = '', buttons } = card;
   if ([image, video, document].filter((source) => source !== '').length > 1)
     return refuse('invalid', 'a card has one picture, video or document');
-  const made: Button[] = [];
-  for (const { type = 'REPLY', text: label = '', id = '' } of buttons) {
-    const button = buttonOf(type, label, id.trim());
-    if (!button.ok) return button;
-    made.push(button.value);
-  }
-  return done({ head: headIn(card), text, buttons: made });
-};
-
-const cardsOf = (fields: readonly CardFields[]): Result<readonly Card[]> => {
-  const cards: Card[] = [];
-  for (const field of fields) {
-    const card = cardOf(field);
-    if (!card.ok) return card;
-    cards.push(card.value);
-  }
-  return done(cards);
+  const made = allDone(buttons.map(({ type = 'REPLY', text: label = '', id = '' }) => buttonOf(type, label, id.trim())));
+  return mapResult(made, (labelled) => ({ head: headIn(card), text, buttons: labelled }));
 };
 
 /** `fileBytes`: of the largest file. */
@@ -72,6 +57,7 @@ export const carouselRows = (fileBytes: number) => [
     invalidTexts: Object.fromEntries(
       ['number', 'text', 'carousel'].flatMap((field) => ['required', 'minLength', 'minItems'].map((rule) => [`${field}:${rule}`, missing])),
     ),
-    content: ({ text, carousel }) => mapResult(cardsOf(carousel), (cards) => ({ kind: 'carousel' as const, text, footer: '', cards })),
+    content: ({ text, carousel }) =>
+      mapResult(allDone(carousel.map(cardOf)), (cards) => ({ kind: 'carousel' as const, text, footer: '', cards })),
   }),
 ];

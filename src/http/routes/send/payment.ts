@@ -1,6 +1,6 @@
 /** Payments of Brazil: a PIX key to copy, and an order with the ways to pay it. */
 import { Type } from 'typebox';
-import { done, type PixKey, refuse, type Result, type SendContent } from '#actors/gateway.ts';
+import { done, isWebAddress, type PixKey, refuse, type Result, type SendContent } from '#actors/gateway.ts';
 import { boletoOf, centsOf, invalidKeyType, pixKeyOf } from '#src/contract/pix.ts';
 import { mapResult } from '../../outcome.ts';
 import { optional, Text } from '../../schemas/common.ts';
@@ -30,7 +30,7 @@ interface Request {
 const unless = <T, E>(empty: E, given: string, of: (given: string) => Result<T>): Result<T | E> => (given === '' ? done(empty) : of(given));
 
 const linkOf = (link: string): Result<string> =>
-  /^https?:\/\//i.test(link) && URL.canParse(link) ? done(link) : refuse('invalid', 'paymentLink must be an address with http or https');
+  isWebAddress(link) ? done(link) : refuse('invalid', 'paymentLink must be an address with http or https');
 
 const waysOf = ({ pixKey = '', pixType = 'EVP', pixName = '', paymentLink = '', boletoCode = '' }: Request) => {
   const pix = unless<PixKey, null>(null, pixKey, (key) => pixKeyOf(pixType, key, pixName));
