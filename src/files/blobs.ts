@@ -4,6 +4,11 @@ import type { Blob, ByteRange, LocalCopy } from '#actors/ports.ts';
 /** The first two digits of a hash: blobs are listed by them. */
 export const prefixes: readonly string[] = Array.from({ length: 256 }, (_, n) => n.toString(16).padStart(2, '0'));
 
+/** Names of blobs; other names in a store are not ours. */
+export const isHash = (name: string): boolean => /^[0-9a-f]{64}$/.test(name);
+
+export const byHash = (a: Blob, b: Blob): number => (a.hash < b.hash ? -1 : 1);
+
 /** Rejects with `FilesUnavailable` when it does not answer or has no room. */
 export interface BlobStore {
   /** Bytes; null when there is no such blob. */
@@ -17,6 +22,6 @@ export interface BlobStore {
   localCopy(hash: string): Promise<LocalCopy | null>;
   /** Idempotent. */
   remove(hash: string): Promise<void>;
-  /** All blobs whose hash begins with one of `prefixes`, in order. */
+  /** All blobs whose hash begins with `prefix`, one of `prefixes`; by hash. */
   list(prefix: string): Promise<readonly Blob[]>;
 }

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { S3mini, S3ServiceError } from 's3mini';
 import { Agent, fetch as request } from 'undici';
 import { FilesUnavailable } from '#actors/ports.ts';
-import type { BlobStore } from './blobs.ts';
+import { type BlobStore, byHash, isHash } from './blobs.ts';
 import { removeFile, type TemporaryFolder } from './temporary-folder.ts';
 
 export interface BucketOptions {
@@ -24,8 +24,6 @@ export interface BucketBlobs extends BlobStore {
 }
 
 const keyOf = (hash: string): string => `dormouse/${hash}`;
-
-const hashes = /^[0-9a-f]{64}$/;
 
 /** Never with the service's own words: they may hold the address or the key. */
 const failureOf = (error: unknown): FilesUnavailable => {
@@ -108,7 +106,7 @@ export const openBucketBlobs = (options: BucketOptions, temporary: TemporaryFold
       const found = await orAbsent(bucket.listObjects('/', keyOf(prefix)), null);
       if (found === null) throw new FilesUnavailable('the bucket of files is not there');
       const blobs = found.map(({ Key, Size }) => ({ hash: Key.split('/').at(-1) ?? '', size: Number(Size) }));
-      return blobs.filter(({ hash }) => hashes.test(hash)).toSorted((a, b) => (a.hash < b.hash ? -1 : 1));
+      return blobs.filter(({ hash }) => isHash(hash)).toSorted(byHash);
     },
     close: () => dispatcher.destroy(),
   };

@@ -3,10 +3,8 @@ import { constants, createReadStream } from 'node:fs';
 import { copyFile, link, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { FilesUnavailable } from '#actors/ports.ts';
-import { prefixes, type BlobStore } from './blobs.ts';
+import { type BlobStore, byHash, isHash, prefixes } from './blobs.ts';
 import { removeFile, type TemporaryFolder } from './temporary-folder.ts';
-
-const hashes = /^[0-9a-f]{64}$/;
 
 const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code);
 
@@ -74,11 +72,11 @@ export const openFolderBlobs = async (folder: string, temporary: TemporaryFolder
       const found = await Promise.all(
         names.map(async (name) => {
           // What is no blob was being copied when the process was killed.
-          if (!hashes.test(name)) await rm(join(folder, prefix, name), { force: true });
-          return hashes.test(name) ? { hash: name, size: await sizeOf(name) } : { hash: name, size: null };
+          if (!isHash(name)) await rm(join(folder, prefix, name), { force: true });
+          return isHash(name) ? { hash: name, size: await sizeOf(name) } : { hash: name, size: null };
         }),
       );
-      return found.flatMap(({ hash, size }) => (size === null ? [] : [{ hash, size }])).toSorted((a, b) => (a.hash < b.hash ? -1 : 1));
+      return found.flatMap(({ hash, size }) => (size === null ? [] : [{ hash, size }])).toSorted(byHash);
     },
   };
 };

@@ -1,4 +1,5 @@
 /** Reads bytes out of data URLs and base64, in slices: a text of 90 MB never has a second copy in memory. */
+import { unescaped } from './file-name.ts';
 import { MediaFailure } from './media-failure.ts';
 
 /** Characters that are decoded at once: some milliseconds of work, then the event loop turns. */
@@ -51,20 +52,12 @@ function* plainBytes(text: string): Generator<Buffer> {
   for (const [run] of runs) yield /^%[0-9a-f]{2}/i.test(run) ? Buffer.from(run.replaceAll('%', ''), 'hex') : Buffer.from(run);
 }
 
-const decoded = (name: string): string => {
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return name;
-  }
-};
-
 /** The bytes of a text, and the name that a data URL may hold (`;name=a.png`). The bytes fail with `MediaFailure` where the text makes no sense. */
 export const inlineBytes = (text: string): { readonly bytes: Iterable<Buffer>; readonly filename: string } => {
   if (!/^data:/i.test(text)) return { bytes: base64Bytes(text, 0, false), filename: '' };
   const comma = text.slice(0, longestHead).indexOf(',');
   if (comma < 0) throw nonsense();
   const head = text.slice(0, comma);
-  const filename = decoded(/;\s*(?:file)?name="?([^;"]+)/i.exec(head)?.[1] ?? '');
+  const filename = unescaped(/;\s*(?:file)?name="?([^;"]+)/i.exec(head)?.[1] ?? '');
   return { filename, bytes: /;\s*base64\s*$/i.test(head) ? base64Bytes(text, comma + 1, true) : plainBytes(text.slice(comma + 1)) };
 };

@@ -24,7 +24,8 @@ export interface MediaLimits {
 /** Everything of a prepared file but its owner. */
 export type Made = Omit<PreparedMedia, 'discard'>;
 
-export const facts = {
+/** Of a file of which nothing is known. */
+export const noFacts = {
   thumbnail: null,
   width: null,
   height: null,

@@ -1,5 +1,5 @@
 /** Prepares documents: nothing in them changes. */
-import { facts, type Maker } from './bench.ts';
+import { noFacts, type Maker } from './bench.ts';
 import { ownThumbnail } from './pictures.ts';
 import { unknownType } from './type-of.ts';
 
@@ -12,5 +12,5 @@ const wellFormed = /^[\w!#$&^.+-]{1,64}\/[\w!#$&^.+-]{1,64}(?:\s*;\s*[\w-]{1,32}
 export const documentMaker: Maker = async (file, bench) => {
   const wished = bench.wishes.mimetype?.trim().toLowerCase() ?? '';
   const mimetype = vague.has(file.mimetype) && wellFormed.test(wished) ? wished : file.mimetype;
-  return { ...facts, path: file.path, size: file.size, mimetype, thumbnail: await ownThumbnail(file, bench) };
+  return { ...noFacts, path: file.path, size: file.size, mimetype, thumbnail: await ownThumbnail(file, bench) };
 };

@@ -13,7 +13,8 @@ export const plainName = (name: string): string => {
   return plain.toWellFormed().slice(-longest);
 };
 
-const unescaped = (text: string): string => {
+/** Without its percent escapes, where they make sense. */
+export const unescaped = (text: string): string => {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Result } from '#actors/model.ts';
-import type { TakenFile } from '#src/files/taken-file.ts';
+import type { TakenFile } from '#actors/ports.ts';
 import { removeFile, type TemporaryFolder } from '#src/files/temporary-folder.ts';
 import { inlineBytes } from './base64.ts';
 import { BoundedWork } from './bounded-work.ts';

@@ -1,6 +1,6 @@
 /** What the index of an MP4 or QuickTime file says (ISO/IEC 14496-12), read without ffmpeg. */
 import { type FileHandle, open } from 'node:fs/promises';
-import type { TrackFacts } from './track-facts.ts';
+import { type TrackFacts, wholeMs } from './track-facts.ts';
 
 /** The index of an hour of video has some megabytes. */
 const largestIndex = 33_554_432;
@@ -75,7 +75,7 @@ const secondsOf = (header: Buffer | null): number | null => {
   const scale = header.readUInt32BE(isLong ? 20 : 12);
   const length = isLong ? Number(header.readBigUInt64BE(24)) : header.readUInt32BE(16);
   const isKnown = scale > 0 && length > 0 && length !== 0xff_ff_ff_ff;
-  return isKnown ? Math.round((length / scale) * 1_000) / 1_000 : null;
+  return isKnown ? wholeMs(length / scale) : null;
 };
 
 /** Width and height as they are shown: `tkhd` ends with a matrix of nine numbers and both, in 16.16. */

@@ -2,6 +2,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import type { Metadata, Sharp } from 'sharp';
 import { sharp } from './careful-sharp.ts';
+import { thumbnailSide } from './prepared.ts';
 import { release } from './release.ts';
 
 export interface PictureTask {
@@ -82,9 +83,6 @@ const withPicture = async (
     if (typeof source !== 'string') release(source);
   }
 };
-
-/** As small as the platform's own programs make it. */
-const thumbnailSide = 32;
 
 const thumbnailOf = async (picture: Sharp): Promise<Uint8Array> =>
   new Uint8Array(

@@ -1,6 +1,6 @@
 /** Prepares pictures: images, stickers, and the small ones that stand for other files. */
 import { readFile, stat } from 'node:fs/promises';
-import { type Bench, facts, type Maker } from './bench.ts';
+import { type Bench, noFacts, type Maker } from './bench.ts';
 import { MediaFailure, sizeText } from './media-failure.ts';
 import type { PictureOutcome } from './picture-worker.ts';
 import type { SourceFile } from './prepared.ts';
@@ -61,7 +61,7 @@ const pictureMaker =
     if (!isNew) bench.unused(task.target);
     const path = isNew ? task.target : file.path;
     const { size } = isNew ? await stat(path) : file;
-    return { ...facts, path, size, mimetype, width, height, isAnimated, thumbnail };
+    return { ...noFacts, path, size, mimetype, width, height, isAnimated, thumbnail };
   };
 
 export const imageMaker = pictureMaker('image');

@@ -1,6 +1,9 @@
 /** What a file is after it was prepared for a kind of message. */
 import type { MediaKind, Result } from '#actors/model.ts';
 
+/** Longest side of a thumbnail in pixels: as small as the platform's own programs make it. */
+export const thumbnailSide = 32;
+
 /** A file to prepare; it is only read, and its owner removes it. A `TakenFile` is one. */
 export interface SourceFile {
   readonly path: string;

@@ -1,5 +1,5 @@
 /** Prepares audio files and voice messages. */
-import { type Bench, facts as none, type Maker } from './bench.ts';
+import { type Bench, noFacts, type Maker } from './bench.ts';
 import type { SourceFile } from './prepared.ts';
 import type { TrackFacts } from './track-facts.ts';
 import { convert, look, needFfmpeg, unfit } from './tracks.ts';
@@ -37,9 +37,9 @@ export const audioMaker: Maker = async (file, bench) => {
   // Recorders give files with sound alone the brands of videos.
   const mimetype = facts.video === null ? file.mimetype.replace(/^video\/(mp4|ogg)/, 'audio/$1') : file.mimetype;
   const fit = playable.find(([type, codec]) => type.test(mimetype) && facts.audio?.codec === codec);
-  if (fit) return { ...none, path: file.path, size: file.size, mimetype: fit[2], seconds: facts.seconds };
+  if (fit) return { ...noFacts, path: file.path, size: file.size, mimetype: fit[2], seconds: facts.seconds };
   const made = await convert(file, needFfmpeg(bench, file, 'audio'), asAac, 'audio/mp4', bench);
-  return { ...none, path: made.path, size: made.size, mimetype: made.mimetype, seconds: made.facts.seconds };
+  return { ...noFacts, path: made.path, size: made.size, mimetype: made.mimetype, seconds: made.facts.seconds };
 };
 
 /** For `ptt`: OGG with Opus in one channel. One that is so already stays as it is. */
@@ -51,14 +51,14 @@ export const voiceMaker: Maker = async (file, bench) => {
     ? { ...file, facts }
     : await convert(file, needFfmpeg(bench, file, 'ptt'), isVoice ? voiceInOgg : asVoice, voiceType, bench);
   const waveform = bench.ffmpeg ? await bench.ffmpeg.waveform(made.path, bench.signal) : null;
-  return { ...none, path: made.path, size: made.size, mimetype: voiceType, seconds: made.facts.seconds, waveform };
+  return { ...noFacts, path: made.path, size: made.size, mimetype: voiceType, seconds: made.facts.seconds, waveform };
 };
 
 /** The sound of any file as an MP3; one that is so already stays as it is. */
 export const mp3Maker: Maker = async (file, bench) => {
   const facts = await lookForSound(file, bench, 'MP3');
   if (file.mimetype === 'audio/mpeg' && facts.audio?.codec === 'mp3')
-    return { ...none, path: file.path, size: file.size, mimetype: file.mimetype, seconds: facts.seconds };
+    return { ...noFacts, path: file.path, size: file.size, mimetype: file.mimetype, seconds: facts.seconds };
   const made = await convert(file, needFfmpeg(bench, file, 'MP3'), asMp3, 'audio/mpeg', bench);
-  return { ...none, path: made.path, size: made.size, mimetype: made.mimetype, seconds: made.facts.seconds };
+  return { ...noFacts, path: made.path, size: made.size, mimetype: made.mimetype, seconds: made.facts.seconds };
 };

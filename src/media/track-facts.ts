@@ -1,4 +1,4 @@
-/** What is in an audio or video file, whoever looked. */
+/** What is in an audio or video file, from ffprobe or from our own readers. */
 
 export interface TrackFacts {
   readonly seconds: number | null;
@@ -13,6 +13,9 @@ export interface TrackFacts {
   } | null;
   readonly audio: { readonly codec: string; readonly channels: number | null } | null;
 }
+
+/** Seconds to the millisecond. */
+export const wholeMs = (seconds: number): number => Math.round(seconds * 1_000) / 1_000;
 
 interface ProbeStream {
   readonly codec_type?: string;
@@ -34,7 +37,7 @@ interface Probe {
 
 const secondsOf = (...texts: readonly (string | undefined)[]): number | null => {
   const seconds = texts.map(Number).find((value) => Number.isFinite(value) && value > 0);
-  return seconds === undefined ? null : Math.round(seconds * 1_000) / 1_000;
+  return seconds === undefined ? null : wholeMs(seconds);
 };
 
 /** What `ffprobe` is asked for. */

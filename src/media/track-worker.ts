@@ -2,7 +2,7 @@
 import { open } from 'node:fs/promises';
 import { parseFile } from 'music-metadata';
 import { mp4Facts } from './mp4-facts.ts';
-import type { TrackFacts } from './track-facts.ts';
+import { type TrackFacts, wholeMs } from './track-facts.ts';
 
 /** What the library calls a codec, and what ffmpeg does. */
 const codecs: readonly (readonly [RegExp, string])[] = [
@@ -31,7 +31,7 @@ export const trackFacts = async (path: string): Promise<TrackFacts | null> => {
   const found = await parseFile(path, { duration: true, skipCovers: true }).catch(() => null);
   if (!found) return null;
   const { duration, hasAudio, hasVideo, codec, numberOfChannels } = found.format;
-  const seconds = duration !== undefined && duration > 0 ? Math.round(duration * 1_000) / 1_000 : null;
+  const seconds = duration !== undefined && duration > 0 ? wholeMs(duration) : null;
   const audio = hasAudio === true ? { codec: codecOf(codec), channels: numberOfChannels ?? null } : null;
   const video = hasVideo === true ? { codec: '', pixels: '', width: null, height: null } : null;
   return audio || video ? { seconds, audio, video } : null;

@@ -1,13 +1,12 @@
 /** Prepares videos, round video messages, and videos that play like GIFs. */
 import type { MediaKind } from '#actors/model.ts';
-import { type Bench, facts as none, type Maker } from './bench.ts';
+import { type Bench, noFacts, type Maker } from './bench.ts';
 import { MediaFailure } from './media-failure.ts';
-import type { SourceFile } from './prepared.ts';
+import { type SourceFile, thumbnailSide } from './prepared.ts';
 import type { TrackFacts } from './track-facts.ts';
 import { convert, look, needFfmpeg, unfit } from './tracks.ts';
 
 const longestEdge = 1_280;
-const thumbnailSide = 32;
 /** What the platform takes for a round video message, with the fraction that a recorder adds. */
 const longestNote = 60.9;
 
@@ -61,5 +60,5 @@ export const videoMaker =
     const { video, seconds } = made.facts;
     const thumbnail = bench.ffmpeg ? await bench.ffmpeg.frame(made.path, thumbnailSide, bench.signal) : null;
     const { path, size, mimetype } = made;
-    return { ...none, path, size, mimetype, seconds, width: video?.width ?? null, height: video?.height ?? null, thumbnail };
+    return { ...noFacts, path, size, mimetype, seconds, width: video?.width ?? null, height: video?.height ?? null, thumbnail };
   };

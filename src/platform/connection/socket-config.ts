@@ -1,6 +1,7 @@
 /** How Baileys is configured for an instance, and why. */
 import { DEFAULT_CONNECTION_CONFIG, type UserFacingSocketConfig, proto } from '@whiskeysockets/baileys';
 import type { OpenOptions } from '#actors/ports.ts';
+import { statusJid } from '../jid.ts';
 import type { AuthState } from '../keys/auth-state.ts';
 import type { BaileysLogger } from './baileys-logger.ts';
 import { ratchetsOf } from '../keys/ratchets.ts';
@@ -35,9 +36,6 @@ export const browserOf = ({ browser, systemName }: OpenOptions): [string, string
   return [systemName?.trim() || 'Dormouse', usable ? wanted : 'Chrome', '1.0'];
 };
 
-/** Stories: nobody asked for them, and they outnumber messages. Everything else is heard: people, groups, channels, bots, lists. */
-const isStory = (jid: string): boolean => jid === 'status@broadcast';
-
 export const socketConfig = (parts: SocketParts): UserFacingSocketConfig => ({
   ...(parts.url === null ? {} : { waWebSocketUrl: parts.url }),
   auth: parts.auth.state,
@@ -58,7 +56,8 @@ export const socketConfig = (parts: SocketParts): UserFacingSocketConfig => ({
   syncFullHistory: false,
   shouldSyncHistoryMessage: ({ syncType }) => syncType !== proto.HistorySync.HistorySyncType.FULL,
   // Requests to send an own post again come from the chat of the stories too.
-  shouldIgnoreJid: (jid) => isStory(jid) && !parts.resending(),
+  // Status posts: nobody asked for them, and they outnumber messages. People, groups, channels, bots and lists pass.
+  shouldIgnoreJid: (jid) => jid === statusJid && !parts.resending(),
   cachedGroupMetadata: async (jid) => parts.groups.get(jid),
   getMessage: parts.getMessage,
   patchMessageBeforeSending: finalForm,

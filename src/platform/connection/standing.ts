@@ -1,5 +1,5 @@
 /** How the platform restricts the account: asked for, and told in between. */
-import type { BinaryNode, WASocket } from '@whiskeysockets/baileys';
+import { type BinaryNode, getBinaryNodeChild, type WASocket } from '@whiskeysockets/baileys';
 import type { AccountLimits, Looked, NewChatCap, TimeLock } from '#actors/model.ts';
 import { within } from '#actors/waiting.ts';
 import { systemTime } from '#src/system-time.ts';
@@ -55,9 +55,6 @@ const dataOf = (node: BinaryNode | undefined): Json => {
     return {};
   }
 };
-
-const childOf = ({ content }: BinaryNode, tag: string): BinaryNode | undefined =>
-  Array.isArray(content) ? content.find((one) => one.tag === tag) : undefined;
 
 /** One query at a time: whoever asks meanwhile gets the same answer. */
 const shared = <T>(ask: () => Promise<T>): (() => Promise<T>) => {
@@ -129,13 +126,13 @@ export class Standing {
       attrs: { id: this.#sock.generateMessageTag(), type: 'get', to: `@${personServer}`, xmlns: 'w:mex' },
       content: [{ tag: 'query', attrs: { query_id: id }, content: Buffer.from(JSON.stringify({ variables })) }],
     })) as BinaryNode;
-    const told = dataOf(childOf(result, 'result'))[field];
+    const told = dataOf(getBinaryNodeChild(result, 'result'))[field];
     if (typeof told !== 'object' || told === null) throw new Error('the platform did not tell the limits of the account');
     return told as Json;
   }
 
   #hear(node: BinaryNode): void {
-    const data = dataOf(childOf(node, 'update'));
+    const data = dataOf(getBinaryNodeChild(node, 'update'));
     const lock = data['xwa2_notify_account_reachout_timelock'] as Json | null | undefined;
     const cap = data['xwa2_notify_new_chat_messages_capping_info_update'] as Json | null | undefined;
     if (lock) this.#told = { ...this.#told, timeLock: timeLockOf(lock) };

@@ -2,15 +2,12 @@
  * Who saw the account's status posts. The library is told to ignore stories, and with them it ignores what people confirm of the account's own: their
  * receipts are read here, before the library acknowledges them.
  */
-import type { BinaryNode } from '@whiskeysockets/baileys';
+import { type BinaryNode, getBinaryNodeChildren } from '@whiskeysockets/baileys';
 import type { BaileysEvent } from '../events/baileys-event.ts';
 import { bare, statusJid } from '../jid.ts';
 import type { Handlers } from './inbound-gate.ts';
 
 type Receipts = Extract<BaileysEvent, { readonly name: 'message-receipt.update' }>;
-
-const nodesIn = ({ content }: BinaryNode, tag: string): readonly BinaryNode[] =>
-  Array.isArray(content) ? content.filter((one) => one.tag === tag) : [];
 
 interface Seen {
   readonly messageId: string | undefined;
@@ -22,8 +19,8 @@ interface Seen {
 /** Confirmations are gathered by post; a single one names its reader itself. */
 const seenIn = (node: BinaryNode): readonly Seen[] => {
   const { id, participant, type, t } = node.attrs;
-  const gathered = nodesIn(node, 'participants').flatMap((list) =>
-    nodesIn(list, 'user').map(({ attrs }) => ({
+  const gathered = getBinaryNodeChildren(node, 'participants').flatMap((list) =>
+    getBinaryNodeChildren(list, 'user').map(({ attrs }) => ({
       messageId: list.attrs['message_id'] ?? list.attrs['key'] ?? id,
       jid: attrs['jid'],
       type: attrs['type'] ?? type,

@@ -1,4 +1,4 @@
-/** What downloads need beside the connection, and their limits. */
+/** Downloads of files from the media hosts: their parts and limits. */
 import type { Dispatcher } from 'undici';
 import type { Result } from '#actors/model.ts';
 import type { TakenFile } from '#actors/ports.ts';

@@ -1,5 +1,5 @@
 /** The recipients of a status post: chosen by the client, or by the privacy setting of the account and its contacts. */
-import type { BinaryNode } from '@whiskeysockets/baileys';
+import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren } from '@whiskeysockets/baileys';
 import { type Audience, type AudienceWish, done, type KnownContact, refuse, type Result } from '#actors/model.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
 import { bare, isLid, isPerson, personServer, resolveTarget, userOf } from '../jid.ts';
@@ -18,16 +18,13 @@ const settings: Readonly<Record<string, Audience['setting']>> = { contacts: 'con
 /** Milliseconds. */
 const privacyMs = 10_000;
 
-const nodesIn = (node: BinaryNode | undefined, tag: string): readonly BinaryNode[] =>
-  Array.isArray(node?.content) ? node.content.filter((one) => one.tag === tag) : [];
-
 /** The platform tells every list that it keeps; the one in use is marked. */
 const privacyIn = (answer: BinaryNode): Privacy => {
-  const lists = nodesIn(nodesIn(answer, 'privacy')[0], 'list');
+  const lists = getBinaryNodeChildren(getBinaryNodeChild(answer, 'privacy'), 'list');
   const list = lists.find(({ attrs }) => attrs['default'] === 'true') ?? lists[0];
   const setting = settings[list?.attrs['type'] ?? ''];
   if (list === undefined || setting === undefined) return usual;
-  return { setting, listed: nodesIn(list, 'user').map(({ attrs }) => bare(attrs['jid'])), isUsual: false };
+  return { setting, listed: getBinaryNodeChildren(list, 'user').map(({ attrs }) => bare(attrs['jid'])), isUsual: false };
 };
 
 /** Nobody is shown a post by guess: an account may have chosen few. */

@@ -1,6 +1,6 @@
 /** What makes the platform's form of one kind of content. */
 import type { proto } from '@whiskeysockets/baileys';
-import type { Result } from '#actors/model.ts';
+import { done, type Result } from '#actors/model.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
 import type { Directory } from '../directory.ts';
 import type { Answer, Asked } from './answers.ts';
@@ -19,6 +19,13 @@ export interface Composer<Content> {
   /** What is kept of a message whose content is encrypted once more; null for the content itself. */
   recorded?(content: Content, made: proto.IMessage): Recorded | null;
 }
+
+/** A kind of content that needs nothing but itself. */
+export const plainComposer = <Content>(of: (content: Content) => proto.IMessage): Composer<Content> => ({
+  content: async (content) => done(of(content)),
+  draft: of,
+  isComplete: () => true,
+});
 
 /** A message as it is kept, where that is not what is sent. */
 export interface Recorded {

@@ -1,10 +1,9 @@
 /** The one way in which a message of any kind leaves: written in the order of the calls, answered by the platform's ack. */
 import type { proto } from '@whiskeysockets/baileys';
-import { refuse, type Refusal } from '#actors/model.ts';
+import { type Audience, refuse, type Refusal } from '#actors/model.ts';
 import { closeOf } from '../connection/close-cause.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
 import type { Directory } from '../directory.ts';
-import type { Audience } from '#actors/model.ts';
 import { isLid, isPerson } from '../jid.ts';
 import { readersOf } from './audience.ts';
 import { notSent, outcomeOfError, refused } from '../outcomes.ts';

@@ -9,11 +9,11 @@ import { chatNames, sameChatIds } from './same-chat.ts';
 /** Named by their table: the select list has another `timestamp`, which no index knows. */
 const newest = `order by message.timestamp desc, message.seq desc`;
 
-/** Conditions of a query by the field that asks for them; a statement is made and prepared for every combination in use. */
 /** Nearly all messages are texts; the index of kinds has only the others, which would be rare in the order of time. */
 const isOtherKind = `message_type not in ('Conversation', 'ExtendedTextMessage')`;
 const texts: ReadonlySet<string> = new Set(['Conversation', 'ExtendedTextMessage']);
 
+/** Conditions of a query by the field that asks for them; a statement is made and prepared for every combination in use. */
 const conditions = {
   id: (n: number) => `(id = any($${n}::text[]) or message_id = any($${n}::text[]))`,
   chatId: () => `chat_id = same.address`,

@@ -2,6 +2,7 @@
 import type { RecipientStore, StoredRecipient } from '#actors/ports.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { checkOwned, owned, type Owned } from '../ownership.ts';
+import { expireRows, expireStatement } from './expiry.ts';
 
 export const recipientStatements = {
   /** $2 forms, $3 since when a lookup counts, $4 since when one that found nobody counts. */
@@ -27,14 +28,7 @@ export const recipientStatements = {
         on conflict (instance_id, form) do update set chat_id = excluded.chat_id, at = excluded.at)
       select count(*)::int as owned from owned`,
   },
-  /** $1 time, $2 rows. */
-  expire: {
-    name: 'recipient-expire',
-    text: `with gone as (
-        delete from number_lookup where ctid = any(array(select ctid from number_lookup where at < $1 order by at limit $2)) and at < $1
-        returning 1)
-      select count(*)::int as count from gone`,
-  },
+  expire: expireStatement('recipient-expire', 'number_lookup'),
 } as const satisfies Readonly<Record<string, Statement>>;
 
 export const makeRecipientStore = (database: Database): RecipientStore => ({
@@ -46,5 +40,5 @@ export const makeRecipientStore = (database: Database): RecipientStore => ({
     const values = [instanceId, epoch, forms.map(({ form }) => form), forms.map(({ chatId }) => chatId), at];
     checkOwned(await database.rows<Owned>(recipientStatements.save, values));
   },
-  expire: async (before, limit) => (await database.rows<{ count: number }>(recipientStatements.expire, [before, limit]))[0]?.count ?? 0,
+  expire: expireRows(database, recipientStatements.expire),
 });

@@ -3,7 +3,7 @@ import type { proto } from '@whiskeysockets/baileys';
 import { VCard } from 'vcard-creator';
 import { type ContactContent, done, type GroupInviteContent, type LocationContent, type Place } from '#actors/model.ts';
 import type { LiveConnection } from '../../connection/live-connection.ts';
-import type { Composer } from '../composer.ts';
+import { type Composer, plainComposer } from '../composer.ts';
 
 /** Phones open a chat with the number in `waid`. The whole name is the given one: where a family name begins differs between countries. */
 const vcardOf = ({ name, phones, organization, email, url }: ContactContent): string => {
@@ -15,15 +15,9 @@ const vcardOf = ({ name, phones, organization, email, url }: ContactContent): st
   return card.toString();
 };
 
-const contactOf = (content: ContactContent): proto.IMessage => ({
+export const contactComposer = plainComposer<ContactContent>((content) => ({
   contactMessage: { displayName: content.name, vcard: vcardOf(content) },
-});
-
-export const contactComposer: Composer<ContactContent> = {
-  content: async (content) => done(contactOf(content)),
-  draft: contactOf,
-  isComplete: () => true,
-};
+}));
 
 /** Coordinates may be missing in the place of an event. */
 export const placeOf = ({ latitude, longitude, name, address }: Partial<Place>): proto.Message.ILocationMessage => ({
@@ -33,13 +27,7 @@ export const placeOf = ({ latitude, longitude, name, address }: Partial<Place>):
   ...(address ? { address } : {}),
 });
 
-const locationOf = (content: LocationContent): proto.IMessage => ({ locationMessage: placeOf(content) });
-
-export const locationComposer: Composer<LocationContent> = {
-  content: async (content) => done(locationOf(content)),
-  draft: locationOf,
-  isComplete: () => true,
-};
+export const locationComposer = plainComposer<LocationContent>((content) => ({ locationMessage: placeOf(content) }));
 
 const inviteOf = ({ group, code, expiresAt, text }: GroupInviteContent): proto.Message.IGroupInviteMessage => ({
   groupJid: group,

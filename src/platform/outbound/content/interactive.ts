@@ -1,16 +1,9 @@
 /** Buttons, lists, carousels and requests for the place. The node that makes phones show them is in `stanza.ts`. */
 import { proto } from '@whiskeysockets/baileys';
 import { type ButtonsContent, type CarouselContent, done, type ListContent, type PlaceRequestContent } from '#actors/model.ts';
-import type { Composer } from '../composer.ts';
+import { type Composer, plainComposer } from '../composer.ts';
 import { draftHead, uploadedHead } from './head.ts';
 import { buttonFlow, flow, type HeadMessage, interactive, interactiveMessage, listFlow } from './native-flow.ts';
-
-/** A kind of content that needs nothing but itself. */
-const plain = <Content>(of: (content: Content) => proto.IMessage): Composer<Content> => ({
-  content: async (content) => done(of(content)),
-  draft: of,
-  isComplete: () => true,
-});
 
 const { ButtonsMessage, InteractiveMessage } = proto.Message;
 
@@ -41,7 +34,7 @@ export const buttonsComposer: Composer<ButtonsContent> = {
   isComplete: ({ head }) => head === null,
 };
 
-export const listComposer = plain<ListContent>((content) =>
+export const listComposer = plainComposer<ListContent>((content) =>
   interactiveMessage(interactive(content, [listFlow(content.button, content.sections)])),
 );
 
@@ -81,6 +74,6 @@ export const carouselComposer: Composer<CarouselContent> = {
   isComplete: ({ cards }) => cards.every(({ head }) => head === null),
 };
 
-export const placeRequestComposer = plain<PlaceRequestContent>(({ text }) =>
+export const placeRequestComposer = plainComposer<PlaceRequestContent>(({ text }) =>
   interactiveMessage(interactive({ text }, [flow('send_location', { display_text: 'Send location' })])),
 );
