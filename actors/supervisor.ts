@@ -61,7 +61,7 @@ export class Supervisor {
   readonly #expiry: PeriodicWorker;
   readonly #fileKeeper: FileKeeper;
   readonly downloads: Downloads;
-  /** Woken by whoever removes something. */
+  /** Woken by every removal. */
   readonly rowRemover: RowRemover;
 
   constructor({ ports, policy, baseUrl }: SupervisorInput) {
@@ -130,7 +130,7 @@ export class Supervisor {
     return this.#restore.run();
   }
 
-  /** Closes every session; what was accepted is stored, what receivers took is taken out of the outbox. Bounded, whoever does not answer. */
+  /** Closes every session; what was accepted is stored, what receivers took is taken out of the outbox. Bounded, whatever does not answer. */
   async stop(): Promise<void> {
     this.accepting = false;
     this.#hibernation.stop();

@@ -39,12 +39,12 @@ export class Pause {
     });
   }
 
-  /** Whoever pauses goes on now. */
+  /** The pause that is under way ends now. */
   cut(): void {
     this.#over?.();
   }
 
-  /** Whoever pauses goes on now, and never pauses again. */
+  /** The pause that is under way ends now, and later ones end at once. */
   end(): void {
     this.#ended = true;
     this.#over?.();
@@ -67,7 +67,7 @@ export async function untilStored<T>(pause: Pick<Pause, 'ended' | 'wait'>, work:
   }
 }
 
-/** Counts what is under way, for whoever has to wait for its end. */
+/** Counts what is under way, so that its end can be awaited. */
 export class UnderWay {
   readonly #time: Time;
   #count = 0;

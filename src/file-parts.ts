@@ -27,7 +27,7 @@ interface Given {
   readonly chance: Pick<Chance, 'hex'>;
   readonly workshop: Pick<MediaWorkshop, 'toMp3'>;
   now(): number;
-  /** Hears of each part how it is closed; the last one is closed first. */
+  /** Called for each opened part with its way to close; the last one is to be closed first. */
   readonly onOpen: (name: string, close: () => Promise<void>) => void;
 }
 

@@ -1,19 +1,19 @@
 /** The log: one JSON line per outcome, constant event names, values as fields; errors without what may be secret in them. */
 import { pino, type Logger } from 'pino';
 
-interface Told {
+interface LoggedError {
   readonly type: string;
   readonly message: string;
   readonly stack?: string;
   readonly code?: unknown;
-  readonly cause?: Told;
+  readonly cause?: LoggedError;
 }
 
 /** Of an error only what is never a value of ours: a driver's error may carry rows, a request's error its address. */
-const tell = (error: unknown, depth = 0): Told | string => {
+const loggable = (error: unknown, depth = 0): LoggedError | string => {
   if (!(error instanceof Error)) return typeof error === 'string' ? error : 'not an error';
   const { code, cause } = error as Error & { code?: unknown };
-  const reason = cause === undefined || depth > 3 ? undefined : tell(cause, depth + 1);
+  const reason = cause === undefined || depth > 3 ? undefined : loggable(cause, depth + 1);
   return {
     type: error.name,
     message: error.message,
@@ -28,6 +28,6 @@ export const createLog = (level: string): Logger =>
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
-    serializers: { error: (error: unknown) => tell(error) },
+    serializers: { error: (error: unknown) => loggable(error) },
     redact: { paths: ['token', 'admintoken', '*.token', '*.admintoken', 'headers', '*.headers'], remove: true },
   });

@@ -18,7 +18,7 @@ interface Given {
   readonly guard: AddressGuard;
   readonly userAgent: string;
   readonly log: Log;
-  /** Hears of each part how it is closed; the last one is closed first. */
+  /** Called for each opened part with its way to close; the last one is to be closed first. */
   readonly onOpen: (name: string, close: () => Promise<void>) => void;
 }
 

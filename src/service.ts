@@ -169,7 +169,7 @@ const listenError = (error: NodeJS.ErrnoException, { host, port }: Settings): Er
 };
 
 /**
- * Starts the gateway. `onAdminToken` hears of a token that this start made, as soon as it counts. Answers when HTTP listens;
+ * Starts the gateway. `onAdminToken` gets a token that this start made, as soon as it is valid. Answers when HTTP listens;
  * sessions are brought back meanwhile. Throws when it cannot start, with everything closed.
  */
 export async function startService(

@@ -15,7 +15,7 @@ const say = (text: string): void => void process.stdout.write(`${text}\n`);
 /** Milliseconds in which a second signal is the first one's echo; after that somebody has no patience. */
 const sameSignalMs = 1_000;
 
-/** Ends the process with one sentence; a stack would not help whoever mistyped a setting. */
+/** Ends the process with one sentence; a stack would not help with a mistyped setting. */
 const refuseToStart = (message: string): never => {
   process.stderr.write(`${message}\n`);
   process.exit(1);
@@ -85,7 +85,7 @@ function stopOnSignals(log: Log, limit: number, stopAll: () => Promise<void>): S
   let last = (): void => undefined;
   const now = (signal: string): void => {
     if (stoppedAt !== null) {
-      // Whoever signals a whole group reaches this process twice under npm, which passes on what it gets.
+      // A signal to the whole group reaches this process twice under npm, which passes on what it gets.
       if (performance.now() - stoppedAt < sameSignalMs) return;
       log.error({ signal }, 'service.stopCutShort');
       process.exit(1);

@@ -77,7 +77,7 @@ async function ready(supervisor: Supervisor, id: InstanceId, send: Send, options
   return content.ok ? done({ ...send, content: content.value }) : content;
 }
 
-/** A status post has an audience, within the bound of the gateway. Without a wish it is for whoever the account's privacy setting names. */
+/** A status post has an audience, within the bound of the gateway. Without a wish it is for the people whom the account's privacy setting names. */
 const withAudience = (send: Send, bound: number): Send => {
   if (send.number !== statusChat) return send;
   const { recipients = null, most = 0 } = send.audience ?? {};

@@ -1,4 +1,4 @@
-/** Hands committed events to whoever listens to an instance now; nothing is kept here. */
+/** Hands committed events to the current listeners of an instance; nothing is kept here. */
 import type { GatewayEvent } from '../model.ts';
 
 interface Listener {

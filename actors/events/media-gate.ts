@@ -6,7 +6,7 @@
 import type { Entry, Message } from '../model.ts';
 import type { KeptFile, Time } from '../ports.ts';
 
-/** Entries of one instance that are held at most; further media goes without its file, which is told later. */
+/** Entries of one instance that are held at most; further media goes without its file, and a later event names the file. */
 const mostHeld = 500;
 
 export interface MediaGateHost {
@@ -89,7 +89,7 @@ export class MediaGate {
     const file = entry.kind === 'message' ? this.#host.fetch(entry.message) : null;
     const mayWait = file !== null && this.#host.wait > 0 && this.#count < mostHeld;
     if (chat === null || (line === undefined && !mayWait)) {
-      if (file !== null && entry.kind === 'message') this.#tellLater(entry.message, file);
+      if (file !== null && entry.kind === 'message') this.#announceLater(entry.message, file);
       return false;
     }
     const one = held(entry, !mayWait);
@@ -98,7 +98,7 @@ export class MediaGate {
     this.#count += 1;
     if (file !== null && entry.kind === 'message') {
       if (mayWait) this.#await(chat, one, entry, file);
-      else this.#tellLater(entry.message, file);
+      else this.#announceLater(entry.message, file);
     }
     return true;
   }
@@ -119,7 +119,7 @@ export class MediaGate {
     });
   }
 
-  #tellLater(message: Message, file: Promise<KeptFile | null>): void {
+  #announceLater(message: Message, file: Promise<KeptFile | null>): void {
     void file.then((kept) => kept && this.#host.late(message, kept));
   }
 

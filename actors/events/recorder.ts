@@ -27,7 +27,7 @@ interface Item {
   readonly number: number;
   /** Messages or confirmations in it. */
   readonly size: number;
-  /** A caller waits for it, and hears at once when the database is away; it is not stored later then. */
+  /** A caller waits for it, and gets an error at once when the database is away; it is not stored later then. */
   readonly urgent: boolean;
   /** Called with the outcome of the first try, null when it was committed; further calls change nothing. */
   readonly settle: ((error: Error | null) => void) | null;

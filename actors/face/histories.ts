@@ -38,7 +38,7 @@ export interface HistoryView {
 
 export interface HistoryFace {
   /**
-   * Asks the phone for older messages of a chat. They are stored and told as `history` events. Refused with `conflict` when the id of the request is used,
+   * Asks the phone for older messages of a chat. They are stored and become `history` events. Refused with `conflict` when the id of the request is used,
    * with `notFound` when the message before which it shall look is not known.
    */
   requestHistory(id: InstanceId, ask: HistoryAsk): Promise<Result<HistoryRequest>>;

@@ -81,8 +81,8 @@ export type Entry =
       readonly at: number;
     }
   /**
-   * The account read these messages of a chat by itself. Those that were unread become read: they leave the chat's count, with a `chats` event, and are told
-   * in one `messages_update`.
+   * The account read these messages of a chat by itself. Those that were unread become read: they leave the chat's count, with a `chats` event, and one
+   * `messages_update` names them.
    */
   | {
       readonly kind: 'messagesRead';

@@ -40,7 +40,7 @@ export interface MessageOperations {
   /** Deletes a message for everybody: an own one, or in a group as its admin. `at`: Unix milliseconds. */
   'message.delete': { readonly input: { readonly id: string }; readonly answer: { readonly messageId: string; readonly at: number } };
   /**
-   * Fetches the file of a message, or with `quoted` of the one that it quotes, checks it and puts it on the disk. Whoever asks keeps or discards it.
+   * Fetches the file of a message, or with `quoted` of the one that it quotes, checks it and puts it on the disk. The caller keeps or discards it.
    * The phone is asked to hand in again what the platform has dropped. Bounded in time and bytes by itself.
    */
   'message.download': { readonly input: { readonly message: Message; readonly quoted: boolean }; readonly answer: TakenFile };

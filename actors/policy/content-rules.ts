@@ -3,7 +3,7 @@ import type { ContactContent, EventFacts, GroupInviteContent, Place, PollContent
 import { isWebAddress } from '../web-address.ts';
 import { buttonsRule, carouselRule, listRule } from './interactive-rules.ts';
 
-/** A sentence for whoever sent it, null when nothing is wrong. */
+/** A sentence for the sender, null when nothing is wrong. */
 type Rule<Content> = (content: Content) => string | null;
 
 /** Fields with their longest length in characters. */

@@ -93,7 +93,7 @@ export interface FileStore {
 export interface Sounds {
   /** Makes an MP3. Refused with `notConvertible` when this machine cannot, or the file holds no sound. */
   toMp3(path: string): Promise<Result<TakenFile>>;
-  /** The words that are spoken, by a service that is paid with the key. Refused with a sentence for whoever owns the key. */
+  /** The words that are spoken, by a service that is paid with the key. Refused with a sentence for the owner of the key. */
   transcribe(sound: { readonly path: string; readonly name: string; readonly mimetype: string }, key: string): Promise<Result<string>>;
 }
 

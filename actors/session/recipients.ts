@@ -2,7 +2,7 @@
  * Under which id the platform knows a number. A stranger's is looked up before the first message: the same number may be written in two forms,
  * and many numbers have no account.
  *
- * Whoever has answered, or got a message, is known. So is what was looked up lately, and a number without an account for a shorter time. Lookups
+ * A number that has answered, or got a message, is known. So is what was looked up lately, and a number without an account for a shorter time. Lookups
  * are paced: the platform restricts accounts that look up many numbers.
  */
 import { done, refuse, type Claim, type Result } from '../model.ts';

@@ -1,4 +1,4 @@
-/** The root actor of one instance: asked, watched, and started anew when it throws. Whoever closes the link is handed in: a crash closes it first. */
+/** The root actor of one instance: asked, watched, and started anew when it throws. The way to close the link is handed in: a crash closes the link first. */
 import { createActor, type Actor } from 'xstate';
 import type { Status } from '../model.ts';
 import type { Time } from '../ports.ts';

@@ -1,7 +1,7 @@
 /**
  * Files of messages: those that are kept are given at once, the others are fetched, once for everybody who asks meanwhile.
  *
- * A fetch belongs to the gateway and not to whoever asked first, so that a client who goes away takes nothing from the others.
+ * A fetch belongs to the gateway and not to its first caller, so that a client who goes away takes nothing from the others.
  */
 import type { Download, DownloadWish } from '../face.ts';
 import { done, refuse, type InstanceId, type Message, type Result } from '../model.ts';
@@ -155,7 +155,7 @@ export class Downloads {
     return file === null ? refuse('notFound', 'instance not found') : done(file);
   }
 
-  /** Whoever asks while it is under way gets the same outcome. */
+  /** Calls while it is under way share its outcome. */
   #once(key: string, work: () => Promise<Result<KeptFile>>): Promise<Result<KeptFile>> {
     const known = this.#underWay.get(key);
     if (known) return known;

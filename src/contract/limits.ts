@@ -5,17 +5,17 @@ import type { AccountLimits, Looked, NewChatCap, TimeLock } from '#actors/model.
 const moment = <Name extends string>(name: Name, ms: number | null): { readonly [N in Name]?: string } =>
   (ms === null ? {} : { [name]: new Date(ms).toISOString() }) as { readonly [N in Name]?: string };
 
-const notTold = ({ error }: { readonly error: string }) => ({ available: false, lookup_error: error });
+const notKnown = ({ error }: { readonly error: string }) => ({ available: false, lookup_error: error });
 
 /** `until` stands there only while the time-lock is active. */
 export const timeLockView = (timeLock: Looked<TimeLock>) => {
-  if (!timeLock.ok) return notTold(timeLock);
+  if (!timeLock.ok) return notKnown(timeLock);
   const { active, until, kind } = timeLock.value;
   return { available: true, active, ...moment('until', active ? until : null), enforcement_type: kind };
 };
 
 export const capView = (cap: Looked<NewChatCap>) => {
-  if (!cap.ok) return notTold(cap);
+  if (!cap.ok) return notKnown(cap);
   const { status, used, total, cycleStart, cycleEnd, sentAt, oteStatus, mvStatus } = cap.value;
   return {
     available: true,

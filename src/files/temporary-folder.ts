@@ -6,7 +6,7 @@ import { join } from 'node:path';
 export interface TemporaryFolder {
   /** Absolute, on the disk of the data folder: a file moves from here into the store by a rename. */
   readonly path: string;
-  /** A path where nothing is. Whoever writes there removes the file again. */
+  /** A path where nothing is. The writer removes the file again. */
   newPath(): string;
   /** Removes all files. For the end of the process, after everybody who writes here. */
   empty(): Promise<void>;

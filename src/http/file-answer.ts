@@ -1,4 +1,4 @@
-/** Answers with a kept file: its headers, and its bytes at the pace of whoever reads them. */
+/** Answers with a kept file: its headers, and its bytes at the pace of the reader. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -71,7 +71,7 @@ export interface FileAnswer {
   readonly bytes: AsyncIterable<Uint8Array> | null;
 }
 
-/** Takes the reply over. A client that leaves ends the reading; a file that cannot be read to its end cuts the connection, since the length is told. */
+/** Takes the reply over. A client that leaves ends the reading; a file that cannot be read to its end cuts the connection, because its length was sent already. */
 export const sendFile = async (reply: FastifyReply, { file, range, bytes }: FileAnswer): Promise<void> => {
   reply.hijack();
   const { start, end } = range ?? { start: 0, end: file.size - 1 };

@@ -41,7 +41,7 @@ export const createAttachments = ({ intake, workshop, files }: AttachmentParts):
     const kept = await files.keep(instance, file, { ...made, mimetype: prepared.mimetype, filename });
     if (kept === null) return refuse('notFound', 'instance not found');
     const { name, url, hash, size } = kept;
-    // Type and name are those of this request: the kept file may have others, of whoever sent the same bytes before.
+    // Type and name are those of this request: the kept file may have others, from an earlier send of the same bytes.
     const { width, height, seconds, isAnimated, mimetype } = prepared;
     const facts = { width, height, seconds, isAnimated, thumbnail: base64(prepared.thumbnail), waveform: base64(prepared.waveform) };
     return done({ name, url, hash, size, mimetype, filename: filename || taken.filename, ...facts });

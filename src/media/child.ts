@@ -7,7 +7,7 @@ export interface ChildTask {
   readonly cwd: string;
   /** Kills the program. */
   readonly signal: AbortSignal;
-  /** Hears what it prints, in pieces. */
+  /** Gets its output, in pieces. */
   readonly onOutput: (bytes: Buffer) => void;
 }
 

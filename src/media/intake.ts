@@ -43,7 +43,7 @@ export interface IntakeOptions extends FetchOptions {
 interface Written {
   readonly size: number;
   readonly hash: string;
-  /** Null where the first bytes do not tell. */
+  /** Null when the first bytes do not show it. */
   readonly mimetype: string | null;
 }
 

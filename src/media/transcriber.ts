@@ -1,4 +1,4 @@
-/** Has speech written down by a service in the form of OpenAI, which whoever owns the key pays. */
+/** Speech to text by a service with OpenAI's interface. The owner of the API key pays for each call. */
 import { openAsBlob } from 'node:fs';
 import { type Agent, FormData, fetch } from 'undici';
 import { done, refuse, type Result } from '#actors/model.ts';

@@ -58,7 +58,7 @@ const readHead = async (path: string): Promise<Buffer> => {
   }
 };
 
-/** null when it is no text. The last character of the head may be cut, so the decoder is told that more may follow. */
+/** null when it is no text. The last character of the head may be cut, so the decoder takes it that more may follow. */
 const textOf = (head: Buffer): string | null => {
   const encoding = head[0] === 0xff && head[1] === 0xfe ? 'utf-16le' : head[0] === 0xfe && head[1] === 0xff ? 'utf-16be' : 'utf-8';
   try {
@@ -81,7 +81,7 @@ export const typeOfHead = async (bytes: Uint8Array): Promise<string | null> => {
   return found && plain.has(found.mime) ? found.mime : null;
 };
 
-/** The media type of a file, `application/octet-stream` when its content tells nothing. Rejects only when the file cannot be read. */
+/** The media type of a file, `application/octet-stream` when its content shows none. Rejects only when the file cannot be read. */
 export const typeOf = async (path: string): Promise<string> => {
   // The library throws where a file that claims a type is broken; then nothing is known of it.
   const found = await fileTypeFromFile(path).catch(() => undefined);

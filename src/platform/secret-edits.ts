@@ -5,7 +5,7 @@ export interface SecretContext {
   /** Platform id of the message that carries the secret. */
   readonly messageId: string;
   readonly secret: Uint8Array;
-  /** Jids without device: of whoever wrote that message, and of whoever writes about it. */
+  /** Jids without device: of the author of that message, and of the author of the change. */
   readonly author: string;
   readonly writer: string;
 }

@@ -190,7 +190,7 @@ test('ptt: the waveform follows the loudness', withFfmpeg, async (t) => {
     assert.ok(Math.abs(at(index) - expected) < 6, `${at(index)} at ${index}, not about ${expected}`);
 });
 
-test('toMp3: any sound becomes an MP3, and an MP3 stays', withFfmpeg, async (t) => {
+test('toMp3: every sound becomes an MP3, and an MP3 stays', withFfmpeg, async (t) => {
   const folder = await folderFor(t);
   const workshop = workshopFor(t, folder);
   const source = await sampleOf('voice.ogg');

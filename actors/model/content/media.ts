@@ -20,7 +20,7 @@ export interface GivenFile {
 
 /** What an instance keeps. Two instances that keep the same bytes have a `KeptFile` each, and neither name leads to the other. */
 export interface KeptFile {
-  /** Unguessable (128 bits); whoever knows it may read the file. */
+  /** Unguessable (128 bits); it is the right to read the file. */
   readonly name: string;
   /** Absolute address of the file. */
   readonly url: string;

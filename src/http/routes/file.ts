@@ -1,4 +1,4 @@
-/** Files by their unguessable names. Whoever knows a name may read the file; there is no list of them. */
+/** Files by their unguessable names. A name is the right to read its file; there is no list of them. */
 import { isKnown, rangeHeader, sendFile, sendUnchanged } from '../file-answer.ts';
 import { refuse } from '../outcome.ts';
 import { type Route, route } from '../route.ts';

@@ -15,7 +15,7 @@ export const historyRoutes: readonly Route[] = [
     operationId: 'requestHistory',
     credential: 'instance',
     tag,
-    summary: 'Ask the phone for older messages of a chat; they are stored, and told as history events',
+    summary: 'Ask the phone for older messages of a chat; they are stored and arrive as history events',
     body: HistoryBody,
     answer: HistoryAnswer,
     refusals: {

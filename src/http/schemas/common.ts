@@ -5,7 +5,7 @@ export const Flag = (description: string) => Type.Boolean({ description });
 
 export const Text = (maxLength: number, description: string) => Type.String({ maxLength, description });
 
-/** Not blank; whoever uses it takes the spaces around it away. */
+/** Not blank; the routes trim it. */
 export const Name = (description: string, example = 'shop') =>
   Type.String({ minLength: 1, maxLength: 200, pattern: '\\S', description, examples: [example] });
 

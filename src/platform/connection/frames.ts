@@ -15,7 +15,7 @@ export interface FrameSocket {
 }
 
 /**
- * Whoever sends goes on at once, as if the frame had left: the library handles messages one by one and waits for each receipt. A frame that cannot
+ * The sender goes on at once, as if the frame had left: the library handles messages one by one and waits for each receipt. A frame that cannot
  * leave ends the connection, which is what everybody listens to.
  */
 export const gatherFrames = (raw: FrameSocket): void => {

@@ -1,4 +1,4 @@
-/** How the platform restricts the account: asked for, and told in between. */
+/** How the platform restricts the account: asked for, and updated by notifications in between. */
 import { type BinaryNode, getBinaryNodeChild, type WASocket } from '@whiskeysockets/baileys';
 import type { AccountLimits, Looked, NewChatCap, TimeLock } from '#actors/model.ts';
 import { within } from '#actors/waiting.ts';
@@ -29,21 +29,21 @@ const timeOf = (value: unknown): number | null => {
   return seconds === null || seconds === 0 ? null : seconds * 1000;
 };
 
-const capOf = (told: Json): NewChatCap => ({
-  status: textOf(told['capping_status']),
-  used: countOf(told['used_quota']),
-  total: countOf(told['total_quota']),
-  cycleStart: timeOf(told['cycle_start_timestamp']),
-  cycleEnd: timeOf(told['cycle_end_timestamp']),
-  sentAt: timeOf(told['server_sent_timestamp']),
-  oteStatus: textOf(told['ote_status']),
-  mvStatus: textOf(told['mv_status']),
+const capOf = (answer: Json): NewChatCap => ({
+  status: textOf(answer['capping_status']),
+  used: countOf(answer['used_quota']),
+  total: countOf(answer['total_quota']),
+  cycleStart: timeOf(answer['cycle_start_timestamp']),
+  cycleEnd: timeOf(answer['cycle_end_timestamp']),
+  sentAt: timeOf(answer['server_sent_timestamp']),
+  oteStatus: textOf(answer['ote_status']),
+  mvStatus: textOf(answer['mv_status']),
 });
 
-const timeLockOf = (told: Json): TimeLock => ({
-  active: told['is_active'] === true,
-  until: told['is_active'] === true ? timeOf(told['time_enforcement_ends']) : null,
-  kind: textOf(told['enforcement_type']),
+const timeLockOf = (answer: Json): TimeLock => ({
+  active: answer['is_active'] === true,
+  until: answer['is_active'] === true ? timeOf(answer['time_enforcement_ends']) : null,
+  kind: textOf(answer['enforcement_type']),
 });
 
 /** JSON of a mex answer or notification; an empty object when it makes no sense. */
@@ -56,7 +56,7 @@ const dataOf = (node: BinaryNode | undefined): Json => {
   }
 };
 
-/** One query at a time: whoever asks meanwhile gets the same answer. */
+/** One query at a time: further calls meanwhile share its answer. */
 const shared = <T>(ask: () => Promise<T>): (() => Promise<T>) => {
   let underWay: Promise<T> | null = null;
   return () =>
@@ -65,16 +65,16 @@ const shared = <T>(ask: () => Promise<T>): (() => Promise<T>) => {
     }));
 };
 
-interface Told {
+interface Limits {
   readonly timeLock: TimeLock;
   readonly cap: NewChatCap;
 }
 
 export class Standing {
   readonly #sock: WASocket;
-  /** What was told last. */
-  #told: Partial<Told> = {};
-  /** Asks the platform; when it does not answer, what it told before counts. */
+  /** The last known limits. */
+  #known: Partial<Limits> = {};
+  /** Asks the platform; when it does not answer, the last known limits count. */
   readonly timeLock = shared(() => this.#looked('timeLock', () => this.#askTimeLock()));
   readonly cap = shared(() => this.#looked('cap', () => this.#askCap()));
 
@@ -91,14 +91,14 @@ export class Standing {
     return (await within(systemTime, reasonMs, asked)) === 'done' ? { [name]: await asked } : {};
   }
 
-  async #looked<N extends keyof Told>(name: N, ask: () => Promise<Told[N]>): Promise<Looked<Told[N]>> {
+  async #looked<N extends keyof Limits>(name: N, ask: () => Promise<Limits[N]>): Promise<Looked<Limits[N]>> {
     try {
       const value = await ask();
-      this.#told = { ...this.#told, [name]: value };
+      this.#known = { ...this.#known, [name]: value };
       return { ok: true, value };
     } catch (error) {
-      const told = this.#told[name];
-      return told === undefined ? { ok: false, error: closeOf(error).message } : { ok: true, value: told };
+      const known = this.#known[name];
+      return known === undefined ? { ok: false, error: closeOf(error).message } : { ok: true, value: known };
     }
   }
 
@@ -126,16 +126,16 @@ export class Standing {
       attrs: { id: this.#sock.generateMessageTag(), type: 'get', to: `@${personServer}`, xmlns: 'w:mex' },
       content: [{ tag: 'query', attrs: { query_id: id }, content: Buffer.from(JSON.stringify({ variables })) }],
     })) as BinaryNode;
-    const told = dataOf(getBinaryNodeChild(result, 'result'))[field];
-    if (typeof told !== 'object' || told === null) throw new Error('the platform did not tell the limits of the account');
-    return told as Json;
+    const limits = dataOf(getBinaryNodeChild(result, 'result'))[field];
+    if (typeof limits !== 'object' || limits === null) throw new Error('the platform did not answer with the limits of the account');
+    return limits as Json;
   }
 
   #hear(node: BinaryNode): void {
     const data = dataOf(getBinaryNodeChild(node, 'update'));
     const lock = data['xwa2_notify_account_reachout_timelock'] as Json | null | undefined;
     const cap = data['xwa2_notify_new_chat_messages_capping_info_update'] as Json | null | undefined;
-    if (lock) this.#told = { ...this.#told, timeLock: timeLockOf(lock) };
-    if (cap) this.#told = { ...this.#told, cap: capOf(cap) };
+    if (lock) this.#known = { ...this.#known, timeLock: timeLockOf(lock) };
+    if (cap) this.#known = { ...this.#known, cap: capOf(cap) };
   }
 }

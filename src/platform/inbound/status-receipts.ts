@@ -1,6 +1,6 @@
 /**
- * Who saw the account's status posts. The library is told to ignore stories, and with them it ignores what people confirm of the account's own: their
- * receipts are read here, before the library acknowledges them.
+ * Who saw the account's status posts. The library is configured to ignore stories, and then it also ignores the receipts for the account's own: they
+ * are read here, before the library acknowledges them.
  */
 import { type BinaryNode, getBinaryNodeChildren } from '@whiskeysockets/baileys';
 import type { BaileysEvent } from '../events/baileys-event.ts';
@@ -47,7 +47,7 @@ export const statusReceipts = (node: BinaryNode): Receipts | null => {
   return data.length === 0 ? null : { name: 'message-receipt.update', data };
 };
 
-/** Tells of these receipts before the library handles them. */
+/** Reports these receipts before the library handles them. */
 export const withStatusReceipts = (handlers: Handlers, tell: (event: BaileysEvent) => void): Handlers => ({
   ...handlers,
   receipt(node) {

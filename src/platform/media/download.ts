@@ -11,18 +11,18 @@ import { MediaBroken, MediaForged, MediaGone, mediaStream } from './media-stream
 
 type Failed = { readonly ok: false; readonly refusal: Refusal };
 
-/** The platform's own hosts; a message may name any other, and whoever wrote it would learn our address. */
+/** The platform's own hosts; a message may name any other, and its author would learn our address. */
 const isPlatforms = (host: string): boolean => host === DEF_MEDIA_HOST || host.endsWith('.whatsapp.net');
 
 /** Hosts to ask, the one that the message names first. */
 const hostsFor = async ({ sock }: LiveConnection, { url }: MediaPart): Promise<readonly string[]> => {
   const named = URL.parse(url)?.host ?? '';
-  const told = await sock.refreshMediaConn(false).then(
+  const offered = await sock.refreshMediaConn(false).then(
     ({ hosts }) => hosts.map(({ hostname }) => hostname),
     (): readonly string[] => [],
   );
-  const usable = named !== '' && (isPlatforms(named) || told.includes(named)) ? [named] : [];
-  return [...new Set([...usable, ...told, ...(told.length === 0 ? [DEF_MEDIA_HOST] : [])])];
+  const usable = named !== '' && (isPlatforms(named) || offered.includes(named)) ? [named] : [];
+  return [...new Set([...usable, ...offered, ...(offered.length === 0 ? [DEF_MEDIA_HOST] : [])])];
 };
 
 const pathOf = ({ directPath, url }: MediaPart): string => {
@@ -32,7 +32,7 @@ const pathOf = ({ directPath, url }: MediaPart): string => {
 
 const tooLarge = (most: number): Failed => refuse('tooLarge', `the media is larger than the ${most} bytes that are allowed`);
 
-/** What is wrong with the bytes is not the fault of whoever asked for them. */
+/** What is wrong with the bytes is not the fault of the caller. */
 const ofPlatform = (taken: Result<TakenFile>): Result<TakenFile> =>
   !taken.ok && taken.refusal.reason === 'invalid' ? refused(null, taken.refusal.message) : taken;
 

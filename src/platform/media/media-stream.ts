@@ -90,8 +90,8 @@ const finished = (end: () => Buffer): Buffer => {
 };
 
 /**
- * The bytes of a file, whose own hash is left to whoever writes them. Fails with `MediaGone`, `MediaBroken` or `MediaForged`, the last one only at the end: whoever reads must throw away what came
- * before.
+ * The bytes of a file; the writer checks the hash of the file itself. Fails with `MediaGone`, `MediaBroken` or `MediaForged`. The last one comes only
+ * at the end: the reader must then throw away everything that it has read.
  */
 export const mediaStream = (part: MediaPart, asked: MediaRequest): AsyncIterable<Buffer> => {
   const raw = withoutSurprises(asked);

@@ -40,7 +40,7 @@ export const chatHandlers: Handlers<ChatOperations> = {
     return answered(chatOf(directory, target.jid).id);
   },
 
-  // The LID comes with the answer: whoever has migrated takes messages only there.
+  // The LID comes with the answer: accounts that have migrated take messages only there.
   'chat.lookUp': async ({ sock }, { forms }) => {
     const query = new USyncQuery().withContactProtocol().withLIDProtocol();
     for (const form of forms) query.withUser(new USyncUser().withPhone(`+${userOf(form)}`));

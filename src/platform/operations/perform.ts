@@ -25,7 +25,7 @@ const selfTimed: ReadonlySet<OperationName> = new Set(['message.transmit', 'mess
 /** Composing that uploads a file: uploads have a time limit of their own, which follows from what a network can carry. */
 const uploads = ({ name, input }: Operation): boolean => name === 'message.compose' && hasUpload((input as InputOf<typeof name>).send);
 
-/** The outcome of work that is cut off by the session's end or by its deadline. The work goes on, and nobody hears of it. */
+/** The outcome of work that is cut off by the session's end or by its deadline. The work itself goes on, and its result is dropped. */
 const bounded = <T>(work: Promise<Outcome<T>>, writes: boolean, { signal, deadline }: OperationControl, now: number): Promise<Outcome<T>> =>
   new Promise((resolve, reject) => {
     const end = (outcome: Outcome<T>): void => {

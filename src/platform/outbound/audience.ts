@@ -18,7 +18,7 @@ const settings: Readonly<Record<string, Audience['setting']>> = { contacts: 'con
 /** Milliseconds. */
 const privacyMs = 10_000;
 
-/** The platform tells every list that it keeps; the one in use is marked. */
+/** The platform answers with every list that it keeps, and marks the one in use. */
 const privacyIn = (answer: BinaryNode): Privacy => {
   const lists = getBinaryNodeChildren(getBinaryNodeChild(answer, 'privacy'), 'list');
   const list = lists.find(({ attrs }) => attrs['default'] === 'true') ?? lists[0];
@@ -69,7 +69,7 @@ const chosenBy = ({ setting, listed }: Privacy, contacts: readonly KnownContact[
   return contacts.filter(({ known, chatId, chatLid }) => known === 'named' && !left.has(chatId) && !left.has(chatLid)).map(ofContact);
 };
 
-/** Asks the platform for the LIDs that nobody has told yet, all in one question. */
+/** Asks the platform for the LIDs that are not known yet, all in one request. */
 const learnLids = async (candidates: readonly Candidate[], { learn, directory, sock }: LiveConnection): Promise<void> => {
   const numbers = candidates.filter(({ jid, lid }) => isPerson(jid) && lid === '').map(({ jid }) => jid);
   await learn(candidates.map(({ jid }) => jid).filter((jid) => jid !== ''));

@@ -32,7 +32,7 @@ const failure = (error: unknown, live: boolean): Transmission => {
   return message === 'All encryptions failed' ? refused(code, noDevice) : outcome;
 };
 
-/** People are written to by their LID where it is known: whoever has migrated takes nothing else. */
+/** People are written to by their LID where it is known: accounts that have migrated take nothing else. */
 const addressOf = ({ me, lid }: Directory, jid: string): string => (isPerson(jid) && jid !== me.pn ? lid(jid) || jid : jid);
 
 /** A refusal for reaching out to strangers comes with the limits of the account. */

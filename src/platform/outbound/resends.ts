@@ -170,7 +170,7 @@ const countOf = ({ content }: BinaryNode): string => {
   return String(Number(retry?.attrs['count']) || 1);
 };
 
-/** One device of a room, or of a chat; an own device is told whose chat it is. */
+/** One device of a room, or of a chat; for an own device the message also says whose chat it is. */
 const addressed = (jid: string, asker: string, own: boolean): Record<string, string> => {
   if (isRoom(jid)) return { to: jid, participant: asker };
   return { to: asker, device_fanout: 'false', ...(own ? { recipient: jid } : {}) };

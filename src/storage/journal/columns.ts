@@ -136,7 +136,7 @@ const received = (type: SqlType, sql: string): string => {
 
 /**
  * `unsaid`: what a field without a value is sent as, and what a column is not sent for when no row has anything else. There are no rows when `owned`
- * of the statement has none: whoever lost the instance writes nothing.
+ * of the statement has none: a former owner of the instance writes nothing.
  */
 const rowSet = (columns: Columns, first: number, unsaid: Readonly<Record<SqlType, unknown>>) => {
   const fields = Object.entries(columns);
@@ -220,7 +220,7 @@ const changeable = without(chatColumns, ['id', 'chatId']);
 
 /**
  * Partial updates of chats; $1 is the instance, $2 its epoch. A field that a row does not have stays as it is stored, a key of `extra` that is null goes,
- * and `unreadAdded` is counted on top of what is stored, so that whoever writes beside the journal loses nothing.
+ * and `unreadAdded` is counted on top of what is stored, so that writes beside the journal are kept.
  */
 export const chatChangeRows = (first: number) => {
   const rows = rowSet({ chatId: 'text', ...changeable, unreadAdded: 'bigint' }, first, noChange);

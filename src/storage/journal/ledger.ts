@@ -264,7 +264,7 @@ class Ledger {
     if (this.#chats.get(chatId)) this.#tell('chats', this.#chats.patch({ chatId, unreadCount }));
   }
 
-  /** Told once for each address: who asks again for a file that is kept learns nothing new. */
+  /** One event for each address: a second request for a kept file makes none. */
   #downloaded(entry: Of<'downloaded'>): void {
     const kept = this.#messages.find(entry.messageId, keyText(entry.chatId));
     if (!kept || kept.value.deletedAt !== 0 || kept.value.fileUrl === entry.fileUrl) return;

@@ -1,4 +1,4 @@
-/** A PostgreSQL server of our own in the data folder: started or adopted, watched, and stopped by whoever uses it last. */
+/** A PostgreSQL server of our own in the data folder: started or adopted, watched, and stopped by its last user. */
 import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { chown, mkdir, mkdtemp, readFile, readlink, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -108,7 +108,7 @@ const initialise = async (place: Place): Promise<void> => {
       const haste = place.settings['fsync'] === 'off' ? ['--no-sync'] : [];
       const made = await run(place.binaries.initdb, ['-D', target, ...locale, ...access, ...haste], place.user, fresh);
       if (made.code !== 0) throw new Error(`The embedded PostgreSQL server could not make its data folder: ${made.output}`);
-      // Whoever comes second finds the folder taken, and uses that.
+      // The second process finds the folder taken, and uses that.
       await rename(fresh, place.data).catch(() => undefined);
     } finally {
       await rm(fresh, { recursive: true, force: true });

@@ -32,7 +32,7 @@ const networkCodes = new Set([
 /** The driver gives no code to these. A read that times out has outlived the server's own limit, so the server does not answer at all. */
 const awayTexts = /connection (terminated|ended)|not queryable|query read timeout|client was closed|after calling end/i;
 
-/** What the pool says to whoever waited too long for a free connection; one that cannot be opened in time has another text. */
+/** The pool's text when a caller waited too long for a free connection; one that cannot be opened in time has another text. */
 const fullTexts = /timeout exceeded when trying to connect/i;
 
 interface DriverError extends Error {

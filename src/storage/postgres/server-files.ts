@@ -99,7 +99,7 @@ export const sweep = async (folder: string, prefix: string): Promise<void> => {
   }
 };
 
-/** Made aside and renamed, so that a copy is whole or absent, whoever else makes it at the same time. */
+/** Made aside and renamed, so that a copy is whole or absent, also when two processes make it at once. */
 const copyBinaries = async (from: string, cache: string): Promise<string> => {
   const { version } = JSON.parse(await readFile(join(from, '..', 'package.json'), 'utf8')) as { readonly version: string };
   const target = join(cache, `postgres-${version}`);
@@ -111,7 +111,7 @@ const copyBinaries = async (from: string, cache: string): Promise<string> => {
   try {
     await cp(from, half, { recursive: true, verbatimSymlinks: true });
     await openToAll(half);
-    // Whoever comes second finds the place taken, and uses that.
+    // The second process finds the place taken, and uses that.
     await rename(half, target).catch(() => undefined);
   } finally {
     await rm(half, { recursive: true, force: true });

@@ -1,7 +1,7 @@
 /**
  * One process serves the sessions of a database: an advisory lock, held by a connection of its own for as long as the process lives.
  *
- * The lock alone fences nothing: a process that lost it without noticing goes on writing. So whoever takes it raises the epoch of every instance
+ * The lock alone fences nothing: a process that lost it without noticing goes on writing. So the process that takes it raises the epoch of every instance
  * before reading anything, and the number of takings with it. A process that lost the lock and got it back looks at that number: when it is still
  * its own, nobody has read or written anything meanwhile.
  */

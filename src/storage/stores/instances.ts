@@ -83,7 +83,7 @@ const readAll = async (database: Database, sealer: Sealer): Promise<readonly Ins
 
 /**
  * $1 instance, $2 epoch. Marks the instance and its webhooks; the rest goes in pieces, by the store of removals. The secrets go at once. `for update`
- * is the lock of whoever changes the epoch: writes that are under way end before, and later ones find nothing.
+ * is the lock of a change of the epoch: writes that are under way end before, and later ones find nothing.
  */
 const mark: Statement = {
   name: 'instance-remove',

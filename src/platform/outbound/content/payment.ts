@@ -60,7 +60,7 @@ const settingsOf = ({ pix, link, boleto }: PaymentContent, payee: string): reado
 const paymentMessage = (content: PaymentContent, order: Order, payee: string, head: HeadMessage | null): proto.IMessage =>
   interactiveMessage(interactive(content, [flow('review_and_pay', orderParams(order, settingsOf(content, payee)))], head));
 
-/** Of the order: thousandths are told, hundredths are asked for. */
+/** The order that a message announced. Its prices are in thousandths, payments are in hundredths. */
 const orderIn = (stored: Message | null): proto.Message.IOrderMessage | null =>
   stored?.raw ? (unwrapped(proto.Message.decode(stored.raw))?.orderMessage ?? null) : null;
 

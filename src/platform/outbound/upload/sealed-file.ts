@@ -32,7 +32,7 @@ export interface SealedFile {
   readonly hash: Buffer;
   /** Bytes of what is sent. */
   readonly size: number;
-  /** What is sent, from this byte on. Each piece is overwritten by the third one after it: whoever reads must not fall behind, as a stream with back pressure does not. */
+  /** What is sent, from this byte on. Each piece is overwritten by the third one after it: the reader must not fall behind, as a stream with back pressure does not. */
   bytes(offset: number): AsyncGenerator<Buffer>;
   /** Forgets the encrypted bytes. Never rejects. `arrived`: the host has all of them, so that no socket reads them any more. */
   release(arrived: boolean): Promise<unknown>;

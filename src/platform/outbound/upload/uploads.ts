@@ -1,4 +1,4 @@
-/** Uploads of one connection: each file once within an hour, one retry on another host, and an end that is always told. */
+/** Uploads of one connection: each file once within an hour, one retry on another host; every upload ends with a result. */
 import type { WASocket } from '@whiskeysockets/baileys';
 import type { Dispatcher } from 'undici';
 import { done, refuse, type Attachment, type Result } from '#actors/model.ts';
