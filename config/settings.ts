@@ -125,7 +125,7 @@ export const table = {
   asyncQueueAgeMs: pairing(
     milliseconds(1_000),
     86_400_000,
-    'How long a message may wait in the asynchronous queue before it becomes `Failed`. A day: a reminder that is sent later than that embarrasses whoever sent it.',
+    'How long a message may wait in the asynchronous queue before it becomes `Failed`. A day: a reminder that is sent later than that embarrasses its sender.',
   ),
   typingAtOnce: pairing(
     integer(1, 10_000),
@@ -241,7 +241,7 @@ export const table = {
   allowPrivateReceivers: events(
     networks,
     [],
-    'Networks that webhooks and fetched addresses may lie in beside the public internet: a list of `private` (RFC 1918, carrier and unique local networks), `loopback` and subnets; `true` is both words. `none`, since whoever holds an instance token could reach what stands behind the firewall.',
+    'Networks that webhooks and fetched addresses may lie in beside the public internet: a list of `private` (RFC 1918, carrier and unique local networks), `loopback` and subnets; `true` is both words. `none`, since the holder of an instance token could reach what stands behind the firewall.',
   ),
   webhookTimeoutMs: events(
     milliseconds(100),
