@@ -1,5 +1,6 @@
 /** The logger that Baileys gets: it passes on the sentence of an error and never an object, since those hold keys, nodes and messages. */
 import type { Log } from '#actors/ports.ts';
+import { type SharedAction, unreadActionOf } from '../app-state/unread-action.ts';
 import { ackHeld } from '../inbound/held-acks.ts';
 
 export interface BaileysLogger {
@@ -24,13 +25,22 @@ const isHeld = (fields: unknown): boolean =>
 /** Numbers in a sentence are people; the rest of it is constant. */
 const anonymous = (sentence: string): string => sentence.replace(/\d{5,}/g, '…').slice(0, 160);
 
-/** `over`: the connection has ended, and whatever was under way on it fails. */
-export const createBaileysLogger = (log: Log, instance: string, over: () => boolean = () => false): BaileysLogger => {
+export interface LoggerHooks {
+  /** The connection has ended, and whatever was under way on it fails. */
+  over?(): boolean;
+  /** A record of the shared state that the library has no event for. Its log is the only place where it hands them out. */
+  unread?(action: SharedAction): void;
+}
+
+export const createBaileysLogger = (log: Log, instance: string, { over = () => false, unread }: LoggerHooks = {}): BaileysLogger => {
   const logger: BaileysLogger = {
     level: 'error',
     child: () => logger,
     trace: ignore,
-    debug: ignore,
+    debug: (fields, message) => {
+      const action = unread && unreadActionOf(fields, message);
+      if (action) unread(action);
+    },
     info: ignore,
     warn: ignore,
     error: (fields, message) => {

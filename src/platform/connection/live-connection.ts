@@ -2,6 +2,7 @@
 import type { GroupMetadata, proto, WASocket } from '@whiskeysockets/baileys';
 import type { Entry, Message } from '#actors/model.ts';
 import type { LinkPreviews } from '#src/media/link-preview.ts';
+import type { SharedState } from '../app-state/shared-state.ts';
 import type { Directory } from '../directory.ts';
 import type { Standing } from './standing.ts';
 import type { Uploads } from '../outbound/upload/uploads.ts';
@@ -36,6 +37,8 @@ export interface LiveConnection {
   learn(jids: readonly string[]): Promise<void>;
   /** A text to a person was written, and with it, when one was due, a privacy token. */
   tokenIssued(jid: string): void;
+  /** Changes of what the account's devices share. */
+  readonly shared: SharedState;
   /** Members and addressing of a group, from memory where possible; null when the platform does not tell. */
   group(jid: string): Promise<GroupMetadata | null>;
 }

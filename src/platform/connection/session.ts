@@ -3,6 +3,7 @@ import { makeWASocket, proto, type BaileysEventMap, type GroupMetadata, type WAM
 import type { Message } from '#actors/model.ts';
 import type { Close, LinkHost, Log, OpenOptions, PlatformFact } from '#actors/ports.ts';
 import { within } from '#actors/waiting.ts';
+import { createSharedState } from '../app-state/shared-state.ts';
 import type { AuthState } from '../keys/auth-state.ts';
 import { createBaileysLogger } from './baileys-logger.ts';
 import { closeOf, ownCloses } from './close-cause.ts';
@@ -161,6 +162,7 @@ class LiveSession implements Session {
       record: (entries) => host.record(entries),
       learn,
       group: (jid) => this.#group(jid),
+      shared: createSharedState({ sock: this.#sock, directory: this.#directory }),
       tokenIssued: (jid) => auth.tokenIssued(isLid(jid) ? jid : this.#directory.lid(jid) || jid, options.now()),
     };
   }
@@ -187,7 +189,10 @@ class LiveSession implements Session {
       media,
       getMessage: this.#resends.getMessage,
       resending: () => this.#resends.preparing,
-      logger: createBaileysLogger(log, host.id, () => this.#cause !== null),
+      logger: createBaileysLogger(log, host.id, {
+        over: () => this.#cause !== null,
+        unread: (action) => this.#onEvent({ name: 'app-state.action', data: action }),
+      }),
       groups: this.#groups,
       silenceMs: deadlines.silence,
     });

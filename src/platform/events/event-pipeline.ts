@@ -7,6 +7,7 @@ import { type Directory, mappingKey } from '../directory.ts';
 import type { BaileysEvent } from './baileys-event.ts';
 import { fromBaileys } from './from-baileys.ts';
 import { fromFirstState } from './from-history.ts';
+import { jidsOfSharedAction } from './from-shared-actions.ts';
 import { bare, isLid, isPerson } from '../jid.ts';
 import { createStorageRetry } from '../storage-retry.ts';
 import { type Reading, readAnswer, secretHolder } from './answers.ts';
@@ -26,7 +27,13 @@ export interface EventPipelineOptions {
 }
 
 /** Events of the state that the phone shares with its devices. At the first synchronisation all of them come in one turn of the event loop. */
-const shared: ReadonlySet<BaileysEvent['name']> = new Set(['labels.edit', 'labels.association', 'chats.update', 'contacts.upsert']);
+const shared: ReadonlySet<BaileysEvent['name']> = new Set([
+  'labels.edit',
+  'labels.association',
+  'chats.update',
+  'contacts.upsert',
+  'app-state.action',
+]);
 
 /** The events of the first synchronisation, as one. */
 interface FirstState {
@@ -88,6 +95,8 @@ const jidsOf = (event: QueuedEvent): string[] => {
       return event.data.participants.map(({ id }) => id);
     case 'call':
       return event.data.map(({ from }) => from);
+    case 'app-state.action':
+      return [...jidsOfSharedAction(event.data)];
     default:
       return [];
   }

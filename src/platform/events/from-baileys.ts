@@ -10,6 +10,7 @@ import { fromGroupUpdates, fromGroupUpserts, fromParticipants } from './from-gro
 import { fromHistory } from './from-history.ts';
 import { fromAssociation, fromLabelEdit } from './from-labels.ts';
 import { fromMessage } from './from-messages.ts';
+import { fromSharedAction } from './from-shared-actions.ts';
 import { fromPresence } from './from-presence.ts';
 import { fromMemberReceipts, fromMessageUpdates } from './from-receipts.ts';
 
@@ -80,6 +81,8 @@ export const fromBaileys = (event: BaileysEvent, directory: Directory, readings:
       return [fromLabelEdit(event.data)];
     case 'labels.association':
       return fromAssociation(event.data, directory);
+    case 'app-state.action':
+      return fromSharedAction(event.data, directory);
     default:
       return leftOut(event.name);
   }

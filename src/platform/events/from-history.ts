@@ -7,6 +7,7 @@ import type { BaileysEvent } from './baileys-event.ts';
 import { pastCall } from './from-calls.ts';
 import { contactPatch, conversationPatch } from './from-chats.ts';
 import { labelOf } from './from-labels.ts';
+import { fromSharedAction } from './from-shared-actions.ts';
 import { type Converted, convertMessage } from './from-message.ts';
 import { isGroup, statusJid } from '../jid.ts';
 import { unwrapped } from './message-kinds.ts';
@@ -138,6 +139,7 @@ export const fromFirstState = (events: readonly BaileysEvent[], directory: Direc
   const labelled: ChatLabel[] = [];
   const chats = new Map<string, ChatPatch>();
   const names: Entry[] = [];
+  const others: Entry[] = [];
   for (const event of events) {
     if (event.name === 'labels.edit' && !event.data.deleted) labels.push(labelOf(event.data));
     if (event.name === 'labels.association') {
@@ -158,6 +160,18 @@ export const fromFirstState = (events: readonly BaileysEvent[], directory: Direc
         if (chat !== null) names.push({ kind: 'chat', chat, create: false });
       }
     }
+    if (event.name === 'app-state.action') {
+      for (const entry of fromSharedAction(event.data, directory)) {
+        if (entry.kind === 'chat') chats.set(entry.chat.chatId, { ...chats.get(entry.chat.chatId), ...entry.chat });
+        else others.push(entry);
+      }
+    }
   }
-  return [...names, ...entriesOf('chats', [...chats.values()]), ...entriesOf('labels', labels), ...entriesOf('chat_labels', labelled)];
+  return [
+    ...names,
+    ...entriesOf('chats', [...chats.values()]),
+    ...entriesOf('labels', labels),
+    ...entriesOf('chat_labels', labelled),
+    ...others,
+  ];
 };

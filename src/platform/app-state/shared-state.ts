@@ -1,0 +1,160 @@
+/**
+ * Changes of what the account's devices share: chats, labels, contacts, quick replies. In place of the library's `appPatch`, which takes a refusal for
+ * a success and knows one mutation a patch. The state of a collection is the library's own, in its key store and its form; its synchronisations and
+ * these patches exclude each other by its own locks.
+ */
+import {
+  type BinaryNode,
+  ensureLTHashStateVersion,
+  getBinaryNodeChild,
+  type LTHashState,
+  type SignalKeyStoreWithTransaction,
+  type WAPatchName,
+  type WASocket,
+} from '@whiskeysockets/baileys';
+import type { Outcome } from '#actors/ports.ts';
+import { answered, notSent, refused } from '../outcomes.ts';
+import type { Directory } from '../directory.ts';
+import { personServer } from '../jid.ts';
+import type { Mutation } from './actions.ts';
+import { encodePatch, type SharedKey } from './codec.ts';
+import { entriesOfMutations } from './own-changes.ts';
+
+/** As often as the platform's own client tries. */
+const rounds = 5;
+
+export interface SharedState {
+  /**
+   * Writes mutations of one collection, as one patch. Answers when the platform has taken it, with entries for what it changed: the same that
+   * would follow from the phone's doing it. On a conflict what was missed is applied first, and reported as ever; after five of them, or when the
+   * platform refuses the patch, the outcome is `refused`. `notSent` while the phone has not shared its keys. Throws what a query of the library throws.
+   */
+  patch(mutations: readonly [Mutation, ...Mutation[]]): Promise<Outcome<null>>;
+  /** Reads whole collections anew, from the platform's snapshots. What they say is reported like changes. Throws what a query of the library throws. */
+  reload(collections: readonly WAPatchName[]): Promise<void>;
+}
+
+type Socket = Pick<WASocket, 'query' | 'resyncAppState' | 'appStatePatchMutex' | 'authState'>;
+
+export interface SharedStateParts {
+  readonly sock: Socket;
+  readonly directory: Directory;
+}
+
+const stateType = 'app-state-sync-version';
+
+/** What the platform made of a patch. `code`: of an error, as in HTTP. */
+type Verdict = { readonly taken: true } | { readonly taken: false; readonly code: number; readonly text: string };
+
+const verdictOf = (answer: BinaryNode): Verdict => {
+  const collection = getBinaryNodeChild(getBinaryNodeChild(answer, 'sync'), 'collection');
+  if (collection?.attrs['type'] !== 'error') return { taken: true };
+  const { code, text } = getBinaryNodeChild(collection, 'error')?.attrs ?? {};
+  return { taken: false, code: Number(code) || 500, text: text ?? 'the platform refused the change' };
+};
+
+const patchQuery = (name: WAPatchName, version: number, patch: Uint8Array): BinaryNode => ({
+  tag: 'iq',
+  attrs: { to: personServer, type: 'set', xmlns: 'w:sync:app:state' },
+  content: [
+    {
+      tag: 'sync',
+      attrs: {},
+      content: [
+        {
+          tag: 'collection',
+          attrs: { name, version: String(version), return_snapshot: 'false' },
+          content: [{ tag: 'patch', attrs: {}, content: patch }],
+        },
+      ],
+    },
+  ],
+});
+
+class LiveSharedState implements SharedState {
+  readonly #sock: Socket;
+  readonly #directory: Directory;
+
+  constructor({ sock, directory }: SharedStateParts) {
+    this.#sock = sock;
+    this.#directory = directory;
+  }
+
+  async patch(mutations: readonly [Mutation, ...Mutation[]]): Promise<Outcome<null>> {
+    const [{ collection }] = mutations;
+    if (mutations.some((one) => one.collection !== collection)) throw new Error('mutations of two collections in one patch');
+    const timestamp = this.#directory.now();
+    const timed = mutations.map((one) => ({ ...one, value: { ...one.value, timestamp } }));
+    return await this.#sock.appStatePatchMutex.mutex(() => this.#tryRounds(collection, timed));
+  }
+
+  async reload(collections: readonly WAPatchName[]): Promise<void> {
+    await this.#sock.appStatePatchMutex.mutex(async () => {
+      await this.#forget(collections);
+      await this.#sock.resyncAppState(collections, false);
+    });
+  }
+
+  async #tryRounds(collection: WAPatchName, mutations: readonly Mutation[]): Promise<Outcome<null>> {
+    let verdict: Verdict = { taken: true };
+    let reread = false;
+    for (let round = 0; round < rounds; round += 1) {
+      const key = await this.#sharedKey();
+      if (key === null) return { ok: false, refusal: { ...notSent.refusal, message: noKeys } };
+      verdict = await this.#send(collection, mutations, key);
+      if (verdict.taken) return answered(null, entriesOfMutations(mutations, this.#directory));
+      // The lock of the keys is free here: what the library reports must not happen within a transaction of its keys.
+      if (verdict.code === 409) await this.#sock.resyncAppState([collection], false);
+      else if (reread) break;
+      else {
+        // The state of the collection may be wrong: the library goes on after a patch that it could not check.
+        reread = true;
+        await this.#forget([collection]);
+        await this.#sock.resyncAppState([collection], false);
+      }
+    }
+    return verdict.taken ? answered(null) : refused(verdict.code, verdict.text);
+  }
+
+  /** Sends the patch, and stores the state behind it when it was taken. */
+  #send(collection: WAPatchName, mutations: readonly Mutation[], key: SharedKey): Promise<Verdict> {
+    return this.#locked(async () => {
+      const before = await this.#state(collection);
+      const { patch, state } = encodePatch(collection, mutations, before, key);
+      const verdict = verdictOf(await this.#sock.query(patchQuery(collection, before.version, patch)));
+      if (verdict.taken) await this.#keys.set({ [stateType]: { [collection]: state } });
+      return verdict;
+    });
+  }
+
+  async #state(collection: WAPatchName): Promise<LTHashState> {
+    const { [collection]: state } = await this.#keys.get(stateType, [collection]);
+    return state ? ensureLTHashStateVersion(state) : { version: 0, hash: Buffer.alloc(128), indexValueMap: {} };
+  }
+
+  /** The library then asks for the whole collection. */
+  #forget(collections: readonly WAPatchName[]): Promise<void> {
+    return this.#locked(async () => this.#keys.set({ [stateType]: Object.fromEntries(collections.map((name) => [name, null])) }));
+  }
+
+  async #sharedKey(): Promise<SharedKey | null> {
+    const id = this.#sock.authState.creds.myAppStateKeyId;
+    if (!id) return null;
+    const { [id]: key } = await this.#keys.get('app-state-sync-key', [id]);
+    return key?.keyData ? { id: Buffer.from(id, 'base64'), data: key.keyData } : null;
+  }
+
+  get #keys(): SignalKeyStoreWithTransaction {
+    // The library adds transactions to the keys that it is given.
+    return this.#sock.authState.keys as SignalKeyStoreWithTransaction;
+  }
+
+  /** Runs under the lock under which the library synchronises; what is set is written when `work` has ended well. */
+  #locked<T>(work: () => Promise<T>): Promise<T> {
+    return this.#keys.transaction(work, this.#sock.authState.creds.me?.id ?? 'app-patch');
+  }
+}
+
+const noKeys = 'the phone has not shared its keys with this device yet, try again in a moment';
+
+export const createSharedState = (parts: SharedStateParts): SharedState => new LiveSharedState(parts);

@@ -1,0 +1,148 @@
+/** Changes of the shared state against the simulated platform, which checks every authentication code and answers conflicts as the real one does. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { LTHashState, WAPatchName } from '@whiskeysockets/baileys';
+import type { Directory } from '#src/platform/directory.ts';
+import { type Mutation, removeAction, setAction } from '#src/platform/app-state/actions.ts';
+import { createSharedState, type SharedState } from '#src/platform/app-state/shared-state.ts';
+import { unreadActionOf } from '#src/platform/app-state/unread-action.ts';
+import type { ChatSettings, SettingsView } from '#src/sandbox/face.ts';
+import { type Client, eventually, openSandbox, pair, type TestSandbox } from '#test/sandbox/client.ts';
+
+const owner = '5511999990071';
+const friend = '5511988880071';
+const friendJid = `${friend}@s.whatsapp.net`;
+const strict = { appStateMacVerification: { patch: true, snapshot: true } };
+
+const directory: Directory = {
+  me: { pn: `${owner}@s.whatsapp.net`, lid: '', name: 'Ana' },
+  pn: () => '',
+  lid: () => '',
+  groupName: () => '',
+  newId: () => 'r1',
+  now: () => Date.now(),
+};
+
+let sandbox: TestSandbox;
+let cleanUp: () => Promise<void>;
+let client: Client;
+let twin: Client;
+let shared: SharedState;
+let other: SharedState;
+
+before(async () => {
+  ({ sandbox, cleanUp } = await openSandbox());
+  client = await pair(sandbox, { number: owner, name: 'Ana' }, strict);
+  twin = await pair(sandbox, { number: owner }, strict);
+  for (const one of [client, twin]) await eventually(() => one.auth.creds.myAppStateKeyId, 'the key of the settings');
+  await sandbox.sandbox.putPerson({ number: friend });
+  [shared, other] = [client, twin].map(({ sock }) => createSharedState({ sock, directory })) as [SharedState, SharedState];
+});
+after(() => cleanUp());
+
+const settings = (): SettingsView => sandbox.sandbox.settings(owner);
+const chat = (): ChatSettings => settings().chats.find((one) => one.chat === friend) ?? { chat: friend };
+const counts = () => sandbox.sandbox.stats().settings;
+const refusals = (): number => Object.values(counts().refused).reduce((sum, count) => sum + count, 0);
+
+const pin = (pinned: boolean): Mutation => setAction('pin_v1', [friendJid], { pinAction: { pinned } });
+const archive = (archived: boolean): Mutation => setAction('archive', [friendJid], { archiveChatAction: { archived } });
+const contact = (fullName: string): Mutation => setAction('contact', [friendJid], { contactAction: { fullName } });
+const reply = (id: string, shortcut: string): Mutation =>
+  setAction('quick_reply', [id], { quickReplyAction: { shortcut, message: 'Hello!', keywords: [], count: 0, deleted: false } });
+
+const taken = async (state: SharedState, ...mutations: [Mutation, ...Mutation[]]): Promise<void> => {
+  const outcome = await state.patch(mutations);
+  assert.ok(outcome.ok, outcome.ok ? '' : outcome.refusal.message);
+};
+
+const stateOf = (of: Client, name: WAPatchName): LTHashState | undefined =>
+  of.auth.values.get(`app-state-sync-version ${name}`) as LTHashState | undefined;
+
+test('several mutations are one patch, and its entries say what it changed', async () => {
+  const before = settings().versions['regular_low'] ?? 0;
+  const outcome = await shared.patch([archive(true), pin(false)]);
+  assert.deepEqual(outcome.ok && outcome.entries?.map((entry) => entry.kind === 'chat' && entry.chat), [
+    { chatId: friendJid, archived: true },
+    { chatId: friendJid, pinned: false },
+  ]);
+  assert.deepEqual([chat().archived, chat().pinnedAt, settings().versions['regular_low']], [true, undefined, before + 1]);
+});
+
+test('a contact is set, removed and set again: the hash stays right, and the library goes on from it', async () => {
+  for (const change of [contact('One'), removeAction('contact', [friendJid], { contactAction: {} }), contact('Two')])
+    await taken(shared, change);
+  assert.deepEqual(settings().contacts[0]?.name, 'Two');
+  await client.sock.chatModify({ contact: { fullName: 'Three', saveOnPrimaryAddressbook: true } }, friendJid);
+  assert.deepEqual([settings().contacts[0]?.name, refusals()], ['Three', 0]);
+});
+
+test('what the library wrote is built on, and what is written here reaches another device of the library', async () => {
+  await client.sock.chatModify({ pin: true }, friendJid);
+  await taken(shared, archive(false));
+  await twin.wait('chats.update', (chats) => chats.some(({ archived }) => archived === false));
+  await twin.sock.chatModify({ pin: false }, friendJid);
+  assert.deepEqual([chat().archived, chat().pinnedAt, refusals()], [false, undefined, 0]);
+});
+
+test('two devices write at the same time: every change arrives, conflicts are worked off, missed changes are reported', async () => {
+  const { conflicts } = counts();
+  const names = Array.from({ length: 4 }, (_, at) => at);
+  await Promise.all(names.flatMap((at) => [taken(shared, reply(`a${at}`, `A${at}`)), taken(other, reply(`b${at}`, `B${at}`))]));
+  assert.equal(settings().quickReplies.length, 8);
+  assert.ok(counts().conflicts > conflicts);
+  assert.equal(refusals(), 0);
+  await taken(shared, setAction('label_edit', ['7'], { labelEditAction: { name: 'VIP', color: 3 } }));
+  await twin.wait('labels.edit', ({ id }) => id === '7');
+});
+
+test('a local state that is wrong is read anew, and the change is written on the right one', async () => {
+  await taken(shared, pin(true));
+  const right = stateOf(client, 'regular_low');
+  assert.ok(right);
+  client.auth.values.set('app-state-sync-version regular_low', { ...right, hash: Buffer.alloc(128) });
+  await taken(shared, pin(false));
+  assert.deepEqual([chat().pinnedAt, counts().refused], [undefined, { 'wrong snapshot mac': 1 }]);
+  assert.equal(stateOf(client, 'regular_low')?.version, settings().versions['regular_low']);
+});
+
+test('a patch that is refused again is a refusal with the code, and the local state does not advance', async () => {
+  const version = stateOf(client, 'regular_low')?.version;
+  const tooMany = Array.from({ length: 1_001 }, () => pin(true)) as unknown as [Mutation, ...Mutation[]];
+  const outcome = await shared.patch(tooMany);
+  assert.deepEqual([outcome.ok, !outcome.ok && outcome.refusal.reason, !outcome.ok && outcome.refusal.code], [false, 'refused', 400]);
+  assert.equal(stateOf(client, 'regular_low')?.version, version);
+  await taken(shared, pin(true));
+});
+
+test('a reload reports the whole collection again', async () => {
+  const seen = client.seen('labels.edit').length;
+  await shared.reload(['regular']);
+  await eventually(() => client.seen('labels.edit').length > seen, 'the label once more');
+  assert.equal(stateOf(client, 'regular')?.version, settings().versions['regular']);
+});
+
+test('mutations of two collections are a mistake of the caller', async () => {
+  await assert.rejects(shared.patch([pin(true), contact('X')]), /two collections/);
+});
+
+test('without a key of the phone nothing is sent', async () => {
+  const { myAppStateKeyId = '' } = client.auth.creds;
+  delete client.auth.creds.myAppStateKeyId;
+  const outcome = await shared.patch([pin(false)]);
+  client.auth.creds.myAppStateKeyId = myAppStateKeyId;
+  assert.ok(myAppStateKeyId);
+  assert.equal(!outcome.ok && outcome.refusal.reason, 'notSent');
+  assert.ok(chat().pinnedAt);
+});
+
+test('records are found in one line of the library’s log alone', () => {
+  const syncAction = { syncAction: { value: { quickReplyAction: { shortcut: 'hi' } } }, index: ['quick_reply', '1'] };
+  assert.deepEqual(unreadActionOf({ syncAction, id: '1' }, 'unprocessable update')?.index, ['quick_reply', '1']);
+  for (const [fields, message] of [
+    [{ syncAction }, 'processing sync action'],
+    [null, 'unprocessable update'],
+    [{ syncAction: { index: [1] } }, 'unprocessable update'],
+  ] as const)
+    assert.equal(unreadActionOf(fields, message), undefined);
+});
