@@ -9,5 +9,7 @@ export type * from './model/send-key.ts';
 export * from './model/webhook.ts';
 export * from './model/delivery.ts';
 export * from './model/entry.ts';
+export * from './model/group.ts';
+export type * from './model/person.ts';
 export type * from './model/news.ts';
 export * from './model/result.ts';

@@ -8,6 +8,7 @@ import type { Envelope, Receiver, Signer } from './ports/delivery.ts';
 import type { DeliveryStore, OutboxStore } from './ports/delivery-stores.ts';
 import type { FileStore, ReadMedia, Sounds } from './ports/files.ts';
 import type { InstanceStore, RemovalStore, SettingStore, WebhookStore } from './ports/instance-stores.ts';
+import type { GroupStore } from './ports/group-store.ts';
 import type { Journal } from './ports/journal.ts';
 import type { ChatStore, MessageExpiry, MessageStore, Placeholder } from './ports/message-store.ts';
 import type { Platform } from './ports/platform.ts';
@@ -28,6 +29,7 @@ export type * from './ports/journal.ts';
 export type * from './ports/message-store.ts';
 export type * from './ports/delivery-stores.ts';
 export type * from './ports/recipient-store.ts';
+export type * from './ports/group-store.ts';
 export type * from './ports/send-key-store.ts';
 
 /** Everything that is kept. */
@@ -44,6 +46,7 @@ export interface Stores {
   readonly removals: RemovalStore;
   readonly sendKeys: SendKeyStore;
   readonly recipients: RecipientStore;
+  readonly groups: GroupStore;
 }
 
 export interface Ports extends Stores {

@@ -1,5 +1,6 @@
 /** What happened in an instance, on its way to the journal. */
 import type { ChatLabel, ChatPatch, Label } from './chat.ts';
+import type { Group } from './group.ts';
 import type { Message, MessageStatus, Revision } from './message.ts';
 import type { Call, News } from './news.ts';
 import type { UsedSendKey } from './send-key.ts';
@@ -120,7 +121,16 @@ export type Entry =
       /** Of the last batch of what the phone handed over at once. */
       readonly transfer?: HistoryTransfer;
     }
-  /** Makes an event of its own. `lane` orders it (chat id, or ''). A call is stored as a message too, without a `messages` event. */
+  /** A whole group, as the platform answered: takes the place of what is stored of it. What its facts do not name stays as it is. No event. */
+  | { readonly kind: 'group'; readonly group: Group }
+  /** The account is in this group no more. No event. */
+  | { readonly kind: 'groupGone'; readonly groupId: string }
+  /** The platform listed every group of the account: others that are stored are gone. No event. `at`: Unix milliseconds. */
+  | { readonly kind: 'groupsListed'; readonly groupIds: readonly string[]; readonly at: number }
+  /**
+   * Makes an event of its own. `lane` orders it (chat id, or ''). A call is stored as a message too, without a `messages` event; a change of a group that is
+   * stored is applied to it.
+   */
   | { readonly kind: 'news'; readonly lane: string; readonly news: News }
   /** An event whose payload its maker has spelled out: it is passed on as it is. */
   | { readonly kind: 'event'; readonly type: EventType; readonly lane: string; readonly payload: Readonly<Record<string, unknown>> };

@@ -1,15 +1,8 @@
 /** What becomes an event of its own: changes of the connection, presence, calls, groups and labels, in the gateway's own words. Only calls are stored too. */
 import type { Label } from './chat.ts';
+import type { GroupChange } from './group.ts';
 import type { Status } from './instance.ts';
-
-/** Somebody whom the platform names. */
-export interface Person {
-  /** As the platform wrote it; '' when it named nobody. */
-  readonly id: string;
-  /** Phone jid and LID, '' for what is unknown. */
-  readonly pn: string;
-  readonly lid: string;
-}
+import type { Person } from './person.ts';
 
 /** A change of the connection that integrators hear of. */
 export interface ConnectionChange {
@@ -50,54 +43,6 @@ export interface Call {
   /** Of past calls only. */
   readonly fromMe?: boolean;
   readonly seconds?: number;
-}
-
-/** Who set a text of a group, and when (Unix milliseconds). */
-export interface SetBy {
-  readonly by: Person;
-  readonly at: number;
-}
-
-export interface GroupMember extends Person {
-  readonly isAdmin: boolean;
-  readonly isSuperAdmin: boolean;
-}
-
-/** Settings of a group. What is absent is unknown, or did not change. */
-export interface GroupSettings {
-  readonly subject?: SetBy & { readonly text: string };
-  /** '' when it was removed. */
-  readonly topic?: SetBy & { readonly text: string };
-  /** Only admins may change its settings. */
-  readonly locked?: boolean;
-  /** Only admins may write. */
-  readonly announce?: boolean;
-  /** Seconds after which messages disappear; 0: never. */
-  readonly ephemeral?: number;
-  readonly joinApproval?: boolean;
-  readonly inviteCode?: string;
-  readonly whoAddsMembers?: 'all' | 'admins';
-}
-
-/** A whole group. */
-export interface Group extends GroupSettings {
-  readonly id: string;
-  readonly owner: Person;
-  /** Unix milliseconds; null when it is unknown. */
-  readonly createdAt: number | null;
-  readonly members: readonly GroupMember[];
-}
-
-/** Something happened in a group. */
-export interface GroupChange {
-  readonly groupId: string;
-  readonly by: Person;
-  readonly at: number;
-  readonly change:
-    | { readonly kind: 'settings'; readonly settings: GroupSettings }
-    | { readonly kind: 'members'; readonly action: 'join' | 'leave' | 'promote' | 'demote'; readonly people: readonly Person[] }
-    /** The account came into this group. */
-    | { readonly kind: 'entered'; readonly group: Group };
 }
 
 /** By the type of the event that it becomes. */

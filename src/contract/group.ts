@@ -1,5 +1,17 @@
 /** Groups as the interface spells them: a group, and the `groups` event, in which everything that did not change is null. */
-import type { Group, GroupChange, GroupMember, GroupSettings, Person, SetBy } from '#actors/model.ts';
+import type {
+  Group,
+  GroupChange,
+  GroupEvent,
+  GroupFacts,
+  GroupMember,
+  GroupSettings,
+  LinkedGroup,
+  Person,
+  RawChange,
+  SetBy,
+} from '#actors/model.ts';
+import { includesPerson } from '#actors/model.ts';
 
 type View = Readonly<Record<string, unknown>>;
 
@@ -15,15 +27,28 @@ const subjectView = (subject: NonNullable<GroupSettings['subject']>): View => ({
 
 const topicView = (topic: NonNullable<GroupSettings['topic']>): View => ({
   Topic: topic.text,
+  ...(topic.id ? { TopicID: topic.id } : {}),
   TopicDeleted: topic.text === '',
   ...setByView('Topic', topic),
 });
 
 const ephemeralView = (seconds: number): View => ({ IsEphemeral: seconds > 0, DisappearingTimer: seconds });
 
-const addModes = { all: 'all_member_add', admins: 'admin_add' } as const;
+export const addModes = { all: 'all_member_add', admins: 'admin_add' } as const;
 
-const inviteLink = (code: string): string => `https://chat.whatsapp.com/${code}`;
+export const inviteLink = (code: string): string => `https://chat.whatsapp.com/${code}`;
+
+/** Why somebody could not be added, and the invitation that can be sent instead. `expiresAt`: Unix milliseconds. */
+export interface MemberRefusal {
+  readonly error: number;
+  readonly invitation: { readonly code: string; readonly expiresAt: number } | null;
+}
+
+/** `Error` is 0 when there is none. */
+export const refusalView = ({ error, invitation }: MemberRefusal) => ({
+  Error: error,
+  ...(invitation === null ? {} : { AddRequest: { Code: invitation.code, Expiration: iso(invitation.expiresAt) } }),
+});
 
 export const memberView = ({ id, pn, lid, isAdmin, isSuperAdmin }: GroupMember): View => ({
   JID: id,
@@ -33,26 +58,58 @@ export const memberView = ({ id, pn, lid, isAdmin, isSuperAdmin }: GroupMember):
   IsSuperAdmin: isSuperAdmin,
 });
 
-/** What a group has beside its settings. */
-const identityView = ({ owner, createdAt, members }: Group): View => ({
+/** What a group has beside its settings and its members. */
+const identityView = ({ owner, createdAt, ...facts }: GroupFacts): View => ({
   OwnerJID: owner.id || null,
   OwnerPN: owner.pn,
   GroupCreated: createdAt === null ? null : iso(createdAt),
-  Participants: members.map(memberView),
+  AddressingMode: facts.addressing ?? 'pn',
+  AnnounceVersionID: facts.announceVersion ?? '',
+  ParticipantVersionID: facts.participantVersion ?? '',
+  CreatorCountryCode: facts.creatorCountry ?? '',
+  IsIncognito: facts.isIncognito ?? false,
+  IsParent: facts.isCommunity ?? false,
+  LinkedParentJID: facts.parent ?? '',
+  IsDefaultSubGroup: facts.isDefaultSubgroup ?? false,
+  IsSuspended: facts.suspended ?? false,
 });
 
-/** A whole group: every setting stands beside the others. */
-export const groupView = (group: Group): View => ({
+/** What the account itself may do. The interface calls the owner of the instance the owner. */
+const ownView = ({ members, announce }: Group, me: Person | null): View => {
+  if (me === null || members.length === 0) return {};
+  const own = members.find((member) => includesPerson([member], me));
+  return { OwnerIsAdmin: own?.isAdmin ?? false, OwnerCanSendMessage: own !== undefined && (own.isAdmin || announce !== true) };
+};
+
+/** A whole group. `me`: the account, where it is known. `members` are left out, not empty, when they were not asked for. */
+export const groupView = (
+  group: Group,
+  { me = null, members = true }: { readonly me?: Person | null; readonly members?: boolean } = {},
+): View => ({
   JID: group.id,
   ...identityView(group),
   ...(group.subject === undefined ? {} : subjectView(group.subject)),
   ...(group.topic === undefined ? {} : topicView(group.topic)),
-  ...(group.locked === undefined ? {} : { IsLocked: group.locked }),
-  ...(group.announce === undefined ? {} : { IsAnnounce: group.announce }),
-  ...(group.ephemeral === undefined ? {} : ephemeralView(group.ephemeral)),
-  ...(group.joinApproval === undefined ? {} : { IsJoinApprovalRequired: group.joinApproval }),
-  ...(group.whoAddsMembers === undefined ? {} : { MemberAddMode: addModes[group.whoAddsMembers] }),
+  IsLocked: group.locked ?? false,
+  IsAnnounce: group.announce ?? false,
+  ...ephemeralView(group.ephemeral ?? 0),
+  IsJoinApprovalRequired: group.joinApproval ?? false,
+  MemberAddMode: addModes[group.whoAddsMembers ?? 'all'],
+  ...ownView(group, me),
+  ...(members ? { ParticipantCount: group.members.length, Participants: group.members.map(memberView) } : {}),
   ...(group.inviteCode === undefined ? {} : { invite_link: inviteLink(group.inviteCode) }),
+});
+
+interface RawView {
+  readonly Tag: string;
+  readonly Attrs: Readonly<Record<string, string>>;
+  readonly Content: string | readonly RawView[] | null;
+}
+
+const rawView = ({ tag, attrs, content }: RawChange): RawView => ({
+  Tag: tag,
+  Attrs: attrs,
+  Content: content === null || typeof content === 'string' ? content : content.map(rawView),
 });
 
 /** What an event tells of settings: each has an object of its own. The interface has no word for who may add members, so the platform's stands there. */
@@ -64,24 +121,48 @@ const settingsView = (settings: GroupSettings): View => ({
   ...(settings.ephemeral === undefined ? {} : { Ephemeral: ephemeralView(settings.ephemeral) }),
   ...(settings.joinApproval === undefined ? {} : { MembershipApprovalMode: { IsJoinApprovalRequired: settings.joinApproval } }),
   ...(settings.inviteCode === undefined ? {} : { NewInviteLink: inviteLink(settings.inviteCode) }),
+  ...(settings.suspended === undefined ? {} : { [settings.suspended ? 'Suspended' : 'Unsuspended']: true }),
   ...(settings.whoAddsMembers === undefined
     ? {}
-    : { UnknownChanges: [{ Tag: 'member_add_mode', Attrs: {}, Content: addModes[settings.whoAddsMembers] }] }),
+    : { UnknownChanges: [rawView({ tag: 'member_add_mode', attrs: {}, content: addModes[settings.whoAddsMembers] })] }),
 });
 
 const memberLists = { join: 'Join', leave: 'Leave', promote: 'Promote', demote: 'Demote' } as const;
 
 const lidsOf = (people: readonly Person[]): readonly string[] => people.map(({ lid }) => lid).filter((lid) => lid !== '');
 
-const changeView = ({ change }: GroupChange): View => {
-  if (change.kind === 'settings') return settingsView(change.settings);
-  if (change.kind === 'entered') return { ...settingsView(change.group), ...identityView(change.group) };
-  const { action, people } = change;
-  const list = memberLists[action];
-  return {
-    [list]: people.map(({ pn, lid }) => pn || lid),
-    ...(action === 'join' || action === 'leave' ? { [`${list}Lid`]: lidsOf(people) } : {}),
-  };
+const membersView = ({ action, people, reason, versions }: Extract<GroupEvent, { kind: 'members' }>): View => ({
+  [memberLists[action]]: people.map(({ pn, lid }) => pn || lid),
+  ...(action === 'join' || action === 'leave' ? { [`${memberLists[action]}Lid`]: lidsOf(people) } : {}),
+  ...(reason === undefined ? {} : { JoinReason: reason }),
+  ...(versions === undefined ? {} : { PrevParticipantVersionID: versions.before, ParticipantVersionID: versions.after }),
+});
+
+const linkView = (type: string, reason: string, [group]: readonly LinkedGroup[]): View => ({
+  Type: type,
+  UnlinkReason: reason,
+  Group: { JID: group?.id ?? '', Name: group?.subject ?? '' },
+});
+
+const changeView = (change: GroupEvent): View => {
+  switch (change.kind) {
+    case 'settings':
+      return settingsView(change.settings);
+    case 'members':
+      return membersView(change);
+    case 'entered':
+      return { ...groupView(change.group), Reason: change.reason ?? '', Type: 'new', JoinReason: change.reason ?? null };
+    case 'deleted':
+      return { Delete: { Deleted: true, DeleteReason: change.reason } };
+    case 'linked':
+      return { Link: linkView(change.type, '', change.groups) };
+    case 'unlinked':
+      return { Unlink: linkView(change.type, change.reason, change.groups) };
+    case 'renamed':
+      return {};
+    case 'other':
+      return { UnknownChanges: [rawView(change.raw)] };
+  }
 };
 
 /** In the order of the contract. */
@@ -90,18 +171,17 @@ const changeable = `Name Topic Locked Announce Ephemeral MembershipApprovalMode 
 
 const unchanged: View = Object.fromEntries(changeable.split(/\s+/).map((name) => [name, null]));
 
-export const groupChangeView = (change: GroupChange): View => ({
-  type: change.change.kind === 'entered' ? 'JoinedGroup' : 'Group',
+export const groupChangeView = ({ groupId, by, byName, at, change }: GroupChange): View => ({
+  type: change.kind === 'entered' ? 'JoinedGroup' : 'Group',
   event: {
-    JID: change.groupId,
-    // The library keeps the name of who did it to itself.
-    Notify: null,
-    Sender: change.by.id || null,
-    SenderPN: change.by.pn || null,
-    Timestamp: iso(change.at),
+    JID: groupId,
+    Notify: byName || null,
+    Sender: by.id || null,
+    SenderPN: by.pn || null,
+    Timestamp: iso(at),
     ...unchanged,
     ...changeView(change),
-    sender_pn: change.by.pn,
-    sender_lid: change.by.lid,
+    sender_pn: by.pn,
+    sender_lid: by.lid,
   },
 });

@@ -3,7 +3,7 @@ export { chatFields, chatColumns, emptyChat, type ChatField, type FieldType } fr
 export { chatIdsOf, fastChatId, isWholeChatId } from './chat-id.ts';
 export { chatLabelsView, chatView, contactView } from './chat.ts';
 export { envelopeView } from './envelope.ts';
-export { groupView, memberView } from './group.ts';
+export { addModes, groupView, inviteLink, memberView, refusalView, type MemberRefusal } from './group.ts';
 export { historyRequestView, historyStatusView } from './history-request.ts';
 export { historyView } from './history.ts';
 export { instanceView } from './instance.ts';

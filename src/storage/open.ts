@@ -8,6 +8,7 @@ import { isInUse, usualLimits, type Limits } from './postgres/database.ts';
 import { makeDeliveryStore } from './stores/deliveries.ts';
 import { startEmbedded, type EmbeddedServer } from './postgres/embedded.ts';
 import { makeFileRows } from './stores/files.ts';
+import { makeGroupStore } from './stores/groups.ts';
 import { makeInstanceStore } from './stores/instances.ts';
 import { makeJournal } from './journal/journal.ts';
 import { makeMessageExpiry } from './stores/message-expiry.ts';
@@ -100,6 +101,8 @@ const storageOf = ({ pools, server, tenancy }: Base, sealer: Sealer, log: Log, n
     messageExpiry: makeMessageExpiry(sweeps),
     fileRows: makeFileRows(journal, sweeps),
     recipients: { ...makeRecipientStore(journal), expire: makeRecipientStore(sweeps).expire },
+    // Sessions ask for single groups; pages of them wait behind nothing but questions.
+    groups: { ...makeGroupStore(journal), find: makeGroupStore(queries).find, common: makeGroupStore(queries).common },
     sendKeys: { ...makeSendKeyStore(journal), expire: makeSendKeyStore(sweeps).expire },
     vault: makeVault(keys, sealer, now),
     healthy: () => pools.healthy(),

@@ -166,6 +166,34 @@ const members = [
   { JID: '333@lid', PhoneNumber: '', LID: '333@lid', IsAdmin: false, IsSuperAdmin: false },
 ];
 
+/** Every setting stands beside the others. */
+const shownWhole = {
+  JID: group,
+  OwnerJID: '222@lid',
+  OwnerPN: eva.pn,
+  GroupCreated: '2026-02-02T17:46:57.567Z',
+  AddressingMode: 'pn',
+  AnnounceVersionID: '',
+  ParticipantVersionID: '',
+  CreatorCountryCode: '',
+  IsIncognito: false,
+  IsParent: false,
+  LinkedParentJID: '',
+  IsDefaultSubGroup: false,
+  IsSuspended: false,
+  Name: 'Team',
+  ...setOf('Name'),
+  IsLocked: true,
+  IsAnnounce: false,
+  IsEphemeral: false,
+  DisappearingTimer: 0,
+  IsJoinApprovalRequired: true,
+  MemberAddMode: 'admin_add',
+  ParticipantCount: 2,
+  Participants: members,
+  invite_link: 'https://chat.whatsapp.com/abc',
+};
+
 const changes: readonly (readonly [title: string, change: GroupChange['change'], type: string, fields: object])[] = [
   [
     'a new name',
@@ -201,24 +229,38 @@ const changes: readonly (readonly [title: string, change: GroupChange['change'],
     'Group',
     { Join: [eva.pn, '333@lid'], JoinLid: ['222@lid', '333@lid'] },
   ],
+  [
+    'members who came by the link',
+    { kind: 'members', action: 'join', people: [bob], reason: 'invite', versions: { before: '1', after: '2' } },
+    'Group',
+    { Join: ['333@lid'], JoinLid: ['333@lid'], JoinReason: 'invite', PrevParticipantVersionID: '1', ParticipantVersionID: '2' },
+  ],
+  ['the end of a group', { kind: 'deleted', reason: 'empty' }, 'Group', { Delete: { Deleted: true, DeleteReason: 'empty' } }],
+  ['a group that was closed', { kind: 'settings', settings: { suspended: true } }, 'Group', { Suspended: true }],
+  ['a group that was opened again', { kind: 'settings', settings: { suspended: false } }, 'Group', { Unsuspended: true }],
+  [
+    'a community',
+    { kind: 'linked', type: 'parent_group', reason: '', groups: [{ id: 'c@g.us', subject: 'C' }] },
+    'Group',
+    { Link: { Type: 'parent_group', UnlinkReason: '', Group: { JID: 'c@g.us', Name: 'C' } } },
+  ],
+  [
+    'what has no field of its own',
+    { kind: 'other', raw: { tag: 'created', attrs: { a: 'b' }, content: [{ tag: 'user', attrs: {}, content: null }] } },
+    'Group',
+    { UnknownChanges: [{ Tag: 'created', Attrs: { a: 'b' }, Content: [{ Tag: 'user', Attrs: {}, Content: null }] }] },
+  ],
   ['members who left', { kind: 'members', action: 'leave', people: [bob] }, 'Group', { Leave: ['333@lid'], LeaveLid: ['333@lid'] }],
   ['a new admin', { kind: 'members', action: 'promote', people: [eva] }, 'Group', { Promote: [eva.pn] }],
   [
     'a group that the account came into',
-    { kind: 'entered', group: whole },
+    { kind: 'entered', group: whole, reason: 'invite' },
     'JoinedGroup',
     {
-      Name: { Name: 'Team', ...setOf('Name') },
-      Locked: { IsLocked: true },
-      Announce: { IsAnnounce: false },
-      Ephemeral: { IsEphemeral: false, DisappearingTimer: 0 },
-      MembershipApprovalMode: { IsJoinApprovalRequired: true },
-      NewInviteLink: 'https://chat.whatsapp.com/abc',
-      UnknownChanges: [{ Tag: 'member_add_mode', Attrs: {}, Content: 'admin_add' }],
-      OwnerJID: '222@lid',
-      OwnerPN: eva.pn,
-      GroupCreated: '2026-02-02T17:46:57.567Z',
-      Participants: members,
+      ...shownWhole,
+      Reason: 'invite',
+      Type: 'new',
+      JoinReason: 'invite',
     },
   ],
 ];
@@ -239,22 +281,9 @@ test('groups: a change without an author names nobody', () => {
 });
 
 test('groups: a whole group has its settings side by side', () => {
-  assert.deepEqual(groupView(whole), {
-    JID: group,
-    OwnerJID: '222@lid',
-    OwnerPN: eva.pn,
-    GroupCreated: '2026-02-02T17:46:57.567Z',
-    Participants: members,
-    Name: 'Team',
-    ...setOf('Name'),
-    IsLocked: true,
-    IsAnnounce: false,
-    IsEphemeral: false,
-    DisappearingTimer: 0,
-    IsJoinApprovalRequired: true,
-    MemberAddMode: 'admin_add',
-    invite_link: 'https://chat.whatsapp.com/abc',
-  });
+  assert.deepEqual(groupView(whole), shownWhole);
+  const { Participants: _members, ParticipantCount: _count, ...brief } = shownWhole;
+  assert.deepEqual(groupView(whole, { members: false }), brief);
 });
 
 const receipt = {

@@ -31,7 +31,7 @@ export class FakeJournal implements Journal {
       const { id, owner, epoch } = instance;
       if (!this.#db.claim({ instanceId: id, epoch })) return { events: [], deliveries: [] };
       if (entries.some((entry) => this.isBad(entry))) throw new Error('value out of range');
-      const known = { messages: this.#db.messagesOf(id), chats: this.#db.chatsOf(id) };
+      const known = { messages: this.#db.messagesOf(id), chats: this.#db.chatsOf(id), groups: this.#db.groupsOf(id) };
       const outcome = reduceEntries(known, owner, entries, () => `r${this.#chance.hex(7)}`);
       const { events, waiting, unrendered } = render(outcome, {
         instanceId: id,
@@ -48,7 +48,7 @@ export class FakeJournal implements Journal {
 
   #write(
     instanceId: string,
-    { freshMessages, changedMessages, composedMessages, revisedMessages, chats, readChats, sendKeys, receipts }: Outcome,
+    { freshMessages, changedMessages, composedMessages, revisedMessages, chats, readChats, sendKeys, receipts, ...groups }: Outcome,
   ): void {
     for (const message of this.#db.messagesOf(instanceId))
       if (readChats.includes(message.chatId)) this.#db.putMessage({ ...message, unread: false });
@@ -66,6 +66,7 @@ export class FakeJournal implements Journal {
     }
     for (const key of sendKeys) this.#db.sendKeys.set(`${instanceId} ${key.hash}`, key);
     for (const { after } of chats) this.#db.putChat({ ...after, instanceId });
+    this.#db.putGroups(instanceId, groups);
   }
 
   #deliver(waiting: Omit<Delivery, 'seq'>): Delivery {

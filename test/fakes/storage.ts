@@ -3,6 +3,7 @@ import type {
   Chat,
   Claim,
   Delivery,
+  Group,
   InstancePatch,
   InstanceRecord,
   LastAttempt,
@@ -16,6 +17,8 @@ import {
   StorageUnavailable,
   type ClaimedRow,
   type Ended,
+  type GroupQuery,
+  type GroupStore,
   type InstanceStore,
   type OutboxStore,
   type Removal,
@@ -26,6 +29,7 @@ import {
   type SettingStore,
   type WebhookStore,
 } from '#actors/ports.ts';
+import type { GroupOutcome } from '#src/storage/journal/group-ledger.ts';
 import type { ChatRow, MessageRow } from './records.ts';
 
 /** As couriers see it: without what a row knows of its last attempt and its end. */
@@ -60,6 +64,10 @@ export class FakeDatabase {
   readonly receipts = new Map<string, Receipt>();
   /** By instance and form. */
   readonly lookups = new Map<string, StoredRecipient>();
+  /** By instance and id. */
+  readonly groups = new Map<string, Group>();
+  /** When all groups were listed, by instance. */
+  readonly groupLists = new Map<string, number>();
   /** Removed, with rows that are left. */
   removals: readonly Removal[] = [];
   /** A test holds statements back by their name: they wait for the promise, after they have read and before they answer. */
@@ -72,6 +80,18 @@ export class FakeDatabase {
     const answer = statement();
     await this.holds.get(name);
     return answer;
+  }
+
+  groupsOf(instance: string): Group[] {
+    return [...this.groups].flatMap(([key, group]) => (key.startsWith(`${instance} `) ? [group] : []));
+  }
+
+  putGroups(instance: string, { groups, goneGroups, groupList }: GroupOutcome): void {
+    for (const group of groups) this.groups.set(`${instance} ${group.id}`, { ...this.groups.get(`${instance} ${group.id}`), ...group });
+    for (const id of goneGroups) this.groups.delete(`${instance} ${id}`);
+    if (groupList === null) return;
+    for (const { id } of this.groupsOf(instance)) if (!groupList.groupIds.includes(id)) this.groups.delete(`${instance} ${id}`);
+    this.groupLists.set(instance, groupList.at);
   }
 
   /** Whether the instance is there; throws when it has another epoch. */
@@ -283,4 +303,32 @@ export class FakeRecipients implements RecipientStore {
       for (const [key] of old) this.#db.lookups.delete(key);
       return old.length;
     });
+}
+
+export class FakeGroups implements GroupStore {
+  readonly #db: FakeDatabase;
+  constructor(db: FakeDatabase) {
+    this.#db = db;
+  }
+  find = (instance: string, { search, members, limit, offset }: GroupQuery) =>
+    this.#db.run('groups.find', () => {
+      const text = search.toLowerCase();
+      const all = this.#named(instance).filter(({ id, name }) => id === search || name.toLowerCase().includes(text));
+      const groups = all.slice(offset, offset + limit).map(({ group }) => (members ? group : { ...group, members: [] }));
+      return { groups, total: all.length };
+    });
+  get = (instance: string, groupId: string) => this.#db.run('groups.get', () => this.#db.groups.get(`${instance} ${groupId}`) ?? null);
+  common = (instance: string, addresses: readonly string[]) =>
+    this.#db.run('groups.common', () =>
+      this.#named(instance)
+        .filter(({ group }) => group.members.some(({ id, pn, lid }) => [id, pn, lid].some((one) => addresses.includes(one))))
+        .map(({ id, name }) => ({ id, name })),
+    );
+  names = (instance: string) => this.#db.run('groups.names', () => this.#named(instance).map(({ id, name }) => ({ id, name })));
+  listedAt = (instance: string) => this.#db.run('groups.listedAt', () => this.#db.groupLists.get(instance) ?? null);
+
+  #named(instance: string): readonly { readonly id: string; readonly name: string; readonly group: Group }[] {
+    const groups = this.#db.groupsOf(instance).map((group) => ({ id: group.id, name: group.subject?.text ?? '', group }));
+    return groups.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  }
 }

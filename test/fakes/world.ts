@@ -16,6 +16,7 @@ import { FakeDeliveries } from './deliveries.ts';
 import { FakeChats, FakeMessages } from './conversations.ts';
 import {
   FakeDatabase,
+  FakeGroups,
   FakeInstances,
   FakeOutbox,
   FakeRecipients,
@@ -138,6 +139,7 @@ export class World {
       sendKeys: new FakeSendKeys(db),
       attachments: this.attachments,
       recipients: new FakeRecipients(db),
+      groups: new FakeGroups(db),
       receiver: this.receiver,
       signer,
       ...contractPorts,

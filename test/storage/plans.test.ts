@@ -6,6 +6,7 @@ import type { Statement } from '#src/storage/postgres/database.ts';
 import { eventTypes } from '#actors/model.ts';
 import { expiryStatements } from '#src/storage/stores/message-expiry.ts';
 import { fileStatements } from '#src/storage/stores/files.ts';
+import { groupStatements } from '#src/storage/stores/groups.ts';
 import { sendKeyStatements } from '#src/storage/stores/send-keys.ts';
 import { deliveryStatements, listStatement } from '#src/storage/stores/deliveries.ts';
 import { journalStatements } from '#src/storage/journal/journal.ts';
@@ -57,6 +58,11 @@ const spread = async (table: string, keys: Readonly<Record<string, string>>, row
   await run(`insert into ${table} (instance_id, ${columns}) select 'r' || i, ${values}
     from (select * from ${table} limit 1) as one, generate_series(0, ${instances - 1}) as i, generate_series(1, ${rows}) as n`);
 };
+const someone = { id: 'p@lid', pn: '', lid: 'p@lid', isAdmin: false, isSuperAdmin: false };
+const group = { id: 'g', owner: { id: '', pn: '', lid: '' }, createdAt: null, members: [someone] };
+await storage.journal.commit({ id: 'r0', owner: '', epoch: 1 }, [{ kind: 'group', group }], () => []);
+await spread('chat_group', { group_id: `'g' || n`, name: `'g' || n` }, 300);
+await run(`update chat_group set member_hashes = array[hashtextextended(instance_id || ' ' || group_id, 0)]`);
 const queued = `case when mod(n, 100) = 0 then 'Queued' else '' end`;
 await spread(
   'message',
@@ -115,7 +121,7 @@ interface Node {
 const nodesOf = (node: Node): readonly Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 
 /** The test's other tables are so small that reading them is the best plan. */
-const large = new Set(['message', 'receipt', 'chat', 'send_key', 'signal_key', 'inbound', 'outbox', 'archive', 'file']);
+const large = new Set(['message', 'receipt', 'chat', 'chat_group', 'send_key', 'signal_key', 'inbound', 'outbox', 'archive', 'file']);
 
 type Plan = { readonly 'QUERY PLAN': readonly { readonly Plan: Node }[] };
 
@@ -187,6 +193,7 @@ const statements: readonly Statement[] = [
   ...Object.values(messageStatements).filter((statement) => statement !== messageStatements.queueing),
   sendKeyStatements.find,
   ...Object.values(chatStatements),
+  ...Object.values(groupStatements),
   { ...findStatements({ filters: [], any: false, sort: null, limit: 1, offset: 0 }).page, name: 'chat-find' },
   {
     ...findStatements({ filters, any: true, sort: { field: 'name', descending: true }, limit: 1, offset: 0 }).page,

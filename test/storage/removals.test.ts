@@ -16,6 +16,7 @@ const run = (text: string, values: readonly unknown[] = []) => database.admin.ro
 
 await webhooks.save({ ...webhook, id: 'global', instanceId: null });
 
+const group = { id: '1@g.us', owner: { id: '', pn: '', lid: '' }, createdAt: null, members: [] };
 const arrived = (messageId: string) =>
   ({ kind: 'message', message: { ...message, messageId }, chat: { chatId: 'c' }, unread: true }) as const;
 
@@ -25,7 +26,11 @@ const place = async (): Promise<{ id: string; hook: string }> => {
   const [id, hook] = [`r${(made += 1)}`, `w${made}`];
   await instances.insert({ ...instance.record, id, token: id });
   await webhooks.save({ ...webhook, id: hook, instanceId: id });
-  const { deliveries } = await journal.commit({ id, owner, epoch }, ['m1', 'm2', 'm3'].map(arrived), () => [hook, 'global']);
+  const { deliveries } = await journal.commit(
+    { id, owner, epoch },
+    [...['m1', 'm2', 'm3'].map(arrived), { kind: 'group', group }, { kind: 'groupsListed', groupIds: [group.id], at: 1 }],
+    () => [hook, 'global'],
+  );
   const past = deliveries.filter((_, n) => n < 4);
   await outbox.archive(
     past.map(({ seq }, n) => ({ seq, instanceId: id, epoch, dead: n < 2, attempts: 1, status: 200, error: '', endedAt: 1 })),

@@ -2,6 +2,7 @@
 import { ChatEntity } from './chat.ts';
 import { ArchiveEntity, OutboxEntity, OutboxTallyEntity } from './delivery.ts';
 import { FileEntity } from './file.ts';
+import { GroupEntity, GroupListEntity } from './group.ts';
 import { InstanceEntity } from './instance.ts';
 import { MessageEntity } from './message.ts';
 import { NumberLookupEntity } from './number-lookup.ts';
@@ -27,6 +28,8 @@ export const entities = [
   SendKeyEntity,
   NumberLookupEntity,
   ChatEntity,
+  GroupEntity,
+  GroupListEntity,
   WebhookEntity,
   OutboxEntity,
   OutboxTallyEntity,

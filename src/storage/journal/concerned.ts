@@ -1,6 +1,7 @@
 /** What entries are about: the keys by which everything known of them is read before the ledger starts. */
 import type { Call, ChatPatch, Entry, Message, Past } from '#actors/model.ts';
 import { keyText } from '../postgres/texts.ts';
+import { changedGroup } from './group-ledger.ts';
 
 export interface Concerned {
   /** Messages that may be stored already. */
@@ -8,12 +9,15 @@ export interface Concerned {
   /** Messages that something happened to; their chats are wanted too, whatever they are called. */
   readonly updatedIds: ReadonlySet<string>;
   readonly chatIds: ReadonlySet<string>;
+  /** Groups that changed. */
+  readonly groupIds: ReadonlySet<string>;
 }
 
 export const concernedBy = (entries: readonly Entry[]): Concerned => {
   const messageIds = new Set<string>();
   const updatedIds = new Set<string>();
   const chatIds = new Set<string>();
+  const groupIds = new Set<string>();
   const message = ({ messageId, chatId }: Message): void => {
     messageIds.add(keyText(messageId));
     chatIds.add(keyText(chatId));
@@ -38,6 +42,8 @@ export const concernedBy = (entries: readonly Entry[]): Concerned => {
     if (entry.kind === 'chatRead' || entry.kind === 'chatLabel') chat(entry);
     if (entry.kind === 'news' && entry.news.type === 'call') call(entry.news.call);
     if (entry.kind === 'history') past(entry.past);
+    const groupId = changedGroup(entry);
+    if (groupId !== null) groupIds.add(groupId);
   }
-  return { messageIds, updatedIds, chatIds };
+  return { messageIds, updatedIds, chatIds, groupIds };
 };

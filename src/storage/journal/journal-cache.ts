@@ -43,9 +43,9 @@ const createShelf = <T>(limit: number, now: () => number) => {
 };
 
 const steps: ReadonlySet<Entry['kind']> = new Set(['message', 'queued', 'sendKey', 'composed', 'status', 'news', 'event']);
-/** A step of a call, or what a message does to an earlier one, changes a message that is not kept here. */
+/** A step of a call, a change of a group, or what a message does to an earlier one, changes what is not kept here. */
 const isStep = (entry: Entry): boolean => {
-  if (entry.kind === 'news') return entry.news.type !== 'call';
+  if (entry.kind === 'news') return entry.news.type !== 'call' && entry.news.type !== 'groups';
   return steps.has(entry.kind) && !('revises' in entry);
 };
 /** All of them, or null when one is missing. */
@@ -66,7 +66,7 @@ export const createJournalCache = (now: () => number): JournalCache => {
       if (updated === null) return null;
       const wanted = new Set([...chatIds, ...updated.map(({ chatId }) => chatId)]);
       const concerned = whole([...wanted].map((id) => chats.get(`${instance} ${id}`)));
-      return concerned && { messages: updated, chats: concerned };
+      return concerned && { messages: updated, chats: concerned, groups: [] };
     },
     keep(instance, known, { freshMessages, changedMessages, composedMessages, revisedMessages, chats: changedChats }) {
       const lively = freshMessages.length > 0;

@@ -17,6 +17,7 @@ import {
   storedMessageFields,
   type StoredMessage,
 } from './columns.ts';
+import { goneGroupRows, groupFields, groupListRows, groupOfRow, groupRows, unlistedGroupRows, type GroupRow } from './group-rows.ts';
 import { checkGone, owned, type Owned } from '../ownership.ts';
 import type { Database, Runner, Statement } from '../postgres/database.ts';
 import { isDuplicate, isOrphan } from '../postgres/failures.ts';
@@ -98,6 +99,10 @@ const sets = {
   chats: chatChangeRows,
   sendKeys: sendKeyRows,
   receipts: receiptRows,
+  groups: groupRows,
+  goneGroups: goneGroupRows,
+  unlistedGroups: unlistedGroupRows,
+  groupList: groupListRows,
   deliveries: outboxRows,
 } as const;
 
@@ -105,6 +110,9 @@ type SetName = keyof typeof sets;
 type Rows = Readonly<Record<SetName, readonly object[]>>;
 
 const setNames = Object.keys(sets) as SetName[];
+
+/** Short: names of prepared statements are cut after 63 characters. */
+const writeName = (names: readonly SetName[]): string => `journal-write-${names.map((name) => setNames.indexOf(name)).join('-')}`;
 
 /** The statement for commits that write these sets, and its parameters: a set that has no rows would cost nearly as much as one that has. */
 const makeWrite = (names: readonly SetName[]) => {
@@ -123,7 +131,7 @@ const makeWrite = (names: readonly SetName[]) => {
     ? `select seq::float8 as seq, webhook_id as "webhookId", event_id as "eventId" from owned left join deliveries on true`
     : `select null as seq from owned`;
   return {
-    statement: { name: `journal-write-${names.join('-')}`, text: `with ${withs} ${written}` },
+    statement: { name: writeName(names), text: `with ${withs} ${written}` },
     values: ({ id, epoch }: Writer, rows: Rows) => [id, epoch, ...parts.flatMap(({ name, parameters }) => parameters(rows[name]))],
   };
 };
@@ -145,7 +153,7 @@ const someWrites = (): Record<string, Statement> => {
 };
 
 export const journalStatements = {
-  /** $2 platform ids of all messages concerned, $3 chats concerned, $4 ids whose chats are concerned too. */
+  /** $2 platform ids of all messages concerned, $3 chats concerned, $4 ids whose chats are concerned too, $5 groups. */
   known: {
     name: 'journal-known',
     text: `select
@@ -154,7 +162,9 @@ export const journalStatements = {
       (select json_agg(c) from (
         select ${chatFields} from chat where instance_id = $1 and chat_id = any(
           $3::text[] || array(select message.chat_id from message where message.instance_id = $1 and message.message_id = any($4::text[])))
-        order by chat_id) as c) as chats`,
+        order by chat_id) as c) as chats,
+      (select json_agg(g) from (
+        select ${groupFields} from chat_group where instance_id = $1 and group_id = any($5::text[]) order by group_id) as g) as groups`,
   },
   /** $3 chats. */
   read: {
@@ -170,18 +180,20 @@ export const journalStatements = {
 interface KnownRow {
   readonly messages: readonly StoredMessage[] | null;
   readonly chats: readonly Chat[] | null;
+  readonly groups: readonly GroupRow[] | null;
 }
 
 const readKnown = async (runner: Runner, instance: string, entries: readonly Entry[]): Promise<Known> => {
-  const { messageIds, updatedIds, chatIds } = concernedBy(entries);
-  if (messageIds.size + updatedIds.size + chatIds.size === 0) return { messages: [], chats: [] };
+  const { messageIds, updatedIds, chatIds, groupIds } = concernedBy(entries);
+  if (messageIds.size + updatedIds.size + chatIds.size + groupIds.size === 0) return { messages: [], chats: [], groups: [] };
   const [row] = await runner.rows<KnownRow>(journalStatements.known, [
     instance,
     [...messageIds, ...updatedIds],
     [...chatIds],
     [...updatedIds],
+    [...groupIds],
   ]);
-  return { messages: row?.messages ?? [], chats: row?.chats ?? [] };
+  return { messages: row?.messages ?? [], chats: row?.chats ?? [], groups: (row?.groups ?? []).map(groupOfRow) };
 };
 
 type Written = Pick<Delivery, 'webhookId' | 'eventId'> & { readonly seq: number | null };
@@ -210,6 +222,10 @@ const writeOutcome = async (
       .map(({ after, changes, unreadAdded }) => ({ ...changes, chatId: after.chatId, unreadAdded })),
     sendKeys: outcome.sendKeys,
     receipts: outcome.receipts,
+    groups: outcome.groups,
+    goneGroups: outcome.goneGroups.map((groupId) => ({ groupId })),
+    unlistedGroups: outcome.groupList === null ? [] : [outcome.groupList],
+    groupList: outcome.groupList === null ? [] : [outcome.groupList],
     deliveries: waiting.map((row) => ({ ...row, size: Buffer.byteLength(row.body) })),
   };
   const names = setNames.filter((name) => rows[name].length > 0);

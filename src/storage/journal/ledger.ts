@@ -5,6 +5,7 @@ import {
   type Chat,
   type Entry,
   type EventType,
+  type Group,
   type Message,
   type Receipt,
   type Revision,
@@ -26,6 +27,7 @@ import {
   statusDraft,
   type EventDraft,
 } from './event-drafts.ts';
+import { GroupLedger, type GroupOutcome } from './group-ledger.ts';
 import { editedContent, isAuthor, isInSameChat, isProgress, type KeptMessage, MessageLedger, rank } from './message-ledger.ts';
 import { ReceiptLedger } from './receipt-ledger.ts';
 
@@ -34,9 +36,10 @@ export { isProgress } from './message-ledger.ts';
 export interface Known {
   readonly messages: readonly StoredMessage[];
   readonly chats: readonly Chat[];
+  readonly groups?: readonly Group[];
 }
 
-export interface Outcome {
+export interface Outcome extends GroupOutcome {
   readonly freshMessages: readonly StoredMessage[];
   readonly changedMessages: readonly StoredMessage[];
   readonly composedMessages: readonly StoredMessage[];
@@ -63,6 +66,7 @@ class Ledger {
   /** By their hash: the last state counts. */
   readonly #sendKeys = new Map<string, UsedSendKey>();
   readonly #receipts = new ReceiptLedger();
+  readonly #groups: GroupLedger;
   readonly #events: EventDraft[] = [];
   readonly #unrendered: Outcome['unrendered'][number][] = [];
 
@@ -71,6 +75,7 @@ class Ledger {
     this.#newId = newId;
     this.#messages = new MessageLedger(known.messages);
     this.#chats = new ChatLedger(known.chats, owner, newId);
+    this.#groups = new GroupLedger(known.groups ?? []);
   }
 
   apply(entry: Entry): void {
@@ -98,6 +103,12 @@ class Ledger {
         return this.#tell('chat_labels', this.#chats.label(entry));
       case 'history':
         return this.#history(entry);
+      case 'group':
+        return this.#groups.whole(entry.group);
+      case 'groupGone':
+        return this.#groups.gone(entry.groupId);
+      case 'groupsListed':
+        return this.#groups.listed(entry);
       case 'news':
         return this.#news(entry);
       case 'event':
@@ -115,6 +126,7 @@ class Ledger {
       readChats: [...this.#readChats],
       sendKeys: [...this.#sendKeys.values()],
       receipts: this.#receipts.outcome(),
+      ...this.#groups.outcome(),
       events: this.#events,
       unrendered: this.#unrendered,
     };
@@ -156,6 +168,7 @@ class Ledger {
 
   #news(entry: Of<'news'>): void {
     if (entry.news.type === 'call') this.#call(entry.news.call);
+    if (entry.news.type === 'groups') this.#groups.change(entry.news.group);
     this.#add(entry.news.type, () => newsDraft(entry));
   }
 

@@ -21,6 +21,8 @@ const tables = {
   retired_credential: 'instance_id',
   send_key: 'hash',
   number_lookup: 'form',
+  chat_group: 'group_id',
+  group_list: 'instance_id',
 } as const;
 
 export const tablesOfInstances = Object.keys(tables) as readonly (keyof typeof tables)[];

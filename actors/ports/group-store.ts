@@ -1,0 +1,28 @@
+/** Storage of the groups that accounts are in. The journal writes it. */
+import type { Group, InstanceId } from '../model.ts';
+
+export interface GroupQuery {
+  /** Part of the name, in any case, or the id; '' for all. */
+  readonly search: string;
+  /** False: groups come without their members. */
+  readonly members: boolean;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export interface NamedGroup {
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface GroupStore {
+  /** In the order of their ids. `total`: how many fit the search. */
+  find(instance: InstanceId, query: GroupQuery): Promise<{ readonly groups: readonly Group[]; readonly total: number }>;
+  get(instance: InstanceId, groupId: string): Promise<Group | null>;
+  /** Groups that have a member with one of these addresses (phone jid, LID), in the order of their ids. By an index: its cost does not grow with groups. */
+  common(instance: InstanceId, addresses: readonly string[]): Promise<readonly NamedGroup[]>;
+  /** All groups by name alone. */
+  names(instance: InstanceId): Promise<readonly NamedGroup[]>;
+  /** When the platform listed all groups last, in Unix milliseconds; null: never. */
+  listedAt(instance: InstanceId): Promise<number | null>;
+}

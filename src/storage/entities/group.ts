@@ -1,0 +1,32 @@
+/** The tables of groups. */
+import { defineEntity, p } from '@mikro-orm/core';
+import type { GroupFacts } from '#actors/model.ts';
+import { time } from './instance.ts';
+
+/** One row a group, with all of its members: a large account is in hundreds of groups, and their members in rows of their own would be a hundred times as many. */
+export const GroupEntity = defineEntity({
+  name: 'ChatGroup',
+  tableName: 'chat_group',
+  properties: {
+    /** Without a foreign key, as chats are. */
+    instanceId: p.text().primary(),
+    groupId: p.text().primary(),
+    /** The subject. */
+    name: p.text(),
+    facts: p.json<GroupFacts>(),
+    /** Arrays of id, phone jid, LID, and rank: 0 for none, 1 for an admin, 2 for the superadmin. */
+    members: p.json<readonly (readonly [string, string, string, number])[]>(),
+    /** Of each address of each member, together with the instance: who is in which group is found by them. */
+    memberHashes: p.array().columnType('bigint[]'),
+  },
+  indexes: [
+    { name: 'chat_group_by_member', expression: 'create index "chat_group_by_member" on "chat_group" using gin ("member_hashes")' },
+  ],
+});
+
+/** When the platform listed all groups of an instance last. */
+export const GroupListEntity = defineEntity({
+  name: 'GroupList',
+  tableName: 'group_list',
+  properties: { instanceId: p.text().primary(), at: time() },
+});

@@ -1,0 +1,79 @@
+/** How groups stand in their table, and the parts of a commit that write them. */
+import type { Group, GroupFacts, GroupMember } from '#actors/model.ts';
+import { makeRowSet } from './columns.ts';
+
+/** Id, phone jid, LID and rank (0 none, 1 admin, 2 superadmin) of a member: names would take half of the row. */
+type StoredMember = readonly [id: string, pn: string, lid: string, rank: number];
+
+export interface GroupRow {
+  readonly groupId: string;
+  readonly facts: GroupFacts;
+  readonly members: readonly StoredMember[];
+}
+
+/** Select lists whose rows are `GroupRow`. */
+export const groupFields = 'group_id as "groupId", facts, members';
+export const groupFieldsWithoutMembers = `group_id as "groupId", facts, '[]'::jsonb as members`;
+
+const storedMember = ({ id, pn, lid, isAdmin, isSuperAdmin }: GroupMember): StoredMember => [
+  id,
+  pn,
+  lid,
+  Number(isAdmin) + Number(isAdmin && isSuperAdmin),
+];
+
+const memberOf = ([id, pn, lid, rank]: StoredMember): GroupMember => ({ id, pn, lid, isAdmin: rank > 0, isSuperAdmin: rank > 1 });
+
+export const groupOfRow = ({ groupId, facts, members }: GroupRow): Group => ({ ...facts, id: groupId, members: members.map(memberOf) });
+
+/** The values of a group for `groupRows`. */
+export const rowOfGroup = ({ id, members, ...facts }: Group) => ({
+  groupId: id,
+  name: facts.subject?.text ?? '',
+  facts,
+  members: members.map(storedMember),
+  addresses: [...new Set(members.flatMap((member) => [member.id, member.pn, member.lid]))].filter((address) => address !== ''),
+});
+
+/** The hashes of addresses, each together with the instance, which is $1. Two of them are the same by chance in one of 10^19 pairs. */
+export const hashesOf = (addresses: string): string =>
+  `array(select hashtextextended($1 || ' ' || address, 0) from ${addresses} as address)`;
+
+/** Facts that a row does not name stay as they are stored. A row that says only what is stored is not written. */
+export const groupRows = (first: number) => {
+  const rows = makeRowSet({ groupId: 'text', name: 'text', facts: 'jsonb', members: 'jsonb', addresses: 'text' }, first);
+  const hashes = hashesOf('jsonb_array_elements_text(fresh.addresses::jsonb)');
+  const merged = 'chat_group.facts || excluded.facts';
+  const sql = `insert into chat_group (instance_id, group_id, name, facts, members, member_hashes)
+    select $1, ${rows.value('groupId')}, ${rows.value('name')}, ${rows.value('facts')}, ${rows.value('members')}, ${hashes} from ${rows.from}
+    on conflict (instance_id, group_id) do update
+    set name = excluded.name, facts = ${merged}, members = excluded.members, member_hashes = excluded.member_hashes
+    where chat_group.facts is distinct from ${merged} or chat_group.members is distinct from excluded.members`;
+  return {
+    ...rows,
+    sql,
+    parameters: (groups: readonly object[]) =>
+      rows.parameters((groups as readonly Group[]).map(rowOfGroup).map((row) => ({ ...row, addresses: JSON.stringify(row.addresses) }))),
+  };
+};
+
+export const goneGroupRows = (first: number) => {
+  const rows = makeRowSet({ groupId: 'text' }, first);
+  const sql = `delete from chat_group using ${rows.from}
+    where instance_id = $1 and chat_group.group_id = any(${rows.array('groupId')}) and chat_group.group_id = fresh.group_id`;
+  return { ...rows, sql };
+};
+
+/** Groups that a complete list lacks. */
+export const unlistedGroupRows = (first: number) => {
+  const rows = makeRowSet({ groupIds: 'text[]' }, first);
+  const sql = `delete from chat_group using ${rows.from} where instance_id = $1 and not chat_group.group_id = any(${rows.value('groupIds')})`;
+  return { ...rows, sql };
+};
+
+export const groupListRows = (first: number) => {
+  const rows = makeRowSet({ at: 'bigint' }, first);
+  const sql = `insert into group_list (instance_id, at) select $1, ${rows.value('at')} from ${rows.from}
+    on conflict (instance_id) do update set at = excluded.at`;
+  return { ...rows, sql };
+};
