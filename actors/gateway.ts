@@ -5,6 +5,7 @@ import { connectionCommands } from './commands/connection.ts';
 import { fileCommands } from './commands/files.ts';
 import { historyCommands } from './commands/histories.ts';
 import { instanceCommands } from './commands/instances.ts';
+import { leadCommands } from './commands/leads.ts';
 import { messageCommands } from './commands/messages.ts';
 import { sendCommands } from './commands/sends.ts';
 import { deliveryCommands } from './commands/deliveries.ts';
@@ -67,6 +68,7 @@ export async function createGateway({ ports, policy, baseUrl, adminToken }: Gate
     ...connectionCommands(supervisor),
     ...messageCommands(supervisor),
     ...chatCommands(supervisor),
+    ...leadCommands(supervisor),
     ...historyCommands(supervisor),
     ...sendCommands(supervisor),
     ...fileCommands(supervisor),

@@ -2,7 +2,7 @@
 export * from './model/instance.ts';
 export * from './model/audience.ts';
 export * from './model/message.ts';
-export type * from './model/chat.ts';
+export * from './model/chat.ts';
 export type * from './model/limits.ts';
 export * from './model/send.ts';
 export type * from './model/send-key.ts';

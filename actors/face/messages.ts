@@ -1,5 +1,5 @@
 /** What the gateway offers on messages and chats. */
-import type { Chat, InstanceId, Message, Preparation, Receipt, Result, Send } from '../model.ts';
+import type { Chat, ChatStats, InstanceId, Message, Preparation, Receipt, Result, Send } from '../model.ts';
 import type { AnswerOf, ChatQuery, InputOf, MessageQuery, OperationName, ReceiptQuery, TypingState } from '../ports.ts';
 
 /** Fields that every send has beside what is sent (contract/behaviour.md). */
@@ -59,7 +59,7 @@ export interface MessageFace {
   findChats(
     id: InstanceId,
     query: ChatQuery,
-  ): Promise<{ readonly chats: readonly Chat[]; readonly total: number; readonly stats: Readonly<Record<string, number>> }>;
+  ): Promise<{ readonly chats: readonly Chat[]; readonly total: number; readonly stats: ChatStats }>;
   queue(id: InstanceId): Promise<QueueView>;
   /** Cancels what waits in the asynchronous queue; the number of cancelled messages. */
   clearQueue(id: InstanceId): Promise<Result<number>>;

@@ -35,6 +35,26 @@ export interface Chat {
 /** A partial update: only the fields that it names change. Of `extra` only the named keys change; null takes a key away. */
 export type ChatPatch = { readonly chatId: string } & Partial<Omit<Chat, 'id' | 'chatId'>>;
 
+/** How many chats there are of a kind, and how many of them have unread messages. */
+export interface ChatTally {
+  readonly total: number;
+  readonly unread: number;
+}
+
+/** The kinds by which chats are counted. `open`: neither archived nor blocked. */
+export const chatKinds = ['all', 'open', 'archived', 'groups', 'blocked'] as const;
+
+export type ChatKind = (typeof chatKinds)[number];
+
+/** Counts over all chats of an instance. */
+export interface ChatStats {
+  readonly kinds: Readonly<Record<ChatKind, ChatTally>>;
+  /** By the name of the label, as chats have it. */
+  readonly labels: ReadonlyMap<string, ChatTally>;
+  /** By the attendant to whom leads are assigned. */
+  readonly attendants: ReadonlyMap<string, ChatTally>;
+}
+
 /** A label as the account's owner defined it. `color` is an index of 0 to 19. */
 export interface Label {
   readonly id: string;

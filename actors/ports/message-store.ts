@@ -1,5 +1,5 @@
 /** Storage of messages and chats, as questions are asked of them. */
-import type { Chat, InstanceId, KnownContact, Message, ReadKey, Receipt, ReceiptState } from '../model.ts';
+import type { Chat, ChatStats, InstanceId, KnownContact, Message, ReadKey, Receipt, ReceiptState } from '../model.ts';
 
 export interface MessageQuery {
   /** Short id, platform id, or `<owner>:<either>`. */
@@ -80,6 +80,6 @@ export interface ChatStore {
   get(instance: InstanceId, chatId: string): Promise<Chat | null>;
   /** People with whom the account has a chat, those written with last first, at most 20,000. */
   contacts(instance: InstanceId): Promise<readonly KnownContact[]>;
-  /** Counts over all chats of the instance, for `totalChatsStats`. */
-  stats(instance: InstanceId): Promise<Readonly<Record<string, number>>>;
+  /** Counts over all chats of the instance. */
+  stats(instance: InstanceId): Promise<ChatStats>;
 }

@@ -105,6 +105,14 @@ const emptyValues: Values = { text: '', number: 0, boolean: false, list: Object.
 
 export const emptyValueOf = ({ type }: ChatField): Values[FieldType] => emptyValues[type];
 
+/** What integrators keep about a chat, in the order of the table: fields of the lead, and until when the chatbot leaves it alone. */
+export const leadFields: readonly string[] = Object.keys(chatFields).filter(
+  (name) => name.startsWith('lead_') || name === 'chatbot_disableUntil',
+);
+
+/** The field by which chats are counted for each attendant. */
+export const attendantField = 'lead_assignedAttendant_id' satisfies keyof typeof table;
+
 const rows = Object.entries(chatFields);
 
 /** The fields that have a column, by their name in the model. */

@@ -1,8 +1,9 @@
 /** A chat as the interface spells it (specification 2.4). */
-import type { Chat } from '#actors/model.ts';
+import type { Chat, ChatStats, ChatTally } from '#actors/model.ts';
 
 import { chatFields, emptyValueOf, type ChatKey } from './chat-fields.ts';
 import { fastChatId } from './chat-id.ts';
+import { bareLabelId } from './label.ts';
 
 const fields = Object.entries(chatFields);
 const columns: readonly (readonly [name: string, key: ChatKey])[] = fields.flatMap(([name, { key }]) =>
@@ -26,6 +27,57 @@ export const chatView = (chat: Chat, owner: string): Record<string, unknown> => 
   for (const name in chat.extra) if (others.has(name)) view[name] = chat.extra[name];
   return view;
 };
+
+/** The fields of a chat in a list of chats: what a row of such a list shows. */
+export const compactFields = [
+  'id',
+  'wa_chatid',
+  'wa_chatlid',
+  'wa_fastid',
+  'owner',
+  'name',
+  'wa_name',
+  'wa_contactName',
+  'phone',
+  'image',
+  'imagePreview',
+  'wa_isGroup',
+  'wa_archived',
+  'wa_isPinned',
+  'wa_isBlocked',
+  'wa_muteEndTime',
+  'wa_label',
+  'wa_unreadCount',
+  'wa_lastMsgTimestamp',
+  'wa_lastMessageTextVote',
+  'wa_lastMessageType',
+  'wa_lastMessageSender',
+  'lead_name',
+  'lead_status',
+  'lead_tags',
+  'lead_isTicketOpen',
+  'lead_assignedAttendant_id',
+  'lead_kanbanOrder',
+] as const;
+
+export const compactChatView = (chat: Chat, owner: string): Record<string, unknown> => {
+  const view = chatView(chat, owner);
+  return Object.fromEntries(compactFields.map((name) => [name, view[name]]));
+};
+
+const byCount = ([a, x]: readonly [string, ChatTally], [b, y]: readonly [string, ChatTally]): number =>
+  y.total - x.total || (a < b ? -1 : 1);
+
+/** The counts of `totalChatsStats`. In the lists the most frequent comes first. */
+export const chatStatsView = ({ kinds, labels, attendants }: ChatStats) => ({
+  total_chats: kinds.all,
+  open_chats: kinds.open,
+  archived_chats: kinds.archived,
+  group_chats: kinds.groups,
+  blocked_chats: kinds.blocked,
+  label_counts: [...labels].toSorted(byCount).map(([label, tally]) => ({ label, labelid: bareLabelId(label), ...tally })),
+  attendant_counts: [...attendants].toSorted(byCount).map(([attendant, tally]) => ({ attendant_id: attendant, ...tally })),
+});
 
 /** What a `chat_labels` event tells of a chat. */
 export const chatLabelsView = ({ chatId, phone, labels }: Pick<Chat, 'chatId' | 'phone' | 'labels'>) => ({

@@ -28,6 +28,9 @@ const colors = [
 /** `<owner>:<labelid>`, the form in which a chat names its labels. */
 export const fullLabelId = (owner: string, labelId: string): string => `${owner}:${labelId}`;
 
+/** The id of a label on the phone, of either form. */
+export const bareLabelId = (id: string): string => id.slice(id.indexOf(':') + 1);
+
 export const labelView = ({ id, name, color }: Label, owner: string) => ({
   id: fullLabelId(owner, id),
   labelid: id,

@@ -1,13 +1,22 @@
 /** The border vocabulary in one place: records of the gateway in, objects with the interface's spellings out. Pure functions. */
-export { chatFields, chatColumns, emptyChat, type ChatField, type FieldType } from './chat-fields.ts';
+export {
+  attendantField,
+  chatFields,
+  chatColumns,
+  emptyChat,
+  emptyValueOf,
+  leadFields,
+  type ChatField,
+  type FieldType,
+} from './chat-fields.ts';
 export { chatIdsOf, fastChatId, isWholeChatId } from './chat-id.ts';
-export { chatLabelsView, chatView, contactView } from './chat.ts';
+export { chatLabelsView, chatStatsView, chatView, compactChatView, compactFields, contactView } from './chat.ts';
 export { envelopeView } from './envelope.ts';
 export { addModes, groupView, inviteLink, memberView, refusalView, type MemberRefusal } from './group.ts';
 export { historyRequestView, historyStatusView } from './history-request.ts';
 export { historyView } from './history.ts';
 export { instanceView } from './instance.ts';
-export { fullLabelId, labelView } from './label.ts';
+export { bareLabelId, fullLabelId, labelView } from './label.ts';
 export { capView, limitsEndpoint, limitsView, timeLockView } from './limits.ts';
 export { eventMessageView, fullMessageId, messageEventView, messageView } from './message.ts';
 export { callView, newsView } from './news.ts';

@@ -21,6 +21,7 @@ const describe = ({ baseUrl, version }: HttpOptions) => ({
     { name: 'send', description: 'Send messages' },
     { name: 'message', description: 'Find messages, watch the queue' },
     { name: 'chat', description: 'Find chats' },
+    { name: 'lead', description: 'What integrators keep about a chat' },
     { name: 'webhook', description: 'Deliver events to receivers' },
     { name: 'events', description: 'Stream events' },
     { name: 'server', description: 'Health' },

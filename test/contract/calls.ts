@@ -32,6 +32,11 @@ const sendFields = {
   async: false,
 };
 
+/** The twenty free fields of a lead. */
+const leadFieldTexts = Object.fromEntries(
+  Array.from({ length: 20 }, (_, at) => [`lead_field${String(at + 1).padStart(2, '0')}`, `field ${at + 1}`]),
+);
+
 /** 409: the session is not connected. */
 export const calls: Readonly<Record<string, ContractCall>> = {
   'POST /instance/create': { body: { name: 'shop', adminField01: 'one', adminField02: 'two' } },
@@ -218,6 +223,24 @@ export const calls: Readonly<Record<string, ContractCall>> = {
       lead_status: '',
     },
   },
+  'POST /chat/editLead': {
+    body: {
+      id: '5511999999999@s.whatsapp.net',
+      chatbot_disableUntil: 1_735_686_000,
+      lead_isTicketOpen: true,
+      lead_assignedAttendant_id: 'att_123456',
+      lead_kanbanOrder: 1000,
+      lead_tags: ['vip', 'late'],
+      lead_name: 'Ana',
+      lead_fullName: 'Ana Lima',
+      lead_email: 'ana@example.com',
+      lead_personalid: '123.456.789-00',
+      lead_status: 'won',
+      lead_notes: 'Wants the large one',
+      ...leadFieldTexts,
+    },
+  },
+  'POST /instance/updateFieldsMap': { body: leadFieldTexts },
   'GET /webhook': {},
   'POST /webhook': { body: { ...webhook, id: '', enabled: true, action: 'add' } },
   'GET /webhook/errors': {},

@@ -1,5 +1,6 @@
 /** A gateway in memory: one server, a few instances, and levers for tests to make it fail. */
 import { createHash } from 'node:crypto';
+import { countChats } from '#src/storage/journal/chat-counts.ts';
 import { wordsOf } from './words.ts';
 import { chat, instance as sample, message, now } from '#test/contract/samples.ts';
 import {
@@ -157,8 +158,14 @@ const messageCommands = (attempt: Attempt, fake: () => FakeGateway) => ({
   async findChats(_id: InstanceId, query: ChatQuery) {
     fake().chatQueries.push(query);
     await attempt(() => done(null));
-    return { chats: [chat], total: 1, stats: { total: 1 } };
+    return { chats: [chat], total: 1, stats: countChats([chat]) };
   },
+  chatStats: async () => {
+    await attempt(() => done(null));
+    return countChats([chat]);
+  },
+  editLead: (_id: InstanceId, _name: string, fields: Readonly<Record<string, unknown>>) =>
+    attempt(() => done({ ...chat, extra: { ...chat.extra, ...fields } })),
   async queue() {
     await attempt(() => done(null));
     return { status: 'idle', pending: 0, processingNow: false, acceptingNewMessages: true, sessionReady: true, resetting: false } as const;

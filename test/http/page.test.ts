@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { chat, message } from '#test/contract/samples.ts';
 import { asInstance, setUp } from './setup.ts';
+import { countChats } from '#src/storage/journal/chat-counts.ts';
 import { pageWithin, serialise, withPage } from '#src/http/page.ts';
 
 const answerBytes = 65_536;
@@ -35,7 +36,11 @@ test('POST /message/find: a page ends where the next message would not fit, and 
 test('POST /chat/find: a page ends where the next chat would not fit, and says where to go on', async (t) => {
   const { app, gateway } = await setUp(t, { answerBytes });
   const all = Array.from({ length: 90 }, (_, at) => ({ ...chat, id: `r${at}`, notes: 'x'.repeat(1_000) }));
-  gateway.findChats = async (_id, { limit, offset }) => ({ chats: all.slice(offset, offset + limit), total: all.length, stats: {} });
+  gateway.findChats = async (_id, { limit, offset }) => ({
+    chats: all.slice(offset, offset + limit),
+    total: all.length,
+    stats: countChats([]),
+  });
   let [offset, pages] = [0, 0];
   for (let more = true; more; pages += 1) {
     const reply = await app.inject({ method: 'POST', url: '/chat/find', headers: asInstance, payload: { offset } });

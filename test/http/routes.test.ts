@@ -45,7 +45,11 @@ const cases: readonly Case[] = [
   },
   {
     on: 'POST /chat/find',
-    answer: { chats: [chatView(chat, owner)], totalChatsStats: { total: 1 }, pagination: { totalRecords: 1, limit: 2000, offset: 0 } },
+    answer: {
+      chats: [chatView(chat, owner)],
+      totalChatsStats: { total_chats: { total: 1, unread: 1 } },
+      pagination: { totalRecords: 1, limit: 2000, offset: 0 },
+    },
   },
   {
     on: 'POST /send/text',

@@ -1,13 +1,14 @@
 /** A page of chats costs the page: counts are kept while commits go on, and an instance with 100,000 chats is read as far as the page goes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ChatPatch, Entry, Message } from '#actors/model.ts';
+import type { ChatPatch, ChatStats, Entry, Message } from '#actors/model.ts';
 import type { ChatFilter, ChatQuery } from '#actors/ports.ts';
-import { chatStatsStatement, createChatCounts } from '#src/storage/journal/chat-counts.ts';
+import { chatStatsStatement, countChats, createChatCounts, statsOfRow, type CountedRow } from '#src/storage/journal/chat-counts.ts';
 import { makeJournal } from '#src/storage/journal/journal.ts';
 import { openDatabase, type Database } from '#src/storage/postgres/database.ts';
 import { findStatements, makeChatStore } from '#src/storage/stores/chats.ts';
 import { findStatement } from '#src/storage/stores/messages.ts';
+import { emptyChat } from '#src/contract/views.ts';
 import { instance, message as sample, owner } from '#test/contract/samples.ts';
 import { quietLog, testDatabase } from '#test/support/database.ts';
 
@@ -55,7 +56,7 @@ let statements: string[] = [];
 const watched: Database = {
   ...database,
   rows(statement, values) {
-    statements.push(statement.text.startsWith('select count') ? 'count' : 'page');
+    statements.push(statement === chatStatsStatement || statement.text.startsWith('select count') ? 'count' : 'page');
     return database.rows(statement, values);
   },
 };
@@ -81,25 +82,42 @@ const asked = async <T>(work: () => Promise<T>): Promise<readonly [T, string]> =
 };
 const totalOf = async (...filters: ChatFilter[]) => asked(async () => (await chats.find(small.id, query(...filters))).total);
 
-/** Names of the stats that are not 0. */
-const told = async () => Object.entries(await chats.stats(small.id)).filter(([, count]) => count > 0);
+/** Everything that is counted, as `total/unread`. */
+const told = (stats: ChatStats): Readonly<Record<string, string>> => {
+  const all = [...Object.entries(stats.kinds), ...stats.labels, ...stats.attendants];
+  return Object.fromEntries(all.filter(([, { total }]) => total > 0).map(([name, { total, unread }]) => [name, `${total}/${unread}`]));
+};
 
 const group = (n: number): string => `${n}@g.us`;
 const person = (n: number): string => `551100000000${n}@s.whatsapp.net`;
 
-const steps: readonly (readonly [title: string, entries: readonly Entry[], stats: Readonly<Record<string, number>>])[] = [
-  ['new chats', [changed({ chatId: group(1) }), changed({ chatId: person(1) })], { total: 2, groups: 1 }],
-  ['unread messages', [arrived(person(1)), arrived(person(1)), arrived(person(2))], { total: 3, unread: 2, groups: 1 }],
-  ['a chat that is read', [{ kind: 'chatRead', chatId: person(1) }], { total: 3, unread: 1, groups: 1 }],
+const lead = (attendant: string | null): Entry =>
+  changed({ chatId: person(1), extra: { lead_assignedAttendant_id: attendant, lead_name: 'Ana' } });
+const label = (chatId: string, labelId: string, labeled: boolean): Entry => ({ kind: 'chatLabel', chatId, labelId, labeled });
+
+const steps: readonly (readonly [title: string, entries: readonly Entry[], stats: Readonly<Record<string, string>>])[] = [
+  ['new chats', [changed({ chatId: group(1) }), changed({ chatId: person(1) })], { all: '2/0', open: '2/0', groups: '1/0' }],
+  ['unread messages', [arrived(person(1)), arrived(person(1)), arrived(person(2))], { all: '3/2', open: '3/2', groups: '1/0' }],
+  ['a chat that is read', [{ kind: 'chatRead', chatId: person(1) }], { all: '3/1', open: '3/1', groups: '1/0' }],
   [
     'marks',
-    [changed({ chatId: group(1), groupAdmin: true, groupMember: true, groupAnnounce: true, archived: true })],
-    { total: 3, unread: 1, archived: 1, groups: 1, groups_admin: 1, groups_member: 1, groups_announce: 1 },
+    [changed({ chatId: group(1), archived: true }), changed({ chatId: person(2), blocked: true })],
+    { all: '3/1', open: '1/0', groups: '1/0', archived: '1/0', blocked: '1/1' },
   ],
   [
     'marks that go again',
-    [changed({ chatId: group(1), groupAdmin: false, archived: false }), changed({ chatId: person(1), pinned: true, blocked: true })],
-    { total: 3, unread: 1, pinned: 1, blocked: 1, groups: 1, groups_member: 1, groups_announce: 1 },
+    [changed({ chatId: group(1), archived: false }), changed({ chatId: person(2), blocked: false })],
+    { all: '3/1', open: '3/1', groups: '1/0' },
+  ],
+  [
+    'labels and attendants',
+    [label(person(1), '7', true), label(person(2), '7', true), label(person(2), '8', true), lead('__proto__')],
+    { all: '3/1', open: '3/1', groups: '1/0', [`${owner}:7`]: '2/1', [`${owner}:8`]: '1/1', ['__proto__']: '1/0' },
+  ],
+  [
+    'labels and attendants that go again',
+    [label(person(2), '8', false), label(person(1), '7', false), lead(null)],
+    { all: '3/1', open: '3/1', groups: '1/0', [`${owner}:7`]: '1/1' },
   ],
 ];
 
@@ -107,10 +125,10 @@ test('chat counts: they follow every commit, and the database counts once', asyn
   await chats.stats(small.id);
   for (const [title, entries, expected] of steps) {
     await commit(...entries);
-    const [stats, took] = await asked(told);
-    assert.deepEqual([Object.fromEntries(stats), took], [expected, ''], title);
-    const [counted] = await used.admin.rows<Record<string, number>>(chatStatsStatement, [small.id]);
-    assert.deepEqual(Object.fromEntries(Object.entries(counted!).filter(([, count]) => count > 0)), expected, `${title}, by the database`);
+    const [stats, took] = await asked(() => chats.stats(small.id));
+    assert.deepEqual([told(stats), took], [expected, ''], title);
+    const [counted] = await used.admin.rows<CountedRow>(chatStatsStatement, [small.id]);
+    assert.deepEqual(told(statsOfRow(counted!)), expected, `${title}, by the database`);
   }
 });
 
@@ -129,27 +147,28 @@ test('chat counts: the total of a filter is kept until a commit changes its fiel
   assert.deepEqual(await totalOf(archived), [2, 'page count']);
   await commit(changed({ chatId: person(5) }));
   assert.deepEqual(await totalOf(archived), [3, 'page count']);
-  const lead: ChatFilter = { field: 'lead_status', operator: '!=', value: 'won' };
-  assert.deepEqual(await totalOf(lead), [4, 'page count']);
+  const leads: ChatFilter = { field: 'lead_status', operator: '!=', value: 'won' };
+  assert.deepEqual(await totalOf(leads), [4, 'page count']);
   await commit(changed({ chatId: person(1), extra: { lead_name: 'Ana' } }));
-  assert.deepEqual(await totalOf(lead), [4, 'page']);
+  assert.deepEqual(await totalOf(leads), [4, 'page']);
   await commit(changed({ chatId: person(1), extra: { lead_status: 'won' } }));
-  assert.deepEqual(await totalOf(lead), [3, 'page count']);
+  assert.deepEqual(await totalOf(leads), [3, 'page count']);
   assert.deepEqual(await totalOf({ field: 'owner', operator: '=', value: owner }), [4, 'page count']);
   assert.deepEqual(await totalOf({ field: 'owner', operator: '=', value: owner }), [4, 'page count'], 'the owner is no field of a chat');
 });
 
 test('chat counts: what a commit changes while the database counts is not lost', async () => {
   const fresh = createChatCounts(() => now);
-  const before = { total: 9 } as Awaited<ReturnType<typeof fresh.stats>>;
-  const outcome = { before: null, after: { ...emptied, unreadCount: 1 }, changes: {}, unreadAdded: 0 };
+  const nine = { total: 9, unread: 0 };
+  const before = { ...countChats([]), kinds: { ...countChats([]).kinds, all: nine } };
+  const outcome = { before: null, after: { ...emptyChat, unreadCount: 1 }, changes: {}, unreadAdded: 0 };
   const counting = Promise.withResolvers<typeof before>();
   const first = fresh.stats('r', () => counting.promise);
-  const total = fresh.total('r', 'key', ['archived'], async () => (await counting.promise).total);
+  const total = fresh.total('r', 'key', ['archived'], async () => (await counting.promise).kinds.all.total);
   fresh.note('r', [outcome]);
   counting.resolve(before);
-  assert.deepEqual([(await first).total, await total], [9, 9]);
-  assert.equal((await fresh.stats('r', async () => ({ ...before, total: 10 }))).total, 10, 'counted again');
+  assert.deepEqual([(await first).kinds.all.total, await total], [9, 9]);
+  assert.equal((await fresh.stats('r', async () => countChats([emptyChat]))).kinds.all.total, 1, 'counted again');
   assert.equal(await fresh.total('r', 'key', ['archived'], async () => 10), 10, 'counted again');
 });
 
@@ -161,8 +180,6 @@ test('chat counts: they are counted anew after a minute, and after a write that 
   await assert.rejects(journal.commit({ ...small, epoch: 7 }, [arrived(person(1))], () => []));
   assert.equal(await once(), 'count');
 });
-
-const emptied = (await storage.chats.find(small.id, query())).chats[0]!;
 
 interface Node {
   readonly 'Relation Name'?: string;

@@ -1,10 +1,10 @@
 /** Chats: the query language of `/chat/find`. */
 import type { ChatFilter, ChatQuery, Result } from '#actors/gateway.ts';
-import { type ChatField, chatFields, chatView, type FieldType } from '#src/contract/views.ts';
+import { type ChatField, chatFields, chatStatsView, chatView, compactChatView, type FieldType } from '#src/contract/views.ts';
 import { pageSize, pageWithin, withPage } from '../page.ts';
 import { done, refuse } from '../outcome.ts';
 import { type Route, route } from '../route.ts';
-import { chatPage, ChatsAnswer, FindChatsBody } from '../schemas/chat.ts';
+import { ChatCounts, chatPage, ChatsAnswer, compactPage, FindChatsBody } from '../schemas/chat.ts';
 
 type Body = Readonly<Record<string, string | number | boolean | undefined>>;
 type Operator = ChatFilter['operator'];
@@ -53,6 +53,7 @@ const filtersOf = (body: Body): Result<readonly ChatFilter[]> => {
   const filters: ChatFilter[] = [];
   for (const [name, raw] of Object.entries(body)) {
     if (raw === undefined || raw === '') continue;
+    if (name === 'lead_tag') filters.push({ field: 'lead_tags', operator: '=', value: String(raw) });
     const field = Object.hasOwn(filterable, name) ? filterable[name] : undefined;
     if (field === undefined) continue;
     const filter = filterOf(name, field, String(raw));
@@ -81,12 +82,21 @@ export const chatQueryOf = (body: Body): Result<ChatQuery> => {
     filters: filters.value,
     any: String(body['operator'] ?? 'AND').toUpperCase() === 'OR',
     sort: sort.value,
-    limit: pageSize(Number(body['limit'] ?? 0), chatPage),
+    limit: pageSize(Number(body['limit'] ?? 0), body['compact'] === true ? compactPage : chatPage),
     offset: Number(body['offset'] ?? 0),
   });
 };
 
 export const chatRoutes: readonly Route[] = [
+  route({
+    on: ['GET /chat/totalcount'],
+    operationId: 'countChats',
+    credential: 'instance',
+    tag: 'chat',
+    summary: 'Count the chats: all of them, by kind, by label and by attendant',
+    answer: ChatCounts,
+    run: async ({ gateway, id }) => done(chatStatsView(await gateway.chatStats(id))),
+  }),
   route({
     on: ['POST /chat/find'],
     operationId: 'findChats',
@@ -101,11 +111,12 @@ export const chatRoutes: readonly Route[] = [
       const { limit, offset } = query.value;
       const { chats, total, stats } = await gateway.findChats(id, query.value);
       const owner = gateway.view(id)?.record.owner ?? '';
-      const page = pageWithin(chats, (chat) => chatView(chat, owner), answerBytes);
+      const view = body['compact'] === true ? compactChatView : chatView;
+      const page = pageWithin(chats, (chat) => view(chat, owner), answerBytes);
       const nextOffset = offset + page.views.length;
       return done(
         withPage('chats', page, {
-          totalChatsStats: stats,
+          totalChatsStats: chatStatsView(stats),
           pagination: { totalRecords: total, limit, offset, nextOffset, hasMore: nextOffset < total },
         }),
       );

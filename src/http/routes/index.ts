@@ -9,6 +9,7 @@ import { fileRoutes } from './file.ts';
 import { healthRoutes } from './health.ts';
 import { historyRoutes } from './history.ts';
 import { instanceRoutes } from './instance.ts';
+import { leadRoutes } from './lead.ts';
 import { downloadRoutes } from './message-download.ts';
 import { messageRoutes } from './message.ts';
 import { sendRoutes } from './send/index.ts';
@@ -24,6 +25,7 @@ export const allRoutes = (options: HttpOptions, hub: Hub): readonly Route[] => [
   ...downloadRoutes(options.base64Bytes),
   ...fileRoutes,
   ...chatRoutes,
+  ...leadRoutes,
   ...webhookRoutes,
   ...deliveryRoutes,
   ...streamRoutes(hub),

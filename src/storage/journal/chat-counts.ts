@@ -1,41 +1,99 @@
 /**
- * How many chats an instance has, in all and by kind, and how many fit the filters that were asked for: counted by the database once, then kept in
- * memory by what the journal commits. Nothing is kept for instances that nobody asks about.
+ * How many chats an instance has, in all, by kind, label and attendant, and how many fit the filters that were asked for: counted by the database
+ * once, then kept in memory by what the journal commits. Nothing is kept for instances that nobody asks about.
  *
  * A count is trusted for a limited time, since another process may have owned the instance in between.
  */
-import type { Chat, InstanceId } from '#actors/model.ts';
+import { chatKinds, type Chat, type ChatKind, type ChatStats, type ChatTally, type InstanceId } from '#actors/model.ts';
+import { attendantField } from '#src/contract/views.ts';
 import { createLruMap, type LruMap } from '#src/lru-map.ts';
 import type { Statement } from '../postgres/database.ts';
 import type { ChatOutcome } from './chat-ledger.ts';
 
-/** By the names of `totalChatsStats`: the condition, for one chat and in SQL. */
-const counted = {
-  total: { of: () => true, sql: 'true' },
-  unread: { of: ({ unreadCount }: Chat) => unreadCount > 0, sql: 'unread_count > 0' },
-  archived: { of: ({ archived }: Chat) => archived, sql: 'archived' },
-  pinned: { of: ({ pinned }: Chat) => pinned, sql: 'pinned' },
-  blocked: { of: ({ blocked }: Chat) => blocked, sql: 'blocked' },
-  groups: { of: ({ isGroup }: Chat) => isGroup, sql: 'is_group' },
-  groups_admin: { of: ({ isGroup, groupAdmin }: Chat) => isGroup && groupAdmin, sql: 'is_group and group_admin' },
-  groups_member: { of: ({ isGroup, groupMember }: Chat) => isGroup && groupMember, sql: 'is_group and group_member' },
-  groups_announce: { of: ({ isGroup, groupAnnounce }: Chat) => isGroup && groupAnnounce, sql: 'is_group and group_announce' },
-} as const;
+/** The condition of each kind, for one chat and in SQL. */
+const kinds: Readonly<Record<ChatKind, { of(chat: Chat): boolean; readonly sql: string }>> = {
+  all: { of: () => true, sql: 'true' },
+  open: { of: ({ archived, blocked }) => !archived && !blocked, sql: 'not archived and not blocked' },
+  archived: { of: ({ archived }) => archived, sql: 'archived' },
+  groups: { of: ({ isGroup }) => isGroup, sql: 'is_group' },
+  blocked: { of: ({ blocked }) => blocked, sql: 'blocked' },
+};
 
-type CountName = keyof typeof counted;
-export type ChatStats = Readonly<Record<CountName, number>>;
+const attendantOf = ({ extra }: Chat): string => {
+  const attendant = extra[attendantField];
+  return typeof attendant === 'string' ? attendant : '';
+};
 
-const kinds = Object.entries(counted) as readonly [CountName, { of(chat: Chat): boolean; readonly sql: string }][];
+type Section = keyof ChatStats;
+
+/** Everything under which one chat is counted. */
+const placesOf = (chat: Chat): readonly (readonly [section: Section, name: string])[] => [
+  ...chatKinds.filter((kind) => kinds[kind].of(chat)).map((kind) => ['kinds', kind] as const),
+  ...chat.labels.map((label) => ['labels', label] as const),
+  ...(attendantOf(chat) === '' ? [] : [['attendants', attendantOf(chat)] as const]),
+];
+
+/** Names are not ours: they are keys of maps, never of objects. */
+type Tallies = Readonly<Record<Section, Map<string, ChatTally>>>;
+
+const none: ChatTally = { total: 0, unread: 0 };
+
+/** A label or an attendant that no chat has any more is not listed. */
+const add = (tallies: Tallies, chat: Chat, sign: 1 | -1): void => {
+  for (const [section, name] of placesOf(chat)) {
+    const { total, unread } = tallies[section].get(name) ?? none;
+    if (total + sign === 0) tallies[section].delete(name);
+    else tallies[section].set(name, { total: total + sign, unread: unread + (chat.unreadCount > 0 ? sign : 0) });
+  }
+};
+
+const statsOf = ({ kinds: byKind, labels, attendants }: Tallies): ChatStats => ({
+  kinds: Object.fromEntries(chatKinds.map((kind) => [kind, byKind.get(kind) ?? none])) as Record<ChatKind, ChatTally>,
+  labels: new Map(labels),
+  attendants: new Map(attendants),
+});
+
+const talliesOf = ({ kinds: byKind, labels, attendants }: ChatStats): Tallies => ({
+  kinds: new Map(Object.entries(byKind)),
+  labels: new Map(labels),
+  attendants: new Map(attendants),
+});
 
 /** What the database would count of these chats. */
-export const countChats = (chats: readonly Chat[]): ChatStats =>
-  Object.fromEntries(kinds.map(([name, { of }]) => [name, chats.filter(of).length])) as ChatStats;
+export const countChats = (chats: readonly Chat[]): ChatStats => {
+  const tallies: Tallies = { kinds: new Map(), labels: new Map(), attendants: new Map() };
+  for (const chat of chats) add(tallies, chat, 1);
+  return statsOf(tallies);
+};
+
+const tally = (where: string): string =>
+  `json_build_object('total', count(*) filter (where ${where}), 'unread', count(*) filter (where (${where}) and unread_count > 0))`;
+
+/** Counts by a text that chats have, as an object of tallies. */
+const tallyBy = (text: string, from: string): string =>
+  `(select coalesce(json_object_agg(name, tally), '{}') from (
+    select ${text} as name, ${tally('true')} as tally from ${from} group by 1) as named)`;
 
 /** $1 is the instance. */
 export const chatStatsStatement: Statement = {
   name: 'chat-stats',
-  text: `select ${kinds.map(([name, { sql }]) => `count(*) filter (where ${sql})::int as ${name}`).join(', ')} from chat where instance_id = $1`,
+  text: `select json_build_object(${chatKinds.map((kind) => `'${kind}', ${tally(kinds[kind].sql)}`).join(', ')}) as kinds,
+    ${tallyBy('label', `chat, unnest(labels) as label where instance_id = $1 and labels <> '{}'`)} as labels,
+    ${tallyBy(`extra->>'${attendantField}'`, `chat where instance_id = $1 and extra->>'${attendantField}' <> ''`)} as attendants
+    from chat where instance_id = $1`,
 };
+
+export interface CountedRow {
+  readonly kinds: ChatStats['kinds'];
+  readonly labels: Readonly<Record<string, ChatTally>>;
+  readonly attendants: Readonly<Record<string, ChatTally>>;
+}
+
+export const statsOfRow = ({ kinds: byKind, labels, attendants }: CountedRow): ChatStats => ({
+  kinds: byKind,
+  labels: new Map(Object.entries(labels)),
+  attendants: new Map(Object.entries(attendants)),
+});
 
 /** Milliseconds. */
 const lifetime = 60_000;
@@ -52,7 +110,7 @@ interface Counts {
   readonly changed: Map<string, number>;
   /** Grows with each commit that changes one of the stats. */
   moves: number;
-  stats: Record<CountName, number> | null;
+  stats: Tallies | null;
   readonly totals: LruMap<{ readonly at: number; readonly total: number }>;
 }
 
@@ -72,6 +130,11 @@ const changedNames = ({ before, changes, unreadAdded }: ChatOutcome): readonly s
   const { extra, ...columns } = changes;
   return [...Object.keys(columns), ...Object.keys(extra ?? {}), ...(unreadAdded > 0 ? ['unreadCount'] : [])];
 };
+
+const signature = (chat: Chat): string => JSON.stringify([placesOf(chat), chat.unreadCount > 0]);
+
+/** Whether one of the stats changes; most messages change none. */
+const moves = ({ before, after }: ChatOutcome): boolean => before === null || signature(before) !== signature(after);
 
 export const createChatCounts = (now: () => number): ChatCounts => {
   const instances = createLruMap<Counts>(limits.instances);
@@ -96,21 +159,20 @@ export const createChatCounts = (now: () => number): ChatCounts => {
       counts.version += 1;
       for (const chat of chats) {
         for (const name of changedNames(chat)) counts.changed.set(name, counts.version);
-        for (const [name, { of }] of kinds) {
-          const moved = Number(of(chat.after)) - Number(chat.before !== null && of(chat.before));
-          if (moved === 0) continue;
-          counts.moves += 1;
-          if (counts.stats !== null) counts.stats[name] += moved;
-        }
+        if (!moves(chat)) continue;
+        counts.moves += 1;
+        if (counts.stats === null) continue;
+        if (chat.before !== null) add(counts.stats, chat.before, -1);
+        add(counts.stats, chat.after, 1);
       }
     },
     forget: (instance) => instances.delete(instance),
     async stats(instance, count) {
       const counts = countsOf(instance);
-      if (counts.stats !== null) return { ...counts.stats };
+      if (counts.stats !== null) return statsOf(counts.stats);
       const before = counts.moves;
       const stats = await count();
-      if (counts.moves === before) counts.stats = { ...stats };
+      if (counts.moves === before) counts.stats = talliesOf(stats);
       return stats;
     },
     async total(instance, key, fields, count) {

@@ -1,7 +1,7 @@
 /** Questions about stored chats: pages by the filters and fields of the interface, one chat by any of its names, counts. */
-import type { Chat, KnownContact } from '#actors/model.ts';
+import type { Chat, ChatStats, KnownContact } from '#actors/model.ts';
 import type { ChatQuery, ChatStore } from '#actors/ports.ts';
-import { chatStatsStatement, type ChatCounts, type ChatStats } from '../journal/chat-counts.ts';
+import { chatStatsStatement, statsOfRow, type ChatCounts, type CountedRow } from '../journal/chat-counts.ts';
 import { chatFields } from '../journal/columns.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { columnFor, conditionOf, dependenciesOf } from './chat-filters.ts';
@@ -47,10 +47,10 @@ export const findStatements = (
 
 export const makeChatStore = (database: Database, counts: ChatCounts): ChatStore => {
   const stats = (instance: string): Promise<ChatStats> =>
-    counts.stats(instance, async () => (await database.rows<ChatStats>(chatStatements.stats, [instance]))[0]!);
+    counts.stats(instance, async () => statsOfRow((await database.rows<CountedRow>(chatStatements.stats, [instance]))[0]!));
 
   const total = async (instance: string, query: ChatQuery): Promise<number> => {
-    if (query.filters.length === 0) return (await stats(instance)).total;
+    if (query.filters.length === 0) return (await stats(instance)).kinds.all.total;
     const { count, values } = findStatements(query);
     const fields = dependenciesOf(query.filters);
     const ask = async (): Promise<number> => (await database.rows<{ total: number }>(count, [instance, ...values]))[0]?.total ?? 0;

@@ -1,0 +1,100 @@
+/** What integrators keep about a chat: it is stored, found again, told in an event, and counted. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Json, type Row, tryRows } from '#test/support/operation-rows.ts';
+import { contact } from '#test/support/scene.ts';
+import { until } from '#test/support/until.ts';
+
+const chatId = `${contact}@s.whatsapp.net`;
+
+const rows: readonly Row[] = [
+  {
+    title: 'fields of a lead, by the number',
+    call: 'POST /chat/editLead',
+    body: () => ({ id: contact, lead_name: 'Ana', lead_status: 'won', lead_tags: ['vip', ' late ', 'vip', ''], lead_kanbanOrder: 7 }),
+    answer: () => ({ wa_chatid: chatId, lead_name: 'Ana', lead_status: 'won', lead_tags: ['vip', 'late'], lead_kanbanOrder: 7 }),
+    event: () => ['chats', { wa_chatid: chatId, lead_name: 'Ana', lead_tags: ['vip', 'late'] }],
+  },
+  {
+    title: 'other fields stay, empty values go',
+    call: 'POST /chat/editLead',
+    body: () => ({ id: chatId, lead_name: '', lead_isTicketOpen: true, lead_assignedAttendant_id: 'att_1', lead_field20: 'last' }),
+    answer: () => ({ lead_name: '', lead_status: 'won', lead_isTicketOpen: true, lead_field20: 'last', lead_tags: ['vip', 'late'] }),
+    event: () => ['chats', { wa_chatid: chatId, lead_name: '', lead_assignedAttendant_id: 'att_1' }],
+  },
+  {
+    title: 'until when the chatbot leaves the chat alone',
+    call: 'POST /chat/editLead',
+    body: () => ({ id: chatId, chatbot_disableUntil: 1_735_686_000 }),
+    answer: () => ({ chatbot_disableUntil: 1_735_686_000, lead_status: 'won' }),
+  },
+  {
+    title: 'a chat that is not known',
+    call: 'POST /chat/editLead',
+    body: () => ({ id: '5511000000000', lead_name: 'Nobody' }),
+    status: 404,
+    answer: () => ({ error: 'Chat not found' }),
+  },
+  {
+    title: 'no chat at all',
+    call: 'POST /chat/editLead',
+    body: () => ({ lead_name: 'Nobody' }),
+    status: 400,
+    answer: () => ({ error: 'id is required' }),
+  },
+  {
+    title: 'a field of another type',
+    call: 'POST /chat/editLead',
+    body: () => ({ id: chatId, lead_kanbanOrder: 'first' }),
+    status: 400,
+    answer: () => ({ error: 'lead_kanbanOrder must be a whole number' }),
+  },
+  {
+    title: 'names of the free fields',
+    call: 'POST /instance/updateFieldsMap',
+    body: () => ({ lead_field01: 'Birthday', lead_field02: 'City' }),
+    answer: () => ({ fieldsMap: { lead_field01: 'Birthday', lead_field02: 'City' } }),
+  },
+  {
+    title: 'a name that goes, and one that stays',
+    call: 'POST /instance/updateFieldsMap',
+    body: () => ({ lead_field01: '', lead_field21: 'no such field' }),
+    answer: () => ({ fieldsMap: { lead_field02: 'City' } }),
+  },
+];
+
+const bench = tryRows(rows);
+
+const find = async (body: Json): Promise<Json> => (await bench.account.call('POST', '/chat/find', body)).body;
+
+test('leads: chats are found by their lead fields, compact when asked, and counted', async () => {
+  for (const filter of [{ lead_tag: 'vip' }, { lead_status: '=won' }, { lead_tags: '~at' }, { lead_kanbanOrder: '>6' }]) {
+    const { chats } = await find({ ...filter, compact: true });
+    const [found] = chats as readonly Json[];
+    assert.deepEqual([found?.['wa_chatid'], found?.['lead_field20']], [chatId, undefined], JSON.stringify(filter));
+  }
+  for (const filter of [{ lead_tag: 'vi' }, { lead_tag: '~vip' }, { lead_status: '=wo' }])
+    assert.deepEqual((await find(filter))['chats'], [], JSON.stringify(filter));
+  const { totalChatsStats, pagination } = await find({ compact: true, limit: 5000 });
+  assert.equal((pagination as Json)['limit'], 200);
+  const { body } = await bench.account.call('GET', '/chat/totalcount');
+  assert.deepEqual(totalChatsStats, body);
+  const attended = body['attendant_counts'] as readonly Json[];
+  assert.deepEqual([attended.length, attended[0]?.['attendant_id'], attended[0]?.['total']], [1, 'att_1', 1]);
+});
+
+test('leads: the names of the free fields stand in every view of the instance', async () => {
+  const { body } = await bench.account.call('GET', '/instance/status');
+  assert.deepEqual((body['instance'] as Json)['fieldsMap'], { lead_field02: 'City' });
+});
+
+test('leads: they are changed without a session too', async () => {
+  await bench.account.call('POST', '/instance/hibernate');
+  await until(
+    async () => ((await bench.account.call('GET', '/instance/status')).body['instance'] as Json)['status'] === 'hibernated',
+    'sleep',
+  );
+  const { status, body } = await bench.account.call('POST', '/chat/editLead', { id: contact, lead_notes: 'asleep' });
+  assert.deepEqual([status, body['lead_notes']], [200, 'asleep']);
+  assert.equal(((await bench.account.call('GET', '/instance/status')).body['instance'] as Json)['status'], 'hibernated');
+});
