@@ -14,6 +14,7 @@ import type { Gateway } from './face.ts';
 import { NumbersLog } from './numbers-log.ts';
 import type { Policy } from './policy/policy.ts';
 import type { Ports } from './ports.ts';
+import { countsOf } from './supervisor/numbers.ts';
 import { Supervisor } from './supervisor.ts';
 
 export { isExcluded } from './events/filter.ts';
@@ -28,6 +29,7 @@ export {
   mediaKinds,
   messageFilters,
   messageStatuses,
+  privacyValues,
   reasons,
   receiptStates,
   refuse,
@@ -80,6 +82,7 @@ export async function createGateway({ ports, policy, baseUrl, adminToken }: Gate
     },
     ready: () => supervisor.progress,
     numbers: () => supervisor.numbers(),
+    counts: () => countsOf(supervisor.registry),
     madeAdminToken: made,
     restore: () => supervisor.restore(),
     stop: () => {

@@ -4,6 +4,7 @@ export * from './model/audience.ts';
 export * from './model/message.ts';
 export * from './model/chat.ts';
 export type * from './model/limits.ts';
+export * from './model/privacy.ts';
 export * from './model/send.ts';
 export type * from './model/send-key.ts';
 export * from './model/webhook.ts';

@@ -119,6 +119,17 @@ export const secretKey: Kind<Uint8Array | null> = {
   secret: true,
 };
 
+/** Origins of pages; `*` is every one, `none` none. */
+export const origins: Kind<readonly string[]> = {
+  must: 'none, *, or a list of origins such as https://app.example.com, separated by commas',
+  parse: (value) => {
+    const parts = value.split(',').map((part) => part.trim().toLowerCase().replace(/\/$/, ''));
+    if (parts.length === 1 && ['none', '*'].includes(parts[0] ?? '')) return parts[0] === '*' ? ['*'] : [];
+    return parts.every((part) => URL.parse(part)?.origin === part) ? Object.freeze(parts) : undefined;
+  },
+  show: (value) => (value.length === 0 ? 'none' : value.join(',')),
+};
+
 const isSubnet = (value: string): boolean => {
   const [address = '', prefix, ...rest] = value.split('/');
   const bits = { 4: 32, 6: 128 }[isIP(address)];

@@ -1,5 +1,5 @@
 /** Settings of the server itself: where it listens and stores, who may call it, and how much. */
-import { age, choice, flag, integer, milliseconds, networks, secretKey, secretToken, secretUrl, text, url } from './kinds.ts';
+import { age, choice, flag, integer, milliseconds, networks, origins, secretKey, secretToken, secretUrl, text, url } from './kinds.ts';
 import { group } from './setting.ts';
 
 const server = group('Server');
@@ -81,6 +81,11 @@ export const serverSettings = {
     flag,
     false,
     'Accept `?token=` and `?admintoken=` in place of headers, for clients that cannot send any. Off, since addresses end up in logs of proxies.',
+  ),
+  corsOrigins: server(
+    origins,
+    [],
+    'Origins of web pages that may call the interface from a browser: `*`, or a list such as `https://app.example.com`. `none`, since whoever puts a token into a page shows it to its readers; the pages of this server itself need nothing.',
   ),
   shutdownMs: server(
     milliseconds(100),

@@ -201,6 +201,7 @@ export async function startService(
       authFailuresPerMinute: settings.authFailuresPerMinute,
       trustedProxies: settings.trustedProxies,
       allowQueryTokens: settings.allowQueryTokens,
+      corsOrigins: settings.corsOrigins,
       storageHealthy: () => storage.healthy(),
       stream: { heartbeatMs: settings.streamHeartbeatMs, perToken: settings.streamsPerToken },
       log,

@@ -23,6 +23,16 @@ export interface Numbers {
   readonly instances: readonly ({ readonly id: InstanceId; readonly status: Status } & VitalsView)[];
 }
 
+/** Instances by their state. */
+export interface StatusCounts {
+  readonly total: number;
+  readonly connected: number;
+  readonly connecting: number;
+  readonly reconnecting: number;
+  /** Hibernated ones too. */
+  readonly disconnected: number;
+}
+
 /** Credentials, figures and progress of the server. */
 export interface ServerFace {
   /** The instance of a token, or null. Constant time in the number of instances. */
@@ -32,6 +42,8 @@ export interface ServerFace {
   readonly accepting: boolean;
   /** Figures of quality, per instance and in total. */
   numbers(): Numbers;
+  /** How many instances there are, by state. `reconnecting`: of the connecting ones those that were paired before. */
+  counts(): StatusCounts;
   /** How far the restore after a start is. */
   ready(): { readonly restored: number; readonly total: number };
 }

@@ -1,6 +1,6 @@
 /** The figures of the server and of its instances, for `GET /admin/numbers` and for the log. */
 import type { Dispatcher } from '../events/dispatcher.ts';
-import type { Numbers } from '../face.ts';
+import type { Numbers, StatusCounts } from '../face.ts';
 import type { Gate } from '../policy/gate.ts';
 import type { Ports } from '../ports.ts';
 import { restingVitals } from '../session/vitals.ts';
@@ -15,6 +15,18 @@ export interface NumbersInput {
   readonly workers: SupervisedWorkers;
   /** When this process started. */
   readonly since: number;
+}
+
+/** Looks at every instance, and at nothing of it but its state. */
+export function countsOf(registry: Registry): StatusCounts {
+  const counts = { total: registry.size, connected: 0, connecting: 0, reconnecting: 0, disconnected: 0 };
+  for (const id of registry.ids) {
+    const status = registry.status(id);
+    if (status === 'connected') counts.connected += 1;
+    else if (status !== 'connecting') counts.disconnected += 1;
+    else counts[registry.record(id)?.jid ? 'reconnecting' : 'connecting'] += 1;
+  }
+  return counts;
 }
 
 /** `resting`: with the instances that have no actors, and so no figures of their own. */

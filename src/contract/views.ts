@@ -23,6 +23,7 @@ export { callView, newsView } from './news.ts';
 export { phoneOf } from './phone.ts';
 export { placeholderText } from './placeholders.ts';
 export { confirmations, deletedView, downloadedView, receiptsView, statusView } from './receipt.ts';
+export { serverStatusView } from './server.ts';
 export { timeText } from './time.ts';
 export { deliveryErrorView, deliveryPageView, savedWebhooksView, webhookTestView, webhookView } from './webhook.ts';
 export { contractPorts } from './ports.ts';

@@ -3,6 +3,7 @@ import fastify, { type FastifyInstance, LogController } from 'fastify';
 import type { Gateway } from '#actors/gateway.ts';
 import { guardRoutes } from './auth.ts';
 import { readBodies } from './body.ts';
+import { allowOrigins } from './cors.ts';
 import { addDocs } from './docs.ts';
 import { answerParserError, frameworkErrors, handleErrors, refuseExpectation, sendRefusal } from './errors.ts';
 import { defaultStreamLimits, type HttpLog, type HttpOptions } from './options.ts';
@@ -79,6 +80,7 @@ export const buildApp = async (gateway: Gateway, options: HttpOptions, more: rea
   app.setSerializerCompiler(() => serialise);
 
   const hub = createHub(gateway, { ...defaultStreamLimits, ...options.stream }, log);
+  await allowOrigins(app, options);
   closeGracefully(app, gateway, () => hub.close());
   app.server.on('checkExpectation', refuseExpectation);
   handleErrors(app, options);

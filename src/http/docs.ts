@@ -22,6 +22,7 @@ const describe = ({ baseUrl, version }: HttpOptions) => ({
     { name: 'message', description: 'Find messages, watch the queue' },
     { name: 'chat', description: 'Find chats' },
     { name: 'lead', description: 'What integrators keep about a chat' },
+    { name: 'call', description: 'Refuse calls' },
     { name: 'webhook', description: 'Deliver events to receivers' },
     { name: 'events', description: 'Stream events' },
     { name: 'server', description: 'Health' },

@@ -46,6 +46,8 @@ export interface HttpOptions {
   readonly authFailuresPerMinute: number;
   /** Whose `X-Forwarded-For` counts: `private`, `loopback`, addresses and subnets. */
   readonly trustedProxies: readonly string[];
+  /** Origins of pages that browsers let call the interface; `*` alone is every one, none switches it off. */
+  readonly corsOrigins: readonly string[];
   /** Accept `?token=` and `?admintoken=` on every endpoint; addresses end up in logs of proxies. */
   readonly allowQueryTokens: boolean;
   readonly log: HttpLog;

@@ -129,6 +129,7 @@ answer('listen', async () => {
     mediaBytes: 1e6,
     base64Bytes: 1e6,
     allowQueryTokens: false,
+    corsOrigins: [],
     version: 'bench',
     storageHealthy: () => true,
   };

@@ -60,6 +60,22 @@ export const calls: Readonly<Record<string, ContractCall>> = {
   'GET /instance/wa_messages_limits': { withoutPlatform: 409 },
   'POST /instance/updateDelaySettings': { body: { msg_delay_min: 0, msg_delay_max: 2 } },
   'POST /instance/presence': { body: { presence: 'available' }, withoutPlatform: 409 },
+  'POST /profile/name': { body: { name: 'Shop' }, withoutPlatform: 409 },
+  'GET /instance/privacy': { withoutPlatform: 409 },
+  'POST /instance/privacy': {
+    body: {
+      groupadd: 'contacts',
+      last: 'contacts',
+      status: 'contacts',
+      profile: 'all',
+      readreceipts: 'all',
+      online: 'all',
+      calladd: 'known',
+    },
+    withoutPlatform: 409,
+  },
+  'POST /call/make': { body: { number: '5511999999999', call_duration: 15 }, withoutPlatform: 409 },
+  'POST /call/reject': { body: { number: '5511999999999', id: 'ABCD' }, withoutPlatform: 409 },
   'POST /send/text': {
     body: {
       number: '5511999999999',

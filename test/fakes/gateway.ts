@@ -258,6 +258,8 @@ const performed: Readonly<Partial<{ [N in OperationName]: AnswerOf<N> }>> = {
       },
     },
   },
+  'account.privacy': { last: 'contacts', readreceipts: 'all' },
+  'account.changePrivacy': { last: 'contacts', readreceipts: 'all' },
   'message.pin': { pin: message, messageId: message.messageId },
 };
 
@@ -333,6 +335,7 @@ export const createFakeGateway = (): FakeGateway => {
     },
     ready: () => ({ restored: 1, total: 2 }),
     numbers: () => sampleNumbers,
+    counts: () => ({ total: 1, connected: 1, connecting: 0, reconnecting: 0, disconnected: 0 }),
     emit(event) {
       const full = { ...sampleEvent, ...event };
       for (const { onEvent } of state.listeners.get(full.instanceId) ?? []) onEvent(full);

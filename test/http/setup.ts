@@ -41,6 +41,7 @@ export const optionsWith = (options: Partial<HttpOptions>, lines: LogLine[] = []
   authFailuresPerMinute: 0,
   trustedProxies: [],
   allowQueryTokens: false,
+  corsOrigins: [],
   log: logInto(lines),
   version: '0.0.0',
   storageHealthy: () => true,

@@ -1,8 +1,9 @@
 /** Health checks: is the process alive, and can it do its work. */
+import { serverStatusView } from '#src/contract/views.ts';
 import type { HttpOptions } from '../options.ts';
 import { done, refuse } from '../outcome.ts';
 import { type Route, route } from '../route.ts';
-import { HealthAnswer, ReadyAnswer } from '../schemas/server.ts';
+import { HealthAnswer, ReadyAnswer, ServerStatusAnswer } from '../schemas/server.ts';
 
 const tag = 'server';
 
@@ -15,6 +16,15 @@ export const healthRoutes = ({ version, storageHealthy }: HttpOptions): readonly
     summary: 'Tell that the process answers',
     answer: HealthAnswer,
     run: () => done({ status: 'ok', version }),
+  }),
+  route({
+    on: ['GET /status'],
+    operationId: 'getServerStatus',
+    credential: 'none',
+    tag,
+    summary: 'Tell whether the server works, and how many instances are connected',
+    answer: ServerStatusAnswer,
+    run: ({ gateway, now }) => done(serverStatusView(gateway.counts(), { healthy: gateway.accepting && storageHealthy(), now })),
   }),
   route({
     on: ['GET /health/ready'],

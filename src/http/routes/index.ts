@@ -2,7 +2,9 @@
 import type { HttpOptions } from '../options.ts';
 import type { Route } from '../route.ts';
 import type { Hub } from '../stream/hub.ts';
+import { accountRoutes } from './account.ts';
 import { adminRoutes } from './admin.ts';
+import { callRoutes } from './call.ts';
 import { chatRoutes } from './chat.ts';
 import { deliveryRoutes } from './delivery.ts';
 import { fileRoutes } from './file.ts';
@@ -19,6 +21,7 @@ import { webhookRoutes } from './webhook.ts';
 export const allRoutes = (options: HttpOptions, hub: Hub): readonly Route[] => [
   ...adminRoutes,
   ...instanceRoutes,
+  ...accountRoutes,
   ...sendRoutes(options),
   ...messageRoutes,
   ...historyRoutes,
@@ -26,6 +29,7 @@ export const allRoutes = (options: HttpOptions, hub: Hub): readonly Route[] => [
   ...fileRoutes,
   ...chatRoutes,
   ...leadRoutes,
+  ...callRoutes,
   ...webhookRoutes,
   ...deliveryRoutes,
   ...streamRoutes(hub),

@@ -1,5 +1,6 @@
 /** Shapes of the stream and of the server's own state. */
 import { Type } from 'typebox';
+import { fields, optional } from './common.ts';
 
 const names = (description: string) =>
   Type.Unsafe<string | readonly string[]>({
@@ -21,6 +22,21 @@ export const StreamAnswer = Type.String({ description: '`event: <type>`, then `d
 export const HealthAnswer = Type.Object({ status: Type.String(), version: Type.String() });
 
 export const ReadyAnswer = Type.Object({ restored: Type.Integer(), total: Type.Integer() });
+
+export const ServerStatusAnswer = Type.Object({
+  status: Type.Union([
+    Type.Object({
+      server_status: Type.String({ description: '`running`; `degraded` while the database is away or the server stops' }),
+      checked_instance: Type.Object({ is_healthy: Type.Boolean() }),
+      last_check: Type.String({ format: 'date-time' }),
+      dc: Type.String({ description: 'Always empty: there is one location' }),
+    }),
+    Type.String({ description: '`warning` while no instance is connected' }),
+  ]),
+  connected_instances: optional(Type.Integer({ description: '0; only while no instance is connected' })),
+  info: optional(Type.String()),
+  instance_counts: Type.Object(fields('total connected disconnected reconnecting connecting', Type.Integer())),
+});
 
 const count = Type.Integer({ minimum: 0 });
 

@@ -4,6 +4,7 @@ import type { Entry, Message } from '#actors/model.ts';
 import type { LinkPreviews } from '#src/media/link-preview.ts';
 import type { SharedState } from '../app-state/shared-state.ts';
 import type { Directory } from '../directory.ts';
+import type { RingingCalls } from './ringing-calls.ts';
 import type { Standing } from './standing.ts';
 import type { Uploads } from '../outbound/upload/uploads.ts';
 import type { LiveDownloads } from '../media/downloads.ts';
@@ -26,6 +27,7 @@ export interface LiveConnection {
   /** Called with every message before the library gets it. `content`: null for what is stored and can be read from there. */
   leaving(message: Leaving): void;
   readonly standing: Standing;
+  readonly calls: Pick<RingingCalls, 'find' | 'end'>;
   /** A stored message by any form of its id, or of the id of one of its edits; null when there is none. */
   stored(id: string): Promise<Message | null>;
   readonly previews: Previews;

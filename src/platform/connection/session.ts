@@ -21,6 +21,8 @@ import { socketConfig } from './socket-config.ts';
 import { guard, makeGuarded } from './socket-guards.ts';
 import type { LiveConnection, Previews } from './live-connection.ts';
 import { OwnPicture, type PicturePace } from './own-picture.ts';
+import { followPrivacy } from './own-privacy.ts';
+import { RingingCalls } from './ringing-calls.ts';
 import { Standing } from './standing.ts';
 import { PairingOffer } from './pairing-offer.ts';
 import type { LiveDownloads } from '../media/downloads.ts';
@@ -96,6 +98,7 @@ class LiveSession implements Session {
   readonly #resends: Resends;
   readonly #uploads: Uploads;
   readonly #picture: OwnPicture;
+  readonly #calls = new RingingCalls(() => this.#options.now());
   readonly #offer: PairingOffer;
   readonly #watchdog: NodeJS.Timeout;
   #deadline: NodeJS.Timeout | undefined;
@@ -155,6 +158,7 @@ class LiveSession implements Session {
       transmissions: this.#transmissions,
       leaving: (message) => this.#resends.note(message),
       standing: new Standing(this.#sock),
+      calls: this.#calls,
       stored: (id) => originalOf(options.quoted, id),
       previews: options.previews,
       uploads: this.#uploads,
@@ -207,6 +211,7 @@ class LiveSession implements Session {
       stumbled: (where: string, error: unknown) => this.#stumbled(where, error),
     };
     this.#resends.takeOver(sock);
+    followPrivacy(sock, (error) => this.#stumbled('privacy', error));
     guard(sock, hooks, { closeMs: deadlines.close / 2, frames: turns.frames });
     sock.ws.on('CB:ack,class:message', ({ attrs }: { attrs: Record<string, string> }) => this.#transmissions.acknowledged(attrs));
     return sock;
@@ -260,6 +265,7 @@ class LiveSession implements Session {
         if (event.name === 'messages.upsert') this.#arrived(event.data.messages);
         this.#groups.learn(event);
         this.#picture.learn(event);
+        this.#calls.learn(event);
         this.#pipeline.push(event);
       }
     } catch (error) {

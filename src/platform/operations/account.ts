@@ -1,7 +1,28 @@
 /** Operations on the account itself. */
+import { privacyValues, type PrivacyCategory, type PrivacySettings } from '#actors/model.ts';
 import type { AccountOperations } from '#actors/ports.ts';
-import { answered } from '../outcomes.ts';
+import { answered, outcomeOfError, refused } from '../outcomes.ts';
+import type { LiveConnection } from '../connection/live-connection.ts';
+import { personServer } from '../jid.ts';
 import type { Handlers } from './handlers.ts';
+
+const isCategory = (name: string): name is PrivacyCategory => Object.hasOwn(privacyValues, name);
+
+/** Categories and values that nobody here knows are left out. */
+const privacyOf = (told: Readonly<Record<string, string>>): PrivacySettings =>
+  Object.fromEntries(
+    Object.entries(told).filter(([name, value]) => isCategory(name) && (privacyValues[name] as readonly string[]).includes(value)),
+  );
+
+/** The library keeps the last answer for its own use (read receipts), so that a forced question also brings it up to date. */
+const fetchPrivacy = async ({ sock }: LiveConnection): Promise<PrivacySettings> => privacyOf(await sock.fetchPrivacySettings(true));
+
+const setPrivacy = ({ sock }: LiveConnection, name: string, value: string): Promise<unknown> =>
+  sock.query({
+    tag: 'iq',
+    attrs: { xmlns: 'privacy', to: personServer, type: 'set' },
+    content: [{ tag: 'privacy', attrs: {}, content: [{ tag: 'category', attrs: { name, value } }] }],
+  });
 
 export const accountHandlers: Handlers<AccountOperations> = {
   'account.presence': async ({ sock }, { presence }) => {
@@ -12,5 +33,31 @@ export const accountHandlers: Handlers<AccountOperations> = {
   'account.limits': async ({ standing }) => {
     const [timeLock, cap] = await Promise.all([standing.timeLock(), standing.cap()]);
     return answered({ timeLock, cap });
+  },
+
+  'account.privacy': async (connection) => answered(await fetchPrivacy(connection)),
+
+  'account.changePrivacy': async (connection, change) => {
+    const changed: string[] = [];
+    for (const [name, value] of Object.entries(change)) {
+      try {
+        await setPrivacy(connection, name, value);
+      } catch (error) {
+        const outcome = outcomeOfError(error, connection.sock.ws.isOpen);
+        if (outcome?.refusal.reason !== 'refused') throw error;
+        const before = changed.length === 0 ? '' : ` (changed already: ${changed.join(', ')})`;
+        return refused(outcome.refusal.code ?? null, `${name}: ${outcome.refusal.message}${before}`);
+      }
+      changed.push(name);
+    }
+    return answered(await fetchPrivacy(connection));
+  },
+
+  'account.rename': async ({ sock }, { name }) => {
+    await sock.updateProfileName(name);
+    const { me } = sock.authState.creds;
+    // What other devices change comes as this event; with it the credentials, the record and the presence get the name.
+    if (me) sock.ev.emit('creds.update', { me: { ...me, name } });
+    return answered(null);
   },
 };

@@ -4,11 +4,12 @@ import type { LiveConnection } from '../connection/live-connection.ts';
 import { lateAnswer, lostAnswer, notSent, outcomeOfError } from '../outcomes.ts';
 import { hasUpload } from '../outbound/compose.ts';
 import { accountHandlers } from './account.ts';
+import { callHandlers } from './call.ts';
 import { chatHandlers } from './chat.ts';
 import type { Handlers } from './handlers.ts';
 import { messageHandlers } from './message.ts';
 
-const handlers: Handlers<Operations> = { ...accountHandlers, ...chatHandlers, ...messageHandlers };
+const handlers: Handlers<Operations> = { ...accountHandlers, ...callHandlers, ...chatHandlers, ...messageHandlers };
 
 /** Operations that change nothing: cut off, they are `notSent`. */
 const silent: ReadonlySet<OperationName> = new Set([
@@ -17,6 +18,7 @@ const silent: ReadonlySet<OperationName> = new Set([
   'chat.lookUp',
   'message.download',
   'account.limits',
+  'account.privacy',
 ]);
 
 /** Operations that end by themselves: a message waits for its ack, and the end of the connection settles it; a download has limits of its own. */

@@ -2,6 +2,7 @@
 import { jidOf } from '../address.ts';
 import { SandboxError } from '../face.ts';
 import { afterAnswer, goLive, unlink } from '../device-life.ts';
+import { changePrivacy } from '../privacy.ts';
 import { statusPrivacy } from '../status-posts.ts';
 import { children, node, text, type BinaryNode } from '../nodes.ts';
 import type { DeviceQueries } from './query.ts';
@@ -45,11 +46,8 @@ export const accountQueries: DeviceQueries = {
   'privacy/get/privacy': ({ parts, device }) => [node('privacy', {}, items('category', parts.people.ensure(device.number).privacy))],
   'privacy/set/privacy': ({ parts, device, request }) => {
     const person = parts.people.ensure(device.number);
-    for (const { attrs } of children(request, 'category').slice(0, 20)) {
-      const { name, value } = attrs;
-      if (name && value && name in person.privacy) person.privacy[name] = value.slice(0, 40);
-    }
-    parts.people.save(person);
+    const named = children(request, 'category').slice(0, 20);
+    changePrivacy(parts, person, Object.fromEntries(named.map(({ attrs }) => [attrs['name'] ?? '', attrs['value'] ?? ''])), device);
     return [node('privacy', {}, items('category', person.privacy))];
   },
   'privacy/set/tokens': nothing,

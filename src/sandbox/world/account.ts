@@ -3,6 +3,7 @@ import { keepPicture, setPicture } from '../account.ts';
 import { SandboxError, type AccountFace, type AccountView } from '../face.ts';
 import type { Parts } from '../parts.ts';
 import type { Person } from '../people.ts';
+import { changePrivacy } from '../privacy.ts';
 import { knownPerson } from './lookup.ts';
 
 const maxAbout = 500;
@@ -13,14 +14,12 @@ export function accountRoom(parts: Parts): AccountFace {
     account: (number) => view(parts, knownPerson(parts, number)),
     async changeAccount(number, { about, privacy = {}, blocked, picture }) {
       const person = people.ensure(number);
-      const unknown = Object.keys(privacy).find((category) => !Object.hasOwn(person.privacy, category));
-      if (unknown !== undefined) throw new SandboxError(400, `privacy: there is no category ${unknown.slice(0, 40)}`);
       if (about !== undefined && about.length > maxAbout) throw new SandboxError(400, `about: at most ${maxAbout} characters`);
       db.atomically(() => {
         if (about !== undefined) person.about = about;
         if (blocked) person.blocked = blocked.map((one) => people.ensure(one).number);
-        Object.assign(person.privacy, privacy);
         people.save(person);
+        changePrivacy(parts, person, privacy);
         if (picture !== undefined) setPicture(parts, person, keepPicture(parts, Buffer.from(picture, 'base64')));
       });
       return view(parts, person);

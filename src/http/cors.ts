@@ -1,0 +1,48 @@
+/** Lets browsers call the interface from the pages of other origins, where a setting names them. */
+import cors from '@fastify/cors';
+import type { FastifyInstance } from 'fastify';
+import type { HttpOptions } from './options.ts';
+
+/** Credentials are headers, not cookies: without cookies no page can act for whoever reads it. */
+const allowedHeaders = ['content-type', 'token', 'admintoken', 'idempotency-key', 'last-event-id', 'range'];
+
+/** Headers of answers that a page may read beside the usual ones. */
+const exposedHeaders = [
+  'retry-after',
+  'x-webhook-error-capture-started-at',
+  'content-disposition',
+  'content-range',
+  'accept-ranges',
+  'etag',
+];
+
+/** Seconds for which a browser remembers the answer to its question; more than two hours no browser takes. */
+const maxAge = 7_200;
+
+const headNames = ['access-control-allow-origin', 'access-control-expose-headers', 'vary'];
+
+/**
+ * Pages of this server that live on cookies keep out of it by `config: { cors: false }`.
+ *
+ * Must be called before whatever refuses requests, so that a page can read refusals, and before `guardRoutes`: browsers ask without credentials.
+ */
+export const allowOrigins = async (app: FastifyInstance, { corsOrigins }: HttpOptions): Promise<void> => {
+  if (corsOrigins.length === 0) return;
+  await app.register(cors, {
+    origin: corsOrigins.includes('*') ? '*' : [...corsOrigins],
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    allowedHeaders,
+    exposedHeaders,
+    maxAge,
+    strictPreflight: false,
+  });
+  // Files write their own head, beside which only headers of the connection's own answer count.
+  app.addHook('onRequest', (request, reply, next) => {
+    if (request.headers.origin !== undefined)
+      for (const name of headNames) {
+        const value = reply.getHeader(name);
+        if (value !== undefined) reply.raw.setHeader(name, value);
+      }
+    next();
+  });
+};

@@ -1,0 +1,60 @@
+/** Shapes of the account: its profile and its privacy; and of calls. */
+import { type TSchema, Type } from 'typebox';
+import { type PrivacySettings, privacyValues } from '#actors/gateway.ts';
+import { Count, LooseText, OneOf, optional, Text } from './common.ts';
+
+/** The platform's own limit for names of profiles. */
+const longestName = 25;
+
+export const ProfileNameBody = Type.Object({
+  name: Type.String({
+    minLength: 1,
+    maxLength: longestName,
+    pattern: String.raw`\S`,
+    description: 'The name that others see',
+    examples: ['Shop'],
+  }),
+});
+
+const updatedAt = Type.Integer({ description: 'Unix seconds' });
+
+const changed = <T extends TSchema>(profile: T) => Type.Object({ success: Type.Boolean(), message: Type.String(), profile });
+
+export const ProfileNameAnswer = changed(Type.Object({ name: Type.String(), updated_at: updatedAt }));
+
+const about: Readonly<Record<keyof typeof privacyValues, string>> = {
+  groupadd: 'Who may add the account to groups',
+  last: 'Who sees when it was there last',
+  status: 'Who sees its about text',
+  profile: 'Who sees its picture',
+  readreceipts: 'Whether others learn what it read',
+  online: 'Who sees whether it is there',
+  calladd: 'Who may call it',
+};
+
+export const PrivacyCategories = Object.fromEntries(
+  Object.entries(privacyValues).map(([name, values]) => [
+    name,
+    optional(OneOf(values, { description: about[name as keyof typeof about] })),
+  ]),
+);
+
+const categories = Type.Object(PrivacyCategories);
+
+export const PrivacyBody = Type.Unsafe<PrivacySettings>(categories);
+export const PrivacyAnswer = Type.Unsafe<PrivacySettings>({ ...categories, description: 'What the platform does not tell is absent' });
+
+const number = (description: string) => LooseText(100, description, 1);
+
+export const CallBody = Type.Object({
+  number: number('Whom to call'),
+  call_duration: optional(Count(0, 86_400, 'Seconds; 0 or absent: until somebody ends it')),
+  fileUrl: optional(Type.String({ description: 'Sound to play: address, data URL or base64' })),
+});
+
+export const RejectBody = Type.Object({
+  number: optional(LooseText(100, 'Who calls; without it anybody')),
+  id: optional(Text(100, 'Id of the call; without it the last one that rings')),
+});
+
+export const CallAnswer = Type.Object({ response: Type.String() });

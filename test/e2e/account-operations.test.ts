@@ -1,0 +1,154 @@
+/** The account itself: name, privacy and calls, from the call of the interface to the state of the platform, and from the phone back. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Account } from '#test/support/account.ts';
+import { type Json, same } from '#test/support/operation-rows.ts';
+import { contact, Scene } from '#test/support/scene.ts';
+import { until } from '#test/support/until.ts';
+
+let scene: Scene;
+let account: Account;
+before(async () => {
+  scene = await Scene.open();
+  account = await scene.paired();
+  // The key of shared settings comes from the phone after the login, as fast as phones are.
+  await until(async () => (await account.call('POST', '/profile/name', { name: 'First' })).status === 200, 'the phone has shared its key');
+  const webhook = { url: scene.receiver.url, enabled: true, events: ['call', 'messages'] };
+  assert.equal((await account.call('POST', '/webhook', webhook)).status, 200);
+});
+after(() => scene.close());
+
+const platform = () => scene.platform.sandbox;
+const privacy = () => platform().account(account.number).privacy;
+
+const ok = async (method: string, path: string, body?: Json): Promise<Json> => {
+  const answered = await account.call(method, path, body);
+  assert.equal(answered.status, 200, JSON.stringify(answered.body));
+  return answered.body;
+};
+
+test('profile: a new name reaches the phone, the record and the people who get messages', async () => {
+  const answered = await ok('POST', '/profile/name', { name: ' Corner Shop ' });
+  assert.deepEqual([answered['success'], (answered['profile'] as Json)['name']], [true, 'Corner Shop']);
+  await until(() => platform().settings(account.number).pushName === 'Corner Shop', 'the phone has the name');
+  await until(async () => same(await account.seen(), { profileName: 'Corner Shop' }), 'the record has the name');
+  assert.equal((await account.send(contact, 'who am I')).status, 200);
+  await until(() => platform().received(contact).at(-1)?.pushName === 'Corner Shop', 'the contact sees the name');
+});
+
+test('profile: a name that is changed on the phone is seen', async () => {
+  await platform().change(account.number, { kind: 'pushName', name: 'Renamed on the phone' });
+  await until(async () => same(await account.seen(), { profileName: 'Renamed on the phone' }), 'the record has the name');
+});
+
+test('privacy: what is changed here is changed at the platform, the rest stays', async () => {
+  const change = { last: 'none', groupadd: 'contacts', readreceipts: 'none', online: 'match_last_seen', calladd: 'known' };
+  const answered = await ok('POST', '/instance/privacy', change);
+  assert.deepEqual(answered, { ...change, status: 'all', profile: 'all' });
+  assert.ok(same(privacy(), change), JSON.stringify(privacy()));
+  assert.deepEqual(await ok('GET', '/instance/privacy'), answered);
+});
+
+test('privacy: what is changed on the phone is seen, and counts for read receipts at once', async () => {
+  await platform().changeAccount(account.number, { privacy: { profile: 'contacts', readreceipts: 'all' } });
+  const told = await ok('GET', '/instance/privacy');
+  assert.deepEqual([told['profile'], told['readreceipts']], ['contacts', 'all']);
+  const read: string[] = [];
+  platform().subscribe((event) => {
+    if (event.type === 'receipt' && event.kind === 'read' && event.to === contact) read.push(event.id);
+  });
+  // Without a question in between: only the notification tells of the change.
+  await platform().changeAccount(account.number, { privacy: { readreceipts: 'none' } });
+  await platform().changeAccount(account.number, { privacy: { readreceipts: 'all' } });
+  const id = await scene.write(account, 'read me');
+  await scene.stored(account, [id]);
+  await until(async () => {
+    await ok('POST', '/message/markread', { id: [id] });
+    return read.includes(id);
+  }, 'the contact learns that it was read');
+});
+
+test('calls: one that rings is refused without a body, by its id and by its number; the caller learns it, and the call is stored so', async () => {
+  const bodies: readonly ((id: string) => Json)[] = [() => ({}), (id) => ({ id }), () => ({ number: contact })];
+  for (const body of bodies) {
+    const { id } = await platform().call(contact, account.number, { step: 'offer' });
+    const isTold = (Status: string): boolean =>
+      scene.receiver.posted.some(
+        ({ body: told }) => told['EventType'] === 'call' && JSON.stringify(told).includes(id) && JSON.stringify(told).includes(Status),
+      );
+    await until(() => isTold('offer'), 'the call is told');
+    assert.deepEqual(await ok('POST', '/call/reject', body(id)), { response: 'Call rejected' });
+    const call = platform()
+      .callLog()
+      .find((one) => one.id === id);
+    assert.deepEqual(
+      call?.steps.map(({ step, by }) => [step, by]),
+      [
+        ['offer', contact],
+        ['reject', account.number],
+      ],
+    );
+    await until(() => isTold('reject'), 'the refusal is told');
+    const again = await account.call('POST', '/call/reject', { id });
+    assert.deepEqual([again.status, again.body['error']], [404, 'no such call is ringing']);
+  }
+});
+
+test('calls: one that was given up, or is taken on the phone, does not ring any more', async () => {
+  for (const step of ['terminate', 'accept', 'timeout'] as const) {
+    const { id } = await platform().call(contact, account.number, { step: 'offer' });
+    await platform().call(contact, account.number, { step, id });
+    const isTold = (): boolean =>
+      scene.receiver.posted.some(({ body }) => JSON.stringify(body).includes(id) && JSON.stringify(body).includes(step));
+    await until(isTold, `the ${step} is told`);
+    assert.equal((await account.call('POST', '/call/reject')).status, 404);
+  }
+});
+
+const refusals: readonly (readonly [title: string, call: string, body: Json, status: number, error: string | RegExp])[] = [
+  ['a name without letters', 'POST /profile/name', { name: '  ' }, 400, 'name must not be empty'],
+  ['no name', 'POST /profile/name', {}, 400, 'name is required'],
+  ['a name that is too long', 'POST /profile/name', { name: 'x'.repeat(26) }, 400, 'name must have at most 25 characters'],
+  ['a name that is no text', 'POST /profile/name', { name: ['x'] }, 400, 'name must be a text'],
+  [
+    'a value that a category does not have',
+    'POST /instance/privacy',
+    { online: 'none' },
+    400,
+    'online must be one of all, match_last_seen',
+  ],
+  ['a value that is no text', 'POST /instance/privacy', { last: 7 }, 400, /last must be/],
+  ['nothing to change', 'POST /instance/privacy', { unknown: 'all' }, 400, /^name at least one of groupadd, last/],
+  ['a call to nobody', 'POST /call/make', {}, 400, 'missing number in payload'],
+  ['a call to what is no number', 'POST /call/make', { number: 'nobody' }, 400, 'invalid number JID'],
+  ['a call that lasts less than nothing', 'POST /call/make', { number: contact, call_duration: -1 }, 400, 'invalid call_duration'],
+  ['a call, which cannot be placed', 'POST /call/make', { number: contact }, 501, /^calls cannot be placed/],
+  ['the refusal of a call that does not ring', 'POST /call/reject', {}, 404, 'no such call is ringing'],
+  ['the refusal of a call of what is no number', 'POST /call/reject', { number: 'nobody' }, 400, /^number must be digits/],
+];
+for (const [title, call, body, status, error] of refusals)
+  test(`account: ${title} is refused`, async () => {
+    const [method = '', path = ''] = call.split(' ');
+    const answered = await account.call(method, path, body);
+    assert.equal(answered.status, status, JSON.stringify(answered.body));
+    if (typeof error === 'string') assert.equal(answered.body['error'], error);
+    else assert.match(String(answered.body['error']), error);
+  });
+
+test('account: an instance without a session and a wrong token get nothing', async () => {
+  const idle = await scene.create();
+  const calls: readonly (readonly [method: string, path: string, body?: Json])[] = [
+    ['POST', '/profile/name', { name: 'Shop' }],
+    ['GET', '/instance/privacy'],
+    ['POST', '/instance/privacy', { last: 'all' }],
+    ['POST', '/call/reject', {}],
+    ['POST', '/call/make', { number: contact }],
+  ];
+  for (const [method, path, body] of calls) {
+    assert.equal((await idle.call(method, path, body)).status, 409, path);
+    const options = { token: 'wrong', ...(body === undefined ? {} : { body }) };
+    assert.equal((await scene.gateway.call(method, path, options)).status, 401, path);
+  }
+});
+
+test('account: the platform was asked nothing that it does not know', () => assert.deepEqual(platform().stats().unknown, {}));
