@@ -32,6 +32,11 @@ export const serverSettings = {
     86_400_000,
     'Least time between two rotations of the admin token. A day, so that a stolen token cannot lock the owner out again and again.',
   ),
+  adminSessionMs: server(
+    milliseconds(60_000),
+    43_200_000,
+    'How long a sign-in to the dashboard lasts. 12 hours: longer than a day of work, and over before the next one begins.',
+  ),
   encryptionKey: server(
     secretKey,
     null,

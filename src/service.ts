@@ -199,6 +199,7 @@ export async function startService(
       base64Bytes: settings.base64MaxBytes,
       requestsPerSecond: settings.requestsPerSecond,
       authFailuresPerMinute: settings.authFailuresPerMinute,
+      adminSessionMs: settings.adminSessionMs,
       trustedProxies: settings.trustedProxies,
       allowQueryTokens: settings.allowQueryTokens,
       corsOrigins: settings.corsOrigins,

@@ -1,9 +1,11 @@
 /** The law of the architecture and the budgets of its code. A new dependency between folders, or a new package, starts by editing a table here. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { nameOf, table } from '#config/settings.ts';
+import { library } from '#src/web/files.ts';
 import { readSourceTree, root, type SourceFileFacts } from './source-tree.ts';
 
 /** Helpers without any knowledge of the gateway. */
@@ -15,11 +17,14 @@ const reach: Readonly<Record<string, readonly string[]>> = {
   config: ['config/'],
   'src/contract': ['src/contract/', 'actors/gateway.ts', 'actors/model.ts', 'actors/face.ts'],
   'src/files': ['src/files/', ...helpers, 'actors/ports.ts', 'actors/model.ts'],
-  'src/http': ['src/http/', 'src/contract/', 'actors/gateway.ts'],
+  'src/http': ['src/http/', 'src/contract/', 'src/web/files.ts', 'actors/gateway.ts'],
   'src/media': ['src/media/', 'src/files/', 'src/webhooks/', 'actors/ports.ts', 'actors/model.ts'],
   'src/platform': ['src/platform/', 'src/media/', 'src/files/', ...helpers, 'actors/ports.ts', 'actors/model.ts'],
   'src/sandbox': ['src/sandbox/'],
   'src/storage': ['src/storage/', 'src/contract/', 'src/platform/vault.ts', ...helpers, 'actors/ports.ts', 'actors/model.ts'],
+  // The dashboard: what serves its files knows nothing of them, and its modules run in the browser.
+  'src/web': ['src/web/files.ts'],
+  'src/web/page': ['src/web/page/'],
   'src/webhooks': ['src/webhooks/', 'actors/ports.ts'],
   // The composition: files that stand in src/ itself.
   'src/*': ['src/', 'config/', 'actors/'],
@@ -53,6 +58,9 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   ws: ['src/sandbox'],
   'curve25519-js': ['src/sandbox'],
   selfsigned: ['src/sandbox'],
+  preact: ['src/web/page'],
+  htm: ['src/web/page'],
+  '@preact/': ['src/web/page'],
   pino: ['src'],
   'node:': ['config', 'src'],
 };
@@ -135,6 +143,24 @@ test('imports: what is imported from the project exists', () =>
         /^(?:actors|config|src|test)\//.test(what) && !files.has(what) ? `${path}:${line} imports ${what}, which is not there` : null,
     ),
   ));
+
+test('imports: the page takes what the server offers it, and its own files', () =>
+  none(
+    breaches(
+      ({ imports }) => imports,
+      ({ line, what, typeOnly }, { path }) =>
+        typeOnly || files.has(what) || (library as readonly string[]).includes(what) ? null : `${path}:${line} the browser gets no ${what}`,
+      tree.filter(({ path }) => path.startsWith('src/web/page/')),
+    ),
+  ));
+
+test('types: the compiler finds nothing wrong with the page', () => {
+  const { stdout } = spawnSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '--noEmit', '-p', 'src/web/page'], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  assert.equal(stdout, '');
+});
 
 test('environment: only config reads it', () =>
   none(

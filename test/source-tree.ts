@@ -25,6 +25,8 @@ export interface SourceFileFacts {
 }
 
 export const root = dirname(import.meta.dirname);
+/** The program with its tests, and the page that runs in the browser. */
+const projects = ['tsconfig.json', 'src/web/page/tsconfig.json'];
 const roots = ['actors/', 'config/', 'src/', 'test/'];
 
 const functionKinds: ReadonlySet<SyntaxKind> = new Set([
@@ -85,13 +87,19 @@ const factsOf = (path: string, file: Node): SourceFileFacts => {
 export const readSourceTree = (): readonly SourceFileFacts[] => {
   const api = new API({ cwd: root });
   try {
-    const [project] = api.updateSnapshot({ openProjects: [join(root, 'tsconfig.json')] }).getProjects();
-    if (!project) throw new Error('the compiler found no project');
-    return project.program
-      .getSourceFileNames()
-      .map((name) => relative(root, name).replaceAll('\\', '/'))
-      .filter((path) => roots.some((prefix) => path.startsWith(prefix)))
-      .map((path) => factsOf(path, project.program.getSourceFile(join(root, path)) as Node));
+    return projects.flatMap((name) => {
+      const wanted = join(root, name);
+      const project = api
+        .updateSnapshot({ openProjects: [wanted] })
+        .getProjects()
+        .find(({ configFileName }) => configFileName === wanted);
+      if (!project) throw new Error('the compiler found no project');
+      return project.program
+        .getSourceFileNames()
+        .map((file) => relative(root, file).replaceAll('\\', '/'))
+        .filter((path) => roots.some((prefix) => path.startsWith(prefix)))
+        .map((path) => factsOf(path, project.program.getSourceFile(join(root, path)) as Node));
+    });
   } finally {
     api.close();
   }

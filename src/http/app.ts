@@ -1,9 +1,11 @@
 /** The HTTP interface: routes of one table on Fastify, in front of the gateway. */
 import fastify, { type FastifyInstance, LogController } from 'fastify';
 import type { Gateway } from '#actors/gateway.ts';
+import { createAdminSessions } from './admin-sessions.ts';
 import { guardRoutes } from './auth.ts';
 import { readBodies } from './body.ts';
 import { allowOrigins } from './cors.ts';
+import { addDashboard } from './dashboard.ts';
 import { addDocs } from './docs.ts';
 import { answerParserError, frameworkErrors, handleErrors, refuseExpectation, sendRefusal } from './errors.ts';
 import { defaultStreamLimits, type HttpLog, type HttpOptions } from './options.ts';
@@ -84,12 +86,14 @@ export const buildApp = async (gateway: Gateway, options: HttpOptions, more: rea
   closeGracefully(app, gateway, () => hub.close());
   app.server.on('checkExpectation', refuseExpectation);
   handleErrors(app, options);
-  guardRoutes(app, gateway, options, await limitAuthentication(app, options));
+  const sessions = createAdminSessions(options.adminSessionMs);
+  guardRoutes(app, gateway, options, await limitAuthentication(app, options), sessions);
   limitRequests(app, options);
   readBodies(app);
   logAnswers(app, log);
   const shared = await addDocs(app, options);
-  const rows = [...allRoutes(options, hub), ...more];
+  await addDashboard(app);
+  const rows = [...allRoutes(options, hub, sessions), ...more];
   assertUnique(rows);
   for (const row of rows) addRoute(app, row, { gateway, now: options.now ?? Date.now, answerBytes: options.answerBytes, shared });
   await app.ready();

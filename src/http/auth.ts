@@ -1,7 +1,8 @@
 /** The hook that looks at the credential of every request. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import type { Gateway } from '#actors/gateway.ts';
-import { type Credential, type CredentialName, credentials, type Denial, demoText } from './credentials.ts';
+import { type AdminSessions, isOwnRequest, sessionNameOf } from './admin-sessions.ts';
+import { type Credential, type CredentialName, credentials, type Denial, demoText, forged, unknownInstance } from './credentials.ts';
 import type { HttpOptions } from './options.ts';
 import { type AuthenticationLimit, refuseTooMany } from './rate-limit.ts';
 
@@ -12,6 +13,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The instance whose token came with the request; '' where none is asked for. */
     instanceId: string;
+    /** The dashboard's session that the request was admitted with; '' when a token was. */
+    adminSession: string;
   }
 }
 
@@ -24,16 +27,46 @@ const tokenOf = (request: FastifyRequest, { name, where }: Credential, queryAllo
   return textOf((request.query as Readonly<Record<string, unknown>>)[name]);
 };
 
+const deny = (reply: FastifyReply, { status, text }: Denial): FastifyReply => reply.code(status).send({ error: text });
+
+/** What a session of the dashboard stands for, in requests without a token: whether it admits them, or why it does not. */
+const sessionGuard = (gateway: Gateway, sessions: AdminSessions) => {
+  const admit = (request: FastifyRequest, reply: FastifyReply): FastifyReply | boolean => {
+    const name = sessionNameOf(request);
+    if (!sessions.has(name)) return false;
+    if (!isOwnRequest(request)) return deny(reply, forged);
+    request.adminSession = name;
+    // Only streams go on after they were answered; a request that ends its own session has to be answered first.
+    if (request.method === 'GET') sessions.tie(name, reply.raw);
+    return true;
+  };
+
+  return {
+    admit,
+    /** The instance that the dashboard names is called as with its token, which no page has to know. */
+    admitAsInstance(request: FastifyRequest, reply: FastifyReply): FastifyReply | boolean {
+      const named = textOf(request.headers['x-instance']);
+      const session = named !== '' && admit(request, reply);
+      if (session !== true) return session;
+      if (gateway.view(named) === null) return deny(reply, unknownInstance);
+      request.instanceId = named;
+      return true;
+    },
+  };
+};
+
 /** Installs the check before anything of the body is read. */
 export const guardRoutes = (
   app: FastifyInstance,
   gateway: Gateway,
   { allowQueryTokens, demoServer }: HttpOptions,
   limit: AuthenticationLimit,
+  sessions: AdminSessions,
 ): void => {
   app.decorateRequest('instanceId', '');
+  app.decorateRequest('adminSession', '');
 
-  const deny = (reply: FastifyReply, { status, text }: Denial): FastifyReply => reply.code(status).send({ error: text });
+  const { admit, admitAsInstance } = sessionGuard(gateway, sessions);
 
   const fail = async (request: FastifyRequest, reply: FastifyReply, credential: Credential, token: string): Promise<FastifyReply> => {
     const wait = await limit.failed(request, credential.name === 'admintoken');
@@ -44,9 +77,11 @@ export const guardRoutes = (
   /** Undefined for the administrator. */
   const admitAdmin = async (request: FastifyRequest, reply: FastifyReply, credential: Credential): Promise<FastifyReply | undefined> => {
     if (demoServer) return deny(reply, { status: 403, text: demoText });
+    const token = tokenOf(request, credential, allowQueryTokens);
+    const session = token === '' && admit(request, reply);
+    if (session !== false) return session === true ? undefined : session;
     const wait = await limit.adminWait(request);
     if (wait !== null) return refuseTooMany(reply, wait);
-    const token = tokenOf(request, credential, allowQueryTokens);
     return token !== '' && gateway.isAdmin(token) ? undefined : fail(request, reply, credential, token);
   };
 
@@ -64,6 +99,8 @@ export const guardRoutes = (
     if (credential === null) return undefined;
     if (credential.name === 'admintoken') return admitAdmin(request, reply, credential);
     const token = tokenOf(request, credential, allowQueryTokens);
+    const session = token === '' && admitAsInstance(request, reply);
+    if (session !== false) return session === true ? undefined : session;
     const id = token === '' ? null : gateway.authenticate(token);
     if (id === null) return fail(request, reply, credential, token);
     request.instanceId = id;

@@ -3,7 +3,7 @@
 export const demoText = 'This is a public demo server. This endpoint has been disabled.';
 
 export interface Denial {
-  readonly status: 401 | 403;
+  readonly status: 401 | 403 | 404;
   readonly text: string;
 }
 
@@ -14,6 +14,11 @@ export interface Credential {
   readonly missing: Denial;
   readonly wrong: Denial;
 }
+
+/** A page of somebody else made the browser send the dashboard's cookie. */
+export const forged: Denial = { status: 403, text: 'the session counts for requests of the dashboard only' };
+/** Named by a page that does not know yet that it is gone. */
+export const unknownInstance: Denial = { status: 404, text: 'instance not found' };
 
 const unauthorized: Denial = { status: 401, text: 'Unauthorized' };
 const missingToken: Denial = { status: 401, text: 'missing token' };

@@ -44,6 +44,8 @@ export interface HttpOptions {
   readonly requestsPerSecond: number;
   /** Wrong or missing tokens from one address; 0: no limit. */
   readonly authFailuresPerMinute: number;
+  /** Milliseconds that a session of the dashboard lasts. */
+  readonly adminSessionMs: number;
   /** Whose `X-Forwarded-For` counts: `private`, `loopback`, addresses and subnets. */
   readonly trustedProxies: readonly string[];
   /** Origins of pages that browsers let call the interface; `*` alone is every one, none switches it off. */

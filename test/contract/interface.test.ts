@@ -7,6 +7,7 @@ import { buildApp } from '#src/http/app.ts';
 import { defaultStreamLimits } from '#src/http/options.ts';
 import { refusalTable } from '#src/http/errors.ts';
 import type { Route } from '#src/http/route.ts';
+import { createAdminSessions } from '#src/http/admin-sessions.ts';
 import { allRoutes } from '#src/http/routes/index.ts';
 import { createHub } from '#src/http/stream/hub.ts';
 import { createFakeGateway, type FakeGateway, storageAway } from '#test/fakes/gateway.ts';
@@ -36,7 +37,9 @@ const offered: ReadonlyMap<string, Operation> = operationsOf(document);
 
 const options = optionsWith({});
 const hub = createHub(createFakeGateway(), defaultStreamLimits, options.log);
-const rows = new Map(allRoutes(options, hub).flatMap((row) => row.on.map((name) => [name as string, row] as const)));
+const rows = new Map(
+  allRoutes(options, hub, createAdminSessions(60_000)).flatMap((row) => row.on.map((name) => [name as string, row] as const)),
+);
 hub.close();
 
 const none = (found: readonly string[]): void => assert.deepEqual(found, []);

@@ -5,6 +5,7 @@ import type { FastifyInstance, InjectOptions } from 'fastify';
 import { buildApp } from '#src/http/app.ts';
 import { defaultStreamLimits } from '#src/http/options.ts';
 import type { Route } from '#src/http/route.ts';
+import { createAdminSessions } from '#src/http/admin-sessions.ts';
 import { allRoutes } from '#src/http/routes/index.ts';
 import { createHub } from '#src/http/stream/hub.ts';
 import { createFakeGateway, type FakeGateway } from '#test/fakes/gateway.ts';
@@ -26,7 +27,7 @@ after(() => Promise.all([app.close(), demo.close()]));
 
 const catalogue = createFakeGateway();
 const hub = createHub(catalogue, defaultStreamLimits, options.log);
-const routes: readonly Route[] = allRoutes(options, hub);
+const routes: readonly Route[] = allRoutes(options, hub, createAdminSessions(60_000));
 hub.close();
 
 interface Target {

@@ -39,6 +39,7 @@ export const optionsWith = (options: Partial<HttpOptions>, lines: LogLine[] = []
   base64Bytes: 1024 * 1024,
   requestsPerSecond: 0,
   authFailuresPerMinute: 0,
+  adminSessionMs: 60_000,
   trustedProxies: [],
   allowQueryTokens: false,
   corsOrigins: [],

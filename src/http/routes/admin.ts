@@ -2,6 +2,7 @@
 import { Type } from 'typebox';
 import type { InstanceView, Refusal } from '#actors/gateway.ts';
 import { instanceView } from '#src/contract/views.ts';
+import type { AdminSessions } from '../admin-sessions.ts';
 import { done, mapResult } from '../outcome.ts';
 import { type Route, route } from '../route.ts';
 import * as shape from '../schemas/instance.ts';
@@ -23,7 +24,7 @@ const createdView = (view: InstanceView, now: number) => ({
 const cooldown = ({ pause }: Refusal, now: number) =>
   pause === undefined ? {} : { last_rotated_at: pause.from, next_rotation_at: pause.to, retry_after_ms: Math.max(0, pause.to - now) };
 
-export const adminRoutes: readonly Route[] = [
+const instanceRows: readonly Route[] = [
   route({
     on: ['POST /instance/create', 'POST /instance/init'],
     operationId: 'createInstance',
@@ -66,6 +67,9 @@ export const adminRoutes: readonly Route[] = [
       return mapResult(await gateway.update(id, patch), (view) => instanceView(view, now));
     },
   }),
+];
+
+const rotateRow = (sessions: AdminSessions): Route =>
   route({
     on: ['POST /admin/token/rotate'],
     operationId: 'rotateAdminToken',
@@ -81,13 +85,18 @@ export const adminRoutes: readonly Route[] = [
     },
     failure: { text: 'Failed to persist admin token' },
     run: async ({ gateway, now }) =>
-      mapResult(await gateway.rotateAdminToken(), (token) => ({
-        success: true,
-        message: 'Admin token rotated successfully',
-        admin_token: token,
-        license_sync_triggered: false,
-        license_synced: false,
-        timestamp: now,
-      })),
-  }),
-];
+      mapResult(await gateway.rotateAdminToken(), (token) => {
+        // What the old token began ends with it.
+        sessions.endAll();
+        return {
+          success: true,
+          message: 'Admin token rotated successfully',
+          admin_token: token,
+          license_sync_triggered: false,
+          license_synced: false,
+          timestamp: now,
+        };
+      }),
+  });
+
+export const adminRoutes = (sessions: AdminSessions): readonly Route[] => [...instanceRows, rotateRow(sessions)];

@@ -1,4 +1,5 @@
 /** Every route of the interface. */
+import type { AdminSessions } from '../admin-sessions.ts';
 import type { HttpOptions } from '../options.ts';
 import type { Route } from '../route.ts';
 import type { Hub } from '../stream/hub.ts';
@@ -15,11 +16,13 @@ import { leadRoutes } from './lead.ts';
 import { downloadRoutes } from './message-download.ts';
 import { messageRoutes } from './message.ts';
 import { sendRoutes } from './send/index.ts';
+import { sessionRoutes } from './session.ts';
 import { streamRoutes } from './stream.ts';
 import { webhookRoutes } from './webhook.ts';
 
-export const allRoutes = (options: HttpOptions, hub: Hub): readonly Route[] => [
-  ...adminRoutes,
+export const allRoutes = (options: HttpOptions, hub: Hub, sessions: AdminSessions): readonly Route[] => [
+  ...adminRoutes(sessions),
+  ...sessionRoutes(options, sessions),
   ...instanceRoutes,
   ...accountRoutes,
   ...sendRoutes(options),

@@ -1,0 +1,88 @@
+/** Sessions of the dashboard: a random name in a cookie stands for the admin token, so that no page has to keep the token itself. */
+import { createHash, randomBytes } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import type { FastifyRequest } from 'fastify';
+
+/** More than one person opens; the session that was opened first ends for a new one. */
+const most = 1_000;
+const cookieName = 'dormouse_session';
+const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+interface Session {
+  readonly timer: NodeJS.Timeout;
+  /** Answers under way, which a stream keeps for as long as it lives. */
+  readonly open: Set<ServerResponse>;
+}
+
+export interface AdminSessions {
+  /** Begins a session; answers with its name, which only the cookie holds from then on. */
+  begin(): string;
+  has(name: string): boolean;
+  /** Ends one session, and the streams that were opened with it. */
+  end(name: string): void;
+  endAll(): void;
+  /** The answer ends with the session at the latest. */
+  tie(name: string, response: ServerResponse): void;
+}
+
+/** Only hashes are kept, so that a look into the memory opens no session. */
+const keyOf = (name: string): string => createHash('sha256').update(name).digest('base64');
+
+/** `lifeMs`: how long a session lasts, however much it is used. */
+export const createAdminSessions = (lifeMs: number): AdminSessions => {
+  const sessions = new Map<string, Session>();
+
+  const endKey = (key: string): void => {
+    const session = sessions.get(key);
+    if (session === undefined) return;
+    sessions.delete(key);
+    clearTimeout(session.timer);
+    for (const response of session.open) response.destroy();
+  };
+
+  return {
+    begin() {
+      const name = randomBytes(32).toString('base64url');
+      const key = keyOf(name);
+      const [oldest] = sessions.keys();
+      if (sessions.size >= most && oldest !== undefined) endKey(oldest);
+      sessions.set(key, { timer: setTimeout(() => endKey(key), lifeMs).unref(), open: new Set() });
+      return name;
+    },
+    has: (name) => name !== '' && sessions.has(keyOf(name)),
+    end: (name) => endKey(keyOf(name)),
+    endAll: () => [...sessions.keys()].forEach(endKey),
+    tie(name, response) {
+      const open = sessions.get(keyOf(name))?.open;
+      if (open === undefined) return;
+      open.add(response);
+      response.once('close', () => open.delete(response));
+    },
+  };
+};
+
+/** The alphabet of both is ours, so that reading and writing them needs no general parser on every request. */
+const cookiePattern = new RegExp(`(?:^|; ?)${cookieName}=([\\w-]{43})(?:;|$)`);
+
+/** The name of the session in the request's cookie; '' without one. */
+export const sessionNameOf = ({ headers }: FastifyRequest): string =>
+  headers.cookie === undefined ? '' : (cookiePattern.exec(headers.cookie)?.[1] ?? '');
+
+const hostOf = (origin: string): string | null => (URL.canParse(origin) ? new URL(origin).host : null);
+
+/**
+ * Whether a request with a cookie comes from our own page, or from the address line. Browsers leave `Sec-Fetch-Site` out on plain HTTP;
+ * they send `Origin` with every unsafe request.
+ */
+export const isOwnRequest = ({ headers, method, host }: FastifyRequest): boolean => {
+  const [site, safe] = [headers['sec-fetch-site'], safeMethods.has(method)];
+  if (site !== undefined) return site === 'same-origin' || (safe && site === 'none');
+  return safe || (headers.origin !== undefined && hostOf(headers.origin) === host);
+};
+
+/** `Secure` as soon as the page was loaded over HTTPS, also behind a proxy that does not say so. */
+const isSecure = ({ protocol, headers }: FastifyRequest): boolean => protocol === 'https' || (headers.origin ?? '').startsWith('https://');
+
+/** The header that gives the browser its session. `lifeMs` 0 takes it away. */
+export const sessionCookie = (request: FastifyRequest, name: string, lifeMs: number): string =>
+  `${cookieName}=${name}; Max-Age=${Math.floor(lifeMs / 1000)}; Path=/; HttpOnly; SameSite=Strict${isSecure(request) ? '; Secure' : ''}`;

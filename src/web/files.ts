@@ -1,0 +1,132 @@
+/** The dashboard's files as the browser gets them: modules as they stand in `page/`, six of the library, and one font. Nothing is built. */
+import { createHash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import { extname } from 'node:path';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+
+/** What a module of the page may import beside its neighbours. All of them import `preact` by this name too, so that there is one of it. */
+export const library = ['preact', 'preact/hooks', 'htm', 'htm/preact', '@preact/signals-core', '@preact/signals'] as const;
+
+const types: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.mjs': 'text/javascript; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+};
+
+const folder = new URL('page/', import.meta.url);
+const addressOf = (name: string): string => `/admin/lib/${name.replaceAll('/', '-').replace('@', '')}.js`;
+
+/** Address → file. Read once, so that no request can reach any other file on the disk. */
+const readTable = (): ReadonlyMap<string, URL> => {
+  const page = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => name.replaceAll('\\', '/'))
+    .filter((name) => extname(name) in types && !name.endsWith('tsconfig.json'));
+  return new Map([
+    ...page.toSorted().map((name) => [`/admin/page/${name}`, new URL(name, folder)] as const),
+    ...library.map((name) => [addressOf(name), new URL(import.meta.resolve(name))] as const),
+    ['/admin/font/inter.woff2', new URL(import.meta.resolve('@fontsource-variable/inter/files/inter-latin-wght-normal.woff2'))],
+  ]);
+};
+
+export interface PageFile {
+  readonly type: string;
+  readonly etag: string;
+  readonly bytes: Buffer;
+  /** null for what is compressed already. */
+  readonly gzipped: Buffer | null;
+}
+
+export interface PageFiles {
+  /** The Content-Security-Policy of every answer. */
+  readonly policy: string;
+  /** Addresses of all files. */
+  readonly addresses: readonly string[];
+  /** The document, which is the same for every view. */
+  document(): Promise<PageFile>;
+  /** null when nothing is at the address. */
+  file(address: string): Promise<PageFile | null>;
+}
+
+const compress = promisify(gzip);
+
+const fileOf = async (type: string, bytes: Buffer): Promise<PageFile> => ({
+  type,
+  bytes,
+  etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`,
+  gzipped: type.startsWith('font/') ? null : await compress(bytes),
+});
+
+/** What the browser may run, load and ask: this server alone. The import map is the one inline script, and its hash names it. */
+const policyOf = (importMap: string): string =>
+  [
+    "default-src 'none'",
+    `script-src 'self' 'sha256-${createHash('sha256').update(importMap).digest('base64')}'`,
+    "style-src 'self'",
+    "font-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+
+/** Modules are named in the document, so that the browser asks for all of them at once and not for one depth after the other. */
+const documentOf = (importMap: string, addresses: readonly string[], icons: string): string => {
+  const of = (ending: string): readonly string[] => addresses.filter((address) => address.endsWith(ending));
+  const modules = of('.js').filter((address) => !address.endsWith('/theme.js'));
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Dormouse</title>
+<link rel="icon" href="/admin/page/logo.svg" type="image/svg+xml">
+<link rel="preload" href="/admin/font/inter.woff2" as="font" type="font/woff2" crossorigin>
+${of('.css')
+  .map((address) => `<link rel="stylesheet" href="${address}">`)
+  .join('\n')}
+<script src="/admin/page/theme.js"></script>
+<script type="importmap">${importMap}</script>
+${modules.map((address) => `<link rel="modulepreload" href="${address}">`).join('\n')}
+<script type="module" src="/admin/page/main.js"></script>
+</head>
+<body>
+${icons}
+<div id="app"></div>
+<noscript>This page needs JavaScript.</noscript>
+</body>
+</html>
+`;
+};
+
+export const openPageFiles = (): PageFiles => {
+  const table = readTable();
+  const importMap = JSON.stringify({ imports: Object.fromEntries(library.map((name) => [name, addressOf(name)])) });
+  const addresses = [...table.keys()];
+  const kept = new Map<string, { readonly changed: number; readonly file: PageFile }>();
+
+  return {
+    policy: policyOf(importMap),
+    addresses,
+    async document() {
+      const icons = await readFile(new URL('icons.svg', folder), 'utf8');
+      return fileOf('text/html; charset=utf-8', Buffer.from(documentOf(importMap, addresses, icons.trim())));
+    },
+    // Read again when it changed on the disk, so that whoever works on the page reloads it and nothing else.
+    async file(address) {
+      const url = table.get(address);
+      if (url === undefined) return null;
+      const [known, { mtimeMs: changed }] = [kept.get(address), await stat(url)];
+      if (known?.changed === changed) return known.file;
+      const file = await fileOf(types[extname(url.pathname)] ?? '', await readFile(url));
+      kept.set(address, { changed, file });
+      return file;
+    },
+  };
+};

@@ -1,0 +1,93 @@
+/** Requests to the server. The browser adds the session's cookie; with `instance` a request counts as with that instance's token. */
+
+export class ApiError extends Error {
+  /**
+   * @param {number} status 0 when the server did not answer.
+   * @param {string} message One sentence, fit to be shown.
+   * @param {number} [retryAfter] Seconds.
+   */
+  constructor(status, message, retryAfter) {
+    super(message);
+    this.status = status;
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** @type {() => void} */
+let onSignedOut = () => undefined;
+
+/**
+ * Called whenever the server does not know the session (any more).
+ * @param {() => void} listener
+ */
+export const whenSignedOut = (listener) => {
+  onSignedOut = listener;
+};
+
+/**
+ * @typedef {object} CallOptions
+ * @property {string} [instance] Id; the request is made in its name.
+ * @property {unknown} [body] Sent as JSON.
+ * @property {AbortSignal} [signal]
+ * @property {Record<string, string>} [headers]
+ */
+
+/** @param {CallOptions} options */
+const headersOf = ({ instance, body, headers }) => ({
+  ...(instance === undefined ? {} : { 'x-instance': instance }),
+  ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+  ...headers,
+});
+
+/**
+ * The answer as it comes, also when it refuses; for streams. Throws an ApiError without an answer.
+ * @param {string} method
+ * @param {string} path
+ * @param {CallOptions} [options]
+ * @returns {Promise<Response>}
+ */
+export const send = async (method, path, options = {}) => {
+  const { body, signal } = options;
+  /** @type {RequestInit} */
+  const init = { method, headers: headersOf(options), cache: 'no-store' };
+  if (body !== undefined) init.body = JSON.stringify(body);
+  if (signal !== undefined) init.signal = signal;
+  const response = await fetch(path, init).catch((error) => {
+    throw signal?.aborted ? error : new ApiError(0, 'The server does not answer.');
+  });
+  if (response.status === 401) onSignedOut();
+  return response;
+};
+
+/**
+ * The parsed answer, of the type that the caller expects. Throws an ApiError with the server's own sentence when it refuses.
+ * @template T
+ * @param {string} method
+ * @param {string} path
+ * @param {CallOptions} [options]
+ * @returns {Promise<T>}
+ */
+export const call = async (method, path, options) => {
+  const response = await send(method, path, options);
+  const answer = await response.json().catch(() => ({}));
+  if (response.ok) return answer;
+  const wait = Number(response.headers.get('retry-after'));
+  throw new ApiError(response.status, answer.error ?? `The server answered ${response.status}.`, wait > 0 ? wait : undefined);
+};
+
+/**
+ * @template T
+ * @param {string} path
+ * @param {CallOptions} [options]
+ * @returns {Promise<T>}
+ */
+export const get = (path, options) => call('GET', path, options);
+
+/**
+ * @template T
+ * @param {string} path
+ * @param {unknown} [body]
+ * @param {CallOptions} [options]
+ * @returns {Promise<T>}
+ */
+export const post = (path, body, options) => call('POST', path, { ...options, body: body ?? {} });

@@ -1,0 +1,43 @@
+/** Who sits in front of the page: nobody yet, or somebody who gave the admin token. The token itself is not kept. */
+import { signal } from '@preact/signals';
+import { call, get, whenSignedOut } from './api.js';
+
+/**
+ * @typedef {object} Session
+ * @property {boolean} signedIn
+ * @property {boolean} demo Nobody can sign in here.
+ * @property {boolean} [sandbox] The platform is simulated, and its phone can scan.
+ * @property {string} [version]
+ */
+
+/** null until the server was asked. */
+export const session = signal(/** @type {Session | null} */ (null));
+
+/** The session ended by itself: the page says so where the token is asked for. */
+export const expired = signal(false);
+
+/** Throws an ApiError when the server does not answer. */
+export const loadSession = async () => {
+  session.value = await get('/admin/session');
+};
+
+/**
+ * Throws an ApiError: 401 or 403 for a wrong token, 429 after too many of them.
+ * @param {string} token
+ */
+export const signIn = async (token) => {
+  session.value = await call('POST', '/admin/session', { headers: { admintoken: token } });
+  expired.value = false;
+};
+
+export const signOut = async () => {
+  await call('DELETE', '/admin/session').catch(() => undefined);
+  expired.value = false;
+  session.value = { signedIn: false, demo: false };
+};
+
+whenSignedOut(() => {
+  if (session.value?.signedIn !== true) return;
+  expired.value = true;
+  session.value = { ...session.value, signedIn: false };
+});

@@ -1,0 +1,110 @@
+/**
+ * Server-sent events, by `fetch` and not by `EventSource`: a stream may name an instance in a header, and a refusal can be read.
+ * A browser keeps six connections to a server over HTTP/1.1, for all its tabs: a view keeps one stream, and none while nobody sees it.
+ */
+import { send } from './api.js';
+
+const shortestPause = 1_000;
+const longestPause = 15_000;
+
+/**
+ * @typedef {object} StreamOptions
+ * @property {string} [instance] Id; the stream is opened in its name.
+ * @property {(type: string, data: unknown, id: string) => void} onEvent `data` is parsed.
+ * @property {(state: 'open' | 'lost') => void} [onState] `open` at every (re)connection: what the stream does not repeat has to be loaded then.
+ * @property {(status: number) => void} [onRefused] The server refused for good: 400, 401, 403 or 404.
+ */
+
+/**
+ * @typedef {{ type: string, data: string[], id: string | null }} Frame
+ */
+
+/**
+ * Reads frames until the stream ends.
+ * @param {ReadableStream<Uint8Array>} body
+ * @param {(type: string, data: string, id: string | null) => void} onFrame
+ */
+const readFrames = async (body, onFrame) => {
+  const reader = body.pipeThrough(/** @type {TransformStream<Uint8Array, string>} */ (new TextDecoderStream())).getReader();
+  let rest = '';
+  /** @type {Frame} */
+  let frame = { type: 'message', data: [], id: null };
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const lines = (rest + value).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      const [, field = '', text = ''] = /^(\w*): ?(.*?)\r?$/.exec(line) ?? [];
+      if (field === 'event') frame.type = text;
+      else if (field === 'data') frame.data.push(text);
+      else if (field === 'id') frame.id = text;
+      else if (line === '' || line === '\r') {
+        if (frame.data.length > 0) onFrame(frame.type, frame.data.join('\n'), frame.id);
+        frame = { type: 'message', data: [], id: null };
+      }
+    }
+  }
+};
+
+const final = new Set([400, 401, 403, 404]);
+
+/**
+ * Follows a stream until the answered function is called. It comes back by itself after a loss, with `Last-Event-ID`.
+ * @param {string} path
+ * @param {StreamOptions} options
+ * @returns {() => void}
+ */
+export const follow = (path, { instance, onEvent, onState = () => undefined, onRefused = () => undefined }) => {
+  let lastId = '';
+  let pause = shortestPause;
+  let over = false;
+  /** @type {AbortController | null} */
+  let connection = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+
+  const open = async () => {
+    if (over || document.hidden || connection !== null) return;
+    const own = new AbortController();
+    connection = own;
+    try {
+      const headers = { accept: 'text/event-stream', ...(lastId === '' ? {} : { 'last-event-id': lastId }) };
+      const response = await send('GET', path, { signal: own.signal, headers, ...(instance === undefined ? {} : { instance }) });
+      if (response.ok && response.body !== null) {
+        pause = shortestPause;
+        onState('open');
+        await readFrames(response.body, (type, data, id) => {
+          if (id !== null) lastId = id;
+          if (!own.signal.aborted) onEvent(type, JSON.parse(data), id ?? '');
+        });
+      } else if (final.has(response.status)) {
+        over = true;
+        onRefused(response.status);
+      }
+    } catch {
+      // Lost, or closed by us; both are handled below.
+    }
+    if (own.signal.aborted) return;
+    connection = null;
+    if (over) return;
+    onState('lost');
+    timer = setTimeout(open, pause);
+    pause = Math.min(pause * 2, longestPause);
+  };
+
+  const close = () => {
+    clearTimeout(timer);
+    connection?.abort();
+    connection = null;
+  };
+
+  const onVisibility = () => (document.hidden ? close() : void open());
+  document.addEventListener('visibilitychange', onVisibility);
+  void open();
+  return () => {
+    over = true;
+    document.removeEventListener('visibilitychange', onVisibility);
+    close();
+  };
+};

@@ -1,0 +1,41 @@
+/** Texts of the page by name. Another language is one more file in `texts/` and one more line here; the page takes the first that the reader knows. */
+import { en } from './texts/en.js';
+
+/** @type {Readonly<Record<string, typeof en>>} */
+const tables = { en };
+
+const language = navigator.languages.map((name) => name.slice(0, 2)).find((name) => name in tables) ?? 'en';
+document.documentElement.lang = language;
+
+const table = tables[language] ?? en;
+
+/**
+ * A text, with `{name}` replaced by the values.
+ * @param {keyof typeof en} name
+ * @param {Readonly<Record<string, string | number>>} [values]
+ */
+export const t = (name, values = {}) => table[name].replaceAll(/\{(\w+)\}/g, (_whole, key) => String(values[key] ?? ''));
+
+const digits = new Intl.NumberFormat(language);
+
+/**
+ * A whole number as people read it, such as `7,436`.
+ * @param {number} value
+ */
+export const count = (value) => digits.format(value);
+
+/** @type {readonly (readonly [number, 'ageSeconds' | 'ageMinutes' | 'ageHours' | 'ageDays'])[]} */
+const units = [
+  [86_400_000, 'ageDays'],
+  [3_600_000, 'ageHours'],
+  [60_000, 'ageMinutes'],
+];
+
+/**
+ * How long something took or has been, in its largest unit, such as `40 min`.
+ * @param {number} ms
+ */
+export const age = (ms) => {
+  const [unit, name] = units.find(([size]) => ms >= size) ?? /** @type {const} */ ([1_000, 'ageSeconds']);
+  return t(name, { n: Math.max(0, Math.floor(ms / unit)) });
+};

@@ -1,0 +1,100 @@
+/** Short notices, and questions before something that cannot be undone. The shell shows both; any module may call `toast` and `ask`. */
+import { signal } from '@preact/signals';
+import { html } from 'htm/preact';
+import { t } from '../texts.js';
+import { Button, Dialog } from './parts.js';
+
+/** Errors stay longer: they have to be read. */
+const shownMs = { good: 4_000, bad: 10_000 };
+
+/** @typedef {{ id: number, text: string, kind: 'good' | 'bad' }} Notice */
+const notices = signal(/** @type {readonly Notice[]} */ ([]));
+let last = 0;
+
+/** @param {number} id */
+const dismiss = (id) => {
+  notices.value = notices.value.filter((one) => one.id !== id);
+};
+
+/**
+ * Shows a notice for some seconds.
+ * @param {string} text
+ * @param {'good' | 'bad'} [kind]
+ */
+export const toast = (text, kind = 'good') => {
+  const id = (last += 1);
+  notices.value = [...notices.value.slice(-3), { id, text, kind }];
+  setTimeout(() => dismiss(id), shownMs[kind]);
+};
+
+/**
+ * Does something and shows why it failed. Answers with its value, or undefined after a failure.
+ * @template T
+ * @param {() => Promise<T>} work
+ * @param {string} [done] Shown when it worked.
+ * @returns {Promise<T | undefined>}
+ */
+export const attempt = async (work, done) => {
+  try {
+    const value = await work();
+    if (done !== undefined) toast(done);
+    return value;
+  } catch (error) {
+    toast(error instanceof Error ? error.message : String(error), 'bad');
+    return undefined;
+  }
+};
+
+/**
+ * @typedef {object} Question
+ * @property {string} title
+ * @property {string} text What will happen.
+ * @property {string} yes The act itself, such as "Delete".
+ * @property {boolean} [danger]
+ */
+const asked = signal(/** @type {(Question & { answer: (yes: boolean) => void }) | null} */ (null));
+
+/**
+ * Asks before an act. Answers whether it shall be done.
+ * @param {Question} question
+ * @returns {Promise<boolean>}
+ */
+export const ask = (question) =>
+  new Promise((resolve) => {
+    asked.value?.answer(false);
+    asked.value = {
+      ...question,
+      answer: (yes) => {
+        asked.value = null;
+        resolve(yes);
+      },
+    };
+  });
+
+export const Asking = () => {
+  const question = asked.value;
+  return html`
+    ${
+      question !== null &&
+      html`
+        <${Dialog} title=${question.title} onClose=${() => question.answer(false)}>
+          <p>${question.text}</p>
+          <div class="actions">
+            <${Button} onClick=${() => question.answer(false)}>${t('cancel')}<//>
+            <${Button} kind=${question.danger ? 'danger main' : 'main'} onClick=${() => question.answer(true)}>${question.yes}<//>
+          </div>
+        <//>
+      `
+    }
+    <div class="toasts" role="status" aria-live="polite">
+      ${notices.value.map(
+        ({ id, text, kind }) => html`
+          <div key=${id} class=${`toast of-${kind === 'good' ? 'connected' : 'person'}`}>
+            <p>${text}</p>
+            <${Button} kind="quiet square" icon="close" aria-label=${t('dismiss')} onClick=${() => dismiss(id)} />
+          </div>
+        `,
+      )}
+    </div>
+  `;
+};

@@ -1,0 +1,120 @@
+/** Parts that every view is made of. Their looks are in `style/3-parts.css`. */
+import { html } from 'htm/preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { t } from '../texts.js';
+
+/** @import { ComponentChildren } from 'preact' */
+
+/**
+ * A drawing of `icons.svg`. Without a label it is an ornament beside a text that says the same.
+ * @param {{ name: string, label?: string, class?: string }} props
+ */
+export const Icon = ({ name, label, class: more = '' }) => html`
+  <svg class=${`icon ${more}`} role=${label === undefined ? undefined : 'img'} aria-label=${label} aria-hidden=${label === undefined}>
+    <use href=${`#i-${name}`} />
+  </svg>
+`;
+
+/**
+ * `kind`: words of `main` (the one thing to do here), `danger`, `quiet`, `square`. While `busy` it turns and takes no second press.
+ * @param {{ kind?: string, icon?: string, busy?: boolean, disabled?: boolean, type?: 'button' | 'submit', children?: ComponentChildren, [more: string]: unknown }} props
+ */
+export const Button = ({ kind = '', icon, busy = false, disabled = false, type = 'button', children, ...more }) => html`
+  <button ...${more} type=${type} class=${`button ${kind}`} disabled=${disabled || busy} aria-busy=${busy}>
+    ${busy ? html`<${Icon} name="connecting" class="turning" />` : icon !== undefined && html`<${Icon} name=${icon} />`} ${children}
+  </button>
+`;
+
+/**
+ * A labelled input; `as` is its element. Everything else goes to it.
+ * @param {{ label: string, hint?: string, error?: string, as?: string, children?: ComponentChildren, [more: string]: unknown }} props
+ */
+export const Field = ({ label, hint, error, as = 'input', children, ...more }) => {
+  const id = useId();
+  const described = [hint === undefined ? '' : `${id}-hint`, error ? `${id}-error` : ''].join(' ').trim();
+  return html`
+    <div class="field">
+      <label for=${id}>${label}</label>
+      <${as} id=${id} ...${more} aria-invalid=${error ? 'true' : undefined} aria-describedby=${described || undefined}>${children}<//>
+      ${hint !== undefined && html`<p class="note" id=${`${id}-hint`}>${hint}</p>`}
+      ${error && html`<p class="error" role="alert" id=${`${id}-error`}>${error}</p>`}
+    </div>
+  `;
+};
+
+/**
+ * A state in its colour, with its sign and its word: colour alone says nothing.
+ * @param {{ state: string, word?: string }} props `state`: connected, connecting, hibernated, disconnected or person.
+ */
+export const StateBadge = ({ state, word }) => html`
+  <span class=${`badge of-${state}`}><${Icon} name=${state} />${word ?? t(/** @type {'state_connected'} */ (`state_${state}`))}</span>
+`;
+
+/**
+ * A modal box. `onClose` is called for Escape, the cross and a press beside it.
+ * @param {{ title: string, onClose: () => void, children?: ComponentChildren, class?: string }} props
+ */
+export const Dialog = ({ title, onClose, children, class: more = '' }) => {
+  const box = useRef(/** @type {HTMLDialogElement | null} */ (null));
+  const id = useId();
+  useEffect(() => {
+    const [dialog, before] = [box.current, document.activeElement];
+    dialog?.showModal();
+    return () => {
+      dialog?.close();
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+    };
+  }, []);
+  /** @param {Event} event */
+  const onCancel = (event) => {
+    event.preventDefault();
+    onClose();
+  };
+  /** @param {MouseEvent} event */
+  const onPress = (event) => {
+    if (event.target === box.current) onClose();
+  };
+  return html`
+    <dialog ref=${box} class=${`box ${more}`} aria-labelledby=${id} onCancel=${onCancel} onMouseDown=${onPress}>
+      <div class="inner">
+        <header>
+          <h2 id=${id}>${title}</h2>
+          <${Button} kind="quiet square" icon="close" aria-label=${t('close')} onClick=${onClose} />
+        </header>
+        ${children}
+      </div>
+    </dialog>
+  `;
+};
+
+/**
+ * Nothing is here yet: what it would be, and what to do about it.
+ * @param {{ icon?: string, title: string, text?: string, children?: ComponentChildren }} props
+ */
+export const Empty = ({ icon = 'logo', title, text, children }) => html`
+  <div class="blank">
+    <${Icon} name=${icon} />
+    <h2>${title}</h2>
+    ${text !== undefined && html`<p class="dim">${text}</p>`} ${children}
+  </div>
+`;
+
+export const Loading = () => html`
+  <div class="blank" role="status">
+    <${Icon} name="connecting" class="turning" />
+    <p class="dim">${t('loading')}</p>
+  </div>
+`;
+
+/**
+ * Something could not be loaded: the server's own sentence, and one more try.
+ * @param {{ error: unknown, onRetry?: () => void }} props
+ */
+export const Failed = ({ error, onRetry }) => html`
+  <div class="blank" role="alert">
+    <${Icon} name="person" />
+    <h2>${t('failed')}</h2>
+    <p class="dim">${error instanceof Error ? error.message : String(error)}</p>
+    ${onRetry !== undefined && html`<${Button} onClick=${onRetry}>${t('retry')}<//>`}
+  </div>
+`;

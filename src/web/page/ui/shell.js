@@ -1,0 +1,70 @@
+/** The frame around every view: name, where one is, colour scheme, sign-out. */
+import { signal } from '@preact/signals';
+import { html } from 'htm/preact';
+import { useEffect } from 'preact/hooks';
+import { session, signOut } from '../core/session.js';
+import { t } from '../texts.js';
+import { Button, Icon } from './parts.js';
+
+/** @import { ComponentChildren } from 'preact' */
+
+/** @typedef {'system' | 'light' | 'dark'} Theme */
+const chosen = document.documentElement.dataset['theme'];
+const theme = signal(/** @type {Theme} */ (chosen === 'light' || chosen === 'dark' ? chosen : 'system'));
+/** @type {Readonly<Record<Theme, Theme>>} */
+const following = { system: 'light', light: 'dark', dark: 'system' };
+
+const nextTheme = () => {
+  const next = following[theme.value];
+  theme.value = next;
+  if (next === 'system') delete document.documentElement.dataset['theme'];
+  else document.documentElement.dataset['theme'] = next;
+  try {
+    localStorage.setItem('theme', next);
+  } catch {
+    // Storage is forbidden in some private windows; the choice holds until the page is left.
+  }
+};
+
+const ThemeButton = () => {
+  const label = t('theme', { now: t(/** @type {'theme_system'} */ (`theme_${theme.value}`)) });
+  return html`<${Button} kind="square" icon="theme" aria-label=${label} title=${label} onClick=${nextTheme} />`;
+};
+
+/**
+ * `crumbs`: the way from the list to this view; the last one is where one is. `title`: of the tab.
+ * @param {{ title: string, crumbs?: readonly { text: string, href?: string }[], children?: ComponentChildren }} props
+ */
+export const Shell = ({ title, crumbs = [], children }) => {
+  useEffect(() => {
+    document.title = t('titleOf', { view: title });
+  }, [title]);
+  return html`
+    <div class="shell">
+      <a class="skip" href="#main">${t('skip')}</a>
+      <header class="top">
+        <a class="brand" href="/admin"><${Icon} name="logo" />${t('product')}</a>
+        ${
+          crumbs.length > 0 &&
+          html`
+            <nav class="crumbs" aria-label="Breadcrumb">
+              ${crumbs.map(({ text, href }, index) => [
+                index > 0 && html`<span aria-hidden="true" class="dim">/</span>`,
+                href === undefined ? html`<span aria-current="page">${text}</span>` : html`<a href=${href}>${text}</a>`,
+              ])}
+            </nav>
+          `
+        }
+        <div class="side">
+          <a href="/docs">${t('api')}</a>
+          <${ThemeButton} />
+          ${
+            session.value?.signedIn === true &&
+            html`<${Button} kind="square" icon="leave" aria-label=${t('signOut')} title=${t('signOut')} onClick=${signOut} />`
+          }
+        </div>
+      </header>
+      <main id="main" tabindex="-1">${children}</main>
+    </div>
+  `;
+};

@@ -1,0 +1,12 @@
+/** All sessions. */
+import { html } from 'htm/preact';
+import { t } from '../texts.js';
+import { Loading } from '../ui/parts.js';
+import { Shell } from '../ui/shell.js';
+
+export const List = () => html`
+  <${Shell} title=${t('sessions')}>
+    <h1 class="hidden-text">${t('sessions')}</h1>
+    <${Loading} />
+  <//>
+`;

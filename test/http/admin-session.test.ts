@@ -1,0 +1,167 @@
+/** The dashboard's session: a cookie in place of the admin token, for requests of the dashboard only. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { instance } from '#test/contract/samples.ts';
+import { asAdmin, type Setup, setUp } from './setup.ts';
+
+const { id } = instance.record;
+const host = 'gateway.example';
+const own = { host, 'sec-fetch-site': 'same-origin' };
+
+const cookieIn = (headers: Readonly<Record<string, unknown>>): string => String(headers['set-cookie'] ?? '');
+
+/** Signs in; answers with how the browser asks from then on. */
+const signedIn = async (t: TestContext, options: Parameters<typeof setUp>[1] = {}) => {
+  const setup = await setUp(t, options);
+  const reply = await setup.app.inject({ method: 'POST', url: '/admin/session', headers: { ...own, ...asAdmin } });
+  assert.equal(reply.statusCode, 200, reply.body);
+  const cookie = cookieIn(reply.headers).split(';', 1)[0] ?? '';
+  const ask = async (method: 'GET' | 'POST' | 'DELETE', url: string, headers: object = own, payload?: object) => {
+    const answer = await setup.app.inject({ method, url, headers: { host, cookie, ...headers }, ...(payload ? { payload } : {}) });
+    return { status: answer.statusCode, body: answer.json() as Record<string, unknown>, setCookie: cookieIn(answer.headers) };
+  };
+  return { ...setup, cookie, ask };
+};
+
+test('sign-in: the admin token becomes a cookie that no script reads and no other site sends', async (t) => {
+  const { app } = await setUp(t);
+  const begin = (headers: object) => app.inject({ method: 'POST', url: '/admin/session', headers: { ...asAdmin, ...headers } });
+  const plain = cookieIn((await begin({})).headers);
+  assert.match(plain, /^dormouse_session=[\w-]{43}; Max-Age=60; Path=\/; HttpOnly; SameSite=Strict$/);
+  assert.match(cookieIn((await begin({ origin: 'https://gateway.example' })).headers), /; Secure/);
+  assert.notEqual(cookieIn((await begin({})).headers), plain);
+});
+
+test('sign-in: a wrong token, or none, makes no cookie', async (t) => {
+  const { app } = await setUp(t);
+  for (const [headers, status] of [
+    [{ admintoken: 'wrong' }, 403],
+    [{}, 401],
+  ] as const) {
+    const reply = await app.inject({ method: 'POST', url: '/admin/session', headers });
+    assert.deepEqual([reply.statusCode, cookieIn(reply.headers)], [status, '']);
+  }
+});
+
+test('sign-in: attempts are throttled like every use of the admin token, and a session is not', async (t) => {
+  const { app, ask } = await signedIn(t, { authFailuresPerMinute: 2 });
+  const guess = (admintoken: string) => app.inject({ method: 'POST', url: '/admin/session', headers: { admintoken } });
+  assert.deepEqual([(await guess('a')).statusCode, (await guess('b')).statusCode, (await guess('c')).statusCode], [403, 403, 429]);
+  assert.equal((await guess(asAdmin.admintoken)).statusCode, 429);
+  assert.equal((await ask('GET', '/instance/all')).status, 200);
+});
+
+test('session: counts as the admin token, and with x-instance as the token of that instance', async (t) => {
+  const { ask } = await signedIn(t);
+  assert.equal((await ask('GET', '/instance/all')).status, 200);
+  assert.equal((await ask('GET', '/instance/status')).status, 401);
+  const named = { ...own, 'x-instance': id };
+  assert.equal((await ask('GET', '/instance/status', named)).status, 200);
+  assert.equal((await ask('POST', '/instance/hibernate', named)).status, 200);
+  assert.equal((await ask('GET', '/webhook', named)).status, 200);
+  assert.deepEqual(await ask('GET', '/instance/status', { ...own, 'x-instance': 'r0' }), {
+    status: 404,
+    body: { error: 'instance not found' },
+    setCookie: '',
+  });
+  assert.equal((await ask('GET', '/instance/status', { ...named, token: 'wrong' })).status, 401, 'a token that is sent counts instead');
+});
+
+test('session: x-instance without a session is nothing', async (t) => {
+  const { app } = await setUp(t);
+  const reply = await app.inject({ url: '/instance/status', headers: { ...own, 'x-instance': id, cookie: 'dormouse_session=guess' } });
+  assert.equal(reply.statusCode, 401);
+});
+
+const forgeries: readonly (readonly [title: string, headers: object, get: number, post: number])[] = [
+  ['our own page', { 'sec-fetch-site': 'same-origin' }, 200, 200],
+  ['the address line', { 'sec-fetch-site': 'none' }, 200, 403],
+  ['another site', { 'sec-fetch-site': 'cross-site' }, 403, 403],
+  ['another host of our domain', { 'sec-fetch-site': 'same-site' }, 403, 403],
+  ['another site, which names our origin', { 'sec-fetch-site': 'cross-site', origin: `http://${host}` }, 403, 403],
+  ['our own page, over plain HTTP', { origin: `http://${host}` }, 200, 200],
+  ['another site, over plain HTTP', { origin: 'http://evil.example' }, 200, 403],
+  ['another port, over plain HTTP', { origin: `http://${host}:8080` }, 200, 403],
+  ['a hidden origin', { origin: 'null' }, 200, 403],
+  ['nobody knows where', {}, 200, 403],
+];
+for (const [title, headers, get, post] of forgeries) {
+  test(`forged requests: from ${title}, reading is ${get} and changing is ${post}`, async (t) => {
+    const { ask, gateway } = await signedIn(t);
+    const before = gateway.all().length;
+    assert.equal((await ask('GET', '/instance/all', headers)).status, get);
+    assert.equal((await ask('POST', '/instance/create', headers, { name: 'forged' })).status, post);
+    assert.equal((await ask('POST', '/instance/hibernate', { ...headers, 'x-instance': id })).status, post);
+    if (post === 403) assert.equal(gateway.all().length, before);
+  });
+}
+
+test('sign-out: ends the session at the server too', async (t) => {
+  const { ask } = await signedIn(t);
+  const { status, body, setCookie } = await ask('DELETE', '/admin/session');
+  assert.deepEqual([status, body['signedIn']], [200, false]);
+  assert.match(setCookie, /^dormouse_session=; Max-Age=0/);
+  assert.equal((await ask('GET', '/instance/all')).status, 401);
+});
+
+test('session: ends when the admin token is replaced, and the request that replaces it is answered', async (t) => {
+  const { ask } = await signedIn(t);
+  assert.equal((await ask('POST', '/admin/token/rotate')).status, 200);
+  assert.equal((await ask('GET', '/instance/all')).status, 401);
+});
+
+test('session: ends when its time is over', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { ask } = await signedIn(t);
+  t.mock.timers.tick(59_999);
+  assert.equal((await ask('GET', '/instance/all')).status, 200);
+  t.mock.timers.tick(1);
+  assert.equal((await ask('GET', '/instance/all')).status, 401);
+});
+
+test('session: does not begin another one', async (t) => {
+  const { ask } = await signedIn(t);
+  const { status, setCookie } = await ask('POST', '/admin/session');
+  assert.deepEqual([status, setCookie], [400, '']);
+});
+
+test('session: of more than a thousand, the first ends', async (t) => {
+  const { app, ask } = await signedIn(t);
+  const begin = () => app.inject({ method: 'POST', url: '/admin/session', headers: asAdmin });
+  for (let n = 0; n < 999; n += 1) await begin();
+  assert.equal((await ask('GET', '/instance/all')).status, 200);
+  await begin();
+  assert.equal((await ask('GET', '/instance/all')).status, 401);
+});
+
+/** What the page asks first. */
+test('session: tells whether there is one, and the version only then', async (t) => {
+  const { app, ask } = await signedIn(t);
+  assert.partialDeepStrictEqual((await ask('GET', '/admin/session')).body, { signedIn: true, demo: false, version: '0.0.0' });
+  const stranger = (await app.inject({ url: '/admin/session' })).json();
+  assert.equal(stranger.signedIn, false);
+  assert.ok(!('version' in stranger));
+});
+
+test('session: its streams end with it', async (t) => {
+  const setup: Setup = await setUp(t);
+  const address = await setup.address();
+  const begun = await fetch(`${address}/admin/session`, { method: 'POST', headers: asAdmin });
+  const cookie = (begun.headers.get('set-cookie') ?? '').split(';', 1)[0] ?? '';
+  const stream = await fetch(`${address}/sse?events=messages`, { headers: { cookie, 'x-instance': id } });
+  assert.equal(stream.status, 200);
+  const ended = stream.text().then(
+    () => 'ended',
+    () => 'ended',
+  );
+  const out = await fetch(`${address}/admin/session`, { method: 'DELETE', headers: { cookie, 'sec-fetch-site': 'same-origin' } });
+  assert.equal(out.status, 200);
+  assert.equal(await ended, 'ended');
+});
+
+test('demo: nobody signs in', async (t) => {
+  const { app } = await setUp(t, { demoServer: true });
+  const reply = await app.inject({ method: 'POST', url: '/admin/session', headers: asAdmin });
+  assert.deepEqual([reply.statusCode, cookieIn(reply.headers)], [403, '']);
+  assert.equal((await app.inject({ url: '/admin/session' })).json().demo, true);
+});
