@@ -47,6 +47,11 @@ export const serverSettings = {
     'info',
     'Lowest level that is logged. One line per outcome at `info`; no level shows tokens, keys or message texts.',
   ),
+  logFormat: server(
+    choice('auto', 'json', 'pretty'),
+    'auto',
+    'One JSON object a line, or lines for people. `auto` is `pretty` in a terminal and `json` everywhere else.',
+  ),
   numbersLogEveryMs: server(
     milliseconds(0),
     60_000,
@@ -71,6 +76,16 @@ export const serverSettings = {
     integer(0, 1_000_000),
     60,
     'Wrong or missing tokens a minute from one address. Those over it get 429; a right instance token is never refused, but no admin token is taken from an address with so many wrong admin tokens until the minute is over (instance and admin tokens are counted apart). 0 is no limit. 60 leave a forgotten client its polls every two seconds and make guessing hopeless.',
+  ),
+  overloadLagMs: server(
+    milliseconds(0, 60_000),
+    300,
+    'Average delay of the event loop, over a second, from which requests get 503 with `Retry-After`; 0 is never. A busy server stays under 50; at 300 every answer is late already, and refusing leaves the sessions their time. Hibernating, disconnecting and deleting instances is always possible, and so are health checks and inspection.',
+  ),
+  healthDetails: server(
+    choice('all', 'admin'),
+    'all',
+    'Who gets the reasons and the progress of the restore from `/health/ready`: everybody, or only callers with the admin token, while others get yes or no. `all`, since it names counts and no instances.',
   ),
   trustedProxies: server(
     networks,

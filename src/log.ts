@@ -1,5 +1,6 @@
-/** The log: one JSON line per outcome, constant event names, values as fields; errors without what may be secret in them. */
-import { pino, type Logger } from 'pino';
+/** The log: one line per outcome, constant event names, values as fields; errors without what may be secret in them. */
+import { type DestinationStream, pino, type Logger } from 'pino';
+import pretty from 'pino-pretty';
 
 interface LoggedError {
   readonly type: string;
@@ -23,11 +24,21 @@ const loggable = (error: unknown, depth = 0): LoggedError | string => {
   };
 };
 
-export const createLog = (level: string): Logger =>
-  pino({
+/** How lines are written; `auto`: for people in a terminal, JSON elsewhere. */
+export type LogFormat = 'auto' | 'json' | 'pretty';
+
+/** Lines for people, written at once, so that a crash loses none. */
+const forPeople = (): DestinationStream =>
+  pretty({ sync: true, colorize: process.stdout.isTTY, translateTime: 'HH:MM:ss.l', messageFormat: '{msg}' });
+
+export const createLog = (level: string, format: LogFormat = 'json'): Logger => {
+  const isPretty = format === 'pretty' || (format === 'auto' && process.stdout.isTTY);
+  const options = {
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     serializers: { error: (error: unknown) => loggable(error) },
     redact: { paths: ['token', 'admintoken', '*.token', '*.admintoken', 'headers', '*.headers'], remove: true },
-  });
+  };
+  return isPretty ? pino(options, forPeople()) : pino(options);
+};

@@ -203,6 +203,8 @@ export async function startService(
       trustedProxies: settings.trustedProxies,
       allowQueryTokens: settings.allowQueryTokens,
       corsOrigins: settings.corsOrigins,
+      healthDetails: settings.healthDetails,
+      overloadLagMs: settings.overloadLagMs,
       storageHealthy: () => storage.healthy(),
       stream: { heartbeatMs: settings.streamHeartbeatMs, perToken: settings.streamsPerToken },
       log,

@@ -48,7 +48,7 @@ export async function start(args: readonly string[]): Promise<void> {
     refuseToStart(`The argument ${strange} is not known; there is only --sandbox. Settings come from the environment and .env.`);
   const unknown: UnknownSetting[] = [];
   const read = readSettings(sandbox, (setting) => unknown.push(setting));
-  const log = createLog(read.logLevel);
+  const log = createLog(read.logLevel, read.logFormat);
   for (const { name, meant } of unknown) log.warn({ name, file: '.env', meant }, 'settings.unknown');
   const platform = sandbox ? await forkSandbox(read, log).catch((error: Error) => refuseToStart(error.message)) : null;
   const settings = platform ? { ...read, platformUrl: platform.url } : read;

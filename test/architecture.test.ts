@@ -62,6 +62,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   htm: ['src/web/page'],
   '@preact/': ['src/web/page'],
   pino: ['src'],
+  'pino-pretty': ['src/log.ts'],
   'node:': ['config', 'src'],
 };
 

@@ -30,6 +30,8 @@ export interface Refusal {
   readonly limits?: Partial<AccountLimits>;
   /** The platform's id of the message that may have been sent, to be looked up later. */
   readonly messageId?: string;
+  /** What is wrong with a server that is not ready, in sentences. */
+  readonly causes?: readonly string[];
   /** Seconds. */
   readonly retryAfter?: number;
   /** Unix milliseconds between which it is refused, where that is known. */

@@ -43,8 +43,9 @@ const inputHooks = ({ relevantFields, params, query, body }: Route): Hook[] => {
   return hooks;
 };
 
-const configOf = ({ credential, invalidTexts, failure, refusals }: Route) => ({
+const configOf = ({ credential, relieves, invalidTexts, failure, refusals }: Route) => ({
   credential,
+  ...(relieves === undefined ? {} : { relieves }),
   ...(invalidTexts === undefined ? {} : { invalidTexts }),
   ...(failure === undefined ? {} : { failure }),
   ...(refusals?.tooLarge?.lead === undefined ? {} : { tooLarge: refusals.tooLarge.lead }),

@@ -1,4 +1,6 @@
 /** The HTTP interface: routes of one table on Fastify, in front of the gateway. */
+import { randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import fastify, { type FastifyInstance, LogController } from 'fastify';
 import type { Gateway } from '#actors/gateway.ts';
 import { createAdminSessions } from './admin-sessions.ts';
@@ -11,6 +13,7 @@ import { answerParserError, frameworkErrors, handleErrors, refuseExpectation, se
 import { defaultStreamLimits, type HttpLog, type HttpOptions } from './options.ts';
 import { addRoute } from './add-route.ts';
 import { serialise } from './page.ts';
+import { refuseOverload } from './overload.ts';
 import { limitAuthentication, limitRequests } from './rate-limit.ts';
 import type { Route } from './route.ts';
 import { allRoutes } from './routes/index.ts';
@@ -18,14 +21,34 @@ import { createHub } from './stream/hub.ts';
 
 export type { HttpLog, HttpOptions, StreamLimits } from './options.ts';
 
+/** The client's own id of a request, where it is harmless, so that a line of this log is found from the client's. */
+const requestIdOf = ({ headers }: { readonly headers: IncomingHttpHeaders }): string => {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && /^[\w.:-]{1,64}$/.test(given) ? given : randomUUID();
+};
+
+const answerWithId = (app: FastifyInstance): void => {
+  app.addHook('onRequest', (request, reply, next) => {
+    void reply.header('x-request-id', request.id);
+    next();
+  });
+};
+
 /** One line a request, by the route's pattern: addresses may carry tokens. */
 const logAnswers = (app: FastifyInstance, log: HttpLog): void => {
   app.addHook('onResponse', (request, reply, next) => {
     const level = reply.statusCode >= 500 ? 'warn' : reply.statusCode >= 400 ? 'info' : 'debug';
-    const { method, routeOptions, instanceId } = request;
+    const { method, routeOptions, instanceId, id } = request;
     const ms = Math.round(reply.elapsedTime * 100) / 100;
     log[level](
-      { method, route: routeOptions.url ?? '', status: reply.statusCode, ms, ...(instanceId === '' ? {} : { instance: instanceId }) },
+      {
+        request: id,
+        method,
+        route: routeOptions.url ?? '',
+        status: reply.statusCode,
+        ms,
+        ...(instanceId === '' ? {} : { instance: instanceId }),
+      },
       'http.answered',
     );
     next();
@@ -70,6 +93,7 @@ export const buildApp = async (gateway: Gateway, options: HttpOptions, more: rea
     bodyLimit,
     logController: new LogController({ disableRequestLogging: true }),
     requestTimeout: 300_000,
+    genReqId: requestIdOf,
     trustProxy: proxiesOf(options),
     return503OnClosing: false,
     clientErrorHandler: answerParserError,
@@ -83,6 +107,8 @@ export const buildApp = async (gateway: Gateway, options: HttpOptions, more: rea
 
   const hub = createHub(gateway, { ...defaultStreamLimits, ...options.stream }, log);
   await allowOrigins(app, options);
+  answerWithId(app);
+  await refuseOverload(app, options);
   closeGracefully(app, gateway, () => hub.close());
   app.server.on('checkExpectation', refuseExpectation);
   handleErrors(app, options);

@@ -4,11 +4,12 @@ import type { FastifyInstance } from 'fastify';
 import type { HttpOptions } from './options.ts';
 
 /** Credentials are headers, not cookies: without cookies no page can act for whoever reads it. */
-const allowedHeaders = ['content-type', 'token', 'admintoken', 'idempotency-key', 'last-event-id', 'range'];
+const allowedHeaders = ['content-type', 'token', 'admintoken', 'idempotency-key', 'last-event-id', 'range', 'x-request-id'];
 
 /** Headers of answers that a page may read beside the usual ones. */
 const exposedHeaders = [
   'retry-after',
+  'x-request-id',
   'x-webhook-error-capture-started-at',
   'content-disposition',
   'content-range',

@@ -54,6 +54,12 @@ export interface HttpOptions {
   readonly allowQueryTokens: boolean;
   readonly log: HttpLog;
   readonly version: string;
+  /** Who is told more than yes or no by `/health/ready`. */
+  readonly healthDetails: 'all' | 'admin';
+  /** Average delay of the event loop in milliseconds from which requests are refused; 0: none are. */
+  readonly overloadLagMs: number;
+  /** Milliseconds over which that delay is averaged; a second when left out. */
+  readonly overloadSampleMs?: number;
   storageHealthy(): boolean;
   /** Unix milliseconds; the system clock when left out. */
   readonly now?: () => number;

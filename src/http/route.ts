@@ -119,6 +119,8 @@ export interface RouteSpec<
   readonly refusals?: Refusals;
   /** The 500 for a failure that nobody expected; `Internal server error` when left out. */
   readonly failure?: FailureAnswer;
+  /** It is answered also while the server is overloaded, since it takes load away or shows where load comes from. */
+  readonly relieves?: true;
   /** Media type of a success; JSON when left out. */
   readonly produces?: string;
   run(call: Call<Static<Params>, Static<Body>, Static<Query>>): Outcome<Answer, Also> | Promise<Outcome<Answer, Also>>;

@@ -131,6 +131,8 @@ answer('listen', async () => {
     allowQueryTokens: false,
     corsOrigins: [],
     version: 'bench',
+    healthDetails: 'all' as const,
+    overloadLagMs: 0,
     storageHealthy: () => true,
   };
   const limits = { answerBytes: 8_388_608, requestsPerSecond: 0, authFailuresPerMinute: 0, adminSessionMs: 60_000, trustedProxies: [] };

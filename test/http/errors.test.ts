@@ -206,19 +206,6 @@ test('logging: one line a request, by its route, and never a token', async (t) =
   assert.ok(!JSON.stringify(lines).includes(token) && !JSON.stringify(lines).includes(asAdmin.admintoken));
 });
 
-test('health: is alive without the database, and ready only with it', async (t) => {
-  let healthy = false;
-  const { app, gateway } = await setUp(t, { storageHealthy: () => healthy });
-  const ready = async () => (await app.inject({ url: '/health/ready' })).statusCode;
-  assert.equal((await app.inject({ url: '/health' })).statusCode, 200);
-  assert.equal(await ready(), 503);
-  healthy = true;
-  assert.equal(await ready(), 200);
-  gateway.accepting = false;
-  assert.equal(await ready(), 503);
-  assert.equal((await app.inject({ url: '/health' })).statusCode, 200);
-});
-
 test('stopping: new work is refused with 503', async (t) => {
   const { app, gateway } = await setUp(t);
   gateway.accepting = false;

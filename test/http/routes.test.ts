@@ -67,7 +67,7 @@ const cases: readonly Case[] = [
     answer: { enabled: false },
   },
   { on: 'GET /health', answer: { status: 'ok', version: '0.0.0' } },
-  { on: 'GET /health/ready', answer: { restored: 1, total: 2 } },
+  { on: 'GET /health/ready', answer: { ready: true, restored: 1, total: 2 } },
 ];
 
 for (const { on, body, answer } of cases) {

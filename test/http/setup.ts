@@ -45,6 +45,8 @@ export const optionsWith = (options: Partial<HttpOptions>, lines: LogLine[] = []
   corsOrigins: [],
   log: logInto(lines),
   version: '0.0.0',
+  healthDetails: 'all',
+  overloadLagMs: 0,
   storageHealthy: () => true,
   now: () => now,
   ...options,

@@ -37,6 +37,7 @@ const instanceRows: readonly Route[] = [
   }),
   route({
     on: ['GET /admin/numbers'],
+    relieves: true,
     operationId: 'getNumbers',
     ...common,
     summary: 'Show operating figures of the server and of every instance: reconnects by cause, delays, ages, queues',

@@ -1,42 +1,58 @@
 /** Health checks: is the process alive, and can it do its work. */
+import type { FastifyRequest } from 'fastify';
+import type { Gateway } from '#actors/gateway.ts';
 import { serverStatusView } from '#src/contract/views.ts';
 import type { HttpOptions } from '../options.ts';
 import { done, refuse } from '../outcome.ts';
 import { type Route, route } from '../route.ts';
-import { HealthAnswer, ReadyAnswer, ServerStatusAnswer } from '../schemas/server.ts';
+import { HealthAnswer, ReadyAnswer, ReadyReasons, ServerStatusAnswer } from '../schemas/server.ts';
 
-const tag = 'server';
+const common = { credential: 'none', tag: 'server', relieves: true } as const;
 
-export const healthRoutes = ({ version, storageHealthy }: HttpOptions): readonly Route[] => [
+/** Why the server cannot do its work now; empty when it can. */
+const reasonsOf = ({ storageHealthy }: HttpOptions, gateway: Gateway, overloaded: boolean): readonly string[] => [
+  ...(gateway.accepting ? [] : ['the server is stopping']),
+  ...(storageHealthy() ? [] : ['the database is not available now']),
+  ...(overloaded ? ['the event loop is overloaded'] : []),
+];
+
+/** A stranger is told no more than HEALTH_DETAILS allows. */
+const mayKnow = ({ healthDetails }: HttpOptions, gateway: Gateway, { headers }: FastifyRequest): boolean =>
+  healthDetails === 'all' || (typeof headers['admintoken'] === 'string' && gateway.isAdmin(headers['admintoken']));
+
+export const healthRoutes = (options: HttpOptions): readonly Route[] => [
   route({
-    on: ['GET /health'],
+    on: ['GET /health/live', 'GET /health'],
     operationId: 'getHealth',
-    credential: 'none',
-    tag,
+    ...common,
     summary: 'Tell that the process answers',
     answer: HealthAnswer,
-    run: () => done({ status: 'ok', version }),
+    run: () => done({ status: 'ok', version: options.version }),
   }),
   route({
     on: ['GET /status'],
     operationId: 'getServerStatus',
-    credential: 'none',
-    tag,
+    ...common,
     summary: 'Tell whether the server works, and how many instances are connected',
     answer: ServerStatusAnswer,
-    run: ({ gateway, now }) => done(serverStatusView(gateway.counts(), { healthy: gateway.accepting && storageHealthy(), now })),
+    run: ({ gateway, now }) => done(serverStatusView(gateway.counts(), { healthy: gateway.accepting && options.storageHealthy(), now })),
   }),
   route({
     on: ['GET /health/ready'],
     operationId: 'getReadiness',
-    refusals: { unavailable: {} },
-    credential: 'none',
-    tag,
-    summary: 'Tell how many sessions are restored after a start; 503 while the database is away or the server stops',
+    refusals: {
+      unavailable: { fields: { reasons: ReadyReasons }, details: ({ causes }) => (causes === undefined ? {} : { reasons: causes }) },
+    },
+    ...common,
+    summary:
+      'Tell whether the server can work, and how many sessions are restored after a start; 503 with the reasons while it stops, is overloaded or has no database. ' +
+      'HEALTH_DETAILS says who is told more than yes or no',
     answer: ReadyAnswer,
-    run: ({ gateway }) => {
-      if (!gateway.accepting) return refuse('unavailable', 'the server is stopping');
-      return storageHealthy() ? done(gateway.ready()) : refuse('unavailable', 'the database is not available now');
+    run: ({ gateway, request }) => {
+      const reasons = reasonsOf(options, gateway, request.server.isUnderPressure());
+      const details = mayKnow(options, gateway, request);
+      if (reasons.length === 0) return done({ ready: true, ...(details ? gateway.ready() : {}) });
+      return refuse('unavailable', details ? reasons.join('; ') : 'not ready', details ? { causes: reasons } : {});
     },
   }),
 ];

@@ -75,6 +75,7 @@ const sessionRoutes: readonly Route[] = [
   }),
   route({
     on: ['POST /instance/disconnect'],
+    relieves: true,
     operationId: 'disconnectInstance',
     ...common,
     summary: 'Log out of the platform; the instance must be paired anew afterwards',
@@ -87,6 +88,7 @@ const sessionRoutes: readonly Route[] = [
   }),
   route({
     on: ['POST /instance/hibernate'],
+    relieves: true,
     operationId: 'hibernateInstance',
     ...common,
     summary: 'Close the connection and keep the credentials; a connect, or a call that needs the session, wakes it',
@@ -138,6 +140,7 @@ const sessionRoutes: readonly Route[] = [
 const recordRoutes: readonly Route[] = [
   route({
     on: ['DELETE /instance'],
+    relieves: true,
     operationId: 'deleteInstance',
     ...common,
     summary: 'Delete the instance with everything that belongs to it',

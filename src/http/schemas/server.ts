@@ -21,7 +21,13 @@ export const StreamAnswer = Type.String({ description: '`event: <type>`, then `d
 
 export const HealthAnswer = Type.Object({ status: Type.String(), version: Type.String() });
 
-export const ReadyAnswer = Type.Object({ restored: Type.Integer(), total: Type.Integer() });
+export const ReadyReasons = Type.Array(Type.String(), { description: 'Why the server cannot work now' });
+
+export const ReadyAnswer = Type.Object({
+  ready: Type.Literal(true),
+  restored: Type.Optional(Type.Integer({ description: 'Sessions that were brought back since the start' })),
+  total: Type.Optional(Type.Integer({ description: 'Sessions to bring back' })),
+});
 
 export const ServerStatusAnswer = Type.Object({
   status: Type.Union([

@@ -1,0 +1,79 @@
+/** Health checks, overload and request ids. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { asAdmin, asInstance, setUp, type Setup } from './setup.ts';
+
+const readiness = async ({ app }: Setup, headers = {}) => {
+  const { statusCode, payload } = await app.inject({ url: '/health/ready', headers });
+  return [statusCode, JSON.parse(payload) as Readonly<Record<string, unknown>>] as const;
+};
+
+test('health: the process is alive without the database, and ready only with it', async (t) => {
+  let healthy = false;
+  const setup = await setUp(t, { storageHealthy: () => healthy });
+  const alive = async (): Promise<number> => (await setup.app.inject({ url: '/health/live' })).statusCode;
+  assert.equal(await alive(), 200);
+  const away = 'the database is not available now';
+  assert.deepEqual(await readiness(setup), [503, { error: away, reasons: [away] }]);
+  healthy = true;
+  assert.deepEqual(await readiness(setup), [200, { ready: true, restored: 1, total: 2 }]);
+  setup.gateway.accepting = false;
+  assert.deepEqual(await readiness(setup), [503, { error: 'the server is stopping', reasons: ['the server is stopping'] }]);
+  assert.equal(await alive(), 200);
+});
+
+test('health: with HEALTH_DETAILS=admin a stranger gets yes or no, and the administrator the reasons', async (t) => {
+  let healthy = true;
+  const setup = await setUp(t, { healthDetails: 'admin', storageHealthy: () => healthy });
+  assert.deepEqual(await readiness(setup), [200, { ready: true }]);
+  assert.deepEqual(await readiness(setup, asAdmin), [200, { ready: true, restored: 1, total: 2 }]);
+  healthy = false;
+  assert.deepEqual(await readiness(setup), [503, { error: 'not ready' }]);
+  assert.deepEqual(await readiness(setup, { admintoken: 'a wrong token of some length' }), [503, { error: 'not ready' }]);
+  assert.equal((await readiness(setup, asAdmin))[1]['error'], 'the database is not available now');
+});
+
+const sampleMs = 50;
+
+/** Keeps the event loop busy until a sample has seen it. */
+const overload = async ({ app }: Setup): Promise<void> => {
+  while (!app.isUnderPressure()) {
+    const until = performance.now() + 2 * sampleMs;
+    while (performance.now() < until);
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+};
+
+test('overload: work is refused with Retry-After, and what relieves the server or shows its state is answered', async (t) => {
+  const setup = await setUp(t, { overloadLagMs: 20, overloadSampleMs: sampleMs });
+  const { app } = setup;
+  const status = async (method: 'GET' | 'POST', url: string, headers: object): Promise<number> => {
+    await overload(setup);
+    return (await app.inject({ method, url, headers: { ...headers } })).statusCode;
+  };
+  await overload(setup);
+  const refused = await app.inject({ url: '/instance/status', headers: asInstance });
+  assert.deepEqual([refused.statusCode, refused.headers['retry-after']], [503, '1']);
+  assert.deepEqual(JSON.parse(refused.payload), { error: 'the server is overloaded: try again later' });
+  assert.equal(await status('POST', '/instance/hibernate', asInstance), 200);
+  assert.equal(await status('POST', '/instance/disconnect', asInstance), 200);
+  assert.equal(await status('GET', '/admin/numbers', asAdmin), 200);
+  assert.equal(await status('GET', '/health/live', {}), 200);
+  await overload(setup);
+  assert.deepEqual((await readiness(setup))[1]['reasons'], ['the event loop is overloaded']);
+});
+
+test('request ids: a harmless one of the client is kept, any other is replaced; the answer and the log have it', async (t) => {
+  const { app, lines } = await setUp(t);
+  const idOf = async (given?: string): Promise<string> => {
+    const headers = given === undefined ? {} : { 'x-request-id': given };
+    return String((await app.inject({ url: '/instance/status', headers: { ...asInstance, ...headers } })).headers['x-request-id']);
+  };
+  assert.equal(await idOf('order-17.a:b_c'), 'order-17.a:b_c');
+  const made = await idOf();
+  assert.match(made, /^[\da-f-]{36}$/);
+  assert.notEqual(await idOf('two words'), 'two words');
+  assert.match(await idOf('x'.repeat(65)), /^[\da-f-]{36}$/);
+  const logged = lines.filter(({ event }) => event === 'http.answered').map(({ fields }) => fields['request']);
+  assert.deepEqual(logged.slice(0, 2), ['order-17.a:b_c', made]);
+});
