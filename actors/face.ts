@@ -7,6 +7,7 @@ import type { FileFace } from './face/files.ts';
 import type { HistoryFace } from './face/histories.ts';
 import type { InstanceFace } from './face/instances.ts';
 import type { LeadFace } from './face/leads.ts';
+import type { InspectorFace } from './face/inspector.ts';
 import type { MessageFace } from './face/messages.ts';
 import type { ServerFace } from './face/server.ts';
 import type { WebhookFace } from './face/webhooks.ts';
@@ -15,8 +16,9 @@ export type * from './face/files.ts';
 export type * from './face/histories.ts';
 export type * from './face/instances.ts';
 export type * from './face/leads.ts';
+export type * from './face/inspector.ts';
 export type * from './face/messages.ts';
 export type * from './face/server.ts';
 export type * from './face/webhooks.ts';
 
-export interface Gateway extends InstanceFace, LeadFace, MessageFace, HistoryFace, FileFace, WebhookFace, ServerFace {}
+export interface Gateway extends InstanceFace, InspectorFace, LeadFace, MessageFace, HistoryFace, FileFace, WebhookFace, ServerFace {}

@@ -4,6 +4,7 @@ import { chatCommands } from './commands/chats.ts';
 import { connectionCommands } from './commands/connection.ts';
 import { fileCommands } from './commands/files.ts';
 import { historyCommands } from './commands/histories.ts';
+import { inspectorCommands } from './commands/inspector.ts';
 import { instanceCommands } from './commands/instances.ts';
 import { leadCommands } from './commands/leads.ts';
 import { messageCommands } from './commands/messages.ts';
@@ -18,6 +19,9 @@ import { countsOf } from './supervisor/numbers.ts';
 import { Supervisor } from './supervisor.ts';
 
 export { isExcluded } from './events/filter.ts';
+export { actorSorts, origins } from './face/inspector.ts';
+export { eventDescriptions } from './session/chart-descriptions.ts';
+export { chartNames } from './session/watched.ts';
 export type * from './face.ts';
 export type * from './model.ts';
 export { isWebAddress } from './web-address.ts';
@@ -67,6 +71,7 @@ export async function createGateway({ ports, policy, baseUrl, adminToken }: Gate
   return {
     ...admin,
     ...instanceCommands(supervisor),
+    ...inspectorCommands(supervisor),
     ...connectionCommands(supervisor),
     ...messageCommands(supervisor),
     ...chatCommands(supervisor),

@@ -66,6 +66,23 @@ class Worker {
     }, delay);
   }
 
+  /** It crashed, and its restart is waited for. */
+  get isDown(): boolean {
+    return this.#restart !== null;
+  }
+
+  get name(): string {
+    return this.#input.name;
+  }
+
+  /** Runs a crashed worker now instead of after its back-off. */
+  restart(): void {
+    if (this.#restart === null || this.#stopped) return;
+    this.#surroundings.time.clearTimeout(this.#restart);
+    this.#restart = null;
+    this.wake();
+  }
+
   /** A run that is under way goes on to its end; no other follows. Idempotent. */
   stop(): void {
     this.#stopped = true;
@@ -113,6 +130,18 @@ export class SupervisedWorkers {
   /** Crashes since the start by the name of the worker; those that never crashed are absent. */
   get crashes(): Readonly<Record<string, number>> {
     return { ...this.#crashes };
+  }
+
+  /** Names of workers that crashed and wait for their restart. */
+  get down(): readonly string[] {
+    return [...this.#workers].filter(({ isDown }) => isDown).map(({ name }) => name);
+  }
+
+  /** Restarts those of this name that wait for it, or all of them, now; answers how many. */
+  restart(name: string | null): number {
+    const down = [...this.#workers].filter((worker) => worker.isDown && (name === null || worker.name === name));
+    for (const worker of down) worker.restart();
+    return down.length;
   }
 
   /** Stops all workers. Idempotent. */

@@ -2,6 +2,7 @@
 import { Dispatcher } from './events/dispatcher.ts';
 import { batchedOutbox, trackedOutbox, trackedReceiver } from './events/tracked-ports.ts';
 import type { InstanceView, Numbers, Unlinked } from './face.ts';
+import { Inspection } from './inspection/inspection.ts';
 import { perform } from './commands/perform.ts';
 import type { InstanceId, InstanceRecord, Message, Result } from './model.ts';
 import { createGate, type Gate } from './policy/gate.ts';
@@ -45,6 +46,7 @@ export class Supervisor {
   readonly capacity: Capacity;
   readonly waking: Waking;
   readonly dispatcher: Dispatcher;
+  readonly inspection: Inspection;
   /** Since when delivery errors are kept. */
   readonly since: number;
   accepting = false;
@@ -110,6 +112,7 @@ export class Supervisor {
       record: (id) => registry.record(id),
       open,
     });
+    this.inspection = new Inspection({ registry, dispatcher: this.dispatcher, time, since: this.since, cooldown: policy.crash.cooldown });
   }
 
   /** Reads what is registered. After it commands work; `restore` brings the sessions back meanwhile. */
@@ -204,6 +207,7 @@ export class Supervisor {
         void Promise.resolve().then(() => this.#restore.live(cell));
       },
       closed: (cell, verdict, wasLive) => this.#faults.closed(cell, verdict, wasLive),
+      moved: () => undefined,
     });
   }
 }

@@ -16,6 +16,11 @@ export class Circuit {
     this.#policy = policy;
   }
 
+  /** In a row. */
+  get failures(): number {
+    return this.#failures;
+  }
+
   /** Nothing is sent before this moment. */
   get until(): number {
     return this.#until;

@@ -25,7 +25,10 @@ export const courier = fromCallback<CourierEvent, SupervisedCourierInput>(({ rec
   };
   const worker = input.workers.supervise({ name: 'courier', fields: { webhook: input.webhookId }, run: replace });
   worker.wake();
-  receive((event) => current?.handle(event));
+  receive((event) => {
+    if (event.type === 'delivery.asked') event.answer(current?.view ?? null);
+    else current?.handle(event);
+  });
   return () => {
     input.workers.dismiss(worker);
     current?.stop();

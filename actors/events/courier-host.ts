@@ -38,7 +38,17 @@ export type CourierEvent =
   /** The configuration of the webhook changed. */
   | { readonly type: 'delivery.changed' }
   /** Rows that may be in memory were dropped from the outbox. */
-  | { readonly type: 'delivery.trimmed' };
+  | { readonly type: 'delivery.trimmed' }
+  /** Somebody looks: answered within the call, with null while the courier is being restarted. */
+  | { readonly type: 'delivery.asked'; answer(view: CourierView | null): void };
+
+/** What a courier does now. */
+export interface CourierView {
+  /** Rows in memory. */
+  readonly waiting: number;
+  /** Lanes under way, and how many may be. */
+  readonly lanes: { readonly used: number; readonly of: number };
+}
 
 export interface CourierInput {
   readonly host: CourierHost;

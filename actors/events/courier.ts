@@ -7,7 +7,7 @@ import type { Claim, Delivery, LastAttempt, Webhook } from '../model.ts';
 import { storageRetryMs } from '../waiting.ts';
 import { Alarm } from './alarm.ts';
 import type { Circuit } from './circuit.ts';
-import type { CourierEvent, CourierHost, CourierInput } from './courier-host.ts';
+import type { CourierEvent, CourierHost, CourierInput, CourierView } from './courier-host.ts';
 import { stillWants } from './filter.ts';
 import { OutboxWindow } from './outbox-window.ts';
 import { stepAfter, type FailedAttempt } from './retry.ts';
@@ -58,6 +58,7 @@ export class Courier {
   /** Never throws. */
   handle(event: CourierEvent): void {
     this.#guard(() => {
+      if (event.type === 'delivery.asked') return event.answer(this.view);
       if (event.type === 'delivery.added') return this.#window.add(event.rows);
       // A new configuration may have mended what failed: the receiver gets a fresh chance.
       if (event.type === 'delivery.changed') this.#circuit.reset();
@@ -76,6 +77,10 @@ export class Courier {
   /** Rows in memory. */
   get waiting(): number {
     return this.#window.size;
+  }
+
+  get view(): CourierView {
+    return { waiting: this.#window.size, lanes: { used: this.#window.underWay, of: this.#circuit.lanes } };
   }
 
   get #claim(): Claim {

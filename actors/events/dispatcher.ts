@@ -71,6 +71,11 @@ export class Dispatcher {
     return until > this.#input.ports.time.now() ? until : 0;
   }
 
+  /** Failed deliveries of the webhook in a row. */
+  failures(webhookId: string): number {
+    return this.#circuits.get(webhookId)?.failures ?? 0;
+  }
+
   /** What envelopes say of an instance; of none, for a webhook that belongs to none. */
   sender(id: InstanceId | null): EventSender {
     const record = id === null ? undefined : this.#input.record(id);

@@ -135,6 +135,11 @@ export class Recorder {
     if (!this.#working && this.waiting > 0) this.#loseAll();
   }
 
+  /** The database did not take the last commit; it is tried again. */
+  get away(): boolean {
+    return this.#away !== null;
+  }
+
   /** Entries that are not committed. */
   get waiting(): number {
     return this.#items.length + this.#group.length;

@@ -24,7 +24,8 @@ export type CloseCause = (typeof closeCauses)[number];
  * What follows: `reopen` at once, `backOff`, `contest` (one late try), `gate` (one canary for all), `suspend` (until a date), or an end: `stop`
  * (nobody's failure), `loggedOut`, `refuse` (needs a person).
  */
-export type Reaction = 'reopen' | 'backOff' | 'contest' | 'gate' | 'stop' | 'loggedOut' | 'suspend' | 'refuse';
+export const reactions = ['reopen', 'backOff', 'contest', 'gate', 'stop', 'loggedOut', 'suspend', 'refuse'] as const;
+export type Reaction = (typeof reactions)[number];
 
 export interface Verdict {
   readonly cause: CloseCause;
@@ -100,27 +101,38 @@ const expiry = (close: Close, now: number): number | undefined => {
 /** An HTTP answer to the upgrade says nothing about the account: 4xx and 5xx there are the network's fault. */
 const ofUpgrade = (close: Close): boolean => close.data?.['stage'] === 'upgrade';
 
+const upgradeRefused: Meaning = { ...lost, text: 'the platform refused the connection' };
+
 const meaningOf = (close: Close): Meaning => {
-  if (ofUpgrade(close)) return { ...lost, text: 'the platform refused the connection' };
+  if (ofUpgrade(close)) return upgradeRefused;
   if (close.code !== null) return meanings[close.code] ?? unknown;
   return ownMeanings[close.data?.['reason'] ?? ''] ?? unknown;
 };
 
+const pairingExpired: Meaning = { cause: 'pairingExpired', reaction: 'stop', text: 'the QR or pairing code ran out' };
+
 const escalate = (meaning: Meaning, situation: Situation): Meaning => {
-  if (meaning.cause === 'connectionLost' && situation.pairing) {
-    return { cause: 'pairingExpired', reaction: 'stop', text: 'the QR or pairing code ran out' };
-  }
+  if (meaning.cause === 'connectionLost' && situation.pairing) return pairingExpired;
   if (meaning.reaction === 'reopen' && situation.restarts > situation.restartLimit) return { ...meaning, reaction: 'backOff' };
   if (meaning.reaction === 'contest' && situation.takeOvers > 1) return { ...meaning, reaction: 'refuse' };
   if (meaning.cause === 'unknownError' && situation.unknowns >= situation.unknownLimit) return { ...meaning, reaction: 'refuse' };
   return meaning;
 };
 
+/** `text` as people read it, with the code before it. */
+export const sentenceOf = (code: number | null, text: string): string => `${code === null ? '' : `${code}: `}${text}`;
+
+/** The words of every verdict, each of which has one cause. */
+export const closeTexts: ReadonlyMap<string, CloseCause> = new Map(
+  [lost, rejected, unknown, upgradeRefused, pairingExpired, ...Object.values(meanings), ...Object.values(ownMeanings)].map(
+    ({ text, cause }) => [text, cause],
+  ),
+);
+
 /** Pure and total: every close has a verdict. */
 export function classify(close: Close, situation: Situation): Verdict {
   const { cause, reaction: usual, text } = escalate(meaningOf(close), situation);
   const until = cause === 'suspended' ? expiry(close, situation.now) : undefined;
   const reaction = until === undefined ? usual : 'suspend';
-  const sentence = `${close.code === null ? '' : `${close.code}: `}${text}`;
-  return { cause, reaction, sentence, ...(until === undefined ? {} : { until }) };
+  return { cause, reaction, sentence: sentenceOf(close.code, text), ...(until === undefined ? {} : { until }) };
 }

@@ -1,11 +1,11 @@
 /** One instance put together: its record, its actor, its recorder, its feed, its queue. Made by the supervisor, used by the commands. */
-import type { CourierHost } from '../events/courier-host.ts';
+import type { CourierHost, CourierView } from '../events/courier-host.ts';
 import { Feed } from '../events/feed.ts';
 import { wants } from '../events/filter.ts';
 import { History } from '../events/history.ts';
 import { MediaGate } from '../events/media-gate.ts';
 import { Recorder } from '../events/recorder.ts';
-import type { InstanceView } from '../face.ts';
+import type { InstanceView, Origin } from '../face.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
 import type { Delivery, GatewayEvent, InstanceRecord, Message, Status, Webhook } from '../model.ts';
 import type { Verdict } from '../policy/close-cause.ts';
@@ -23,6 +23,7 @@ import { RecordKeeper } from './record-keeper.ts';
 import { SendQueue, type QueueHost } from './queue.ts';
 import { RootActor } from './root-actor.ts';
 import { beginningOf, viewOf, type LifecycleSnapshot } from './status.ts';
+import { Steps } from './steps.ts';
 import { Typing, type TypingInput } from './typing.ts';
 import { Vitals, type VitalsView } from './vitals.ts';
 
@@ -50,6 +51,8 @@ export interface CellInput {
   readonly live: (cell: Cell) => void;
   /** Called at each close; `wasLive`: a live session was lost. */
   readonly closed: (cell: Cell, verdict: Verdict, wasLive: boolean) => void;
+  /** Called after each step through the charts. */
+  readonly moved: (cell: Cell) => void;
 }
 
 /** The stored time of the last activity is this much behind at most. */
@@ -70,6 +73,8 @@ export class Cell {
   readonly typing: Typing;
   readonly histories = new HistoryRequests();
   readonly vitals: Vitals;
+  /** The last steps through the charts. */
+  readonly steps: Steps;
   /** Restarts the background workers of this instance. */
   readonly workers: SupervisedWorkers;
   /** Last traffic: a message either way, or a call that needed the platform. */
@@ -84,6 +89,7 @@ export class Cell {
     const { record, ports, policy } = input;
     this.#input = input;
     this.activeAt = record.lastActiveAt;
+    this.steps = new Steps(() => ports.time.now());
     this.vitals = new Vitals(() => ports.time.now(), input.since);
     this.workers = supervisedWorkers(ports, policy, { instance: record.id });
     this.keeper = new RecordKeeper({ record, instances: ports.instances, time: ports.time, log: ports.log, workers: this.workers });
@@ -159,13 +165,13 @@ export class Cell {
   }
 
   /** Connects; from hibernation that is a wake, for which calls wait. */
-  connect(options: OpenOptions): void {
+  connect(options: OpenOptions, by: Origin = 'api'): void {
     const { ports, policy } = this.#input;
     if (this.view.status === 'hibernated' && !this.closing) {
       this.#wakingUntil = ports.time.now() + policy.wakeTimeout;
       this.vitals.woken();
     }
-    this.send({ type: 'instance.connect', options });
+    this.send({ type: 'instance.connect', options, by });
   }
 
   /** There was traffic: hibernation is put off. */
@@ -211,6 +217,22 @@ export class Cell {
     this.#root.send(event);
   }
 
+  /** Operations under way. */
+  get operations(): number {
+    return this.#root.operations;
+  }
+
+  /** The state of the root machine, and when its chart was last crashed, 0 for never. */
+  get supervision(): { readonly state: string; readonly crashedAt: number } {
+    const { value, context } = this.#root.snapshot;
+    return { state: value, crashedAt: context.crashes.at(-1) ?? 0 };
+  }
+
+  /** What the courier of the webhook does now; null when there is none, or it crashed and is not back yet. */
+  courier(webhookId: string): CourierView | null {
+    return this.#root.courier(webhookId);
+  }
+
   /** See `RootActor`. */
   request<T>(task: (signal: AbortSignal) => Promise<T>): Promise<T> | null {
     return this.#root.request(task);
@@ -242,7 +264,7 @@ export class Cell {
   async close(): Promise<void> {
     const { ports, policy } = this.#input;
     const grace = policy.stopGrace ?? usualStopGrace;
-    this.send({ type: 'instance.stop' });
+    this.send({ type: 'instance.stop', by: 'stop' });
     this.#gate.release();
     await this.#closeLink();
     // A chart that was logging out still has credentials to delete, and that to tell.
@@ -302,7 +324,7 @@ export class Cell {
   }
 
   #host(): Host {
-    const { ports, policy, gate, live, closed, hasRoom } = this.#input;
+    const { ports, policy, gate, live, closed, moved, hasRoom } = this.#input;
     return {
       id: this.record.id,
       link: this.link,
@@ -321,6 +343,9 @@ export class Cell {
         this.recorder.record([{ kind: 'news', lane: '', news: { type: 'connection', name: this.record.name, connection: change } }]);
       },
       record: (entries) => this.recorder.record(entries),
+      moved: (move) => {
+        if (this.steps.add(move)) moved(this);
+      },
       live: () => {
         this.presence = 'unavailable';
         this.activeAt = ports.time.now();

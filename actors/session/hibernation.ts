@@ -84,12 +84,12 @@ export class Hibernation {
 
   #wakeNow(cell: Cell): void {
     this.#draining.add(cell);
-    cell.connect({});
+    cell.connect({}, 'schedule');
   }
 
   #sleep(cell: Cell): void {
     this.#draining.delete(cell);
     cell.keeper.note({ wanted: 'asleep' });
-    cell.send({ type: 'instance.hibernate' });
+    cell.send({ type: 'instance.hibernate', by: 'schedule' });
   }
 }

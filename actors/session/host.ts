@@ -4,13 +4,14 @@ import type { Verdict } from '../policy/close-cause.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Gate } from '../policy/gate.ts';
 import type { Log, Media, PlatformLink } from '../ports.ts';
+import type { Watcher } from './watched.ts';
 
 export type SessionReport =
   | { readonly kind: 'attempt' | 'crash' | 'asleep' | 'awake' }
   | { readonly kind: 'closed'; readonly verdict: Verdict; readonly retryInMs: number };
 
 /** No method throws; each returns at once. */
-export interface Host {
+export interface Host extends Watcher {
   readonly id: InstanceId;
   readonly link: PlatformLink;
   readonly gate: Gate;

@@ -14,6 +14,7 @@ import type { SupervisedWorkers } from '../supervised-workers.ts';
 import type { Host } from './host.ts';
 import type { LifecycleCommand, LifecycleInput } from './kit.ts';
 import { lifecycle } from './lifecycle.ts';
+import { watched } from './watched.ts';
 
 export interface InstanceInput {
   readonly host: Host;
@@ -44,7 +45,8 @@ interface Context extends InstanceInput {
   readonly stopping: boolean;
 }
 
-const childOf = (webhookId: string) => `delivery.${webhookId}`;
+/** The name of a courier among the children. */
+export const courierId = (webhookId: string) => `delivery.${webhookId}`;
 
 const kit = setup({
   types: { context: {} as Context, events: {} as InstanceEvent, input: {} as InstanceInput },
@@ -86,7 +88,7 @@ const kit = setup({
     },
     pass: sendTo('lifecycle', (_, command: LifecycleCommand) => command),
     deliver: enqueueActions(({ context, enqueue, self }, event: CourierEvent & { webhookId: string }) => {
-      const id = childOf(event.webhookId);
+      const id = courierId(event.webhookId);
       const exists = self.getSnapshot().children[id] !== undefined;
       if (context.couriers.webhook(event.webhookId) === null) return enqueue.stopChild(id);
       if (!exists) {
@@ -132,7 +134,7 @@ const crash = (error: (args: { event: { error: unknown } }) => unknown) => ({
 });
 const crashError = ({ event }: { event: { error: unknown } }) => event.error;
 
-export const instance = kit.createMachine({
+const root = kit.createMachine({
   id: 'instance',
   context: ({ input }) => ({ ...input, crashes: [], error: '', keptCommand: null, stopping: false }),
   initial: 'running',
@@ -186,5 +188,7 @@ export const instance = kit.createMachine({
     stopped: {},
   },
 });
+
+export const instance = watched(root);
 
 export type InstanceSnapshot = SnapshotFrom<typeof instance>;

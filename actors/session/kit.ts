@@ -3,6 +3,7 @@ import { assign, enqueueActions, fromCallback, fromPromise, sendTo, setup, spawn
 import { classify, type Reaction, type Verdict } from '../policy/close-cause.ts';
 import { addTime, backOff, between, capRetryMs } from '../policy/policy.ts';
 import { type Close, type Identity, type OpenOptions, type PlatformFact, StorageFailure } from '../ports.ts';
+import type { Origin } from '../face/inspector.ts';
 import type { InstancePatch, Wanted } from '../model.ts';
 import type { Host } from './host.ts';
 
@@ -12,13 +13,18 @@ export interface LifecycleInput {
   readonly begin: Wanted;
 }
 
+/** Absent: the interface of the instance. */
+interface Sent {
+  readonly by?: Origin;
+}
+
 export type LifecycleCommand =
-  | { readonly type: 'instance.connect'; readonly options: OpenOptions }
-  | { readonly type: 'instance.disconnect' }
-  | { readonly type: 'instance.reset' }
-  | { readonly type: 'instance.hibernate' }
+  | ({ readonly type: 'instance.connect'; readonly options: OpenOptions } & Sent)
+  | ({ readonly type: 'instance.disconnect' } & Sent)
+  | ({ readonly type: 'instance.reset' } & Sent)
+  | ({ readonly type: 'instance.hibernate' } & Sent)
   /** The process stops: close, change nothing else. */
-  | { readonly type: 'instance.stop' }
+  | ({ readonly type: 'instance.stop' } & Sent)
   /** One platform request; it becomes the child `op.N` in `connected`, and nothing elsewhere. `run` starts in this event, or never. */
   | { readonly type: 'instance.request'; readonly n: number; readonly run: (signal: AbortSignal) => Promise<unknown> };
 

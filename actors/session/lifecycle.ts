@@ -7,6 +7,7 @@
 import type { Reaction } from '../policy/close-cause.ts';
 import type { Close, Identity, OpenOptions } from '../ports.ts';
 import { noFailures, kit, noOffer, type Context } from './kit.ts';
+import { watched } from './watched.ts';
 
 type AfterClose = 'announceDisconnected' | 'noteRefused' | ReturnType<typeof stillLinked>;
 
@@ -144,7 +145,7 @@ const code = {
   actions: { type: 'offerCode' as const, params: ({ event }: { event: { code: string } }) => event.code },
 } as const;
 
-export const lifecycle = kit.createMachine({
+const chart = kit.createMachine({
   id: 'lifecycle',
   context: ({ input }) => ({
     ...input,
@@ -316,3 +317,5 @@ export const lifecycle = kit.createMachine({
     },
   },
 });
+
+export const lifecycle = watched(chart);

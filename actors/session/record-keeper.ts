@@ -76,6 +76,11 @@ export class RecordKeeper {
     if (!this.#working) this.#giveUp();
   }
 
+  /** Fields that are not stored. */
+  get waiting(): number {
+    return namesOf(this.#noted).length;
+  }
+
   get #flushed(): boolean {
     return !this.#working && namesOf(this.#noted).length === 0;
   }

@@ -1,8 +1,9 @@
 /** The root actor of one instance: asked, watched, and started anew when it throws. The way to close the link is handed in: a crash closes the link first. */
 import { createActor, type Actor } from 'xstate';
+import type { CourierView } from '../events/courier-host.ts';
 import type { Status } from '../model.ts';
 import type { Time } from '../ports.ts';
-import { instance, type InstanceEvent, type InstanceInput, type InstanceSnapshot } from './instance.ts';
+import { courierId, instance, type InstanceEvent, type InstanceInput, type InstanceSnapshot } from './instance.ts';
 import { statusOf, type LifecycleSnapshot } from './status.ts';
 
 export interface RootActorInput {
@@ -53,6 +54,18 @@ export class RootActor {
   /** Operations are under way. */
   get busy(): boolean {
     return this.#running > 0;
+  }
+
+  /** Operations under way. */
+  get operations(): number {
+    return this.#running;
+  }
+
+  /** Null when there is no courier for the webhook, or it is being restarted. */
+  courier(webhookId: string): CourierView | null {
+    let view: CourierView | null = null;
+    this.snapshot.children[courierId(webhookId)]?.send({ type: 'delivery.asked', answer: (now: CourierView | null) => (view = now) });
+    return view;
   }
 
   send(event: InstanceEvent): void {

@@ -51,7 +51,7 @@ export class Waking {
     if (cell.view.status !== 'hibernated') return null;
     const objection = capacity.objection(cell.record.id);
     if (objection) cell.keeper.note({ wanted: 'asleep' });
-    else cell.connect({});
+    else cell.connect({}, 'call');
     return objection;
   }
 }

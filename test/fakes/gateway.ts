@@ -1,6 +1,7 @@
 /** A gateway in memory: one server, a few instances, and levers for tests to make it fail. */
 import { createHash } from 'node:crypto';
 import { countChats } from '#src/storage/journal/chat-counts.ts';
+import { inspectorCalls } from './inspector.ts';
 import { wordsOf } from './words.ts';
 import { chat, instance as sample, message, now } from '#test/contract/samples.ts';
 import {
@@ -327,6 +328,7 @@ export const createFakeGateway = (): FakeGateway => {
     ...messageCommands(attempt, () => fake),
     ...fileCommands(attempt, () => fake),
     ...webhookCommands(state, attempt, () => fake),
+    ...inspectorCalls,
     subscribe(id, onEvent, onEnd) {
       const listener = { onEvent, onEnd };
       const all = state.listeners.get(id) ?? new Set();

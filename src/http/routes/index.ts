@@ -11,6 +11,7 @@ import { deliveryRoutes } from './delivery.ts';
 import { fileRoutes } from './file.ts';
 import { healthRoutes } from './health.ts';
 import { historyRoutes } from './history.ts';
+import { inspectorRoutes } from './inspector.ts';
 import { instanceRoutes } from './instance.ts';
 import { leadRoutes } from './lead.ts';
 import { downloadRoutes } from './message-download.ts';
@@ -36,5 +37,6 @@ export const allRoutes = (options: HttpOptions, hub: Hub, sessions: AdminSession
   ...webhookRoutes,
   ...deliveryRoutes,
   ...streamRoutes(hub),
+  ...inspectorRoutes(),
   ...healthRoutes(options),
 ];

@@ -58,6 +58,7 @@ export class Chart {
       record: (entries) => void this.recorded.push(...entries),
       live: () => void (this.lives += 1),
       report: () => undefined,
+      moved: () => undefined,
     };
     this.actor = createActor(lifecycle, { input: { host, begin }, clock: this.time, ...(inspect ? { inspect } : {}) });
     this.actor.start();

@@ -75,6 +75,7 @@ const host = {
   record: nothing,
   live: nothing,
   report: nothing,
+  moved: nothing,
   account: () => '',
 } as unknown as Host;
 

@@ -1,0 +1,98 @@
+/** Where every instance is and how it came there, asked of those that have actors and of those that rest. No question makes an actor. */
+import type { ActorCounts, ActorDetail, ActorPage, ActorQuery, ActorRow } from '../face/inspector.ts';
+import type { Dispatcher } from '../events/dispatcher.ts';
+import { done, refuse, type InstanceId, type Result } from '../model.ts';
+import type { Time } from '../ports.ts';
+import type { Cell } from '../session/cell.ts';
+import type { Registry } from '../supervisor/registry.ts';
+import { hourOf, letterOf, restingHour } from './hour.ts';
+import { pageOf } from './list.ts';
+import { outboxOf, partsOf } from './parts.ts';
+import { liveRow, restingRow, type LightRow } from './rows.ts';
+
+export interface InspectionInput {
+  readonly registry: Registry;
+  readonly dispatcher: Dispatcher;
+  readonly time: Time;
+  /** When this process started. */
+  readonly since: number;
+  /** How long a chart rests that crashed too often. */
+  readonly cooldown: number;
+}
+
+const countsOf = (rows: readonly LightRow[]): ActorCounts => {
+  const counts = { connected: 0, connecting: 0, hibernated: 0, disconnected: 0, needsPerson: 0 };
+  for (const { status, needsPerson } of rows) {
+    counts[status] += 1;
+    if (needsPerson) counts.needsPerson += 1;
+  }
+  return counts;
+};
+
+/** When the session is tried again by itself; null when it is not. */
+const retryAt = (cell: Cell, { state, since }: LightRow, cooldown: number): number | null => {
+  if (state === 'failed') return cell.supervision.crashedAt + cooldown;
+  const context = cell.lifecycle?.context;
+  if (!context) return null;
+  if (state === 'disconnected.suspended') return context.verdict?.until ?? null;
+  return /\.(waiting|\w+Later)$/.test(state) ? since + context.retryInMs : null;
+};
+
+/** What an instance without actors has not. */
+const atRest = { root: 'resting', attempts: 0, failures: 0, retryAt: null, lastFrameAge: null, crashes: 0, parts: [], steps: [] };
+
+export class Inspection {
+  readonly #input: InspectionInput;
+
+  constructor(input: InspectionInput) {
+    this.#input = input;
+  }
+
+  page(query: ActorQuery): Result<ActorPage> {
+    const rows = [...this.#input.registry.ids].map((id) => this.#lightRow(id)).filter((row) => row !== null);
+    const page = pageOf(rows, query, (row) => this.#outbox(row));
+    return page.ok ? done({ ...page.value, rows: page.value.rows.map((row) => this.#wholeRow(row)), counts: countsOf(rows) }) : page;
+  }
+
+  detail(id: InstanceId): Result<ActorDetail> {
+    const { registry, dispatcher, time, cooldown } = this.#input;
+    const light = this.#lightRow(id);
+    if (!light) return refuse('notFound', 'instance not found');
+    const [row, wanted, cell] = [this.#wholeRow(light), registry.record(id)?.wanted ?? 'offline', registry.cells.get(id)];
+    if (!cell) return done({ ...row, ...atRest, wanted });
+    const { attempts, crashes, lastFrameAgeMs: lastFrameAge } = cell.numbers;
+    return done({
+      ...row,
+      root: cell.supervision.state,
+      wanted,
+      attempts,
+      failures: cell.lifecycle?.context.failures ?? 0,
+      retryAt: retryAt(cell, row, cooldown),
+      lastFrameAge,
+      crashes,
+      parts: partsOf(cell, row.state, dispatcher, time.now()),
+      steps: cell.steps.after(0),
+    });
+  }
+
+  #lightRow(id: InstanceId): LightRow | null {
+    const { registry } = this.#input;
+    const cell = registry.cells.get(id);
+    if (cell) return liveRow(cell);
+    const record = registry.record(id);
+    return record ? restingRow(record) : null;
+  }
+
+  #wholeRow(row: LightRow): ActorRow {
+    const { registry, time, since } = this.#input;
+    const [cell, now] = [registry.cells.get(row.id), time.now()];
+    const hour = cell ? hourOf(cell.steps, now) : restingHour(row.needsPerson ? 'p' : letterOf(row.state), since, now);
+    return { ...row, outbox: this.#outbox(row), hour };
+  }
+
+  #outbox({ id }: LightRow): number {
+    const { registry, dispatcher } = this.#input;
+    const cell = registry.cells.get(id);
+    return cell ? outboxOf(cell, dispatcher) : 0;
+  }
+}

@@ -1,0 +1,86 @@
+/** The parts of one instance and how they are: what its page lists beside the chart. */
+import type { CourierPart, Part, PartState } from '../face/inspector.ts';
+import type { Dispatcher } from '../events/dispatcher.ts';
+import type { Webhook } from '../model.ts';
+import type { Cell } from '../session/cell.ts';
+
+const some = (count: number, what: string): string => (count === 0 ? 'none' : `${count} ${what}`);
+
+const inSeconds = (ms: number): string => `${Math.max(0, Math.ceil(ms / 1000))} s`;
+
+const linkPart = (cell: Cell, state: string): Part => {
+  const isOpening = /^(connecting|unlinking)\.(opening|authenticating|pairing)$/.test(state);
+  const isClosing = cell.closing && !isOpening;
+  const part: readonly [PartState, string] =
+    cell.status === 'connected'
+      ? ['ok', 'live']
+      : isOpening
+        ? ['busy', state.split('.')[1] ?? '']
+        : isClosing
+          ? ['busy', 'closing']
+          : ['off', 'no connection'];
+  return { id: 'link', state: part[0], note: part[1], waiting: 0, crashes: 0 };
+};
+
+const supervisorPart = (cell: Cell, crashes: number): Part => {
+  const { state } = cell.supervision;
+  const note = crashes === 0 ? 'no crash' : `${crashes} ${crashes === 1 ? 'crash' : 'crashes'}`;
+  const how: PartState = state === 'running' ? 'ok' : state === 'stopped' ? 'off' : 'trouble';
+  return { id: 'supervisor', state: how, note: `${state}, ${note}`, waiting: 0, crashes };
+};
+
+/** A background worker that takes what waits: `crashed` while its restart is waited for. */
+const workerPart = (cell: Cell, id: string, waiting: number, trouble = ''): Part => {
+  const crashes = cell.workers.crashes[id] ?? 0;
+  const isDown = cell.workers.down.includes(id);
+  const state: PartState = isDown || trouble !== '' ? 'trouble' : waiting > 0 ? 'busy' : 'ok';
+  const note = isDown ? 'crashed, is restarted soon' : trouble === '' ? `${waiting} wait` : `${trouble}, ${waiting} wait`;
+  return { id, state, note, waiting, crashes };
+};
+
+const queuePart = ({ queue, status }: Cell): Part => {
+  const { pending } = queue;
+  const note = pending === 0 ? 'empty' : `${pending} wait${status === 'connected' ? '' : ' for the session'}`;
+  return { id: 'queue', state: pending > 0 ? 'busy' : 'ok', note, waiting: pending, crashes: 0 };
+};
+
+const courierNote = (webhook: Webhook, part: CourierPart, waiting: number, now: number): readonly [PartState, string] => {
+  if (!webhook.enabled) return ['off', 'switched off'];
+  const { lanes, circuit } = part;
+  if (circuit.open) return ['trouble', `circuit open, probe in ${inSeconds(circuit.until - now)}`];
+  if (circuit.failures > 0) return ['trouble', `${some(circuit.failures, circuit.failures === 1 ? 'failure' : 'failures in a row')}`];
+  if (waiting > 0) return ['busy', `sending, ${lanes.used} of ${lanes.of} lanes`];
+  return ['ok', 'nothing waits'];
+};
+
+const courierPart = (cell: Cell, dispatcher: Dispatcher, webhook: Webhook, now: number): Part => {
+  const view = cell.courier(webhook.id);
+  const circuit = {
+    open: dispatcher.pausedUntil(webhook.id) > 0,
+    failures: dispatcher.failures(webhook.id),
+    until: dispatcher.pausedUntil(webhook.id),
+  };
+  const host = URL.parse(webhook.url)?.host ?? '';
+  const courier: CourierPart = { webhookId: webhook.id, host, lanes: view?.lanes ?? { used: 0, of: 0 }, circuit };
+  const waiting = view?.waiting ?? 0;
+  const [state, note] = courierNote(webhook, courier, waiting, now);
+  return { id: `courier.${webhook.id}`, state, note, waiting, crashes: cell.workers.crashes['courier'] ?? 0, courier };
+};
+
+export const partsOf = (cell: Cell, state: string, dispatcher: Dispatcher, now: number): readonly Part[] => {
+  const { operations } = cell;
+  const webhooks = dispatcher.webhooks.receiving(cell.record.id);
+  return [
+    supervisorPart(cell, cell.vitals.view.crashes),
+    linkPart(cell, state),
+    { id: 'operations', state: operations > 0 ? 'busy' : 'off', note: some(operations, 'under way'), waiting: operations, crashes: 0 },
+    workerPart(cell, 'recorder', cell.recorder.waiting, cell.recorder.away ? 'the database does not answer' : ''),
+    workerPart(cell, 'recordKeeper', cell.keeper.waiting),
+    queuePart(cell),
+    ...webhooks.map((webhook) => courierPart(cell, dispatcher, webhook, now)),
+  ];
+};
+
+/** Deliveries of the instance that are in memory. */
+export const outboxOf = (cell: Cell, dispatcher: Dispatcher): number =>
+  dispatcher.webhooks.receiving(cell.record.id).reduce((sum, { id }) => sum + (cell.courier(id)?.waiting ?? 0), 0);

@@ -1,0 +1,89 @@
+/** Where an instance is and why, in the words of the list. */
+import type { ActorRow } from '../face/inspector.ts';
+import type { InstanceRecord } from '../model.ts';
+import type { Cell } from '../session/cell.ts';
+import { restingStatus } from '../session/status.ts';
+import { stateText } from '../session/charts.ts';
+import { needsPerson } from './hour.ts';
+
+/** A row without what is only made for the rows of a page. */
+export type LightRow = Omit<ActorRow, 'outbox' | 'hour'>;
+
+export const numberText = (owner: string): string => (owner === '' ? '' : `…${owner.slice(-4)}`);
+
+interface Why {
+  readonly reason: string;
+  readonly cause: string;
+}
+
+const nothing: Why = { reason: '', cause: '' };
+const crashedTooOften: Why = { reason: 'the session crashed too often', cause: 'crashed' };
+
+/** The text of a crash that is stored may quote anything. */
+const storedWhy = ({ lastDisconnectReason, lastDisconnectCause }: InstanceRecord): Why =>
+  lastDisconnectCause === 'crashed' ? crashedTooOften : { reason: lastDisconnectReason, cause: lastDisconnectCause };
+
+/** A device that is paired and that nobody wants online was refused; one that the phone removed has no credentials any more. */
+const isLeftToPerson = ({ wanted, jid, lastDisconnectCause }: InstanceRecord): boolean =>
+  wanted === 'offline' && (jid !== '' || lastDisconnectCause === 'loggedOut');
+
+const whyOf = (cell: Cell, state: string): Why => {
+  if (state === 'failed') return crashedTooOften;
+  if (state === 'crashed') return { reason: 'the session crashed and is started again', cause: 'crashed' };
+  const { status, lifecycle, record } = cell;
+  if (status === 'connected' || status === 'hibernated') return nothing;
+  const verdict = lifecycle?.context.verdict;
+  if (verdict) return verdict.cause === 'restartRequired' ? nothing : { reason: verdict.sentence, cause: verdict.cause };
+  return status === 'disconnected' && isLeftToPerson(record) ? storedWhy(record) : nothing;
+};
+
+/** Path in the chart of the session, or what its root says when there is no chart. */
+export const stateOf = (cell: Cell): string => {
+  const chart = cell.lifecycle;
+  const root = cell.supervision.state;
+  if (root === 'running' && chart) return stateText(chart.value);
+  return root === 'failed' || root === 'stopped' ? root : 'crashed';
+};
+
+export const liveRow = (cell: Cell): LightRow => {
+  const { record, status } = cell;
+  const state = stateOf(cell);
+  const isCrash = state === 'failed' || state === 'crashed';
+  return {
+    id: record.id,
+    name: record.name,
+    number: numberText(record.owner),
+    status,
+    state,
+    needsPerson: needsPerson(state) || (state === 'disconnected.idle' && isLeftToPerson(record)),
+    since: cell.steps.enteredAt(isCrash ? 'instance' : 'lifecycle') ?? record.created,
+    ...whyOf(cell, state),
+    lastEvent: cell.activeAt,
+    queue: cell.queue.pending,
+  };
+};
+
+const restingStates = {
+  connected: 'connected',
+  connecting: 'connecting.admission',
+  hibernated: 'hibernated.asleep',
+  disconnected: 'disconnected.idle',
+};
+
+/** Of an instance whose actors are not made yet. */
+export const restingRow = (record: InstanceRecord): LightRow => {
+  const status = restingStatus(record);
+  const needs = status === 'disconnected' && isLeftToPerson(record);
+  return {
+    id: record.id,
+    name: record.name,
+    number: numberText(record.owner),
+    status,
+    state: restingStates[status],
+    needsPerson: needs,
+    since: status === 'disconnected' ? (record.lastDisconnect ?? record.created) : record.lastActiveAt,
+    ...(needs ? storedWhy(record) : nothing),
+    lastEvent: record.lastActiveAt,
+    queue: 0,
+  };
+};

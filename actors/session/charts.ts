@@ -1,0 +1,155 @@
+/** The charts as data, made from the machines themselves: for pictures of them, and for the names in the steps of an instance. */
+import type { Chart, ChartEvent, ChartState, ChartTransition, TransitionKind } from '../face/inspector.ts';
+import { chartDescriptions, eventDescriptions } from './chart-descriptions.ts';
+import { instance } from './instance.ts';
+import { lifecycle } from './lifecycle.ts';
+import type { ChartName } from './watched.ts';
+
+/** What is read of a node of a machine. */
+interface Node {
+  readonly id: string;
+  readonly path: readonly string[];
+  readonly type: string;
+  readonly tags: readonly string[];
+  readonly parent?: Node | undefined;
+  readonly initial: { readonly target: readonly Node[] };
+  readonly invoke: readonly { readonly id: string; readonly src: unknown }[];
+  readonly states: Readonly<Record<string, Node>>;
+  readonly transitions: ReadonlyMap<string, readonly Definition[]>;
+  readonly always?: readonly Definition[];
+}
+
+interface Definition {
+  readonly target: readonly Node[] | undefined;
+  readonly guard?: unknown;
+  readonly reenter: boolean;
+}
+
+const pathOf = ({ path }: Pick<Node, 'path'>): string => path.join('.');
+
+const nodesOf = (node: Node): readonly Node[] => [node, ...Object.values(node.states).flatMap(nodesOf)];
+
+const leafOf = (node: Node): Node => (node.type === 'compound' && node.initial.target[0] ? leafOf(node.initial.target[0]) : node);
+
+const tagsOf = (node: Node): readonly string[] => [...new Set([...(node.parent ? tagsOf(node.parent) : []), ...node.tags])];
+
+/** The constants in the parameters of a guard; functions are asked with an event that says nothing. */
+const constantsOf = (params: unknown): readonly string[] => {
+  const value: unknown =
+    typeof params === 'function' ? (params as (args: object) => unknown)({ context: {}, event: { close: {} } }) : params;
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).filter(Array.isArray).flat().map(String) : [];
+};
+
+const guardText = (guard: unknown): string => {
+  if (guard === undefined) return '';
+  if (typeof guard === 'string') return guard;
+  const { type, params } = guard as { readonly type: string; readonly params?: unknown };
+  const constants = constantsOf(params);
+  return constants.length === 0 ? type : `${type}(${constants.join('|')})`;
+};
+
+type Named = { readonly name: string; readonly kind: TransitionKind };
+
+/** The name of an event without the ids that the library adds: `after.retryDelay`, `done.closing`. */
+const eventNames = (node: Node): ReadonlyMap<string, Named> => {
+  const sources = new Map(node.invoke.map(({ id, src }) => [id, String(src)]));
+  return new Map(
+    [...node.transitions.keys()].map((type): [string, Named] => {
+      const [, kind, rest = ''] = /^xstate\.(after|done\.actor|error\.actor)\.(.*)$/.exec(type) ?? [];
+      if (kind === undefined) return [type, { name: type, kind: 'event' }];
+      if (kind === 'after') return [type, { name: `after.${rest.split('.')[0]}`, kind: 'after' }];
+      const word = kind === 'done.actor' ? 'done' : 'failed';
+      return [type, { name: `${word}.${sources.get(rest) ?? rest}`, kind: word }];
+    }),
+  );
+};
+
+const stateOf = (node: Node, chart: ChartName): ChartState => ({
+  id: pathOf(node),
+  parent: node.parent ? pathOf(node.parent) : '',
+  kind: node.type as ChartState['kind'],
+  ...(node.type === 'compound' && node.initial.target[0] ? { initial: pathOf(node.initial.target[0]) } : {}),
+  tags: tagsOf(node),
+  invokes: node.invoke.map(({ src }) => String(src)),
+  description: chartDescriptions[chart].states[pathOf(node)] ?? '',
+});
+
+const transitionsOf = (from: Node): readonly ChartTransition[] => {
+  const names = eventNames(from);
+  const make = ({ name, kind }: Named, { target, guard, reenter }: Definition): readonly ChartTransition[] => {
+    const to = target?.[0];
+    if (to === undefined) return [];
+    return [
+      {
+        id: `${pathOf(from)}>${pathOf(to)}`,
+        from: pathOf(from),
+        to: pathOf(to),
+        leaf: pathOf(leafOf(to)),
+        event: name,
+        kind,
+        guard: guardText(guard),
+        ...(kind === 'after' ? { delay: name.slice('after.'.length) } : {}),
+        reenter,
+      },
+    ];
+  };
+  const named = [...from.transitions].flatMap(([type, definitions]) =>
+    definitions.flatMap((definition) => make(names.get(type) ?? { name: type, kind: 'event' }, definition)),
+  );
+  return [...named, ...(from.always ?? []).flatMap((definition) => make({ name: 'always', kind: 'always' }, definition))];
+};
+
+const eventsOf = (nodes: readonly Node[]): readonly ChartEvent[] => {
+  const named = nodes.flatMap((node) => [...eventNames(node).values()]);
+  const always: readonly Named[] = nodes.some((node) => (node.always ?? []).length > 0) ? [{ name: 'always', kind: 'always' }] : [];
+  const all = new Map([...named, ...always, { name: 'start', kind: 'event' } as const].map((event) => [event.name, event]));
+  return [...all.values()].map(({ name, kind }) => ({ name, kind, description: eventDescriptions[name] ?? '' }));
+};
+
+const roots: Readonly<Record<ChartName, Node>> = {
+  lifecycle: lifecycle.root as unknown as Node,
+  instance: instance.root as unknown as Node,
+};
+
+const chartOf = (id: ChartName): Chart => {
+  const [root, ...nodes] = nodesOf(roots[id]) as [Node, ...Node[]];
+  return {
+    id,
+    initial: pathOf(root.initial.target[0] ?? root),
+    description: chartDescriptions[id].chart,
+    states: nodes.map((node) => stateOf(node, id)),
+    transitions: [root, ...nodes].flatMap(transitionsOf),
+    events: eventsOf([root, ...nodes]),
+  };
+};
+
+export const charts: Readonly<Record<ChartName, Chart>> = { lifecycle: chartOf('lifecycle'), instance: chartOf('instance') };
+
+/** The name of an event of either machine, by its type in the library. */
+export const nameOfEvent: ReadonlyMap<string, string> = new Map(
+  Object.values(roots).flatMap((root) =>
+    nodesOf(root).flatMap((node) => [...eventNames(node)].map(([type, { name }]) => [type, name] as const)),
+  ),
+);
+
+/** The path of the atomic state that the value of a snapshot names. */
+export const stateText = (value: unknown): string => {
+  if (typeof value === 'string') return value;
+  const [entry] = Object.entries(value as Readonly<Record<string, unknown>>);
+  return entry === undefined ? '' : `${entry[0]}.${stateText(entry[1])}`;
+};
+
+const ancestors = (state: string): readonly string[] => {
+  const cut = state.lastIndexOf('.');
+  return cut < 0 ? [state, ''] : [state, ...ancestors(state.slice(0, cut))];
+};
+
+/** The transition that was taken: from the old state upwards the first one of the event that leads to the new state, perhaps at once through another. */
+export const edgeOf = (chart: ChartName, from: string, to: string, event: string): ChartTransition | undefined => {
+  const { transitions } = charts[chart];
+  const word = event === 'start' ? 'always' : event;
+  const own = ancestors(from).flatMap((state) => transitions.filter((one) => one.from === state && one.event === word));
+  const through = (leaf: string): boolean => transitions.some((one) => one.kind === 'always' && one.from === leaf && one.leaf === to);
+  return own.find(({ leaf }) => leaf === to) ?? own.find(({ leaf }) => through(leaf));
+};

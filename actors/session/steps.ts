@@ -1,0 +1,213 @@
+/**
+ * The last steps of one instance through its charts, kept for whoever looks later. Ten thousand instances keep them, so that a step is 16 bytes of
+ * one buffer that grows with the steps; names are made of it when somebody asks. They are the cell's and outlive its actors.
+ *
+ * A step: time (8 bytes), state left, state entered, event, detail of the cause (1 each), code of a close, delay in tenths of a second (2 each).
+ */
+import { origins, type Origin, type Step, type StepCause } from '../face/inspector.ts';
+import { closeTexts, reactions, sentenceOf, type Reaction, type Verdict } from '../policy/close-cause.ts';
+import { charts, edgeOf, nameOfEvent, stateText } from './charts.ts';
+import { chartNames, type ChartName, type Move } from './watched.ts';
+
+const stepBytes = 16;
+const firstSteps = 8;
+const mostSteps = 100;
+
+/** Every state of both charts; a number of this table stands for it. */
+const places = chartNames.flatMap((chart) => charts[chart].states.map(({ id }) => ({ chart, state: id })));
+const placeOf = new Map(places.map(({ chart, state }, index) => [`${chart} ${state}`, index]));
+/** The beginning of the root machine, which has no state for it. */
+const nowhere = 255;
+
+const events = [...new Set(chartNames.flatMap((chart) => charts[chart].events.map(({ name }) => name)))];
+const eventOf = new Map(events.map((name, index) => [name, index]));
+
+const texts = [...closeTexts.keys()];
+/** Reactions after which something is tried at a later time. */
+const delayed: ReadonlySet<Reaction> = new Set(['backOff', 'contest', 'gate']);
+
+/** Names of errors that crashed something, as far as they fit one byte; the classes of a program are few. */
+const errorNames: string[] = [];
+
+/** States in which an event leads to the state itself and enters it anew: such a move is a step. */
+const anew = new Set(
+  chartNames.flatMap((chart) =>
+    charts[chart].transitions
+      .filter(({ reenter, from, leaf }) => reenter && from === leaf)
+      .map(({ leaf, event }) => `${chart} ${leaf} ${event}`),
+  ),
+);
+
+const isUnder = (state: string, parent: string): boolean => state === parent || state.startsWith(`${parent}.`);
+
+/** What the events of a chart may carry. */
+interface Carried {
+  readonly type: string;
+  readonly by?: Origin;
+  readonly error?: unknown;
+  readonly close?: { readonly code: number | null };
+}
+
+interface Detail {
+  readonly detail: number;
+  readonly code: number;
+  readonly delayMs: number;
+}
+
+const none: Detail = { detail: 0, code: 0, delayMs: 0 };
+
+const closeDetail = (code: number | null, context: object): Detail => {
+  const { verdict, retryInMs } = context as { readonly verdict?: Verdict | null; readonly retryInMs?: number };
+  if (!verdict) return none;
+  const { sentence, reaction } = verdict;
+  const text = texts.indexOf(code === null ? sentence : sentence.slice(sentence.indexOf(': ') + 2));
+  const delayMs = delayed.has(reaction) ? (retryInMs ?? 0) : 0;
+  return { detail: (Math.max(0, text) << 3) | reactions.indexOf(reaction), code: code ?? 0, delayMs };
+};
+
+const crashDetail = (error: unknown): Detail => {
+  const name = error instanceof Error ? error.name : typeof error;
+  if (!errorNames.includes(name) && errorNames.length < 255) errorNames.push(name);
+  return { ...none, detail: Math.max(0, errorNames.indexOf(name)) };
+};
+
+const isCrash = (name: string): boolean => name === 'failed.lifecycle' || name === 'link.surprised';
+
+export class Steps {
+  readonly #now: () => number;
+  #bytes = new DataView(new ArrayBuffer(firstSteps * stepBytes));
+  /** Steps so far; the newest ones are held. */
+  #count = 0;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** The number of the last step, 0 before the first. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Keeps the move when it is a step, and answers whether it is. */
+  add({ chart, before, event, after }: Move): boolean {
+    const to = stateText(after.value);
+    const from = before === null ? (chart === 'lifecycle' ? 'beginning' : '') : stateText(before.value);
+    const name = nameOfEvent.get(event.type) ?? event.type;
+    if (from === '' && this.#count <= 1) return false; // the root starts with the instance
+    if (from === to && !anew.has(`${chart} ${to} ${name}`)) return false;
+    if (!eventOf.has(name)) return false; // the library's own end of an actor
+    this.#push(
+      placeOf.get(`${chart} ${from}`) ?? nowhere,
+      placeOf.get(`${chart} ${to}`) ?? nowhere,
+      name,
+      this.#detail(chart, from, name, event, after.context),
+    );
+    return true;
+  }
+
+  /** Those that are held after the given one, oldest first. */
+  after(n: number): readonly Step[] {
+    const first = Math.max(n, this.#count - this.#held) + 1;
+    return Array.from({ length: Math.max(0, this.#count - first + 1) }, (_, index) => this.#read(first + index));
+  }
+
+  /** When the chart entered the state in which it is now; null when that is not held. */
+  enteredAt(chart: ChartName): number | null {
+    for (let n = this.#count; n > this.#count - this.#held; n -= 1) if (places[this.#byte(n, 9)]?.chart === chart) return this.#at(n);
+    return null;
+  }
+
+  /** Newest first, without names: for what looks at many instances. */
+  *backwards(): Generator<{ readonly at: number; readonly chart: ChartName; readonly from: string; readonly to: string }> {
+    for (let n = this.#count; n > this.#count - this.#held; n -= 1) {
+      const to = places[this.#byte(n, 9)];
+      if (to) yield { at: this.#at(n), chart: to.chart, from: places[this.#byte(n, 8)]?.state ?? '', to: to.state };
+    }
+  }
+
+  get #held(): number {
+    return Math.min(this.#count, mostSteps);
+  }
+
+  #detail(chart: ChartName, from: string, name: string, event: Carried, context: object): Detail {
+    if (name === 'platform.closed') return closeDetail(event.close?.code ?? null, context);
+    if (name.startsWith('instance.')) return { ...none, detail: Math.max(0, origins.indexOf(event.by ?? 'api')) };
+    if (isCrash(name)) return crashDetail(event.error);
+    return name.startsWith('after.') ? { ...none, delayMs: this.#sinceEntry(chart, from, name) } : none;
+  }
+
+  /** How long the chart was in the state whose timer rang, which may be a parent. */
+  #sinceEntry(chart: ChartName, from: string, name: string): number {
+    const owner = charts[chart].transitions.find(({ event, from: own }) => event === name && isUnder(from, own))?.from ?? from;
+    for (const step of this.backwards()) {
+      if (step.chart === chart && isUnder(step.to, owner) && (!isUnder(step.from, owner) || step.to === owner))
+        return this.#now() - step.at;
+    }
+    return 0;
+  }
+
+  #push(from: number, to: number, name: string, { detail, code, delayMs }: Detail): void {
+    const at = this.#offset((this.#count += 1));
+    const bytes = this.#bytes;
+    bytes.setFloat64(at, this.#now());
+    bytes.setUint8(at + 8, from);
+    bytes.setUint8(at + 9, to);
+    bytes.setUint8(at + 10, eventOf.get(name) ?? 0);
+    bytes.setUint8(at + 11, detail);
+    bytes.setUint16(at + 12, code);
+    bytes.setUint16(at + 14, Math.min(65_535, Math.round(delayMs / 100)));
+  }
+
+  /** Where the step is; the buffer grows when it would not fit. */
+  #offset(n: number): number {
+    const size = this.#bytes.byteLength / stepBytes;
+    if (n > size && size < mostSteps) {
+      const larger = new Uint8Array(Math.min(mostSteps, size * 2) * stepBytes);
+      larger.set(new Uint8Array(this.#bytes.buffer));
+      this.#bytes = new DataView(larger.buffer);
+    }
+    return ((n - 1) % mostSteps) * stepBytes;
+  }
+
+  #at(n: number): number {
+    return this.#bytes.getFloat64(this.#offset(n));
+  }
+
+  #byte(n: number, field: number): number {
+    return this.#bytes.getUint8(this.#offset(n) + field);
+  }
+
+  #read(n: number): Step {
+    const [from, to] = [places[this.#byte(n, 8)], places[this.#byte(n, 9)]];
+    const chart = to?.chart ?? 'lifecycle';
+    const event = events[this.#byte(n, 10)] ?? '';
+    const [left, entered] = [from?.state ?? '', to?.state ?? ''];
+    const edge = edgeOf(chart, left, entered, event)?.id ?? `${left}>${entered}`;
+    return { n, at: this.#at(n), chart, from: left, to: entered, event, edge, cause: this.#cause(n, event) };
+  }
+
+  #cause(n: number, event: string): StepCause {
+    const detail = this.#byte(n, 11);
+    const ms = this.#bytes.getUint16(this.#offset(n) + 14) * 100;
+    if (event === 'platform.closed') return closeCause(detail, this.#bytes.getUint16(this.#offset(n) + 12), ms);
+    if (event === 'start') return { kind: 'start' };
+    if (isCrash(event)) return { kind: 'crash', error: errorNames[detail] ?? 'Error' };
+    const [word = '', name = ''] = event.split('.');
+    if (word === 'instance') return { kind: 'command', by: origins[detail] ?? 'api' };
+    if (word === 'after') return { kind: 'timer', delay: name, ms };
+    return word === 'platform' ? { kind: 'platform' } : { kind: 'worker', src: name, ok: word === 'done' };
+  }
+}
+
+function closeCause(detail: number, code: number, retryInMs: number): StepCause {
+  const text = texts[detail >> 3] ?? '';
+  const known = code === 0 ? null : code;
+  return {
+    kind: 'close',
+    code: known,
+    cause: closeTexts.get(text) ?? 'unknownError',
+    reaction: reactions[detail & 7] ?? 'backOff',
+    sentence: sentenceOf(known, text),
+    retryInMs,
+  };
+}

@@ -1,0 +1,52 @@
+/** What the inspector answers, and the sentence that a step of an instance becomes. Nothing of it is secret or personal. */
+import type { ActorDetail, Origin, Part, Step, StepCause } from '#actors/face.ts';
+import { eventDescriptions } from '#actors/gateway.ts';
+
+const follow = {
+  reopen: 'it is opened again at once',
+  backOff: 'the session tries again after a pause',
+  contest: 'the session tries once more, later',
+  gate: 'one session tries for all',
+  stop: 'nothing more is tried',
+  loggedOut: 'the credentials are set aside',
+  suspend: 'the session returns when the time is over',
+  refuse: 'somebody has to look at it',
+} as const;
+
+const who: Readonly<Record<Origin, string>> = {
+  api: 'A client',
+  admin: 'An administrator',
+  schedule: 'The schedule',
+  call: 'A call that needs the session',
+  stop: 'The gateway',
+};
+
+const wishes: Readonly<Record<string, string>> = {
+  'instance.connect': 'asked for a connection',
+  'instance.disconnect': 'asked to log out',
+  'instance.reset': 'asked to open the connection anew',
+  'instance.hibernate': 'asked the session to sleep',
+  'instance.stop': 'stops',
+};
+
+const closeSentence = ({ code, sentence, reaction }: Extract<StepCause, { kind: 'close' }>): string =>
+  `${code === null ? 'The connection was closed' : 'The platform closed the connection'} (${sentence}); ${follow[reaction]}.`;
+
+/** Why the step was taken, for people. */
+export const whyText = ({ event, cause }: Pick<Step, 'event' | 'cause'>): string => {
+  if (cause.kind === 'close') return closeSentence(cause);
+  if (cause.kind === 'command') return `${who[cause.by]} ${wishes[event] ?? 'asked for it'}.`;
+  if (cause.kind === 'crash') return `The session crashed (${cause.error}).`;
+  return eventDescriptions[event] ?? '';
+};
+
+export const stepView = (step: Step) => ({ ...step, why: whyText(step) });
+
+/** The same without the types of the inside. */
+const partView = ({ courier, ...part }: Part) => (courier === undefined ? part : { ...part, courier });
+
+export const actorView = ({ steps, parts, ...actor }: ActorDetail) => ({
+  ...actor,
+  parts: parts.map(partView),
+  steps: steps.map(stepView),
+});

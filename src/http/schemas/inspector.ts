@@ -1,0 +1,151 @@
+/** Shapes of the inspector. */
+import { Type } from 'typebox';
+import { actorSorts, chartNames, origins, statuses } from '#actors/gateway.ts';
+import { Count, OneOf, optional, Text } from './common.ts';
+
+const count = Type.Integer({ minimum: 0 });
+const moment = (description: string) => Type.Number({ description: `${description}, in Unix milliseconds` });
+const text = (description: string, example?: string) =>
+  Type.String({ description, ...(example === undefined ? {} : { examples: [example] }) });
+
+const counts = Type.Object({ connected: count, connecting: count, hibernated: count, disconnected: count, needsPerson: count });
+
+const state = text('Path in the chart of the session; `crashed` and `failed` when there is no chart', 'connecting.waiting');
+const reason = text('Why it is not connected; empty when nothing is wrong', '503: the platform is unavailable');
+
+const row = {
+  id: text('Of the instance', 'r1a2b3c4d5e6f7'),
+  name: text('As the instance was named', 'shop'),
+  number: text('The last four digits; empty without an account', '…1234'),
+  status: OneOf(statuses),
+  state,
+  needsPerson: Type.Boolean({ description: 'Nothing goes on until somebody does something' }),
+  since: moment('When it came to this state'),
+  reason,
+  cause: text('The reason as a stable word', 'connectionLost'),
+  lastEvent: moment('The last message either way, or call that needed the platform'),
+  queue: Type.Integer({ minimum: 0, description: 'Messages in the asynchronous queue' }),
+  outbox: Type.Integer({ minimum: 0, description: 'Deliveries to webhooks that are in memory' }),
+  hour: text(
+    'The last hour in 24 parts, oldest first: c connected, w connecting, h hibernated, d disconnected, p needs a person, . not known',
+    '..ccccwcccccccccccccccww',
+  ),
+};
+
+export const ActorsQuery = Type.Object({
+  state: optional(Text(500, 'Words of the interface, paths of the chart, or `needsPerson`; several with commas')),
+  reason: optional(Text(500, 'Stable words as in `cause`; several with commas')),
+  q: optional(Text(200, 'Somewhere in id, name, number, state or reason')),
+  sort: optional(
+    OneOf([...actorSorts, ...actorSorts.map((name) => `-${name}` as const)], { description: '`trouble` when absent; `-` turns it round' }),
+  ),
+  after: optional(Text(1000, '`next` of the page before')),
+  limit: optional(Count(0, 999_999, 'At most 1000; 200 when absent')),
+});
+
+export const ActorsAnswer = Type.Object({
+  total: Type.Integer({ minimum: 0, description: 'That fit' }),
+  counts: Type.Object(counts.properties, { description: 'Of all instances' }),
+  rows: Type.Array(Type.Object(row)),
+  next: text('For `after`; empty on the last page'),
+});
+
+export const ActorParams = Type.Object({ id: Text(64, 'Of the instance') });
+
+const cause = Type.Object({
+  kind: OneOf(['close', 'timer', 'worker', 'command', 'platform', 'start', 'crash']),
+  code: optional(Type.Union([Type.Integer(), Type.Null()])),
+  cause: optional(text('Of a close, as a stable word')),
+  reaction: optional(text('What followed the close')),
+  sentence: optional(text('What the close means')),
+  retryInMs: optional(Type.Number({ description: '0 when nothing is tried by itself' })),
+  delay: optional(text('Name of the timer')),
+  ms: optional(Type.Number({ description: 'How long the timer was' })),
+  src: optional(text('The worker that ended')),
+  ok: optional(Type.Boolean()),
+  by: optional(OneOf(origins)),
+  error: optional(text('Name of the error')),
+});
+
+export const Step = Type.Object({
+  n: Type.Integer({ description: 'Counts the steps of the instance in this process' }),
+  at: moment('When'),
+  chart: OneOf(chartNames),
+  from: text('State that was left', 'connected'),
+  to: text('State that was entered', 'connecting.waiting'),
+  event: text('Such as `platform.closed`, `after.retryDelay`, `done.closing`', 'platform.closed'),
+  edge: text('Id of the transition of the chart', 'connected>connecting.waiting'),
+  cause,
+  why: text('The cause as a sentence'),
+});
+
+const Part = Type.Object({
+  id: text('`supervisor`, `link`, `operations`, `recorder`, `recordKeeper`, `queue`, `courier.<webhook>`', 'recorder'),
+  state: OneOf(['ok', 'busy', 'off', 'trouble']),
+  note: text('In words', '0 wait'),
+  waiting: count,
+  crashes: count,
+  courier: optional(
+    Type.Object({
+      webhookId: Type.String(),
+      host: text('Of the receiver'),
+      lanes: Type.Object({ used: count, of: count }),
+      circuit: Type.Object({ open: Type.Boolean(), failures: count, until: moment('Next probe; 0 when it is closed') }),
+    }),
+  ),
+});
+
+const orNull = (description: string) => Type.Union([Type.Number(), Type.Null()], { description });
+
+export const ActorAnswer = Type.Object({
+  ...row,
+  root: text('State of the machine that restarts the chart; `resting` when the instance needs no actors yet', 'running'),
+  wanted: OneOf(['offline', 'online', 'asleep', 'unlinked']),
+  attempts: Type.Integer({ minimum: 0, description: 'Connections tried since the start of the process' }),
+  failures: Type.Integer({ minimum: 0, description: 'Closes in a row' }),
+  retryAt: orNull('When it is tried again by itself, in Unix milliseconds; null when it is not'),
+  lastFrameAge: orNull('Milliseconds since the last frame of a live session'),
+  crashes: Type.Integer({ minimum: 0, description: 'Crashes of the chart' }),
+  parts: Type.Array(Part),
+  steps: Type.Array(Step, { description: 'The last 100 transitions, oldest first' }),
+});
+
+const kind = OneOf(['event', 'after', 'done', 'failed', 'always']);
+
+export const MachinesAnswer = Type.Array(
+  Type.Object({
+    id: OneOf(chartNames),
+    initial: Type.String(),
+    description: Type.String(),
+    states: Type.Array(
+      Type.Object({
+        id: text('Path', 'connecting.waiting'),
+        parent: text('Empty at the top', 'connecting'),
+        kind: OneOf(['atomic', 'compound', 'final']),
+        initial: optional(Type.String()),
+        tags: Type.Array(Type.String()),
+        invokes: Type.Array(Type.String()),
+        description: Type.String(),
+      }),
+    ),
+    transitions: Type.Array(
+      Type.Object({
+        id: text('The arrow; transitions that share it have the same id', 'connected>connecting.waiting'),
+        from: Type.String(),
+        to: Type.String(),
+        leaf: text('The atomic state that is entered'),
+        event: Type.String(),
+        kind,
+        guard: text('Empty for none', 'means(backOff|contest|gate)'),
+        delay: optional(text('Name of the delay')),
+        reenter: Type.Boolean(),
+      }),
+    ),
+    events: Type.Array(Type.Object({ name: Type.String(), kind, description: Type.String() })),
+    layouts: Type.Record(Type.String(), Type.Unknown(), { description: 'Positions for a picture: `wide` and `tall`' }),
+  }),
+);
+
+export const MachineParams = Type.Object({ id: OneOf(chartNames, { description: 'Of the machine' }) });
+
+export const SourceAnswer = Type.String({ description: 'A module with the machine, as Stately’s editor opens it' });

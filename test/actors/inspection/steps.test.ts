@@ -1,0 +1,119 @@
+/** What is kept of the way of an instance through its charts: every step once, with its cause, over crashes, within its bound. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ActorDetail, Step } from '#actors/face.ts';
+import { staged, type Stage } from '#test/actors/stage.ts';
+import { settle } from '#test/fakes/world.ts';
+
+const detailOf = ({ gateway }: Stage, id = 'r1'): ActorDetail => {
+  const found = gateway.actor(id);
+  assert.ok(found.ok);
+  return found.value;
+};
+
+/** `from>to event` and the cause. */
+const told = (steps: readonly Step[]) => steps.map(({ from, to, event, cause }) => [`${from}>${to} ${event}`, cause]);
+
+test('steps: a login is a start, an admission, a transport and a login; requests and profile changes are none', async () => {
+  const stage = await staged();
+  const { link, world } = { link: stage.link(), world: stage.world };
+  assert.deepEqual(
+    detailOf(stage).steps.map(({ edge, event }) => `${edge} ${event}`),
+    [
+      'beginning>connecting start',
+      'connecting.admission>connecting.opening done.admission',
+      'connecting.opening>connecting.authenticating platform.handshaken',
+      'connecting.authenticating>connected platform.opened',
+    ],
+  );
+  link.say({ type: 'platform.identity', patch: { profileName: 'New' } });
+  await settle();
+  assert.equal(detailOf(stage).steps.length, 4);
+  world.assertKept();
+});
+
+test('steps: a close carries its code, its verdict and the pause; the timer says how long it was', async () => {
+  const stage = await staged();
+  stage.link().end(503);
+  await settle();
+  const before = detailOf(stage);
+  assert.deepEqual(
+    [before.state, before.status, before.reason, before.cause, before.failures],
+    ['connecting.waiting', 'connecting', '503: the platform is unavailable', 'connectionLost', 1],
+  );
+  const close = before.steps.at(-1)?.cause;
+  assert.ok(close?.kind === 'close');
+  assert.deepEqual([close.code, close.cause, close.reaction], [503, 'connectionLost', 'backOff']);
+  assert.ok(close.retryInMs > 0 && Math.abs((before.retryAt ?? 0) - before.since - close.retryInMs) <= 50);
+  await stage.world.time.pass(close.retryInMs + 100);
+  const timer = detailOf(stage).steps.find(({ event }) => event === 'after.retryDelay');
+  assert.ok(timer?.cause.kind === 'timer');
+  assert.deepEqual([timer.cause.delay, Math.abs(timer.cause.ms - close.retryInMs) <= 100], ['retryDelay', true]);
+});
+
+test('steps: a restart that the platform asks for while opening is a step from the state to itself', async () => {
+  const stage = await staged();
+  stage.link().end(428);
+  await stage.world.time.pass(2_000);
+  assert.equal(detailOf(stage).state, 'connecting.opening');
+  stage.link().end(515);
+  await settle();
+  assert.deepEqual(detailOf(stage).steps.at(-1)?.edge, 'connecting.opening>connecting.opening');
+});
+
+test('steps: commands say who sent them', async () => {
+  const stage = await staged();
+  await stage.gateway.hibernate('r1');
+  assert.deepEqual(told(detailOf(stage).steps.slice(-2)), [
+    ['connected>hibernated.closing instance.hibernate', { kind: 'command', by: 'api' }],
+    ['hibernated.closing>hibernated.asleep done.closing', { kind: 'worker', src: 'closing', ok: true }],
+  ]);
+  stage.letIn();
+  await stage.gateway.perform('r1', 'account.presence', { presence: 'available' });
+  const wake = detailOf(stage).steps.find(({ from }) => from === 'hibernated.asleep');
+  assert.deepEqual(wake?.cause, { kind: 'command', by: 'call' });
+});
+
+test('steps: a crash names the error and nothing of its text, and the steps outlive it', async () => {
+  const stage = await staged();
+  stage.link().host.surprise(new TypeError('token 5511999999999'));
+  await settle();
+  const crashed = detailOf(stage);
+  assert.deepEqual(told(crashed.steps.filter(({ cause }) => cause.kind === 'crash')), [
+    ['running>recovering link.surprised', { kind: 'crash', error: 'TypeError' }],
+  ]);
+  assert.deepEqual([crashed.state, crashed.root, crashed.status, crashed.cause], ['crashed', 'restarting', 'connecting', 'crashed']);
+  stage.letIn();
+  await stage.world.time.pass(2_000);
+  const { steps, state, crashes } = detailOf(stage);
+  assert.deepEqual([state, crashes, steps[0]?.n], ['connected', 1, 1]);
+  assert.ok(!JSON.stringify(detailOf(stage)).includes('5511999999999'));
+});
+
+test('steps: a hundred are kept, numbered on, the newest last', async () => {
+  const stage = await staged(['r1'], { restarts: { limit: 1000, window: 1 } });
+  stage.letIn();
+  for (let n = 0; n < 60; n += 1) {
+    stage.link().end(515);
+    await settle();
+    await settle();
+  }
+  const { steps } = detailOf(stage);
+  assert.equal(steps.length, 100);
+  const numbers = steps.map(({ n }) => n);
+  assert.deepEqual(
+    numbers,
+    Array.from({ length: 100 }, (_, index) => (numbers[0] ?? 0) + index),
+  );
+  assert.equal(steps.at(-1)?.to, 'connected');
+  assert.deepEqual(new Set(steps.map(({ event }) => event)), new Set(['platform.closed', 'platform.handshaken', 'platform.opened']));
+});
+
+test('steps: an instance at rest has none, and looking at it makes no actor', async () => {
+  const stage = await staged([{ id: 'r1', wanted: 'asleep' }]);
+  const { steps, root, state, status, hour } = detailOf(stage);
+  assert.deepEqual([steps, root, state, status], [[], 'resting', 'hibernated.asleep', 'hibernated']);
+  assert.match(hour, /^\.+h+$/);
+  assert.equal(stage.opens(), 0);
+  assert.equal(stage.gateway.actor('nobody').ok, false);
+});
