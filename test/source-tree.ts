@@ -87,7 +87,7 @@ const factsOf = (path: string, file: Node): SourceFileFacts => {
 export const readSourceTree = (): readonly SourceFileFacts[] => {
   const api = new API({ cwd: root });
   try {
-    return projects.flatMap((name) => {
+    const facts = projects.flatMap((name) => {
       const wanted = join(root, name);
       const project = api
         .updateSnapshot({ openProjects: [wanted] })
@@ -100,6 +100,8 @@ export const readSourceTree = (): readonly SourceFileFacts[] => {
         .filter((path) => roots.some((prefix) => path.startsWith(prefix)))
         .map((path) => factsOf(path, project.program.getSourceFile(join(root, path)) as Node));
     });
+    // A module of the page that a test imports belongs to both.
+    return [...new Map(facts.map((file) => [file.path, file])).values()];
   } finally {
     api.close();
   }

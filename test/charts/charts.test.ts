@@ -1,0 +1,78 @@
+/** The layouts that are shipped: made of the machines as they are, and the same whenever they are made. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { charts } from '#actors/session/charts.ts';
+import { joined, type Layout, nextOf, wordOf } from '#src/web/page/chart/words.js';
+import { fileOf, textOf } from './files.ts';
+import { meet } from './geometry.ts';
+import { layoutOf, printOf, shapes } from './layout.ts';
+
+const read = (machine: string, shape: 'wide' | 'tall'): Layout => JSON.parse(readFileSync(fileOf(machine, shape), 'utf8')) as Layout;
+
+for (const machine of Object.values(charts)) {
+  for (const shape of shapes) {
+    const layout = read(machine.id, shape);
+    const drawn = new Map([...layout.parents, ...layout.states].map((box) => [box.id, box]));
+
+    test(`${machine.id}, ${shape}: the file fits the machine as it is (npm run charts makes it anew)`, () => {
+      assert.equal(layout.print, printOf(machine));
+    });
+
+    test(`${machine.id}, ${shape}: every state but the dot has a place, and none covers another`, () => {
+      const missing = machine.states.filter(({ id }) => !drawn.has(id)).map(({ id }) => id);
+      assert.deepEqual(missing, machine.id === 'lifecycle' ? ['beginning'] : []);
+      for (const one of layout.states)
+        for (const other of layout.states) if (one !== other) assert.ok(!meet(one, other), `${one.id} ${other.id}`);
+    });
+
+    test(`${machine.id}, ${shape}: words cover no state`, () => {
+      for (const { label, from, to } of layout.arrows)
+        for (const state of layout.states) if (label) assert.ok(!meet(label, state), `${from} → ${to} covers ${state.id}`);
+    });
+
+    test(`${machine.id}, ${shape}: it is as wide as its page`, () =>
+      assert.ok(layout.width <= (shape === 'wide' ? 1020 : 400), `${layout.width} px`));
+  }
+}
+
+test('layout: it is the same whenever it is made', async () => {
+  for (const shape of shapes) assert.equal(textOf(await layoutOf(charts.instance, shape)), readFileSync(fileOf('instance', shape), 'utf8'));
+});
+
+const words: readonly (readonly [kind: string, event: string, guard: string, delay: string | undefined, expected: string])[] = [
+  ['event', 'platform.closed', '', undefined, 'closed'],
+  ['event', 'delivery.added', '', undefined, 'added'],
+  ['after', 'after.retryDelay', '', 'retryDelay', 'after retry delay'],
+  ['done', 'done.closing', '', undefined, 'done'],
+  ['failed', 'failed.closing', '', undefined, 'failed'],
+  ['always', 'always', 'begins(asleep)', undefined, 'begins asleep'],
+  ['always', 'always', '', undefined, 'otherwise'],
+];
+for (const [kind, event, guard, delay, expected] of words)
+  test(`words: ${event} ${guard} is "${expected}"`, () => {
+    const transition = {
+      id: 'a>b',
+      from: 'a',
+      to: 'b',
+      leaf: 'b',
+      reenter: false,
+      kind,
+      event,
+      guard,
+      ...(delay === undefined ? {} : { delay }),
+    };
+    assert.equal(wordOf(transition), expected);
+  });
+
+test('words: arrows between the same states are one, and done and failed are one word', () => {
+  const closing = charts.lifecycle.transitions.filter(({ from }) => from === 'connecting.closing');
+  assert.deepEqual(joined(closing), [{ from: 'connecting.closing', to: 'connecting.admission', words: ['done or failed'], reasons: [] }]);
+});
+
+test('next: what may follow is said for each target, with what decides it, and with what the states around it add', () => {
+  const next = new Map(nextOf(charts.lifecycle, 'connecting.opening').map(({ leaf, words }) => [leaf, words]));
+  assert.deepEqual(next.get('connecting.waiting'), ['closed: back off, contest, gate']);
+  assert.deepEqual(next.get('hibernated.closing'), ['hibernate']);
+  assert.equal(next.has('connecting.admission'), false);
+});

@@ -1,0 +1,17 @@
+/** The files of the layouts: where they are, and how they are written. */
+import { join } from 'node:path';
+import { root } from '#test/source-tree.ts';
+import type { Layout } from '#src/web/page/chart/words.js';
+import type { Shape } from './inside.ts';
+
+export const fileOf = (machine: string, shape: Shape): string => join(root, 'src/web/charts', `${machine}.${shape}.json`);
+
+/** One line for each thing that is drawn, so that a change of a machine is a readable change of its file. */
+export const textOf = (layout: Layout): string => {
+  const lines = Object.entries(layout).map(([name, value]) =>
+    Array.isArray(value)
+      ? `"${name}": [\n${value.map((one) => `  ${JSON.stringify(one)}`).join(',\n')}\n]`
+      : `"${name}": ${JSON.stringify(value)}`,
+  );
+  return `{\n${lines.join(',\n')}\n}\n`;
+};
