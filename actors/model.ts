@@ -8,6 +8,7 @@ export * from './model/privacy.ts';
 export * from './model/send.ts';
 export type * from './model/send-key.ts';
 export * from './model/webhook.ts';
+export * from './model/definition.ts';
 export * from './model/delivery.ts';
 export * from './model/entry.ts';
 export * from './model/group.ts';

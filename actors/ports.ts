@@ -5,6 +5,7 @@
  */
 import type { Attachments } from './ports/attachments.ts';
 import type { Envelope, Receiver, Signer } from './ports/delivery.ts';
+import type { DefinitionStore } from './ports/definition-store.ts';
 import type { DeliveryStore, OutboxStore } from './ports/delivery-stores.ts';
 import type { FileStore, ReadMedia, Sounds } from './ports/files.ts';
 import type { InstanceStore, RemovalStore, SettingStore, WebhookStore } from './ports/instance-stores.ts';
@@ -27,6 +28,7 @@ export type * from './ports/files.ts';
 export type * from './ports/instance-stores.ts';
 export type * from './ports/journal.ts';
 export type * from './ports/message-store.ts';
+export type * from './ports/definition-store.ts';
 export type * from './ports/delivery-stores.ts';
 export type * from './ports/recipient-store.ts';
 export type * from './ports/group-store.ts';
@@ -40,6 +42,7 @@ export interface Stores {
   readonly messages: MessageStore;
   readonly messageExpiry: MessageExpiry;
   readonly chats: ChatStore;
+  readonly definitions: DefinitionStore;
   readonly outbox: OutboxStore;
   readonly deliveries: DeliveryStore;
   readonly settings: SettingStore;

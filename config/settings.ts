@@ -1,6 +1,7 @@
 /** The table of settings: every one with its name, kind, default and the reason for that default. Nothing else knows a default. */
 import { age, integer, milliseconds, networks, times, url } from './kinds.ts';
 import { fileSettings } from './file-settings.ts';
+import { leadSettings } from './lead-settings.ts';
 import { mediaSettings } from './media-settings.ts';
 import { serverSettings } from './server-settings.ts';
 import { sendSettings } from './send-settings.ts';
@@ -149,6 +150,8 @@ export const table = {
   ),
 
   ...sendSettings,
+
+  ...leadSettings,
 
   reconnectMinMs: restarts(
     milliseconds(1),

@@ -60,5 +60,6 @@ export const policyOf = (settings: Settings): Policy => ({
   },
   autoDownload: { kinds: settings.autoDownload, most: settings.autoDownloadMaxBytes, wait: settings.autoDownloadWaitMs },
   webhooksPerInstance: settings.webhooksPerInstance,
+  definitionsPerInstance: settings.definitionsPerInstance,
   adminRotateCooldown: settings.adminRotateCooldownMs,
 });

@@ -1,12 +1,33 @@
 /** Commands on leads. They need no session: what they change is ours alone. */
-import type { Gateway } from '../face.ts';
-import { done, refuse } from '../model.ts';
+import type { Gateway, LeadTagEdit } from '../face.ts';
+import { createKeyedMutex } from '../keyed-mutex.ts';
+import { done, refuse, type Kept, type LeadTag, type Result } from '../model.ts';
 import type { Supervisor } from '../supervisor.ts';
 
-type LeadCommands = Pick<Gateway, 'chatStats' | 'editLead'>;
+type LeadCommands = Pick<Gateway, 'chatStats' | 'editLead' | 'leadTags' | 'editLeadTag'>;
+
+const sameName = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
+
+/** The tag as it shall be. */
+const edited = (known: readonly LeadTag[], edit: LeadTagEdit, newId: () => string, most: number): Result<LeadTag> => {
+  const old = known.find(({ id }) => id === edit.id);
+  if (edit.id !== '' && !old) return refuse('notFound', 'Tag not found');
+  const { name = old?.name ?? '', kanban = old?.kanban ?? false, kanbanOrder = old?.kanbanOrder ?? 0 } = edit;
+  if (name === '') return refuse('invalid', 'name is required');
+  if (known.some((tag) => tag !== old && sameName(tag.name, name))) return refuse('conflict', `there is a tag ${name} already`);
+  if (!old && known.length >= most) return refuse('limited', `an instance has at most ${most} tags`);
+  return done({ id: old?.id ?? newId(), name, kanban, kanbanOrder });
+};
+
+const inBoardOrder = (a: LeadTag, b: LeadTag): number => Number(b.kanban) - Number(a.kanban) || a.kanbanOrder - b.kanbanOrder;
 
 export function leadCommands(supervisor: Supervisor): LeadCommands {
-  const { chats } = supervisor.ports;
+  const { ports, policy } = supervisor;
+  const { chats, definitions, chance } = ports;
+  // Names are compared with what is stored: two edits of one instance follow each other.
+  const turns = createKeyedMutex();
+  const tagsOf = async (id: string): Promise<readonly Kept<'leadTag'>[]> => (await definitions.all(id, 'leadTag')).toSorted(inBoardOrder);
+
   return {
     chatStats: (id) => chats.stats(id),
     async editLead(id, name, fields) {
@@ -17,5 +38,20 @@ export function leadCommands(supervisor: Supervisor): LeadCommands {
       await cell.recorder.append({ kind: 'chat', chat: { chatId: chat.chatId, extra: fields }, create: false, tell: 'chats' });
       return done((await chats.get(id, chat.chatId)) ?? chat);
     },
+    leadTags: tagsOf,
+    editLeadTag: (id, edit) =>
+      turns.run(id, async () => {
+        const cell = supervisor.cell(id);
+        if (!cell) return refuse('notFound', 'instance not found');
+        const known = (await definitions.all(id, 'leadTag')).map(({ created: _made, updated: _changed, ...tag }) => tag);
+        const gone = edit.delete ? known.find((tag) => tag.id === edit.id) : undefined;
+        if (edit.delete && !gone) return refuse('notFound', 'Tag not found');
+        if (gone) await cell.recorder.append({ kind: 'definitionGone', definition: { of: 'leadTag', value: gone } });
+        if (gone) return done(await tagsOf(id));
+        const tag = edited(known, edit, () => `r${chance.hex(7)}`, policy.definitionsPerInstance);
+        if (!tag.ok) return tag;
+        await cell.recorder.append({ kind: 'definition', definition: { of: 'leadTag', value: tag.value } });
+        return done(await tagsOf(id));
+      }),
   };
 }

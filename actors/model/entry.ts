@@ -1,12 +1,13 @@
 /** What happened in an instance, on its way to the journal. */
 import type { ChatLabel, ChatPatch, Label } from './chat.ts';
+import type { Definition } from './definition.ts';
 import type { Group } from './group.ts';
 import type { Message, MessageStatus, Revision } from './message.ts';
 import type { Call, News } from './news.ts';
 import type { UsedSendKey } from './send-key.ts';
 import type { EventType } from './webhook.ts';
 
-/** Part of what a phone hands over of its past; `of` is the word of contract/events.md. Status posts and labels become events only; they are not stored. */
+/** Part of what a phone hands over of its past; `of` is the word of contract/events.md. Status posts become events only; they are not stored. */
 export type Past =
   | { readonly of: 'messages'; readonly items: readonly { readonly message: Message; readonly chat: ChatPatch }[] }
   | { readonly of: 'status'; readonly items: readonly Message[] }
@@ -121,6 +122,10 @@ export type Entry =
       /** Of the last batch of what the phone handed over at once. */
       readonly transfer?: HistoryTransfer;
     }
+  /** Takes the place of what is stored under its id, or is new. No event: labels have one, and come as `news` or `history`. */
+  | { readonly kind: 'definition'; readonly definition: Definition }
+  /** It is no more. No event. */
+  | { readonly kind: 'definitionGone'; readonly definition: Definition }
   /** A whole group, as the platform answered: takes the place of what is stored of it. What its facts do not name stays as it is. No event. */
   | { readonly kind: 'group'; readonly group: Group }
   /** The account is in this group no more. No event. */
@@ -129,7 +134,7 @@ export type Entry =
   | { readonly kind: 'groupsListed'; readonly groupIds: readonly string[]; readonly at: number }
   /**
    * Makes an event of its own. `lane` orders it (chat id, or ''). A call is stored as a message too, without a `messages` event; a change of a group that is
-   * stored is applied to it.
+   * stored is applied to it; a label is stored, and has an event only when it changed.
    */
   | { readonly kind: 'news'; readonly lane: string; readonly news: News }
   /** An event whose payload its maker has spelled out: it is passed on as it is. */

@@ -1,4 +1,4 @@
-/** What becomes an event of its own: changes of the connection, presence, calls, groups and labels, in the gateway's own words. Only calls are stored too. */
+/** What becomes an event of its own: changes of the connection, presence, calls, groups and labels, in the gateway's own words. Calls, groups and labels are stored too. */
 import type { Label } from './chat.ts';
 import type { GroupChange } from './group.ts';
 import type { Status } from './instance.ts';

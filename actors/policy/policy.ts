@@ -43,6 +43,8 @@ export interface Policy {
   readonly retention: Retention;
   readonly autoDownload: AutoDownload;
   readonly webhooksPerInstance: number;
+  /** Tags of leads, and quick replies that are kept here, of one instance. */
+  readonly definitionsPerInstance: number;
   readonly adminRotateCooldown: number;
   /** How often the figures of quality are logged; 0 or absent: not at all. */
   readonly numbersEvery?: number;

@@ -11,6 +11,7 @@ export {
 } from './chat-fields.ts';
 export { chatIdsOf, fastChatId, isWholeChatId } from './chat-id.ts';
 export { chatLabelsView, chatStatsView, chatView, compactChatView, compactFields, contactView } from './chat.ts';
+export { leadTagView } from './definitions.ts';
 export { envelopeView } from './envelope.ts';
 export { addModes, groupView, inviteLink, memberView, refusalView, type MemberRefusal } from './group.ts';
 export { historyRequestView, historyStatusView } from './history-request.ts';

@@ -88,6 +88,38 @@ test('leads: the names of the free fields stand in every view of the instance', 
   assert.deepEqual((body['instance'] as Json)['fieldsMap'], { lead_field02: 'City' });
 });
 
+const tags = async (edit: Json): Promise<{ readonly status: number; readonly body: Json; readonly names: readonly unknown[] }> => {
+  const { status, body } = await bench.account.call('POST', '/lead/tags/edit', edit);
+  return { status, body, names: ((body['tags'] ?? []) as readonly Json[]).map(({ name }) => name) };
+};
+
+test('lead tags: they are made, changed, listed with the columns of the board first, and deleted', async () => {
+  assert.deepEqual((await tags({ name: 'plain' })).names, ['plain']);
+  assert.deepEqual((await tags({ name: ' second ', kanban: true, kanbanOrder: 2 })).names, ['second', 'plain']);
+  const made = await tags({ name: 'first', kanban: true, kanbanOrder: 1 });
+  assert.deepEqual([made.body['response'], made.names], ['Tag created', ['first', 'second', 'plain']]);
+  const { body: listed } = await bench.account.call('GET', '/lead/tags');
+  const [first, second] = listed as unknown as readonly Json[];
+  assert.deepEqual([first?.['kanban'], first?.['kanbanOrder'], first?.['owner']], [true, 1, bench.account.number]);
+  const edited = await tags({ id: second?.['id'], kanbanOrder: 0 });
+  assert.deepEqual([edited.body['response'], edited.names], ['Tag edited', ['second', 'first', 'plain']]);
+  const gone = await tags({ id: first?.['id'], delete: true });
+  assert.deepEqual([gone.body['response'], gone.names], ['Tag deleted', ['second', 'plain']]);
+  const refused: readonly (readonly [edit: Json, status: number, error: string])[] = [
+    [{}, 400, 'name is required'],
+    [{ id: second?.['id'], name: ' ' }, 400, 'name is required'],
+    [{ name: 'PLAIN' }, 409, 'there is a tag PLAIN already'],
+    [{ id: 'r0', name: 'x' }, 404, 'Tag not found'],
+    [{ delete: true }, 404, 'Tag not found'],
+    [{ name: 'x'.repeat(101) }, 400, 'name must have at most 100 characters'],
+    [{ name: 'x', kanbanOrder: -1 }, 400, 'kanbanOrder must be at least 0'],
+  ];
+  for (const [edit, status, error] of refused) {
+    const answered = await tags(edit);
+    assert.deepEqual([answered.status, answered.body['error']], [status, error], JSON.stringify(edit));
+  }
+});
+
 test('leads: they are changed without a session too', async () => {
   await bench.account.call('POST', '/instance/hibernate');
   await until(

@@ -133,6 +133,8 @@ const instanceCommands = ({ instances, listeners }: State, attempt: Attempt, fak
   };
 };
 
+const leadTag = { id: 'r1a2b3c4d5e6f70', name: 'vip', kanban: true, kanbanOrder: 1, created: now, updated: now };
+
 const messageCommands = (attempt: Attempt, fake: () => FakeGateway) => ({
   send(_id: InstanceId, send: Send, options: SendOptions) {
     fake().sends.push({ send, options });
@@ -165,6 +167,11 @@ const messageCommands = (attempt: Attempt, fake: () => FakeGateway) => ({
     await attempt(() => done(null));
     return countChats([chat]);
   },
+  leadTags: async () => {
+    await attempt(() => done(null));
+    return [leadTag];
+  },
+  editLeadTag: () => attempt(() => done([leadTag])),
   editLead: (_id: InstanceId, _name: string, fields: Readonly<Record<string, unknown>>) =>
     attempt(() => done({ ...chat, extra: { ...chat.extra, ...fields } })),
   async queue() {

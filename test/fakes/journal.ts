@@ -31,7 +31,12 @@ export class FakeJournal implements Journal {
       const { id, owner, epoch } = instance;
       if (!this.#db.claim({ instanceId: id, epoch })) return { events: [], deliveries: [] };
       if (entries.some((entry) => this.isBad(entry))) throw new Error('value out of range');
-      const known = { messages: this.#db.messagesOf(id), chats: this.#db.chatsOf(id), groups: this.#db.groupsOf(id) };
+      const known = {
+        messages: this.#db.messagesOf(id),
+        chats: this.#db.chatsOf(id),
+        groups: this.#db.groupsOf(id),
+        definitions: this.#db.definitionsOf(id),
+      };
       const outcome = reduceEntries(known, owner, entries, () => `r${this.#chance.hex(7)}`);
       const { events, waiting, unrendered } = render(outcome, {
         instanceId: id,
@@ -48,7 +53,7 @@ export class FakeJournal implements Journal {
 
   #write(
     instanceId: string,
-    { freshMessages, changedMessages, composedMessages, revisedMessages, chats, readChats, sendKeys, receipts, ...groups }: Outcome,
+    { freshMessages, changedMessages, composedMessages, revisedMessages, chats, readChats, sendKeys, receipts, ...others }: Outcome,
   ): void {
     for (const message of this.#db.messagesOf(instanceId))
       if (readChats.includes(message.chatId)) this.#db.putMessage({ ...message, unread: false });
@@ -66,7 +71,8 @@ export class FakeJournal implements Journal {
     }
     for (const key of sendKeys) this.#db.sendKeys.set(`${instanceId} ${key.hash}`, key);
     for (const { after } of chats) this.#db.putChat({ ...after, instanceId });
-    this.#db.putGroups(instanceId, groups);
+    this.#db.putGroups(instanceId, others);
+    this.#db.putDefinitions(instanceId, others, this.#time.now());
   }
 
   #deliver(waiting: Omit<Delivery, 'seq'>): Delivery {

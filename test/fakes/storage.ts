@@ -2,6 +2,9 @@
 import type {
   Chat,
   Claim,
+  Definition,
+  DefinitionKind,
+  Definitions,
   Delivery,
   Group,
   InstancePatch,
@@ -16,6 +19,7 @@ import {
   EpochLost,
   StorageUnavailable,
   type ClaimedRow,
+  type DefinitionStore,
   type Ended,
   type GroupQuery,
   type GroupStore,
@@ -29,6 +33,7 @@ import {
   type SettingStore,
   type WebhookStore,
 } from '#actors/ports.ts';
+import type { DefinitionOutcome } from '#src/storage/journal/definition-ledger.ts';
 import type { GroupOutcome } from '#src/storage/journal/group-ledger.ts';
 import type { ChatRow, MessageRow } from './records.ts';
 
@@ -56,6 +61,11 @@ export class FakeDatabase {
   readonly webhooks = new Map<string, Webhook>();
   readonly messages = new Map<string, MessageRow>();
   readonly chats = new Map<string, ChatRow>();
+  /** By instance, kind and id. */
+  readonly definitions = new Map<
+    string,
+    Definition & { readonly instanceId: string; readonly created: number; readonly updated: number }
+  >();
   readonly outbox = new Map<number, Delivery & Partial<LastAttempt>>();
   readonly archive: (Delivery & Ended)[] = [];
   readonly settings = new Map<string, string>();
@@ -80,6 +90,22 @@ export class FakeDatabase {
     const answer = statement();
     await this.holds.get(name);
     return answer;
+  }
+
+  definitionsOf(instance: string): Definition[] {
+    return [...this.definitions.values()]
+      .filter(({ instanceId }) => instanceId === instance)
+      .map(({ of, value }) => ({ of, value }) as Definition);
+  }
+
+  putDefinitions(instanceId: string, { definitions, goneDefinitions, goneLabels }: DefinitionOutcome, at: number): void {
+    const keyOf = ({ of, value }: Definition): string => [instanceId, of, value.id].join(' ');
+    for (const one of definitions)
+      this.definitions.set(keyOf(one), { ...one, instanceId, created: this.definitions.get(keyOf(one))?.created ?? at, updated: at });
+    for (const one of goneDefinitions) this.definitions.delete(keyOf(one));
+    for (const [key, chat] of this.chats)
+      if (chat.instanceId === instanceId)
+        this.chats.set(key, { ...chat, labels: chat.labels.filter((label) => !goneLabels.includes(label)) });
   }
 
   groupsOf(instance: string): Group[] {
@@ -279,6 +305,20 @@ export class FakeSendKeys implements SendKeyStore {
       for (const [key] of old) this.#db.sendKeys.delete(key);
       return old.length;
     });
+}
+
+export class FakeDefinitions implements DefinitionStore {
+  readonly #db: FakeDatabase;
+  constructor(db: FakeDatabase) {
+    this.#db = db;
+  }
+  all = <K extends DefinitionKind>(instance: string, wanted: K) =>
+    this.#db.run('definitions.all', () =>
+      [...this.#db.definitions.values()]
+        .filter(({ instanceId, of }) => instanceId === instance && of === wanted)
+        .toSorted((a, b) => a.created - b.created || (a.value.id < b.value.id ? -1 : 1))
+        .map(({ value, created, updated }) => ({ ...(value as Definitions[K]), created, updated })),
+    );
 }
 
 /** Lookups alone: who has exchanged messages is left to PostgreSQL. */

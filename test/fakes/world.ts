@@ -16,6 +16,7 @@ import { FakeDeliveries } from './deliveries.ts';
 import { FakeChats, FakeMessages } from './conversations.ts';
 import {
   FakeDatabase,
+  FakeDefinitions,
   FakeGroups,
   FakeInstances,
   FakeOutbox,
@@ -92,6 +93,7 @@ export const testPolicy: Policy = {
   retention: { messages: 0, files: 0, fileBytes: 0 },
   autoDownload: { kinds: [], most: 1_000_000, wait: 10_000 },
   webhooksPerInstance: 5,
+  definitionsPerInstance: 3,
   adminRotateCooldown: 3_600_000,
 };
 
@@ -139,6 +141,7 @@ export class World {
       sendKeys: new FakeSendKeys(db),
       attachments: this.attachments,
       recipients: new FakeRecipients(db),
+      definitions: new FakeDefinitions(db),
       groups: new FakeGroups(db),
       receiver: this.receiver,
       signer,

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { chatStatements, findStatements } from '#src/storage/stores/chats.ts';
 import type { Statement } from '#src/storage/postgres/database.ts';
 import { eventTypes } from '#actors/model.ts';
+import { definitionStatements } from '#src/storage/stores/definitions.ts';
 import { expiryStatements } from '#src/storage/stores/message-expiry.ts';
 import { fileStatements } from '#src/storage/stores/files.ts';
 import { groupStatements } from '#src/storage/stores/groups.ts';
@@ -61,6 +62,12 @@ const spread = async (table: string, keys: Readonly<Record<string, string>>, row
 const someone = { id: 'p@lid', pn: '', lid: 'p@lid', isAdmin: false, isSuperAdmin: false };
 const group = { id: 'g', owner: { id: '', pn: '', lid: '' }, createdAt: null, members: [someone] };
 await storage.journal.commit({ id: 'r0', owner: '', epoch: 1 }, [{ kind: 'group', group }], () => []);
+await storage.journal.commit(
+  { id: 'r0', owner: '', epoch: 1 },
+  [{ kind: 'news', lane: '', news: { type: 'labels', label: { id: '7', name: 'New', color: 3, deleted: false } } }],
+  () => [],
+);
+await spread('definition', { id: `'d' || n` }, 300);
 await spread('chat_group', { group_id: `'g' || n`, name: `'g' || n` }, 300);
 await run(`update chat_group set member_hashes = array[hashtextextended(instance_id || ' ' || group_id, 0)]`);
 const queued = `case when mod(n, 100) = 0 then 'Queued' else '' end`;
@@ -121,7 +128,19 @@ interface Node {
 const nodesOf = (node: Node): readonly Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 
 /** The test's other tables are so small that reading them is the best plan. */
-const large = new Set(['message', 'receipt', 'chat', 'chat_group', 'send_key', 'signal_key', 'inbound', 'outbox', 'archive', 'file']);
+const large = new Set([
+  'message',
+  'receipt',
+  'chat',
+  'definition',
+  'chat_group',
+  'send_key',
+  'signal_key',
+  'inbound',
+  'outbox',
+  'archive',
+  'file',
+]);
 
 type Plan = { readonly 'QUERY PLAN': readonly { readonly Plan: Node }[] };
 
@@ -193,6 +212,7 @@ const statements: readonly Statement[] = [
   ...Object.values(messageStatements).filter((statement) => statement !== messageStatements.queueing),
   sendKeyStatements.find,
   ...Object.values(chatStatements),
+  ...Object.values(definitionStatements),
   ...Object.values(groupStatements),
   { ...findStatements({ filters: [], any: false, sort: null, limit: 1, offset: 0 }).page, name: 'chat-find' },
   {

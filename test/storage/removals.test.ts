@@ -17,6 +17,7 @@ const run = (text: string, values: readonly unknown[] = []) => database.admin.ro
 await webhooks.save({ ...webhook, id: 'global', instanceId: null });
 
 const group = { id: '1@g.us', owner: { id: '', pn: '', lid: '' }, createdAt: null, members: [] };
+const label = { id: '7', name: 'New', color: 3, deleted: false };
 const arrived = (messageId: string) =>
   ({ kind: 'message', message: { ...message, messageId }, chat: { chatId: 'c' }, unread: true }) as const;
 
@@ -28,7 +29,12 @@ const place = async (): Promise<{ id: string; hook: string }> => {
   await webhooks.save({ ...webhook, id: hook, instanceId: id });
   const { deliveries } = await journal.commit(
     { id, owner, epoch },
-    [...['m1', 'm2', 'm3'].map(arrived), { kind: 'group', group }, { kind: 'groupsListed', groupIds: [group.id], at: 1 }],
+    [
+      ...['m1', 'm2', 'm3'].map(arrived),
+      { kind: 'definition', definition: { of: 'label', value: label } },
+      { kind: 'group', group },
+      { kind: 'groupsListed', groupIds: [group.id], at: 1 },
+    ],
     () => [hook, 'global'],
   );
   const past = deliveries.filter((_, n) => n < 4);

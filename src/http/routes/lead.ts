@@ -1,11 +1,11 @@
 /** Leads: what integrators keep about a chat. Nothing of it leaves this server. */
-import { chatFields, chatView, emptyValueOf, instanceView, leadFields } from '#src/contract/views.ts';
-import { mapResult } from '../outcome.ts';
+import { chatFields, chatView, emptyValueOf, instanceView, leadFields, leadTagView } from '#src/contract/views.ts';
+import { done, mapResult } from '../outcome.ts';
 import { type Route, route } from '../route.ts';
 import { Chat } from '../schemas/chat.ts';
 import { ref } from '../schemas/common.ts';
 import { InstanceAnswer } from '../schemas/instance.ts';
-import { EditLeadBody, FieldsMapBody, namesOf } from '../schemas/lead.ts';
+import { EditLeadBody, EditLeadTagAnswer, EditLeadTagBody, FieldsMapBody, LeadTagsAnswer, namesOf } from '../schemas/lead.ts';
 
 const unknownInstance = { notFound: { example: 'instance not found' } } as const;
 
@@ -55,6 +55,40 @@ export const leadRoutes: readonly Route[] = [
     run: async ({ gateway, now, id, body }) => {
       const fieldsMap = mergedNames(gateway.view(id)?.record.fieldsMap ?? null, namesOf(body));
       return mapResult(await gateway.update(id, { fieldsMap }), (view) => instanceView(view, now));
+    },
+  }),
+  route({
+    on: ['GET /lead/tags'],
+    operationId: 'listLeadTags',
+    credential: 'instance',
+    tag: 'lead',
+    summary: 'List the tags that leads may have, columns of the board first',
+    answer: LeadTagsAnswer,
+    run: async ({ gateway, id }) => {
+      const owner = gateway.view(id)?.record.owner ?? '';
+      return done((await gateway.leadTags(id)).map((tag) => leadTagView(tag, owner)));
+    },
+  }),
+  route({
+    on: ['POST /lead/tags/edit'],
+    operationId: 'editLeadTag',
+    credential: 'instance',
+    tag: 'lead',
+    summary: 'Make, change or delete a tag of leads, or a column of the board',
+    body: EditLeadTagBody,
+    answer: EditLeadTagAnswer,
+    refusals: {
+      invalid: { example: 'name is required' },
+      notFound: { example: 'Tag not found' },
+      conflict: { example: 'there is a tag vip already' },
+      limited: { example: 'an instance has at most 1000 tags' },
+    },
+    run: async ({ gateway, id, body }) => {
+      const { id: tag = '', name, delete: gone = false, ...rest } = body;
+      const owner = gateway.view(id)?.record.owner ?? '';
+      const edit = { ...rest, id: tag, ...(name === undefined ? {} : { name: name.trim() }), delete: gone };
+      const response = gone ? 'Tag deleted' : tag === '' ? 'Tag created' : 'Tag edited';
+      return mapResult(await gateway.editLeadTag(id, edit), (tags) => ({ response, tags: tags.map((one) => leadTagView(one, owner)) }));
     },
   }),
 ];

@@ -4,7 +4,8 @@ import { Chat } from './chat.ts';
 import { Delivery } from './delivery.ts';
 import { ErrorBody, PlatformErrorBody } from './errors.ts';
 import { Instance } from './instance.ts';
+import { LeadTag } from './lead.ts';
 import { Message } from './message.ts';
 import { Webhook } from './webhook.ts';
 
-export const sharedSchemas: readonly TSchema[] = [ErrorBody, PlatformErrorBody, Instance, Message, Chat, Webhook, Delivery];
+export const sharedSchemas: readonly TSchema[] = [ErrorBody, PlatformErrorBody, Instance, Message, Chat, LeadTag, Webhook, Delivery];

@@ -1,7 +1,7 @@
 /** Shapes of leads: the fields that integrators keep about a chat. */
 import { type TSchema, Type } from 'typebox';
 import { chatFields, type FieldType, leadFields } from '#src/contract/views.ts';
-import { Count, LooseText, optional, Text } from './common.ts';
+import { Count, fields, Flag, LooseText, optional, ref, Text } from './common.ts';
 
 /** Characters: a field is a line, notes are a page. */
 const longest = { line: 2_000, notes: 20_000 };
@@ -35,3 +35,37 @@ export const FieldsMapBody = Type.Unsafe<Readonly<Record<string, string | undefi
 /** Other keys of a body are ignored. */
 export const namesOf = (body: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> =>
   Object.fromEntries(customFields.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name].trim()]])));
+
+export const LeadTag = Type.Object(
+  {
+    ...fields('id name owner created updated', Type.String()),
+    kanban: Type.Boolean({ description: 'A column of the board' }),
+    kanbanOrder: Type.Integer({ description: 'Place among the columns' }),
+  },
+  {
+    $id: 'LeadTag',
+    examples: [
+      {
+        id: 'r1a2b3c4d5e6f70',
+        name: 'negotiation',
+        owner: '5511988887777',
+        created: '2026-08-19 17:36:34.345Z',
+        updated: '2026-08-19 17:36:34.345Z',
+        kanban: true,
+        kanbanOrder: 2,
+      },
+    ],
+  },
+);
+
+export const LeadTagsAnswer = Type.Array(ref(LeadTag));
+
+export const EditLeadTagBody = Type.Object({
+  id: optional(Text(40, 'The tag; without it one is made')),
+  name: optional(Text(tags.longest, 'What it is called; required for a new one')),
+  kanban: optional(Flag('Whether it is a column of the board')),
+  kanbanOrder: optional(Count(0, Number.MAX_SAFE_INTEGER, 'Place among the columns')),
+  delete: optional(Flag('Deletes the tag; leads keep its name')),
+});
+
+export const EditLeadTagAnswer = Type.Object({ response: Type.String(), tags: LeadTagsAnswer });

@@ -28,5 +28,9 @@ export const ChatEntity = defineEntity({
   indexes: [
     { name: 'chat_by_time', properties: ['instanceId', 'lastMessageTimestamp', 'chatId'] },
     { name: 'chat_by_lid', expression: `create index "chat_by_lid" on "chat" ("instance_id", "chat_lid") where chat_lid <> ''` },
+    {
+      name: 'chat_by_label',
+      expression: `create index "chat_by_label" on "chat" ("instance_id", "last_message_timestamp", "chat_id") where labels <> '{}'`,
+    },
   ],
 });

@@ -1,5 +1,6 @@
 /** All tables as MikroORM sees them, one file for each resource. */
 import { ChatEntity } from './chat.ts';
+import { DefinitionEntity } from './definition.ts';
 import { ArchiveEntity, OutboxEntity, OutboxTallyEntity } from './delivery.ts';
 import { FileEntity } from './file.ts';
 import { GroupEntity, GroupListEntity } from './group.ts';
@@ -28,6 +29,7 @@ export const entities = [
   SendKeyEntity,
   NumberLookupEntity,
   ChatEntity,
+  DefinitionEntity,
   GroupEntity,
   GroupListEntity,
   WebhookEntity,

@@ -149,6 +149,13 @@ export class ChatLedger {
     return this.patch({ chatId, labels: labeled ? [...others, name].toSorted() : others });
   }
 
+  /** Takes a label that is no more off the chats that are at hand; off all others the journal takes it. */
+  unlabel(labelId: string): void {
+    const name = fullLabelId(this.#owner, labelId);
+    for (const { value } of this.#chats.values())
+      if (value.labels.includes(name)) this.patch({ chatId: value.chatId, labels: value.labels.filter((label) => label !== name) });
+  }
+
   outcome(): readonly ChatOutcome[] {
     return [...this.#chats.values()]
       .filter(({ before, value }) => value !== before)

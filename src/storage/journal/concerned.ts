@@ -1,6 +1,7 @@
 /** What entries are about: the keys by which everything known of them is read before the ledger starts. */
 import type { Call, ChatPatch, Entry, Message, Past } from '#actors/model.ts';
 import { keyText } from '../postgres/texts.ts';
+import { definedIn } from './definition-ledger.ts';
 import { changedGroup } from './group-ledger.ts';
 
 export interface Concerned {
@@ -9,6 +10,8 @@ export interface Concerned {
   /** Messages that something happened to; their chats are wanted too, whatever they are called. */
   readonly updatedIds: ReadonlySet<string>;
   readonly chatIds: ReadonlySet<string>;
+  /** Ids of definitions, of whatever kind. */
+  readonly definitionIds: ReadonlySet<string>;
   /** Groups that changed. */
   readonly groupIds: ReadonlySet<string>;
 }
@@ -18,6 +21,7 @@ export const concernedBy = (entries: readonly Entry[]): Concerned => {
   const updatedIds = new Set<string>();
   const chatIds = new Set<string>();
   const groupIds = new Set<string>();
+  const definitionIds = new Set<string>();
   const message = ({ messageId, chatId }: Message): void => {
     messageIds.add(keyText(messageId));
     chatIds.add(keyText(chatId));
@@ -42,8 +46,9 @@ export const concernedBy = (entries: readonly Entry[]): Concerned => {
     if (entry.kind === 'chatRead' || entry.kind === 'chatLabel') chat(entry);
     if (entry.kind === 'news' && entry.news.type === 'call') call(entry.news.call);
     if (entry.kind === 'history') past(entry.past);
+    for (const id of definedIn(entry)) definitionIds.add(id);
     const groupId = changedGroup(entry);
     if (groupId !== null) groupIds.add(groupId);
   }
-  return { messageIds, updatedIds, chatIds, groupIds };
+  return { messageIds, updatedIds, chatIds, groupIds, definitionIds };
 };

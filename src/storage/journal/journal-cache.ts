@@ -43,9 +43,11 @@ const createShelf = <T>(limit: number, now: () => number) => {
 };
 
 const steps: ReadonlySet<Entry['kind']> = new Set(['message', 'queued', 'sendKey', 'composed', 'status', 'news', 'event']);
-/** A step of a call, a change of a group, or what a message does to an earlier one, changes what is not kept here. */
+/** Of these something is stored that is not kept here. */
+const storedNews: ReadonlySet<string> = new Set(['call', 'groups', 'labels']);
+/** A step of a call, a change of a group or a label, or what a message does to an earlier one, changes what is not kept here. */
 const isStep = (entry: Entry): boolean => {
-  if (entry.kind === 'news') return entry.news.type !== 'call' && entry.news.type !== 'groups';
+  if (entry.kind === 'news') return !storedNews.has(entry.news.type);
   return steps.has(entry.kind) && !('revises' in entry);
 };
 /** All of them, or null when one is missing. */

@@ -1,6 +1,6 @@
 /** Where entries become rows: what is known is read, the ledger applies the rules, and one statement writes messages, chats and outbox. */
 import { createKeyedMutex } from '#actors/keyed-mutex.ts';
-import type { Chat, Delivery, Entry } from '#actors/model.ts';
+import type { Chat, Definition, Delivery, Entry } from '#actors/model.ts';
 import type { Committed, Journal } from '#actors/ports.ts';
 import type { ChatCounts } from './chat-counts.ts';
 import { concernedBy } from './concerned.ts';
@@ -17,6 +17,7 @@ import {
   storedMessageFields,
   type StoredMessage,
 } from './columns.ts';
+import { definitionFields, definitionRows, goneDefinitionRows, rowOfDefinition } from './definition-rows.ts';
 import { goneGroupRows, groupFields, groupListRows, groupOfRow, groupRows, unlistedGroupRows, type GroupRow } from './group-rows.ts';
 import { checkGone, owned, type Owned } from '../ownership.ts';
 import type { Database, Runner, Statement } from '../postgres/database.ts';
@@ -103,6 +104,8 @@ const sets = {
   goneGroups: goneGroupRows,
   unlistedGroups: unlistedGroupRows,
   groupList: groupListRows,
+  definitions: definitionRows,
+  goneDefinitions: goneDefinitionRows,
   deliveries: outboxRows,
 } as const;
 
@@ -174,6 +177,20 @@ export const journalStatements = {
         update message set unread = false where instance_id = $1 and chat_id = any($3::text[]) and unread and exists (select from owned))
       select count(*)::int as owned from owned`,
   },
+  /** $2 ids. */
+  definitions: {
+    name: 'journal-definitions',
+    text: `select ${definitionFields} from definition where instance_id = $1 and id = any($2::text[])`,
+  },
+  /** $3 labels that are no more, as chats name them. */
+  unlabel: {
+    name: 'journal-unlabel',
+    text: `with ${owned},
+      unlabelled as (
+        update chat set labels = array(select label from unnest(labels) as label where label <> all($3::text[]))
+        where instance_id = $1 and labels <> '{}' and labels && $3::text[] and exists (select from owned))
+      select count(*)::int as owned from owned`,
+  },
   ...someWrites(),
 } as const satisfies Readonly<Record<string, Statement>>;
 
@@ -184,8 +201,11 @@ interface KnownRow {
 }
 
 const readKnown = async (runner: Runner, instance: string, entries: readonly Entry[]): Promise<Known> => {
-  const { messageIds, updatedIds, chatIds, groupIds } = concernedBy(entries);
-  if (messageIds.size + updatedIds.size + chatIds.size + groupIds.size === 0) return { messages: [], chats: [], groups: [] };
+  const { messageIds, updatedIds, chatIds, groupIds, definitionIds } = concernedBy(entries);
+  // Definitions change seldom: commits without any, which is nearly every one, do not ask for them.
+  const definitions =
+    definitionIds.size === 0 ? [] : await runner.rows<Definition>(journalStatements.definitions, [instance, [...definitionIds]]);
+  if (messageIds.size + updatedIds.size + chatIds.size + groupIds.size === 0) return { messages: [], chats: [], groups: [], definitions };
   const [row] = await runner.rows<KnownRow>(journalStatements.known, [
     instance,
     [...messageIds, ...updatedIds],
@@ -193,7 +213,7 @@ const readKnown = async (runner: Runner, instance: string, entries: readonly Ent
     [...updatedIds],
     [...groupIds],
   ]);
-  return { messages: row?.messages ?? [], chats: row?.chats ?? [], groups: (row?.groups ?? []).map(groupOfRow) };
+  return { messages: row?.messages ?? [], chats: row?.chats ?? [], groups: (row?.groups ?? []).map(groupOfRow), definitions };
 };
 
 type Written = Pick<Delivery, 'webhookId' | 'eventId'> & { readonly seq: number | null };
@@ -205,11 +225,15 @@ const writeOutcome = async (
   runner: Runner,
   writer: Writer,
   outcome: Outcome,
-  waiting: Rendered['waiting'],
+  { waiting, at }: { readonly waiting: Rendered['waiting']; readonly at: number },
 ): Promise<readonly Delivery[] | typeof disowned> => {
-  if (outcome.readChats.length > 0) {
-    const [read] = await runner.rows<Owned>(journalStatements.read, [writer.id, writer.epoch, outcome.readChats]);
-    if (read?.owned !== 1) return disowned;
+  for (const [statement, values] of [
+    [journalStatements.read, outcome.readChats],
+    [journalStatements.unlabel, outcome.goneLabels],
+  ] as const) {
+    if (values.length === 0) continue;
+    const [written] = await runner.rows<Owned>(statement, [writer.id, writer.epoch, values]);
+    if (written?.owned !== 1) return disowned;
   }
   const rows: Rows = {
     messages: outcome.freshMessages,
@@ -226,6 +250,8 @@ const writeOutcome = async (
     goneGroups: outcome.goneGroups.map((groupId) => ({ groupId })),
     unlistedGroups: outcome.groupList === null ? [] : [outcome.groupList],
     groupList: outcome.groupList === null ? [] : [outcome.groupList],
+    definitions: outcome.definitions.map((definition) => rowOfDefinition(definition, at)),
+    goneDefinitions: outcome.goneDefinitions.map((definition) => rowOfDefinition(definition, at)),
     deliveries: waiting.map((row) => ({ ...row, size: Buffer.byteLength(row.body) })),
   };
   const names = setNames.filter((name) => rows[name].length > 0);
@@ -253,10 +279,12 @@ export const makeJournal = (database: Database, chance: JournalChance, now: () =
   const attempt: Journal['commit'] = async (instance, entries, targets) => {
     const known = recent.known(instance.id, entries) ?? (await readKnown(database, instance.id, entries));
     const outcome = reduceEntries(known, instance.owner, entries, chance.chatId);
-    const { events, waiting, unrendered } = render(outcome, { instanceId: instance.id, at: now(), eventId: chance.eventId, targets });
-    const write = (runner: Runner) => writeOutcome(runner, instance, outcome, waiting);
+    const at = now();
+    const { events, waiting, unrendered } = render(outcome, { instanceId: instance.id, at, eventId: chance.eventId, targets });
+    const write = (runner: Runner) => writeOutcome(runner, instance, outcome, { waiting, at });
     // One statement is a transaction of its own. What was read is still true: the instance's rows have one writer, which writes in order.
-    const deliveries = await (outcome.readChats.length > 0 ? database.transaction(write) : write(database));
+    const isOne = outcome.readChats.length + outcome.goneLabels.length === 0;
+    const deliveries = await (isOne ? write(database) : database.transaction(write));
     if (deliveries === disowned) {
       doubt(instance.id);
       await checkGone(database, [instance.id]);
@@ -264,6 +292,8 @@ export const makeJournal = (database: Database, chance: JournalChance, now: () =
     }
     recent.keep(instance.id, known, outcome);
     counts.note(instance.id, outcome.chats);
+    // Chats lost a label without being looked at.
+    if (outcome.goneLabels.length > 0) doubt(instance.id);
     return { events, deliveries, ...(unrendered.length > 0 ? { unrendered } : {}) };
   };
   return {

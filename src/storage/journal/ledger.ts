@@ -3,9 +3,11 @@ import {
   statusChat,
   type Call,
   type Chat,
+  type Definition,
   type Entry,
   type EventType,
   type Group,
+  type Label,
   type Message,
   type Receipt,
   type Revision,
@@ -27,6 +29,7 @@ import {
   statusDraft,
   type EventDraft,
 } from './event-drafts.ts';
+import { DefinitionLedger, type DefinitionOutcome } from './definition-ledger.ts';
 import { GroupLedger, type GroupOutcome } from './group-ledger.ts';
 import { editedContent, isAuthor, isInSameChat, isProgress, type KeptMessage, MessageLedger, rank } from './message-ledger.ts';
 import { ReceiptLedger } from './receipt-ledger.ts';
@@ -37,9 +40,10 @@ export interface Known {
   readonly messages: readonly StoredMessage[];
   readonly chats: readonly Chat[];
   readonly groups?: readonly Group[];
+  readonly definitions?: readonly Definition[];
 }
 
-export interface Outcome extends GroupOutcome {
+export interface Outcome extends GroupOutcome, DefinitionOutcome {
   readonly freshMessages: readonly StoredMessage[];
   readonly changedMessages: readonly StoredMessage[];
   readonly composedMessages: readonly StoredMessage[];
@@ -67,6 +71,7 @@ class Ledger {
   readonly #sendKeys = new Map<string, UsedSendKey>();
   readonly #receipts = new ReceiptLedger();
   readonly #groups: GroupLedger;
+  readonly #definitions: DefinitionLedger;
   readonly #events: EventDraft[] = [];
   readonly #unrendered: Outcome['unrendered'][number][] = [];
 
@@ -76,6 +81,7 @@ class Ledger {
     this.#messages = new MessageLedger(known.messages);
     this.#chats = new ChatLedger(known.chats, owner, newId);
     this.#groups = new GroupLedger(known.groups ?? []);
+    this.#definitions = new DefinitionLedger(known.definitions ?? [], owner);
   }
 
   apply(entry: Entry): void {
@@ -101,6 +107,10 @@ class Ledger {
         return this.#chat(entry);
       case 'chatLabel':
         return this.#tell('chat_labels', this.#chats.label(entry));
+      case 'definition':
+        return void this.#definitions.put(entry.definition);
+      case 'definitionGone':
+        return this.#definitions.remove(entry.definition);
       case 'history':
         return this.#history(entry);
       case 'group':
@@ -127,6 +137,7 @@ class Ledger {
       sendKeys: [...this.#sendKeys.values()],
       receipts: this.#receipts.outcome(),
       ...this.#groups.outcome(),
+      ...this.#definitions.outcome(),
       events: this.#events,
       unrendered: this.#unrendered,
     };
@@ -161,6 +172,7 @@ class Ledger {
     if (past.of === 'chats') for (const patch of past.items) keep(this.#chats.patch(patch));
     if (past.of === 'chat_labels') for (const label of past.items) keep(this.#chats.label(label));
     if (past.of === 'calls') for (const call of past.items) this.#call(call);
+    if (past.of === 'labels') for (const label of past.items) this.#label(label);
     const messages =
       past.of === 'messages' ? past.items.flatMap(({ message, chat }) => this.#store(message, chat, false)?.message ?? []) : [];
     this.#add('history', () => historyDraft(entry, { messages, chats: [...chats.values()] }, this.#owner));
@@ -169,7 +181,17 @@ class Ledger {
   #news(entry: Of<'news'>): void {
     if (entry.news.type === 'call') this.#call(entry.news.call);
     if (entry.news.type === 'groups') this.#groups.change(entry.news.group);
-    this.#add(entry.news.type, () => newsDraft(entry));
+    const { news } = entry;
+    const label = news.type === 'labels' ? this.#label(news.label) : null;
+    if (label === null && news.type === 'labels') return;
+    this.#add(news.type, () => newsDraft(label === null ? entry : { ...entry, news: { type: 'labels', label } }));
+  }
+
+  /** Null when nothing of it changed. A label that is deleted leaves the chats without an event for each: its own one tells of it. */
+  #label(label: Label): Label | null {
+    const changed = this.#definitions.label(label);
+    if (changed?.deleted) this.#chats.unlabel(changed.id);
+    return changed;
   }
 
   #call(given: Call): void {

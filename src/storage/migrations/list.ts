@@ -15,6 +15,7 @@ import { NumberLookups } from './0013-number-lookups.ts';
 import { Receipts } from './0014-receipts.ts';
 import { StatusAudiences } from './0015-status-audiences.ts';
 import { SendPace } from './0016-send-pace.ts';
+import { Definitions } from './0019-definitions.ts';
 import { Groups } from './0023-groups.ts';
 
 export const migrations = [
@@ -34,5 +35,6 @@ export const migrations = [
   { name: '0014-receipts', class: Receipts },
   { name: '0015-status-audiences', class: StatusAudiences },
   { name: '0016-send-pace', class: SendPace },
+  { name: '0019-definitions', class: Definitions },
   { name: '0023-groups', class: Groups },
 ] as const;

@@ -1,0 +1,42 @@
+/** What is defined once for an instance: labels, quick replies, tags of leads. There are few of them, and all of one kind are read at once. */
+import type { Label } from './chat.ts';
+
+export const quickReplyTypes = ['text', 'audio', 'myaudio', 'ptt', 'document', 'video', 'image'] as const;
+
+export type QuickReplyType = (typeof quickReplyTypes)[number];
+
+/** A text, or a file with a text, that people insert by a shortcut. */
+export interface QuickReply {
+  readonly id: string;
+  /** Kept on the phone, which knows texts alone; the others are kept here. */
+  readonly onPhone: boolean;
+  readonly shortcut: string;
+  readonly type: QuickReplyType;
+  readonly text: string;
+  /** Address of the file, '' for a text. */
+  readonly file: string;
+  readonly docName: string;
+}
+
+/** A tag that leads may have. With `kanban` it is a column of a board. */
+export interface LeadTag {
+  readonly id: string;
+  readonly name: string;
+  readonly kanban: boolean;
+  readonly kanbanOrder: number;
+}
+
+export interface Definitions {
+  /** Those that were deleted stay, with their mark: the phone may name them again. */
+  readonly label: Label;
+  readonly quickReply: QuickReply;
+  readonly leadTag: LeadTag;
+}
+
+export type DefinitionKind = keyof Definitions;
+
+/** One definition, whose id is unique among those of its kind and instance. */
+export type Definition = { [K in DefinitionKind]: { readonly of: K; readonly value: Definitions[K] } }[DefinitionKind];
+
+/** As it is stored. Unix milliseconds. */
+export type Kept<K extends DefinitionKind> = Definitions[K] & { readonly created: number; readonly updated: number };

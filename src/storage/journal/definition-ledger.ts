@@ -1,0 +1,78 @@
+/** The rules of definitions: which of them a commit writes or removes, and which labels are gone from all chats. */
+import type { Definition, DefinitionKind, Entry, Label } from '#actors/model.ts';
+import { fullLabelId } from '#src/contract/views.ts';
+import { keyText } from '../postgres/texts.ts';
+
+export interface DefinitionOutcome {
+  readonly definitions: readonly Definition[];
+  readonly goneDefinitions: readonly Definition[];
+  /** Labels that were deleted, by the names that chats have for them. */
+  readonly goneLabels: readonly string[];
+}
+
+/** Ids of the definitions that an entry is about. */
+export const definedIn = (entry: Entry): readonly string[] => {
+  if (entry.kind === 'definition' || entry.kind === 'definitionGone') return [keyText(entry.definition.value.id)];
+  if (entry.kind === 'news' && entry.news.type === 'labels') return [keyText(entry.news.label.id)];
+  return entry.kind === 'history' && entry.past.of === 'labels' ? entry.past.items.map(({ id }) => keyText(id)) : [];
+};
+
+const withKeyText = (definition: Definition): Definition =>
+  ({ ...definition, value: { ...definition.value, id: keyText(definition.value.id) } }) as Definition;
+
+const nameOf = (of: DefinitionKind, id: string): string => `${of} ${id}`;
+
+const isSame = (one: object, other: object): boolean => {
+  const entries = (value: object): string => JSON.stringify(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return entries(one) === entries(other);
+};
+
+export class DefinitionLedger {
+  readonly #owner: string;
+  readonly #kept = new Map<string, Definition>();
+  readonly #changed = new Map<string, { readonly definition: Definition; readonly gone: boolean }>();
+  readonly #goneLabels = new Set<string>();
+
+  constructor(known: readonly Definition[], owner: string) {
+    this.#owner = owner;
+    for (const definition of known) this.#kept.set(nameOf(definition.of, definition.value.id), definition);
+  }
+
+  /** False when it says only what is stored. */
+  put(given: Definition): boolean {
+    const definition = withKeyText(given);
+    const name = nameOf(definition.of, definition.value.id);
+    const known = this.#kept.get(name);
+    if (definition.value.id === '' || (known && isSame(known.value, definition.value))) return false;
+    this.#kept.set(name, definition);
+    this.#changed.set(name, { definition, gone: false });
+    return true;
+  }
+
+  remove(given: Definition): void {
+    const definition = withKeyText(given);
+    const name = nameOf(definition.of, definition.value.id);
+    this.#kept.delete(name);
+    this.#changed.set(name, { definition, gone: true });
+  }
+
+  /** The label as it is now; null when nothing of it changed. One that is deleted keeps its name and its colour, and leaves all chats. */
+  label(given: Label): Label | null {
+    const name = nameOf('label', keyText(given.id));
+    const known = this.#kept.get(name)?.value as Label | undefined;
+    const label = given.deleted && known ? { ...known, deleted: true } : given;
+    if (!this.put({ of: 'label', value: label })) return null;
+    const full = fullLabelId(this.#owner, keyText(label.id));
+    if (label.deleted) this.#goneLabels.add(full);
+    return label;
+  }
+
+  outcome(): DefinitionOutcome {
+    const changed = [...this.#changed.values()];
+    return {
+      definitions: changed.flatMap(({ definition, gone }) => (gone ? [] : [definition])),
+      goneDefinitions: changed.flatMap(({ definition, gone }) => (gone ? [definition] : [])),
+      goneLabels: [...this.#goneLabels],
+    };
+  }
+}
