@@ -79,8 +79,8 @@ export const serverSettings = {
   ),
   overloadLagMs: server(
     milliseconds(0, 60_000),
-    300,
-    'Average delay of the event loop, over a second, from which requests get 503 with `Retry-After`; 0 is never. A busy server stays under 50; at 300 every answer is late already, and refusing leaves the sessions their time. Hibernating, disconnecting and deleting instances is always possible, and so are health checks and inspection.',
+    500,
+    'Average delay of the event loop, over three seconds, from which requests get 503 with `Retry-After`; 0 is never. A busy server stays under 50; at 500 every answer is late already, and refusing leaves the sessions their time. Hibernating, disconnecting and deleting instances is always possible, and so are health checks and inspection.',
   ),
   healthDetails: server(
     choice('all', 'admin'),

@@ -58,7 +58,7 @@ export interface HttpOptions {
   readonly healthDetails: 'all' | 'admin';
   /** Average delay of the event loop in milliseconds from which requests are refused; 0: none are. */
   readonly overloadLagMs: number;
-  /** Milliseconds over which that delay is averaged; a second when left out. */
+  /** Milliseconds over which that delay is averaged; three seconds when left out. */
   readonly overloadSampleMs?: number;
   storageHealthy(): boolean;
   /** Unix milliseconds; the system clock when left out. */

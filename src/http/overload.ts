@@ -1,5 +1,5 @@
 /**
- * Refuses work before the event loop is lost: 503 with `Retry-After`, while the loop is later than the limit on the average of a second. Rows that say
+ * Refuses work before the event loop is lost: 503 with `Retry-After`, while the loop is later than the limit on the average of three seconds. Rows that say
  * `relieves` are always answered: they take load away, or show where it comes from.
  */
 import underPressure from '@fastify/under-pressure';
@@ -14,8 +14,8 @@ declare module 'fastify' {
   }
 }
 
-/** Milliseconds over which delays are averaged; also the time after which a client may come back. */
-const sampleInterval = 1_000;
+/** Milliseconds over which delays are averaged, long enough that one long pause, such as that of the start, is no overload. A client may come back after it. */
+const sampleInterval = 3_000;
 
 export const refuseOverload = async (app: FastifyInstance, { overloadLagMs, overloadSampleMs }: HttpOptions): Promise<void> => {
   await app.register(underPressure, {
@@ -25,7 +25,11 @@ export const refuseOverload = async (app: FastifyInstance, { overloadLagMs, over
     // A handler that answers nothing lets the request pass.
     pressureHandler: (request, reply) => {
       if (request.routeOptions.config.relieves === true) return;
-      sendRefusal(reply, { reason: 'unavailable', message: 'the server is overloaded: try again later', retryAfter: 1 });
+      sendRefusal(reply, {
+        reason: 'unavailable',
+        message: 'the server is overloaded: try again later',
+        retryAfter: sampleInterval / 1_000,
+      });
     },
   });
 };

@@ -53,7 +53,7 @@ test('overload: work is refused with Retry-After, and what relieves the server o
   };
   await overload(setup);
   const refused = await app.inject({ url: '/instance/status', headers: asInstance });
-  assert.deepEqual([refused.statusCode, refused.headers['retry-after']], [503, '1']);
+  assert.deepEqual([refused.statusCode, refused.headers['retry-after']], [503, '3']);
   assert.deepEqual(JSON.parse(refused.payload), { error: 'the server is overloaded: try again later' });
   assert.equal(await status('POST', '/instance/hibernate', asInstance), 200);
   assert.equal(await status('POST', '/instance/disconnect', asInstance), 200);
