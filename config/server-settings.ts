@@ -52,6 +52,16 @@ export const serverSettings = {
     'auto',
     'One JSON object a line, or lines for people. `auto` is `pretty` in a terminal and `json` everywhere else.',
   ),
+  otlpEndpoint: server(
+    secretUrl('http:', 'https:'),
+    null,
+    'Collector of OpenTelemetry that gets traces over HTTP, such as `http://127.0.0.1:4318/v1/traces`. Absent, there are none, and they cost nothing.',
+  ),
+  traceSamplePercent: server(
+    integer(0, 100),
+    100,
+    'Share of requests and events that are traced when OTLP_ENDPOINT is set. All, since a first look wants to see something; busy servers keep a few.',
+  ),
   numbersLogEveryMs: server(
     milliseconds(0),
     60_000,

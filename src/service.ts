@@ -7,6 +7,7 @@ import type { Chance, Log, Receiver } from '#actors/ports.ts';
 import { within } from '#actors/waiting.ts';
 import { baseUrlOf, type Settings } from '#config/load.ts';
 import { encryptionKey, openDataDir } from '#config/secrets.ts';
+import { httpOptionsOf } from '#src/http-options.ts';
 import { buildApp } from '#src/http/app.ts';
 import { openFileParts } from '#src/file-parts.ts';
 import { openMediaParts } from '#src/media-parts.ts';
@@ -19,6 +20,7 @@ import { systemTime as time } from '#src/system-time.ts';
 import { createAddressGuard } from '#src/webhooks/address-guard.ts';
 import { createReceiver } from '#src/webhooks/receiver.ts';
 import { contractPorts } from '#src/contract/views.ts';
+import { createTracing, type Tracing } from '#src/tracing/traced.ts';
 import { signer } from '#src/webhooks/signature.ts';
 
 export interface Service {
@@ -159,6 +161,14 @@ async function openPorts(settings: Settings, log: Log, version: string, closers:
   return { ports: { ...storage, ...contractPorts, ...given }, storage };
 }
 
+/** Traces, where a collector is named. */
+const openTracing = ({ otlpEndpoint, traceSamplePercent }: Settings, version: string, closers: Closers): Tracing | null => {
+  if (otlpEndpoint === null) return null;
+  const tracing = createTracing({ endpoint: otlpEndpoint, ratio: traceSamplePercent / 100, version });
+  closers.add('tracing', () => tracing.close());
+  return tracing;
+};
+
 const noop = (): void => undefined;
 
 /** `EADDRINUSE` and its kin, as somebody reads it who only wants to start the server. */
@@ -181,8 +191,14 @@ export async function startService(
   const closers = new Closers(log);
   const { promise: taken, resolve: onTaken } = Promise.withResolvers<void>();
   try {
+    const tracing = openTracing(settings, version, closers);
     const { ports, storage } = await openPorts(settings, log, version, closers, onTaken);
-    const gateway = await createGateway({ ports, policy: policyOf(settings), baseUrl: settings.baseUrl, adminToken: settings.adminToken });
+    const gateway = await createGateway({
+      ports: tracing?.around(ports) ?? ports,
+      policy: policyOf(settings),
+      baseUrl: settings.baseUrl,
+      adminToken: settings.adminToken,
+    });
     let stopped: Promise<void> | null = null;
     const stopGateway = (): Promise<void> => (stopped ??= gateway.stop());
     closers.add('gateway', stopGateway);
@@ -190,26 +206,8 @@ export async function startService(
     if (gateway.madeAdminToken !== null) onAdminToken(gateway.madeAdminToken);
     // To build it takes a quarter of a second without a turn of the event loop: what began with the sessions goes first.
     await new Promise((resolve) => setTimeout(resolve));
-    const app = await buildApp(gateway, {
-      baseUrl: settings.baseUrl,
-      demoServer: settings.demoServer,
-      bodyLimit: settings.bodyLimit,
-      mediaBytes: settings.mediaMaxBytes,
-      answerBytes: settings.answerBytes,
-      base64Bytes: settings.base64MaxBytes,
-      requestsPerSecond: settings.requestsPerSecond,
-      authFailuresPerMinute: settings.authFailuresPerMinute,
-      adminSessionMs: settings.adminSessionMs,
-      trustedProxies: settings.trustedProxies,
-      allowQueryTokens: settings.allowQueryTokens,
-      corsOrigins: settings.corsOrigins,
-      healthDetails: settings.healthDetails,
-      overloadLagMs: settings.overloadLagMs,
-      storageHealthy: () => storage.healthy(),
-      stream: { heartbeatMs: settings.streamHeartbeatMs, perToken: settings.streamsPerToken },
-      log,
-      version,
-    });
+    const made = { log, version, storageHealthy: () => storage.healthy(), ...(tracing === null ? {} : { tracing: tracing.requests }) };
+    const app = await buildApp(gateway, httpOptionsOf(settings, made));
     closers.add('http', async () => {
       const answered = app.close();
       // A request that waits for a session, or for the platform, is answered when the sessions are closed.

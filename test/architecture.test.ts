@@ -22,6 +22,7 @@ const reach: Readonly<Record<string, readonly string[]>> = {
   'src/platform': ['src/platform/', 'src/media/', 'src/files/', ...helpers, 'actors/ports.ts', 'actors/model.ts'],
   'src/sandbox': ['src/sandbox/'],
   'src/storage': ['src/storage/', 'src/contract/', 'src/platform/vault.ts', ...helpers, 'actors/ports.ts', 'actors/model.ts'],
+  'src/tracing': ['src/tracing/', 'src/http/options.ts', 'actors/ports.ts', 'actors/model.ts'],
   // The dashboard: what serves its files knows nothing of them, and its modules run in the browser.
   'src/web': ['src/web/files.ts'],
   'src/web/page': ['src/web/page/'],
@@ -62,6 +63,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   htm: ['src/web/page'],
   '@preact/': ['src/web/page'],
   pino: ['src'],
+  '@opentelemetry/': ['src/tracing'],
   'pino-pretty': ['src/log.ts'],
   'node:': ['config', 'src'],
 };

@@ -1,7 +1,7 @@
 /** The HTTP interface: routes of one table on Fastify, in front of the gateway. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import fastify, { type FastifyInstance, LogController } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import type { Gateway } from '#actors/gateway.ts';
 import { createAdminSessions } from './admin-sessions.ts';
 import { guardRoutes } from './auth.ts';
@@ -10,7 +10,7 @@ import { allowOrigins } from './cors.ts';
 import { addDashboard } from './dashboard.ts';
 import { addDocs } from './docs.ts';
 import { answerParserError, frameworkErrors, handleErrors, refuseExpectation, sendRefusal } from './errors.ts';
-import { defaultStreamLimits, type HttpLog, type HttpOptions } from './options.ts';
+import { defaultStreamLimits, type HttpLog, type HttpOptions, type RequestTracing } from './options.ts';
 import { addRoute } from './add-route.ts';
 import { serialise } from './page.ts';
 import { refuseOverload } from './overload.ts';
@@ -30,6 +30,20 @@ const requestIdOf = ({ headers }: { readonly headers: IncomingHttpHeaders }): st
 const answerWithId = (app: FastifyInstance): void => {
   app.addHook('onRequest', (request, reply, next) => {
     void reply.header('x-request-id', request.id);
+    next();
+  });
+};
+
+/** Routes by their pattern: addresses may carry tokens. */
+const traceRequests = (app: FastifyInstance, tracing: RequestTracing): void => {
+  const ends = new WeakMap<FastifyRequest, (status: number) => void>();
+  app.addHook('onRequest', (request, _reply, next) => {
+    const { method, routeOptions, headers } = request;
+    const traceparent = typeof headers['traceparent'] === 'string' ? headers['traceparent'] : undefined;
+    ends.set(request, tracing.begin({ method, route: routeOptions.url ?? 'unknown', traceparent }, next));
+  });
+  app.addHook('onResponse', (request, reply, next) => {
+    ends.get(request)?.(reply.statusCode);
     next();
   });
 };
@@ -107,6 +121,7 @@ export const buildApp = async (gateway: Gateway, options: HttpOptions, more: rea
 
   const hub = createHub(gateway, { ...defaultStreamLimits, ...options.stream }, log);
   await allowOrigins(app, options);
+  if (options.tracing) traceRequests(app, options.tracing);
   answerWithId(app);
   await refuseOverload(app, options);
   closeGracefully(app, gateway, () => hub.close());

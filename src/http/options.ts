@@ -27,6 +27,15 @@ export interface StreamLimits {
   readonly endMs: number;
 }
 
+/** Spans around requests. */
+export interface RequestTracing {
+  /** Runs `next` within the span of a request; `traceparent`: the client's header. The answer ends the span with the status of the response. */
+  begin(
+    request: { readonly method: string; readonly route: string; readonly traceparent: string | undefined },
+    next: () => void,
+  ): (status: number) => void;
+}
+
 export interface HttpOptions {
   /** Address of this server as integrators see it. */
   readonly baseUrl: string;
@@ -64,6 +73,8 @@ export interface HttpOptions {
   /** Unix milliseconds; the system clock when left out. */
   readonly now?: () => number;
   readonly stream?: Partial<StreamLimits>;
+  /** Absent: requests have no spans. */
+  readonly tracing?: RequestTracing;
 }
 
 export const defaultStreamLimits: StreamLimits = {

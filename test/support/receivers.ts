@@ -1,5 +1,5 @@
 /** Where events go: a receiver of webhooks that can be out of order, and a reader of the event stream. */
-import { createServer } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { until } from './until.ts';
@@ -10,6 +10,7 @@ export interface Posted {
   readonly type: string;
   /** Token of the instance. */
   readonly token: string;
+  readonly headers: IncomingHttpHeaders;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
@@ -35,7 +36,8 @@ export const openReceiver = async (): Promise<Receiver> => {
       response.writeHead(status).end();
       if (status !== 200) return void (refused += 1);
       const body = JSON.parse(sent) as Posted['body'];
-      posted.push({ id: String(request.headers['webhook-id']), type: String(body['EventType']), token: String(body['token']), body });
+      const { headers } = request;
+      posted.push({ id: String(headers['webhook-id']), type: String(body['EventType']), token: String(body['token']), headers, body });
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
