@@ -9,6 +9,7 @@ import type { InstanceFace } from './face/instances.ts';
 import type { LeadFace } from './face/leads.ts';
 import type { InspectorFace } from './face/inspector.ts';
 import type { MessageFace } from './face/messages.ts';
+import type { PeopleFace } from './face/people.ts';
 import type { ServerFace } from './face/server.ts';
 import type { WebhookFace } from './face/webhooks.ts';
 
@@ -18,7 +19,9 @@ export type * from './face/instances.ts';
 export type * from './face/leads.ts';
 export type * from './face/inspector.ts';
 export type * from './face/messages.ts';
+export type * from './face/people.ts';
 export type * from './face/server.ts';
 export type * from './face/webhooks.ts';
 
 export interface Gateway extends InstanceFace, InspectorFace, LeadFace, MessageFace, HistoryFace, FileFace, WebhookFace, ServerFace {}
+export interface Gateway extends InstanceFace, LeadFace, MessageFace, PeopleFace, HistoryFace, FileFace, WebhookFace, ServerFace {}

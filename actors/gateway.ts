@@ -8,6 +8,7 @@ import { inspectorCommands } from './commands/inspector.ts';
 import { instanceCommands } from './commands/instances.ts';
 import { leadCommands } from './commands/leads.ts';
 import { messageCommands } from './commands/messages.ts';
+import { peopleCommands } from './commands/people.ts';
 import { sendCommands } from './commands/sends.ts';
 import { deliveryCommands } from './commands/deliveries.ts';
 import { webhookCommands } from './commands/webhooks.ts';
@@ -76,6 +77,7 @@ export async function createGateway({ ports, policy, baseUrl, adminToken }: Gate
     ...messageCommands(supervisor),
     ...chatCommands(supervisor),
     ...leadCommands(supervisor),
+    ...peopleCommands(supervisor),
     ...historyCommands(supervisor),
     ...sendCommands(supervisor),
     ...fileCommands(supervisor),

@@ -13,7 +13,7 @@ export const sendSettings = {
   lookupsAtOnce: sends(
     integer(1, 10_000),
     100,
-    'Numbers that one session may look up at once. Only strangers are looked up, before the first message; beyond this they are answered 429, and wait in the asynchronous queue. A hundred new contacts at once are a busy shop.',
+    'Numbers that one session may look up at once. Only strangers are looked up, before the first message and by `POST /chat/check`; beyond this they are answered 429, and wait in the asynchronous queue. A hundred new contacts at once are a busy shop.',
   ),
   lookupEveryMs: sends(
     milliseconds(1),

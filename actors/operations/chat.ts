@@ -3,6 +3,24 @@ import type { ReadKey } from '../model.ts';
 
 export type TypingState = 'composing' | 'recording' | 'paused';
 
+/** What the platform says of a number. */
+export interface LookedUp {
+  /** The id of the account, which need not be one of the forms that were asked for; '' when there is none. */
+  readonly chatId: string;
+  /** The name of a verified business; '' for none. */
+  readonly businessName: string;
+}
+
+/** '' for what is not known. */
+export interface Identified {
+  /** The id under which the chat is kept: the phone jid where it is known. */
+  readonly id: string;
+  /** `lid`: a person of whom only the LID is known; `other`: channels and status posts. */
+  readonly kind: 'person' | 'lid' | 'group' | 'other';
+  readonly lid: string;
+  readonly groupName: string;
+}
+
 export interface ChatOperations {
   /** Shows typing or recording in a chat. Resolves when the stanza is written: the platform does not answer it. */
   'chat.typing': {
@@ -16,8 +34,10 @@ export interface ChatOperations {
   /** The id under which a chat is kept, for any spelling of it: the phone jid where it is known. Asks storage at most, never the platform. */
   'chat.resolve': { readonly input: { readonly number: string }; readonly answer: string };
   /**
-   * Asks the platform, in one request, whether a number has an account; `forms` are ids of the chat as the number may be written. Answers with the id
-   * of the account, which need not be one of them; null when there is none.
+   * Asks the platform, in one request, which numbers have accounts; each is given by the ids of the chat as the number may be written. One answer for each
+   * number; null when the platform did not say.
    */
-  'chat.lookUp': { readonly input: { readonly forms: readonly string[] }; readonly answer: string | null };
+  'chat.lookUp': { readonly input: { readonly numbers: readonly (readonly string[])[] }; readonly answer: readonly (LookedUp | null)[] };
+  /** What chats are, their other ids, and names of groups that the account is in. Asks storage at most, never the platform. */
+  'chat.identify': { readonly input: { readonly ids: readonly string[] }; readonly answer: readonly Identified[] };
 }

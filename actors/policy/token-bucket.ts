@@ -20,9 +20,9 @@ const filled = ({ tokens, at }: Bucket, { burst, every }: Pace, now: number): Bu
   at: now,
 });
 
-/** Takes one; `wait`: milliseconds until there is one, 0 when it was taken. */
-export const takeToken = (bucket: Bucket, pace: Pace, now: number): { readonly bucket: Bucket; readonly wait: number } => {
+/** Takes so many, or none; `wait`: milliseconds until there are as many, 0 when they were taken. There are never more than the burst. */
+export const takeToken = (bucket: Bucket, pace: Pace, now: number, count = 1): { readonly bucket: Bucket; readonly wait: number } => {
   const current = filled(bucket, pace, now);
-  if (current.tokens >= 1) return { bucket: { ...current, tokens: current.tokens - 1 }, wait: 0 };
-  return { bucket: current, wait: Math.ceil((1 - current.tokens) * pace.every) };
+  if (current.tokens >= count) return { bucket: { ...current, tokens: current.tokens - count }, wait: 0 };
+  return { bucket: current, wait: Math.ceil((count - current.tokens) * pace.every) };
 };

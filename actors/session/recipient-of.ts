@@ -19,7 +19,7 @@ export async function recipientOf(cell: Cell, signal: AbortSignal, number: strin
     const resolved = await performIn(cell, signal, 'chat.resolve', { number });
     return resolved.ok ? done({ chatId: resolved.value, number }) : resolved;
   }
-  const found = await cell.recipients.resolve(chat.value, (forms) => performIn(cell, signal, 'chat.lookUp', { forms }));
+  const found = await cell.recipients.resolve(chat.value, (numbers) => performIn(cell, signal, 'chat.lookUp', { numbers }));
   if (!found.ok) return found;
   return done({ chatId: found.value, number: found.value === chatId ? number : found.value });
 }

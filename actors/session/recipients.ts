@@ -8,7 +8,7 @@
 import { done, refuse, type Claim, type Result } from '../model.ts';
 import { fullBucket, takeToken, type Bucket } from '../policy/token-bucket.ts';
 import type { LookupPolicy } from '../policy/policy.ts';
-import type { Outcome, RecipientStore, Time } from '../ports.ts';
+import type { LookedUp, Outcome, RecipientStore, Time } from '../ports.ts';
 
 export interface RecipientsInput {
   readonly claim: () => Claim;
@@ -24,11 +24,13 @@ export interface Addressed {
   readonly forms: readonly string[];
 }
 
-/** Asks the platform: the id of the account, null when there is none. */
-export type LookUp = (forms: readonly string[]) => Promise<Outcome<string | null>>;
+/** Asks the platform in one request: for each number what it is, null when the platform did not say. */
+export type LookUp = (numbers: readonly (readonly string[])[]) => Promise<Outcome<readonly (LookedUp | null)[]>>;
 
-interface Known {
-  readonly chatId: string;
+/** What is known of a number. `null`: the platform would not say. */
+export type Known = LookedUp | null;
+
+interface Remembered extends LookedUp {
   /** Unix milliseconds; Infinity for those with whom messages were exchanged. */
   readonly until: number;
 }
@@ -42,11 +44,13 @@ const absent = (chatId: string) => refuse('notFound', `the number ${chatId} is n
 const tooMany = (wait: number) =>
   refuse('limited', 'too many new numbers were looked up: try again later', { retryAfter: Math.max(1, Math.ceil(wait / 1000)) });
 
+type Answers = Promise<Result<ReadonlyMap<string, Known>>>;
+
 export class Recipients {
   readonly #input: RecipientsInput;
-  readonly #known = new Map<string, Known>();
-  /** Lookups under way: requests for the same number share one. */
-  readonly #underWay = new Map<string, Promise<Result<string>>>();
+  readonly #known = new Map<string, Remembered>();
+  /** Lookups under way, by chat: requests for the same number share one. */
+  readonly #underWay = new Map<string, Answers>();
   #bucket: Bucket;
   /** Unix milliseconds. */
   #blockedUntil = 0;
@@ -60,67 +64,114 @@ export class Recipients {
    * The id to write to. Refused: `notFound` for a number without an account, `limited` when too many were looked up, `notSent` when the platform
    * did not answer.
    */
-  resolve({ chatId, forms }: Addressed, lookUp: LookUp): Promise<Result<string>> {
-    if (forms.length === 0) return Promise.resolve(done(chatId));
+  async resolve(chat: Addressed, lookUp: LookUp): Promise<Result<string>> {
+    const { chatId, forms } = chat;
+    if (forms.length === 0) return done(chatId);
     const known = this.remembered(chatId);
-    if (known !== null) return Promise.resolve(done(known));
-    const shared = this.#underWay.get(chatId);
-    if (shared) return shared;
-    const answer = this.#find(chatId, forms, lookUp).finally(() => this.#underWay.delete(chatId));
-    this.#underWay.set(chatId, answer);
-    return answer;
+    if (known !== null) return done(known);
+    const found = await this.check([chat], lookUp);
+    if (!found.ok) return found;
+    // When the platform would not say, the message goes to the number as it is written.
+    const id = found.value.get(chatId)?.chatId ?? chatId;
+    return id === '' ? absent(chatId) : done(id);
+  }
+
+  /**
+   * What is known of all these numbers, by the id of the chat; numbers that nobody knows are looked up together. Refused as a whole: `limited` before
+   * anything was asked when the pace does not allow all of them, `invalid` when it never will, `notSent` when the platform did not answer.
+   */
+  async check(chats: readonly Addressed[], lookUp: LookUp): Answers {
+    const found = new Map<string, Known>();
+    const open: Addressed[] = [];
+    const shared = new Set<Answers>();
+    for (const chat of chats) {
+      const known = this.#remembered(chat.chatId);
+      const underWay = this.#underWay.get(chat.chatId);
+      if (known) found.set(chat.chatId, known);
+      else if (underWay) shared.add(underWay);
+      else open.push(chat);
+    }
+    if (open.length > 0) shared.add(this.#share(open, lookUp));
+    for (const answers of await Promise.all(shared)) {
+      if (!answers.ok) return answers;
+      for (const [chatId, known] of answers.value) found.set(chatId, known);
+    }
+    return done(found);
   }
 
   /** The id to write to, from memory; null when the memory has none. */
   remembered(chatId: string): string | null {
-    const known = this.#known.get(chatId);
-    return known && this.#input.time.now() < known.until ? known.chatId : null;
+    return this.#remembered(chatId)?.chatId ?? null;
   }
 
-  async #find(chatId: string, forms: readonly string[], lookUp: LookUp): Promise<Result<string>> {
+  #remembered(chatId: string): Remembered | null {
+    const known = this.#known.get(chatId);
+    return known && this.#input.time.now() < known.until ? known : null;
+  }
+
+  #share(chats: readonly Addressed[], lookUp: LookUp): Answers {
+    const answers = this.#find(chats, lookUp).finally(() => {
+      for (const { chatId } of chats) this.#underWay.delete(chatId);
+    });
+    for (const { chatId } of chats) this.#underWay.set(chatId, answers);
+    return answers;
+  }
+
+  async #find(chats: readonly Addressed[], lookUp: LookUp): Answers {
     const { policy, store, time, claim } = this.#input;
     const now = time.now();
-    const stored = await store.find(claim().instanceId, forms, { knownSince: now - policy.knownFor, absentSince: now - policy.absentFor });
-    if (stored) return this.#found(chatId, stored.chatId, stored.at);
-    const answer = await this.#ask(forms, lookUp);
-    if (!answer.ok) return answer;
-    const found = answer.value;
-    // The platform would not say: the message goes to the number as it is written.
-    if (found === undefined) return done(chatId);
-    const asked = new Set(found === '' ? forms : [...forms, found]);
-    await store.save(
-      claim(),
-      [...asked].map((form) => ({ form, chatId: found })),
-      now,
-    );
-    return this.#found(chatId, found, now);
+    const limits = { knownSince: now - policy.knownFor, absentSince: now - policy.absentFor };
+    const forms = chats.map((chat) => chat.forms);
+    const stored = await store.find(claim().instanceId, forms, limits);
+    const found = new Map<string, Known>();
+    for (const [at, row] of stored.entries()) if (row) found.set(chats[at]!.chatId, this.#keep(chats[at]!.chatId, row, row.at));
+    const strangers = chats.filter(({ chatId }) => !found.has(chatId));
+    if (strangers.length === 0) return done(found);
+    const asked = await this.#ask(strangers, lookUp);
+    if (!asked.ok) return asked;
+    const rows = strangers.flatMap((chat, at) => formsOf(chat, asked.value[at] ?? null));
+    if (rows.length > 0) await store.save(claim(), rows, now);
+    for (const [at, { chatId }] of strangers.entries()) {
+      const answer = asked.value[at] ?? null;
+      found.set(chatId, answer && this.#keep(chatId, answer, now));
+    }
+    return done(found);
   }
 
-  /** '' when there is no account; undefined when the platform refused to say. */
-  async #ask(forms: readonly string[], lookUp: LookUp): Promise<Result<string | undefined>> {
+  /** Nothing at all when the platform refused to say. */
+  async #ask(chats: readonly Addressed[], lookUp: LookUp): Promise<Result<readonly (LookedUp | null)[]>> {
     const { policy, time } = this.#input;
     const now = time.now();
+    const { burst } = policy.pace;
+    if (chats.length > burst) return refuse('invalid', `at most ${burst} numbers that are not known can be looked up at once`);
     if (now < this.#blockedUntil) return tooMany(this.#blockedUntil - now);
-    const { bucket, wait } = takeToken(this.#bucket, policy.pace, now);
+    const { bucket, wait } = takeToken(this.#bucket, policy.pace, now, chats.length);
     this.#bucket = bucket;
     if (wait > 0) return tooMany(wait);
-    const outcome = await lookUp(forms);
-    if (outcome.ok) return done(outcome.value ?? '');
+    const outcome = await lookUp(chats.map(({ forms }) => forms));
+    if (outcome.ok) return outcome;
     const { reason, code } = outcome.refusal;
     if (reason === 'unknown') return refuse('notSent', 'the platform did not say in time whether the number exists: nothing was sent');
     if (reason !== 'refused') return outcome;
-    if (code !== 429) return done(undefined);
+    if (code !== 429) return done([]);
     this.#blockedUntil = now + penaltyMs;
     return refuse('limited', 'the platform looks up no more numbers now', { code, retryAfter: penaltyMs / 1000 });
   }
 
   /** `at`: of the lookup. A number without an account is not held in memory: its owner may write at any moment. */
-  #found(asked: string, chatId: string, at: number | null): Result<string> {
-    if (chatId === '') return absent(asked);
+  #keep(asked: string, { chatId, businessName }: LookedUp, at: number | null): LookedUp {
+    const found = { chatId, businessName };
+    if (chatId === '') return found;
     this.#known.delete(asked);
-    this.#known.set(asked, { chatId, until: at === null ? Infinity : at + this.#input.policy.knownFor });
+    this.#known.set(asked, { ...found, until: at === null ? Infinity : at + this.#input.policy.knownFor });
     const [oldest] = this.#known.keys();
     if (this.#known.size > kept && oldest !== undefined) this.#known.delete(oldest);
-    return done(chatId);
+    return found;
   }
 }
+
+/** The answer for every form of a number, and for the id of its account. */
+const formsOf = ({ forms }: Addressed, found: Known): readonly (LookedUp & { readonly form: string })[] => {
+  if (found === null) return [];
+  return [...new Set(found.chatId === '' ? forms : [...forms, found.chatId])].map((form) => ({ form, ...found }));
+};

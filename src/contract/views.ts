@@ -22,6 +22,7 @@ export { bareLabelId, fullLabelId, labelView } from './label.ts';
 export { capView, limitsEndpoint, limitsView, timeLockView } from './limits.ts';
 export { eventMessageView, fullMessageId, messageEventView, messageView } from './message.ts';
 export { callView, newsView } from './news.ts';
+export { checkedNumberView } from './number-check.ts';
 export { phoneOf } from './phone.ts';
 export { placeholderText } from './placeholders.ts';
 export { confirmations, deletedView, downloadedView, receiptsView, statusView } from './receipt.ts';

@@ -52,6 +52,8 @@ export interface Person {
   /** True: the phone sends delivery receipts by itself. */
   autoDeliver: boolean;
   about: string;
+  /** The name of a verified business; absent for everybody else. */
+  businessName?: string;
   nextDevice: number;
   /** The phone's Signal identity. Made when it is first needed. */
   keys?: PhoneKeys;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { done, refuse, type Message, type Result } from '#actors/model.ts';
-import type { Outcome } from '#actors/ports.ts';
+import type { LookedUp, Outcome } from '#actors/ports.ts';
 import { lateAnswer, refused } from '#src/platform/outcomes.ts';
 import { options, refusalOf, staged, text, type Stage } from './stage.ts';
 
@@ -12,14 +12,15 @@ const jid = (number: string): string => `${number}@s.whatsapp.net`;
 async function lookingUp(accounts: Readonly<Record<string, string>>, policy: Parameters<typeof staged>[1] = {}) {
   const stage = await staged(['r1'], policy);
   const asked: string[][] = [];
-  const control: { outcome: Outcome<string | null> | null } = { outcome: null };
+  const control: { outcome: Outcome<readonly (LookedUp | null)[]> | null } = { outcome: null };
   const link = stage.link();
   link.forms = (chatId) => [chatId, `9${chatId}`];
   link.handle = (operation) => {
     if (operation.name !== 'chat.lookUp') return refuse('notSupported', operation.name);
-    const { forms } = operation.input;
-    asked.push([...forms]);
-    return control.outcome ?? done(forms.map((form) => accounts[form]).find((one) => one !== undefined) ?? null);
+    const { numbers } = operation.input;
+    asked.push(...numbers.map((forms) => [...forms]));
+    const found = (forms: readonly string[]) => forms.map((form) => accounts[form]).find((one) => one !== undefined) ?? '';
+    return control.outcome ?? done(numbers.map((forms) => ({ chatId: found(forms), businessName: '' })));
   };
   return { stage, asked, control };
 }
@@ -102,7 +103,7 @@ test('recipients: a 429 of the platform is told with its code, and nothing is lo
 });
 
 /** What a lookup comes to, and what becomes of the message. */
-const others: readonly (readonly [title: string, outcome: Outcome<string | null>, reason: string, sent: number])[] = [
+const others: readonly (readonly [title: string, outcome: Outcome<readonly LookedUp[]>, reason: string, sent: number])[] = [
   ['no answer in time: nothing was sent', lateAnswer, 'notSent', 0],
   ['the platform refuses to say: the message goes as it is written', refused(500, 'internal'), '', 1],
 ];

@@ -247,6 +247,9 @@ const webhookCommands = (state: State, attempt: Attempt, fake: () => FakeGateway
   };
 };
 
+/** A number with an account. */
+const checkedNumber = { chatId: chat.chatId, lid: '', exists: true, businessName: 'Shop', groupName: '', error: '' };
+
 /** What operations answer; those that are not named answer with a message. */
 const performed: Readonly<Partial<{ [N in OperationName]: AnswerOf<N> }>> = {
   'message.delete': { messageId: message.messageId, at: now },
@@ -333,6 +336,7 @@ export const createFakeGateway = (): FakeGateway => {
     view: (id) => state.instances.get(id) ?? null,
     ...instanceCommands(state, attempt, () => fake),
     ...messageCommands(attempt, () => fake),
+    checkNumbers: (_id, numbers) => attempt(() => done(numbers.map((query) => ({ ...checkedNumber, query })))),
     ...fileCommands(attempt, () => fake),
     ...webhookCommands(state, attempt, () => fake),
     ...inspectorCalls,

@@ -327,15 +327,21 @@ export class FakeRecipients implements RecipientStore {
   constructor(db: FakeDatabase) {
     this.#db = db;
   }
-  find = (instance: string, forms: readonly string[], { knownSince, absentSince }: Parameters<RecipientStore['find']>[2]) =>
-    this.#db.run('recipients.find', () => {
-      const rows = forms.flatMap((form) => this.#db.lookups.get(`${instance} ${form}`) ?? []);
-      return rows.find(({ chatId, at }) => (at ?? 0) >= (chatId === '' ? absentSince : knownSince)) ?? null;
-    });
-  save = (claim: Claim, forms: readonly { readonly form: string; readonly chatId: string }[], at: number) =>
+  find = (
+    instance: string,
+    numbers: readonly (readonly string[])[],
+    { knownSince, absentSince }: { readonly knownSince: number; readonly absentSince: number },
+  ) =>
+    this.#db.run('recipients.find', () =>
+      numbers.map((forms) => {
+        const rows = forms.flatMap((form) => this.#db.lookups.get(`${instance} ${form}`) ?? []);
+        return rows.find(({ chatId, at }) => (at ?? 0) >= (chatId === '' ? absentSince : knownSince)) ?? null;
+      }),
+    );
+  save = (claim: Claim, forms: readonly (Omit<StoredRecipient, 'at'> & { readonly form: string })[], at: number) =>
     this.#db.run('recipients.save', () => {
       this.#db.claim(claim);
-      for (const { form, chatId } of forms) this.#db.lookups.set(`${claim.instanceId} ${form}`, { chatId, at });
+      for (const { form, ...found } of forms) this.#db.lookups.set(`${claim.instanceId} ${form}`, { ...found, at });
     });
   expire = (before: number, limit: number) =>
     this.#db.run('recipients.expire', () => {

@@ -13,7 +13,11 @@ await instances.insert({ ...instance.record, id: 'r1', token: 'one' });
 await instances.insert({ ...instance.record, id: 'r2', token: 'two' });
 
 const since = { knownSince: 1_000, absentSince: 5_000 };
-const find = (forms: readonly string[], of = 'r1') => recipients.find(of, forms, since);
+const find = async (forms: readonly string[], of = 'r1') => {
+  const [found] = await recipients.find(of, [forms], since);
+  return found ? { chatId: found.chatId, at: found.at } : null;
+};
+const businessName = 'Shop';
 
 const stored = (chatId: string, change: Partial<Message>): Entry => ({
   kind: 'message',
@@ -50,12 +54,12 @@ const lookups: readonly (readonly [title: string, chatId: string, at: number, co
 
 for (const [n, [title, chatId, at, counts]] of lookups.entries())
   test(`recipients: a lookup: ${title}`, async () => {
-    await recipients.save(claim, [{ form: `f${n}`, chatId }], at);
+    await recipients.save(claim, [{ form: `f${n}`, chatId, businessName }], at);
     assert.deepEqual(await find(['other form', `f${n}`]), counts ? { chatId, at } : null);
   });
 
 test('recipients: messages count more than what the platform said, and a later answer replaces the one before', async () => {
-  const row = (chatId: string) => [{ form: 'both', chatId }];
+  const row = (chatId: string) => [{ form: 'both', chatId, businessName }];
   await recipients.save(claim, row(''), 9_000);
   await recipients.save(claim, row('account'), 9_001);
   assert.deepEqual(await find(['both']), { chatId: 'account', at: 9_001 });
@@ -64,8 +68,26 @@ test('recipients: messages count more than what the platform said, and a later a
 });
 
 test('recipients: whoever lost the instance keeps nothing; old lookups go in pieces', async () => {
-  await assert.rejects(recipients.save({ ...claim, epoch: epoch + 1 }, [{ form: 'late', chatId: 'x' }], 9_000), EpochLost);
+  await assert.rejects(recipients.save({ ...claim, epoch: epoch + 1 }, [{ form: 'late', chatId: 'x', businessName }], 9_000), EpochLost);
   assert.equal(await find(['late']), null);
   assert.deepEqual([await recipients.expire(5_000, 2), await recipients.expire(5_000, 2)], [2, 1]);
   assert.ok(await find(['f2']));
+});
+
+test('recipients: many numbers at once: each by its best form, in the order of the question, with the name of its business', async () => {
+  await recipients.save(
+    claim,
+    [
+      { form: 'm1', chatId: 'm1', businessName: 'One' },
+      { form: 'm2', chatId: 'm3', businessName: 'Two' },
+    ],
+    9_000,
+  );
+  const found = await recipients.find('r1', [['unknown'], ['other', 'm2'], ['m1'], ['c0']], since);
+  assert.deepEqual(found, [
+    null,
+    { chatId: 'm3', businessName: 'Two', at: 9_000 },
+    { chatId: 'm1', businessName: 'One', at: 9_000 },
+    { chatId: 'c0', businessName: '', at: null },
+  ]);
 });

@@ -16,6 +16,7 @@ import { instanceRoutes } from './instance.ts';
 import { leadRoutes } from './lead.ts';
 import { downloadRoutes } from './message-download.ts';
 import { messageRoutes } from './message.ts';
+import { peopleRoutes } from './people.ts';
 import { sendRoutes } from './send/index.ts';
 import { sessionRoutes } from './session.ts';
 import { streamRoutes } from './stream.ts';
@@ -33,6 +34,7 @@ export const allRoutes = (options: HttpOptions, hub: Hub, sessions: AdminSession
   ...fileRoutes,
   ...chatRoutes,
   ...leadRoutes,
+  ...peopleRoutes,
   ...callRoutes,
   ...webhookRoutes,
   ...deliveryRoutes,

@@ -1,10 +1,10 @@
 /** Operations on chats. */
 import type { ReadKey } from '#actors/model.ts';
-import type { ChatOperations } from '#actors/ports.ts';
-import { USyncQuery, USyncUser } from '@whiskeysockets/baileys';
+import type { ChatOperations, Identified } from '#actors/ports.ts';
 import { refuse } from '#actors/model.ts';
-import { chatOf } from '../directory.ts';
-import { bare, isGroup, isLid, isPerson, resolveTarget, userOf } from '../jid.ts';
+import { chatOf, type Directory } from '../directory.ts';
+import { isGroup, isLid, isPerson, resolveTarget } from '../jid.ts';
+import { lookUpNumbers } from '../number-lookup.ts';
 import { answered } from '../outcomes.ts';
 import type { Handlers } from './handlers.ts';
 
@@ -13,6 +13,17 @@ const receiptKey = ({ chatId, messageId, sender }: ReadKey) => {
   const group = isGroup(chatId);
   const direct = isLid(sender) || isPerson(sender) ? sender : chatId;
   return { remoteJid: group ? chatId : direct, id: messageId, fromMe: false, ...(group ? { participant: sender } : {}) };
+};
+
+const kindOf = (id: string): Identified['kind'] => {
+  if (isGroup(id)) return 'group';
+  if (isLid(id)) return 'lid';
+  return isPerson(id) ? 'person' : 'other';
+};
+
+const identified = (directory: Directory, asked: string): Identified => {
+  const { id, lid } = chatOf(directory, asked);
+  return { id, kind: kindOf(id), lid, groupName: isGroup(id) ? directory.groupName(id) : '' };
 };
 
 export const chatHandlers: Handlers<ChatOperations> = {
@@ -40,16 +51,10 @@ export const chatHandlers: Handlers<ChatOperations> = {
     return answered(chatOf(directory, target.jid).id);
   },
 
-  // The LID comes with the answer: accounts that have migrated take messages only there.
-  'chat.lookUp': async ({ sock }, { forms }) => {
-    const query = new USyncQuery().withContactProtocol().withLIDProtocol();
-    for (const form of forms) query.withUser(new USyncUser().withPhone(`+${userOf(form)}`));
-    const found = ((await sock.executeUSyncQuery(query))?.list ?? []).flatMap(({ id, contact, lid }) =>
-      contact === true && isPerson(bare(id)) ? [{ pn: bare(id), lid: typeof lid === 'string' ? bare(lid) : '' }] : [],
-    );
-    const pairs = found.filter(({ lid }) => lid !== '');
-    if (pairs.length > 0) await sock.signalRepository.lidMapping.storeLIDPNMappings(pairs);
-    const ids = found.map(({ pn }) => pn);
-    return answered(forms.find((form) => ids.includes(form)) ?? ids[0] ?? null);
+  'chat.lookUp': async ({ sock }, { numbers }) => answered(await lookUpNumbers(sock, numbers)),
+
+  'chat.identify': async ({ directory, learn }, { ids }) => {
+    await learn(ids);
+    return answered(ids.map((id) => identified(directory, id)));
   },
 };

@@ -16,6 +16,7 @@ const silent: ReadonlySet<OperationName> = new Set([
   'message.compose',
   'chat.resolve',
   'chat.lookUp',
+  'chat.identify',
   'message.download',
   'account.limits',
   'account.privacy',

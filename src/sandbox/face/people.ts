@@ -78,6 +78,8 @@ export interface PeopleFace {
     readonly number: Digits;
     readonly name?: string;
     readonly autoDeliver?: boolean;
+    /** The name of a verified business; '' for what is none. */
+    readonly businessName?: string;
     /** There is no account with this number any more. */
     readonly absent?: boolean;
     /** Messages to the number are refused with 463, those to the LID are taken. */

@@ -1,4 +1,5 @@
 /** Requests about people (usync): identifiers, devices, and whether a number has an account. */
+import { proto } from '@whiskeysockets/baileys';
 import { SandboxError } from '../face.ts';
 import { isMissingNumber, isNumber, lidJid, parseUser, pnJid } from '../address.ts';
 import { child, children, node, text, unixSeconds, type BinaryNode } from '../nodes.ts';
@@ -15,13 +16,17 @@ interface Subject {
   /** Whoever has the number could be written to. */
   readonly reachable: boolean;
   readonly byLid: boolean;
+  /** The number as it was asked for; '' when a jid was. */
+  readonly asked: string;
 }
 
 type Protocol = (query: DeviceQuery, subject: Subject) => BinaryNode | undefined;
 
 /** The answer for each protocol that a request may name. A request with an unknown protocol is refused. */
 const protocols: Readonly<Record<string, Protocol>> = {
-  contact: (_query, { person, reachable }) => node('contact', { type: person || reachable ? 'in' : 'out' }),
+  // The number stands in the answer as it was asked for.
+  contact: (_query, { person, reachable, asked }) =>
+    node('contact', { type: person || reachable ? 'in' : 'out' }, asked && Buffer.from(asked)),
   lid: (_query, { person, byLid }) => (person && !byLid ? node('lid', { val: lidJid(person.lid) }) : undefined),
   devices: ({ parts, connection }, { person }) => {
     if (!person) return undefined;
@@ -35,7 +40,12 @@ const protocols: Readonly<Record<string, Protocol>> = {
       : node('status', { t: unixSeconds(Date.now()) }, Buffer.from(person?.about ?? ''));
   },
   // Known protocols that nobody here has data for.
-  business: () => undefined,
+  business: (_query, { person }) => {
+    if (!person?.businessName) return undefined;
+    const details = proto.VerifiedNameCertificate.Details.encode({ verifiedName: person.businessName }).finish();
+    const certificate = proto.VerifiedNameCertificate.encode({ details }).finish();
+    return node('business', {}, [node('verified_name', { v: '2' }, certificate)]);
+  },
   picture: () => undefined,
   username: () => undefined,
   text_status: () => undefined,
@@ -88,7 +98,8 @@ export const usyncQueries: DeviceQueries = {
  * person only when more than `contact` is asked.
  */
 function subjectOf({ parts: { people } }: DeviceQuery, user: BinaryNode, needsPerson: boolean): Subject | undefined {
-  const number = text(child(user, 'contact'))?.replace(/\D/g, '');
+  const asked = text(child(user, 'contact')) ?? '';
+  const number = asked.replaceAll(/\D/g, '');
   const jid = user.attrs['jid'] ?? (number ? pnJid(people.canonical(number)) : undefined);
   const address = parseUser(jid);
   if (jid === undefined || !address) return undefined;
@@ -96,5 +107,5 @@ function subjectOf({ parts: { people } }: DeviceQuery, user: BinaryNode, needsPe
   const gone = !byLid && (people.find(address.user)?.absent === true || people.canonical(address.user) !== address.user);
   const reachable = !gone && isReachable(jid);
   const known = byLid || (needsPerson && reachable) ? people.resolve(jid)?.person : people.find(address.user);
-  return { jid, person: gone || known?.absent ? undefined : known, reachable, byLid };
+  return { jid, person: gone || known?.absent ? undefined : known, reachable, byLid, asked };
 }

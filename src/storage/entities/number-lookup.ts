@@ -11,6 +11,7 @@ export const NumberLookupEntity = defineEntity({
     instanceId: p.text().primary(),
     form: p.text().primary(),
     chatId: p.text(),
+    businessName: p.text().default(''),
     at: time(),
   },
   indexes: [{ name: 'number_lookup_at', properties: ['at'] }],

@@ -16,6 +16,7 @@ import { Receipts } from './0014-receipts.ts';
 import { StatusAudiences } from './0015-status-audiences.ts';
 import { SendPace } from './0016-send-pace.ts';
 import { Definitions } from './0019-definitions.ts';
+import { BusinessNames } from './0021-business-names.ts';
 import { Groups } from './0023-groups.ts';
 
 export const migrations = [
@@ -36,5 +37,6 @@ export const migrations = [
   { name: '0015-status-audiences', class: StatusAudiences },
   { name: '0016-send-pace', class: SendPace },
   { name: '0019-definitions', class: Definitions },
+  { name: '0021-business-names', class: BusinessNames },
   { name: '0023-groups', class: Groups },
 ] as const;

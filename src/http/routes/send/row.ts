@@ -83,7 +83,7 @@ const uncertain: RefusalAnswer = {
 };
 
 /** A bound of the gateway, or (with its code) of the platform. */
-const tooMany: RefusalAnswer = {
+export const tooMany: RefusalAnswer = {
   example: 'the asynchronous queue is full (10000 messages)',
   fields: platformErrorFields,
   details: (refusal) => (refusal.code === undefined ? {} : platformFields(refusal)),

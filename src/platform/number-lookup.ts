@@ -1,0 +1,87 @@
+/**
+ * Which numbers have accounts: one request for all of them. The library's own query tells neither what was asked when an account is known in another form,
+ * nor that a number has none, nor what a business calls itself.
+ */
+import { proto, type BinaryNode, type WASocket } from '@whiskeysockets/baileys';
+import type { LookedUp } from '#actors/ports.ts';
+import { bare, isPerson, personServer, userOf } from './jid.ts';
+
+type Sock = Pick<WASocket, 'query' | 'generateMessageTag' | 'signalRepository'>;
+
+/** What the platform says of one form of a number. `pn`: '' when there is no account. */
+interface Answer {
+  readonly pn: string;
+  readonly lid: string;
+  readonly businessName: string;
+}
+
+const childOf = (node: BinaryNode | undefined, tag: string): BinaryNode | undefined =>
+  Array.isArray(node?.content) ? node.content.find((one) => one.tag === tag) : undefined;
+
+const childrenOf = (node: BinaryNode | undefined): readonly BinaryNode[] => (Array.isArray(node?.content) ? node.content : []);
+
+const plain = (tag: string, content?: BinaryNode['content']): BinaryNode => ({
+  tag,
+  attrs: {},
+  ...(content === undefined ? {} : { content }),
+});
+
+const textOf = (node: BinaryNode | undefined): string => {
+  const { content } = node ?? {};
+  if (typeof content === 'string') return content;
+  return content instanceof Uint8Array ? Buffer.from(content).toString() : '';
+};
+
+/** The name stands in a certificate, which the platform has checked. */
+const businessNameOf = (user: BinaryNode): string => {
+  const certificate = childOf(childOf(user, 'business'), 'verified_name')?.content;
+  if (!(certificate instanceof Uint8Array)) return '';
+  try {
+    const { details } = proto.VerifiedNameCertificate.decode(certificate);
+    return details ? (proto.VerifiedNameCertificate.Details.decode(details).verifiedName ?? '') : '';
+  } catch {
+    return '';
+  }
+};
+
+/** By the digits that were asked for, which the platform repeats. */
+const answersOf = (users: readonly BinaryNode[]): ReadonlyMap<string, Answer> => {
+  const answers = new Map<string, Answer>();
+  for (const user of users) {
+    const contact = childOf(user, 'contact');
+    const id = bare(user.attrs['jid']);
+    const type = contact?.attrs['type'];
+    if (type === undefined || childOf(contact, 'error')) continue;
+    const there = type === 'in' && isPerson(id);
+    const asked = textOf(contact).replaceAll(/\D/g, '') || userOf(id);
+    const lid = bare(childOf(user, 'lid')?.attrs['val']);
+    answers.set(asked, there ? { pn: id, lid, businessName: businessNameOf(user) } : { pn: '', lid: '', businessName: '' });
+  }
+  return answers;
+};
+
+/** Null when the platform did not answer for every form, and found nobody under the others. */
+const lookedUp = (forms: readonly string[], answers: ReadonlyMap<string, Answer>): LookedUp | null => {
+  const found = forms.map((form) => answers.get(userOf(form)));
+  const there = found.filter((answer) => answer !== undefined && answer.pn !== '') as Answer[];
+  const [first] = there;
+  if (first === undefined) return found.includes(undefined) ? null : { chatId: '', businessName: '' };
+  const { pn, businessName } = there.find((answer) => forms.includes(answer.pn)) ?? first;
+  return { chatId: pn, businessName };
+};
+
+/** Learns the LIDs that come with the answers: accounts that have migrated take messages only there. */
+export async function lookUpNumbers(sock: Sock, numbers: readonly (readonly string[])[]): Promise<readonly (LookedUp | null)[]> {
+  const users = [...new Set(numbers.flat())].map((form) => plain('user', [plain('contact', Buffer.from(`+${userOf(form)}`))]));
+  const query = plain('query', [plain('contact'), plain('lid'), plain('business', [plain('verified_name')])]);
+  const attrs = { context: 'interactive', mode: 'query', sid: sock.generateMessageTag(), last: 'true', index: '0' };
+  const result = (await sock.query({
+    tag: 'iq',
+    attrs: { to: personServer, type: 'get', xmlns: 'usync' },
+    content: [{ tag: 'usync', attrs, content: [query, plain('list', users)] }],
+  })) as BinaryNode | undefined;
+  const answers = answersOf(childrenOf(childOf(childOf(result, 'usync'), 'list')));
+  const pairs = [...answers.values()].filter(({ pn, lid }) => pn !== '' && lid !== '').map(({ pn, lid }) => ({ pn, lid }));
+  if (pairs.length > 0) await sock.signalRepository.lidMapping.storeLIDPNMappings(pairs);
+  return numbers.map((forms) => lookedUp(forms, answers));
+}
