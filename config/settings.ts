@@ -5,6 +5,7 @@ import { leadSettings } from './lead-settings.ts';
 import { mediaSettings } from './media-settings.ts';
 import { serverSettings } from './server-settings.ts';
 import { sendSettings } from './send-settings.ts';
+import { groupSettings } from './group-settings.ts';
 import { group, type Setting } from './setting.ts';
 import { uploadSettings } from './upload-settings.ts';
 
@@ -150,6 +151,7 @@ export const table = {
   ),
 
   ...sendSettings,
+  ...groupSettings,
 
   ...leadSettings,
 

@@ -142,6 +142,7 @@ async function openPorts(settings: Settings, log: Log, version: string, closers:
     },
     inboundBytes: settings.inboundWaitingBytes,
     quoted: (instance, id) => storage.messages.byId(instance, id),
+    groups: { ...storage.groups, maxAgeMs: settings.groupsMaxAgeMs },
     previews,
     uploads: {
       files,

@@ -130,7 +130,7 @@ export type Entry =
   | { readonly kind: 'group'; readonly group: Group }
   /** The account is in this group no more. No event. */
   | { readonly kind: 'groupGone'; readonly groupId: string }
-  /** The platform listed every group of the account: others that are stored are gone. No event. `at`: Unix milliseconds. */
+  /** The platform listed every group of the account: others that are stored are gone. No event. `at`: Unix milliseconds, or 0 when it is not known which groups there are. */
   | { readonly kind: 'groupsListed'; readonly groupIds: readonly string[]; readonly at: number }
   /**
    * Makes an event of its own. `lane` orders it (chat id, or ''). A call is stored as a message too, without a `messages` event; a change of a group that is

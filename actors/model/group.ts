@@ -15,8 +15,8 @@ export interface GroupMember extends Person {
 /** Settings of a group. What is absent is unknown, or did not change. */
 export interface GroupSettings {
   readonly subject?: SetBy & { readonly text: string };
-  /** `text` is '' when it was removed. `id`: the platform's, which the next change has to name. */
-  readonly topic?: SetBy & { readonly text: string; readonly id?: string };
+  /** `text` is '' when it was removed; null: there is none. `id`: the platform's, which the next change has to name. */
+  readonly topic?: (SetBy & { readonly text: string; readonly id?: string }) | null;
   /** Only admins may change its settings. */
   readonly locked?: boolean;
   /** Only admins may write. */

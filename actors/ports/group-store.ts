@@ -15,14 +15,18 @@ export interface NamedGroup {
   readonly name: string;
 }
 
+export interface KnownGroups {
+  readonly names: readonly NamedGroup[];
+  /** When the platform listed all groups last, in Unix milliseconds; null: never. */
+  readonly listedAt: number | null;
+}
+
 export interface GroupStore {
   /** In the order of their ids. `total`: how many fit the search. */
   find(instance: InstanceId, query: GroupQuery): Promise<{ readonly groups: readonly Group[]; readonly total: number }>;
   get(instance: InstanceId, groupId: string): Promise<Group | null>;
   /** Groups that have a member with one of these addresses (phone jid, LID), in the order of their ids. By an index: its cost does not grow with groups. */
   common(instance: InstanceId, addresses: readonly string[]): Promise<readonly NamedGroup[]>;
-  /** All groups by name alone. */
-  names(instance: InstanceId): Promise<readonly NamedGroup[]>;
-  /** When the platform listed all groups last, in Unix milliseconds; null: never. */
-  listedAt(instance: InstanceId): Promise<number | null>;
+  /** All groups by name alone, and when the platform listed them. */
+  known(instance: InstanceId): Promise<KnownGroups>;
 }

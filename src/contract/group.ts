@@ -89,7 +89,7 @@ export const groupView = (
   JID: group.id,
   ...identityView(group),
   ...(group.subject === undefined ? {} : subjectView(group.subject)),
-  ...(group.topic === undefined ? {} : topicView(group.topic)),
+  ...(group.topic ? topicView(group.topic) : { Topic: '', TopicDeleted: false }),
   IsLocked: group.locked ?? false,
   IsAnnounce: group.announce ?? false,
   ...ephemeralView(group.ephemeral ?? 0),
@@ -115,7 +115,7 @@ const rawView = ({ tag, attrs, content }: RawChange): RawView => ({
 /** What an event tells of settings: each has an object of its own. The interface has no word for who may add members, so the platform's stands there. */
 const settingsView = (settings: GroupSettings): View => ({
   ...(settings.subject === undefined ? {} : { Name: subjectView(settings.subject) }),
-  ...(settings.topic === undefined ? {} : { Topic: topicView(settings.topic) }),
+  ...(settings.topic ? { Topic: topicView(settings.topic) } : {}),
   ...(settings.locked === undefined ? {} : { Locked: { IsLocked: settings.locked } }),
   ...(settings.announce === undefined ? {} : { Announce: { IsAnnounce: settings.announce } }),
   ...(settings.ephemeral === undefined ? {} : { Ephemeral: ephemeralView(settings.ephemeral) }),

@@ -3,6 +3,7 @@ import { done, refuse, type Message, type Result, type Send } from '#actors/mode
 import type {
   AnswerOf,
   Close,
+  GroupStore,
   LinkHost,
   Log,
   OpenOptions,
@@ -50,6 +51,7 @@ export interface LinkParts {
   readonly log: Log;
   preKeys(count: number): Promise<Uint8Array>;
   quoted(instance: string, messageId: string): Promise<Message | null>;
+  readonly groups: Pick<GroupStore, 'known' | 'get'> & { readonly maxAgeMs: number };
   readonly previews: Previews;
   readonly uploads: SharedUploads;
   readonly downloads: Downloads;
@@ -184,8 +186,24 @@ export class BaileysLink implements PlatformLink {
   }
 
   async #begin(generation: number, report: (fact: PlatformFact) => void): Promise<void> {
-    const { trust, turns, pictures, deadlines, inboundBytes, log, vault, preKeys, url, now, newId, quoted, previews, uploads, downloads } =
-      this.#parts;
+    const {
+      trust,
+      turns,
+      pictures,
+      deadlines,
+      inboundBytes,
+      log,
+      vault,
+      preKeys,
+      url,
+      now,
+      newId,
+      quoted,
+      groups,
+      previews,
+      uploads,
+      downloads,
+    } = this.#parts;
     const { id: instance, epoch } = this.#host;
     const current = (): boolean => generation === this.#generation;
     if (!current()) return;
@@ -200,12 +218,14 @@ export class BaileysLink implements PlatformLink {
     const suspicious = !this.#orderly;
     // Storage that is slow keeps the state of an abandoned code in memory.
     if (this.#auth && isAbandoned(this.#auth.state.creds)) this.#forget();
-    this.#auth ??= await openAuthState({ vault, instance, epoch, preKeys, log, suspicious, now, onLost: (error) => this.#onLost(error) });
+    const parts = { vault, instance, epoch, preKeys, log, suspicious, now, onLost: (error: unknown) => this.#onLost(error) };
+    const [auth, known] = await Promise.all([this.#auth ?? openAuthState(parts), groups.known(instance)]);
+    this.#auth = auth;
     if (!current()) return;
     this.#session = openSession({
       host: { ...this.#host, surprise: (error) => this.#surprise(error) },
       url,
-      auth: this.#auth,
+      auth,
       media,
       turns,
       pictures,
@@ -216,6 +236,7 @@ export class BaileysLink implements PlatformLink {
       now,
       newId,
       quoted: (messageId) => quoted(instance, messageId),
+      groups: { known, maxAgeMs: groups.maxAgeMs, stored: (groupId) => groups.get(instance, groupId) },
       previews,
       uploads: { ...uploads, memory: this.#uploaded, now, dispatcher: media?.downloads ?? uploads.dispatcher },
       downloads: { ...downloads, dispatcher: media?.downloads ?? uploads.dispatcher },

@@ -4,7 +4,7 @@ import { Agent } from 'undici';
 import type { Message } from '#actors/model.ts';
 import type { Chance, LinkHost, Log, Platform } from '#actors/ports.ts';
 import { usualLimits } from './inbound/inbound-gate.ts';
-import { BaileysLink, type SharedUploads } from './link.ts';
+import { BaileysLink, type LinkParts, type SharedUploads } from './link.ts';
 import { quietConsole } from './connection/quiet-console.ts';
 import { repairSenderKeys } from './keys/sender-keys.ts';
 import { repairSessionTrials } from './keys/session-trials.ts';
@@ -42,6 +42,7 @@ export interface PlatformOptions {
   readonly log: Log;
   /** A stored message by the platform's id. */
   quoted(instance: string, messageId: string): Promise<Message | null>;
+  readonly groups: LinkParts['groups'];
   readonly previews: Previews;
   readonly uploads: Omit<SharedUploads, 'dispatcher'>;
   readonly downloads: Downloads;

@@ -183,6 +183,8 @@ const shownWhole = {
   IsSuspended: false,
   Name: 'Team',
   ...setOf('Name'),
+  Topic: '',
+  TopicDeleted: false,
   IsLocked: true,
   IsAnnounce: false,
   IsEphemeral: false,

@@ -370,8 +370,11 @@ export class FakeGroups implements GroupStore {
         .filter(({ group }) => group.members.some(({ id, pn, lid }) => [id, pn, lid].some((one) => addresses.includes(one))))
         .map(({ id, name }) => ({ id, name })),
     );
-  names = (instance: string) => this.#db.run('groups.names', () => this.#named(instance).map(({ id, name }) => ({ id, name })));
-  listedAt = (instance: string) => this.#db.run('groups.listedAt', () => this.#db.groupLists.get(instance) ?? null);
+  known = (instance: string) =>
+    this.#db.run('groups.known', () => ({
+      listedAt: this.#db.groupLists.get(instance) || null,
+      names: this.#named(instance).map(({ id, name }) => ({ id, name })),
+    }));
 
   #named(instance: string): readonly { readonly id: string; readonly name: string; readonly group: Group }[] {
     const groups = this.#db.groupsOf(instance).map((group) => ({ id: group.id, name: group.subject?.text ?? '', group }));

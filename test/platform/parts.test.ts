@@ -1,11 +1,10 @@
 /** The small parts of the adapter, as tables. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Curve, type GroupMetadata } from '@whiskeysockets/baileys';
+import { Curve } from '@whiskeysockets/baileys';
 import { sign, verify } from 'curve25519-js';
 import { createBaileysLogger } from '#src/platform/connection/baileys-logger.ts';
 import { closeOf } from '#src/platform/connection/close-cause.ts';
-import { createGroupCache } from '#src/platform/connection/group-cache.ts';
 import { bare, resolveTarget, shortMessageId } from '#src/platform/jid.ts';
 import { quietConsole } from '#src/platform/connection/quiet-console.ts';
 import { browserOf } from '#src/platform/connection/socket-config.ts';
@@ -186,29 +185,4 @@ test('cache: entries expire, and the oldest leave first', async () => {
   assert.deepEqual(await cache.mget?.(['a', 'b']), { a: 3, b: undefined });
   now = 10;
   assert.equal(await cache.get('a'), undefined);
-});
-
-test('groups: members and settings follow the events', () => {
-  const groups = createGroupCache();
-  const metadata = { id: '1@g.us', subject: 'Team', owner: undefined, participants: [{ id: 'a@lid' }] } satisfies GroupMetadata;
-  const members = () => groups.get('1@g.us')?.participants.map(({ id, admin }) => `${id} ${admin ?? ''}`.trim());
-  groups.learn({ name: 'groups.upsert', data: [metadata] });
-  groups.learn({ name: 'group-participants.update', data: { id: '1@g.us', author: 'x', participants: [{ id: 'b@lid' }], action: 'add' } });
-  groups.learn({
-    name: 'group-participants.update',
-    data: { id: '1@g.us', author: 'x', participants: [{ id: 'a@lid' }], action: 'promote' },
-  });
-  assert.deepEqual(members(), ['a@lid admin', 'b@lid']);
-  groups.learn({
-    name: 'group-participants.update',
-    data: { id: '1@g.us', author: 'x', participants: [{ id: 'b@lid' }], action: 'remove' },
-  });
-  groups.learn({
-    name: 'groups.update',
-    data: [
-      { id: '1@g.us', subject: 'Crew' },
-      { id: '2@g.us', subject: 'Unknown' },
-    ],
-  });
-  assert.deepEqual([members(), groups.name('1@g.us'), groups.name('2@g.us')], [['a@lid admin'], 'Crew', '']);
 });

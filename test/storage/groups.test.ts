@@ -103,11 +103,16 @@ test('groups: those that somebody is in are found by number and by LID, of this 
 });
 
 test('groups: a complete list takes away what it lacks, and says when it came', async () => {
-  assert.equal(await groups.listedAt('r1'), null);
+  assert.equal((await groups.known('r1')).listedAt, null);
   await commit(stored(whole('g7@g.us')), { kind: 'groupsListed', groupIds: ['g7@g.us', 'g5@g.us'], at: 77 });
   assert.equal(ids((await groups.find('r1', everything)).groups), 'g5@g.us g7@g.us');
-  assert.equal(await groups.listedAt('r1'), 77);
-  assert.equal(ids(await groups.names('r2')), 'g6@g.us');
+  assert.deepEqual(await groups.known('r1'), {
+    listedAt: 77,
+    names: ['g5@g.us', 'g7@g.us'].map((id) => ({ id, name: `Group ${id}` })),
+  });
+  assert.equal(ids((await groups.known('r2')).names), 'g6@g.us');
+  await journal.commit({ id: 'r2', owner: '', epoch }, [{ kind: 'groupsListed', groupIds: [], at: 0 }], () => []);
+  assert.deepEqual(await groups.known('r2'), { listedAt: null, names: [] }, 'another account was paired');
 });
 
 test('groups: pages, searches by name or id, with members and without', async () => {

@@ -1,10 +1,11 @@
 /** A live connection, as whatever is sent or asked on it needs it. */
-import type { GroupMetadata, proto, WASocket } from '@whiskeysockets/baileys';
-import type { Entry, Message } from '#actors/model.ts';
+import type { proto, WASocket } from '@whiskeysockets/baileys';
+import type { Entry, Group, Message } from '#actors/model.ts';
 import type { LinkPreviews } from '#src/media/link-preview.ts';
 import type { SharedState } from '../app-state/shared-state.ts';
 import type { Directory } from '../directory.ts';
 import type { RingingCalls } from './ringing-calls.ts';
+import type { GroupCache } from './group-cache.ts';
 import type { Standing } from './standing.ts';
 import type { Uploads } from '../outbound/upload/uploads.ts';
 import type { LiveDownloads } from '../media/downloads.ts';
@@ -42,5 +43,6 @@ export interface LiveConnection {
   /** Changes of what the account's devices share. */
   readonly shared: SharedState;
   /** Members and addressing of a group, from memory where possible; null when the platform does not tell. */
-  group(jid: string): Promise<GroupMetadata | null>;
+  group(jid: string): Promise<Group | null>;
+  readonly groups: GroupCache;
 }

@@ -8,7 +8,7 @@ import type { GroupCache } from './group-cache.ts';
 
 interface DirectoryParts {
   readonly auth: AuthState;
-  readonly groups: GroupCache;
+  readonly groups: Pick<GroupCache, 'name'>;
   newId(): string;
   now(): number;
 }

@@ -1,6 +1,6 @@
 /** One connection: one socket of Baileys from its making to its end, with its own deadlines and its own idea of when it is dead. */
-import { makeWASocket, proto, type BaileysEventMap, type GroupMetadata, type WAMessage, type WASocket } from '@whiskeysockets/baileys';
-import type { Message } from '#actors/model.ts';
+import { makeWASocket, proto, type BaileysEventMap, type WAMessage, type WASocket } from '@whiskeysockets/baileys';
+import type { Entry, Message } from '#actors/model.ts';
 import type { Close, LinkHost, Log, OpenOptions, PlatformFact } from '#actors/ports.ts';
 import { within } from '#actors/waiting.ts';
 import { createSharedState } from '../app-state/shared-state.ts';
@@ -11,9 +11,10 @@ import { confirmReceived } from '../inbound/confirm.ts';
 import { type Directory, mappingKey } from '../directory.ts';
 import { originalOf } from '../events/edits.ts';
 import type { BaileysEvent } from '../events/from-baileys.ts';
-import { createGroupCache } from './group-cache.ts';
+import { GroupCache, type StoredGroups } from './group-cache.ts';
 import { isLid, isPerson } from '../jid.ts';
 import { divert, InboundGate, usualLimits } from '../inbound/inbound-gate.ts';
+import { takeOverGroupLists, withGroupNotifications } from '../inbound/group-notifications.ts';
 import { withStatusReceipts } from '../inbound/status-receipts.ts';
 import { createEventPipeline, type EventPipeline } from '../events/event-pipeline.ts';
 import { directoryOf, identityOf } from './self.ts';
@@ -65,6 +66,7 @@ export interface SessionOptions {
   now(): number;
   newId(): string;
   quoted(messageId: string): Promise<Message | null>;
+  readonly groups: StoredGroups;
   readonly previews: Previews;
   readonly uploads: UploadParts;
   readonly downloads: LiveDownloads;
@@ -90,7 +92,7 @@ class LiveSession implements Session {
   loggedIn = false;
   readonly #options: SessionOptions;
   readonly #sock: WASocket;
-  readonly #groups = createGroupCache();
+  readonly #groups: GroupCache;
   readonly #directory: Directory;
   readonly #pipeline: EventPipeline;
   readonly #gate: InboundGate;
@@ -113,6 +115,14 @@ class LiveSession implements Session {
   constructor(options: SessionOptions) {
     this.#options = options;
     const { host, auth, deadlines, log } = options;
+    this.#groups = new GroupCache({
+      ...options.groups,
+      sock: () => this.#sock,
+      directory: () => this.#directory,
+      record: (entries) => this.#record(entries),
+      recorded: () => host.recorded(),
+      stumbled: (where, error) => this.#stumbled(where, error),
+    });
     this.#directory = directoryOf({ ...options, groups: this.#groups });
     this.#profileName = this.#directory.me.name;
     this.closed = new Promise((resolve) => {
@@ -125,7 +135,7 @@ class LiveSession implements Session {
       directory: this.#directory,
       log,
       quoted: options.quoted,
-      record: (entries) => host.record(entries),
+      record: (entries) => this.#record(entries),
       recorded: () => host.recorded(),
       surprise: (error) => this.#surprise(error),
     });
@@ -163,9 +173,10 @@ class LiveSession implements Session {
       previews: options.previews,
       uploads: this.#uploads,
       downloads: options.downloads,
-      record: (entries) => host.record(entries),
+      record: (entries) => this.#record(entries),
       learn,
-      group: (jid) => this.#group(jid),
+      group: (jid) => this.#groups.get(jid),
+      groups: this.#groups,
       shared: createSharedState({ sock: this.#sock, directory: this.#directory }),
       tokenIssued: (jid) => auth.tokenIssued(isLid(jid) ? jid : this.#directory.lid(jid) || jid, options.now()),
     };
@@ -220,7 +231,13 @@ class LiveSession implements Session {
   #makeGate(): InboundGate {
     const { host, auth, turns, inboundBytes } = this.#options;
     const diverted = divert(this.#sock, (kind, node) => this.#gate.take(kind, node));
-    const handlers = withStatusReceipts(diverted, (event) => this.#pipeline.push(event));
+    const tell = (event: BaileysEvent): void => this.#pipeline.push(event);
+    const handlers = withGroupNotifications(withStatusReceipts(diverted, tell), this.#sock, tell);
+    takeOverGroupLists(
+      this.#sock,
+      () => this.#groups.refresh(),
+      (error) => this.#stumbled('groups', error),
+    );
     return new InboundGate({
       inbound: auth.inbound,
       handlers: {
@@ -263,7 +280,6 @@ class LiveSession implements Session {
       else if (event.name === 'creds.update') this.#onCredentials();
       else {
         if (event.name === 'messages.upsert') this.#arrived(event.data.messages);
-        this.#groups.learn(event);
         this.#picture.learn(event);
         this.#calls.learn(event);
         this.#pipeline.push(event);
@@ -303,6 +319,8 @@ class LiveSession implements Session {
   #onPaired(): void {
     const { auth, emit, deadlines } = this.#options;
     this.#offer.end();
+    // It may be another account than before.
+    this.#record([{ kind: 'groupsListed', groupIds: [], at: 0 }]);
     // The platform asks for a new connection next; when it does not, the gateway opens one after this time.
     this.#expect(deadlines.login, ownCloses.restartTimeout);
     auth.saveCredentials();
@@ -322,21 +340,12 @@ class LiveSession implements Session {
     emit({ type: 'platform.opened', identity: identityOf(auth, this.#directory) });
     this.#gate.open();
     this.#picture.loggedIn();
-    // Answers with an event that fills the cache of groups.
-    this.#sock.groupFetchAllParticipating().catch((error: unknown) => this.#stumbled('groups', error));
+    this.#groups.opened();
   }
 
-  async #group(jid: string): Promise<GroupMetadata | null> {
-    const known = this.#groups.get(jid);
-    if (known !== undefined) return known;
-    try {
-      const group = await this.#sock.groupMetadata(jid);
-      this.#groups.put(group);
-      return group;
-    } catch (error) {
-      this.#stumbled('group', error);
-      return null;
-    }
+  #record(entries: readonly Entry[]): void {
+    this.#options.host.record(entries);
+    this.#groups.learn(entries);
   }
 
   #surprise(error: unknown): void {

@@ -21,7 +21,7 @@ export interface SocketParts {
   readonly open: OpenOptions;
   readonly logger: BaileysLogger;
   readonly media: MediaTrust;
-  readonly groups: GroupCache;
+  readonly groups: Pick<GroupCache, 'metadata'>;
   /** Time without a frame after which a connection counts as dead. */
   readonly silenceMs: number;
   readonly getMessage: NonNullable<UserFacingSocketConfig['getMessage']>;
@@ -58,7 +58,7 @@ export const socketConfig = (parts: SocketParts): UserFacingSocketConfig => ({
   // Requests to send an own post again come from the chat of the stories too.
   // Status posts: nobody asked for them, and they outnumber messages. People, groups, channels, bots and lists pass.
   shouldIgnoreJid: (jid) => jid === statusJid && !parts.resending(),
-  cachedGroupMetadata: async (jid) => parts.groups.get(jid),
+  cachedGroupMetadata: (jid) => parts.groups.metadata(jid),
   getMessage: parts.getMessage,
   patchMessageBeforeSending: finalForm,
   userDevicesCache: createTtlCache(5 * minute, 5_000),

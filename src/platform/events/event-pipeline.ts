@@ -6,6 +6,7 @@ import type { AuthState } from '../keys/auth-state.ts';
 import { type Directory, mappingKey } from '../directory.ts';
 import type { BaileysEvent } from './baileys-event.ts';
 import { fromBaileys } from './from-baileys.ts';
+import { groupAddresses } from './from-groups.ts';
 import { fromFirstState } from './from-history.ts';
 import { jidsOfSharedAction } from './from-shared-actions.ts';
 import { bare, isLid, isPerson } from '../jid.ts';
@@ -91,8 +92,8 @@ const jidsOf = (event: QueuedEvent): string[] => {
     case 'chats.upsert':
     case 'chats.update':
       return event.data.map(({ id }) => id ?? '');
-    case 'group-participants.update':
-      return event.data.participants.map(({ id }) => id);
+    case 'group.notification':
+      return [...groupAddresses(event.data)];
     case 'call':
       return event.data.map(({ from }) => from);
     case 'app-state.action':

@@ -6,7 +6,7 @@ import type { Reading } from './answers.ts';
 import type { Directory } from '../directory.ts';
 import { fromCall } from './from-calls.ts';
 import { fromAddressBook, fromBlocklist, fromChatUpdate, fromContact } from './from-chats.ts';
-import { fromGroupUpdates, fromGroupUpserts, fromParticipants } from './from-groups.ts';
+import { fromGroupNotification } from './from-groups.ts';
 import { fromHistory } from './from-history.ts';
 import { fromAssociation, fromLabelEdit } from './from-labels.ts';
 import { fromMessage } from './from-messages.ts';
@@ -27,7 +27,10 @@ const reasons = {
   'chats.delete': 'as above',
   'chats.lock': 'nothing in the interface shows it',
   'messaging-history.status': 'progress of the library',
-  'group.join-request': 'nothing in the interface shows it',
+  'groups.upsert': 'read from the notification itself',
+  'groups.update': 'as above',
+  'group-participants.update': 'as above',
+  'group.join-request': 'as above',
   'group.member-tag.update': 'nothing in the interface shows it',
   'newsletter.reaction': 'counts of channels are asked for, not pushed',
   'newsletter.view': 'as above',
@@ -63,12 +66,8 @@ export const fromBaileys = (event: BaileysEvent, directory: Directory, readings:
       return event.data.flatMap((contact) => fromAddressBook(contact, directory));
     case 'contacts.update':
       return event.data.flatMap((contact) => fromContact(contact, directory));
-    case 'groups.upsert':
-      return fromGroupUpserts(event.data, directory);
-    case 'groups.update':
-      return fromGroupUpdates(event.data, directory);
-    case 'group-participants.update':
-      return fromParticipants(event.data, directory);
+    case 'group.notification':
+      return fromGroupNotification(event.data, directory);
     case 'presence.update':
       return fromPresence(event.data, directory);
     case 'call':

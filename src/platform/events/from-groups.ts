@@ -1,117 +1,190 @@
-/** Groups: what a chat keeps of one, and which events follow from a change. */
-import type { BaileysEventMap, GroupMetadata, proto, WAMessage } from '@whiskeysockets/baileys';
-import type { ChatPatch, Entry, Group, GroupChange, GroupSettings, Person } from '#actors/model.ts';
+/** Changes of groups, read from the platform's notifications: what a chat keeps of them, and which events follow. The library reads only the first. */
+import {
+  getBinaryNodeChild,
+  getBinaryNodeChildren,
+  getBinaryNodeChildString,
+  type BinaryNode,
+  type proto,
+  type WAMessage,
+} from '@whiskeysockets/baileys';
+import type { ChatPatch, Entry, Group, GroupEvent, GroupSettings, MemberAction, Person } from '#actors/model.ts';
 import { type Directory, isMe, personOf } from '../directory.ts';
 import { bare } from '../jid.ts';
+import { approvalIn, groupJid, groupOfNode, peopleIn, rawOf, timeOf } from './group-nodes.ts';
 
-type Participants = BaileysEventMap['group-participants.update'];
+/** What happened, by whom and when. */
+interface Happened {
+  readonly groupId: string;
+  readonly by: Person;
+  readonly byName: string;
+  readonly at: number;
+}
 
-/** What a chat keeps of a group; only what the event names. */
-export const groupPatch = (group: Partial<GroupMetadata> & { readonly id: string }, directory: Directory): ChatPatch => ({
-  chatId: group.id,
-  isGroup: true,
-  ...(group.subject === undefined ? {} : { name: group.subject }),
-  ...(group.announce === undefined ? {} : { groupAnnounce: group.announce }),
-  ...(group.isCommunity === undefined ? {} : { groupCommunity: group.isCommunity }),
-  ...(group.ephemeralDuration === undefined ? {} : { ephemeralExpiration: group.ephemeralDuration }),
-  ...(group.participants === undefined
-    ? {}
-    : {
-        groupMember: group.participants.some((member) => isMe(directory, member.id) || isMe(directory, member.phoneNumber)),
-        groupAdmin: group.participants.some(
-          (member) => Boolean(member.admin) && (isMe(directory, member.id) || isMe(directory, member.phoneNumber)),
-        ),
-      }),
+const isOwn = (directory: Directory, { pn, lid }: Person): boolean => isMe(directory, pn) || isMe(directory, lid);
+
+/** What a chat keeps of the settings of a group. */
+const patchOf = (settings: GroupSettings): Partial<ChatPatch> => ({
+  ...(settings.subject === undefined ? {} : { name: settings.subject.text }),
+  ...(settings.announce === undefined ? {} : { groupAnnounce: settings.announce }),
+  ...(settings.ephemeral === undefined ? {} : { ephemeralExpiration: settings.ephemeral }),
 });
 
-type Change = GroupChange['change'];
+/** What a chat keeps of a whole group. */
+export const groupPatch = (group: Group, directory: Directory): ChatPatch => {
+  const own = group.members.find((member) => isOwn(directory, member));
+  return {
+    chatId: group.id,
+    isGroup: true,
+    ...patchOf(group),
+    ...(group.isCommunity === undefined ? {} : { groupCommunity: group.isCommunity }),
+    groupMember: own !== undefined,
+    groupAdmin: own?.isAdmin ?? false,
+  };
+};
 
-const news = (groupId: string, by: Person, change: Change, directory: Directory): Entry => ({
+/** The account is in a group no more. */
+export const goneEntries = (groupId: string): readonly Entry[] => [
+  { kind: 'chat', chat: { chatId: groupId, groupMember: false, groupAdmin: false }, create: false },
+  { kind: 'groupGone', groupId },
+];
+
+/** A group as an answer of the platform has it. */
+export const wholeEntries = (group: Group, directory: Directory): readonly Entry[] => [
+  { kind: 'group', group },
+  { kind: 'chat', chat: groupPatch(group, directory), create: false },
+];
+
+export const groupNews = ({ groupId, ...happened }: Happened, change: GroupEvent): Entry => ({
   kind: 'news',
   lane: groupId,
-  news: { type: 'groups', group: { groupId, by, at: directory.now(), change } },
+  news: { type: 'groups', group: { groupId, ...happened, change } },
 });
 
-/** Times, in seconds, come with whole groups only; a change has the time of its event. */
-const settingsOf = (group: Partial<GroupMetadata>, by: Person, directory: Directory): GroupSettings => {
-  const set = (text: string, seconds: number | undefined) => ({ text, by, at: seconds === undefined ? directory.now() : seconds * 1000 });
-  return {
-    ...(group.subject === undefined ? {} : { subject: set(group.subject, group.subjectTime) }),
-    // A description that was removed comes as one without a value.
-    ...(Object.hasOwn(group, 'desc') ? { topic: set(group.desc ?? '', group.descTime) } : {}),
-    ...(group.restrict === undefined ? {} : { locked: group.restrict }),
-    ...(group.announce === undefined ? {} : { announce: group.announce }),
-    ...(group.ephemeralDuration === undefined ? {} : { ephemeral: group.ephemeralDuration }),
-    ...(group.joinApprovalMode === undefined ? {} : { joinApproval: group.joinApprovalMode }),
-    ...(group.inviteCode === undefined ? {} : { inviteCode: group.inviteCode }),
-    ...(group.memberAddMode === undefined ? {} : { whoAddsMembers: group.memberAddMode ? 'all' : 'admins' }),
-  };
+const settingsChanged = (happened: Happened, settings: GroupSettings): Entry[] => {
+  const patch = patchOf(settings);
+  const event = groupNews(happened, { kind: 'settings', settings });
+  if (Object.keys(patch).length === 0) return [event];
+  return [{ kind: 'chat', chat: { chatId: happened.groupId, ...patch }, create: false }, event];
 };
 
-/** A whole group. Its subject and topic are said to be set by who set the subject: the platform tells nobody else. */
-export const groupOf = (group: GroupMetadata, directory: Directory): Group => {
-  const { desc, ...named } = group;
-  return {
-    id: group.id,
-    ...settingsOf(desc ? group : named, personOf(directory, group.subjectOwner, group.subjectOwnerPn), directory),
-    owner: personOf(directory, group.owner, group.ownerPn),
-    createdAt: group.creation === undefined ? null : group.creation * 1000,
-    members: group.participants.map((member) => ({
-      ...personOf(directory, member.id, member.phoneNumber, member.lid),
-      isAdmin: Boolean(member.admin),
-      isSuperAdmin: member.admin === 'superadmin',
-    })),
-  };
+type Reader = (node: BinaryNode, happened: Happened, directory: Directory) => Entry[];
+
+const setting =
+  (read: (node: BinaryNode, happened: Happened, directory: Directory) => GroupSettings): Reader =>
+  (node, happened, directory) =>
+    settingsChanged(happened, read(node, happened, directory));
+
+/** What a change of members means for the account itself. */
+const ownEntries = (groupId: string, action: MemberAction): readonly Entry[] => {
+  if (action === 'leave') return goneEntries(groupId);
+  const own: Partial<ChatPatch> = action === 'join' ? { groupMember: true } : { groupAdmin: action === 'promote' };
+  return [{ kind: 'chat', chat: { chatId: groupId, ...own }, create: false }];
 };
 
-/** The account was added to these, or made them. */
-export const fromGroupUpserts = (groups: readonly GroupMetadata[], directory: Directory): Entry[] =>
-  groups.flatMap((group): Entry[] => [
-    { kind: 'chat', chat: groupPatch(group, directory), create: true },
-    news(group.id, personOf(directory, group.author, group.authorPn), { kind: 'entered', group: groupOf(group, directory) }, directory),
-  ]);
+const members =
+  (action: MemberAction): Reader =>
+  (node, happened, directory) => {
+    const people = peopleIn(node, directory);
+    const { reason, prev_v_id: before, v_id: after } = node.attrs;
+    const versions = before === undefined || after === undefined ? {} : { versions: { before, after } };
+    const event = groupNews(happened, { kind: 'members', action, people, ...(reason === undefined ? {} : { reason }), ...versions });
+    return people.some((one) => isOwn(directory, one)) ? [event, ...ownEntries(happened.groupId, action)] : [event];
+  };
 
-/** The timer of disappearing messages arrives as a message; the chat keeps it by an event of its own. */
+const entered: Reader = (node, happened, directory) => {
+  const found = getBinaryNodeChild(node, 'group');
+  if (found === undefined) return [];
+  const group = groupOfNode(found, directory);
+  const { reason } = node.attrs;
+  const event = groupNews({ ...happened, groupId: group.id }, { kind: 'entered', group, ...(reason === undefined ? {} : { reason }) });
+  return [{ kind: 'chat', chat: groupPatch(group, directory), create: true }, event];
+};
+
+/** The element names the new address; the notification comes from the old one. */
+const renamed: Reader = (node, happened, directory) =>
+  peopleIn(node, directory)
+    .slice(0, 1)
+    .map((to) => groupNews(happened, { kind: 'renamed', from: happened.by, to }));
+
+const linked =
+  (kind: 'linked' | 'unlinked'): Reader =>
+  (node, happened) => {
+    const groups = getBinaryNodeChildren(node, 'group').map(({ attrs }) => ({
+      id: groupJid(attrs['jid'] ?? attrs['id']),
+      subject: attrs['subject'] ?? '',
+    }));
+    const { link_type: link = '', unlink_type: unlink = '', unlink_reason: reason = '' } = node.attrs;
+    return [groupNews(happened, { kind, type: link || unlink, reason, groups })];
+  };
+
+const topic: Reader = setting((node, { by, at }) => {
+  const { id, t, delete: removed } = node.attrs;
+  const isRemoved = removed === 'true' || getBinaryNodeChild(node, 'delete') !== undefined;
+  const text = isRemoved ? '' : (getBinaryNodeChildString(node, 'body') ?? '');
+  return { topic: { text, by, at: timeOf(t, at), ...(id === undefined ? {} : { id }) } };
+});
+
+/** By the tag of the element. Whatever is newer than this table becomes an event as it came. */
+const readers: Readonly<Record<string, Reader>> = {
+  create: entered,
+  add: members('join'),
+  remove: members('leave'),
+  leave: members('leave'),
+  promote: members('promote'),
+  demote: members('demote'),
+  modify: renamed,
+  subject: setting(({ attrs }, { by, at }, directory) => ({
+    subject: {
+      text: attrs['subject'] ?? '',
+      by: attrs['s_o'] === undefined ? by : personOf(directory, attrs['s_o'], attrs['s_o_pn'], by.pn, by.lid),
+      at: timeOf(attrs['s_t'], at),
+    },
+  })),
+  description: topic,
+  announcement: setting(() => ({ announce: true })),
+  not_announcement: setting(() => ({ announce: false })),
+  locked: setting(() => ({ locked: true })),
+  unlocked: setting(() => ({ locked: false })),
+  ephemeral: setting(({ attrs }) => ({ ephemeral: Number(attrs['expiration'] ?? 0) || 0 })),
+  not_ephemeral: setting(() => ({ ephemeral: 0 })),
+  membership_approval_mode: setting((node) => ({ joinApproval: approvalIn(node) })),
+  member_add_mode: setting((node) => ({ whoAddsMembers: rawOf(node).content === 'all_member_add' ? 'all' : 'admins' })),
+  invite: setting(({ attrs }) => ({ inviteCode: attrs['code'] ?? '' })),
+  suspended: setting(() => ({ suspended: true })),
+  unsuspended: setting(() => ({ suspended: false })),
+  link: linked('linked'),
+  unlink: linked('unlinked'),
+  delete: ({ attrs }, happened) => [
+    groupNews(happened, { kind: 'deleted', reason: attrs['reason'] ?? '' }),
+    ...goneEntries(happened.groupId),
+  ],
+};
+
+const other: Reader = (node, happened) => [groupNews(happened, { kind: 'other', raw: rawOf(node) })];
+
+const childrenOf = ({ content }: BinaryNode): readonly BinaryNode[] => (Array.isArray(content) ? content : []);
+
+/** A notification of type `w:gp2`; each of its elements is a change. */
+export const fromGroupNotification = (node: BinaryNode, directory: Directory): Entry[] => {
+  const { from, participant, participant_pn: pn, participant_lid: lid, notify = '', t } = node.attrs;
+  const happened: Happened = {
+    groupId: bare(from),
+    by: personOf(directory, participant, pn, lid),
+    byName: notify,
+    at: timeOf(t, directory.now()),
+  };
+  return childrenOf(node).flatMap((child) => (Object.hasOwn(readers, child.tag) ? readers[child.tag]! : other)(child, happened, directory));
+};
+
+/** Addresses in a notification whose other form it may not say. */
+export const groupAddresses = (node: BinaryNode): readonly string[] => [
+  node.attrs['participant'] ?? '',
+  ...childrenOf(node).flatMap((child) => getBinaryNodeChildren(child, 'participant').map(({ attrs }) => attrs['jid'] ?? '')),
+];
+
+/** The timer of disappearing messages may arrive as a message too. */
 export const fromEphemeral = ({ key }: WAMessage, protocol: proto.Message.IProtocolMessage, directory: Directory): Entry[] => {
   const by = personOf(directory, key.participant, key.participantAlt);
-  const settings = { ephemeral: protocol.ephemeralExpiration ?? 0 };
-  return [news(bare(key.remoteJid), by, { kind: 'settings', settings }, directory)];
-};
-
-/** With participants it is the answer to a query, not a change: chats learn from it, and there is no event. */
-export const fromGroupUpdates = (groups: readonly Partial<GroupMetadata>[], directory: Directory): Entry[] =>
-  groups.flatMap((group): Entry[] => {
-    const { id } = group;
-    if (id === undefined) return [];
-    const chat: Entry = { kind: 'chat', chat: groupPatch({ ...group, id }, directory), create: false };
-    if (group.participants !== undefined) return [chat];
-    const by = personOf(directory, group.author, group.authorPn);
-    return [chat, news(id, by, { kind: 'settings', settings: settingsOf(group, by, directory) }, directory)];
-  });
-
-const memberActions = {
-  add: 'join',
-  remove: 'leave',
-  promote: 'promote',
-  demote: 'demote',
-  // A member's new number: the people stay the same.
-  modify: null,
-} as const satisfies Readonly<Record<Participants['action'], string | null>>;
-
-/** What the change means for the account itself. */
-const ownPart = (action: Participants['action']): Partial<ChatPatch> | null => {
-  if (action === 'add' || action === 'remove')
-    return { groupMember: action === 'add', ...(action === 'remove' ? { groupAdmin: false } : {}) };
-  return action === 'modify' ? null : { groupAdmin: action === 'promote' };
-};
-
-export const fromParticipants = (update: Participants, directory: Directory): Entry[] => {
-  const { id, participants, action } = update;
-  const done = memberActions[action];
-  if (done === null) return [];
-  const people = participants.map((member) => personOf(directory, member.id, member.phoneNumber, member.lid));
-  const by = personOf(directory, update.author, update.authorPn);
-  const event = news(id, by, { kind: 'members', action: done, people }, directory);
-  const own = people.some(({ pn, lid }) => isMe(directory, pn) || isMe(directory, lid)) ? ownPart(action) : null;
-  return own === null ? [event] : [event, { kind: 'chat', chat: { chatId: id, ...own }, create: false }];
+  const happened = { groupId: bare(key.remoteJid), by, byName: '', at: directory.now() };
+  return settingsChanged(happened, { ephemeral: protocol.ephemeralExpiration ?? 0 });
 };

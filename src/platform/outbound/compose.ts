@@ -1,14 +1,7 @@
 /** From what a client of the interface asked for to a message of the platform; the same for every kind of content. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import {
-  generateWAMessageFromContent,
-  getContentType,
-  type GroupMetadata,
-  normalizeMessageContent,
-  proto,
-  type WAMessage,
-} from '@whiskeysockets/baileys';
-import { done, refuse, type Message, type Result, type Send, type SendContent } from '#actors/model.ts';
+import { generateWAMessageFromContent, getContentType, normalizeMessageContent, proto, type WAMessage } from '@whiskeysockets/baileys';
+import { done, refuse, type Group, type Message, type Result, type Send, type SendContent } from '#actors/model.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
 import type { Directory } from '../directory.ts';
 import { convertMessage } from '../events/from-message.ts';
@@ -67,9 +60,9 @@ const quotable = (stored: Message): WAMessage | null => {
 const mentionJid = (mention: string): string => (mention.includes('@') ? bare(mention) : personJid(mention.replace(/\D/g, '')));
 
 /** In groups that speak in LIDs a mention is one too, where it is known. */
-const mentioned = (mentions: readonly string[], group: GroupMetadata | null, directory: Directory): string[] => {
-  if (mentions.includes('all')) return (group?.participants ?? []).map(({ id }) => id);
-  return mentions.map(mentionJid).map((jid) => (group?.addressingMode === 'lid' && !isLid(jid) ? directory.lid(jid) || jid : jid));
+const mentioned = (mentions: readonly string[], group: Group | null, directory: Directory): string[] => {
+  if (mentions.includes('all')) return (group?.members ?? []).map(({ id }) => id);
+  return mentions.map(mentionJid).map((jid) => (group?.addressing === 'lid' && !isLid(jid) ? directory.lid(jid) || jid : jid));
 };
 
 /** What was composed in this process, so that a message is encoded and not decoded again. Keyed by the bytes, which every copy of a message shares. */

@@ -1,6 +1,6 @@
 /** The contents of messages that change another one, or the reason why they cannot. */
 import { proto } from '@whiskeysockets/baileys';
-import type { Message } from '#actors/model.ts';
+import { includesPerson, type Message } from '#actors/model.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
 import { unwrapped } from '../events/message-kinds.ts';
 import { isChannel } from '../jid.ts';
@@ -40,12 +40,9 @@ export const edit = ({ message, key }: Target, text: string, now: number): About
 
 /** Whether the account is no admin of the group; false where that is not known. */
 const isPlainMember = async (connection: LiveConnection, group: string): Promise<boolean> => {
-  const { pn, lid } = connection.directory.me;
-  const members = (await connection.group(group))?.participants ?? [];
-  const me = members.find(({ id, phoneNumber, lid: other }) =>
-    [id, phoneNumber, other].some((one) => one === pn || (lid !== '' && one === lid)),
-  );
-  return me !== undefined && !me.admin;
+  const me = { ...connection.directory.me, id: '' };
+  const own = (await connection.group(group))?.members.find((member) => includesPerson([member], me));
+  return own !== undefined && !own.isAdmin;
 };
 
 export const deletion = async ({ message, key }: Target, connection: LiveConnection): Promise<About> => {

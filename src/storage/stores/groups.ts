@@ -1,5 +1,5 @@
 /** Questions about stored groups: pages, one by its id, those that somebody is in. */
-import type { GroupStore, NamedGroup } from '#actors/ports.ts';
+import type { GroupStore, KnownGroups, NamedGroup } from '#actors/ports.ts';
 import { groupFields, groupFieldsWithoutMembers, groupOfRow, hashesOf, type GroupRow } from '../journal/group-rows.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 
@@ -18,8 +18,12 @@ export const groupStatements = {
     text: `select group_id as id, name from chat_group
       where instance_id = $1 and member_hashes && ${hashesOf('unnest($2::text[])')} order by group_id`,
   },
-  names: { name: 'group-names', text: `select group_id as id, name from chat_group where instance_id = $1` },
-  listedAt: { name: 'group-listed-at', text: `select at::float8 as at from group_list where instance_id = $1` },
+  known: {
+    name: 'group-known',
+    text: `select
+      (select at::float8 from group_list where instance_id = $1 and at > 0) as "listedAt",
+      (select json_agg(json_build_object('id', group_id, 'name', name) order by group_id) from chat_group where instance_id = $1) as names`,
+  },
 } as const satisfies Readonly<Record<string, Statement>>;
 
 /** The text as part of a pattern. */
@@ -40,6 +44,8 @@ export const makeGroupStore = (database: Database): GroupStore => ({
   },
   common: (instance, addresses) =>
     addresses.length === 0 ? Promise.resolve([]) : database.rows<NamedGroup>(groupStatements.common, [instance, addresses]),
-  names: (instance) => database.rows<NamedGroup>(groupStatements.names, [instance]),
-  listedAt: async (instance) => (await database.rows<{ at: number }>(groupStatements.listedAt, [instance]))[0]?.at ?? null,
+  async known(instance) {
+    const [row] = await database.rows<{ listedAt: number | null; names: KnownGroups['names'] | null }>(groupStatements.known, [instance]);
+    return { listedAt: row?.listedAt ?? null, names: row?.names ?? [] };
+  },
 });

@@ -49,7 +49,7 @@ const pictureOf = async (group: string, { sock, previews }: LiveConnection): Pro
 export const groupInviteComposer: Composer<GroupInviteContent> = {
   async content(content, connection) {
     const [group, picture] = await Promise.all([connection.group(content.group), pictureOf(content.group, connection)]);
-    const groupName = group?.subject || connection.directory.groupName(content.group);
+    const groupName = group?.subject?.text || connection.directory.groupName(content.group);
     return done({
       groupInviteMessage: {
         ...inviteOf(content),

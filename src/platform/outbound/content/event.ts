@@ -58,7 +58,7 @@ export const eventEditComposer: Composer<EventEditContent> = {
     if (stored === null || typeof secret === 'string') return refuse('invalid', String(secret));
     const link = await linkOf(content, connection);
     if (!link.ok) return link;
-    const lids = isLid(jid) || directory.lid(jid) !== '' || (stored.isGroup && (await connection.group(jid))?.addressingMode === 'lid');
+    const lids = isLid(jid) || directory.lid(jid) !== '' || (stored.isGroup && (await connection.group(jid))?.addressing === 'lid');
     const me = lids && directory.me.lid !== '' ? directory.me.lid : directory.me.pn;
     const plain = proto.Message.encode({ eventMessage: eventOf(content, link.value) }).finish();
     return done({

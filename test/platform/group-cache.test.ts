@@ -1,0 +1,202 @@
+/** The groups of one connection: what is asked of storage and of the platform, and what wins when both tell at once. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { BinaryNode } from '@whiskeysockets/baileys';
+import type { Entry, Group, GroupEvent, Person } from '#actors/model.ts';
+import { GroupCache } from '#src/platform/connection/group-cache.ts';
+
+const me = { pn: '551@s.whatsapp.net', lid: '1@lid', name: 'Me' };
+const person = (n: number): Person => ({ id: `${n}@lid`, pn: `55${n}@s.whatsapp.net`, lid: `${n}@lid` });
+const group = (id: string, subject: string, numbers: readonly number[] = [1, 2]): Group => ({
+  id,
+  owner: person(1),
+  createdAt: null,
+  addressing: 'lid',
+  subject: { text: subject, by: person(1), at: 1 },
+  members: numbers.map((n) => ({ ...person(n), isAdmin: n === 1, isSuperAdmin: false })),
+});
+
+const node = (tag: string, attrs: BinaryNode['attrs'], content?: BinaryNode[]): BinaryNode => ({ tag, attrs, ...(content && { content }) });
+const groupNode = ({ id, subject, members }: Group): BinaryNode =>
+  node(
+    'group',
+    { id, subject: subject?.text ?? '', s_t: '1', addressing_mode: 'lid' },
+    members.map((one) => node('participant', { jid: one.id, phone_number: one.pn, ...(one.isAdmin ? { type: 'admin' } : {}) })),
+  );
+
+const changed = (groupId: string, change: GroupEvent): Entry => ({
+  kind: 'news',
+  lane: groupId,
+  news: { type: 'groups', group: { groupId, by: person(2), at: 5, change } },
+});
+const joins = (groupId: string, n: number): Entry => changed(groupId, { kind: 'members', action: 'join', people: [person(n)] });
+const leaves = (groupId: string, n: number): Entry => changed(groupId, { kind: 'members', action: 'leave', people: [person(n)] });
+
+interface World {
+  stored?: readonly Group[];
+  platform?: readonly Group[];
+  listedAt?: number | null;
+}
+
+/** A cache with its storage and its platform; answers wait for `release` when a test holds them. */
+const setup = ({ stored = [], platform = [], listedAt = 1 }: World) => {
+  const entries: Entry[] = [];
+  const asked: string[] = [];
+  const read: string[] = [];
+  const failures: unknown[] = [];
+  let held: Promise<void> = Promise.resolve();
+  let recorded: Promise<unknown> = Promise.resolve();
+  const cache: GroupCache = new GroupCache({
+    known: { names: stored.map(({ id, subject }) => ({ id, name: subject?.text ?? '' })), listedAt },
+    maxAgeMs: 1_000,
+    directory: () => ({ me, pn: () => '', lid: () => '', groupName: () => '', newId: () => 'r', now: () => 900 }),
+    sock: () => ({
+      query: async ({ attrs }: BinaryNode) => {
+        asked.push(attrs['to'] ?? '');
+        await held;
+        if (attrs['to'] === '@g.us') return node('iq', {}, [node('groups', {}, platform.map(groupNode))]);
+        const found = platform.find(({ id }) => id === attrs['to']);
+        if (found === undefined) throw new Error('item-not-found');
+        return node('iq', {}, [groupNode(found)]);
+      },
+    }),
+    stored: async (id) => {
+      read.push(id);
+      await held;
+      return stored.find((one) => one.id === id) ?? null;
+    },
+    record(given) {
+      entries.push(...given);
+      cache.learn(given);
+    },
+    recorded: () => recorded,
+    stumbled: (_where, error) => void failures.push(error),
+  });
+  const hold = (): (() => void) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    held = promise;
+    return resolve;
+  };
+  const unrecorded = (): (() => void) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    recorded = promise;
+    return resolve;
+  };
+  const members = async (id: string) =>
+    (await cache.get(id))?.members.map((one) => `${one.id.split('@')[0]}${one.isAdmin ? '*' : ''}`).join(' ');
+  return { cache, entries, asked, read, failures, hold, unrecorded, members };
+};
+
+test('group cache: a group that is stored is read once and costs the platform nothing', async () => {
+  const { cache, asked, read, members } = setup({ stored: [group('a@g.us', 'A')] });
+  cache.opened();
+  assert.equal(cache.name('a@g.us'), 'A');
+  assert.deepEqual(await Promise.all([members('a@g.us'), members('a@g.us')]), ['1* 2', '1* 2']);
+  assert.deepEqual(await cache.metadata('a@g.us'), {
+    id: 'a@g.us',
+    subject: 'A',
+    owner: '1@lid',
+    addressingMode: 'lid',
+    participants: [
+      { id: '1@lid', admin: 'admin' },
+      { id: '2@lid', admin: null },
+    ],
+  });
+  assert.equal(await cache.metadata('a@g.us'), await cache.metadata('a@g.us'), 'it is made once');
+  assert.deepEqual([asked, read], [[], ['a@g.us']]);
+});
+
+test('group cache: members, names and the timer follow the changes', async () => {
+  const { cache, members, asked } = setup({ stored: [group('a@g.us', 'A')] });
+  await members('a@g.us');
+  cache.learn([joins('a@g.us', 3), changed('a@g.us', { kind: 'members', action: 'promote', people: [person(3)] }), leaves('a@g.us', 2)]);
+  cache.learn([
+    changed('a@g.us', { kind: 'settings', settings: { subject: { text: 'B', by: person(1), at: 2 }, ephemeral: 60 } }),
+    changed('unknown@g.us', { kind: 'settings', settings: { subject: { text: 'X', by: person(1), at: 2 } } }),
+  ]);
+  assert.deepEqual([await members('a@g.us'), cache.name('a@g.us'), cache.name('unknown@g.us')], ['1* 3*', 'B', '']);
+  assert.equal((await cache.metadata('a@g.us'))?.ephemeralDuration, 60);
+  cache.learn([{ kind: 'groupGone', groupId: 'a@g.us' }]);
+  assert.equal(cache.name('a@g.us'), '');
+  assert.deepEqual(asked, []);
+});
+
+test('group cache: a change that is not stored yet counts for a group that is read from storage', async () => {
+  const { cache, unrecorded, hold, members } = setup({ stored: [group('a@g.us', 'A'), group('b@g.us', 'B')] });
+  const stored = unrecorded();
+  cache.learn([joins('a@g.us', 3)]);
+  assert.equal(await members('a@g.us'), '1* 2 3', 'before the read');
+  const release = hold();
+  const reading = members('b@g.us');
+  cache.learn([joins('b@g.us', 4)]);
+  release();
+  stored();
+  assert.equal(await reading, '1* 2 4', 'while it is read');
+});
+
+test('group cache: a group that is not known is asked for once, and recorded', async () => {
+  const { entries, asked, members, failures } = setup({ platform: [group('n@g.us', 'N')] });
+  assert.deepEqual(await Promise.all([members('n@g.us'), members('n@g.us')]), ['1* 2', '1* 2']);
+  assert.equal(await members('n@g.us'), '1* 2');
+  assert.deepEqual(asked, ['n@g.us']);
+  assert.deepEqual(
+    entries.map(({ kind }) => kind),
+    ['group', 'chat'],
+  );
+  assert.equal(await members('nowhere@g.us'), undefined);
+  assert.equal(failures.length, 1);
+});
+
+test('group cache: the account is added to a group that nobody told of: the group is asked for', async () => {
+  const { cache, asked } = setup({ platform: [group('n@g.us', 'N')] });
+  cache.learn([joins('n@g.us', 9)]);
+  assert.deepEqual(asked, []);
+  cache.learn([joins('n@g.us', 1)]);
+  await cache.get('n@g.us');
+  assert.deepEqual([asked, cache.name('n@g.us')], [['n@g.us'], 'N']);
+});
+
+const logins: readonly (readonly [what: string, listedAt: number | null, asked: number])[] = [
+  ['groups were never listed', null, 1],
+  ['they were listed long ago', -200, 1],
+  ['they were listed lately', 100, 0],
+];
+for (const [what, listedAt, count] of logins)
+  test(`group cache: at a login ${what}`, () => {
+    const { cache, asked } = setup({ listedAt });
+    cache.opened();
+    assert.equal(asked.length, count);
+  });
+
+test('group cache: a list is one request for whoever asks meanwhile, and for single groups too', async () => {
+  const many = Array.from({ length: 60 }, (_, n) => group(`g${n}@g.us`, `G${n}`));
+  const { cache, asked, entries, members } = setup({ platform: many });
+  const [, , found] = await Promise.all([cache.refresh(), cache.refresh(), members('g59@g.us')]);
+  assert.equal(found, '1* 2');
+  assert.deepEqual(asked, ['@g.us']);
+  assert.equal(entries.filter(({ kind }) => kind === 'group').length, 60);
+  const last = entries.at(-1);
+  assert.deepEqual(last?.kind === 'groupsListed' && [last.groupIds.length, last.at], [60, 900]);
+});
+
+test('group cache: what happens while a list is on its way counts, whether the list has it or not', async () => {
+  const { cache, entries, hold, members } = setup({
+    stored: [group('old@g.us', 'Old'), group('a@g.us', 'A')],
+    platform: [group('a@g.us', 'A', [1, 2]), group('left@g.us', 'Left')],
+  });
+  const release = hold();
+  const listing = cache.refresh();
+  cache.learn([joins('a@g.us', 3), leaves('a@g.us', 2)]);
+  cache.learn([{ kind: 'groupGone', groupId: 'left@g.us' }]);
+  cache.learn([changed('new@g.us', { kind: 'entered', group: group('new@g.us', 'New') })]);
+  release();
+  await listing;
+  assert.equal(await members('a@g.us'), '1* 3');
+  const last = entries.at(-1);
+  assert.deepEqual(last?.kind === 'groupsListed' && [...last.groupIds].toSorted(), ['a@g.us', 'new@g.us']);
+  assert.deepEqual(
+    entries.flatMap((entry) => (entry.kind === 'groupGone' ? [entry.groupId] : [])),
+    ['old@g.us'],
+  );
+  assert.deepEqual([cache.name('old@g.us'), cache.name('left@g.us'), cache.name('new@g.us')], ['', '', 'New']);
+});
