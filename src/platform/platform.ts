@@ -8,7 +8,7 @@ import { BaileysLink, type LinkParts, type SharedUploads } from './link.ts';
 import { quietConsole } from './connection/quiet-console.ts';
 import { repairSenderKeys } from './keys/sender-keys.ts';
 import { repairSessionTrials } from './keys/session-trials.ts';
-import type { Deadlines } from './connection/session.ts';
+import type { Deadlines } from './connection/deadlines.ts';
 import type { Previews } from './connection/live-connection.ts';
 import { createTrust } from './connection/trust.ts';
 import { createPicturePace, type PictureDelays, pictureDelays } from './connection/own-picture.ts';
@@ -16,7 +16,7 @@ import { type SharedTurns, Turns } from './connection/turns.ts';
 import type { Downloads } from './media/downloads.ts';
 import type { Vault } from './vault.ts';
 
-export type { Deadlines } from './connection/session.ts';
+export type { Deadlines } from './connection/deadlines.ts';
 
 /**
  * Bytes. Keys are small buffers that live as long as their session, and each keeps the whole slab alive that it was cut from. With Node's slabs

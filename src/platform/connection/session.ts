@@ -7,6 +7,7 @@ import { createSharedState } from '../app-state/shared-state.ts';
 import type { AuthState } from '../keys/auth-state.ts';
 import { createBaileysLogger } from './baileys-logger.ts';
 import { closeOf, ownCloses } from './close-cause.ts';
+import type { Deadlines } from './deadlines.ts';
 import { confirmReceived } from '../inbound/confirm.ts';
 import { type Directory, mappingKey } from '../directory.ts';
 import { originalOf } from '../events/edits.ts';
@@ -35,22 +36,6 @@ import type { SharedTurns } from './turns.ts';
 import { systemTime } from '#src/system-time.ts';
 
 const { StubType } = proto.WebMessageInfo;
-
-/** Milliseconds. */
-export interface Deadlines {
-  /** From the first byte to the end of the handshake. */
-  readonly open: number;
-  /** From the handshake to the login, or to the first QR text. */
-  readonly login: number;
-  /** For the farewell and for what has to be stored, together. */
-  readonly close: number;
-  /** Without any frame from the platform. */
-  readonly silence: number;
-  /** From the hand-over of a message to its acknowledgement. */
-  readonly send: number;
-  readonly pairingQr: number;
-  readonly pairingCode: number;
-}
 
 export interface SessionOptions {
   readonly host: LinkHost;
@@ -114,31 +99,15 @@ class LiveSession implements Session {
 
   constructor(options: SessionOptions) {
     this.#options = options;
-    const { host, auth, deadlines, log } = options;
-    this.#groups = new GroupCache({
-      ...options.groups,
-      sock: () => this.#sock,
-      directory: () => this.#directory,
-      record: (entries) => this.#record(entries),
-      recorded: () => host.recorded(),
-      stumbled: (where, error) => this.#stumbled(where, error),
-    });
+    const { auth, deadlines } = options;
+    this.#groups = this.#makeGroups();
     this.#directory = directoryOf({ ...options, groups: this.#groups });
     this.#profileName = this.#directory.me.name;
     this.closed = new Promise((resolve) => {
       this.#finish = resolve;
     });
     this.#transmissions = createTransmissions({ timeoutMs: deadlines.send, now: options.now });
-    this.#pipeline = createEventPipeline({
-      instance: host.id,
-      auth,
-      directory: this.#directory,
-      log,
-      quoted: options.quoted,
-      record: (entries) => this.#record(entries),
-      recorded: () => host.recorded(),
-      surprise: (error) => this.#surprise(error),
-    });
+    this.#pipeline = this.#makePipeline();
     this.#expect(deadlines.open, ownCloses.handshakeTimeout);
     this.#watchdog = setInterval(() => this.#watch(), Math.ceil(deadlines.silence / 6));
     // A send fails at once while the database is away, instead of waiting for it.
@@ -193,6 +162,32 @@ class LiveSession implements Session {
   end(close: Close): Promise<void> {
     this.#fail(close);
     return this.closed;
+  }
+
+  #makeGroups(): GroupCache {
+    const { host, groups } = this.#options;
+    return new GroupCache({
+      ...groups,
+      sock: () => this.#sock,
+      directory: () => this.#directory,
+      record: (entries) => this.#record(entries),
+      recorded: () => host.recorded(),
+      stumbled: (where, error) => this.#stumbled(where, error),
+    });
+  }
+
+  #makePipeline(): EventPipeline {
+    const { host, auth, log, quoted } = this.#options;
+    return createEventPipeline({
+      instance: host.id,
+      auth,
+      directory: this.#directory,
+      log,
+      quoted,
+      record: (entries) => this.#record(entries),
+      recorded: () => host.recorded(),
+      surprise: (error) => this.#surprise(error),
+    });
   }
 
   #makeSocket(): WASocket {
