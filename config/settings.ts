@@ -151,9 +151,9 @@ export const table = {
   ),
 
   ...sendSettings,
-  ...groupSettings,
-
   ...leadSettings,
+
+  ...groupSettings,
 
   reconnectMinMs: restarts(
     milliseconds(1),
