@@ -10,6 +10,7 @@ import type { LeadFace } from './face/leads.ts';
 import type { InspectorFace } from './face/inspector.ts';
 import type { MessageFace } from './face/messages.ts';
 import type { PeopleFace } from './face/people.ts';
+import type { ProxyFace } from './face/proxies.ts';
 import type { ServerFace } from './face/server.ts';
 import type { WebhookFace } from './face/webhooks.ts';
 
@@ -20,8 +21,9 @@ export type * from './face/leads.ts';
 export type * from './face/inspector.ts';
 export type * from './face/messages.ts';
 export type * from './face/people.ts';
+export type * from './face/proxies.ts';
 export type * from './face/server.ts';
 export type * from './face/webhooks.ts';
 
-export interface Gateway extends InstanceFace, InspectorFace, LeadFace, MessageFace, HistoryFace, FileFace, WebhookFace, ServerFace {}
-export interface Gateway extends InstanceFace, LeadFace, MessageFace, PeopleFace, HistoryFace, FileFace, WebhookFace, ServerFace {}
+export interface Gateway
+  extends InstanceFace, InspectorFace, LeadFace, MessageFace, PeopleFace, HistoryFace, FileFace, ProxyFace, WebhookFace, ServerFace {}

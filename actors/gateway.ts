@@ -9,6 +9,7 @@ import { instanceCommands } from './commands/instances.ts';
 import { leadCommands } from './commands/leads.ts';
 import { messageCommands } from './commands/messages.ts';
 import { peopleCommands } from './commands/people.ts';
+import { proxyCommands } from './commands/proxies.ts';
 import { sendCommands } from './commands/sends.ts';
 import { deliveryCommands } from './commands/deliveries.ts';
 import { webhookCommands } from './commands/webhooks.ts';
@@ -31,10 +32,12 @@ export {
   deliveryStates,
   done,
   eventTypes,
+  maskedProxy,
   mediaKinds,
   messageFilters,
   messageStatuses,
   privacyValues,
+  proxyModes,
   reasons,
   receiptStates,
   refuse,
@@ -81,6 +84,7 @@ export async function createGateway({ ports, policy, baseUrl, adminToken }: Gate
     ...historyCommands(supervisor),
     ...sendCommands(supervisor),
     ...fileCommands(supervisor),
+    ...proxyCommands(supervisor),
     ...webhookCommands(supervisor),
     ...deliveryCommands(supervisor),
     authenticate: (token) => supervisor.registry.byToken(token),

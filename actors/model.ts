@@ -14,4 +14,5 @@ export * from './model/entry.ts';
 export * from './model/group.ts';
 export type * from './model/person.ts';
 export type * from './model/news.ts';
+export * from './model/proxy.ts';
 export * from './model/result.ts';

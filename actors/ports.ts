@@ -15,7 +15,7 @@ import type { ChatStore, MessageExpiry, MessageStore, Placeholder } from './port
 import type { Platform } from './ports/platform.ts';
 import type { RecipientStore } from './ports/recipient-store.ts';
 import type { SendKeyStore } from './ports/send-key-store.ts';
-import type { Chance, Log, Media, Time } from './ports/system.ts';
+import type { Chance, Log, Media, Proxies, Time } from './ports/system.ts';
 
 export type { ReadKey } from './model.ts';
 export type * from './operations.ts';
@@ -67,6 +67,7 @@ export interface Ports extends Stores {
   readonly files: FileStore;
   readonly mediaFacts: ReadMedia;
   readonly sounds: Sounds;
+  readonly proxies: Proxies;
   readonly chance: Chance;
   readonly time: Time;
   readonly log: Log;

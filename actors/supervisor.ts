@@ -7,6 +7,7 @@ import { perform } from './commands/perform.ts';
 import type { InstanceId, InstanceRecord, Message, Result } from './model.ts';
 import { createGate, type Gate } from './policy/gate.ts';
 import { usualStopGrace, type Policy, type Retention } from './policy/policy.ts';
+import { anotherProxy } from './policy/proxy-choice.ts';
 import type { KeptFile, Ports } from './ports.ts';
 import type { PeriodicWorker } from './periodic-worker.ts';
 import { Cell } from './session/cell.ts';
@@ -199,6 +200,7 @@ export class Supervisor {
       webhooks: () => this.dispatcher.webhooks.receiving(record.id),
       queueHost: queueHostOf(this.ports, this.policy.queue),
       writeTyping,
+      anotherProxy: ({ region, managedUrl }) => anotherProxy(this.ports, region, managedUrl),
       hasRoom: () => this.capacity.objection(record.id) === null,
       arriving: (message) => this.downloads.arriving(record.id, message, this.policy.autoDownload),
       downloaded: (message, file) => void this.#tellFile(record.id, message, file),

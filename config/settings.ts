@@ -3,6 +3,7 @@ import { age, integer, milliseconds, networks, times, url } from './kinds.ts';
 import { fileSettings } from './file-settings.ts';
 import { leadSettings } from './lead-settings.ts';
 import { mediaSettings } from './media-settings.ts';
+import { proxySettings } from './proxy-settings.ts';
 import { serverSettings } from './server-settings.ts';
 import { sendSettings } from './send-settings.ts';
 import { groupSettings } from './group-settings.ts';
@@ -362,6 +363,7 @@ export const table = {
   ),
   ...mediaSettings,
   ...uploadSettings,
+  ...proxySettings,
   ...fileSettings,
 } as const;
 

@@ -30,6 +30,7 @@ export const policyOf = (settings: Settings): Policy => ({
   unlinkTimeout: settings.unlinkTimeoutMs,
   hibernation: { after: settings.hibernateAfterMs, wakeEvery: settings.hibernateWakeEveryMs, drain: settings.hibernateDrainMs },
   outage: { window: settings.outageWindowMs, least: settings.outageLeast },
+  proxies: { direct: settings.allowDirectConnections, primaryEvery: settings.proxyRetryMs },
   queue: { items: settings.asyncQueueItems, age: settings.asyncQueueAgeMs },
   lookups: {
     pace: { burst: settings.lookupsAtOnce, every: settings.lookupEveryMs },

@@ -13,7 +13,8 @@ import { openFileParts } from '#src/file-parts.ts';
 import { openMediaParts } from '#src/media-parts.ts';
 import { createAttachments } from '#src/media/attachments.ts';
 import { mediaFacts } from '#src/platform/media/media-part.ts';
-import { createPlatform } from '#src/platform/platform.ts';
+import { createPlatform, type PlatformOptions } from '#src/platform/platform.ts';
+import { readCatalogue } from '#src/platform/proxy/catalogue.ts';
 import { policyOf } from '#src/policy.ts';
 import { openStorage, type Storage } from '#src/storage/open.ts';
 import { systemTime as time } from '#src/system-time.ts';
@@ -102,10 +103,27 @@ const openDatabase = (settings: Settings, dataDir: string, log: Log, onTaken: ()
     onTaken,
   });
 
+const deadlinesOf = (settings: Settings): PlatformOptions['deadlines'] => ({
+  open: settings.openDeadlineMs,
+  login: settings.loginDeadlineMs,
+  close: settings.closeDeadlineMs,
+  silence: settings.frameSilenceMs,
+  send: settings.sendTimeoutMs,
+  pairingQr: settings.pairingQrMs,
+  pairingCode: settings.pairingCodeMs,
+});
+
+const proxyParts = (settings: Settings): PlatformOptions['proxies'] => ({
+  timeoutMs: settings.proxyConnectMs,
+  testMs: settings.proxyTestMs,
+  guard: createAddressGuard({ allow: settings.allowPrivateProxies }),
+});
+
 /** Opens everything below the gateway. */
 async function openPorts(settings: Settings, log: Log, version: string, closers: Closers, onTaken: () => void) {
   const dataDir = openDataDir(settings.dataDir);
   const userAgent = `Dormouse/${version}`;
+  const catalogue = readCatalogue(settings.proxyCatalog);
   const storage = await openDatabase(settings, dataDir, log, onTaken);
   closers.add('storage', () => storage.close());
   const guard = createAddressGuard({ allow: settings.allowPrivateReceivers });
@@ -131,15 +149,7 @@ async function openPorts(settings: Settings, log: Log, version: string, closers:
     url: settings.platformUrl,
     vault: storage.vault,
     preKeys: (count) => media.generatePreKeys(count),
-    deadlines: {
-      open: settings.openDeadlineMs,
-      login: settings.loginDeadlineMs,
-      close: settings.closeDeadlineMs,
-      silence: settings.frameSilenceMs,
-      send: settings.sendTimeoutMs,
-      pairingQr: settings.pairingQrMs,
-      pairingCode: settings.pairingCodeMs,
-    },
+    deadlines: deadlinesOf(settings),
     inboundBytes: settings.inboundWaitingBytes,
     quoted: (instance, id) => storage.messages.byId(instance, id),
     groups: { ...storage.groups, maxAgeMs: settings.groupsMaxAgeMs },
@@ -151,13 +161,15 @@ async function openPorts(settings: Settings, log: Log, version: string, closers:
       remembered: settings.mediaUploadsRemembered,
     },
     downloads,
+    proxies: proxyParts(settings),
     now: time.now,
     log,
   });
   closers.add('platform', () => platform.close());
   const loop = watchLoop();
   closers.add('loop', () => loop.close());
-  const made = { attachments: createAttachments({ intake, workshop, files }), files, sounds, mediaFacts, removals };
+  const proxies = { ...platform.proxies, catalogue };
+  const made = { proxies, attachments: createAttachments({ intake, workshop, files }), files, sounds, mediaFacts, removals };
   const given = { platform, receiver, signer, media, chance, time, log, digest, loopLagMs: loop.lagMs, ...made };
   return { ports: { ...storage, ...contractPorts, ...given }, storage };
 }

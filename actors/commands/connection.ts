@@ -1,11 +1,13 @@
 /** Commands on the connection of an instance: opened, paused, restarted, logged out. */
 import type { DisconnectedView, Gateway, InstanceView } from '../face.ts';
-import { done, refuse, type Result } from '../model.ts';
+import { done, noProxy, refuse, type Result } from '../model.ts';
+import { routeOf } from '../policy/proxy-route.ts';
 import type { OpenOptions } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Supervisor } from '../supervisor.ts';
 import { notConnected } from '../session/perform.ts';
 import { perform } from './perform.ts';
+import { changeProxy } from './proxies.ts';
 import { isSettled, notDiscarded, onSettled, settled, settleMs } from './settling.ts';
 
 type ConnectionCommands = Pick<Gateway, 'connect' | 'disconnect' | 'reset' | 'hibernate' | 'presence'>;
@@ -24,6 +26,8 @@ const hasAnswer =
     if (status !== 'connecting') return isSettled(cell);
     return isReplaced(cell, options) || (options.phone === undefined ? qrcode : paircode) !== '';
   };
+
+const proxyNeeded = refuse('conflict', 'the server allows no direct connections: set a proxy with POST /instance/proxy first');
 
 const settledView = async (supervisor: Supervisor, cell: Cell): Promise<Result<InstanceView>> => {
   await settled(supervisor, cell);
@@ -52,8 +56,16 @@ async function disconnect(supervisor: Supervisor, cell: Cell): Promise<Result<Di
   return done({ ...cell.view, stillLinked: cell.lifecycle?.context.stillLinked ?? '' });
 }
 
-async function connect(supervisor: Supervisor, cell: Cell, options: OpenOptions): Promise<Result<InstanceView>> {
+type ConnectOptions = Parameters<Gateway['connect']>[1];
+
+/** The region comes first: nothing may leave by another way. */
+async function connect(supervisor: Supervisor, cell: Cell, { region, ...options }: ConnectOptions): Promise<Result<InstanceView>> {
   if (!(await discarded(supervisor, cell))) return notDiscarded;
+  if (region !== undefined) {
+    const changed = await changeProxy(supervisor, cell, { mode: 'internal', region });
+    if (!changed.ok) return changed;
+  }
+  if (routeOf(cell.record.proxy ?? noProxy, supervisor.policy.proxies.direct).via === 'nowhere') return proxyNeeded;
   supervisor.waking.keepAwake(cell);
   if (cell.view.connected) return done(cell.view);
   const { id, wanted } = cell.record;
@@ -66,7 +78,8 @@ async function connect(supervisor: Supervisor, cell: Cell, options: OpenOptions)
     cell.keeper.note({ wanted });
     return filled;
   }
-  cell.connect(options);
+  const { systemName } = cell.record;
+  cell.connect(systemName === '' ? options : { systemName, ...options });
   await cell.waitFor(hasAnswer(options), supervisor.policy.connectAnswer);
   if (isReplaced(cell, options)) return refuse('conflict', 'another connect asked for another pairing meanwhile');
   const verdict = cell.lifecycle?.context.verdict;

@@ -1,8 +1,9 @@
 /** Commands on the register of instances: made, listed, changed, removed. */
 import type { Gateway, Unlinked } from '../face.ts';
-import { done, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
+import { done, noProxy, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Supervisor } from '../supervisor.ts';
+import { plannedProxy } from './proxies.ts';
 import { settled, onSettled } from './settling.ts';
 
 type InstanceCommands = Pick<Gateway, 'create' | 'all' | 'view' | 'update' | 'remove' | 'rotateToken'>;
@@ -37,6 +38,7 @@ const newRecord = (id: InstanceId, token: string, now: number): InstanceRecord =
   msgDelayMin: 0,
   msgDelayMax: 0,
   fieldsMap: null,
+  proxy: null,
   lastActiveAt: now,
   created: now,
   updated: now,
@@ -61,8 +63,11 @@ export function instanceCommands(supervisor: Supervisor): InstanceCommands {
   const { ports, removals } = supervisor;
   const { chance, time } = ports;
   return {
-    async create(input) {
-      const record = { ...newRecord(`r${chance.hex(7)}`, chance.token(tokenLength), time.now()), ...input };
+    async create(input, region) {
+      const proxy = region === undefined ? null : await plannedProxy(supervisor, noProxy, { mode: 'internal', region });
+      if (proxy?.ok === false) return proxy;
+      const made = newRecord(`r${chance.hex(7)}`, chance.token(tokenLength), time.now());
+      const record = { ...made, ...input, proxy: proxy?.value ?? null };
       await ports.instances.insert(record);
       return done(supervisor.registry.add(record).view);
     },

@@ -1,5 +1,5 @@
 /** What the gateway offers on instances. */
-import type { InstanceId, InstancePatch, InstanceRecord, Result, Status } from '../model.ts';
+import type { InstanceId, InstancePatch, InstanceRecord, ProxyRegion, Result, Status } from '../model.ts';
 
 /** A record together with what its actor says now. */
 export interface InstanceView {
@@ -26,7 +26,11 @@ export interface DisconnectedView extends InstanceView, Unlinked {}
 
 /** Commands on instances. An id that is unknown is a refusal `notFound`. */
 export interface InstanceFace {
-  create(input: { readonly name: string; readonly adminField01: string; readonly adminField02: string }): Promise<Result<InstanceView>>;
+  /** With a region it gets a managed proxy, which is tested first (`changeProxy`). */
+  create(
+    input: { readonly name: string; readonly adminField01: string; readonly adminField02: string; readonly systemName: string },
+    region?: ProxyRegion,
+  ): Promise<Result<InstanceView>>;
   all(): readonly InstanceView[];
   view(id: InstanceId): InstanceView | null;
   /**
@@ -35,7 +39,7 @@ export interface InstanceFace {
    */
   connect(
     id: InstanceId,
-    options: { readonly phone?: string; readonly browser?: string; readonly systemName?: string },
+    options: { readonly phone?: string; readonly browser?: string; readonly systemName?: string; readonly region?: ProxyRegion },
   ): Promise<Result<InstanceView>>;
   /** Logs out and deletes the credentials. What a crash or a stop interrupts is taken up again. */
   disconnect(id: InstanceId): Promise<Result<DisconnectedView>>;

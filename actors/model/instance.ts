@@ -1,4 +1,5 @@
 /** Instances as they are stored (specification 2.1). */
+import type { ProxySettings } from './proxy.ts';
 
 /** `r` and 14 hex digits (behaviour.md, "Ids"). */
 export type InstanceId = string;
@@ -53,6 +54,8 @@ export interface InstanceRecord {
   readonly msgDelayMin: number;
   readonly msgDelayMax: number;
   readonly fieldsMap: Readonly<Record<string, unknown>> | null;
+  /** Sealed at rest; null where nobody ever chose. */
+  readonly proxy: ProxySettings | null;
   readonly lastActiveAt: number;
   readonly created: number;
   readonly updated: number;

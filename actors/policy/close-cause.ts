@@ -17,6 +17,8 @@ export const closeCauses = [
   'storageUnavailable',
   'corruptCredentials',
   'epochLost',
+  'proxyFailed',
+  'proxyMissing',
 ] as const;
 export type CloseCause = (typeof closeCauses)[number];
 
@@ -90,6 +92,12 @@ const ownMeanings: Readonly<Record<string, Meaning>> = {
   },
   numberRefused: { cause: 'numberRefused', reaction: 'stop', text: 'the platform makes no pairing code for this number' },
   epochLost: { cause: 'epochLost', reaction: 'stop', text: 'the instance belongs to another node' },
+  proxyFailed: { cause: 'proxyFailed', reaction: 'backOff', text: 'the proxy failed' },
+  proxyMissing: {
+    cause: 'proxyMissing',
+    reaction: 'refuse',
+    text: 'the instance has no proxy, and the server allows no direct connections: set one',
+  },
 };
 
 /** `data.expire` of a 402: seconds from now, as text. */
@@ -134,5 +142,8 @@ export function classify(close: Close, situation: Situation): Verdict {
   const { cause, reaction: usual, text } = escalate(meaningOf(close), situation);
   const until = cause === 'suspended' ? expiry(close, situation.now) : undefined;
   const reaction = until === undefined ? usual : 'suspend';
-  return { cause, reaction, sentence: sentenceOf(close.code, text), ...(until === undefined ? {} : { until }) };
+  // Only the adapter knows what the proxy did; its words are a fixed table.
+  const detail = cause === 'proxyFailed' ? `: ${close.message}` : '';
+  const sentence = sentenceOf(close.code, text + detail);
+  return { cause, reaction, sentence, ...(until === undefined ? {} : { until }) };
 }

@@ -2,6 +2,7 @@
 import type { SlotLimits } from '../events/slots.ts';
 import type { Pace } from './token-bucket.ts';
 import type { GateLimits, OutageRule } from './gate.ts';
+import type { ProxyPolicy } from './proxy-route.ts';
 
 export interface Policy {
   /** Back-off: `U(0.5, 1) · min(max, min · 2^n)`; n returns to 0 after `stable` of connection. A connect cuts it short once in `cutEvery`. */
@@ -29,6 +30,7 @@ export interface Policy {
   /** Idle time after which an instance hibernates (0: never); how often a sleeping one wakes, and how long without traffic until it sleeps again. */
   readonly hibernation: { readonly after: number; readonly wakeEvery: number; readonly drain: number };
   readonly outage: OutageRule;
+  readonly proxies: ProxyPolicy;
   /** What may wait in the asynchronous queue of one instance: messages, and milliseconds. */
   readonly queue: QueueLimits;
   readonly lookups: LookupPolicy;

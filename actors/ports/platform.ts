@@ -1,5 +1,5 @@
 /** The messaging platform as the actors see it. */
-import type { Entry, InstanceId, InstancePatch, Message, Result, Send } from '../model.ts';
+import type { Entry, InstanceId, InstancePatch, Message, Result, Route, Send } from '../model.ts';
 import type { AnswerOf, Operation, OperationControl, OperationName, Outcome } from '../operations.ts';
 
 /** A close as the adapter saw it; `classify` in `policy/close-cause.ts` says what it means. */
@@ -97,6 +97,8 @@ export interface LinkHost {
   /** Something in the adapter threw where nobody listened. The link is being closed with a `platform.closed` of code 500. */
   surprise(error: unknown): void;
   readonly epoch: number;
+  /** Asked at each open: what the new connection, with its media, goes through. */
+  route(): Route;
 }
 
 export interface Platform {

@@ -1,4 +1,5 @@
-/** Time, chance, the log, pictures: what a process gives. */
+/** Time, chance, the log, pictures, proxies: what a process gives. */
+import type { ProxyCatalogue } from '../model.ts';
 
 export interface Media {
   /** PNG data URL of a QR code, made in a worker. */
@@ -29,4 +30,14 @@ export interface Time {
   clearTimeout(id: unknown): void;
   /** Resolves when everything that is ready has had its turn, without waiting for anything. */
   turn(): Promise<void>;
+}
+
+/** Proxies of sessions. */
+export interface Proxies {
+  /** Managed proxies; null when the server has none. */
+  readonly catalogue: ProxyCatalogue | null;
+  /** Why this address cannot be the proxy of an owner, such as `proxy_url must start with …`; null when nothing speaks against it. */
+  objection(url: string): string | null;
+  /** Reaches the platform through it, within a limit. `managed`: it is of the catalogue. '' when that works, else what was wrong, without the address. Never rejects. */
+  test(url: string, managed: boolean): Promise<string>;
 }

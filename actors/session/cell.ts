@@ -7,7 +7,7 @@ import { MediaGate } from '../events/media-gate.ts';
 import { Recorder } from '../events/recorder.ts';
 import type { InstanceView, Origin } from '../face.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
-import type { Delivery, GatewayEvent, InstanceRecord, Message, Status, Webhook } from '../model.ts';
+import type { Delivery, GatewayEvent, InstanceRecord, Message, ProxySettings, Status, Webhook } from '../model.ts';
 import type { Verdict } from '../policy/close-cause.ts';
 import type { Gate } from '../policy/gate.ts';
 import { usualStopGrace, type Policy } from '../policy/policy.ts';
@@ -16,6 +16,7 @@ import { supervisedWorkers, type SupervisedWorkers } from '../supervised-workers
 import { within } from '../waiting.ts';
 import { changeNames } from './connection-changes.ts';
 import { HistoryRequests } from './history-requests.ts';
+import { Proxying } from './proxying.ts';
 import type { Host } from './host.ts';
 import type { InstanceEvent } from './instance.ts';
 import { Recipients } from './recipients.ts';
@@ -45,6 +46,8 @@ export interface CellInput {
   readonly arriving: (message: Message) => Promise<KeptFile | null> | null;
   /** A file came after the event of its message. */
   readonly downloaded: (message: Message, file: KeptFile) => void;
+  /** Another managed proxy of the same region; '' when there is none. */
+  readonly anotherProxy: (settings: ProxySettings) => string;
   /** Whether this session may connect without passing the cap. */
   readonly hasRoom: () => boolean;
   /** Called each time the session became live. */
@@ -72,6 +75,7 @@ export class Cell {
   readonly recipients: Recipients;
   readonly typing: Typing;
   readonly histories = new HistoryRequests();
+  readonly proxying: Proxying;
   readonly vitals: Vitals;
   /** The last steps through the charts. */
   readonly steps: Steps;
@@ -119,6 +123,7 @@ export class Cell {
     });
     this.queue = new SendQueue(input.queueHost(this));
     this.typing = new Typing({ time: ports.time, atOnce: policy.typingAtOnce, write: input.writeTyping(this) });
+    this.proxying = this.#proxying();
     this.link = ports.platform.link({
       id: record.id,
       epoch: record.epoch,
@@ -128,6 +133,7 @@ export class Cell {
         this.histories.note(entries);
       },
       recorded: () => this.#gate.recorded(),
+      route: () => this.proxying.route(),
       surprise: (error) => this.send({ type: 'link.surprised', error }),
     });
     this.#root = new RootActor({
@@ -323,6 +329,20 @@ export class Cell {
     }
   }
 
+  #proxying(): Proxying {
+    const { record, ports, policy, anotherProxy } = this.#input;
+    return new Proxying({
+      instance: record.id,
+      policy: policy.proxies,
+      log: ports.log,
+      stable: policy.reconnect.stable,
+      settings: () => this.record.proxy,
+      another: anotherProxy,
+      note: (patch) => this.keeper.note(patch),
+      now: () => ports.time.now(),
+    });
+  }
+
   #host(): Host {
     const { ports, policy, gate, live, closed, moved, hasRoom } = this.#input;
     return {
@@ -350,12 +370,14 @@ export class Cell {
         this.presence = 'unavailable';
         this.activeAt = ports.time.now();
         this.vitals.live();
+        this.proxying.live();
         this.#wakingUntil = 0;
         live(this);
       },
       report: (activity) => {
         if (activity.kind === 'closed') {
           this.typing.stop();
+          this.proxying.closed(activity.verdict);
           return closed(this, activity.verdict, this.vitals.closed(activity.verdict, activity.retryInMs));
         }
         const counts = { attempt: 'attempt', crash: 'crashed', asleep: 'asleep', awake: 'awake' } as const;

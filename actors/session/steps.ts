@@ -60,7 +60,8 @@ const closeDetail = (code: number | null, context: object): Detail => {
   const { verdict, retryInMs } = context as { readonly verdict?: Verdict | null; readonly retryInMs?: number };
   if (!verdict) return none;
   const { sentence, reaction } = verdict;
-  const text = texts.indexOf(code === null ? sentence : sentence.slice(sentence.indexOf(': ') + 2));
+  const said = code === null ? sentence : sentence.slice(sentence.indexOf(': ') + 2);
+  const text = texts.findIndex((known) => said === known || said.startsWith(`${known}: `));
   const delayMs = delayed.has(reaction) ? (retryInMs ?? 0) : 0;
   return { detail: (Math.max(0, text) << 3) | reactions.indexOf(reaction), code: code ?? 0, delayMs };
 };

@@ -40,7 +40,8 @@ export class CommonFaults {
     const { id } = cell.record;
     if (wasLive) this.#live -= 1;
     if (verdict.reaction === 'gate') return gate.raise(verdict.cause, id);
-    if (verdict.reaction !== 'backOff') return;
+    // A proxy is its owner's: other sessions do not depend on it.
+    if (verdict.reaction !== 'backOff' || verdict.cause === 'proxyFailed') return;
     if (gate.barrier !== '') return gate.raise(gate.barrier, id);
     if (!wasLive) return;
     if (this.#outage(time.now(), this.#liveWithout(cell))) gate.raise('outage', id);

@@ -29,6 +29,7 @@ export const instanceView = ({ record, status, qrcode, paircode, presence }: Ins
   chatbot_stopWhenYouSendMsg: record.chatbotStopWhenYouSendMsg,
   msg_delay_min: record.msgDelayMin,
   msg_delay_max: record.msgDelayMax,
+  proxy_managed_country: record.proxy?.region.country ?? '',
   ...(record.fieldsMap === null ? {} : { fieldsMap: record.fieldsMap }),
   currentTime: timeText(now),
   created: timeText(record.created),

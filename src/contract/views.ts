@@ -25,6 +25,7 @@ export { callView, newsView } from './news.ts';
 export { checkedNumberView } from './number-check.ts';
 export { phoneOf } from './phone.ts';
 export { placeholderText } from './placeholders.ts';
+export { citiesView, countriesView, proxyView } from './proxy.ts';
 export { confirmations, deletedView, downloadedView, receiptsView, statusView } from './receipt.ts';
 export { serverStatusView } from './server.ts';
 export { timeText } from './time.ts';

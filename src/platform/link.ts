@@ -24,10 +24,12 @@ import { notSent } from './outcomes.ts';
 import type { Deadlines } from './connection/deadlines.ts';
 import { openSession, type Session } from './connection/session.ts';
 import type { Previews } from './connection/live-connection.ts';
+import { platformAddress } from './proxy/check.ts';
+import { directRoute, proxyRoute, type LiveRoute, type ProxyParts } from './proxy/route.ts';
 import type { UploadMemory, UploadParts } from './outbound/upload/uploads.ts';
 import type { Downloads } from './media/downloads.ts';
 import { draft } from './outbound/compose.ts';
-import type { Trust } from './connection/trust.ts';
+import type { MediaTrust, Trust } from './connection/trust.ts';
 import type { PicturePace } from './connection/own-picture.ts';
 import type { SharedTurns } from './connection/turns.ts';
 import { CorruptCredentials, type Vault } from './vault.ts';
@@ -56,6 +58,7 @@ export interface LinkParts {
   readonly previews: Previews;
   readonly uploads: SharedUploads;
   readonly downloads: Downloads;
+  readonly proxies: ProxyParts;
   now(): number;
   newId(): string;
 }
@@ -223,11 +226,13 @@ export class BaileysLink implements PlatformLink {
     const [auth, known] = await Promise.all([this.#auth ?? openAuthState(parts), groups.known(instance)]);
     this.#auth = auth;
     if (!current()) return;
+    const route = this.#route(media);
+    if (route === null) return report({ type: 'platform.closed', close: ownCloses.proxyMissing });
     this.#session = openSession({
       host: { ...this.#host, surprise: (error) => this.#surprise(error) },
       url,
       auth,
-      media,
+      route,
       turns,
       pictures,
       open: this.#options,
@@ -239,10 +244,20 @@ export class BaileysLink implements PlatformLink {
       quoted: (messageId) => quoted(instance, messageId),
       groups: { known, maxAgeMs: groups.maxAgeMs, stored: (groupId) => groups.get(instance, groupId) },
       previews,
-      uploads: { ...uploads, memory: this.#uploaded, now, dispatcher: media?.downloads ?? uploads.dispatcher },
-      downloads: { ...downloads, dispatcher: media?.downloads ?? uploads.dispatcher },
+      uploads: { ...uploads, memory: this.#uploaded, now, dispatcher: route.dispatcher },
+      downloads: { ...downloads, dispatcher: route.dispatcher },
       emit: report,
     });
+  }
+
+  /** The way of a new connection; null when there is none. */
+  #route(media: MediaTrust): LiveRoute | null {
+    const { url, uploads, proxies } = this.#parts;
+    const route = this.#host.route();
+    if (route.via === 'nowhere') return null;
+    if (route.via === 'direct') return directRoute(media, uploads.dispatcher);
+    const guard = route.managed ? null : proxies.guard;
+    return proxyRoute({ timeoutMs: proxies.timeoutMs, guard, url: route.url, secure: platformAddress(url).protocol === 'https:', media });
   }
 
   /** Keys of this link cannot be stored any more: the connection ends, because no later one could continue its ratchets. */

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { Agent } from 'undici';
 import type { Message } from '#actors/model.ts';
-import type { Chance, LinkHost, Log, Platform } from '#actors/ports.ts';
+import type { Chance, LinkHost, Log, Platform, Proxies } from '#actors/ports.ts';
 import { usualLimits } from './inbound/inbound-gate.ts';
 import { BaileysLink, type LinkParts, type SharedUploads } from './link.ts';
 import { quietConsole } from './connection/quiet-console.ts';
@@ -14,6 +14,9 @@ import { createTrust } from './connection/trust.ts';
 import { createPicturePace, type PictureDelays, pictureDelays } from './connection/own-picture.ts';
 import { type SharedTurns, Turns } from './connection/turns.ts';
 import type { Downloads } from './media/downloads.ts';
+import { platformAddress, proxyObjection, testProxy } from './proxy/check.ts';
+import type { ProxyParts } from './proxy/route.ts';
+import { hostOf } from './proxy/tunnel.ts';
 import type { Vault } from './vault.ts';
 
 export type { Deadlines } from './connection/deadlines.ts';
@@ -46,6 +49,7 @@ export interface PlatformOptions {
   readonly previews: Previews;
   readonly uploads: Omit<SharedUploads, 'dispatcher'>;
   readonly downloads: Downloads;
+  readonly proxies: ProxyParts & { readonly testMs: number };
   readonly chance?: Pick<Chance, 'hex'>;
   /** When the account's picture is looked up. */
   readonly pictures?: PictureDelays;
@@ -53,9 +57,21 @@ export interface PlatformOptions {
 }
 
 export interface BaileysPlatform extends Platform {
+  /** See the port `Proxies`. */
+  readonly proxies: Pick<Proxies, 'objection' | 'test'>;
   /** Links must be closed before. */
   close(): Promise<void>;
 }
+
+const proxyChecks = ({ url: platformUrl, proxies: { guard, testMs } }: PlatformOptions): BaileysPlatform['proxies'] => ({
+  objection(url) {
+    const objection = proxyObjection(url);
+    if (objection !== null) return objection;
+    const refused = guard.checkHost(hostOf(url));
+    return refused === null ? null : `proxy_url points to ${refused}`;
+  },
+  test: (url, managed) => testProxy({ url, timeoutMs: testMs, guard: managed ? null : guard }, platformAddress(platformUrl)),
+});
 
 export const createPlatform = (options: PlatformOptions): BaileysPlatform => {
   quietConsole();
@@ -74,6 +90,7 @@ export const createPlatform = (options: PlatformOptions): BaileysPlatform => {
   const newId = (): string => `r${hex(4).slice(0, 7)}`;
   return {
     link: (host: LinkHost) => new BaileysLink({ ...parts, uploads, inboundBytes, trust, turns, pictures, newId }, host),
+    proxies: proxyChecks(options),
     close: async () => {
       await trust.close();
       await dispatcher.close();

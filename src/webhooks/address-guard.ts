@@ -43,7 +43,8 @@ const listOf = (subnets: readonly string[]): BlockList => {
 
 const lists = policy.map(([name, subnets]) => [name, listOf(subnets)] as const);
 
-const refusedText = (found: Class): string => `url points to an address that is not allowed (${found})`;
+const notAllowed = (found: Class): string => `an address that is not allowed (${found})`;
+const refusedText = (found: Class): string => `url points to ${notAllowed(found)}`;
 
 /** The connection was not made because of where it would have led. */
 export class AddressRefused extends Error {
@@ -54,6 +55,8 @@ export class AddressRefused extends Error {
 export interface AddressGuard {
   /** Why this URL may not be used, such as `url points to an address that is not allowed (loopback)`; null when nothing speaks against it. Asks no name server. */
   checkUrl(url: string): string | null;
+  /** The same for a host by itself, as the end of a sentence such as `an address that is not allowed (loopback)`. */
+  checkHost(host: string): string | null;
   /** For a connector: resolves a name and fails with `AddressRefused` when any of its addresses is not allowed. */
   readonly lookup: LookupFunction;
 }
@@ -82,14 +85,19 @@ export const createAddressGuard = ({ allow, resolve = systemLookup }: GuardOptio
     return found === undefined || words.has(found) ? null : found;
   };
 
+  /** Of a literal address, or a name for this machine; null for every other name. */
+  const refusalOfHost = (host: string): Class | null => {
+    const local = /^(?:.*\.)?localhost\.?$/.test(host);
+    return isIP(host) > 0 || local ? refusalOf(local ? '127.0.0.1' : host) : null;
+  };
+
   const checkUrl = (text: string): string | null => {
     const url = URL.parse(text);
     if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) return 'url must start with http:// or https://';
     if (url.username || url.password) return 'url must not hold credentials';
     // The parser has turned every notation of an IPv4 address (hex, octal, one number) into the usual one.
     const host = url.hostname.replace(/^\[|\]$/g, '');
-    const local = /^(?:.*\.)?localhost\.?$/.test(host);
-    const refusal = isIP(host) > 0 || local ? refusalOf(local ? '127.0.0.1' : host) : null;
+    const refusal = refusalOfHost(host);
     return refusal === null ? null : refusedText(refusal);
   };
 
@@ -103,5 +111,10 @@ export const createAddressGuard = ({ allow, resolve = systemLookup }: GuardOptio
       callback(null, first.address, first.family);
     });
 
-  return { checkUrl, lookup };
+  const checkHost = (host: string): string | null => {
+    const refusal = refusalOfHost(host);
+    return refusal === null ? null : notAllowed(refusal);
+  };
+
+  return { checkUrl, checkHost, lookup };
 };

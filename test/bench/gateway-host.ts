@@ -65,6 +65,7 @@ const portsOf = (stores: Storage): Ports => {
     media: { qrPng: async () => '' },
     files: createFakeFiles({ baseUrl: '', hex: (bytes) => randomBytes(bytes).toString('hex'), now: () => Date.now() }).files,
     mediaFacts: () => null,
+    proxies: { catalogue: null, objection: () => null, test: async () => '' },
     sounds: { toMp3: refuse, transcribe: refuse },
     chance: { random: () => Math.random(), hex: (bytes) => randomBytes(bytes).toString('hex'), token: (length) => 'x'.repeat(length) },
     time: {

@@ -50,7 +50,21 @@ export const calls: Readonly<Record<string, ContractCall>> = {
       proxy_managed_state: 'sp',
       proxy_managed_city: 'campinas',
     },
+    // There is no catalogue.
+    withoutPlatform: 503,
   },
+  'GET /instance/proxy': {},
+  'POST /instance/proxy': {
+    body: {
+      mode: 'internal',
+      proxy_url: 'http://proxy.example.com:8080',
+      proxy_fallback: 'internal',
+      confirm_no_proxy: true,
+      proxy_managed_country: 'br',
+    },
+    withoutPlatform: 503,
+  },
+  'GET /proxy-managed/cities': { withoutPlatform: 503 },
   'POST /instance/disconnect': {},
   'POST /instance/reset': { withoutPlatform: 409 },
   'GET /instance/status': {},

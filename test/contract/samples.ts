@@ -105,6 +105,7 @@ export const instance: InstanceView = {
     msgDelayMin: 0,
     msgDelayMax: 0,
     fieldsMap: null,
+    proxy: null,
     lastActiveAt: now,
     created: now - 1000,
     updated: now,

@@ -18,7 +18,7 @@ const words = (text: string): string[] => text.trim().split(/\s+/).sort();
 
 const instanceNames = words(`id token status paircode qrcode name profileName profilePicUrl isBusiness plataform systemName owner
   current_presence lastDisconnect lastDisconnectReason adminField01 adminField02 ai_apikey chatbot_enabled chatbot_ignoreGroups
-  chatbot_stopConversation chatbot_stopMinutes chatbot_stopWhenYouSendMsg msg_delay_min msg_delay_max currentTime created updated`);
+  chatbot_stopConversation chatbot_stopMinutes chatbot_stopWhenYouSendMsg msg_delay_min msg_delay_max proxy_managed_country currentTime created updated`);
 
 const messageNames = words(`id messageid chatid sender senderName isGroup fromMe messageType source messageTimestamp status text quoted
   edited reaction vote convertOptions buttonOrListid owner error content wasSentByApi sendFunction sendPayload fileURL send_folder_id

@@ -1,6 +1,6 @@
 /** Records with a value of its own in every field, so that a view which mixes two fields up, or forgets one, is seen. */
 import type { InstanceView } from '#actors/face.ts';
-import type { Chat, Message } from '#actors/model.ts';
+import { noProxy, type Chat, type Message } from '#actors/model.ts';
 
 export const message: Message = {
   id: 'r1a2b3c4',
@@ -100,6 +100,7 @@ export const instance: InstanceView = {
     msgDelayMin: 23,
     msgDelayMax: 24,
     fieldsMap: { field: 'mapped' },
+    proxy: { ...noProxy, region: { country: 'pt', state: '', city: '' } },
     lastActiveAt: 23,
     created: Date.parse('2026-08-17T01:02:03.004Z'),
     updated: Date.parse('2026-08-18T01:02:03.004Z'),

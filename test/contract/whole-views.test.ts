@@ -115,6 +115,7 @@ const shownInstance = {
   chatbot_stopWhenYouSendMsg: 22,
   msg_delay_min: 23,
   msg_delay_max: 24,
+  proxy_managed_country: 'pt',
   fieldsMap: { field: 'mapped' },
   currentTime: '2026-08-20 01:02:03.004Z',
   created: '2026-08-17 01:02:03.004Z',

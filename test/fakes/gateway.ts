@@ -28,6 +28,7 @@ import {
   type Webhook,
   type WebhookInput,
 } from '#actors/gateway.ts';
+import { noProxy } from '#actors/model.ts';
 
 export const adminToken = 'the-admin-token';
 
@@ -134,6 +135,12 @@ const instanceCommands = ({ instances, listeners }: State, attempt: Attempt, fak
 };
 
 const leadTag = { id: 'r1a2b3c4d5e6f70', name: 'vip', kanban: true, kanbanOrder: 1, created: now, updated: now };
+const proxyCommands = (attempt: Attempt) => ({
+  proxy: () => done({ settings: noProxy, effective: 'direct' as const }),
+  changeProxy: (_id: InstanceId, { mode = 'none', rotate = false }: Parameters<Gateway['changeProxy']>[1]) =>
+    attempt(() => done({ settings: { ...noProxy, mode }, effective: 'direct' as const, restarted: true, rotated: rotate })),
+  proxyCatalogue: () => done([{ value: 'br', label: 'Brazil', proxies: [], cities: [] }]),
+});
 
 const messageCommands = (attempt: Attempt, fake: () => FakeGateway) => ({
   send(_id: InstanceId, send: Send, options: SendOptions) {
@@ -335,6 +342,7 @@ export const createFakeGateway = (): FakeGateway => {
     all: () => [...state.instances.values()],
     view: (id) => state.instances.get(id) ?? null,
     ...instanceCommands(state, attempt, () => fake),
+    ...proxyCommands(attempt),
     ...messageCommands(attempt, () => fake),
     checkNumbers: (_id, numbers) => attempt(() => done(numbers.map((query) => ({ ...checkedNumber, query })))),
     ...fileCommands(attempt, () => fake),

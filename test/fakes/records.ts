@@ -34,6 +34,7 @@ export const instance: InstanceRecord = {
   msgDelayMin: 0,
   msgDelayMax: 0,
   fieldsMap: null,
+  proxy: null,
   lastActiveAt: 0,
   created: 0,
   updated: 0,

@@ -1,7 +1,7 @@
 /** A whole world for the actors: every port, simulated, with a hand on each. */
 import { createHash } from 'node:crypto';
 import assert from 'node:assert/strict';
-import { done, refuse, type InstanceRecord, type Webhook } from '#actors/model.ts';
+import { done, refuse, type InstanceRecord, type ProxyCatalogue, type Webhook } from '#actors/model.ts';
 import { contractPorts } from '#src/contract/views.ts';
 import { signer } from '#src/webhooks/signature.ts';
 import { createGateway, type RunningGateway } from '#actors/gateway.ts';
@@ -71,6 +71,7 @@ export const testPolicy: Policy = {
   unlinkTimeout: 8_000,
   hibernation: { after: 0, wakeEvery: 604_800_000, drain: 10_000 },
   outage: { window: 10_000, least: 4 },
+  proxies: { direct: true, primaryEvery: 600_000 },
   queue: { items: 5_000, age: 1e14 },
   lookups: { pace: { burst: 100, every: 2_000 }, knownFor: 604_800_000, absentFor: 21_600_000 },
   typingAtOnce: 3,
@@ -113,6 +114,12 @@ export class World {
     toMp3: async () => refuse('notConvertible', 'there is no ffmpeg'),
     transcribe: async () => done('spoken'),
   };
+  /** What a test of a proxy says; '' when it works. */
+  readonly proxies: { catalogue: ProxyCatalogue | null; verdicts: Record<string, string>; tested: string[] } = {
+    catalogue: null,
+    verdicts: {},
+    tested: [],
+  };
   readonly ports: Ports;
 
   constructor(seed = 1) {
@@ -150,9 +157,24 @@ export class World {
       files: this.files.files,
       mediaFacts: (message, quoted) => this.mediaFacts(message, quoted),
       sounds: { toMp3: (path) => this.sounds.toMp3(path), transcribe: (sound, key) => this.sounds.transcribe(sound, key) },
+      proxies: this.#proxies(),
       chance,
       time,
       log,
+    };
+  }
+
+  #proxies(): Ports['proxies'] {
+    const { proxies } = this;
+    return {
+      get catalogue() {
+        return proxies.catalogue;
+      },
+      objection: () => null,
+      test: async (url) => {
+        proxies.tested.push(url);
+        return proxies.verdicts[url] ?? '';
+      },
     };
   }
 

@@ -49,7 +49,14 @@ const answer = (link: FakeLink): void => {
 const fakeStage = (): LinkStage => {
   const platform = new FakePlatform(new FakeTime());
   platform.onOpen = (link) => setImmediate(() => answer(link));
-  const link = platform.link({ id: 'r0', epoch: 1, record: () => undefined, recorded: async () => true, surprise: () => undefined });
+  const link = platform.link({
+    id: 'r0',
+    epoch: 1,
+    record: () => undefined,
+    recorded: async () => true,
+    route: () => ({ via: 'direct' }),
+    surprise: () => undefined,
+  });
   const ask = link.pair.bind(link);
   link.pair = (phone) => {
     ask(phone);

@@ -143,6 +143,7 @@ const common = {
   previews,
   uploads: { files, sealing, limits: uploadLimits, remembered: 10 },
   downloads,
+  proxies: { timeoutMs: 2_000, testMs: 2_000, guard: createAddressGuard({ allow: ['loopback'] }) },
   pictures: { login: 0, between: 0 },
   now: Date.now,
 } as const;
@@ -157,6 +158,7 @@ const hostOf = (recorder: Instance['recorder'], surprises: unknown[]): LinkHost 
   epoch: 1,
   record: (made) => recorder.record(made),
   recorded: () => recorder.recorded(),
+  route: () => ({ via: 'direct' }),
   surprise: (error) => void surprises.push(error),
 });
 

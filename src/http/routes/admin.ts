@@ -6,6 +6,7 @@ import type { AdminSessions } from '../admin-sessions.ts';
 import { done, mapResult } from '../outcome.ts';
 import { type Route, route } from '../route.ts';
 import * as shape from '../schemas/instance.ts';
+import { regionOf } from '../schemas/proxy.ts';
 import { NumbersAnswer } from '../schemas/server.ts';
 
 const common = { credential: 'admin', tag: 'admin' } as const;
@@ -32,8 +33,11 @@ const instanceRows: readonly Route[] = [
     summary: 'Create an instance; connect it afterwards to pair it',
     body: shape.CreateBody,
     answer: shape.CreateAnswer,
-    run: async ({ gateway, now, body: { name, adminField01 = '', adminField02 = '' } }) =>
-      mapResult(await gateway.create({ name: name.trim(), adminField01, adminField02 }), (view) => createdView(view, now)),
+    run: async ({ gateway, now, body }) => {
+      const { name, adminField01 = '', adminField02 = '', systemName = '' } = body;
+      const input = { name: name.trim(), adminField01, adminField02, systemName: systemName.trim() };
+      return mapResult(await gateway.create(input, regionOf(body)), (view) => createdView(view, now));
+    },
   }),
   route({
     on: ['GET /admin/numbers'],

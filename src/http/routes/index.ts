@@ -17,6 +17,7 @@ import { leadRoutes } from './lead.ts';
 import { downloadRoutes } from './message-download.ts';
 import { messageRoutes } from './message.ts';
 import { peopleRoutes } from './people.ts';
+import { proxyRoutes } from './proxy.ts';
 import { sendRoutes } from './send/index.ts';
 import { sessionRoutes } from './session.ts';
 import { streamRoutes } from './stream.ts';
@@ -27,6 +28,7 @@ export const allRoutes = (options: HttpOptions, hub: Hub, sessions: AdminSession
   ...sessionRoutes(options, sessions),
   ...instanceRoutes,
   ...accountRoutes,
+  ...proxyRoutes,
   ...sendRoutes(options),
   ...messageRoutes,
   ...historyRoutes,

@@ -4,6 +4,7 @@ import { instanceView, limitsView } from '#src/contract/views.ts';
 import { done, mapResult, refuse } from '../outcome.ts';
 import { platformRefusals, type RefusalAnswer, type Route, route } from '../route.ts';
 import * as shape from '../schemas/instance.ts';
+import { type RegionBody, regionOf } from '../schemas/proxy.ts';
 import { LimitsAnswer } from '../schemas/limits.ts';
 
 const unknownInstance = { notFound: { example: 'instance not found' } } as const;
@@ -34,14 +35,22 @@ const phoneOf = (phone: string | number): string | null => {
 
 type Connect = Parameters<Gateway['connect']>[1];
 
-const connectOptions = (body: { phone?: string | number; browser?: string; systemName?: string }): Result<Connect> => {
+interface ConnectBody extends RegionBody {
+  readonly phone?: string | number;
+  readonly browser?: string;
+  readonly systemName?: string;
+}
+
+const connectOptions = (body: ConnectBody): Result<Connect> => {
   const { phone = '', browser, systemName } = body;
   const digits = String(phone).trim() === '' ? undefined : phoneOf(phone);
   if (digits === null) return refuse('invalid', 'phone must be 10 to 15 digits, with the country code');
+  const region = regionOf(body);
   return done({
     ...(digits === undefined ? {} : { phone: digits }),
     ...(browser === undefined ? {} : { browser }),
     ...(systemName?.trim() ? { systemName: systemName.trim() } : {}),
+    ...(region === undefined ? {} : { region }),
   });
 };
 

@@ -1,6 +1,7 @@
 /** Shapes of instances: what the endpoints take and answer. */
 import { Type } from 'typebox';
 import { statuses } from '#actors/gateway.ts';
+import { regionFields } from './proxy.ts';
 import { Count, fields, FreeObject, LooseText, Name, OneOf, optional, ref, Text, TextOrNull } from './common.ts';
 
 const instanceExample = {
@@ -29,6 +30,7 @@ const instanceExample = {
   chatbot_stopWhenYouSendMsg: 0,
   msg_delay_min: 0,
   msg_delay_max: 2,
+  proxy_managed_country: '',
   currentTime: '2026-08-19 17:36:34.345Z',
   created: '2026-08-01 09:00:00.000Z',
   updated: '2026-08-19 17:36:30.002Z',
@@ -40,7 +42,7 @@ export const Instance = Type.Object(
     status: OneOf(statuses),
     ...fields(
       `token paircode qrcode name profileName profilePicUrl plataform systemName owner lastDisconnect lastDisconnectReason adminField01
-       adminField02 ai_apikey chatbot_stopConversation currentTime created updated`,
+       adminField02 ai_apikey chatbot_stopConversation proxy_managed_country currentTime created updated`,
       Type.String(),
     ),
     ...fields('isBusiness chatbot_enabled chatbot_ignoreGroups', Type.Boolean()),
@@ -63,6 +65,8 @@ export const CreateBody = Type.Object({
   name: Name('Name of the instance'),
   adminField01: optional(Text(1000, 'Free field of the administrator')),
   adminField02: optional(Text(1000, 'Free field of the administrator')),
+  systemName: optional(Text(100, 'Name that the phone shows for the session')),
+  ...regionFields,
 });
 export const CreateAnswer = Type.Object({
   ...fields('response name token info', Type.String()),
@@ -74,6 +78,7 @@ export const ConnectBody = Type.Object({
   phone: optional(LooseText(40, 'With it the session pairs by code, without it by QR code. 10 to 15 digits, with country code')),
   browser: optional(OneOf(['auto', 'safari', 'firefox', 'edge', 'chrome'])),
   systemName: optional(Text(100, 'Name that the phone shows for this session')),
+  ...regionFields,
 });
 export const ConnectAnswer = Type.Object({ ...session, jid, instance: InstanceAnswer });
 

@@ -31,7 +31,7 @@ import type { LiveDownloads } from '../media/downloads.ts';
 import { Resends } from '../outbound/resends.ts';
 import { createTransmissions, type Transmissions } from '../outbound/transmissions.ts';
 import { Uploads, type UploadParts } from '../outbound/upload/uploads.ts';
-import type { MediaTrust } from './trust.ts';
+import type { LiveRoute } from '../proxy/route.ts';
 import type { SharedTurns } from './turns.ts';
 import { systemTime } from '#src/system-time.ts';
 
@@ -41,7 +41,8 @@ export interface SessionOptions {
   readonly host: LinkHost;
   readonly url: string | null;
   readonly auth: AuthState;
-  readonly media: MediaTrust;
+  /** Ended with the session. */
+  readonly route: LiveRoute;
   readonly turns: SharedTurns;
   readonly pictures: PicturePace;
   readonly open: OpenOptions;
@@ -191,12 +192,12 @@ class LiveSession implements Session {
   }
 
   #makeSocket(): WASocket {
-    const { host, log, deadlines, open, auth, media, turns, url } = this.#options;
+    const { host, log, deadlines, open, auth, route, turns, url } = this.#options;
     const config = socketConfig({
       url,
       auth,
       open,
-      media,
+      route,
       getMessage: this.#resends.getMessage,
       resending: () => this.#resends.preparing,
       logger: createBaileysLogger(log, host.id, {
@@ -301,7 +302,7 @@ class LiveSession implements Session {
     if (update.isNewLogin) this.#onPaired();
     if (update.connection === 'open') this.#onOpen();
     if (update.connection === 'close') {
-      this.#cause ??= closeOf(update.lastDisconnect?.error);
+      this.#cause ??= this.#options.route.judged(closeOf(update.lastDisconnect?.error));
       void this.#finalize(this.#cause);
     }
   }
@@ -356,13 +357,13 @@ class LiveSession implements Session {
 
   #fail(close: Close): void {
     if (this.#cause !== null) return;
-    this.#cause = close;
+    this.#cause = this.#options.route.judged(close);
     // What the library is given from now on could not be confirmed, and after a crash would be suspected too.
     void this.#gate.close();
     const error = Object.assign(new Error(close.message), { output: { statusCode: close.code } });
-    this.#sock.end(error).catch(() => void this.#finalize(close));
+    this.#sock.end(error).catch(() => void this.#finalize(this.#cause ?? close));
     // The library tells the close when the socket is gone, which takes as long as the other side likes.
-    this.#deadlineForEnd(close);
+    this.#deadlineForEnd(this.#cause);
   }
 
   #deadlineForEnd(close: Close): void {
@@ -380,6 +381,7 @@ class LiveSession implements Session {
     this.#transmissions.close();
     this.#picture.close();
     this.#uploads.close();
+    this.#options.route.close();
     const { auth, deadlines, emit } = this.#options;
     auth.giveUpReads();
     const recorded = this.#gate.close().then(() => this.#pipeline.drain());

@@ -6,7 +6,7 @@ import type { AuthState } from '../keys/auth-state.ts';
 import type { BaileysLogger } from './baileys-logger.ts';
 import { ratchetsOf } from '../keys/ratchets.ts';
 import { finalForm } from '../outbound/forms.ts';
-import type { MediaTrust } from './trust.ts';
+import type { LiveRoute } from '../proxy/route.ts';
 import type { GroupCache } from './group-cache.ts';
 import { createTtlCache } from './ttl-cache.ts';
 
@@ -20,7 +20,7 @@ export interface SocketParts {
   readonly auth: AuthState;
   readonly open: OpenOptions;
   readonly logger: BaileysLogger;
-  readonly media: MediaTrust;
+  readonly route: LiveRoute;
   readonly groups: Pick<GroupCache, 'metadata'>;
   /** Time without a frame after which a connection counts as dead. */
   readonly silenceMs: number;
@@ -65,6 +65,12 @@ export const socketConfig = (parts: SocketParts): UserFacingSocketConfig => ({
   msgRetryCounterCache: createTtlCache(60 * minute, 500),
   callOfferCache: createTtlCache(5 * minute, 50),
   placeholderResendCache: createTtlCache(60 * minute, 200),
-  options: parts.media === null ? DEFAULT_CONNECTION_CONFIG.options : ({ dispatcher: parts.media.downloads } as object),
-  ...(parts.media === null ? {} : { fetchAgent: parts.media.uploads }),
+  ...routeOf(parts.route),
+});
+
+/** What the library fetches takes the same way as the socket. */
+const routeOf = ({ agent, fetchAgent, fetchDispatcher: dispatcher }: LiveRoute): Partial<UserFacingSocketConfig> => ({
+  options: dispatcher === undefined ? DEFAULT_CONNECTION_CONFIG.options : ({ dispatcher } as object),
+  ...(agent === undefined ? {} : { agent }),
+  ...(fetchAgent === undefined ? {} : { fetchAgent }),
 });

@@ -8,7 +8,13 @@ import { Agent as Dispatcher, buildConnector } from 'undici';
 import { verifySignature } from './xeddsa.ts';
 
 /** How media hosts are reached; null: with the certificates of the system. */
-export type MediaTrust = { readonly uploads: HttpsAgent; readonly downloads: Dispatcher } | null;
+export type MediaTrust = {
+  readonly uploads: HttpsAgent;
+  readonly downloads: Dispatcher;
+  /** What `uploads` and `downloads` do by themselves, for connections of another making: whose certificates count, and where hosts are. */
+  readonly ca: string;
+  place(options: buildConnector.Options): buildConnector.Options;
+} | null;
 
 export interface Trust {
   /** Before every open. Rejects when the simulated platform cannot be asked. */
@@ -51,19 +57,20 @@ const fetchRoots = async (address: string, timeoutMs: number): Promise<Roots> =>
 /** The host from which the library downloads what has a path and no address, such as snapshots of the shared settings. */
 const realMediaHost = 'mmg.whatsapp.net';
 
-/** Connects to the simulated platform's media host, also for addresses of the real one: a process that talks to the sandbox talks to nobody else. */
-const toSandbox = ({ hostname, port }: URL, ca: string): buildConnector.connector => {
-  const connect = buildConnector({ ca, allowH2: false });
+/** The simulated platform's media host, also for addresses of the real one: a process that talks to the sandbox talks to nobody else. */
+const inSandbox = ({ hostname, port }: URL): NonNullable<MediaTrust>['place'] => {
   const instead = { hostname, port, host: `${hostname}:${port}`, servername: '' };
-  return (options, callback) => connect(options.hostname === realMediaHost ? { ...options, ...instead } : options, callback);
+  return (options) => (options.hostname === realMediaHost ? { ...options, ...instead } : options);
 };
 
 const inject = (roots: Roots, address: string): NonNullable<MediaTrust> => {
   WA_CERT_DETAILS.PUBLIC_KEY = Buffer.from(roots.noiseRoot, 'hex');
   Curve.verify = verifySignature;
   const ca = roots.mediaAuthority;
-  const downloads = new Dispatcher({ allowH2: false, connect: toSandbox(new URL(address), ca) });
-  return { uploads: new HttpsAgent({ ca, keepAlive: false }), downloads };
+  const place = inSandbox(new URL(address));
+  const connect = buildConnector({ ca, allowH2: false });
+  const downloads = new Dispatcher({ allowH2: false, connect: (options, callback) => connect(place(options), callback) });
+  return { uploads: new HttpsAgent({ ca, keepAlive: false }), downloads, ca, place };
 };
 
 export const createTrust = (platformUrl: string | null, timeoutMs: number): Trust => {

@@ -4,7 +4,7 @@ import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 /** Unix milliseconds. */
 export const time = () => p.bigint('number');
 
-/** `token` and `aiApikey` are sealed; tokens are looked up by their hash. */
+/** `token`, `aiApikey` and `proxy` are sealed; tokens are looked up by their hash. */
 export const InstanceEntity = defineEntity({
   name: 'Instance',
   tableName: 'instance',
@@ -37,6 +37,7 @@ export const InstanceEntity = defineEntity({
     msgDelayMin: p.integer().default(0),
     msgDelayMax: p.integer().default(0),
     fieldsMap: p.json<Readonly<Record<string, unknown>>>().nullable(),
+    proxy: p.blob().nullable(),
     lastActiveAt: time(),
     created: time(),
     updated: time(),

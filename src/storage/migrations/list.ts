@@ -18,6 +18,7 @@ import { SendPace } from './0016-send-pace.ts';
 import { Definitions } from './0019-definitions.ts';
 import { BusinessNames } from './0021-business-names.ts';
 import { Groups } from './0023-groups.ts';
+import { Proxies } from './0025-proxies.ts';
 
 export const migrations = [
   { name: '0001-tables', class: Tables },
@@ -39,4 +40,5 @@ export const migrations = [
   { name: '0019-definitions', class: Definitions },
   { name: '0021-business-names', class: BusinessNames },
   { name: '0023-groups', class: Groups },
+  { name: '0025-proxies', class: Proxies },
 ] as const;

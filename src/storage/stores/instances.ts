@@ -10,12 +10,14 @@ import { storable } from '../postgres/texts.ts';
 
 const tokenPlace = (id: string): string => placeOf('instance', id, 'token');
 const apikeyPlace = (id: string): string => placeOf('instance', id, 'ai_apikey');
+const proxyPlace = (id: string): string => placeOf('instance', id, 'proxy');
 
 /** Fields of the record as columns; only those that the patch names. */
-const columnsOf = (id: string, { token, aiApikey, ...rest }: InstancePatch, sealer: Sealer): Partial<InstanceRow> => ({
+const columnsOf = (id: string, { token, aiApikey, proxy, ...rest }: InstancePatch, sealer: Sealer): Partial<InstanceRow> => ({
   ...(storable(rest) as typeof rest),
   ...(token === undefined ? {} : { token: sealer.seal(tokenPlace(id), token), tokenHash: tokenHash(token) }),
   ...(aiApikey === undefined ? {} : { aiApikey: sealer.seal(apikeyPlace(id), aiApikey) }),
+  ...(proxy === undefined ? {} : { proxy: proxy === null ? null : sealer.seal(proxyPlace(id), JSON.stringify(proxy)) }),
 });
 
 /** Every column but the hash of the token. Times leave as floats, which the driver reads as numbers. */
@@ -46,6 +48,7 @@ const plainFields = [
   'msgDelayMin',
   'msgDelayMax',
   'fieldsMap',
+  'proxy',
 ] as const;
 const timeFields = ['lastDisconnect', 'lastActiveAt', 'created', 'updated'] as const;
 
@@ -61,10 +64,15 @@ const page: Statement = {
 };
 const pageSize = 125;
 
-type StoredRecord = Omit<InstanceRecord, 'token' | 'aiApikey'> & { readonly token: Buffer; readonly aiApikey: Buffer };
+type StoredRecord = Omit<InstanceRecord, 'token' | 'aiApikey' | 'proxy'> & {
+  readonly token: Buffer;
+  readonly aiApikey: Buffer;
+  readonly proxy: Buffer | null;
+};
 
-const recordOf = ({ token, aiApikey, ...row }: StoredRecord, sealer: Sealer): InstanceRecord => ({
+const recordOf = ({ token, aiApikey, proxy, ...row }: StoredRecord, sealer: Sealer): InstanceRecord => ({
   ...row,
+  proxy: proxy === null ? null : (JSON.parse(sealer.open(proxyPlace(row.id), proxy)) as InstanceRecord['proxy']),
   token: sealer.open(tokenPlace(row.id), token),
   aiApikey: sealer.open(apikeyPlace(row.id), aiApikey),
 });
@@ -91,7 +99,7 @@ const mark: Statement = {
       webhooks as (update webhook set removed = true, private = null from claimed where instance_id = claimed.id),
       credentials as (delete from credential using claimed where instance_id = claimed.id),
       retired as (delete from retired_credential using claimed where instance_id = claimed.id)
-    update instance set removed = true, epoch = epoch + 1, token = '', ai_apikey = '', token_hash = sha256(convert_to('removed ' || instance.id, 'UTF8'))
+    update instance set removed = true, epoch = epoch + 1, token = '', ai_apikey = '', proxy = null, token_hash = sha256(convert_to('removed ' || instance.id, 'UTF8'))
     from claimed where instance.id = claimed.id returning instance.id`,
 };
 

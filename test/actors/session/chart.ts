@@ -39,7 +39,14 @@ export class Chart {
     this.gate = createGate(this.policy.handshakes, this.time);
     const id = 'r1';
     this.platform.credentials = () => begin !== 'offline'; // only a paired session is brought back
-    this.link = this.platform.link({ id, epoch: 1, record: () => undefined, recorded: async () => true, surprise: () => undefined });
+    this.link = this.platform.link({
+      id,
+      epoch: 1,
+      record: () => undefined,
+      recorded: async () => true,
+      route: () => ({ via: 'direct' }),
+      surprise: () => undefined,
+    });
     const chance = new FakeChance(seed);
     const host: Host = {
       id,

@@ -1,6 +1,7 @@
 /** The register of instances and the server-wide values, as the actors and the fake of their tests know them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { noProxy } from '#actors/model.ts';
 import type { InstancePatch, InstanceRecord } from '#actors/model.ts';
 import { freshRecord, implementations, now, type Place } from './implementations.ts';
 
@@ -11,6 +12,8 @@ const stored = async ({ instances }: Place, ...records: readonly InstanceRecord[
 const patches: readonly InstancePatch[] = [
   { token: 'another token', aiApikey: 'sk-1', wanted: 'asleep', lastActiveAt: 77 },
   { fieldsMap: { a: [1] }, lastDisconnect: 7, lastDisconnectReason: '401: logged out', lastDisconnectCause: 'loggedOut' },
+  { proxy: { ...noProxy, mode: 'custom', url: 'http://user:pass@host:1' } },
+  { proxy: null },
   { fieldsMap: null, lastDisconnect: null, isBusiness: true, chatbotStopMinutes: 5 },
   {},
 ];

@@ -1,0 +1,121 @@
+/** Commands on the proxy of an instance: shown, changed after a test, taken away. */
+import type { Gateway, ProxyChange, ProxyView } from '../face.ts';
+import { done, maskedProxy, noProxy, refuse, type ProxyRegion, type ProxySettings, type Result } from '../model.ts';
+import { chooseProxies } from '../policy/proxy-choice.ts';
+import { effectiveOf, routeOf } from '../policy/proxy-route.ts';
+import type { Cell } from '../session/cell.ts';
+import type { Supervisor } from '../supervisor.ts';
+import { onSettled } from './settling.ts';
+
+type ProxyCommands = Pick<Gateway, 'proxy' | 'changeProxy' | 'proxyCatalogue'>;
+
+/** Managed proxies that are tried before a caller is refused: each takes its time. */
+const mostTests = 2;
+
+const noCatalogue = refuse('unavailable', 'managed proxies are not available: the server has no catalogue of them (PROXY_CATALOG)');
+const noDirect = refuse('invalid', 'the server allows no connections without a proxy');
+const nothingAsked = refuse('invalid', 'mode, proxy_url, proxy_fallback, rotate_now or a region is required');
+
+const viewOf = (settings: ProxySettings): ProxyView => ({ settings, effective: effectiveOf(settings) });
+
+/** Addresses for a region, as a refusal when there are none. */
+const managedProxies = ({ ports, policy }: Supervisor, region: ProxyRegion): Result<readonly string[]> => {
+  const { catalogue } = ports.proxies;
+  if (catalogue === null) return policy.proxies.direct && region.country === '' ? done([]) : noCatalogue;
+  const chosen = chooseProxies(catalogue, region, ports.chance.hex(4), ports.chance.random());
+  return chosen.ok ? done(chosen.urls) : refuse('invalid', chosen.message);
+};
+
+/** The first of some proxies that works; '' of none at all, which is the server's own address. */
+const working = async ({ ports }: Supervisor, urls: readonly string[]): Promise<Result<string>> => {
+  let error = '';
+  for (const url of urls.slice(0, mostTests)) {
+    error = await ports.proxies.test(url, true);
+    if (error === '') return done(url);
+  }
+  return error === '' ? done('') : refuse('unavailable', `no managed proxy of this region works: ${error}`);
+};
+
+const toInternal = async (supervisor: Supervisor, current: ProxySettings, change: ProxyChange): Promise<Result<ProxySettings>> => {
+  const region = change.region ?? current.region;
+  const found = managedProxies(supervisor, region);
+  if (!found.ok) return found;
+  const rotate = change.rotate === true;
+  if (rotate && supervisor.ports.proxies.catalogue === null) return noCatalogue;
+  const others = found.value.filter((url) => url !== current.managedUrl);
+  if (rotate && others.length === 0) return refuse('conflict', 'there is no other managed proxy in this region');
+  const kept = !rotate && current.mode === 'internal' && change.region === undefined && current.managedUrl !== '';
+  const managed = await working(supervisor, kept ? [current.managedUrl, ...others] : rotate ? others : found.value);
+  if (!managed.ok) return managed;
+  const lastTestAt = managed.value === '' ? null : supervisor.ports.time.now();
+  return done({ ...noProxy, mode: 'internal', region, managedUrl: managed.value, lastTestAt });
+};
+
+const toCustom = async (supervisor: Supervisor, current: ProxySettings, change: ProxyChange): Promise<Result<ProxySettings>> => {
+  const { proxies, time } = supervisor.ports;
+  const before = current.mode === 'custom' ? current : noProxy;
+  // What was shown comes back when a client sends what it read.
+  const url = change.url === undefined || change.url === maskedProxy(before.url) ? before.url : change.url;
+  if (url === '') return refuse('invalid', 'proxy_url is required for the mode custom');
+  const objection = proxies.objection(url);
+  if (objection !== null) return refuse('invalid', objection);
+  const fallback = change.fallback ?? before.fallback;
+  const region = change.region ?? before.region;
+  const managed = fallback ? managedProxies(supervisor, region) : done([]);
+  if (!managed.ok) return managed;
+  const error = await proxies.test(url, false);
+  if (error !== '') return refuse('invalid', `the proxy does not work: ${error}`);
+  return done({ ...noProxy, mode: 'custom', url, fallback, region, managedUrl: managed.value[0] ?? '', lastTestAt: time.now() });
+};
+
+const modeOf = (current: ProxySettings, { mode, url, fallback, region, rotate }: ProxyChange): ProxySettings['mode'] | null => {
+  if (mode !== undefined) return mode;
+  if (url !== undefined) return 'custom';
+  if (rotate === true || region !== undefined) return 'internal';
+  return fallback === undefined ? null : current.mode;
+};
+
+/** What the settings become; every proxy was tested then. Refused when it makes no sense, does not work, or is not to be had. */
+export async function plannedProxy(supervisor: Supervisor, current: ProxySettings, change: ProxyChange): Promise<Result<ProxySettings>> {
+  switch (modeOf(current, change)) {
+    case null:
+      return nothingAsked;
+    case 'internal':
+      return toInternal(supervisor, current, change);
+    case 'custom':
+      return toCustom(supervisor, current, change);
+    case 'none':
+      if (!supervisor.policy.proxies.direct) return noDirect;
+      return change.confirmNone === true ? done(noProxy) : refuse('invalid', 'confirm_no_proxy must be true for the mode none');
+  }
+}
+
+/** Tests and stores; a running session is restarted when its next connection would go another way. */
+export async function changeProxy(supervisor: Supervisor, cell: Cell, change: ProxyChange) {
+  const { ports, policy } = supervisor;
+  const before = cell.record.proxy ?? noProxy;
+  const planned = await plannedProxy(supervisor, before, change);
+  if (!planned.ok) return planned;
+  const settings = planned.value;
+  await cell.keeper.save({ proxy: settings });
+  cell.proxying.changed();
+  const { id } = cell.record;
+  ports.log.info({ instance: id, mode: settings.mode }, 'proxy.changed');
+  const [old, next] = [routeOf(before, policy.proxies.direct), routeOf(settings, policy.proxies.direct)];
+  const { status } = cell.view;
+  const restart = JSON.stringify(old) !== JSON.stringify(next) && (status === 'connected' || status === 'connecting');
+  if (restart) cell.send({ type: 'instance.reset' });
+  return done({ ...viewOf(settings), restarted: restart, rotated: change.rotate === true });
+}
+
+export const proxyCommands = (supervisor: Supervisor): ProxyCommands => ({
+  proxy(id) {
+    const record = supervisor.registry.record(id);
+    return record === undefined ? refuse('notFound', 'instance not found') : done(viewOf(record.proxy ?? noProxy));
+  },
+  changeProxy: (id, change) => onSettled(supervisor, id, (cell) => changeProxy(supervisor, cell, change)),
+  proxyCatalogue() {
+    const { catalogue } = supervisor.ports.proxies;
+    return catalogue === null ? noCatalogue : done(catalogue);
+  },
+});

@@ -1,0 +1,66 @@
+/** Chooses managed proxies of the catalogue. Pure; chance comes as an argument. */
+import type { ProxyCatalogue, ProxyCity, ProxyCountry, ProxyRegion } from '../model.ts';
+
+export type Chosen = { readonly ok: true; readonly urls: readonly string[] } | { readonly ok: false; readonly message: string };
+
+const unknownPlace = (what: string): Chosen => ({ ok: false, message: `the catalogue of managed proxies has no such ${what}` });
+
+interface Choice {
+  readonly template: string;
+  readonly city: ProxyCity | undefined;
+}
+
+const citiesOf = (country: ProxyCountry, { state, city }: ProxyRegion): readonly ProxyCity[] =>
+  country.cities.filter((one) => (state === '' || one.state === state) && (city === '' || one.value === city));
+
+/** Proxies of the cities that fit, and the country's own where no city was asked for or none has its own. */
+const choicesIn = (country: ProxyCountry, region: ProxyRegion): readonly Choice[] => {
+  const cities = region.state === '' && region.city === '' ? country.cities : citiesOf(country, region);
+  const own = cities.flatMap((city) => city.proxies.map((template) => ({ template, city })));
+  if (region.state === '' && region.city === '') return [...country.proxies.map((template) => ({ template, city: undefined })), ...own];
+  return own.length > 0 ? own : country.proxies.map((template) => ({ template, city: cities[0] }));
+};
+
+/** Without a country every country fits. */
+const choices = (catalogue: ProxyCatalogue, region: ProxyRegion): readonly (Choice & { readonly country: string })[] =>
+  catalogue
+    .filter(({ value }) => region.country === '' || value === region.country)
+    .flatMap((country) => choicesIn(country, region).map((choice) => ({ ...choice, country: country.value })));
+
+const objectionTo = (catalogue: ProxyCatalogue, region: ProxyRegion): string | null => {
+  if (region.country === '') return region.state === '' && region.city === '' ? null : 'place without proxy_managed_country';
+  const country = catalogue.find(({ value }) => value === region.country);
+  if (country === undefined) return 'country';
+  if (citiesOf(country, { ...region, city: '' }).length === 0 && region.state !== '') return 'state';
+  return region.city === '' || citiesOf(country, region).length > 0 ? null : 'city';
+};
+
+/**
+ * Addresses for a region, in the order in which they are to be tried: a random one first. `session`: what `{session}` becomes, so that a new one is
+ * another exit of the same provider.
+ */
+export const chooseProxies = (catalogue: ProxyCatalogue, region: ProxyRegion, session: string, random: number): Chosen => {
+  const objection = objectionTo(catalogue, region);
+  if (objection !== null) return unknownPlace(objection);
+  const all = choices(catalogue, region).map(({ template, city, country }) =>
+    template
+      .replaceAll('{session}', session)
+      .replaceAll('{country}', country)
+      .replaceAll('{state}', city?.state ?? '')
+      .replaceAll('{city}', city?.rawCity ?? ''),
+  );
+  if (all.length === 0) return { ok: false, message: 'the catalogue has no proxy for this place' };
+  const start = Math.floor(random * all.length);
+  return { ok: true, urls: [...all.slice(start), ...all.slice(0, start)] };
+};
+
+interface Choosing {
+  readonly proxies: { readonly catalogue: ProxyCatalogue | null };
+  readonly chance: { random(): number; hex(bytes: number): string };
+}
+
+/** Another proxy of the same region; '' when there is none. */
+export const anotherProxy = ({ proxies, chance }: Choosing, region: ProxyRegion, than: string): string => {
+  const chosen = chooseProxies(proxies.catalogue ?? [], region, chance.hex(4), chance.random());
+  return (chosen.ok ? chosen.urls : []).find((url) => url !== than) ?? '';
+};

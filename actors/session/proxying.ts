@@ -1,0 +1,93 @@
+/** The proxy of one session: through which the next connection goes, and what its failures lead to. */
+import { noProxy, type InstancePatch, type ProxySettings, type Route } from '../model.ts';
+import type { Verdict } from '../policy/close-cause.ts';
+import { failuresBeforeFallback, routeOf, type ProxyPolicy } from '../policy/proxy-route.ts';
+import type { Log } from '../ports.ts';
+
+export interface ProxyingInput {
+  readonly instance: string;
+  readonly policy: ProxyPolicy;
+  readonly log: Log;
+  /** Milliseconds of connection after which earlier failures are forgotten. */
+  readonly stable: number;
+  settings(): ProxySettings | null;
+  /** Another managed proxy of the same region; '' when there is none. */
+  another(settings: ProxySettings): string;
+  note(patch: InstancePatch): void;
+  now(): number;
+}
+
+export class Proxying {
+  readonly #input: ProxyingInput;
+  /** Failures in a row. */
+  #failures = 0;
+  /** When the owner's proxy was last tried while the fallback is in use. */
+  #primaryTriedAt = 0;
+  /** The connection that is open, or being opened, goes through the owner's proxy although the fallback is in use. */
+  #onPrimary = false;
+  #viaProxy = false;
+  #liveAt: number | null = null;
+
+  constructor(input: ProxyingInput) {
+    this.#input = input;
+  }
+
+  /** For the next connection. */
+  route(): Route {
+    const { policy, now } = this.#input;
+    const settings = this.#settings;
+    const { fallbackSince } = settings;
+    this.#onPrimary = fallbackSince !== null && now() - Math.max(fallbackSince, this.#primaryTriedAt) >= policy.primaryEvery;
+    if (this.#onPrimary) this.#primaryTriedAt = now();
+    const route = routeOf(settings, policy.direct, this.#onPrimary);
+    this.#viaProxy = route.via === 'proxy';
+    return route;
+  }
+
+  /** The settings were changed: nothing of before counts. */
+  changed(): void {
+    this.#failures = 0;
+    this.#primaryTriedAt = 0;
+  }
+
+  live(): void {
+    this.#liveAt = this.#input.now();
+    if (!this.#viaProxy) return;
+    const back = this.#onPrimary ? { fallbackSince: null, fallbackReason: '' } : {};
+    if (this.#settings.lastTestError !== '' || this.#onPrimary) this.#note({ lastTestAt: this.#liveAt, lastTestError: '', ...back });
+  }
+
+  closed({ cause, sentence }: Verdict): void {
+    const { now, stable } = this.#input;
+    if (this.#liveAt !== null && now() - this.#liveAt >= stable) this.#failures = 0;
+    this.#liveAt = null;
+    if (cause !== 'proxyFailed') return;
+    this.#failures += 1;
+    this.#note({ lastTestAt: now(), lastTestError: sentence });
+    if (this.#failures >= failuresBeforeFallback && !this.#onPrimary) this.#resort(sentence);
+  }
+
+  get #settings(): ProxySettings {
+    return this.#input.settings() ?? noProxy;
+  }
+
+  #resort(reason: string): void {
+    const { instance, log, now, another } = this.#input;
+    const settings = this.#settings;
+    const { mode, fallback, fallbackSince, managedUrl } = settings;
+    if (mode === 'custom' && fallback && fallbackSince === null) {
+      this.#failures = 0;
+      log.warn({ instance, reason }, 'proxy.fallback');
+      return this.#note({ fallbackSince: now(), fallbackReason: `custom_failed_internal:${reason}` });
+    }
+    const next = managedUrl === '' ? '' : another(settings);
+    if (next === '' || next === managedUrl) return;
+    this.#failures = 0;
+    log.warn({ instance, reason }, 'proxy.rotated');
+    this.#note({ managedUrl: next });
+  }
+
+  #note(patch: Partial<ProxySettings>): void {
+    this.#input.note({ proxy: { ...this.#settings, ...patch } });
+  }
+}

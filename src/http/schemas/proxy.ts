@@ -1,0 +1,94 @@
+/** Shapes of proxies. */
+import { Type } from 'typebox';
+import { proxyModes, type ProxyRegion } from '#actors/gateway.ts';
+import { Flag, fields, OneOf, optional, Text } from './common.ts';
+
+const country = Type.String({
+  pattern: '^(?:[a-z]{2})?$',
+  description: 'Country of the managed proxy, as in /proxy-managed/countries',
+  examples: ['br'],
+});
+
+/** Also of create and connect. */
+export const regionFields = {
+  proxy_managed_country: optional(country),
+  proxy_managed_state: optional(Text(64, 'State within the country, as in /proxy-managed/cities')),
+  proxy_managed_city: optional(Text(64, 'City, as in /proxy-managed/cities')),
+};
+
+export interface RegionBody {
+  readonly proxy_managed_country?: string;
+  readonly proxy_managed_state?: string;
+  readonly proxy_managed_city?: string;
+}
+
+/** Undefined when a body names no place. */
+export const regionOf = (body: RegionBody): ProxyRegion | undefined => {
+  const [place, state, city] = [body.proxy_managed_country, body.proxy_managed_state, body.proxy_managed_city].map((text = '') =>
+    text.trim(),
+  );
+  return place || state || city ? { country: place ?? '', state: state ?? '', city: city ?? '' } : undefined;
+};
+
+const fallback = Type.Object({
+  active: Flag('The proxy failed, and the fallback is in use'),
+  reason: optional(Type.String({ examples: ['custom_failed_internal:the proxy failed: it refuses connections'] })),
+  since: optional(Type.Integer({ description: 'Unix milliseconds' })),
+});
+
+export const ProxyState = Type.Object({
+  mode: OneOf(proxyModes),
+  effective_mode: OneOf(['custom', 'internal', 'direct'], { description: 'What connections go through now' }),
+  effective_detail: optional(OneOf(['managed_pool', 'internal_route', 'relay'], { description: 'With effective_mode internal' })),
+  fallback,
+  proxy_url: Type.String({ description: 'Credentials are masked', examples: ['http://***:***@proxy.example.com:8080'] }),
+  proxy_fallback: Type.String({ description: 'internal, or empty' }),
+  managed: Flag('A proxy of the catalogue is in use'),
+  ...fields('proxy_managed_country proxy_managed_state proxy_managed_city', Type.String()),
+  last_test_at: optional(Type.Integer({ description: 'Unix milliseconds of the last test, or of the last use that failed' })),
+  last_test_error: Type.String(),
+  validation_error: Flag('The last test failed'),
+});
+
+export const ProxyBody = Type.Object({
+  mode: optional(OneOf(proxyModes, { description: 'Without it, it follows from the other fields' })),
+  proxy_url: optional(
+    Type.String({
+      maxLength: 2000,
+      description: 'http, https, socks5 or socks5h address with percent-encoded credentials; for the mode custom',
+      examples: ['http://user:password@proxy.example.com:8080'],
+    }),
+  ),
+  proxy_fallback: optional(
+    OneOf(['internal', 'internal_proxy', 'none', ''], { description: 'internal: the route of the server is taken while the proxy fails' }),
+  ),
+  confirm_no_proxy: optional(Flag('Must be true for the mode none, which shows the address of the server')),
+  rotate_now: optional(Flag('Take another managed proxy of the same region')),
+  ...regionFields,
+});
+
+export const ProxyChanged = Type.Object({
+  details: Type.String(),
+  proxy: ProxyState,
+  restart_requested: Flag('The running session connects anew with the same credentials'),
+  rotated: optional(Flag('Another managed proxy was taken')),
+});
+
+export const ProxyRemoved = Type.Object({
+  details: Type.String(),
+  proxy: Type.Object({ enabled: Type.Boolean() }),
+  restart_requested: Type.Boolean(),
+});
+
+export const CountriesAnswer = Type.Object({ countries: Type.Array(Type.Object(fields('value label', Type.String()))) });
+
+export const CitiesQuery = Type.Object({
+  country: optional(Type.String({ pattern: '^[a-z]{2}$', default: 'br', description: 'br when left out' })),
+  state: optional(Type.String({ pattern: '^[a-z0-9-]{1,16}$' })),
+  search: optional(Text(100, 'Part of a name')),
+});
+
+export const CitiesAnswer = Type.Object({
+  ...fields('country state', Type.String()),
+  cities: Type.Array(Type.Object(fields('value label state state_label raw_city', Type.String()))),
+});

@@ -1,0 +1,152 @@
+/** Connections through a proxy, for the WebSocket and for media alike: bounded in time, ended together, and with a reason that names no secret. */
+import { EventEmitter } from 'node:events';
+import type { ClientRequest } from 'node:http';
+import type { LookupFunction, Socket } from 'node:net';
+import { HttpsProxyAgent } from 'https-proxy-agent';
+import { SocksProxyAgent } from 'socks-proxy-agent';
+
+/** The proxy did not make the connection, or lost it. `message` is one of a fixed set of texts. */
+export class ProxyFailure extends Error {
+  override readonly name = 'ProxyFailure';
+  readonly code = 'PROXY_FAILED';
+}
+
+export interface Destination {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Which addresses a proxy may have. */
+export interface ProxyGuard {
+  /** Why this host may not be used; null when nothing speaks against it. Asks no name server. */
+  checkHost(host: string): string | null;
+  /** Resolves names, and refuses those that lead where they may not. */
+  readonly lookup: LookupFunction;
+}
+
+export interface TunnelParts {
+  /** `http`, `https`, `socks5`, `socks5h` or `socks`, with percent-encoded credentials. */
+  readonly url: string;
+  /** Milliseconds until a connection must be made. */
+  readonly timeoutMs: number;
+  /** For the address of the proxy; null: it may lie anywhere. The platform's names are resolved by the proxy. */
+  readonly guard: ProxyGuard | null;
+}
+
+export interface Tunnel {
+  /** Rejects with `ProxyFailure`. */
+  connect(to: Destination): Promise<Socket>;
+  /** Ends every connection, also those being made. Idempotent. */
+  close(): void;
+}
+
+/** What the network says, in words; everything else is `failed`. */
+const texts: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'it refuses connections',
+  ECONNRESET: 'it broke the connection off',
+  EPIPE: 'it broke the connection off',
+  ENOTFOUND: 'its name is not known',
+  EAI_AGAIN: 'its name cannot be looked up now',
+  ETIMEDOUT: 'it did not answer in time',
+  EHOSTUNREACH: 'it cannot be reached',
+  ENETUNREACH: 'it cannot be reached',
+  ADDRESS_REFUSED: 'its address is not allowed',
+};
+
+/** Sentences of the SOCKS library, by what they contain. */
+const socksTexts: readonly (readonly [RegExp, string])[] = [
+  [/timed out/i, 'it did not answer in time'],
+  [/authentication|no accepted|invalid .*method/i, 'it does not take the credentials'],
+  [/rejected|NotAllowed|Failure|Refused|Unreachable/i, 'it does not connect to the platform'],
+  [/closed/i, 'it broke the connection off'],
+];
+
+const failureOf = (error: unknown): ProxyFailure => {
+  if (error instanceof ProxyFailure) return error;
+  const { code, message } = (error ?? {}) as { readonly code?: unknown; readonly message?: unknown };
+  const known = typeof code === 'string' ? texts[code] : undefined;
+  const said = typeof message === 'string' ? socksTexts.find(([pattern]) => pattern.test(message))?.[1] : undefined;
+  return new ProxyFailure(known ?? said ?? 'it does not speak the protocol of its address');
+};
+
+const statusText = (status: number): string =>
+  status === 407 || status === 401 ? `it does not take the credentials (${status})` : `it does not connect to the platform (${status})`;
+
+/** What the libraries expect of the request that they connect for. */
+const stubRequest = () => Object.assign(new EventEmitter(), { destroy: () => undefined }) as unknown as ClientRequest;
+
+type Agents = Pick<HttpsProxyAgent<string>, 'connect'> | Pick<SocksProxyAgent, 'connect'>;
+
+/** Host of an address, without the brackets of IPv6. */
+export const hostOf = (url: string): string => new URL(url).hostname.replace(/^\[|\]$/g, '');
+
+const isSocks = (url: string): boolean => url.startsWith('socks');
+
+/** Names of the platform always go to the proxy: a look-up of our own would tell our network where a session connects. */
+const remoteNames = (url: string): string => url.replace(/^socks5:/, 'socks5h:');
+
+/** An agent for one connection; an abort ends it. */
+const agentOf = ({ url, timeoutMs, guard }: TunnelParts, signal: AbortSignal): Agents => {
+  const resolve = guard === null ? {} : { lookup: guard.lookup };
+  if (isSocks(url)) return new SocksProxyAgent(remoteNames(url), { timeout: timeoutMs, socketOptions: resolve as object });
+  return new HttpsProxyAgent(url, { ...resolve, signal } as object);
+};
+
+const connectBy = async (agent: Agents, { host, port }: Destination): Promise<Socket> => {
+  const request = stubRequest();
+  let status = 200;
+  request.once('proxyConnect', (answer: { readonly statusCode: number }) => {
+    status = answer.statusCode;
+  });
+  const socket = (await agent.connect(request, { host, port, secureEndpoint: false } as never)) as Socket;
+  if (status === 200) return socket.setTimeout(0);
+  socket.destroy();
+  throw new ProxyFailure(statusText(status));
+};
+
+export const createTunnel = (parts: TunnelParts): Tunnel => {
+  const open = new Set<() => void>();
+  let closed = false;
+  const connect = async (to: Destination): Promise<Socket> => {
+    if (closed) throw new ProxyFailure('the connection is closed');
+    // A connection to a literal address asks nobody for it.
+    if (parts.guard?.checkHost(hostOf(parts.url))) throw new ProxyFailure('its address is not allowed');
+    const ending = new AbortController();
+    const late = Promise.withResolvers<never>();
+    const end = (): void => {
+      ending.abort();
+      late.reject(new ProxyFailure('the connection is closed'));
+    };
+    const timer = setTimeout(() => {
+      late.reject(new ProxyFailure('it did not answer in time'));
+      ending.abort();
+    }, parts.timeoutMs);
+    open.add(end);
+    const made = connectBy(agentOf(parts, ending.signal), to);
+    try {
+      const socket = await Promise.race([made, late.promise]);
+      const destroy = (): void => void socket.destroy();
+      open.add(destroy);
+      socket.once('close', () => open.delete(destroy));
+      return socket;
+    } catch (error) {
+      // One that is made after all is of no use any more.
+      made.then(
+        (socket) => socket.destroy(),
+        () => undefined,
+      );
+      throw failureOf(error);
+    } finally {
+      clearTimeout(timer);
+      open.delete(end);
+    }
+  };
+  return {
+    connect,
+    close() {
+      closed = true;
+      for (const end of open) end();
+      open.clear();
+    },
+  };
+};

@@ -1,0 +1,160 @@
+/** Small proxies: HTTP CONNECT and SOCKS5, with credentials, which refuse, stall and die when a test says so. */
+import { createServer, connect, type AddressInfo, type Server, type Socket } from 'node:net';
+
+/** `stall`: connections are taken and never answered. `mute`: the tunnel is made, and nothing passes. */
+export type Conduct = 'work' | 'refuse' | 'stall' | 'mute';
+
+export interface TestProxy {
+  readonly port: number;
+  /** With the credentials that it wants. */
+  readonly url: string;
+  /** With wrong ones. */
+  readonly wrongUrl: string;
+  /** From where the platform sees what comes through it. */
+  readonly from: string;
+  conduct: Conduct;
+  /** `host:port` of each tunnel that was made. */
+  readonly tunnels: readonly string[];
+  /** Connections that clients hold now. */
+  readonly open: number;
+  /** Breaks every connection off. */
+  cut(): void;
+  /** Breaks off and takes no more connections. */
+  die(): Promise<void>;
+  /** On the same port as before. */
+  revive(): Promise<void>;
+}
+
+/** Characters that must be percent-encoded in an address. */
+const user = 'us er@shop';
+const password = 'p%ss:wörd/';
+
+interface Handshake {
+  /** Reads the client's request; resolves with where it wants to, or null when its credentials are wrong. */
+  read(socket: Socket): Promise<{ readonly host: string; readonly port: number } | null>;
+  readonly accepted: Buffer;
+  readonly refused: Buffer;
+  readonly denied: Buffer;
+}
+
+const chunk = (socket: Socket): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    socket.once('data', resolve);
+    socket.once('close', () => reject(new Error('gone')));
+  });
+
+const httpConnect: Handshake = {
+  async read(socket) {
+    const head = (await chunk(socket)).toString();
+    const [, target = ''] = head.split(' ');
+    const sent = /^proxy-authorization: basic (\S+)/im.exec(head)?.[1] ?? '';
+    const at = target.lastIndexOf(':');
+    const isKnown = Buffer.from(sent, 'base64').toString() === `${user}:${password}`;
+    return isKnown ? { host: target.slice(0, at), port: Number(target.slice(at + 1)) } : null;
+  },
+  accepted: Buffer.from('HTTP/1.1 200 Connection established\r\n\r\n'),
+  refused: Buffer.from('HTTP/1.1 502 Bad Gateway\r\nconnection: close\r\n\r\n'),
+  denied: Buffer.from('HTTP/1.1 407 Proxy Authentication Required\r\nconnection: close\r\n\r\n'),
+};
+
+const socks5: Handshake = {
+  async read(socket) {
+    await chunk(socket);
+    socket.write(Buffer.from([5, 2]));
+    const auth = await chunk(socket);
+    const name = auth.subarray(2, 2 + (auth[1] ?? 0)).toString();
+    const secret = auth.subarray(3 + (auth[1] ?? 0)).toString();
+    if (name !== user || secret !== password) return null;
+    socket.write(Buffer.from([1, 0]));
+    const request = await chunk(socket);
+    const isName = request[3] === 3;
+    const end = isName ? 5 + (request[4] ?? 0) : 8;
+    const host = isName ? request.subarray(5, end).toString() : [...request.subarray(4, 8)].join('.');
+    return { host, port: request.readUInt16BE(end) };
+  },
+  accepted: Buffer.from([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]),
+  refused: Buffer.from([5, 5, 0, 1, 0, 0, 0, 0, 0, 0]),
+  denied: Buffer.from([1, 1]),
+};
+
+const kinds = { http: httpConnect, socks5 } as const;
+
+class SmallProxy implements TestProxy {
+  conduct: Conduct = 'work';
+  port = 0;
+  readonly tunnels: string[] = [];
+  readonly from: string;
+  readonly #kind: keyof typeof kinds;
+  readonly #sockets = new Set<Socket>();
+  #server: Server | null = null;
+
+  constructor(kind: keyof typeof kinds, from: string) {
+    this.#kind = kind;
+    this.from = from;
+  }
+
+  get url(): string {
+    return `${this.#kind}://${encodeURIComponent(user)}:${encodeURIComponent(password)}@127.0.0.1:${this.port}`;
+  }
+
+  get wrongUrl(): string {
+    return `${this.#kind}://${encodeURIComponent(user)}:wrong@127.0.0.1:${this.port}`;
+  }
+
+  get open(): number {
+    return this.#sockets.size;
+  }
+
+  cut(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  async die(): Promise<void> {
+    const server = this.#server;
+    this.#server = null;
+    this.cut();
+    await new Promise((resolve) => (server === null ? resolve(null) : server.close(resolve)));
+  }
+
+  async revive(): Promise<void> {
+    const server = createServer((socket) => void this.#serve(socket));
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(this.port, '127.0.0.1', resolve);
+    });
+    this.port = (server.address() as AddressInfo).port;
+    this.#server = server;
+  }
+
+  async #serve(socket: Socket): Promise<void> {
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
+    socket.on('error', () => socket.destroy());
+    // What nobody reads does not show that the other side has gone.
+    if (this.conduct === 'stall') return void socket.resume();
+    const { read, accepted, refused, denied } = kinds[this.#kind];
+    try {
+      const to = await read(socket);
+      if (to === null || this.conduct === 'refuse') return void socket.resume().end(to === null ? denied : refused);
+      this.tunnels.push(`${to.host}:${to.port}`);
+      if (this.conduct === 'mute') return void socket.resume().write(accepted);
+      const beyond = connect({ ...to, localAddress: this.from });
+      beyond.on('error', () => socket.destroy());
+      socket.once('close', () => beyond.destroy());
+      beyond.once('close', () => socket.destroy());
+      beyond.once('connect', () => {
+        socket.write(accepted);
+        socket.pipe(beyond).pipe(socket);
+      });
+    } catch {
+      socket.destroy();
+    }
+  }
+}
+
+/** `from`: an address of this machine's loopback network, by which the platform tells the proxy from the gateway. */
+export const openProxy = async (kind: keyof typeof kinds, from: string): Promise<TestProxy> => {
+  const proxy = new SmallProxy(kind, from);
+  await proxy.revive();
+  return proxy;
+};
