@@ -51,6 +51,7 @@ const tracedHost = (host: LinkHost, arrivals: Arrivals): LinkHost => ({
     host.record(entries);
   },
   recorded: () => host.recorded(),
+  route: () => host.route(),
   surprise: (error) => host.surprise(error),
 });
 
