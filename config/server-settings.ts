@@ -42,6 +42,11 @@ export const serverSettings = {
     null,
     'Key for credentials at rest: 32 bytes as hex or base64. Absent, one is made in `DATA_DIR/encryption.key` with mode 0600. Losing it loses the sessions.',
   ),
+  encryptionKeyOld: server(
+    secretKey,
+    null,
+    'The key before ENCRYPTION_KEY, for a change of keys: everything is sealed anew in the background, and the line `storage.resealed` of the log says when this one may go.',
+  ),
   logLevel: server(
     choice('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
     'info',

@@ -92,6 +92,7 @@ const openDatabase = (settings: Settings, dataDir: string, log: Log, onTaken: ()
     databaseUrl: settings.databaseUrl,
     dataDir,
     encryptionKey: Buffer.from(encryptionKey(settings)),
+    formerEncryptionKey: settings.encryptionKeyOld,
     connections: {
       keys: settings.databaseKeyConnections,
       journal: settings.databaseJournalConnections,

@@ -20,6 +20,7 @@ import { makeOutboxStore } from './stores/outbox.ts';
 import { makeRemovalStore } from './stores/removals.ts';
 import { makeRecipientStore } from './stores/recipients.ts';
 import { makeSendKeyStore } from './stores/send-keys.ts';
+import { startResealing } from './vault/resealing.ts';
 import { makeSealer, placeOf, type Sealer } from './vault/sealing.ts';
 import { takeTenancy, type Tenancy } from './postgres/tenancy.ts';
 import { makeVault } from './vault/vault.ts';
@@ -34,6 +35,8 @@ export interface StorageOptions {
   readonly dataDir: string;
   /** 32 bytes. */
   readonly encryptionKey: Uint8Array;
+  /** The key before that one: everything is sealed anew, in the background. */
+  readonly formerEncryptionKey?: Uint8Array | null;
   readonly log: Log;
   /** Milliseconds. */
   readonly now?: () => number;
@@ -49,6 +52,8 @@ export interface StorageOptions {
 export interface Storage extends Stores {
   readonly vault: Vault;
   readonly fileRows: FileRows;
+  /** Resolves when nothing is sealed under the former key any more, or when the storage was closed before. */
+  readonly resealed: Promise<void>;
   /** Whether the database answered last time; while it does not, it is asked again and again. */
   healthy(): boolean;
   /** Idempotent. The embedded server is stopped unless another program uses it. */
@@ -58,10 +63,13 @@ export interface Storage extends Stores {
 const checkName = 'encryption.check';
 const checkPlace = placeOf('setting', '', 'check', checkName);
 
+const sealCheck = (settings: SettingStore, sealer: Sealer): Promise<void> =>
+  settings.set(checkName, sealer.seal(checkPlace, 'dormouse').toString('base64'));
+
 /** A key that is not the one which the data was sealed with must end the start, not every session after it. */
 const checkKey = async (settings: SettingStore, sealer: Sealer): Promise<void> => {
   const stored = await settings.get(checkName);
-  if (stored === null) return settings.set(checkName, sealer.seal(checkPlace, 'dormouse').toString('base64'));
+  if (stored === null) return sealCheck(settings, sealer);
   try {
     sealer.open(checkPlace, Buffer.from(stored, 'base64'));
   } catch {
@@ -107,14 +115,26 @@ const storageOf = ({ pools, server, tenancy }: Base, sealer: Sealer, log: Log, n
     groups: { ...makeGroupStore(journal), find: makeGroupStore(queries).find, common: makeGroupStore(queries).common },
     sendKeys: { ...makeSendKeyStore(journal), expire: makeSendKeyStore(sweeps).expire },
     vault: makeVault(keys, sealer, now),
+    resealed: Promise.resolve(),
     healthy: () => pools.healthy(),
     close: () => (closing ??= close()),
   };
 };
 
+/** The same storage, in which everything is sealed anew meanwhile. */
+const resealing = (storage: Storage, { sweeps }: Pools, sealer: Sealer, log: Log): Storage => {
+  const work = startResealing({ database: sweeps, sealer, log, finish: () => sealCheck(storage.settings, sealer) });
+  const close = async (): Promise<void> => {
+    await work.stop();
+    await storage.close();
+  };
+  return { ...storage, resealed: work.ended, close };
+};
+
 /** Rejects with a sentence for the operator when there is no database, or one that this key does not open. */
 export const openStorage = async (options: StorageOptions): Promise<Storage> => {
-  const sealer = makeSealer(options.encryptionKey);
+  const { formerEncryptionKey: former = null } = options;
+  const sealer = makeSealer(options.encryptionKey, former);
   const server = options.databaseUrl === null ? await startEmbedded(options) : null;
   const url = options.databaseUrl ?? server!.url;
   let pools: Pools | null = null;
@@ -138,7 +158,7 @@ export const openStorage = async (options: StorageOptions): Promise<Storage> => 
     });
     const storage = storageOf({ pools, server, tenancy }, sealer, options.log, options.now ?? Date.now);
     await checkKey(storage.settings, sealer);
-    return storage;
+    return former === null ? storage : resealing(storage, pools, sealer, log);
   } catch (error) {
     await pools?.close();
     await tenancy?.close();

@@ -1,5 +1,5 @@
 /** Encryption at rest: AES-256-GCM under one key, each value bound to the place where it is stored. */
-import { createCipheriv, createDecipheriv, createHash, createSecretKey, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { CorruptCredentials } from '#src/platform/vault.ts';
 
 export interface Sealer {
@@ -7,6 +7,8 @@ export interface Sealer {
   /** Throws when the value was changed, moved, or sealed under another key; the error says nothing about it. */
   open(place: string, sealed: Uint8Array): string;
   openBytes(place: string, sealed: Uint8Array): Buffer;
+  /** The value opens under the key before this one alone. */
+  isOld(place: string, sealed: Uint8Array): boolean;
 }
 
 /** First byte of every value, so that the format may change. */
@@ -26,17 +28,37 @@ const makeIvs = (): (() => Buffer) => {
   };
 };
 
-export const makeSealer = (bytes: Uint8Array): Sealer => {
+const keyOf = (bytes: Uint8Array): KeyObject => {
   if (bytes.length !== 32) throw new Error('The encryption key must be 32 bytes long.');
-  const key = createSecretKey(bytes);
+  return createSecretKey(bytes);
+};
+
+const openUnder = (key: KeyObject, place: string, sealed: Uint8Array): Buffer => {
+  if (sealed.length < 1 + ivLength + tagLength || sealed[0] !== version) throw new Error('The sealed value is damaged.');
+  const body = 1 + ivLength;
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(1, body), { authTagLength: tagLength });
+  decipher.setAAD(Buffer.from(place)).setAuthTag(sealed.subarray(-tagLength));
+  return Buffer.concat([decipher.update(sealed.subarray(body, -tagLength)), decipher.final()]);
+};
+
+const opensUnder = (key: KeyObject, place: string, sealed: Uint8Array): boolean => {
+  try {
+    openUnder(key, place, sealed);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** `former`: the key before this one, while values under it may be left. */
+export const makeSealer = (bytes: Uint8Array, former: Uint8Array | null = null): Sealer => {
+  const key = keyOf(bytes);
+  const formerKey = former && keyOf(former);
   const nextIv = makeIvs();
-  const openBytes = (place: string, sealed: Uint8Array): Buffer => {
-    if (sealed.length < 1 + ivLength + tagLength || sealed[0] !== version) throw new Error('The sealed value is damaged.');
-    const body = 1 + ivLength;
-    const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(1, body), { authTagLength: tagLength });
-    decipher.setAAD(Buffer.from(place)).setAuthTag(sealed.subarray(-tagLength));
-    return Buffer.concat([decipher.update(sealed.subarray(body, -tagLength)), decipher.final()]);
-  };
+  const isOld = (place: string, sealed: Uint8Array): boolean =>
+    formerKey !== null && !opensUnder(key, place, sealed) && opensUnder(formerKey, place, sealed);
+  const openBytes = (place: string, sealed: Uint8Array): Buffer =>
+    openUnder(formerKey !== null && isOld(place, sealed) ? formerKey : key, place, sealed);
   return {
     seal(place, value) {
       const iv = nextIv();
@@ -46,6 +68,7 @@ export const makeSealer = (bytes: Uint8Array): Sealer => {
     },
     open: (place, sealed) => openBytes(place, sealed).toString('utf8'),
     openBytes,
+    isOld,
   };
 };
 
