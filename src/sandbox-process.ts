@@ -3,6 +3,7 @@ import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import type { Log } from '#actors/ports.ts';
 import type { Settings } from '#config/load.ts';
+import type { SimulatedPhone } from '#src/http/options.ts';
 
 /** What is different by default with a simulated platform; the environment still wins. */
 export const sandboxPreset = { DATA_DIR: './data/sandbox', ALLOW_PRIVATE_RECEIVERS: 'loopback' } as const;
@@ -11,8 +12,26 @@ export interface SandboxProcess {
   /** WebSocket address for the gateway. */
   readonly url: string;
   readonly page: string;
+  readonly phone: SimulatedPhone;
   stop(): Promise<void>;
 }
+
+/** A scan takes a second, and half a minute on a machine that is short of time. */
+const scanMs = 30_000;
+
+const phoneOf = (page: string): SimulatedPhone => ({
+  async scan(qrcode, name) {
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ qrcode, name }) };
+    try {
+      const response = await fetch(`${page}phones/scan`, { ...init, signal: AbortSignal.timeout(scanMs) });
+      if (response.ok) return null;
+      const { error } = (await response.json()) as { readonly error?: string };
+      return error ?? 'the simulated phone could not scan the code';
+    } catch {
+      return 'the simulated platform does not answer';
+    }
+  },
+});
 
 /** Resolves when it listens. It ends by itself when this process does, however that happens. Rejects when it cannot start. */
 export async function forkSandbox(settings: Settings, log: Log): Promise<SandboxProcess> {
@@ -35,9 +54,11 @@ export async function forkSandbox(settings: Settings, log: Log): Promise<Sandbox
     if (!stopping) log.warn({ code }, 'sandbox.ended');
   });
   child.channel?.unref();
+  const page = `http://127.0.0.1:${port}/`;
   return {
     url: `ws://127.0.0.1:${port}/ws/chat`,
-    page: `http://127.0.0.1:${port}/`,
+    page,
+    phone: phoneOf(page),
     async stop() {
       stopping = true;
       child.kill('SIGTERM');

@@ -9,6 +9,7 @@ import { baseUrlOf, type Settings } from '#config/load.ts';
 import { encryptionKey, openDataDir } from '#config/secrets.ts';
 import { httpOptionsOf } from '#src/http-options.ts';
 import { buildApp } from '#src/http/app.ts';
+import type { SimulatedPhone } from '#src/http/options.ts';
 import { openFileParts } from '#src/file-parts.ts';
 import { openMediaParts } from '#src/media-parts.ts';
 import { createAttachments } from '#src/media/attachments.ts';
@@ -183,7 +184,12 @@ const openTracing = ({ otlpEndpoint, traceSamplePercent }: Settings, version: st
   return tracing;
 };
 
-const noop = (): void => undefined;
+export interface ServiceOptions {
+  /** Gets a token that this start made, as soon as it counts. */
+  readonly onAdminToken?: (token: string) => void;
+  /** In sandbox mode. */
+  readonly simulatedPhone?: SimulatedPhone | null;
+}
 
 /** `EADDRINUSE` and its kin, as somebody reads it who only wants to start the server. */
 const listenError = (error: NodeJS.ErrnoException, { host, port }: Settings): Error => {
@@ -200,7 +206,7 @@ export async function startService(
   settings: Settings,
   log: Log,
   version: string,
-  onAdminToken: (token: string) => void = noop,
+  { onAdminToken = () => undefined, simulatedPhone = null }: ServiceOptions = {},
 ): Promise<Service> {
   const closers = new Closers(log);
   const { promise: taken, resolve: onTaken } = Promise.withResolvers<void>();
@@ -220,7 +226,13 @@ export async function startService(
     if (gateway.madeAdminToken !== null) onAdminToken(gateway.madeAdminToken);
     // To build it takes a quarter of a second without a turn of the event loop: what began with the sessions goes first.
     await new Promise((resolve) => setTimeout(resolve));
-    const made = { log, version, storageHealthy: () => storage.healthy(), ...(tracing === null ? {} : { tracing: tracing.requests }) };
+    const made = {
+      log,
+      version,
+      simulatedPhone,
+      storageHealthy: () => storage.healthy(),
+      ...(tracing === null ? {} : { tracing: tracing.requests }),
+    };
     const app = await buildApp(gateway, httpOptionsOf(settings, made));
     closers.add('http', async () => {
       const answered = app.close();

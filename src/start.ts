@@ -56,10 +56,12 @@ export async function start(args: readonly string[]): Promise<void> {
   // A surprise inside one session must not end the others; the session that caused it has a trap of its own.
   process.on('unhandledRejection', (error) => log.error({ error }, 'process.unhandledRejection'));
 
-  const starting = startService(settings, log, version, tellToken).catch((error: unknown) => {
-    log.debug({ error }, 'service.notStarted');
-    return refuseToStart(`Dormouse could not start: ${error instanceof Error ? error.message : 'unknown error'}`);
-  });
+  const starting = startService(settings, log, version, { onAdminToken: tellToken, simulatedPhone: platform?.phone ?? null }).catch(
+    (error: unknown) => {
+      log.debug({ error }, 'service.notStarted');
+      return refuseToStart(`Dormouse could not start: ${error instanceof Error ? error.message : 'unknown error'}`);
+    },
+  );
   // From here on: a start that is interrupted must not leave a database server behind.
   const stop = stopOnSignals(log, settings.shutdownMs, async () => {
     await (await starting).stop();

@@ -43,8 +43,9 @@ const inputHooks = ({ relevantFields, params, query, body }: Route): Hook[] => {
   return hooks;
 };
 
-const configOf = ({ credential, relieves, invalidTexts, failure, refusals }: Route) => ({
+const configOf = ({ credential, givesToken, relieves, invalidTexts, failure, refusals }: Route) => ({
   credential,
+  ...(givesToken === undefined ? {} : { givesToken }),
   ...(relieves === undefined ? {} : { relieves }),
   ...(invalidTexts === undefined ? {} : { invalidTexts }),
   ...(failure === undefined ? {} : { failure }),

@@ -9,6 +9,8 @@ import { type AuthenticationLimit, refuseTooMany } from './rate-limit.ts';
 declare module 'fastify' {
   interface FastifyContextConfig {
     credential?: CredentialName;
+    /** The answer shows a token to a session of the dashboard too. */
+    givesToken?: boolean;
   }
   interface FastifyRequest {
     /** The instance whose token came with the request; '' where none is asked for. */
@@ -55,6 +57,18 @@ const sessionGuard = (gateway: Gateway, sessions: AdminSessions) => {
   };
 };
 
+/** An answer without the token of an instance, in the three places where answers have it. */
+const withoutToken = (answer: unknown): unknown => {
+  if (Array.isArray(answer)) return answer.map(withoutToken);
+  if (typeof answer !== 'object' || answer === null) return answer;
+  const { token, instance } = answer as { readonly token?: unknown; readonly instance?: unknown };
+  return {
+    ...answer,
+    ...(token === undefined ? {} : { token: '' }),
+    ...(instance === undefined ? {} : { instance: withoutToken(instance) }),
+  };
+};
+
 /** Installs the check before anything of the body is read. */
 export const guardRoutes = (
   app: FastifyInstance,
@@ -65,6 +79,11 @@ export const guardRoutes = (
 ): void => {
   app.decorateRequest('instanceId', '');
   app.decorateRequest('adminSession', '');
+
+  // The dashboard calls by its session: what goes wrong in a page can give away no token that it never had.
+  app.addHook('preSerialization', (request, _reply, answer, next) =>
+    next(null, request.adminSession === '' || request.routeOptions.config.givesToken === true ? answer : withoutToken(answer)),
+  );
 
   const { admit, admitAsInstance } = sessionGuard(gateway, sessions);
 

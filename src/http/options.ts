@@ -36,6 +36,12 @@ export interface RequestTracing {
   ): (status: number) => void;
 }
 
+/** A phone of the simulated platform, beside a gateway in sandbox mode. */
+export interface SimulatedPhone {
+  /** Scans the picture of a QR code, and links a new number of this name. Answers with why it could not, or null. */
+  scan(picture: string, name: string): Promise<string | null>;
+}
+
 export interface HttpOptions {
   /** Address of this server as integrators see it. */
   readonly baseUrl: string;
@@ -55,6 +61,8 @@ export interface HttpOptions {
   readonly authFailuresPerMinute: number;
   /** Milliseconds that a session of the dashboard lasts. */
   readonly adminSessionMs: number;
+  /** null beside the real platform. */
+  readonly simulatedPhone: SimulatedPhone | null;
   /** Whose `X-Forwarded-For` counts: `private`, `loopback`, addresses and subnets. */
   readonly trustedProxies: readonly string[];
   /** Origins of pages that browsers let call the interface; `*` alone is every one, none switches it off. */

@@ -117,6 +117,8 @@ export interface RouteSpec<
   /** Fixed texts for input that does not fit the schemas. */
   readonly invalidTexts?: InvalidTexts;
   readonly refusals?: Refusals;
+  /** The dashboard asks for the token itself; from all other answers to it tokens are taken out. */
+  readonly givesToken?: true;
   /** The 500 for a failure that nobody expected; `Internal server error` when left out. */
   readonly failure?: FailureAnswer;
   /** It is answered also while the server is overloaded, since it takes load away or shows where load comes from. */

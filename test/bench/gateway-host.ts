@@ -136,7 +136,14 @@ answer('listen', async () => {
     overloadLagMs: 0,
     storageHealthy: () => true,
   };
-  const limits = { answerBytes: 8_388_608, requestsPerSecond: 0, authFailuresPerMinute: 0, adminSessionMs: 60_000, trustedProxies: [] };
+  const limits = {
+    answerBytes: 8_388_608,
+    requestsPerSecond: 0,
+    authFailuresPerMinute: 0,
+    adminSessionMs: 60_000,
+    simulatedPhone: null,
+    trustedProxies: [],
+  };
   const app = await buildApp(gateway, { ...http, ...limits, log: quiet });
   return app.listen({ host: '127.0.0.1', port: 0 });
 });

@@ -165,3 +165,58 @@ test('demo: nobody signs in', async (t) => {
   assert.deepEqual([reply.statusCode, cookieIn(reply.headers)], [403, '']);
   assert.equal((await app.inject({ url: '/admin/session' })).json().demo, true);
 });
+
+test('session: no answer holds the token of an instance, unless it is asked for', async (t) => {
+  const { ask } = await signedIn(t);
+  const named = { ...own, 'x-instance': id };
+  for (const [method, url, payload] of [
+    ['GET', '/instance/all'],
+    ['GET', '/instance/status'],
+    ['POST', '/instance/create', { name: 'new' }],
+    ['POST', '/instance/connect', {}],
+    ['POST', '/instance/updateInstanceName', { name: 'newer' }],
+  ] as const) {
+    const { status, body } = await ask(method, url, named, payload);
+    assert.equal(status, 200);
+    const tokens = [...JSON.stringify(body).matchAll(/"token":"([^"]*)"/g)].map(([, token]) => token);
+    assert.ok(tokens.length > 0 && tokens.every((token) => token === ''), `${url}: ${tokens.join()}`);
+  }
+  assert.deepEqual((await ask('GET', '/admin/session/token', named)).body, { token: instance.record.token });
+  assert.equal((await ask('POST', '/instance/token/rotate', named)).body['token'], 'rotated-token');
+});
+
+test('session: whoever calls with a token gets tokens as ever', async (t) => {
+  const { app } = await setUp(t);
+  const [first] = (await app.inject({ url: '/instance/all', headers: asAdmin })).json();
+  assert.equal(first.token, instance.record.token);
+});
+
+const picture = 'data:image/png;base64,AAAA';
+for (const [title, qrcode, objection, status, scanned] of [
+  ['scans what the instance shows', picture, null, 200, [picture]],
+  ['has nothing to scan without a QR code', '', null, 409, []],
+  ['says why it could not', picture, 'the code is stale', 409, [picture]],
+] as const) {
+  test(`simulated phone: ${title}`, async (t) => {
+    const pictures: string[] = [];
+    const scan = async (shown: string): Promise<string | null> => {
+      pictures.push(shown);
+      return objection;
+    };
+    const { ask, gateway } = await signedIn(t, { simulatedPhone: { scan } });
+    const view = gateway.view.bind(gateway);
+    gateway.view = (named) => {
+      const found = view(named);
+      return found && { ...found, qrcode };
+    };
+    const answer = await ask('POST', '/admin/sandbox/scan', { ...own, 'x-instance': id });
+    assert.deepEqual([answer.status, pictures], [status, scanned]);
+    if (objection !== null) assert.equal(answer.body['error'], objection);
+  });
+}
+
+test('simulated phone: beside the real platform there is none', async (t) => {
+  const { ask } = await signedIn(t);
+  assert.equal((await ask('POST', '/admin/sandbox/scan', { ...own, 'x-instance': id })).status, 404);
+  assert.equal((await ask('GET', '/admin/session')).body['sandbox'], false);
+});

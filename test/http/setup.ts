@@ -40,6 +40,7 @@ export const optionsWith = (options: Partial<HttpOptions>, lines: LogLine[] = []
   requestsPerSecond: 0,
   authFailuresPerMinute: 0,
   adminSessionMs: 60_000,
+  simulatedPhone: null,
   trustedProxies: [],
   allowQueryTokens: false,
   corsOrigins: [],

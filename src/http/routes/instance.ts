@@ -190,6 +190,7 @@ const recordRoutes: readonly Route[] = [
     on: ['POST /instance/token/rotate'],
     operationId: 'rotateInstanceToken',
     ...common,
+    givesToken: true,
     summary: 'Replace the token of the instance; the old one stops working and its streams end at once',
     answer: shape.TokenAnswer,
     run: async ({ gateway, now, id }) =>

@@ -1,15 +1,53 @@
 /** Routes of the dashboard's session: the admin token is sent once, and a cookie stands for it afterwards. */
 import type { AdminSessions } from '../admin-sessions.ts';
 import { sessionCookie, sessionNameOf } from '../admin-sessions.ts';
-import type { HttpOptions } from '../options.ts';
+import type { HttpOptions, SimulatedPhone } from '../options.ts';
 import { done, refuse } from '../outcome.ts';
 import { type Route, route } from '../route.ts';
-import { SessionAnswer } from '../schemas/session.ts';
+import { ScanAnswer, SessionAnswer, TokenAnswer } from '../schemas/session.ts';
 
 const tag = 'admin';
 
-export const sessionRoutes = ({ version, demoServer, adminSessionMs }: HttpOptions, sessions: AdminSessions): readonly Route[] => {
-  const shown = (signedIn: boolean) => ({ signedIn, demo: demoServer, ...(signedIn ? { version } : {}) });
+/** Offered beside a simulated platform only. */
+const scanRow = (phone: SimulatedPhone): Route =>
+  route({
+    on: ['POST /admin/sandbox/scan'],
+    operationId: 'scanWithSimulatedPhone',
+    credential: 'instance',
+    tag,
+    summary: 'Let a simulated phone scan the QR code that the instance shows',
+    answer: ScanAnswer,
+    refusals: { notFound: {}, conflict: { example: 'the instance shows no QR code now' } },
+    run: async ({ gateway, id }) => {
+      const view = gateway.view(id);
+      if (view === null) return refuse('notFound', 'instance not found');
+      if (view.qrcode === '') return refuse('conflict', 'the instance shows no QR code now');
+      const objection = await phone.scan(view.qrcode, view.record.name);
+      return objection === null ? done({ scanned: true }) : refuse('conflict', objection);
+    },
+  });
+
+const tokenRow: Route = route({
+  on: ['GET /admin/session/token'],
+  operationId: 'getInstanceToken',
+  credential: 'instance',
+  tag,
+  summary: 'Give the token of the instance to the dashboard, for somebody who wants to copy it',
+  givesToken: true,
+  answer: TokenAnswer,
+  refusals: { notFound: { example: 'instance not found' } },
+  run: ({ gateway, id }) => {
+    const view = gateway.view(id);
+    return view === null ? refuse('notFound', 'instance not found') : done({ token: view.record.token });
+  },
+});
+
+export const sessionRoutes = (
+  { version, demoServer, adminSessionMs, simulatedPhone }: HttpOptions,
+  sessions: AdminSessions,
+): readonly Route[] => {
+  const sandbox = simulatedPhone !== null;
+  const shown = (signedIn: boolean) => ({ signedIn, demo: demoServer, ...(signedIn ? { version, sandbox } : {}) });
   return [
     route({
       on: ['GET /admin/session'],
@@ -48,5 +86,7 @@ export const sessionRoutes = ({ version, demoServer, adminSessionMs }: HttpOptio
         return done(shown(false));
       },
     }),
+    tokenRow,
+    ...(simulatedPhone === null ? [] : [scanRow(simulatedPhone)]),
   ];
 };

@@ -5,5 +5,10 @@ import { Flag } from './common.ts';
 export const SessionAnswer = Type.Object({
   signedIn: Flag('A session of the dashboard came with the request'),
   demo: Flag('The server is a public demo, where nobody can sign in'),
+  sandbox: Type.Optional(Flag('The platform is simulated, and its phone can scan')),
   version: Type.Optional(Type.String({ description: 'Of the server; only for a session' })),
 });
+
+export const TokenAnswer = Type.Object({ token: Type.String({ description: 'Of the instance' }) });
+
+export const ScanAnswer = Type.Object({ scanned: Flag('The phone has read the code; the session connects now') });

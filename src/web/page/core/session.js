@@ -30,10 +30,10 @@ export const signIn = async (token) => {
   expired.value = false;
 };
 
+/** The page is loaded anew: nothing of what was seen stays in its memory. */
 export const signOut = async () => {
   await call('DELETE', '/admin/session').catch(() => undefined);
-  expired.value = false;
-  session.value = { signedIn: false, demo: false };
+  location.assign('/admin');
 };
 
 whenSignedOut(() => {

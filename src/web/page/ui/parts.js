@@ -60,6 +60,8 @@ export const Dialog = ({ title, onClose, children, class: more = '' }) => {
   useEffect(() => {
     const [dialog, before] = [box.current, document.activeElement];
     dialog?.showModal();
+    // Without a field to begin with, the title is read out, and not the cross.
+    if (dialog?.querySelector('[autofocus]') === null) dialog.querySelector('h2')?.focus();
     return () => {
       dialog?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
@@ -78,7 +80,7 @@ export const Dialog = ({ title, onClose, children, class: more = '' }) => {
     <dialog ref=${box} class=${`box ${more}`} aria-labelledby=${id} onCancel=${onCancel} onMouseDown=${onPress}>
       <div class="inner">
         <header>
-          <h2 id=${id}>${title}</h2>
+          <h2 id=${id} tabindex="-1">${title}</h2>
           <${Button} kind="quiet square" icon="close" aria-label=${t('close')} onClick=${onClose} />
         </header>
         ${children}

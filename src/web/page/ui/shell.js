@@ -31,19 +31,31 @@ const ThemeButton = () => {
   return html`<${Button} kind="square" icon="theme" aria-label=${label} title=${label} onClick=${nextTheme} />`;
 };
 
+/** @typedef {'live' | 'lost' | 'stale'} LiveState `stale`: even loading failed. */
+
+/** @type {Readonly<Record<LiveState, string>>} */
+const liveGroups = { live: 'connected', lost: 'connecting', stale: 'person' };
+
+/** @param {{ state: LiveState }} props */
+const Live = ({ state }) => html`
+  <span class=${`live of-${liveGroups[state]}`} role="status" title=${t(`liveTitle_${state}`)}>
+    <${Icon} name=${liveGroups[state]} /><span>${t(`live_${state}`)}</span>
+  </span>
+`;
+
 /**
- * `crumbs`: the way from the list to this view; the last one is where one is. `title`: of the tab.
- * @param {{ title: string, crumbs?: readonly { text: string, href?: string }[], children?: ComponentChildren }} props
+ * `crumbs`: the way from the list to this view; the last one is where one is. `title`: of the tab. `fixed`: as high as the window, and what is in it scrolls. `live`: whether what is shown follows the server.
+ * @param {{ title: string, fixed?: boolean, live?: LiveState, crumbs?: readonly { text: string, href?: string }[], children?: ComponentChildren }} props
  */
-export const Shell = ({ title, crumbs = [], children }) => {
+export const Shell = ({ title, fixed = false, crumbs = [], live, children }) => {
   useEffect(() => {
     document.title = t('titleOf', { view: title });
   }, [title]);
   return html`
-    <div class="shell">
+    <div class=${fixed ? 'shell fixed' : 'shell'}>
       <a class="skip" href="#main">${t('skip')}</a>
-      <header class="top">
-        <a class="brand" href="/admin"><${Icon} name="logo" />${t('product')}</a>
+      <header class=${crumbs.length > 0 ? 'top deep' : 'top'}>
+        <a class="brand" href="/admin" aria-label=${t('product')}><${Icon} name="logo" /><span>${t('product')}</span></a>
         ${
           crumbs.length > 0 &&
           html`
@@ -56,6 +68,7 @@ export const Shell = ({ title, crumbs = [], children }) => {
           `
         }
         <div class="side">
+          ${live !== undefined && html`<${Live} state=${live} />`}
           <a href="/docs">${t('api')}</a>
           <${ThemeButton} />
           ${

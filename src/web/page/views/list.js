@@ -1,12 +1,187 @@
-/** All sessions. */
+/** All sessions: trouble first, a reason in every row, the last hour as a stripe. */
 import { html } from 'htm/preact';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { go } from '../core/router.js';
+import { Bulk } from '../list/bulk.js';
+import { Grid } from '../list/grid.js';
+import { Overview } from '../list/overview.js';
+import { act, actLabel, actNames, acts } from '../sessions/acts.js';
+import { Feed } from '../sessions/feed.js';
+import { ConnectDialog } from '../sessions/new-session.js';
+import { Rows } from '../sessions/rows.js';
 import { t } from '../texts.js';
-import { Loading } from '../ui/parts.js';
+import { Menu } from '../ui/menu.js';
+import { Failed, Icon, Loading } from '../ui/parts.js';
 import { Shell } from '../ui/shell.js';
 
-export const List = () => html`
-  <${Shell} title=${t('sessions')}>
-    <h1 class="hidden-text">${t('sessions')}</h1>
-    <${Loading} />
-  <//>
-`;
+/** @import { Row } from '../sessions/types.ts' */
+/** @import { Sort } from '../sessions/rows.js' */
+/** @import { Made } from '../sessions/new-session.js' */
+
+/** Outlives the view: whoever comes back finds the list as it was left. */
+const rows = new Rows();
+let scrolledTo = 0;
+
+/** @type {readonly { readonly class: string, readonly label: 'colState' | 'colSession' | 'colWhy' | 'colHour' | 'colSince' | 'colLast' | 'colQueue' | 'colOutbox', readonly sort?: Sort }[]} */
+const columns = [
+  { class: 'c-state', label: 'colState', sort: 'trouble' },
+  { class: 'c-name', label: 'colSession', sort: 'name' },
+  { class: 'c-why', label: 'colWhy' },
+  { class: 'c-hour', label: 'colHour' },
+  { class: 'c-since', label: 'colSince', sort: 'since' },
+  { class: 'c-last', label: 'colLast', sort: 'lastEvent' },
+  { class: 'c-queue', label: 'colQueue', sort: 'queue' },
+  { class: 'c-outbox', label: 'colOutbox', sort: 'outbox' },
+];
+
+/** @param {Sort} by */
+const sortBy = (by) => {
+  const { by: before, turned } = rows.sort.value;
+  rows.sort.value = { by, turned: before === by && !turned };
+  rows.arrange();
+};
+
+const Head = () => {
+  const { by, turned } = rows.sort.value;
+  return html`
+    <div role="rowgroup" class="grid-head">
+      <div role="row" aria-rowindex="1">
+        ${columns.map(
+          ({ class: name, label, sort }) => html`
+            <span
+              key=${label}
+              role="columnheader"
+              class=${name}
+              aria-sort=${sort === undefined ? undefined : sort !== by ? 'none' : turned ? 'ascending' : 'descending'}
+            >
+              ${
+                sort === undefined
+                  ? t(label)
+                  : html`<button type="button" onClick=${() => sortBy(sort)}>
+                      ${t(label)}${sort === by && html`<${Icon} name=${turned ? 'up' : 'down'} />`}
+                    </button>`
+              }
+            </span>
+          `,
+        )}
+        <span role="columnheader" class="c-more"><span class="hidden-text">${t('colActs')}</span></span>
+      </div>
+    </div>
+  `;
+};
+
+/**
+ * The pool of rows is not Preact's: the components draw the frame once, the grid fills it.
+ * @param {{ onMenu: (row: Row, near: DOMRect) => void }} props
+ */
+const Table = ({ onMenu }) => {
+  const scroller = useRef(/** @type {HTMLDivElement | null} */ (null));
+  const canvas = useRef(/** @type {HTMLDivElement | null} */ (null));
+  useEffect(() => {
+    if (scroller.current === null || canvas.current === null) return undefined;
+    const place = scroller.current;
+    const onOpen = (/** @type {Row} */ row) => go(`/admin/sessions/${encodeURIComponent(row.id)}`);
+    canvas.current.style.height = `${rows.shown.length * 44}px`;
+    place.scrollTop = scrolledTo;
+    const grid = new Grid({ scroller: place, canvas: canvas.current, rows, onOpen, onMenu });
+    return () => {
+      scrolledTo = place.scrollTop;
+      grid.stop();
+    };
+  }, []);
+  return html`
+    <div ref=${scroller} class="grid" role="grid" tabindex="0" aria-label=${t('sessions')} aria-description=${t('gridKeys')}>
+      <${Head} />
+      <div ref=${canvas} class="canvas" role="rowgroup"></div>
+      <${Nothing} />
+    </div>
+  `;
+};
+
+const Nothing = () =>
+  rows.fitting.value === 0 ? html`<div class="nothing" role="presentation"><p class="dim">${t('nothingFits')}</p></div>` : null;
+
+/**
+ * @param {Feed} feed
+ * @returns {import('../ui/shell.js').LiveState}
+ */
+const liveOf = ({ failure, live }) => (failure.value !== null ? 'stale' : live.value ? 'live' : 'lost');
+
+/** @typedef {{ row: Row, near: DOMRect }} Opened */
+
+/**
+ * @param {{ opened: Opened, feed: Feed, onPair: (row: Row) => void, onClose: () => void }} props
+ */
+const RowMenu = ({ opened: { row, near }, feed, onPair, onClose }) => {
+  const items = actNames
+    .filter((name) => acts[name].fits(row))
+    .map((name) => ({
+      label: actLabel(name, row),
+      danger: name === 'delete',
+      onChoose: async () => {
+        if (name === 'connect' && row.status === 'disconnected') return onPair(row);
+        if (!(await act(name, row))) return undefined;
+        return name === 'delete' ? rows.remove(row.id) : feed.loadOne(row.id);
+      },
+    }));
+  const open = { label: t('openSession'), onChoose: () => go(`/admin/sessions/${encodeURIComponent(row.id)}`) };
+  return html`<${Menu} label=${t('actsOf', { name: row.name })} items=${[open, ...items]} near=${near} onClose=${onClose} />`;
+};
+
+/** @param {{ feed: Feed }} props */
+const Content = ({ feed }) => {
+  const [menu, setMenu] = useState(/** @type {Opened | null} */ (null));
+  const [pairing, setPairing] = useState(/** @type {{ made?: Made } | null} */ (null));
+  const close = () => {
+    if (pairing?.made !== undefined) void feed.loadOne(pairing.made.id);
+    setPairing(null);
+  };
+  return html`
+    <${Overview} rows=${rows} onNew=${() => setPairing({})} />
+    <div class="panel list">
+      <${Bulk} rows=${rows} feed=${feed} />
+      <${Table} onMenu=${(/** @type {Row} */ row, /** @type {DOMRect} */ near) => setMenu({ row, near })} />
+    </div>
+    ${
+      menu !== null &&
+      html`
+        <${RowMenu}
+          key=${menu.row.id}
+          opened=${menu}
+          feed=${feed}
+          onPair=${(/** @type {Row} */ row) => setPairing({ made: row })}
+          onClose=${() => setMenu(null)}
+        />
+      `
+    }
+    ${
+      pairing !== null &&
+      html` <${ConnectDialog} made=${pairing.made} onMade=${(/** @type {Made} */ made) => feed.loadOne(made.id)} onClose=${close} /> `
+    }
+  `;
+};
+
+/** @param {{ feed: Feed }} props */
+const Body = ({ feed }) => {
+  const empty = feed.ready.value && rows.size === 0;
+  useEffect(() => {
+    if (empty) go('/admin/start', { replace: true });
+  }, [empty]);
+  if (feed.ready.value || rows.size > 0) return empty ? null : html`<${Content} feed=${feed} />`;
+  if (feed.failure.value !== null) return html`<${Failed} error=${feed.failure.value} onRetry=${() => feed.load()} />`;
+  return html`<${Loading} />`;
+};
+
+export const List = () => {
+  const feed = useMemo(() => new Feed(rows), []);
+  useEffect(() => {
+    feed.start();
+    return () => feed.stop();
+  }, []);
+  return html`
+    <${Shell} title=${t('sessions')} fixed live=${liveOf(feed)}>
+      <h1 class="hidden-text">${t('sessions')}</h1>
+      <${Body} feed=${feed} />
+    <//>
+  `;
+};

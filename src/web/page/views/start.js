@@ -1,12 +1,151 @@
-/** From an empty server to the first message. */
+/** From an empty server to the first message: three steps, of which one is open. */
 import { html } from 'htm/preact';
+import { useEffect, useState } from 'preact/hooks';
+import { get, post } from '../core/api.js';
+import { session } from '../core/session.js';
+import { NameForm } from '../sessions/new-session.js';
+import { Pairing } from '../sessions/pairing.js';
 import { t } from '../texts.js';
-import { Loading } from '../ui/parts.js';
+import { attempt } from '../ui/asking.js';
+import { Button, Failed, Field, Icon, Loading } from '../ui/parts.js';
 import { Shell } from '../ui/shell.js';
 
-export const Start = () => html`
-  <${Shell} title=${t('sessions')}>
-    <h1 class="hidden-text">${t('sessions')}</h1>
-    <${Loading} />
-  <//>
-`;
+/** @import { ComponentChildren } from 'preact' */
+/** @import { Made } from '../sessions/new-session.js' */
+/** @import { RowPage, SessionView } from '../sessions/types.ts' */
+
+/** Somebody whom the simulated platform knows. */
+const simulatedContact = '5511988887777';
+
+/**
+ * @param {{ n: number, at: number, title: string, lead: ComponentChildren, children?: ComponentChildren }} props `at`: the step that is open.
+ */
+const Card = ({ n, at, title, lead, children }) => {
+  const phase = n < at ? 'past' : n === at ? 'now' : 'later';
+  return html`
+    <li class=${`panel step ${phase}`} aria-current=${phase === 'now' ? 'step' : undefined}>
+      <span class=${`mark ${phase === 'past' ? 'of-connected' : ''}`}>
+        ${phase === 'past' ? html`<${Icon} name="check" label=${t('stepDone')} />` : n}
+      </span>
+      <div class="inside">
+        <h2>${title}</h2>
+        <p class=${phase === 'now' ? '' : 'dim'}>${lead}</p>
+        ${phase === 'now' && children}
+      </div>
+    </li>
+  `;
+};
+
+/** @param {{ id: string, onSent: () => void }} props */
+const MessageForm = ({ id, onSent }) => {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState('');
+  const sandbox = session.value?.sandbox === true;
+  /** @param {SubmitEvent} event */
+  const onSubmit = async (event) => {
+    event.preventDefault();
+    const { number, text } = Object.fromEntries(new FormData(/** @type {HTMLFormElement} */ (event.target)));
+    setBusy(true);
+    setError('');
+    try {
+      await post('/send/text', { number: String(number), text: String(text) }, { instance: id });
+      onSent();
+    } catch (problem) {
+      setError(problem instanceof Error ? problem.message : String(problem));
+      setBusy(false);
+    }
+  };
+  return html`
+    <form class="message-form" onSubmit=${onSubmit}>
+      <${Field}
+        label=${t('startNumber')}
+        hint=${sandbox ? t('startNumberSandbox') : t('pairPhoneHint')}
+        name="number"
+        type="tel"
+        required
+        autofocus
+        autocomplete="off"
+        value=${sandbox ? simulatedContact : ''}
+      />
+      <${Field} label=${t('startText')} error=${error} name="text" required autocomplete="off" value=${t('startTextValue')} />
+      <${Button} kind="main" type="submit" busy=${busy}>${t('startSend')}<//>
+    </form>
+  `;
+};
+
+/** @param {{ made: Made }} props */
+const Done = ({ made }) => {
+  const copy = () =>
+    attempt(async () => {
+      const { token } = /** @type {{ token: string }} */ (await get('/admin/session/token', { instance: made.id }));
+      await navigator.clipboard.writeText(token);
+    }, t('tokenCopied'));
+  return html`
+    <section class="panel finish of-connected" aria-labelledby="finish">
+      <h2 id="finish"><${Icon} name="connected" />${t('startDone')}</h2>
+      <p>${t('startDoneText')}</p>
+      <div class="actions">
+        <a class="button main" href=${`/admin/sessions/${made.id}`}>${t('openSession')}</a>
+        <${Button} onClick=${copy}>${t('copyToken')}<//>
+        <a class="button" href="/docs">${t('readApi')}</a>
+      </div>
+    </section>
+  `;
+};
+
+/**
+ * Where somebody is who left the page half way.
+ * @returns {Promise<{ made: Made | null, connected: boolean }>}
+ */
+const loadProgress = async () => {
+  const { rows, total } = /** @type {RowPage} */ (await get('/admin/actors?limit=1'));
+  const [row] = rows;
+  return row === undefined || total > 1 ? { made: null, connected: false } : { made: row, connected: row.status === 'connected' };
+};
+
+/** @param {{ begun: { made: Made | null, connected: boolean } }} props */
+const Steps = ({ begun }) => {
+  const [made, setMade] = useState(begun.made);
+  const [connected, setConnected] = useState(begun.connected);
+  const [sent, setSent] = useState(false);
+  const [account, setAccount] = useState('');
+  const at = made === null ? 1 : !connected ? 2 : sent ? 4 : 3;
+  /** @param {SessionView} view */
+  const onConnected = (view) => {
+    setAccount(view.owner);
+    setConnected(true);
+  };
+  return html`
+    <ol class="steps">
+      <${Card} n=${1} at=${at} title=${t('startName')} lead=${made === null ? t('startNameLead') : t('startNameDone', { name: made.name })}>
+        <${NameForm} onMade=${setMade} submit=${t('startNameSubmit')} />
+      <//>
+      <${Card} n=${2} at=${at} title=${t('startScan')} lead=${at > 2 ? t('startScanDone', { number: account }) : t('pairHow')}>
+        ${made !== null && html`<${Pairing} id=${made.id} onConnected=${onConnected} />`}
+      <//>
+      <${Card} n=${3} at=${at} title=${t('startMessage')} lead=${sent ? t('startMessageDone') : t('startMessageLead')}>
+        ${made !== null && html`<${MessageForm} id=${made.id} onSent=${() => setSent(true)} />`}
+      <//>
+    </ol>
+    ${sent && made !== null && html`<${Done} made=${made} />`}
+  `;
+};
+
+export const Start = () => {
+  const [begun, setBegun] = useState(/** @type {Awaited<ReturnType<typeof loadProgress>> | null} */ (null));
+  const [error, setError] = useState(/** @type {unknown} */ (null));
+  const load = () => {
+    setError(null);
+    loadProgress().then(setBegun, setError);
+  };
+  useEffect(load, []);
+  return html`
+    <${Shell} title=${t('startTitle')} crumbs=${[{ text: t('sessions'), href: '/admin' }, { text: t('startCrumb') }]}>
+      <div class="start">
+        <h1>${t('startTitle')}</h1>
+        <p class="dim">${t('startLead')}</p>
+        ${error !== null ? html`<${Failed} error=${error} onRetry=${load} />` : begun === null ? html`<${Loading} />` : html`<${Steps} begun=${begun} />`}
+      </div>
+    <//>
+  `;
+};

@@ -1,0 +1,171 @@
+/**
+ * The rows that are in sight, out of any number: a pool of elements that are moved and filled by hand.
+ * Components for each row would cost a long task for every second of fast scrolling.
+ */
+import { RowElement, rowHeight } from './row.js';
+
+/** @import { Row } from '../sessions/types.ts' */
+/** @import { Rows } from '../sessions/rows.js' */
+
+/** Rows above and below what is in sight, so that scrolling finds them filled. */
+const spare = 4;
+/** The order stays under a pointer that moves; one that rests has been forgotten. */
+const holdMs = 10_000;
+/** How often ages are written anew. */
+const ageMs = 5_000;
+
+/**
+ * @typedef {object} GridOptions
+ * @property {HTMLElement} scroller Has the focus, and the role `grid`.
+ * @property {HTMLElement} canvas As high as all rows together.
+ * @property {Rows} rows
+ * @property {(row: Row) => void} onOpen
+ * @property {(row: Row, near: DOMRect) => void} onMenu
+ */
+
+export class Grid {
+  /** @type {GridOptions} */
+  #options;
+  /** @type {RowElement[]} */
+  #pool = [];
+  /** Height of the head, which stays while the rows move. */
+  #head = 0;
+  #scheduled = false;
+  #activeId = '';
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #holding;
+  #listeners = new AbortController();
+
+  /** @param {GridOptions} options */
+  constructor(options) {
+    this.#options = options;
+    const { scroller, canvas, rows } = options;
+    const { signal } = this.#listeners;
+    scroller.addEventListener('scroll', () => this.#schedule(), { passive: true, signal });
+    scroller.addEventListener('keydown', (event) => this.#onKey(event), { signal });
+    canvas.addEventListener('click', (event) => this.#onClick(event), { signal });
+    canvas.addEventListener('pointermove', () => this.#hold(), { passive: true, signal });
+    canvas.addEventListener('pointerleave', () => this.#release(), { signal });
+    const resized = new ResizeObserver(() => this.#resize());
+    resized.observe(scroller);
+    const timer = setInterval(() => this.#schedule(), ageMs);
+    signal.addEventListener('abort', () => {
+      resized.disconnect();
+      clearInterval(timer);
+      clearTimeout(this.#holding);
+    });
+    rows.listen(() => this.#schedule());
+    this.#resize();
+  }
+
+  stop() {
+    this.#listeners.abort();
+    this.#options.rows.hold(false);
+    this.#options.rows.listen(() => undefined);
+  }
+
+  #hold() {
+    clearTimeout(this.#holding);
+    this.#options.rows.hold(true);
+    this.#holding = setTimeout(() => this.#release(), holdMs);
+  }
+
+  #release() {
+    clearTimeout(this.#holding);
+    this.#options.rows.hold(false);
+  }
+
+  #resize() {
+    const { scroller, canvas } = this.#options;
+    this.#head = canvas.offsetTop;
+    const wanted = Math.ceil(scroller.clientHeight / rowHeight) + 1 + 2 * spare;
+    for (let slot = this.#pool.length; slot < wanted; slot += 1) {
+      const element = new RowElement(slot);
+      this.#pool.push(element);
+      canvas.append(element.node);
+    }
+    this.#schedule();
+  }
+
+  #schedule() {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    requestAnimationFrame(() => {
+      this.#scheduled = false;
+      if (!this.#listeners.signal.aborted) this.#draw();
+    });
+  }
+
+  #draw() {
+    const { scroller, canvas, rows } = this.#options;
+    const { shown } = rows;
+    const height = `${shown.length * rowHeight}px`;
+    if (canvas.style.height !== height) canvas.style.height = height;
+    scroller.setAttribute('aria-rowcount', String(shown.length + 1));
+    const size = this.#pool.length;
+    const first = Math.max(0, Math.min(Math.floor(scroller.scrollTop / rowHeight) - spare, shown.length - size));
+    const now = Date.now();
+    let activeNode = '';
+    // A row stays in its element while it is in sight, so that little is written.
+    for (let index = first; index < first + size; index += 1) {
+      const element = this.#pool[index % size];
+      const row = shown[index];
+      if (element === undefined) continue;
+      if (row === undefined) element.show(false);
+      else element.fill(row, index, now, row.id === this.#activeId);
+      if (row !== undefined && row.id === this.#activeId) activeNode = element.node.id;
+    }
+    if (activeNode === '') scroller.removeAttribute('aria-activedescendant');
+    else scroller.setAttribute('aria-activedescendant', activeNode);
+  }
+
+  /** @param {Event} event */
+  #elementOf(event) {
+    const node = event.target instanceof Element ? event.target.closest('.row') : null;
+    return this.#pool.find((element) => element.node === node) ?? null;
+  }
+
+  /** @param {MouseEvent} event */
+  #onClick(event) {
+    const row = this.#elementOf(event)?.row;
+    if (row === null || row === undefined || !(event.target instanceof Element)) return;
+    const button = event.target.closest('button');
+    if (button !== null) this.#options.onMenu(row, button.getBoundingClientRect());
+    else if (event.target.closest('a') === null) this.#options.onOpen(row);
+  }
+
+  /** @param {KeyboardEvent} event */
+  #onKey(event) {
+    if (event.target !== this.#options.scroller || event.ctrlKey || event.metaKey || event.altKey) return;
+    const { scroller, rows } = this.#options;
+    const { shown } = rows;
+    const at = shown.findIndex(({ id }) => id === this.#activeId);
+    const page = Math.max(1, Math.floor((scroller.clientHeight - this.#head) / rowHeight) - 1);
+    /** @type {Readonly<Record<string, number>>} */
+    const moves = { ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + page, PageUp: at - page, Home: 0, End: shown.length - 1 };
+    const target = moves[event.key];
+    const row = shown[at];
+    if (target !== undefined) this.#activate(Math.max(0, Math.min(target, shown.length - 1)));
+    else if (event.key === 'Enter' && row !== undefined) this.#options.onOpen(row);
+    else if ((event.key === '.' || event.key === 'ContextMenu') && row !== undefined) this.#openMenu(row);
+    else return;
+    event.preventDefault();
+  }
+
+  /** @param {Row} row */
+  #openMenu(row) {
+    const button = this.#pool.find((element) => element.row === row)?.node.querySelector('button');
+    if (button) this.#options.onMenu(row, button.getBoundingClientRect());
+  }
+
+  /** @param {number} index */
+  #activate(index) {
+    const { scroller, rows } = this.#options;
+    this.#activeId = rows.shown[index]?.id ?? '';
+    const [top, bottom] = [index * rowHeight, (index + 1) * rowHeight];
+    const room = scroller.clientHeight - this.#head;
+    if (top < scroller.scrollTop) scroller.scrollTop = top;
+    else if (bottom > scroller.scrollTop + room) scroller.scrollTop = bottom - room;
+    this.#schedule();
+  }
+}

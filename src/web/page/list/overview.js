@@ -1,0 +1,100 @@
+/** Above the list: how the sessions are distributed, the five counts that filter, and the search. */
+import { html } from 'htm/preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { count, t } from '../texts.js';
+import { Button, Icon } from '../ui/parts.js';
+import { groups } from '../sessions/words.js';
+
+/** @import { Group } from '../sessions/types.ts' */
+/** @import { Rows } from '../sessions/rows.js' */
+
+/** @param {Group} group */
+const labelOf = (group) => t(/** @type {'state_connected'} */ (`state_${group}`));
+
+/** @param {{ rows: Rows }} props */
+const Proportions = ({ rows }) => {
+  const counts = rows.counts.value;
+  return html`
+    <div class="proportions" aria-hidden="true">
+      ${groups.map((group) => counts[group] > 0 && html`<div key=${group} class=${`of-${group}`} style=${{ flexGrow: counts[group] }}></div>`)}
+    </div>
+  `;
+};
+
+/** @param {{ rows: Rows }} props */
+const Counts = ({ rows }) => {
+  const [counts, filter] = [rows.counts.value, rows.filter.value];
+  /** @param {Group} group */
+  const choose = (group) => {
+    rows.filter.value = filter === group ? '' : group;
+    rows.arrange();
+  };
+  return html`
+    <div class="counts" role="group" aria-label=${t('filterLabel')}>
+      ${groups.map(
+        (group) => html`
+          <button key=${group} type="button" class=${`count of-${group}`} aria-pressed=${filter === group} onClick=${() => choose(group)}>
+            <${Icon} name=${group} /><strong>${count(counts[group])}</strong> <span>${labelOf(group)}</span>
+          </button>
+        `,
+      )}
+    </div>
+  `;
+};
+
+/** @param {{ rows: Rows }} props */
+const Search = ({ rows }) => {
+  const input = useRef(/** @type {HTMLInputElement | null} */ (null));
+  useEffect(() => {
+    /** @param {KeyboardEvent} event */
+    const onKey = (event) => {
+      const typing = event.target instanceof Element && event.target.closest('input, textarea, select, dialog') !== null;
+      if (event.key !== '/' || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      input.current?.select();
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, []);
+  /** @param {string} text */
+  const search = (text) => {
+    rows.search.value = text;
+    rows.arrange();
+  };
+  return html`
+    <div class="search">
+      <${Icon} name="search" />
+      <input
+        ref=${input}
+        type="search"
+        class="input"
+        aria-label=${t('searchLabel')}
+        placeholder=${t('searchLabel')}
+        value=${rows.search.value}
+        autocomplete="off"
+        spellcheck="false"
+        onInput=${(/** @type {InputEvent} */ event) => search(/** @type {HTMLInputElement} */ (event.target).value)}
+        onKeyDown=${(/** @type {KeyboardEvent} */ event) => {
+          if (event.key === 'Escape') search('');
+        }}
+      />
+      ${rows.search.value === '' && html`<kbd aria-hidden="true">/</kbd>`}
+    </div>
+  `;
+};
+
+/**
+ * @param {{ rows: Rows, onNew: () => void }} props
+ */
+export const Overview = ({ rows, onNew }) => html`
+  <div class="overview">
+    <${Proportions} rows=${rows} />
+    <div class="bar">
+      <${Counts} rows=${rows} />
+      <div class="tools">
+        <${Search} rows=${rows} />
+        <${Button} kind="main" onClick=${onNew}>${t('newSession')}<//>
+      </div>
+    </div>
+  </div>
+`;

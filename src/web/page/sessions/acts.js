@@ -1,0 +1,103 @@
+/** What can be done to a session, one by one or to many: the call, when it makes sense, and what is asked before. */
+import { call, post } from '../core/api.js';
+import { t } from '../texts.js';
+import { ask, attempt, toast } from '../ui/asking.js';
+
+/** @import { Row } from './types.ts' */
+
+/** Calls of a bulk act that are under way at once. The server has a gate of its own for connections. */
+const atOnce = 4;
+
+/** @typedef {'connect' | 'hibernate' | 'disconnect' | 'delete'} ActName */
+
+/**
+ * @typedef {object} Act
+ * @property {(row: Pick<Row, 'status' | 'state' | 'number'>) => boolean} fits
+ * @property {boolean} asks It cannot be undone from here.
+ * @property {(id: string) => Promise<unknown>} run Throws an ApiError.
+ */
+
+/** @type {Readonly<Record<ActName, Act>>} */
+export const acts = {
+  connect: {
+    fits: ({ status }) => status === 'disconnected' || status === 'hibernated',
+    asks: false,
+    run: (id) => post('/instance/connect', {}, { instance: id }),
+  },
+  hibernate: {
+    fits: ({ status, number }) => number !== '' && (status === 'connected' || status === 'connecting'),
+    asks: false,
+    run: (id) => post('/instance/hibernate', {}, { instance: id }),
+  },
+  disconnect: {
+    fits: ({ status, number }) => status !== 'disconnected' || number !== '',
+    asks: true,
+    run: (id) => post('/instance/disconnect', {}, { instance: id }),
+  },
+  delete: { fits: () => true, asks: true, run: (id) => call('DELETE', '/instance', { instance: id }) },
+};
+
+/** @type {readonly ActName[]} */
+export const actNames = ['connect', 'hibernate', 'disconnect', 'delete'];
+
+/**
+ * The name of an act on its button. A sleeping session is woken, by the same call that connects.
+ * @param {ActName} name
+ * @param {Pick<Row, 'status'>} [row]
+ */
+export const actLabel = (name, row) => (name === 'connect' && row?.status === 'hibernated' ? t('act_wake') : t(`act_${name}`));
+
+/**
+ * Does it, after a question where it cannot be undone. Answers whether it was done.
+ * @param {ActName} name
+ * @param {Pick<Row, 'id' | 'name' | 'status'>} row
+ */
+export const act = async (name, row) => {
+  const values = { name: row.name };
+  if (acts[name].asks) {
+    const question = { title: t(`ask_${name}`, values), text: t(`ask_${name}_text`), yes: actLabel(name), danger: true };
+    if (!(await ask(/** @type {import('../ui/asking.js').Question} */ (question)))) return false;
+  }
+  const done = await attempt(
+    async () => {
+      await acts[name].run(row.id);
+      return true;
+    },
+    t(name === 'connect' && row.status === 'hibernated' ? 'done_wake' : `done_${name}`, values),
+  );
+  return done === true;
+};
+
+/**
+ * Does it to many, some at once, after one question. Answers when all have answered.
+ * @param {ActName} name
+ * @param {readonly Row[]} rows
+ * @param {{ readonly onDone?: (id: string) => void, readonly signal?: AbortSignal, readonly onProgress?: (done: number, of: number) => void }} [options]
+ */
+export const actOnAll = async (name, rows, { onDone = () => undefined, signal, onProgress = () => undefined } = {}) => {
+  // Those that were never linked need a phone each.
+  const fitting = rows.filter((row) => acts[name].fits(row) && (name !== 'connect' || row.number !== ''));
+  const values = { n: fitting.length };
+  if (fitting.length === 0) return toast(t('bulkNone', { act: actLabel(name).toLowerCase() }), 'bad');
+  const question = { title: t(`askAll_${name}`, values), text: t(`askAll_${name}_text`, values), yes: t(`askAll_${name}_yes`, values) };
+  if (!(await ask({ ...question, danger: acts[name].asks }))) return undefined;
+  let [done, refused, why] = [0, 0, ''];
+  const waiting = [...fitting];
+  signal?.addEventListener('abort', () => waiting.splice(0));
+  const work = async () => {
+    for (let row = waiting.shift(); row !== undefined; row = waiting.shift()) {
+      try {
+        await acts[name].run(row.id);
+        onDone(row.id);
+        done += 1;
+      } catch (error) {
+        refused += 1;
+        why = error instanceof Error ? error.message : String(error);
+      }
+      onProgress(done + refused, fitting.length);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  if (refused === 0) return toast(t('bulkDone', { n: done }));
+  return toast(t('bulkRefused', { n: done, refused, why }), 'bad');
+};

@@ -1,0 +1,119 @@
+/** Keeps the rows as the server knows them: loaded in pages, the first one small so that something is seen at once, then followed by the stream. */
+import { signal } from '@preact/signals';
+import { ApiError, get } from '../core/api.js';
+import { follow } from '../core/stream.js';
+
+/** @import { Row, RowPage, Status } from './types.ts' */
+/** @import { Rows } from './rows.js' */
+
+const firstPage = 200;
+const furtherPages = 1_000;
+/** Queues, last events and hours do not come by the stream: what is small is loaded often. */
+const quickMs = 20_000;
+const slowMs = 120_000;
+const quickRows = 1_000;
+
+/** A state of '' is a session that is gone. @typedef {[id: string, state: string, since: number, reason: string, status: Status, needsPerson: boolean]} Change */
+
+export class Feed {
+  /** @type {Rows} */
+  #rows;
+  #over = false;
+  #loading = false;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
+  #stopStream = () => {};
+  /** What the load under way has found. @type {Set<string>} */
+  #seen = new Set();
+
+  /** The first page is there. */
+  ready = signal(false);
+  /** Why the last load failed; null when it did not. */
+  failure = signal(/** @type {unknown} */ (null));
+  /** Changes arrive as they happen. */
+  live = signal(false);
+
+  /** @param {Rows} rows */
+  constructor(rows) {
+    this.#rows = rows;
+  }
+
+  /** Follows all sessions until `stop` is called. */
+  start() {
+    this.#stopStream = follow('/admin/actors/stream', {
+      onEvent: (type, data) => {
+        if (type === 'moved') this.#onMoved(data);
+      },
+      onState: (state) => {
+        this.live.value = state === 'open';
+        // What moved while there was no stream was missed.
+        if (state === 'open') void this.load();
+      },
+    });
+    void this.load();
+  }
+
+  stop() {
+    this.#over = true;
+    clearTimeout(this.#timer);
+    this.#stopStream();
+  }
+
+  /** Loads everything anew. */
+  async load() {
+    if (this.#loading || this.#over) return;
+    this.#loading = true;
+    clearTimeout(this.#timer);
+    try {
+      await this.#loadPages();
+      this.failure.value = null;
+    } catch (error) {
+      this.failure.value = error;
+    }
+    this.#loading = false;
+    if (!this.#over) this.#timer = setTimeout(() => this.load(), document.hidden || this.#rows.size > quickRows ? slowMs : quickMs);
+  }
+
+  /**
+   * Loads one session that was made or changed.
+   * @param {string} id
+   */
+  async loadOne(id) {
+    this.#seen.add(id);
+    try {
+      this.#rows.put([/** @type {Row} */ (await get(`/admin/actors/${encodeURIComponent(id)}`))]);
+    } catch (error) {
+      // It is gone again; anything else shows at the next load.
+      if (error instanceof ApiError && error.status === 404) this.#rows.remove(id);
+    }
+  }
+
+  async #loadPages() {
+    const rows = this.#rows;
+    this.#seen = new Set();
+    let [after, limit] = ['', rows.size === 0 ? firstPage : furtherPages];
+    do {
+      const query = new URLSearchParams({ limit: String(limit), ...(after === '' ? {} : { after }) });
+      const page = /** @type {RowPage} */ (await get(`/admin/actors?${query}`));
+      if (this.#over) return;
+      rows.put(page.rows);
+      for (const { id } of page.rows) this.#seen.add(id);
+      if (!this.ready.value) {
+        rows.arrange();
+        this.ready.value = true;
+      }
+      after = page.next;
+      limit = furtherPages;
+    } while (after !== '');
+    rows.keep(this.#seen);
+  }
+
+  /** @param {unknown} data */
+  #onMoved(data) {
+    const { changes } = /** @type {{ changes: readonly Change[] }} */ (data);
+    for (const [id, state, since, reason, status, needsPerson] of changes) {
+      if (state === '') this.#rows.remove(id);
+      else if (!this.#rows.move(id, { state, since, reason, status, needsPerson }) && !this.#loading) void this.loadOne(id);
+    }
+  }
+}

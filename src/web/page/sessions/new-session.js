@@ -1,0 +1,74 @@
+/** Creates a session and goes on to link it, in one box. */
+import { html } from 'htm/preact';
+import { useState } from 'preact/hooks';
+import { post } from '../core/api.js';
+import { go } from '../core/router.js';
+import { t } from '../texts.js';
+import { Button, Dialog, Field } from '../ui/parts.js';
+import { Pairing } from './pairing.js';
+
+/** @typedef {{ id: string, name: string }} Made */
+
+/**
+ * @param {{ onMade: (made: Made) => void, submit?: string }} props
+ */
+export const NameForm = ({ onMade, submit = t('newCreate') }) => {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState('');
+  /** @param {SubmitEvent} event */
+  const onSubmit = async (event) => {
+    event.preventDefault();
+    const name = String(new FormData(/** @type {HTMLFormElement} */ (event.target)).get('name')).trim();
+    if (name === '') return setError(t('newNameMissing'));
+    setBusy(true);
+    try {
+      const { instance } = /** @type {{ instance: { id: string } }} */ (await post('/instance/create', { name }));
+      onMade({ id: instance.id, name });
+    } catch (problem) {
+      setError(problem instanceof Error ? problem.message : String(problem));
+      setBusy(false);
+    }
+    return undefined;
+  };
+  return html`
+    <form class="name-form" onSubmit=${onSubmit} novalidate>
+      <${Field}
+        label=${t('newName')}
+        hint=${t('newNameHint')}
+        error=${error}
+        name="name"
+        maxlength="200"
+        required
+        autofocus
+        autocomplete="off"
+      />
+      <${Button} kind="main" type="submit" busy=${busy}>${submit}<//>
+    </form>
+  `;
+};
+
+/**
+ * Links one session; without `made` it is created first.
+ * @param {{ made?: Made, onMade?: (made: Made) => void, onClose: () => void }} props
+ */
+export const ConnectDialog = ({ made: given, onMade = () => undefined, onClose }) => {
+  const [made, setMade] = useState(given);
+  if (made === undefined) {
+    /** @param {Made} fresh */
+    const take = (fresh) => {
+      setMade(fresh);
+      onMade(fresh);
+    };
+    return html`<${Dialog} title=${t('newSession')} onClose=${onClose}><${NameForm} onMade=${take} /><//>`;
+  }
+  return html`
+    <${Dialog} key="pair" title=${t('pairTitle', { name: made.name })} class="wide" onClose=${onClose}>
+      <p>${t('pairHow')}</p>
+      <${Pairing} id=${made.id} />
+      <div class="actions">
+        <${Button} onClick=${() => go(`/admin/sessions/${made.id}`)}>${t('openSession')}<//>
+        <${Button} kind="main" onClick=${onClose}>${t('done')}<//>
+      </div>
+    <//>
+  `;
+};

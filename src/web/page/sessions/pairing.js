@@ -1,0 +1,174 @@
+/** Connects a session and shows how a phone links it: the code that refreshes by itself, a pairing code instead, or the simulated phone. */
+import { html } from 'htm/preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { get, post } from '../core/api.js';
+import { session } from '../core/session.js';
+import { t } from '../texts.js';
+import { attempt } from '../ui/asking.js';
+import { Button, Failed, Field, Icon } from '../ui/parts.js';
+
+/** @import { SessionView } from './types.ts' */
+
+const pollMs = 1_000;
+/** How long the platform shows each code: six of them in the two minutes of PAIRING_QR_MS. */
+const codeMs = 20_000;
+
+/**
+ * Follows a session while it is on screen. Answers with what it says, and with how to connect it.
+ * @param {string} id
+ */
+const useSession = (id) => {
+  const [view, setView] = useState(/** @type {SessionView | null} */ (null));
+  const [error, setError] = useState(/** @type {unknown} */ (null));
+  const [busy, setBusy] = useState(false);
+  const alive = useRef(true);
+
+  /** @param {{ phone?: string }} options */
+  const connect = async (options) => {
+    setBusy(true);
+    setError(null);
+    try {
+      const { instance } = /** @type {{ instance: SessionView }} */ (await post('/instance/connect', options, { instance: id }));
+      if (alive.current) setView(instance);
+    } catch (problem) {
+      if (alive.current) setError(problem);
+    }
+    if (alive.current) setBusy(false);
+  };
+
+  useEffect(() => {
+    alive.current = true;
+    const look = async () => {
+      if (document.hidden) return;
+      const { instance } = /** @type {{ instance: SessionView }} */ (await get('/instance/status', { instance: id }));
+      if (alive.current) setView(instance);
+    };
+    // A look that fails is repeated by the next one.
+    const timer = setInterval(() => look().catch(() => undefined), pollMs);
+    void connect({});
+    return () => {
+      alive.current = false;
+      clearInterval(timer);
+    };
+  }, [id]);
+  return { view, error, busy, connect };
+};
+
+/** @param {{ qrcode: string }} props */
+const Countdown = ({ qrcode }) => {
+  const [left, setLeft] = useState(codeMs);
+  useEffect(() => {
+    const end = performance.now() + codeMs;
+    setLeft(codeMs);
+    const timer = setInterval(() => setLeft(Math.max(0, end - performance.now())), 250);
+    return () => clearInterval(timer);
+  }, [qrcode]);
+  const seconds = Math.ceil(left / 1000);
+  return html`
+    <div class="countdown">
+      <p><strong>${t('ageSeconds', { n: seconds })}</strong> ${t('pairUntilNext')}</p>
+      <div class="track" aria-hidden="true"><div style=${{ width: `${(left / codeMs) * 100}%` }}></div></div>
+    </div>
+  `;
+};
+
+/** @param {{ busy: boolean, onAsk: (phone: string) => void }} props */
+const CodeForm = ({ busy, onAsk }) => {
+  const [open, setOpen] = useState(false);
+  /** @param {SubmitEvent} event */
+  const onSubmit = (event) => {
+    event.preventDefault();
+    onAsk(String(new FormData(/** @type {HTMLFormElement} */ (event.target)).get('phone')));
+  };
+  if (!open) {
+    return html`
+      <div class="aside">
+        <p class="dim">${t('pairNoCamera')}</p>
+        <${Button} onClick=${() => setOpen(true)}>${t('pairUseCode')}<//>
+      </div>
+    `;
+  }
+  return html`
+    <form class="aside" onSubmit=${onSubmit}>
+      <${Field}
+        label=${t('pairPhone')}
+        hint=${t('pairPhoneHint')}
+        name="phone"
+        type="tel"
+        inputmode="tel"
+        required
+        autofocus
+        autocomplete="off"
+      />
+      <${Button} type="submit" busy=${busy}>${t('pairGetCode')}<//>
+    </form>
+  `;
+};
+
+/** @param {{ id: string }} props */
+const SimulatedPhone = ({ id }) => {
+  const [busy, setBusy] = useState(false);
+  const scan = async () => {
+    setBusy(true);
+    await attempt(() => post('/admin/sandbox/scan', {}, { instance: id }));
+    setBusy(false);
+  };
+  return html`
+    <div class="sandbox of-hibernated">
+      <p><strong>${t('sandboxHere')}</strong> ${t('sandboxLead')}</p>
+      <${Button} kind="main" busy=${busy} onClick=${scan}>${t('sandboxScan')}<//>
+    </div>
+  `;
+};
+
+/** @param {{ code: string }} props */
+const PairCode = ({ code }) => html`
+  <div class="code-box">
+    <p class="dim">${t('pairCodeLead')}</p>
+    <output class="paircode">${code.replace(/^(.{4})(.{4})$/, '$1-$2')}</output>
+  </div>
+`;
+
+/** @param {{ text: string, turning?: boolean }} props */
+const Waiting = ({ text, turning = true }) => html`
+  <div class="picture-box" role="status">
+    <${Icon} name=${turning ? 'connecting' : 'check'} class=${turning ? 'turning' : ''} />
+    <p class="dim">${text}</p>
+  </div>
+`;
+
+/**
+ * `onConnected` is called once, with what the session says then.
+ * @param {{ id: string, onConnected?: (view: SessionView) => void }} props
+ */
+export const Pairing = ({ id, onConnected = () => undefined }) => {
+  const { view, error, busy, connect } = useSession(id);
+  const connected = view?.status === 'connected';
+  useEffect(() => {
+    if (connected && view !== null) onConnected(view);
+  }, [connected]);
+
+  if (error !== null) return html`<${Failed} error=${error} onRetry=${() => connect({})} />`;
+  if (connected) return html`<${Waiting} turning=${false} text=${t('pairDone', { name: view?.profileName || view?.owner || '' })} />`;
+  if (view?.status === 'disconnected' && !busy) {
+    return html`
+      <div class="picture-box" role="status">
+        <p>${t('pairOver')}</p>
+        <${Button} kind="main" onClick=${() => connect({})}>${t('pairAgain')}<//>
+      </div>
+    `;
+  }
+  const [qrcode, code] = [view?.qrcode ?? '', view?.paircode ?? ''];
+  if (qrcode === '' && code === '') return html`<${Waiting} text=${t(view === null ? 'pairStarting' : 'pairLoggingIn')} />`;
+  return html`
+    <div class=${qrcode === '' ? 'pairing by-code' : 'pairing'}>
+      ${qrcode === '' ? html`<${PairCode} code=${code} />` : html`<img class="qr" src=${qrcode} alt=${t('pairQr')} width="200" height="200" />`}
+      <div class="ways">
+        ${qrcode !== '' && html`<${Countdown} qrcode=${qrcode} />`}
+        ${qrcode !== '' && html`<${CodeForm} busy=${busy} onAsk=${(/** @type {string} */ phone) => connect({ phone })} />`}
+        ${qrcode === '' && html`<${Button} onClick=${() => connect({})} busy=${busy}>${t('pairUseQr')}<//>`}
+        ${qrcode !== '' && session.value?.sandbox === true && html`<${SimulatedPhone} id=${id} />`}
+      </div>
+    </div>
+  `;
+};

@@ -1,0 +1,188 @@
+/**
+ * All sessions in the page's memory: ten thousand are some megabytes, so that search, filters and sorting ask nobody.
+ * What changed is told at most once a frame; the order is made anew at most once a second, and not while it is held.
+ */
+import { signal } from '@preact/signals';
+import { groupOf, groups, letterOf } from './words.js';
+
+/** @import { Group, Row } from './types.ts' */
+
+/** @typedef {'trouble' | 'name' | 'since' | 'lastEvent' | 'queue' | 'outbox'} Sort */
+
+const orderMs = 1_000;
+
+/** @type {Readonly<Record<Group, number>>} */
+const ranks = { person: 0, connecting: 2, connected: 4, disconnected: 5, hibernated: 6 };
+
+/** @param {Row} row */
+const troubleOf = (row) => {
+  const group = groupOf(row);
+  if (group === 'person') return 0;
+  if (row.reason !== '') return 1;
+  return row.queue > 0 && group === 'connected' ? 3 : ranks[group];
+};
+
+/**
+ * @param {string | number} a
+ * @param {string | number} b
+ */
+const compare = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
+
+/** The newest first, and the most first; texts from A. @type {Readonly<Record<Sort, (a: Row, b: Row) => number>>} */
+const orders = {
+  trouble: (a, b) => troubleOf(a) - troubleOf(b),
+  name: () => 0,
+  since: (a, b) => b.since - a.since,
+  lastEvent: (a, b) => b.lastEvent - a.lastEvent,
+  queue: (a, b) => b.queue - a.queue,
+  outbox: (a, b) => b.outbox - a.outbox,
+};
+
+/** @typedef {Readonly<Record<Group, number>>} Counts */
+
+const noCounts = () => /** @type {Record<Group, number>} */ (Object.fromEntries(groups.map((group) => [group, 0])));
+
+export class Rows {
+  /** @type {Map<string, Row>} */
+  #rows = new Map();
+  /** Lower case, for search and order. @type {Map<string, string>} */
+  #names = new Map();
+  /** @type {readonly Row[]} */
+  #shown = [];
+  #held = false;
+  #stale = false;
+  #orderedAt = 0;
+  #scheduled = false;
+  /** Called with whether the order changed, at most once a frame. @type {(reordered: boolean) => void} */
+  #onChange = () => undefined;
+
+  counts = signal(/** @type {Counts} */ (noCounts()));
+  /** How many fit the filter. */
+  fitting = signal(0);
+  filter = signal(/** @type {Group | ''} */ (''));
+  search = signal('');
+  sort = signal(/** @type {{ by: Sort, turned: boolean }} */ ({ by: 'trouble', turned: false }));
+
+  get size() {
+    return this.#rows.size;
+  }
+
+  /** What the list shows, in its order. */
+  get shown() {
+    return this.#shown;
+  }
+
+  /** @param {(reordered: boolean) => void} listener */
+  listen(listener) {
+    this.#onChange = listener;
+  }
+
+  /** @param {string} id */
+  get(id) {
+    return this.#rows.get(id);
+  }
+
+  /**
+   * Adds rows, or replaces what is known of them.
+   * @param {readonly Row[]} rows
+   */
+  put(rows) {
+    for (const row of rows) {
+      this.#rows.set(row.id, row);
+      this.#names.set(row.id, row.name.toLowerCase());
+    }
+    this.#stale = true;
+    this.#schedule();
+  }
+
+  /**
+   * Forgets all but these.
+   * @param {ReadonlySet<string>} ids
+   */
+  keep(ids) {
+    for (const id of this.#rows.keys()) if (!ids.has(id)) this.remove(id);
+  }
+
+  /** @param {string} id */
+  remove(id) {
+    this.#rows.delete(id);
+    this.#names.delete(id);
+    this.#stale = true;
+    this.#schedule();
+  }
+
+  /**
+   * A session is somewhere else. Answers whether it is known.
+   * @param {string} id
+   * @param {Pick<Row, 'state' | 'since' | 'reason' | 'status' | 'needsPerson'>} change
+   */
+  move(id, { state, since, reason, status, needsPerson }) {
+    const row = this.#rows.get(id);
+    if (row === undefined) return false;
+    Object.assign(row, { state, status, since, reason, needsPerson });
+    row.hour = row.hour.slice(0, -1) + letterOf[groupOf(row)];
+    this.#stale = true;
+    this.#schedule();
+    return true;
+  }
+
+  /**
+   * While the order is held, rows change where they stand: nothing slips away under the pointer.
+   * @param {boolean} held
+   */
+  hold(held) {
+    this.#held = held;
+    if (!held && this.#stale) this.#schedule();
+  }
+
+  /** Filter, search or sorting were changed by hand: that counts at once. */
+  arrange() {
+    this.#order();
+    this.#onChange(true);
+  }
+
+  #schedule() {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    requestAnimationFrame(() => {
+      this.#scheduled = false;
+      const due = this.#stale && !this.#held && performance.now() - this.#orderedAt >= orderMs;
+      if (due) this.#order();
+      else if (this.#stale && !this.#held) setTimeout(() => this.#schedule(), orderMs);
+      this.#onChange(due);
+    });
+  }
+
+  #order() {
+    const [counts, filter, search] = [noCounts(), this.filter.value, this.search.value.trim().toLowerCase()];
+    /** @type {Row[]} */
+    const fitting = [];
+    for (const row of this.#rows.values()) {
+      const group = groupOf(row);
+      counts[group] += 1;
+      if ((filter === '' || filter === group) && (search === '' || this.#fits(row, search))) fitting.push(row);
+    }
+    const { by, turned } = this.sort.value;
+    const [order, sign] = [orders[by], turned ? -1 : 1];
+    const nameOf = (/** @type {Row} */ row) => this.#names.get(row.id) ?? '';
+    this.#shown = fitting.sort((a, b) => sign * (order(a, b) || compare(nameOf(a), nameOf(b)) || compare(a.id, b.id)));
+    this.#stale = false;
+    this.#orderedAt = performance.now();
+    this.counts.value = counts;
+    this.fitting.value = fitting.length;
+  }
+
+  /**
+   * @param {Row} row
+   * @param {string} search
+   */
+  #fits({ id, number, reason, state }, search) {
+    return (
+      (this.#names.get(id) ?? '').includes(search) ||
+      number.includes(search) ||
+      reason.toLowerCase().includes(search) ||
+      state.toLowerCase().includes(search) ||
+      id.includes(search)
+    );
+  }
+}

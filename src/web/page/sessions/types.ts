@@ -1,0 +1,49 @@
+/** What the server says of sessions, as far as the page reads it. Types only: the browser gets no file of this name. */
+
+export type Status = 'connected' | 'connecting' | 'hibernated' | 'disconnected';
+
+/** What the page counts and filters by. `person`: disconnected until somebody does something. */
+export type Group = Status | 'person';
+
+/** One session in the list. Times in Unix milliseconds, 0 for never. */
+export interface Row {
+  readonly id: string;
+  name: string;
+  /** The last four digits, such as `…1234`; '' without an account. */
+  number: string;
+  status: Status;
+  /** Path in the chart, such as `connecting.waiting`. */
+  state: string;
+  needsPerson: boolean;
+  since: number;
+  /** Why it is not connected; '' when nothing is wrong. */
+  reason: string;
+  cause: string;
+  lastEvent: number;
+  /** Messages that wait to be sent. */
+  queue: number;
+  /** Deliveries that wait for their webhooks. */
+  outbox: number;
+  /** The last hour in 24 letters, oldest first. */
+  hour: string;
+}
+
+export interface RowPage {
+  readonly total: number;
+  readonly rows: Row[];
+  /** '' on the last page. */
+  readonly next: string;
+}
+
+/** One session as the calls of the interface answer with it; its token is taken out. */
+export interface SessionView {
+  readonly id: string;
+  readonly name: string;
+  readonly status: Status;
+  /** A picture as a data URL, '' when there is none now. */
+  readonly qrcode: string;
+  readonly paircode: string;
+  readonly owner: string;
+  readonly profileName: string;
+  readonly lastDisconnectReason: string;
+}

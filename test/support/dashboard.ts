@@ -1,0 +1,84 @@
+/** The dashboard in a real browser, driven by the keyboard and the mouse. What the policy refuses and what scripts throw is kept. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { findBrowser, isBrowserRequired } from './browser.ts';
+import { adminToken } from './gateway.ts';
+
+const path = findBrowser();
+
+/** Why tests in a browser are left out; '' when they are not. */
+export const withoutBrowser =
+  path === null && !isBrowserRequired ? ' (left out: this machine has no Chromium; CHROMIUM_PATH names one)' : '';
+
+export const inBrowser = (name: string, run: () => Promise<void>): void => {
+  test(`dashboard: ${name}${withoutBrowser}`, { skip: withoutBrowser !== '' }, run);
+};
+
+export interface View {
+  readonly width: number;
+  readonly height: number;
+  readonly scheme: 'light' | 'dark';
+}
+
+export const desk: View = { width: 1400, height: 900, scheme: 'light' };
+
+export class Dashboard {
+  readonly #browser: Browser;
+  readonly #context: BrowserContext;
+  readonly page: Page;
+  readonly address: string;
+  /** What the console said that nobody wants there: refusals of the policy, exceptions. */
+  readonly complaints: string[] = [];
+
+  private constructor(browser: Browser, context: BrowserContext, page: Page, address: string) {
+    this.#browser = browser;
+    this.#context = context;
+    this.page = page;
+    this.address = address;
+    page.on('pageerror', (error) => void this.complaints.push(`exception: ${error.message}`));
+    page.on('console', (message) => {
+      // An answer that refuses is the page's to show; the browser mentions each of them.
+      if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) this.complaints.push(message.text());
+    });
+  }
+
+  /** Opens a browser; the caller closes it. `address`: of the gateway. */
+  static async open(address: string, view: View = desk): Promise<Dashboard> {
+    assert.ok(path !== null, 'REQUIRE_BROWSER asks for a browser, and there is none');
+    const browser = await chromium.launch({ executablePath: path, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+    const context = await browser.newContext({
+      viewport: { width: view.width, height: view.height },
+      colorScheme: view.scheme,
+      reducedMotion: 'reduce',
+    });
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const page = await context.newPage();
+    page.setDefaultTimeout(30_000);
+    return new Dashboard(browser, context, page, address);
+  }
+
+  async goto(where: string): Promise<void> {
+    await this.page.goto(this.address + where);
+  }
+
+  async signIn(token = adminToken): Promise<void> {
+    await this.page.getByLabel('Admin token').fill(token);
+    await this.page.keyboard.press('Enter');
+    await this.page.getByRole('button', { name: 'Sign out' }).waitFor();
+  }
+
+  /** Cookies as the browser keeps them. */
+  cookies(): ReturnType<BrowserContext['cookies']> {
+    return this.#context.cookies();
+  }
+
+  async view({ width, height, scheme }: View): Promise<void> {
+    await this.page.setViewportSize({ width, height });
+    await this.page.emulateMedia({ colorScheme: scheme });
+  }
+
+  async close(): Promise<void> {
+    await this.#browser.close();
+  }
+}
