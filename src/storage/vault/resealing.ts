@@ -34,6 +34,7 @@ const ofCredential = (row: Row): string => placeOf('credential', part(row, 'inst
 export const sealedColumns: readonly SealedColumn[] = [
   { table: 'instance', column: 'token', keys: ['id'], place: ofInstance('token') },
   { table: 'instance', column: 'ai_apikey', keys: ['id'], place: ofInstance('ai_apikey') },
+  { table: 'instance', column: 'proxy', keys: ['id'], place: ofInstance('proxy') },
   { table: 'webhook', column: 'private', keys: ['id'], place: (row) => placeOf('webhook', part(row, 'id'), 'private') },
   { table: 'credential', column: 'sealed', keys: ['instance_id'], place: ofCredential },
   { table: 'signal_key', column: 'sealed', keys: ['instance_id', 'type', 'id'], place: ofKey },
