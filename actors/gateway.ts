@@ -21,7 +21,7 @@ import { countsOf } from './supervisor/numbers.ts';
 import { Supervisor } from './supervisor.ts';
 
 export { isExcluded } from './events/filter.ts';
-export { actorSorts, origins } from './face/inspector.ts';
+export { actorEventTypes, actorSorts, origins } from './face/inspector.ts';
 export { eventDescriptions } from './session/chart-descriptions.ts';
 export { chartNames } from './session/watched.ts';
 export type * from './face.ts';
@@ -44,6 +44,7 @@ export {
   statuses,
 } from './model.ts';
 export type { AnswerOf, ByteRange, ChatFilter, ChatQuery, InputOf, KeptFile, MessageQuery, OperationName } from './ports.ts';
+export { logLevels, type LogLevel } from './ports/system.ts';
 export { EpochLost, FilesUnavailable, StorageBusy, StorageSlow, StorageUnavailable } from './ports.ts';
 
 export interface GatewayInput {
@@ -74,6 +75,11 @@ export async function createGateway({ ports, policy, baseUrl, adminToken }: Gate
   numbersLog.start();
   return {
     ...admin,
+    async rotateAdminToken() {
+      const rotated = await admin.rotateAdminToken();
+      if (rotated.ok) supervisor.watchers.end();
+      return rotated;
+    },
     ...instanceCommands(supervisor),
     ...inspectorCommands(supervisor),
     ...connectionCommands(supervisor),

@@ -15,7 +15,7 @@ import type { ChatStore, MessageExpiry, MessageStore, Placeholder } from './port
 import type { Platform } from './ports/platform.ts';
 import type { RecipientStore } from './ports/recipient-store.ts';
 import type { SendKeyStore } from './ports/send-key-store.ts';
-import type { Chance, Log, Media, Proxies, Time } from './ports/system.ts';
+import type { Chance, Log, LogLevels, Media, Proxies, Time } from './ports/system.ts';
 
 export type { ReadKey } from './model.ts';
 export type * from './operations.ts';
@@ -23,7 +23,7 @@ export * from './ports/failures.ts';
 export type * from './ports/platform.ts';
 export type * from './ports/attachments.ts';
 export type * from './ports/delivery.ts';
-export type * from './ports/system.ts';
+export * from './ports/system.ts';
 export type * from './ports/files.ts';
 export type * from './ports/instance-stores.ts';
 export type * from './ports/journal.ts';
@@ -71,4 +71,5 @@ export interface Ports extends Stores {
   readonly chance: Chance;
   readonly time: Time;
   readonly log: Log;
+  readonly logLevels: LogLevels;
 }

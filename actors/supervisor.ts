@@ -3,6 +3,7 @@ import { Dispatcher } from './events/dispatcher.ts';
 import { batchedOutbox, trackedOutbox, trackedReceiver } from './events/tracked-ports.ts';
 import type { InstanceView, Numbers, Unlinked } from './face.ts';
 import { Inspection } from './inspection/inspection.ts';
+import { Watchers } from './inspection/watchers.ts';
 import { perform } from './commands/perform.ts';
 import type { InstanceId, InstanceRecord, Message, Result } from './model.ts';
 import { createGate, type Gate } from './policy/gate.ts';
@@ -48,6 +49,7 @@ export class Supervisor {
   readonly waking: Waking;
   readonly dispatcher: Dispatcher;
   readonly inspection: Inspection;
+  readonly watchers: Watchers;
   /** Since when delivery errors are kept. */
   readonly since: number;
   accepting = false;
@@ -113,7 +115,11 @@ export class Supervisor {
       record: (id) => registry.record(id),
       open,
     });
-    this.inspection = new Inspection({ registry, dispatcher: this.dispatcher, time, since: this.since, cooldown: policy.crash.cooldown });
+    const { log, logLevels } = ports;
+    const cooldown = policy.crash.cooldown;
+    const inspection = new Inspection({ registry, dispatcher: this.dispatcher, time, logLevels, since: this.since, cooldown });
+    this.inspection = inspection;
+    this.watchers = new Watchers({ time, log, row: (id) => inspection.row(id), rows: () => inspection.rows() });
   }
 
   /** Reads what is registered. After it commands work; `restore` brings the sessions back meanwhile. */
@@ -137,6 +143,7 @@ export class Supervisor {
   /** Closes every session; what was accepted is stored, what receivers took is taken out of the outbox. Bounded, whatever does not answer. */
   async stop(): Promise<void> {
     this.accepting = false;
+    this.watchers.end();
     this.#hibernation.stop();
     this.#workers.stop();
     this.dispatcher.sweeper.stop();
@@ -165,6 +172,7 @@ export class Supervisor {
   /** The instance and what belongs to it is gone from the storage. */
   forget(id: InstanceId): void {
     this.registry.forget(id);
+    this.watchers.forget(id);
     this.#restore.forget(id);
     this.dispatcher.forget(id);
   }
@@ -209,7 +217,7 @@ export class Supervisor {
         void Promise.resolve().then(() => this.#restore.live(cell));
       },
       closed: (cell, verdict, wasLive) => this.#faults.closed(cell, verdict, wasLive),
-      moved: () => undefined,
+      moved: ({ steps }) => this.watchers.moved(record.id, steps),
     });
   }
 }

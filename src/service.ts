@@ -14,6 +14,7 @@ import { openFileParts } from '#src/file-parts.ts';
 import { openMediaParts } from '#src/media-parts.ts';
 import { createAttachments } from '#src/media/attachments.ts';
 import { mediaFacts } from '#src/platform/media/media-part.ts';
+import { type RootLog, withInstanceLevels } from '#src/instance-levels.ts';
 import { createPlatform, type PlatformOptions } from '#src/platform/platform.ts';
 import { readCatalogue } from '#src/platform/proxy/catalogue.ts';
 import { policyOf } from '#src/policy.ts';
@@ -204,15 +205,17 @@ const listenError = (error: NodeJS.ErrnoException, { host, port }: Settings): Er
  */
 export async function startService(
   settings: Settings,
-  log: Log,
+  processLog: RootLog,
   version: string,
   { onAdminToken = () => undefined, simulatedPhone = null }: ServiceOptions = {},
 ): Promise<Service> {
+  const { log, logLevels } = withInstanceLevels(processLog, time.now);
   const closers = new Closers(log);
   const { promise: taken, resolve: onTaken } = Promise.withResolvers<void>();
   try {
     const tracing = openTracing(settings, version, closers);
-    const { ports, storage } = await openPorts(settings, log, version, closers, onTaken);
+    const { ports: opened, storage } = await openPorts(settings, log, version, closers, onTaken);
+    const ports = { ...opened, logLevels };
     const gateway = await createGateway({
       ports: tracing?.around(ports) ?? ports,
       policy: policyOf(settings),

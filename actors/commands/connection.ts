@@ -1,5 +1,5 @@
 /** Commands on the connection of an instance: opened, paused, restarted, logged out. */
-import type { DisconnectedView, Gateway, InstanceView } from '../face.ts';
+import type { DisconnectedView, Gateway, InstanceView, Origin } from '../face.ts';
 import { done, noProxy, refuse, type Result } from '../model.ts';
 import { routeOf } from '../policy/proxy-route.ts';
 import type { OpenOptions } from '../ports.ts';
@@ -59,7 +59,12 @@ async function disconnect(supervisor: Supervisor, cell: Cell): Promise<Result<Di
 type ConnectOptions = Parameters<Gateway['connect']>[1];
 
 /** The region comes first: nothing may leave by another way. */
-async function connect(supervisor: Supervisor, cell: Cell, { region, ...options }: ConnectOptions): Promise<Result<InstanceView>> {
+async function connect(
+  supervisor: Supervisor,
+  cell: Cell,
+  { region, ...options }: ConnectOptions,
+  by: Origin,
+): Promise<Result<InstanceView>> {
   if (!(await discarded(supervisor, cell))) return notDiscarded;
   if (region !== undefined) {
     const changed = await changeProxy(supervisor, cell, { mode: 'internal', region });
@@ -79,7 +84,7 @@ async function connect(supervisor: Supervisor, cell: Cell, { region, ...options 
     return filled;
   }
   const { systemName } = cell.record;
-  cell.connect(systemName === '' ? options : { systemName, ...options });
+  cell.connect(systemName === '' ? options : { systemName, ...options }, by);
   await cell.waitFor(hasAnswer(options), supervisor.policy.connectAnswer);
   if (isReplaced(cell, options)) return refuse('conflict', 'another connect asked for another pairing meanwhile');
   const verdict = cell.lifecycle?.context.verdict;
@@ -87,28 +92,46 @@ async function connect(supervisor: Supervisor, cell: Cell, { region, ...options 
   return done(cell.view);
 }
 
+async function reset(supervisor: Supervisor, cell: Cell, by: Origin): Promise<Result<InstanceView>> {
+  const { status } = cell.view;
+  if (status !== 'connected' && status !== 'connecting') return refuse('conflict', 'there is no running session to reset');
+  cell.send({ type: 'instance.reset', by });
+  return settledView(supervisor, cell);
+}
+
+async function hibernate(supervisor: Supervisor, cell: Cell, by: Origin): Promise<Result<InstanceView>> {
+  if (cell.view.status === 'hibernated') return done(cell.view);
+  if (!cell.view.connected) return notConnected;
+  await cell.keeper.save({ wanted: 'asleep' });
+  await cell.waitFor((other) => !other.busy, settleMs); // what was accepted goes out first
+  cell.send({ type: 'instance.hibernate', by });
+  return settledView(supervisor, cell);
+}
+
+async function wake(supervisor: Supervisor, cell: Cell, by: Origin): Promise<Result<InstanceView>> {
+  return cell.view.status === 'hibernated'
+    ? connect(supervisor, cell, {}, by)
+    : refuse('conflict', `the instance does not sleep: it is ${cell.view.status}`);
+}
+
+/** Where there is a running chart on its way, its connection is made anew; elsewhere one is begun. */
+async function reconnect(supervisor: Supervisor, cell: Cell, by: Origin): Promise<Result<InstanceView>> {
+  const { status } = cell.view;
+  if (cell.lifecycle !== null && (status === 'connected' || status === 'connecting')) return reset(supervisor, cell, by);
+  if (cell.record.jid === '') return refuse('conflict', 'the instance is not paired: connect it to pair it');
+  return connect(supervisor, cell, {}, by);
+}
+
+/** Commands on the connection by whoever may send them beside the instance's own interface. */
+export const connectionSteps = { reconnect, hibernate, wake } as const;
+
 export const connectionCommands = (supervisor: Supervisor): ConnectionCommands => ({
-  connect: (id, options) => onSettled(supervisor, id, (cell) => connect(supervisor, cell, options)),
+  connect: (id, options) => onSettled(supervisor, id, (cell) => connect(supervisor, cell, options, 'api')),
 
   disconnect: (id) => onSettled(supervisor, id, (cell) => disconnect(supervisor, cell)),
 
-  reset: (id) =>
-    onSettled(supervisor, id, async (cell) => {
-      const { status } = cell.view;
-      if (status !== 'connected' && status !== 'connecting') return refuse('conflict', 'there is no running session to reset');
-      cell.send({ type: 'instance.reset' });
-      return settledView(supervisor, cell);
-    }),
-
-  hibernate: (id) =>
-    onSettled(supervisor, id, async (cell) => {
-      if (cell.view.status === 'hibernated') return done(cell.view);
-      if (!cell.view.connected) return notConnected;
-      await cell.keeper.save({ wanted: 'asleep' });
-      await cell.waitFor((other) => !other.busy, settleMs); // what was accepted goes out first
-      cell.send({ type: 'instance.hibernate' });
-      return settledView(supervisor, cell);
-    }),
+  reset: (id) => onSettled(supervisor, id, (cell) => reset(supervisor, cell, 'api')),
+  hibernate: (id) => onSettled(supervisor, id, (cell) => hibernate(supervisor, cell, 'api')),
 
   async presence(id, presence) {
     const shown = await perform(supervisor, id, 'account.presence', { presence });

@@ -46,6 +46,8 @@ export type CourierEvent =
 export interface CourierView {
   /** Rows in memory. */
   readonly waiting: number;
+  /** More rows are due than are in memory. */
+  readonly isBehind: boolean;
   /** Lanes under way, and how many may be. */
   readonly lanes: { readonly used: number; readonly of: number };
 }

@@ -80,7 +80,7 @@ export class Courier {
   }
 
   get view(): CourierView {
-    return { waiting: this.#window.size, lanes: { used: this.#window.underWay, of: this.#circuit.lanes } };
+    return { waiting: this.#window.size, isBehind: this.#window.isBehind, lanes: { used: this.#window.underWay, of: this.#circuit.lanes } };
   }
 
   get #claim(): Claim {

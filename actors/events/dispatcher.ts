@@ -76,6 +76,12 @@ export class Dispatcher {
     return this.#circuits.get(webhookId)?.failures ?? 0;
   }
 
+  /** The receiver of the webhook is asked again at once. */
+  clearCircuit(webhookId: string): void {
+    this.#circuits.get(webhookId)?.reset();
+    this.#notify(this.webhooks.get(webhookId), 'delivery.changed');
+  }
+
   /** What envelopes say of an instance; of none, for a webhook that belongs to none. */
   sender(id: InstanceId | null): EventSender {
     const record = id === null ? undefined : this.#input.record(id);

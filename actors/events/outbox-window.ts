@@ -53,6 +53,11 @@ export class OutboxWindow {
     return this.#lanes.size;
   }
 
+  /** Rows are due, or may be, that are not in memory. */
+  get isBehind(): boolean {
+    return this.#isBehind;
+  }
+
   /** Lanes with a row that is being sent. */
   get underWay(): number {
     return this.#lanes.underWay;

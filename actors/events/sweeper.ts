@@ -44,6 +44,13 @@ export interface SweeperHost {
   readonly workers: SupervisedWorkers;
 }
 
+export interface Outstanding {
+  readonly waiting: number;
+  readonly parked: number;
+}
+
+const nothing: Outstanding = { waiting: 0, parked: 0 };
+
 export type Dropped = Readonly<Record<string, number>>;
 
 const isNothing = (dropped: Dropped): boolean => Object.keys(dropped).length === 0;
@@ -57,7 +64,9 @@ const add = (sum: Record<string, number>, more: Dropped): boolean => {
 export class Sweeper {
   readonly #host: SweeperHost;
   readonly #dropped = new Map<string, Dropped>();
-  #outstanding = { waiting: 0, parked: 0 };
+  #outstanding = nothing;
+  /** By webhook, as the last round found them. */
+  #counted: ReadonlyMap<string, Outstanding> = new Map();
   #rounds = 0;
   readonly #worker: PeriodicWorker;
 
@@ -95,8 +104,13 @@ export class Sweeper {
   }
 
   /** Deliveries of all webhooks, as the last round found them. */
-  get outstanding(): { readonly waiting: number; readonly parked: number } {
+  get outstanding(): Outstanding {
     return this.#outstanding;
+  }
+
+  /** The same of one webhook. */
+  counted(webhookId: string): Outstanding {
+    return this.#counted.get(webhookId) ?? nothing;
   }
 
   /**
@@ -126,6 +140,7 @@ export class Sweeper {
     await deliveries.foldTallies();
     const tallies = await deliveries.tally(null);
     const sum = (of: 'waiting' | 'parked'): number => tallies.reduce((all, tally) => all + tally[of], 0);
+    this.#counted = new Map(tallies.map(({ webhookId, waiting, parked }) => [webhookId, { waiting, parked }]));
     this.#outstanding = { waiting: sum('waiting'), parked: sum('parked') };
     return tallies;
   }

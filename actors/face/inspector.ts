@@ -1,5 +1,6 @@
 /** What the gateway offers on looking inside: the charts, where each instance is in them, how it came there, and a few safe events. */
 import type { InstanceId, Result, Status, Wanted } from '../model.ts';
+import type { LogLevel } from '../ports/system.ts';
 import type { ChartName } from '../session/watched.ts';
 import type { CloseCause, Reaction } from '../policy/close-cause.ts';
 
@@ -195,12 +196,45 @@ export interface ActorDetail extends ActorRow {
   readonly lastFrameAge: number | null;
   /** Crashes of the chart. */
   readonly crashes: number;
+  /** Null when the level of the process counts. */
+  readonly logLevel: { readonly level: LogLevel; readonly until: number } | null;
   readonly parts: readonly Part[];
   readonly steps: readonly Step[];
 }
 
-/** An instance that is somewhere else than before, as the list has to know it. */
-export type Moved = Pick<ActorRow, 'id' | 'state' | 'since' | 'reason' | 'status' | 'needsPerson'>;
+/** What changed in the list since the batch before. */
+export interface ActorChanges {
+  /** Null: the instance is gone. */
+  readonly rows: readonly (readonly [InstanceId, Pick<ActorRow, 'state' | 'since' | 'reason' | 'status' | 'needsPerson'> | null])[];
+  /** Of all instances. */
+  readonly counts: ActorCounts;
+}
+
+export interface WatchEnd {
+  /** Called once: the instance is gone, the admin token was replaced, or the server stops. Nothing comes after it. */
+  onEnd(): void;
+}
+
+/** What may be sent to an instance from outside of its own interface; nothing of it loses anything. */
+export type ActorEvent =
+  /** Closes the connection and opens it again, or opens it where there is none. */
+  | { readonly type: 'reconnect' }
+  | { readonly type: 'hibernate' }
+  | { readonly type: 'wake' }
+  /** The receiver gets a fresh chance at once. */
+  | { readonly type: 'clearCircuit'; readonly webhookId: string }
+  /** Crashed workers of the name, or (null) of any, run again at once. */
+  | { readonly type: 'restartWorker'; readonly worker: string | null }
+  /** Lines of the log that name the instance are written from this level on, for so long. */
+  | { readonly type: 'logLevel'; readonly level: LogLevel; readonly ms: number };
+
+export const actorEventTypes = ['reconnect', 'hibernate', 'wake', 'clearCircuit', 'restartWorker', 'logLevel'] as const;
+
+/** Who asked, for the log. */
+export interface Asker {
+  readonly address: string;
+  readonly via: 'token' | 'dashboard';
+}
 
 export interface InspectorFace {
   charts(): readonly Chart[];
@@ -209,4 +243,10 @@ export interface InspectorFace {
   actors(query: ActorQuery): Result<ActorPage>;
   /** Makes no actor: an instance at rest has neither steps nor parts. */
   actor(id: InstanceId): Result<ActorDetail>;
+  /** Each further step of the instance, until the answered function is called. */
+  watchSteps(id: InstanceId, watcher: { onStep(step: Step): void } & WatchEnd): Result<() => void>;
+  /** Changes of the list, gathered, until the answered function is called. */
+  watchActors(watcher: { onChanges(changes: ActorChanges): void } & WatchEnd): () => void;
+  /** Notes in the log who asked, and answers with the instance as it is afterwards. */
+  act(id: InstanceId, event: ActorEvent, by: Asker): Promise<Result<ActorDetail>>;
 }

@@ -1,33 +1,26 @@
 /** Where every instance is and how it came there, asked of those that have actors and of those that rest. No question makes an actor. */
-import type { ActorCounts, ActorDetail, ActorPage, ActorQuery, ActorRow } from '../face/inspector.ts';
+import type { ActorDetail, ActorPage, ActorQuery, ActorRow } from '../face/inspector.ts';
 import type { Dispatcher } from '../events/dispatcher.ts';
 import { done, refuse, type InstanceId, type Result } from '../model.ts';
-import type { Time } from '../ports.ts';
+import type { LogLevels, Time } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Registry } from '../supervisor/registry.ts';
 import { hourOf, letterOf, restingHour } from './hour.ts';
 import { pageOf } from './list.ts';
 import { outboxOf, partsOf } from './parts.ts';
 import { liveRow, restingRow, type LightRow } from './rows.ts';
+import { countsOf } from './watchers.ts';
 
 export interface InspectionInput {
   readonly registry: Registry;
   readonly dispatcher: Dispatcher;
   readonly time: Time;
+  readonly logLevels: LogLevels;
   /** When this process started. */
   readonly since: number;
   /** How long a chart rests that crashed too often. */
   readonly cooldown: number;
 }
-
-const countsOf = (rows: readonly LightRow[]): ActorCounts => {
-  const counts = { connected: 0, connecting: 0, hibernated: 0, disconnected: 0, needsPerson: 0 };
-  for (const { status, needsPerson } of rows) {
-    counts[status] += 1;
-    if (needsPerson) counts.needsPerson += 1;
-  }
-  return counts;
-};
 
 /** When the session is tried again by itself; null when it is not. */
 const retryAt = (cell: Cell, { state, since }: LightRow, cooldown: number): number | null => {
@@ -49,17 +42,18 @@ export class Inspection {
   }
 
   page(query: ActorQuery): Result<ActorPage> {
-    const rows = [...this.#input.registry.ids].map((id) => this.#lightRow(id)).filter((row) => row !== null);
+    const rows = [...this.rows()];
     const page = pageOf(rows, query, (row) => this.#outbox(row));
     return page.ok ? done({ ...page.value, rows: page.value.rows.map((row) => this.#wholeRow(row)), counts: countsOf(rows) }) : page;
   }
 
   detail(id: InstanceId): Result<ActorDetail> {
-    const { registry, dispatcher, time, cooldown } = this.#input;
-    const light = this.#lightRow(id);
+    const { registry, dispatcher, time, logLevels, cooldown } = this.#input;
+    const light = this.row(id);
     if (!light) return refuse('notFound', 'instance not found');
     const [row, wanted, cell] = [this.#wholeRow(light), registry.record(id)?.wanted ?? 'offline', registry.cells.get(id)];
-    if (!cell) return done({ ...row, ...atRest, wanted });
+    const logLevel = logLevels.of(id);
+    if (!cell) return done({ ...row, ...atRest, wanted, logLevel });
     const { attempts, crashes, lastFrameAgeMs: lastFrameAge } = cell.numbers;
     return done({
       ...row,
@@ -70,12 +64,20 @@ export class Inspection {
       retryAt: retryAt(cell, row, cooldown),
       lastFrameAge,
       crashes,
+      logLevel,
       parts: partsOf(cell, row.state, dispatcher, time.now()),
       steps: cell.steps.after(0),
     });
   }
 
-  #lightRow(id: InstanceId): LightRow | null {
+  *rows(): Generator<LightRow> {
+    for (const id of this.#input.registry.ids) {
+      const row = this.row(id);
+      if (row) yield row;
+    }
+  }
+
+  row(id: InstanceId): LightRow | null {
     const { registry } = this.#input;
     const cell = registry.cells.get(id);
     if (cell) return liveRow(cell);
@@ -92,7 +94,6 @@ export class Inspection {
 
   #outbox({ id }: LightRow): number {
     const { registry, dispatcher } = this.#input;
-    const cell = registry.cells.get(id);
-    return cell ? outboxOf(cell, dispatcher) : 0;
+    return outboxOf(id, registry.cells.get(id), dispatcher);
   }
 }

@@ -1,8 +1,10 @@
 /** The parts of one instance and how they are: what its page lists beside the chart. */
 import type { CourierPart, Part, PartState } from '../face/inspector.ts';
 import type { Dispatcher } from '../events/dispatcher.ts';
-import type { Webhook } from '../model.ts';
+import type { InstanceId, Webhook } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
+
+const downNote = ['trouble', 'crashed, is restarted soon'] as const;
 
 const some = (count: number, what: string): string => (count === 0 ? 'none' : `${count} ${what}`);
 
@@ -34,7 +36,7 @@ const workerPart = (cell: Cell, id: string, waiting: number, trouble = ''): Part
   const crashes = cell.workers.crashes[id] ?? 0;
   const isDown = cell.workers.down.includes(id);
   const state: PartState = isDown || trouble !== '' ? 'trouble' : waiting > 0 ? 'busy' : 'ok';
-  const note = isDown ? 'crashed, is restarted soon' : trouble === '' ? `${waiting} wait` : `${trouble}, ${waiting} wait`;
+  const note = isDown ? downNote[1] : trouble === '' ? `${waiting} wait` : `${trouble}, ${waiting} wait`;
   return { id, state, note, waiting, crashes };
 };
 
@@ -54,7 +56,8 @@ const courierNote = (webhook: Webhook, part: CourierPart, waiting: number, now: 
 };
 
 const courierPart = (cell: Cell, dispatcher: Dispatcher, webhook: Webhook, now: number): Part => {
-  const view = cell.courier(webhook.id);
+  const found = cell.courier(webhook.id);
+  const view = found === 'down' ? null : found;
   const circuit = {
     open: dispatcher.pausedUntil(webhook.id) > 0,
     failures: dispatcher.failures(webhook.id),
@@ -63,7 +66,7 @@ const courierPart = (cell: Cell, dispatcher: Dispatcher, webhook: Webhook, now: 
   const host = URL.parse(webhook.url)?.host ?? '';
   const courier: CourierPart = { webhookId: webhook.id, host, lanes: view?.lanes ?? { used: 0, of: 0 }, circuit };
   const waiting = view?.waiting ?? 0;
-  const [state, note] = courierNote(webhook, courier, waiting, now);
+  const [state, note] = found === 'down' ? downNote : courierNote(webhook, courier, waiting, now);
   return { id: `courier.${webhook.id}`, state, note, waiting, crashes: cell.workers.crashes['courier'] ?? 0, courier };
 };
 
@@ -81,6 +84,19 @@ export const partsOf = (cell: Cell, state: string, dispatcher: Dispatcher, now: 
   ];
 };
 
-/** Deliveries of the instance that are in memory. */
-export const outboxOf = (cell: Cell, dispatcher: Dispatcher): number =>
-  dispatcher.webhooks.receiving(cell.record.id).reduce((sum, { id }) => sum + (cell.courier(id)?.waiting ?? 0), 0);
+/**
+ * Deliveries of the instance that wait: in memory, and in the outbox as last counted where memory does not hold all that is due. Of the global
+ * webhook only what is in memory, since its deliveries are not counted by instance.
+ */
+export const outboxOf = (instance: InstanceId, cell: Cell | undefined, dispatcher: Dispatcher): number => {
+  let sum = 0;
+  for (const { id, instanceId } of dispatcher.webhooks.receiving(instance)) {
+    const found = cell?.courier(id) ?? null;
+    const view = found === 'down' ? null : found;
+    const { waiting, parked } = instanceId === null ? nothingCounted : dispatcher.sweeper.counted(id);
+    sum += (view?.isBehind === false ? view.waiting : Math.max(view?.waiting ?? 0, waiting)) + parked;
+  }
+  return sum;
+};
+
+const nothingCounted = { waiting: 0, parked: 0 };

@@ -22,6 +22,17 @@ export interface Log {
   error(fields: object, event: string): void;
 }
 
+export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** Levels of single instances beside that of the process. */
+export interface LogLevels {
+  /** From now on lines that name this instance are written from this level on, until the moment in Unix milliseconds. */
+  set(instance: string, level: LogLevel, until: number): void;
+  /** Null when the level of the process counts. */
+  of(instance: string): { readonly level: LogLevel; readonly until: number } | null;
+}
+
 /** A clock that XState understands (`setTimeout`, `clearTimeout`) and that tells the time. */
 export interface Time {
   now(): number;

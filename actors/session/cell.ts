@@ -234,8 +234,8 @@ export class Cell {
     return { state: value, crashedAt: context.crashes.at(-1) ?? 0 };
   }
 
-  /** What the courier of the webhook does now; null when there is none, or it crashed and is not back yet. */
-  courier(webhookId: string): CourierView | null {
+  /** See `RootActor`. */
+  courier(webhookId: string): CourierView | 'down' | null {
     return this.#root.courier(webhookId);
   }
 

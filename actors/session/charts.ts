@@ -41,7 +41,7 @@ const constantsOf = (params: unknown): readonly string[] => {
   return typeof value === 'object' && value !== null ? Object.values(value).filter(Array.isArray).flat().map(String) : [];
 };
 
-const guardText = (guard: unknown): string => {
+export const guardText = (guard: unknown): string => {
   if (guard === undefined) return '';
   if (typeof guard === 'string') return guard;
   const { type, params } = guard as { readonly type: string; readonly params?: unknown };

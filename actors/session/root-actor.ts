@@ -61,10 +61,13 @@ export class RootActor {
     return this.#running;
   }
 
-  /** Null when there is no courier for the webhook, or it is being restarted. */
-  courier(webhookId: string): CourierView | null {
-    let view: CourierView | null = null;
-    this.snapshot.children[courierId(webhookId)]?.send({ type: 'delivery.asked', answer: (now: CourierView | null) => (view = now) });
+  /** Null when there is no courier for the webhook; `down` while it is being restarted. */
+  courier(webhookId: string): CourierView | 'down' | null {
+    let view: CourierView | 'down' | null = null;
+    this.snapshot.children[courierId(webhookId)]?.send({
+      type: 'delivery.asked',
+      answer: (now: CourierView | null) => (view = now ?? 'down'),
+    });
     return view;
   }
 

@@ -1,5 +1,5 @@
 /** What the inspector answers, and the sentence that a step of an instance becomes. Nothing of it is secret or personal. */
-import type { ActorDetail, Origin, Part, Step, StepCause } from '#actors/face.ts';
+import type { ActorChanges, ActorDetail, Origin, Part, Step, StepCause } from '#actors/face.ts';
 import { eventDescriptions } from '#actors/gateway.ts';
 
 const follow = {
@@ -39,6 +39,14 @@ export const whyText = ({ event, cause }: Pick<Step, 'event' | 'cause'>): string
   if (cause.kind === 'crash') return `The session crashed (${cause.error}).`;
   return eventDescriptions[event] ?? '';
 };
+
+/** One batch of the list's stream. A change: id, state ('' when the instance is gone), since, reason, status, whether a person is needed. */
+export const changesView = ({ rows, counts }: ActorChanges) => ({
+  changes: rows.map(([id, row]) =>
+    row === null ? [id, '', 0, '', '', false] : [id, row.state, row.since, row.reason, row.status, row.needsPerson],
+  ),
+  counts,
+});
 
 export const stepView = (step: Step) => ({ ...step, why: whyText(step) });
 

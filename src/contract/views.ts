@@ -16,7 +16,7 @@ export { envelopeView } from './envelope.ts';
 export { addModes, groupView, inviteLink, memberView, refusalView, type MemberRefusal } from './group.ts';
 export { historyRequestView, historyStatusView } from './history-request.ts';
 export { historyView } from './history.ts';
-export { actorView, stepView } from './inspector.ts';
+export { actorView, changesView, stepView } from './inspector.ts';
 export { instanceView } from './instance.ts';
 export { bareLabelId, fullLabelId, labelView } from './label.ts';
 export { capView, limitsEndpoint, limitsView, timeLockView } from './limits.ts';

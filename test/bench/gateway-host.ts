@@ -75,6 +75,7 @@ const portsOf = (stores: Storage): Ports => {
       clearTimeout: (id) => clearTimeout(id as NodeJS.Timeout),
     },
     log: quiet,
+    logLevels: { set: () => undefined, of: () => null },
     digest: (text) => createHash('sha256').update(text).digest('hex'),
   };
 };

@@ -1,7 +1,7 @@
 /** A gateway in memory: one server, a few instances, and levers for tests to make it fail. */
 import { createHash } from 'node:crypto';
 import { countChats } from '#src/storage/journal/chat-counts.ts';
-import { inspectorCalls } from './inspector.ts';
+import { inspectorCalls, type InspectorLevers } from './inspector.ts';
 import { wordsOf } from './words.ts';
 import { chat, instance as sample, message, now } from '#test/contract/samples.ts';
 import {
@@ -39,6 +39,7 @@ interface Listener {
 
 /** What a test may look at and pull. */
 export interface FakeGateway extends Gateway {
+  readonly inspector: InspectorLevers;
   accepting: boolean;
   /** What a disconnect tells of the phone's list of devices. */
   stillLinked: string;
@@ -347,7 +348,7 @@ export const createFakeGateway = (): FakeGateway => {
     checkNumbers: (_id, numbers) => attempt(() => done(numbers.map((query) => ({ ...checkedNumber, query })))),
     ...fileCommands(attempt, () => fake),
     ...webhookCommands(state, attempt, () => fake),
-    ...inspectorCalls,
+    ...inspectorCalls(attempt),
     subscribe(id, onEvent, onEnd) {
       const listener = { onEvent, onEnd };
       const all = state.listeners.get(id) ?? new Set();

@@ -1,9 +1,21 @@
 /** What a gateway in memory says when it is looked into: real charts, and one live instance with two steps. */
-import type { ActorDetail, ActorPage, Gateway } from '#actors/gateway.ts';
+import {
+  type ActorDetail,
+  type ActorEvent,
+  type ActorPage,
+  type ActorQuery,
+  type Asker,
+  done,
+  type Gateway,
+  type InstanceId,
+  refuse,
+  type Result,
+} from '#actors/gateway.ts';
+import { chartSource } from '#actors/session/chart-source.ts';
 import { charts } from '#actors/session/charts.ts';
 import { instance as sample, now } from '#test/contract/samples.ts';
 
-const { steps, parts, root, wanted, attempts, failures, retryAt, lastFrameAge, crashes, ...row } = {
+const { steps, parts, root, wanted, attempts, failures, retryAt, lastFrameAge, crashes, logLevel, ...row } = {
   id: sample.record.id,
   name: sample.record.name,
   number: '…7777',
@@ -24,6 +36,7 @@ const { steps, parts, root, wanted, attempts, failures, retryAt, lastFrameAge, c
   retryAt: null,
   lastFrameAge: 12,
   crashes: 0,
+  logLevel: null,
   parts: [
     {
       id: 'courier.w1',
@@ -65,7 +78,19 @@ const { steps, parts, root, wanted, attempts, failures, retryAt, lastFrameAge, c
   ],
 } satisfies ActorDetail;
 
-export const sampleActor: ActorDetail = { ...row, steps, parts, root, wanted, attempts, failures, retryAt, lastFrameAge, crashes };
+export const sampleActor: ActorDetail = {
+  ...row,
+  steps,
+  parts,
+  root,
+  wanted,
+  attempts,
+  failures,
+  retryAt,
+  lastFrameAge,
+  crashes,
+  logLevel,
+};
 
 const page: ActorPage = {
   total: 1,
@@ -74,14 +99,45 @@ const page: ActorPage = {
   next: '',
 };
 
-type InspectorCalls = Pick<Gateway, 'charts' | 'chartSource' | 'actors' | 'actor'>;
+type InspectorCalls = Pick<Gateway, 'charts' | 'chartSource' | 'actors' | 'actor' | 'watchSteps' | 'watchActors' | 'act'>;
 
-export const inspectorCalls: InspectorCalls = {
-  charts: () => [charts.lifecycle, charts.instance],
-  chartSource: () => null,
-  actors: () => ({ ok: true, value: page }),
-  actor: (id) =>
-    id === sampleActor.id
-      ? { ok: true, value: sampleActor }
-      : { ok: false, refusal: { reason: 'notFound', message: 'instance not found' } },
+type StepWatcher = Parameters<Gateway['watchSteps']>[1];
+type ListWatcher = Parameters<Gateway['watchActors']>[0];
+
+/** What a test may look at and pull. */
+export interface InspectorLevers {
+  readonly queries: ActorQuery[];
+  readonly acts: { readonly id: InstanceId; readonly event: ActorEvent; readonly by: Asker }[];
+  readonly stepWatchers: Set<StepWatcher>;
+  readonly listWatchers: Set<ListWatcher>;
+}
+
+const join = <W>(all: Set<W>, watcher: W): (() => void) => {
+  all.add(watcher);
+  return () => void all.delete(watcher);
+};
+
+/** `attempt`: runs what may fail, unless a lever of the gateway says otherwise. */
+export const inspectorCalls = (
+  attempt: <T>(run: () => Result<T>) => Promise<Result<T>>,
+): InspectorCalls & { readonly inspector: InspectorLevers } => {
+  const inspector: InspectorLevers = { queries: [], acts: [], stepWatchers: new Set(), listWatchers: new Set() };
+  const known = <T>(id: InstanceId, value: T): Result<T> =>
+    id === sampleActor.id ? done(value) : refuse('notFound', 'instance not found');
+  return {
+    inspector,
+    charts: () => [charts.lifecycle, charts.instance],
+    chartSource,
+    actors(query) {
+      inspector.queries.push(query);
+      return done(page);
+    },
+    actor: (id) => known(id, sampleActor),
+    watchSteps: (id, watcher) => (id === sampleActor.id ? done(join(inspector.stepWatchers, watcher)) : known(id, () => undefined)),
+    watchActors: (watcher) => join(inspector.listWatchers, watcher),
+    act(id, event, by) {
+      inspector.acts.push({ id, event, by });
+      return attempt(() => known(id, sampleActor));
+    },
+  };
 };

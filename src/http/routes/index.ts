@@ -41,6 +41,6 @@ export const allRoutes = (options: HttpOptions, hub: Hub, sessions: AdminSession
   ...webhookRoutes,
   ...deliveryRoutes,
   ...streamRoutes(hub),
-  ...inspectorRoutes(),
+  ...inspectorRoutes(hub.inspector),
   ...healthRoutes(options),
 ];

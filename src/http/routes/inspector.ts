@@ -1,11 +1,15 @@
 /** Routes that look inside: the charts, and where every instance is in them. */
-import type { ActorQuery, ActorSort } from '#actors/gateway.ts';
+import type { ServerResponse } from 'node:http';
+import type { FastifyReply } from 'fastify';
+import type { Static } from 'typebox';
+import type { ActorEvent, ActorQuery, ActorSort, Result } from '#actors/gateway.ts';
 import { actorView } from '#src/contract/views.ts';
 import { layoutsOf } from '../layouts.ts';
-import { done, mapResult } from '../outcome.ts';
+import { done, mapResult, refuse } from '../outcome.ts';
 import { pageSize } from '../page.ts';
-import { type Route, route } from '../route.ts';
+import { platformRefusals, type Route, route } from '../route.ts';
 import * as shape from '../schemas/inspector.ts';
+import type { InspectorHub } from '../stream/inspector-hub.ts';
 
 const common = { credential: 'admin', tag: 'inspector' } as const;
 
@@ -38,8 +42,84 @@ const queryOf = ({ state, reason, q = '', sort = 'trouble', after = '', limit = 
   limit: pageSize(limit, rows),
 });
 
+/** What the body asks for; a refusal when something is missing. */
+const eventOf = ({ type, webhook, worker, level, minutes = 60 }: Static<typeof shape.EventBody>): Result<ActorEvent> => {
+  if (type === 'clearCircuit') return webhook === undefined ? refuse('invalid', 'webhook is required') : done({ type, webhookId: webhook });
+  if (type === 'logLevel')
+    return level === undefined ? refuse('invalid', 'level is required') : done({ type, level, ms: minutes * 60_000 });
+  return done(type === 'restartWorker' ? { type, worker: worker ?? null } : { type });
+};
+
+/** By then a connection that broke off is known to be gone. */
+const retryAfterSeconds = 15;
+
+const streamOf = (hub: InspectorHub, open: () => Result<null>): ReturnType<typeof refuse> | null => {
+  const objection = hub.objection();
+  if (objection !== null) return refuse('capped', objection, { retryAfter: retryAfterSeconds });
+  const opened = open();
+  return opened.ok ? null : opened;
+};
+
+const streaming = { capped: { example: 'Maximum number of open streams of the inspector reached (20)' } } as const;
+
+const hijacked = (reply: FastifyReply) => (): ServerResponse => {
+  reply.hijack();
+  return reply.raw;
+};
+
+const streamRoutes = (hub: InspectorHub): readonly Route[] => [
+  route({
+    on: ['GET /admin/actors/stream'],
+    operationId: 'streamActors',
+    ...common,
+    summary: 'Stream what changes in the list of instances',
+    answer: shape.ChangesAnswer,
+    produces: 'text/event-stream',
+    refusals: streaming,
+    run: ({ reply }) =>
+      streamOf(hub, () => {
+        hub.openList(hijacked(reply));
+        return done(null);
+      }),
+  }),
+  route({
+    on: ['GET /admin/actors/:id/stream'],
+    operationId: 'streamActor',
+    ...common,
+    summary: 'Stream the transitions of one instance as they happen; with Last-Event-ID the stream goes on where it was cut',
+    params: shape.ActorParams,
+    query: shape.StepsQuery,
+    answer: shape.StepsAnswer,
+    produces: 'text/event-stream',
+    refusals: { ...notFound, ...streaming },
+    run: ({ params: { id }, query, request, reply }) => {
+      const last = request.headers['last-event-id'];
+      const after = typeof last === 'string' && /^\d{1,15}$/.test(last) ? Number(last) : (query.after ?? null);
+      return streamOf(hub, () => hub.openSteps(id, after, hijacked(reply)));
+    },
+  }),
+];
+
+const eventRoute = route({
+  on: ['POST /admin/actors/:id/events'],
+  operationId: 'sendActorEvent',
+  ...common,
+  summary: 'Send one of a few safe events to an instance; the log says who asked',
+  params: shape.ActorParams,
+  body: shape.EventBody,
+  answer: shape.ActorAnswer,
+  examples: { body: { type: 'reconnect' } },
+  refusals: { ...notFound, ...platformRefusals, conflict: { example: 'no crashed worker waits for its restart' } },
+  run: async ({ gateway, params: { id }, body, request }) => {
+    const event = eventOf(body);
+    if (!event.ok) return event;
+    const by = { address: request.ip, via: request.adminSession === '' ? 'token' : 'dashboard' } as const;
+    return mapResult(await gateway.act(id, event.value, by), actorView);
+  },
+});
+
 /** Read when the server starts. */
-export const inspectorRoutes = (): readonly Route[] => {
+export const inspectorRoutes = (hub: InspectorHub): readonly Route[] => {
   const layouts = { lifecycle: layoutsOf('lifecycle'), instance: layoutsOf('instance') };
   return [
     route({
@@ -69,5 +149,23 @@ export const inspectorRoutes = (): readonly Route[] => {
       refusals: notFound,
       run: ({ gateway, params: { id } }) => mapResult(gateway.actor(id), actorView),
     }),
+    route({
+      on: ['GET /admin/machines/:id/stately'],
+      operationId: 'getMachineSource',
+      ...common,
+      summary: 'Show one statechart as a module that Stately’s editor opens',
+      params: shape.MachineParams,
+      answer: shape.SourceAnswer,
+      produces: 'text/plain',
+      refusals: { notFound: { example: 'there is no such machine' } },
+      run: ({ gateway, params: { id }, reply }) => {
+        const source = gateway.chartSource(id);
+        if (source === null) return refuse('notFound', 'there is no such machine');
+        void reply.type('text/plain; charset=utf-8').send(source);
+        return null;
+      },
+    }),
+    ...streamRoutes(hub),
+    eventRoute,
   ];
 };

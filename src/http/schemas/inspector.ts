@@ -1,6 +1,6 @@
 /** Shapes of the inspector. */
 import { Type } from 'typebox';
-import { actorSorts, chartNames, origins, statuses } from '#actors/gateway.ts';
+import { actorEventTypes, actorSorts, chartNames, logLevels, origins, statuses } from '#actors/gateway.ts';
 import { Count, OneOf, optional, Text } from './common.ts';
 
 const count = Type.Integer({ minimum: 0 });
@@ -106,6 +106,9 @@ export const ActorAnswer = Type.Object({
   retryAt: orNull('When it is tried again by itself, in Unix milliseconds; null when it is not'),
   lastFrameAge: orNull('Milliseconds since the last frame of a live session'),
   crashes: Type.Integer({ minimum: 0, description: 'Crashes of the chart' }),
+  logLevel: Type.Union([Type.Object({ level: Type.String(), until: moment('Until when') }), Type.Null()], {
+    description: 'Level of the log for this instance; null when that of the process counts',
+  }),
   parts: Type.Array(Part),
   steps: Type.Array(Step, { description: 'The last 100 transitions, oldest first' }),
 });
@@ -147,5 +150,33 @@ export const MachinesAnswer = Type.Array(
 );
 
 export const MachineParams = Type.Object({ id: OneOf(chartNames, { description: 'Of the machine' }) });
+
+export const StepsQuery = Type.Object({
+  after: optional(
+    Count(0, Number.MAX_SAFE_INTEGER, 'Number of the last step that is known; those after it come first. As the header Last-Event-ID'),
+  ),
+});
+
+export const StepsAnswer = Type.String({
+  description: '`event: step`, then `data:` with a step as in `steps` of the instance, then `id: <n>`',
+});
+
+export const ChangesAnswer = Type.String({
+  description:
+    '`event: moved`, then `data: {"changes": [[id, state, since, reason, status, needsPerson]], "counts"}`, gathered over 200 ms; the state of an instance that is gone is empty',
+});
+
+const longestLevel = 1440;
+
+export const EventBody = Type.Object({
+  type: OneOf(actorEventTypes, {
+    description:
+      'reconnect: close the connection and open it again; hibernate; wake; clearCircuit: ask the receiver of a webhook again at once; restartWorker: run a crashed worker at once; logLevel: log more, or less, of this instance for some time',
+  }),
+  webhook: optional(Text(64, 'For clearCircuit: id of the webhook')),
+  worker: optional(Text(64, 'For restartWorker: its name; any that crashed when absent')),
+  level: optional(OneOf(logLevels, { description: 'For logLevel' })),
+  minutes: optional(Type.Integer({ minimum: 1, maximum: longestLevel, description: 'For logLevel: how long it counts; 60 when absent' })),
+});
 
 export const SourceAnswer = Type.String({ description: 'A module with the machine, as Stately’s editor opens it' });

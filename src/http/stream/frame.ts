@@ -11,4 +11,8 @@ const dataOf = ({ type, payload }: GatewayEvent): unknown => {
 export const frameOf = (event: GatewayEvent): Buffer =>
   Buffer.from(`event: ${event.type}\ndata: ${JSON.stringify({ type: event.type, data: dataOf(event) })}\nid: ${event.id}\n\n`);
 
+/** Any event; `id` is left out when it is ''. */
+export const plainFrame = (event: string, data: unknown, id = ''): Buffer =>
+  Buffer.from(`event: ${event}\ndata: ${JSON.stringify(data)}\n${id === '' ? '' : `id: ${id}\n`}\n`);
+
 export const comment = (text: string): Buffer => Buffer.from(`: ${text}\n\n`);

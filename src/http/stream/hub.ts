@@ -4,6 +4,7 @@ import type { Gateway, InstanceId } from '#actors/gateway.ts';
 import type { HttpLog, StreamLimits } from '../options.ts';
 import { createInstanceStream, type InstanceStream } from './instance-stream.ts';
 import { comment } from './frame.ts';
+import { createInspectorHub, type InspectorHub } from './inspector-hub.ts';
 import { createSubscriber } from './subscriber.ts';
 import type { Subscription } from './subscription.ts';
 
@@ -12,6 +13,8 @@ export interface Hub {
   objection(id: InstanceId): string | null;
   /** Turns the response into a stream. `lastEventId` is '' for a client that does not resume. */
   open(id: InstanceId, subscription: Subscription, lastEventId: string, response: ServerResponse): void;
+  /** Streams of the administrator. */
+  readonly inspector: InspectorHub;
   /** Ends all streams; one that is opened afterwards ends at once. */
   close(): void;
 }
@@ -21,6 +24,7 @@ const heartbeat = comment('keep-alive');
 
 export const createHub = (gateway: Gateway, limits: StreamLimits, log: HttpLog): Hub => {
   const streams = new Map<InstanceId, InstanceStream>();
+  const inspector = createInspectorHub(gateway, limits, log);
   let closed = false;
 
   const streamOf = (id: InstanceId): InstanceStream => {
@@ -36,6 +40,7 @@ export const createHub = (gateway: Gateway, limits: StreamLimits, log: HttpLog):
   }, limits.heartbeatMs).unref();
 
   return {
+    inspector,
     objection(id) {
       const isFull = (streams.get(id)?.size ?? 0) >= limits.perToken;
       return isFull ? `Maximum number of open streams per token reached (${limits.perToken})` : null;
@@ -55,6 +60,7 @@ export const createHub = (gateway: Gateway, limits: StreamLimits, log: HttpLog):
     },
     close() {
       closed = true;
+      inspector.close();
       clearInterval(pulse);
       for (const stream of streams.values()) stream.end();
     },

@@ -3,8 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { StreamLimits } from '../options.ts';
 import type { Subscription } from './subscription.ts';
 
-export interface Subscriber {
-  readonly subscription: Subscription;
+export interface Sink {
   /** Writes a frame; a reader that is too far behind loses its connection instead. */
   push(frame: Buffer): void;
   /** Writes a comment, unless there is something under way that keeps the connection alive anyway. */
@@ -13,23 +12,33 @@ export interface Subscriber {
   end(): void;
 }
 
+export interface Subscriber extends Sink {
+  readonly subscription: Subscription;
+}
+
 const headers = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache',
   // Proxies that buffer answers would hold events back.
   'x-accel-buffering': 'no',
-  // The token is in the address and cookies count for nothing here, so a page of any origin that knows the token may listen.
-  'access-control-allow-origin': '*',
 };
 
-export const createSubscriber = (response: ServerResponse, subscription: Subscription, limits: StreamLimits): Subscriber => {
+/** The token is in the address and cookies count for nothing here, so a page of any origin that knows the token may listen. */
+const forAnyPage = { 'access-control-allow-origin': '*' };
+
+export const createSubscriber = (response: ServerResponse, subscription: Subscription, limits: StreamLimits): Subscriber => ({
+  subscription,
+  ...createSink(response, limits, forAnyPage),
+});
+
+export const createSink = (response: ServerResponse, limits: StreamLimits, more: Readonly<Record<string, string>> = {}): Sink => {
   let behind = 0;
   let judging = false;
   const written = (): void => void (behind -= 1);
   const gone = (): boolean => response.destroyed || response.writableEnded;
   const lost = (): boolean => behind > limits.backlogEvents || response.writableLength > limits.backlogBytes;
   // Consumers wait for the headers before they do anything that makes events.
-  response.writeHead(200, headers).flushHeaders();
+  response.writeHead(200, { ...headers, ...more }).flushHeaders();
 
   const judge = (): void => {
     judging = false;
@@ -37,7 +46,6 @@ export const createSubscriber = (response: ServerResponse, subscription: Subscri
   };
 
   return {
-    subscription,
     push(frame) {
       if (gone()) return;
       behind += 1;

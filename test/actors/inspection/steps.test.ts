@@ -2,6 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ActorDetail, Step } from '#actors/face.ts';
+import { closeTexts, reactions } from '#actors/policy/close-cause.ts';
+import { charts } from '#actors/session/charts.ts';
+import { chartNames } from '#actors/session/watched.ts';
 import { staged, type Stage } from '#test/actors/stage.ts';
 import { settle } from '#test/fakes/world.ts';
 
@@ -116,4 +119,9 @@ test('steps: an instance at rest has none, and looking at it makes no actor', as
   assert.match(hour, /^\.+h+$/);
   assert.equal(stage.opens(), 0);
   assert.equal(stage.gateway.actor('nobody').ok, false);
+});
+
+test('steps: what a close can mean fits the bits that a step has for it', () => {
+  assert.ok(closeTexts.size <= 32 && reactions.length <= 8);
+  assert.ok(chartNames.flatMap((name) => charts[name].states).length < 255);
 });

@@ -1,0 +1,39 @@
+/** The files for Stately's editor are machines: the library takes them, and they have the states and the arrows of the running ones. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createMachine, type AnyStateMachine, type AnyStateNode } from 'xstate';
+import { charts } from '#actors/session/charts.ts';
+import { chartSource } from '#actors/session/chart-source.ts';
+import { chartNames } from '#actors/session/watched.ts';
+
+const machineIn = (source: string): AnyStateMachine => {
+  const [, config = ''] = /createMachine\((.*)\);\n$/s.exec(source) ?? [];
+  return createMachine(JSON.parse(config) as Parameters<typeof createMachine>[0]);
+};
+
+const nodesOf = (node: AnyStateNode): readonly AnyStateNode[] => [node, ...Object.values(node.states).flatMap(nodesOf)];
+
+const arrowsOf = (nodes: readonly AnyStateNode[]): readonly string[] =>
+  nodes.flatMap((node) =>
+    [...[...node.transitions.values()].flat(), ...(node.always ?? [])].flatMap((transition) => {
+      const to = transition.target?.[0];
+      return to === undefined ? [] : [`${node.path.join('.')}>${to.path.join('.')}`];
+    }),
+  );
+
+for (const name of chartNames)
+  test(`chart source: ${name} is a machine with the same states, arrows and descriptions`, () => {
+    const source = chartSource(name) ?? '';
+    const nodes = nodesOf(machineIn(source).root);
+    assert.deepEqual(
+      nodes.slice(1).map((node) => [node.path.join('.'), node.config.description]),
+      charts[name].states.map(({ id, description }) => [id, description]),
+    );
+    assert.deepEqual(arrowsOf(nodes).toSorted(), charts[name].transitions.map(({ id }) => id).toSorted());
+    assert.ok(!source.includes('=>') && !source.includes('function'));
+  });
+
+test('chart source: guards stand with their constants, and an unknown machine has no source', () => {
+  assert.ok(chartSource('lifecycle')?.includes('means(backOff|contest|gate)'));
+  assert.equal(chartSource('toString'), null);
+});
