@@ -1,10 +1,10 @@
 /** The public side of an account: its picture and about text, and the notifications that tell others of a change. */
 import { jidOf, pnJid } from './address.ts';
 import { addressBookHas } from './app-state/address-book.ts';
-import { SandboxError } from './face.ts';
+import { type Digits, SandboxError } from './face.ts';
 import { node, unixSeconds } from './nodes.ts';
 import type { Parts } from './parts.ts';
-import type { Person, Picture } from './people.ts';
+import type { Device, Person, Picture } from './people.ts';
 import { maySee } from './privacy.ts';
 
 const maxPicture = 1024 * 1024;
@@ -29,6 +29,20 @@ export function setPicture(parts: Parts, person: Person, picture: Picture | unde
     const attrs = { from, type: 'picture', id: random.id(), t: unixSeconds(Date.now()) };
     for (const device of devices) links.deliver(device, node('notification', attrs, [change]));
   }
+}
+
+/** Sets whom a person blocks. The person's devices are told, except the one that made the change. */
+export function setBlocked({ links, people, random }: Parts, person: Person, blocked: readonly Digits[], maker?: Device): void {
+  const before = new Set(person.blocked);
+  const after = new Set(blocked);
+  const item = (action: string) => (number: Digits) => node('item', { action, jid: jidOf(people.ensure(number), 'lid') });
+  const items = [...[...after.difference(before)].map(item('block')), ...[...before.difference(after)].map(item('unblock'))];
+  person.blocked = [...after];
+  people.save(person);
+  if (items.length === 0) return;
+  const attrs = { from: jidOf(person, 'pn'), type: 'account_sync', id: random.id(), t: unixSeconds(Date.now()) };
+  for (const device of people.devices(person.number))
+    if (device !== maker) links.deliver(device, node('notification', attrs, [node('blocklist', { dhash: String(after.size) }, items)]));
 }
 
 const knows = (parts: Parts, reader: Person, { number }: Person): boolean =>

@@ -22,9 +22,11 @@ export class Faults {
     return before - this.#armed.length;
   }
 
-  /** Consumes one use of a matching fault and returns it. Without `number` only faults without a number match. */
-  take(kind: Fault['kind'], number?: Digits): Fault | undefined {
-    const found = this.#armed.find(({ fault }) => fault.kind === kind && (fault.number === undefined || fault.number === number));
+  /** Consumes one use of a matching fault and returns it. Without `number` only faults without a number match. `query`: the name of a request. */
+  take(kind: Fault['kind'], number?: Digits, query = ''): Fault | undefined {
+    const found = this.#armed.find(
+      ({ fault }) => fault.kind === kind && (fault.number === undefined || fault.number === number) && query.startsWith(fault.query ?? ''),
+    );
     if (!found) return undefined;
     found.left -= 1;
     if (found.left <= 0) this.#armed = this.#armed.filter((one) => one !== found);

@@ -198,7 +198,7 @@ export class Pairing {
       node('device-identity', {}, proto.ADVSignedDeviceIdentityHMAC.encode({ details: signed, hmac }).finish()),
       ...(name === '' ? [] : [node('biz', { name })]),
       node('device', { jid: jidOf(person, 'pn', number), lid: jidOf(person, 'lid', number) }),
-      node('platform', { name: 'android' }),
+      node('platform', { name: person.business ? 'smba' : 'android' }),
     ];
     const id = this.#random.id();
     const attrs = { from: platformJid, type: 'set', id, xmlns: 'md', t: unixSeconds(now) };

@@ -71,6 +71,8 @@ export interface Person {
   migrated?: boolean;
   /** The phone answers no request of its linked devices. */
   asleep?: boolean;
+  /** The phone has the app for businesses. */
+  business?: boolean;
 }
 
 const maxPeople = 100_000;

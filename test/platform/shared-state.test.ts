@@ -16,7 +16,7 @@ const strict = { appStateMacVerification: { patch: true, snapshot: true } };
 
 const directory: Directory = {
   me: { pn: `${owner}@s.whatsapp.net`, lid: '', name: 'Ana' },
-  pn: () => '',
+  pn: (lid) => (lid === friendLid ? friendJid : ''),
   lid: () => '',
   groupName: () => '',
   newId: () => 'r1',
@@ -35,7 +35,7 @@ before(async () => {
   client = await pair(sandbox, { number: owner, name: 'Ana' }, strict);
   twin = await pair(sandbox, { number: owner }, strict);
   for (const one of [client, twin]) await eventually(() => one.auth.creds.myAppStateKeyId, 'the key of the settings');
-  await sandbox.sandbox.putPerson({ number: friend });
+  friendLid = `${(await sandbox.sandbox.putPerson({ number: friend })).lid}@lid`;
   [shared, other] = [client, twin].map(({ sock }) => createSharedState({ sock, directory })) as [SharedState, SharedState];
 });
 after(() => cleanUp());
@@ -45,8 +45,9 @@ const chat = (): ChatSettings => settings().chats.find((one) => one.chat === fri
 const counts = () => sandbox.sandbox.stats().settings;
 const refusals = (): number => Object.values(counts().refused).reduce((sum, count) => sum + count, 0);
 
-const pin = (pinned: boolean): Mutation => setAction('pin_v1', [friendJid], { pinAction: { pinned } });
-const archive = (archived: boolean): Mutation => setAction('archive', [friendJid], { archiveChatAction: { archived } });
+let friendLid = '';
+const pin = (pinned: boolean): Mutation => setAction('pin_v1', [friendLid], { pinAction: { pinned } });
+const archive = (archived: boolean): Mutation => setAction('archive', [friendLid], { archiveChatAction: { archived } });
 const contact = (fullName: string): Mutation => setAction('contact', [friendJid], { contactAction: { fullName } });
 const reply = (id: string, shortcut: string): Mutation =>
   setAction('quick_reply', [id], { quickReplyAction: { shortcut, message: 'Hello!', keywords: [], count: 0, deleted: false } });
@@ -63,8 +64,8 @@ test('several mutations are one patch, and its entries say what it changed', asy
   const before = settings().versions['regular_low'] ?? 0;
   const outcome = await shared.patch([archive(true), pin(false)]);
   assert.deepEqual(outcome.ok && outcome.entries?.map((entry) => entry.kind === 'chat' && entry.chat), [
-    { chatId: friendJid, archived: true },
-    { chatId: friendJid, pinned: false },
+    { chatId: friendJid, chatLid: friendLid, archived: true },
+    { chatId: friendJid, chatLid: friendLid, pinned: false },
   ]);
   assert.deepEqual([chat().archived, chat().pinnedAt, settings().versions['regular_low']], [true, undefined, before + 1]);
 });
@@ -78,10 +79,10 @@ test('a contact is set, removed and set again: the hash stays right, and the lib
 });
 
 test('what the library wrote is built on, and what is written here reaches another device of the library', async () => {
-  await client.sock.chatModify({ pin: true }, friendJid);
+  await client.sock.chatModify({ pin: true }, friendLid);
   await taken(shared, archive(false));
   await twin.wait('chats.update', (chats) => chats.some(({ archived }) => archived === false));
-  await twin.sock.chatModify({ pin: false }, friendJid);
+  await twin.sock.chatModify({ pin: false }, friendLid);
   assert.deepEqual([chat().archived, chat().pinnedAt, refusals()], [false, undefined, 0]);
 });
 

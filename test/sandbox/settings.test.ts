@@ -24,9 +24,10 @@ test('settings: earlier changes are sent at the first login, later ones at once'
     predefinedId: undefined,
   });
   const { association, type } = await client.wait('labels.association', (event) => event);
-  assert.deepEqual([association.chatId, association.labelId, type], [friendJid, '1', 'add']);
+  const friendLid = `${world.people().find((person) => person.number === friend)?.lid}@lid`;
+  assert.deepEqual([association.chatId, association.labelId, type], [friendLid, '1', 'add']);
   await world.change(number, { kind: 'pin', chat: friend, on: true });
-  await client.wait('chats.update', (chats) => chats.some(({ id, pinned }) => id === friendJid && Number(pinned) > 0));
+  await client.wait('chats.update', (chats) => chats.some(({ id, pinned }) => id === friendLid && Number(pinned) > 0));
   await world.change(number, { kind: 'contact', number: friend, name: 'Best Friend' });
   await client.wait('contacts.upsert', (contacts) => contacts.some(({ id, name }) => id === friendJid && name === 'Best Friend'));
   await client.end();

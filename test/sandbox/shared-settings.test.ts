@@ -19,6 +19,8 @@ import { connect, eventually, opened, openSandbox, pair, type Client, type TestS
 const owner = '5511999990041';
 const friend = '5511988880041';
 const friendJid = `${friend}@s.whatsapp.net`;
+/** Under which phones index the chat with the friend. */
+let friendLid = '';
 const strict = { appStateMacVerification: { patch: true, snapshot: true } };
 
 let sandbox: TestSandbox;
@@ -35,6 +37,7 @@ before(async () => {
   for (const one of [client, twin]) await eventually(() => one.auth.creds.myAppStateKeyId, 'the key of the settings');
   ({ id: inbound } = await sandbox.sandbox.send(friend, owner, { kind: 'text', text: 'hello' }));
   await client.wait('messages.upsert', ({ messages }) => messages.some(({ key }) => key.id === inbound));
+  friendLid = `${sandbox.sandbox.people().find(({ number }) => number === friend)?.lid}@lid`;
   outbound = (await client.sock.sendMessage(friendJid, { text: 'hi' }))?.key.id ?? '';
   await eventually(() => sandbox.sandbox.received(friend).some(({ id }) => id === outbound), 'the answer');
 });
@@ -76,16 +79,16 @@ const fromClient: readonly (readonly [title: string, change: () => Promise<void>
     ({ labels }) => labels,
     (labels: unknown) => JSON.stringify(labels) === '[{"id":"7","name":"VIP","color":4}]',
   ],
-  ['the label of a chat', () => client.sock.addChatLabel(friendJid, '7'), ofChat(), ({ labels }: ChatSettings) => labels?.join() === '7'],
+  ['the label of a chat', () => client.sock.addChatLabel(friendLid, '7'), ofChat(), ({ labels }: ChatSettings) => labels?.join() === '7'],
   [
     'a chat without its label',
-    () => client.sock.removeChatLabel(friendJid, '7'),
+    () => client.sock.removeChatLabel(friendLid, '7'),
     ofChat(),
     ({ labels }: ChatSettings) => labels?.join() === '',
   ],
   [
     'the label of a message',
-    () => client.sock.addMessageLabel(friendJid, inbound, '7'),
+    () => client.sock.addMessageLabel(friendLid, inbound, '7'),
     ofMessage(() => inbound),
     (message: { labels?: string[] } | undefined) => message?.labels?.join() === '7',
   ],
@@ -122,7 +125,7 @@ const fromClient: readonly (readonly [title: string, change: () => Promise<void>
   ],
 ];
 
-const modify = (change: ChatModification): Promise<void> => client.sock.chatModify(change, friendJid);
+const modify = (change: ChatModification): Promise<void> => client.sock.chatModify(change, friendLid);
 
 for (const [title, change, shown, expected] of fromClient) {
   test(`the client changes ${title}: the phone shows it`, async () => {
@@ -152,7 +155,7 @@ test('clear and delete: up to the last message that the client names, later ones
   assert.ok((chat().clearedUntil ?? 0) > Date.now() - 60_000);
   await modify({ delete: true, lastMessages: range() });
   assert.ok((chat().deletedUntil ?? 0) > Date.now() - 60_000);
-  await twin.wait('chats.delete', (chats) => chats.includes(friendJid));
+  await twin.wait('chats.delete', (chats) => chats.includes(friendLid));
   const fresh = await pair(sandbox, { number: owner }, strict);
   await eventually(() => fresh.auth.creds.accountSyncCounter === 1, 'the first sync');
   assert.equal(
@@ -172,7 +175,7 @@ const fromPhone: readonly (readonly [setting: Setting, heard: (device: Client) =
     { kind: 'mute', chat: friend, until: 1_900_000_000_001 },
     (device) => device.wait('chats.update', (chats) => chats.some(({ muteEndTime }) => Number(muteEndTime) === 1_900_000_000_001)),
   ],
-  [{ kind: 'lock', chat: friend, on: true }, (device) => device.wait('chats.lock', ({ id, locked }) => id === friendJid && locked)],
+  [{ kind: 'lock', chat: friend, on: true }, (device) => device.wait('chats.lock', ({ id, locked }) => id === friendLid && locked)],
   [{ kind: 'label', labelId: '9', name: 'New', color: 1 }, (device) => device.wait('labels.edit', ({ id }) => id === '9')],
 ];
 
@@ -208,16 +211,18 @@ test('what the phone alone can say: notes, favourites, order of labels, muted st
 
 test('a record that does not fit is stored, and the phone makes nothing of it', async () => {
   // The library writes stars into another collection than phones do.
-  await client.sock.star(friendJid, [{ id: outbound, fromMe: true }], false);
+  await client.sock.star(friendLid, [{ id: outbound, fromMe: true }], false);
   assert.equal(settings().messages.find(({ id }) => id === outbound)?.starred, true);
   const action = { type: 'regular', syncAction: {}, apiVersion: 1, operation: 0 } as const;
-  await client.sock.appPatch({ ...action, index: ['paint', friendJid] });
+  await client.sock.appPatch({ ...action, index: ['paint', friendLid] });
+  await client.sock.chatModify({ pin: true }, friendJid);
   await twin.sock.appPatch({ ...action, type: 'critical_unblock_low', index: ['contact', '199999999999999@lid'], apiVersion: 2 });
   assert.deepEqual(
     settings().ignored.map(({ index, reason }) => [index[0], reason]),
     [
       ['contact', 'a contact is named by its number'],
       ['star', 'belongs to regular_high'],
+      ['pin_v1', 'a chat with a person is named by its LID'],
       ['paint', 'an unknown action'],
     ],
   );
@@ -233,19 +238,19 @@ test('a contact is removed and added again by a client whose hash is wrong since
 const stateOf = (name: WAPatchName): LTHashState =>
   (client.auth.values.get(`app-state-sync-version ${name}`) as LTHashState | undefined) ?? newLTHashState();
 
-const pinning: WAPatchCreate = {
+const pinning = (): WAPatchCreate => ({
   type: 'regular_low',
-  index: ['pin_v1', friendJid],
+  index: ['pin_v1', friendLid],
   syncAction: { pinAction: { pinned: true }, timestamp: Date.now() },
   apiVersion: 5,
   operation: 0,
-};
+});
 
 /** A patch as the library makes it, on the given state. */
 const patchOn = async (state: LTHashState): Promise<proto.ISyncdPatch> => {
   const keyId = client.auth.creds.myAppStateKeyId ?? '';
   const keyOf = async (id: string) => client.auth.values.get(`app-state-sync-key ${id}`) as proto.Message.IAppStateSyncKeyData;
-  return (await encodeSyncdPatch(pinning, keyId, state, keyOf)).patch;
+  return (await encodeSyncdPatch(pinning(), keyId, state, keyOf)).patch;
 };
 
 const send = async (name: string, version: number, patch: Uint8Array | undefined): Promise<BinaryNode> => {
@@ -324,7 +329,7 @@ test('a restart keeps the settings; many patches come in pages', async () => {
   assert.equal(answer.attrs['has_more_patches'], 'true');
   assert.equal(getBinaryNodeChildren(getBinaryNodeChild(answer, 'patches'), 'patch').length, 100);
   await eventually(() => stateOf('regular_low').version === shown.versions['regular_low'], 'all patches');
-  await client.sock.chatModify({ pin: true }, friendJid);
+  await client.sock.chatModify({ pin: true }, friendLid);
   assert.ok(chat().pinnedAt);
 });
 

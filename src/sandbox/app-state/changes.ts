@@ -21,12 +21,15 @@ function set(name: string, about: readonly string[], value: proto.ISyncActionVal
   return { collection, version, operation: SET, index: [name, ...about], value: { ...value, timestamp: Date.now() } };
 }
 
-/** Turns a number into the jid of the chat with it; leaves a group's jid as it is. */
-const chatJid = (chat: string): string => (isGroupJid(chat) ? chat : pnJid(chat));
+/** How phones index a chat: a person by LID, a group by its jid. */
+const chatJid = ({ people }: Known, chat: string): string => (isGroupJid(chat) ? chat : jidOf(people.ensure(chat), 'lid'));
+
+/** Under which jid the messages of a chat are stored. */
+const storedJid = (chat: string): string => (isGroupJid(chat) ? chat : pnJid(chat));
 
 /** The range that a phone gives with actions about a chat: up to its last message. */
 function rangeOf({ messages }: Known, owner: Person, chat: string): { messageRange: proto.SyncActionValue.ISyncActionMessageRange } {
-  const last = messages.everything(owner.number, chatJid(chat)).at(-1);
+  const last = messages.everything(owner.number, storedJid(chat)).at(-1);
   return { messageRange: last ? { lastMessageTimestamp: Math.floor(last.at / 1000) } : {} };
 }
 
@@ -40,33 +43,35 @@ function messageOf({ messages }: Known, owner: Person, id: string): Stored {
 function aboutMessage(known: Known, owner: Person, chat: string, id: string): string[] {
   const { author } = messageOf(known, owner, id);
   const participant = isGroupJid(chat) && author !== '' ? jidOf(known.people.ensure(author), 'pn') : '0';
-  return [chatJid(chat), id, author === '' ? '1' : '0', participant];
+  return [chatJid(known, chat), id, author === '' ? '1' : '0', participant];
 }
 
 const noteId = (jid: string): string => createHash('sha256').update(jid).digest('base64');
 
 const writers: { readonly [K in Kind]: Writer<K> } = {
   label: ({ labelId, name, color, deleted = false }) => [set('label_edit', [labelId], { labelEditAction: { name, color, deleted } })],
-  chatLabel: ({ labelId, chat, on }) => [set('label_jid', [labelId, chatJid(chat)], { labelAssociationAction: { labeled: on } })],
+  chatLabel: ({ labelId, chat, on }, known) => [
+    set('label_jid', [labelId, chatJid(known, chat)], { labelAssociationAction: { labeled: on } }),
+  ],
   messageLabel: ({ labelId, chat, messageId, on }, known, owner) => [
-    set('label_message', [labelId, chatJid(chat), messageOf(known, owner, messageId).id, '0', '0'], {
+    set('label_message', [labelId, chatJid(known, chat), messageOf(known, owner, messageId).id, '0', '0'], {
       labelAssociationAction: { labeled: on },
     }),
   ],
   labelOrder: ({ labelIds }) => [set('label_reordering', [], { labelReorderingAction: { sortedLabelIds: labelIds.map(Number) } })],
   // A chat that is archived loses its pin.
   archive: ({ chat, on }, known, owner) => [
-    set('archive', [chatJid(chat)], { archiveChatAction: { archived: on, ...rangeOf(known, owner, chat) } }),
-    ...(on ? [set('pin_v1', [chatJid(chat)], { pinAction: { pinned: false } })] : []),
+    set('archive', [chatJid(known, chat)], { archiveChatAction: { archived: on, ...rangeOf(known, owner, chat) } }),
+    ...(on ? [set('pin_v1', [chatJid(known, chat)], { pinAction: { pinned: false } })] : []),
   ],
-  pin: ({ chat, on }) => [set('pin_v1', [chatJid(chat)], { pinAction: { pinned: on } })],
+  pin: ({ chat, on }, known) => [set('pin_v1', [chatJid(known, chat)], { pinAction: { pinned: on } })],
   read: ({ chat, on }, known, owner) => [
-    set('markChatAsRead', [chatJid(chat)], { markChatAsReadAction: { read: on, ...rangeOf(known, owner, chat) } }),
+    set('markChatAsRead', [chatJid(known, chat)], { markChatAsReadAction: { read: on, ...rangeOf(known, owner, chat) } }),
   ],
-  lock: ({ chat, on }) => [set('lock', [chatJid(chat)], { lockChatAction: { locked: on } })],
-  mute: ({ chat, until }) => [set('mute', [chatJid(chat)], { muteAction: { muted: until !== 0, muteEndTimestamp: until } })],
-  clear: ({ chat }, known, owner) => [set('clearChat', [chatJid(chat), '1', '0'], { clearChatAction: rangeOf(known, owner, chat) })],
-  delete: ({ chat }, known, owner) => [set('deleteChat', [chatJid(chat), '1'], { deleteChatAction: rangeOf(known, owner, chat) })],
+  lock: ({ chat, on }, known) => [set('lock', [chatJid(known, chat)], { lockChatAction: { locked: on } })],
+  mute: ({ chat, until }, known) => [set('mute', [chatJid(known, chat)], { muteAction: { muted: until !== 0, muteEndTimestamp: until } })],
+  clear: ({ chat }, known, owner) => [set('clearChat', [chatJid(known, chat), '1', '0'], { clearChatAction: rangeOf(known, owner, chat) })],
+  delete: ({ chat }, known, owner) => [set('deleteChat', [chatJid(known, chat), '1'], { deleteChatAction: rangeOf(known, owner, chat) })],
   star: ({ chat, messageId, on }, known, owner) => [
     set('star', aboutMessage(known, owner, chat, messageId), { starAction: { starred: on } }),
   ],
@@ -83,19 +88,21 @@ const writers: { readonly [K in Kind]: Writer<K> } = {
   quickReply: ({ id, shortcut, message, deleted = false }) => [
     set('quick_reply', [id], { quickReplyAction: { shortcut, message, keywords: [], count: 0, deleted } }),
   ],
-  note: ({ chat, text }) => [
-    set('note_edit', [noteId(chatJid(chat))], {
+  note: ({ chat, text }, known) => [
+    set('note_edit', [noteId(chatJid(known, chat))], {
       noteEditAction: {
         type: proto.SyncActionValue.NoteEditAction.NoteType.UNSTRUCTURED,
-        chatJid: chatJid(chat),
+        chatJid: chatJid(known, chat),
         createdAt: Date.now(),
         deleted: text === '',
         unstructuredContent: text,
       },
     }),
   ],
-  favorites: ({ chats }) => [set('favorites', [], { favoritesAction: { favorites: chats.map((chat) => ({ id: chatJid(chat) })) } })],
-  statusMute: ({ number, on }) => [set('userStatusMute', [pnJid(number)], { userStatusMuteAction: { muted: on } })],
+  favorites: ({ chats }, known) => [
+    set('favorites', [], { favoritesAction: { favorites: chats.map((chat) => ({ id: chatJid(known, chat) })) } }),
+  ],
+  statusMute: ({ number, on }, known) => [set('userStatusMute', [chatJid(known, number)], { userStatusMuteAction: { muted: on } })],
   pushName: ({ name }) => [set('setting_pushName', [], { pushNameSetting: { name } })],
   locale: ({ locale }) => [set('setting_locale', [], { localeSetting: { locale } })],
 };

@@ -1,5 +1,5 @@
 /** What a phone makes of the records of shared settings. Each action belongs to one collection and has a version; what does not fit is ignored. */
-import type { proto } from '@whiskeysockets/baileys';
+import { proto } from '@whiskeysockets/baileys';
 import { isGroupJid, parseUser } from '../address.ts';
 import type { ChatSettings, Digits, MessageSettings, SettingsView } from '../face.ts';
 import type { People } from '../people.ts';
@@ -27,6 +27,9 @@ interface Row {
   readonly read: Reader;
 }
 
+/** Messages of which the last ones about disappearing messages are looked for. */
+const timersFrom = 2_000;
+
 const numberOf = (value: unknown): number => Number(value ?? 0);
 
 /** The phone of one account while it reads its records. */
@@ -48,13 +51,20 @@ class Phone {
     return this.#known.people.resolve(jid)?.person.number;
   }
 
+  /** Phones index people by LID: under a number they find no chat. */
   inChat(jid: string | undefined, change: (chat: Writable<ChatSettings>) => void): string | undefined {
     const chat = this.chatOf(jid);
     if (chat === undefined) return 'no such chat';
+    if (parseUser(jid)?.addressing === 'pn') return 'a chat with a person is named by its LID';
+    this.inStored(chat, change);
+    return undefined;
+  }
+
+  /** `chat`: a number or the jid of a group. */
+  inStored(chat: string, change: (chat: Writable<ChatSettings>) => void): void {
     const settings = this.draft.chats.get(chat) ?? { chat };
     change(settings);
     this.draft.chats.set(chat, settings);
-    return undefined;
   }
 
   /** `about`: chat, id, whether it is the owner's (`1`, `0`), and in groups who wrote it, else `0`. */
@@ -261,6 +271,11 @@ export function viewSettings(
   for (const { collection, action } of records) {
     const reason = read(phone, collection, action);
     if (reason !== undefined) phone.draft.ignored.push({ collection, index: action.index, reason });
+  }
+  for (const { chat, content } of known.messages.latest(owner, timersFrom)) {
+    const setting = content?.protocolMessage;
+    if (setting?.type !== proto.Message.ProtocolMessage.Type.EPHEMERAL_SETTING) continue;
+    phone.inStored(phone.chatOf(chat) ?? chat, (settings) => (settings.disappearing = setting.ephemeralExpiration ?? 0));
   }
   return { ...phone.draft, chats: [...phone.draft.chats.values()], messages: [...phone.draft.messages.values()] };
 }

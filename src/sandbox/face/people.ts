@@ -86,6 +86,8 @@ export interface PeopleFace {
     readonly migrated?: boolean;
     /** The phone answers no request of its linked devices. */
     readonly asleep?: boolean;
+    /** The phone has the app for businesses. */
+    readonly business?: boolean;
     /** False: the person tells nobody what was read. */
     readonly readReceipts?: boolean;
     /** Who sees the person's status posts; `unavailable`: the platform does not say. */

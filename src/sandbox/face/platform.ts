@@ -33,6 +33,7 @@ export interface Fault {
     | 'ackError' // sent messages are refused with error `code`
     | 'refuseStrangers' // messages to people who never wrote to the account are refused with `code` (463 default, 475)
     | 'refuseLookups' // requests about whether numbers have accounts are refused with `code` (429 default)
+    | 'refuseQuery' // requests whose name (`xmlns/type/child`) begins with `query` are refused with `code` (403 default)
     | 'garble' // sent messages reach the phones broken, which ask for them again
     | 'uploadRefused' // uploads are answered with HTTP `code` (507 default)
     | 'uploadUnauthorised' // the right to upload runs out: 401 until it is asked for again
@@ -48,6 +49,7 @@ export interface Fault {
   readonly number?: Digits;
   readonly code?: number;
   readonly ms?: number;
+  readonly query?: string;
   readonly times?: number;
 }
 

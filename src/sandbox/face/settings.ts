@@ -44,6 +44,8 @@ export interface ChatSettings {
   readonly labels?: readonly string[];
   readonly note?: string;
   readonly favorite?: boolean;
+  /** Seconds after which new messages of the chat disappear, as the last message about that says; 0: they stay. */
+  readonly disappearing?: number;
 }
 
 /** What a phone knows of a message beside the message itself. */

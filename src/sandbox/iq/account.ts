@@ -1,4 +1,5 @@
 /** Requests about the account itself: going live, settings, privacy, media host, unlinking. */
+import { setBlocked } from '../account.ts';
 import { jidOf } from '../address.ts';
 import { SandboxError } from '../face.ts';
 import { afterAnswer, goLive, unlink } from '../device-life.ts';
@@ -33,14 +34,17 @@ export const accountQueries: DeviceQueries = {
       ),
     ];
   },
+  // People are named by their LID, and blocked with their number beside it.
   'blocklist/set/item': ({ parts, device, request }) => {
+    const { action, jid = '', pn_jid: pn } = request?.attrs ?? {};
+    const other = jid.endsWith('@lid') ? parts.people.resolve(jid)?.person : undefined;
+    const isBlock = action === 'block';
+    if (!other || (!isBlock && action !== 'unblock')) throw new SandboxError(400, 'bad-request');
+    if (isBlock && parts.people.resolve(pn)?.person !== other) throw new SandboxError(400, 'bad-request');
     const person = parts.people.ensure(device.number);
-    const other = parts.people.resolve(request?.attrs['jid'])?.person;
-    if (!other) throw new SandboxError(400, 'bad-request');
-    person.blocked = person.blocked.filter((number) => number !== other.number);
-    if (request?.attrs['action'] === 'block') person.blocked.push(other.number);
-    parts.people.save(person);
-    return undefined;
+    const others = person.blocked.filter((number) => number !== other.number);
+    setBlocked(parts, person, isBlock ? [...others, other.number] : others, device);
+    return [node('list', { dhash: String(person.blocked.length) })];
   },
 
   'privacy/get/privacy': ({ parts, device }) => [node('privacy', {}, items('category', parts.people.ensure(device.number).privacy))],

@@ -47,6 +47,8 @@ export function answerQuery(parts: Parts, connection: Connection, device: Device
 
 function ask(parts: Parts, connection: Connection, device: Device | undefined, name: string, stanza: BinaryNode): Answer {
   const query = { parts, connection, stanza, request: firstChild(stanza) };
+  const refused = device && parts.faults.take('refuseQuery', device.number, name);
+  if (refused) throw new SandboxError(refused.code ?? 403, 'refused');
   const open = Object.hasOwn(openQueries, name) ? openQueries[name] : undefined;
   if (open) return open(query);
   const known = Object.hasOwn(deviceQueries, name) ? deviceQueries[name] : undefined;

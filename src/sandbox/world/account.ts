@@ -1,5 +1,5 @@
 /** The account as its phone shows and changes it. */
-import { keepPicture, setPicture } from '../account.ts';
+import { keepPicture, setBlocked, setPicture } from '../account.ts';
 import { SandboxError, type AccountFace, type AccountView } from '../face.ts';
 import type { Parts } from '../parts.ts';
 import type { Person } from '../people.ts';
@@ -17,9 +17,14 @@ export function accountRoom(parts: Parts): AccountFace {
       if (about !== undefined && about.length > maxAbout) throw new SandboxError(400, `about: at most ${maxAbout} characters`);
       db.atomically(() => {
         if (about !== undefined) person.about = about;
-        if (blocked) person.blocked = blocked.map((one) => people.ensure(one).number);
         people.save(person);
         changePrivacy(parts, person, privacy);
+        if (blocked)
+          setBlocked(
+            parts,
+            person,
+            blocked.map((one) => people.ensure(one).number),
+          );
         if (picture !== undefined) setPicture(parts, person, keepPicture(parts, Buffer.from(picture, 'base64')));
       });
       return view(parts, person);

@@ -29,6 +29,7 @@ const faultKinds = Object.keys({
   ackError: 0,
   refuseStrangers: 0,
   refuseLookups: 0,
+  refuseQuery: 0,
   garble: 0,
   uploadRefused: 0,
   uploadUnauthorised: 0,
@@ -48,6 +49,7 @@ const FaultBody = Type.Object({
   number: Type.Optional(Digits),
   code: Type.Optional(Type.Integer({ minimum: 0, maximum: 4999, description: 'a status code' })),
   ms: Type.Optional(Type.Integer({ minimum: 0, maximum: 600_000, description: 'a time of at most 600000 milliseconds' })),
+  query: Type.Optional(Type.String({ maxLength: 120, description: 'how the name of a request begins, such as w:g2/set' })),
   times: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'a count; 0 clears the fault' })),
 });
 
