@@ -3,6 +3,7 @@
  *
  * Ordinary failures are `Result`s; a method rejects only for surprises (`StorageFailure` and `EpochLost` become 503, the rest 500).
  */
+import type { ChatFace } from './face/chats.ts';
 import type { FileFace } from './face/files.ts';
 import type { HistoryFace } from './face/histories.ts';
 import type { InstanceFace } from './face/instances.ts';
@@ -14,6 +15,7 @@ import type { ProxyFace } from './face/proxies.ts';
 import type { ServerFace } from './face/server.ts';
 import type { WebhookFace } from './face/webhooks.ts';
 
+export type * from './face/chats.ts';
 export type * from './face/files.ts';
 export type * from './face/histories.ts';
 export type * from './face/instances.ts';
@@ -26,4 +28,15 @@ export type * from './face/server.ts';
 export type * from './face/webhooks.ts';
 
 export interface Gateway
-  extends InstanceFace, InspectorFace, LeadFace, MessageFace, PeopleFace, HistoryFace, FileFace, ProxyFace, WebhookFace, ServerFace {}
+  extends
+    InstanceFace,
+    InspectorFace,
+    LeadFace,
+    MessageFace,
+    PeopleFace,
+    HistoryFace,
+    FileFace,
+    ProxyFace,
+    WebhookFace,
+    ServerFace,
+    ChatFace {}

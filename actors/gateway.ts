@@ -1,5 +1,6 @@
 /** The one door from HTTP to the actors: the composition of registry, instances, delivery and feed behind `Gateway`. */
 import { createAdmin } from './commands/admin.ts';
+import { chatChangeCommands } from './commands/chat-changes.ts';
 import { chatCommands } from './commands/chats.ts';
 import { connectionCommands } from './commands/connection.ts';
 import { fileCommands } from './commands/files.ts';
@@ -85,6 +86,7 @@ export async function createGateway({ ports, policy, baseUrl, adminToken }: Gate
     ...connectionCommands(supervisor),
     ...messageCommands(supervisor),
     ...chatCommands(supervisor),
+    ...chatChangeCommands(supervisor),
     ...leadCommands(supervisor),
     ...peopleCommands(supervisor),
     ...historyCommands(supervisor),

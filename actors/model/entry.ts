@@ -106,6 +106,10 @@ export type Entry =
     }
   /** The account read a chat, on any device. Makes a `chats` event when something was unread. */
   | { readonly kind: 'chatRead'; readonly chatId: string }
+  /** The account marked a chat as unread: it counts at least one unread message, with a `chats` event when it counted none. */
+  | { readonly kind: 'chatUnread'; readonly chatId: string }
+  /** The operator removed a chat from the storage; its messages stay. No event. Whatever comes next makes it anew. */
+  | { readonly kind: 'chatRemoved'; readonly chatId: string }
   /**
    * Names, pictures, group facts, archive state; creates the chat when `create`. With `tell` it makes an event of that type if it changed
    * something; names of the address book become events without a chat as well.

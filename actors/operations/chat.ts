@@ -1,5 +1,5 @@
 /** What the platform can be asked about chats. */
-import type { ReadKey } from '../model.ts';
+import type { ChatChange, ChatEnd, ReadKey } from '../model.ts';
 
 export type TypingState = 'composing' | 'recording' | 'paused';
 
@@ -31,6 +31,27 @@ export interface ChatOperations {
   'chat.markRead': { readonly input: { readonly chatId: string; readonly messages: readonly ReadKey[] }; readonly answer: null };
   /** Sends read receipts for messages of one chat and records these messages as read. */
   'chat.markMessagesRead': { readonly input: { readonly chatId: string; readonly messages: readonly ReadKey[] }; readonly answer: null };
+  /**
+   * Changes a chat on the phone and all devices. `last`: the newest stored message of the chat, null when none is; what came after it stays unread,
+   * or in its place. `unread`: messages whose authors get a receipt, when the chat is marked as read.
+   */
+  'chat.change': {
+    readonly input: {
+      readonly chatId: string;
+      readonly change: ChatChange;
+      readonly last: ChatEnd | null;
+      readonly unread: readonly ReadKey[];
+    };
+    readonly answer: null;
+  };
+  /** Blocks a person, or ends that. Answers with all blocked people: their ids, of the number where it is known. */
+  'chat.block': { readonly input: { readonly chatId: string; readonly block: boolean }; readonly answer: readonly string[] };
+  /** All blocked people: their ids, of the number where it is known. */
+  'chat.blocked': { readonly input: null; readonly answer: readonly string[] };
+  /** Sets after how many seconds new messages of a chat disappear; 0: they stay. */
+  'chat.timer': { readonly input: { readonly chatId: string; readonly seconds: number }; readonly answer: null };
+  /** Reads the notes about all chats anew. */
+  'chat.reloadNotes': { readonly input: null; readonly answer: null };
   /** The id under which a chat is kept, for any spelling of it: the phone jid where it is known. Asks storage at most, never the platform. */
   'chat.resolve': { readonly input: { readonly number: string }; readonly answer: string };
   /**

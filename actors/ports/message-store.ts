@@ -1,5 +1,5 @@
 /** Storage of messages and chats, as questions are asked of them. */
-import type { Chat, ChatStats, InstanceId, KnownContact, Message, ReadKey, Receipt, ReceiptState } from '../model.ts';
+import type { Claim, Chat, ChatStats, InstanceId, KnownContact, Message, ReadKey, Receipt, ReceiptState } from '../model.ts';
 
 export interface MessageQuery {
   /** Short id, platform id, or `<owner>:<either>`. */
@@ -39,6 +39,11 @@ export interface MessageStore {
   oldest(instance: InstanceId, chatId: string): Promise<Message | null>;
   /** What the members of a group confirmed of an own message, in the order of their ids. `more`: whether anything follows after this page. */
   receipts(instance: InstanceId, query: ReceiptQuery): Promise<{ readonly receipts: readonly Receipt[]; readonly more: boolean }>;
+  /**
+   * Removes at most `limit` messages of a chat up to this time (Unix milliseconds), but none that waits to be sent; how many went. Rejects with
+   * `EpochLost` for a former owner.
+   */
+  removeOf(claim: Claim, chatId: string, until: number, limit: number): Promise<number>;
   /** Messages received in a chat and not yet marked as read by this account, newest first, at most `limit`. */
   unread(instance: InstanceId, chatId: string, limit: number): Promise<readonly ReadKey[]>;
   /** Messages of the asynchronous queue that are still `Queued`, in the order in which they were accepted, at most `limit`. */

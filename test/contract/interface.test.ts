@@ -213,7 +213,8 @@ test('interface: the whole service, with its database and without a platform, an
   const shop = await seeded(service, database, { message, chat });
   const found: string[] = [];
   // What is set comes before what is read, and what ends a credential comes last.
-  const rank = (name: string): number => ['GET', 'DELETE /instance', 'POST /admin/token'].findLastIndex((start) => name.startsWith(start));
+  const rank = (name: string): number =>
+    ['POST /chat/delete', 'GET', 'DELETE /instance', 'POST /admin/token'].findLastIndex((start) => name.startsWith(start));
   for (const name of built.map(([one]) => one).toSorted((a, b) => rank(a) - rank(b))) {
     const { body = {}, withoutPlatform = 200, stream } = calls[name] ?? {};
     if (stream) continue;

@@ -1,5 +1,5 @@
 /** Messages and chats in memory. What a person can be called, and how chats are filtered, is left to the contract and to PostgreSQL. */
-import type { Chat, KnownContact, Message } from '#actors/model.ts';
+import type { Chat, Claim, KnownContact, Message } from '#actors/model.ts';
 import type { ChatQuery, ChatStore, MessageQuery, MessageStore, NamedMessage, ReadKey, ReceiptQuery } from '#actors/ports.ts';
 import { chatIdsOf } from '#src/contract/views.ts';
 import { countChats } from '#src/storage/journal/chat-counts.ts';
@@ -76,6 +76,16 @@ export class FakeMessages implements MessageStore {
       const chats = sameChat(this.#db.chatsOf(instance), chatId);
       const found = this.#newest(instance).findLast((message) => chats.has(message.chatId));
       return found ? plain(found) : null;
+    });
+
+  removeOf = ({ instanceId }: Claim, chatId: string, until: number, limit: number) =>
+    this.#db.run('messages.removeOf', () => {
+      const chats = sameChat(this.#db.chatsOf(instanceId), chatId);
+      const gone = [...this.#db.messages].filter(
+        ([, row]) => row.instanceId === instanceId && chats.has(row.chatId) && row.timestamp <= until && row.status !== 'Queued',
+      );
+      for (const [key] of gone.slice(0, limit)) this.#db.messages.delete(key);
+      return Math.min(limit, gone.length);
     });
 
   unread = (instance: string, chatId: string, limit: number): Promise<readonly ReadKey[]> =>

@@ -189,6 +189,15 @@ const messageCommands = (attempt: Attempt, fake: () => FakeGateway) => ({
   clearQueue: () => attempt(() => done(3)),
 });
 
+const chatCommands = (attempt: Attempt) => ({
+  chat: () => attempt(() => done(chat)),
+  changeChat: () => attempt(() => done(chat)),
+  setChatTimer: () => attempt(() => done(chat)),
+  block: () => attempt(() => done([chat.chatId])),
+  reloadNotes: () => attempt(() => done(chat)),
+  removeChat: () => attempt(() => done([{ of: 'chat', error: '' } as const])),
+});
+
 const fileCommands = (attempt: Attempt, fake: () => FakeGateway) => ({
   download(_id: InstanceId, wish: DownloadWish) {
     fake().downloads.push(wish);
@@ -279,6 +288,7 @@ const performed: Readonly<Partial<{ [N in OperationName]: AnswerOf<N> }>> = {
   },
   'account.privacy': { last: 'contacts', readreceipts: 'all' },
   'account.changePrivacy': { last: 'contacts', readreceipts: 'all' },
+  'chat.blocked': [chat.chatId],
   'message.pin': { pin: message, messageId: message.messageId },
 };
 
@@ -346,6 +356,7 @@ export const createFakeGateway = (): FakeGateway => {
     ...proxyCommands(attempt),
     ...messageCommands(attempt, () => fake),
     checkNumbers: (_id, numbers) => attempt(() => done(numbers.map((query) => ({ ...checkedNumber, query })))),
+    ...chatCommands(attempt),
     ...fileCommands(attempt, () => fake),
     ...webhookCommands(state, attempt, () => fake),
     ...inspectorCalls(attempt),

@@ -53,8 +53,20 @@ export class FakeJournal implements Journal {
 
   #write(
     instanceId: string,
-    { freshMessages, changedMessages, composedMessages, revisedMessages, chats, readChats, sendKeys, receipts, ...others }: Outcome,
+    {
+      freshMessages,
+      changedMessages,
+      composedMessages,
+      revisedMessages,
+      chats,
+      removedChats,
+      readChats,
+      sendKeys,
+      receipts,
+      ...others
+    }: Outcome,
   ): void {
+    for (const chatId of removedChats) this.#db.chats.delete(`${instanceId} ${chatId}`);
     for (const message of this.#db.messagesOf(instanceId))
       if (readChats.includes(message.chatId)) this.#db.putMessage({ ...message, unread: false });
     for (const message of [...freshMessages, ...changedMessages, ...composedMessages, ...revisedMessages])

@@ -18,6 +18,27 @@ const pages: readonly (readonly [limit: number, offset: number, found: string])[
   [2, 9, '/4'],
 ];
 
+const declareRemovals = (opened: () => Bench): void => {
+  test('one that is marked as unread counts one message, unless it counts some; one that was removed is made anew', async () => {
+    const unread = async (): Promise<unknown> => (await opened().chat('7@g.us'))?.unreadCount;
+    const mark = { kind: 'chatUnread', chatId: '7@g.us' } as const;
+    await opened().commit(chat({ chatId: '7@g.us', notes: 'old' }), mark);
+    assert.equal(await unread(), 1);
+    await opened().commit(chat({ chatId: '7@g.us', unreadCount: 4 }), mark);
+    assert.equal(await unread(), 4);
+    await opened().commit(chat({ chatId: '7@g.us', pinned: true }), { kind: 'chatRemoved', chatId: '7@g.us' });
+    assert.equal(await opened().chat('7@g.us'), null);
+    await opened().commit(
+      chat({ chatId: '7@g.us' }),
+      { kind: 'chatRemoved', chatId: '7@g.us' },
+      chat({ chatId: '7@g.us', archived: true }),
+    );
+    const { notes, pinned, archived } = (await opened().chat('7@g.us')) ?? {};
+    assert.deepEqual([notes, pinned, archived], ['', false, true]);
+    await opened().commit({ kind: 'chatRemoved', chatId: '7@g.us' }, { kind: 'chatRemoved', chatId: '8@g.us' });
+  });
+};
+
 export const chatStoreSuite = (kind: string, open: Open): void => {
   describe(`chats, ${kind}`, () => {
     let opened: Bench;
@@ -33,6 +54,8 @@ export const chatStoreSuite = (kind: string, open: Open): void => {
         const { chats, total } = await opened.stores.chats.find(opened.record.id, { filters: [], any: false, sort: null, limit, offset });
         assert.equal(`${chats.map(({ chatId }) => chatId[0]).join('')}/${total}`, expected);
       });
+
+    declareRemovals(() => opened);
 
     test('one by its name, or null', async () => {
       assert.equal((await opened.chat('3@g.us'))?.unreadCount, 12);

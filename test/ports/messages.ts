@@ -83,6 +83,19 @@ const declareNames = (bench: () => Bench): void => {
       assert.equal((await bench().chat(name))?.chatId ?? '', chatId);
     });
 
+  test('those of a chat go in pieces, under both of its addresses, up to a time; what waits to be sent stays', async () => {
+    const one = await benchOf(async () => bench().stores, 'rgone');
+    const { messages } = one.stores;
+    for (const [messageId, chatId, chatLid, timestamp] of people)
+      await one.commit(arrived({ ...sample, messageId, chatId, chatLid, timestamp }));
+    await one.commit(queued({ ...sample, messageId: 'q1', chatId: `${late}@s.whatsapp.net`, chatLid: '', timestamp: 12 }));
+    const left = async (): Promise<string> => idsOf((await messages.find(one.record.id, { limit: 20, offset: 0 })).messages);
+    const removed = (until: number, limit: number) =>
+      messages.removeOf({ instanceId: one.record.id, epoch: one.record.epoch }, late, until, limit);
+    assert.deepEqual([await removed(12, 1), await removed(12, 5), await removed(12, 5)], [1, 1, 0]);
+    assert.equal(await left(), 'g1 e1 l3 q1');
+  });
+
   test('pages over both addresses of a chat follow one another', async () => {
     const { stores, record } = bench();
     const pages = [0, 1, 2, 3].map((offset) => stores.messages.find(record.id, { chatId: late, limit: 1, offset }));

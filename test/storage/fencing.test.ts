@@ -48,6 +48,8 @@ const writes: readonly (readonly [title: string, write: (epoch: number) => Promi
   ['journal: a message that is sent', commit({ kind: 'queued', message: sent, chat: { chatId: sent.chatId } })],
   ['journal: a receipt', commit(status)],
   ['journal: a chat that was read', commit({ kind: 'chatRead', chatId: first.chatId })],
+  ['journal: a chat that is removed', commit({ kind: 'chatRemoved', chatId: first.chatId })],
+  ['messages: those of a chat that are removed', (epoch) => storage.messages.removeOf({ instanceId: id, epoch }, first.chatId, 1e15, 10)],
   ['journal: an event alone', commit({ kind: 'event', type: 'presence', lane: 'l', payload: {} })],
   ['instances: the record', (epoch) => storage.instances.update(id, epoch, { wanted: 'asleep' })],
   ['outbox: a delivery that ended', (epoch) => storage.outbox.archive([{ ...claimed(row, epoch), ...last, dead: false, endedAt: 1 }])],

@@ -6,6 +6,7 @@ import type { Hub } from '../stream/hub.ts';
 import { accountRoutes } from './account.ts';
 import { adminRoutes } from './admin.ts';
 import { callRoutes } from './call.ts';
+import { chatSettingRoutes } from './chat-settings.ts';
 import { chatRoutes } from './chat.ts';
 import { deliveryRoutes } from './delivery.ts';
 import { fileRoutes } from './file.ts';
@@ -35,6 +36,7 @@ export const allRoutes = (options: HttpOptions, hub: Hub, sessions: AdminSession
   ...downloadRoutes(options.base64Bytes),
   ...fileRoutes,
   ...chatRoutes,
+  ...chatSettingRoutes,
   ...leadRoutes,
   ...peopleRoutes,
   ...callRoutes,

@@ -155,6 +155,7 @@ class LiveSharedState implements SharedState {
   }
 }
 
-const noKeys = 'the phone has not shared its keys with this device yet, try again in a moment';
+/** The phone shares its keys at the first synchronisation. */
+const noKeys = 'history sync still in progress, try again in a moment';
 
 export const createSharedState = (parts: SharedStateParts): SharedState => new LiveSharedState(parts);

@@ -6,6 +6,7 @@ import { within } from '#actors/waiting.ts';
 import { createSharedState } from '../app-state/shared-state.ts';
 import type { AuthState } from '../keys/auth-state.ts';
 import { createBaileysLogger } from './baileys-logger.ts';
+import { type BlockedPeople, watchBlocked } from './blocked-people.ts';
 import { closeOf, ownCloses } from './close-cause.ts';
 import type { Deadlines } from './deadlines.ts';
 import { confirmReceived } from '../inbound/confirm.ts';
@@ -86,6 +87,7 @@ class LiveSession implements Session {
   readonly #resends: Resends;
   readonly #uploads: Uploads;
   readonly #picture: OwnPicture;
+  #blocked: BlockedPeople | null = null;
   readonly #calls = new RingingCalls(() => this.#options.now());
   readonly #offer: PairingOffer;
   readonly #watchdog: NodeJS.Timeout;
@@ -218,6 +220,7 @@ class LiveSession implements Session {
       stumbled: (where: string, error: unknown) => this.#stumbled(where, error),
     };
     this.#resends.takeOver(sock);
+    this.#blocked = watchBlocked(sock, (event) => this.#pipeline.push(event));
     followPrivacy(sock, (error) => this.#stumbled('privacy', error));
     guard(sock, hooks, { closeMs: deadlines.close / 2, frames: turns.frames });
     sock.ws.on('CB:ack,class:message', ({ attrs }: { attrs: Record<string, string> }) => this.#transmissions.acknowledged(attrs));
@@ -279,6 +282,8 @@ class LiveSession implements Session {
         this.#picture.learn(event);
         this.#calls.learn(event);
         this.#pipeline.push(event);
+        const next = this.#blocked?.learn(event);
+        if (next) this.#pipeline.push(next);
       }
     } catch (error) {
       this.#surprise(error);

@@ -96,6 +96,9 @@ const jidsOf = (event: QueuedEvent): string[] => {
       return [...groupAddresses(event.data)];
     case 'call':
       return event.data.map(({ from }) => from);
+    case 'blocklist.set':
+    case 'blocklist.update':
+      return [...event.data.blocklist];
     case 'app-state.action':
       return [...jidsOfSharedAction(event.data)];
     default:

@@ -52,10 +52,11 @@ export const fromChatUpdate = (update: ChatUpdate, directory: Directory): Entry[
     return archived === undefined ? [] : [{ kind: 'chat', chat: { chatId, archived }, create: false, tell: 'chats' }];
   }
   const read: Entry[] = update.unreadCount === 0 || update.unreadCount === null ? [{ kind: 'chatRead', chatId: chat.chatId }] : [];
+  const unread: Entry[] = update.unreadCount === -1 ? [{ kind: 'chatUnread', chatId: chat.chatId }] : read;
   const left = update.readOnly === true ? { groupMember: false } : {};
   const timer = update.ephemeralExpiration === null ? { ephemeralExpiration: 0 } : {};
   const patch = { ...chat, ...left, ...timer };
-  return Object.keys(patch).length > 1 ? [{ kind: 'chat', chat: patch, create: false, tell: 'chats' }, ...read] : read;
+  return Object.keys(patch).length > 1 ? [{ kind: 'chat', chat: patch, create: false, tell: 'chats' }, ...unread] : unread;
 };
 
 /** What contacts say of themselves. */

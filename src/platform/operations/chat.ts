@@ -1,19 +1,13 @@
 /** Operations on chats. */
-import type { ReadKey } from '#actors/model.ts';
 import type { ChatOperations, Identified } from '#actors/ports.ts';
 import { refuse } from '#actors/model.ts';
 import { chatOf, type Directory } from '../directory.ts';
 import { isGroup, isLid, isPerson, resolveTarget } from '../jid.ts';
 import { lookUpNumbers } from '../number-lookup.ts';
 import { answered } from '../outcomes.ts';
+import { chatSettingHandlers } from './chat-settings.ts';
 import type { Handlers } from './handlers.ts';
-
-/** Receipts go where the message came from, which in a direct chat may be the LID. */
-const receiptKey = ({ chatId, messageId, sender }: ReadKey) => {
-  const group = isGroup(chatId);
-  const direct = isLid(sender) || isPerson(sender) ? sender : chatId;
-  return { remoteJid: group ? chatId : direct, id: messageId, fromMe: false, ...(group ? { participant: sender } : {}) };
-};
+import { receiptKey } from './receipt-key.ts';
 
 const kindOf = (id: string): Identified['kind'] => {
   if (isGroup(id)) return 'group';
@@ -27,6 +21,8 @@ const identified = (directory: Directory, asked: string): Identified => {
 };
 
 export const chatHandlers: Handlers<ChatOperations> = {
+  ...chatSettingHandlers,
+
   'chat.typing': async ({ sock }, { chatId, state }) => {
     await sock.sendPresenceUpdate(state, chatId);
     return answered(null);

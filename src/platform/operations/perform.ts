@@ -17,6 +17,8 @@ const silent: ReadonlySet<OperationName> = new Set([
   'chat.resolve',
   'chat.lookUp',
   'chat.identify',
+  'chat.blocked',
+  'chat.reloadNotes',
   'message.download',
   'account.limits',
   'account.privacy',

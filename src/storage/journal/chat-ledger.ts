@@ -100,6 +100,7 @@ export class ChatLedger {
   readonly #owner: string;
   readonly #newId: () => string;
   readonly #chats = new Map<string, KeptChat>();
+  readonly #removed = new Set<string>();
 
   constructor(known: readonly Chat[], owner: string, newId: () => string) {
     this.#owner = owner;
@@ -132,6 +133,17 @@ export class ChatLedger {
     if (changes) apply(kept, changes);
     if (!known) this.#chats.set(chatId, kept);
     return kept.value;
+  }
+
+  /** Whatever follows makes the chat anew. */
+  remove(chatId: string): void {
+    const kept = this.#chats.get(keyText(chatId));
+    if (kept?.before) this.#removed.add(kept.before.chatId);
+    this.#chats.delete(keyText(chatId));
+  }
+
+  get removed(): readonly string[] {
+    return [...this.#removed];
   }
 
   /** A stored or just made chat has one more unread message. */

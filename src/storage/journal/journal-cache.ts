@@ -70,9 +70,10 @@ export const createJournalCache = (now: () => number): JournalCache => {
       const concerned = whole([...wanted].map((id) => chats.get(`${instance} ${id}`)));
       return concerned && { messages: updated, chats: concerned, groups: [] };
     },
-    keep(instance, known, { freshMessages, changedMessages, composedMessages, revisedMessages, chats: changedChats }) {
+    keep(instance, known, { freshMessages, changedMessages, composedMessages, revisedMessages, removedChats, chats: changedChats }) {
+      for (const chatId of removedChats) chats.drop(`${instance} ${chatId}`);
       const lively = freshMessages.length > 0;
-      if (lively) for (const chat of known.chats) chats.put(`${instance} ${chat.chatId}`, chat);
+      if (lively) for (const chat of known.chats) if (!removedChats.includes(chat.chatId)) chats.put(`${instance} ${chat.chatId}`, chat);
       for (const { after } of changedChats) {
         const key = `${instance} ${after.chatId}`;
         if (lively || chats.has(key)) chats.put(key, after);

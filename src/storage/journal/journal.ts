@@ -191,6 +191,13 @@ export const journalStatements = {
         where instance_id = $1 and labels <> '{}' and labels && $3::text[] and exists (select from owned))
       select count(*)::int as owned from owned`,
   },
+  /** $3 chats. */
+  remove: {
+    name: 'journal-remove',
+    text: `with ${owned},
+      gone as (delete from chat where instance_id = $1 and chat_id = any($3::text[]) and exists (select from owned))
+      select count(*)::int as owned from owned`,
+  },
   ...someWrites(),
 } as const satisfies Readonly<Record<string, Statement>>;
 
@@ -216,6 +223,16 @@ const readKnown = async (runner: Runner, instance: string, entries: readonly Ent
   return { messages: row?.messages ?? [], chats: row?.chats ?? [], groups: (row?.groups ?? []).map(groupOfRow), definitions };
 };
 
+/** Statements that run before the one that writes, when there is anything for them to do. */
+const beforehand = ({ removedChats, readChats, goneLabels }: Outcome): (readonly [Statement, readonly string[]])[] =>
+  (
+    [
+      [journalStatements.remove, removedChats],
+      [journalStatements.read, readChats],
+      [journalStatements.unlabel, goneLabels],
+    ] as const
+  ).filter(([, values]) => values.length > 0);
+
 type Written = Pick<Delivery, 'webhookId' | 'eventId'> & { readonly seq: number | null };
 
 /** The instance is gone, or has another owner. */
@@ -227,13 +244,9 @@ const writeOutcome = async (
   outcome: Outcome,
   { waiting, at }: { readonly waiting: Rendered['waiting']; readonly at: number },
 ): Promise<readonly Delivery[] | typeof disowned> => {
-  for (const [statement, values] of [
-    [journalStatements.read, outcome.readChats],
-    [journalStatements.unlabel, outcome.goneLabels],
-  ] as const) {
-    if (values.length === 0) continue;
-    const [written] = await runner.rows<Owned>(statement, [writer.id, writer.epoch, values]);
-    if (written?.owned !== 1) return disowned;
+  for (const [statement, values] of beforehand(outcome)) {
+    const [done] = await runner.rows<Owned>(statement, [writer.id, writer.epoch, values]);
+    if (done?.owned !== 1) return disowned;
   }
   const rows: Rows = {
     messages: outcome.freshMessages,
@@ -283,14 +296,14 @@ export const makeJournal = (database: Database, chance: JournalChance, now: () =
     const { events, waiting, unrendered } = render(outcome, { instanceId: instance.id, at, eventId: chance.eventId, targets });
     const write = (runner: Runner) => writeOutcome(runner, instance, outcome, { waiting, at });
     // One statement is a transaction of its own. What was read is still true: the instance's rows have one writer, which writes in order.
-    const isOne = outcome.readChats.length + outcome.goneLabels.length === 0;
-    const deliveries = await (isOne ? write(database) : database.transaction(write));
+    const deliveries = await (beforehand(outcome).length > 0 ? database.transaction(write) : write(database));
     if (deliveries === disowned) {
       doubt(instance.id);
       await checkGone(database, [instance.id]);
       return nothing;
     }
     recent.keep(instance.id, known, outcome);
+    if (outcome.removedChats.length > 0) counts.forget(instance.id);
     counts.note(instance.id, outcome.chats);
     // Chats lost a label without being looked at.
     if (outcome.goneLabels.length > 0) doubt(instance.id);

@@ -52,6 +52,8 @@ export interface Outcome extends GroupOutcome, DefinitionOutcome {
   readonly chats: readonly ChatOutcome[];
   /** Chats whose stored messages are now read by the account. */
   readonly readChats: readonly string[];
+  /** Chats whose stored rows go, before anything else is written. */
+  readonly removedChats: readonly string[];
   readonly sendKeys: readonly UsedSendKey[];
   readonly receipts: readonly Receipt[];
   readonly events: readonly EventDraft[];
@@ -103,6 +105,10 @@ class Ledger {
         return this.#downloaded(entry);
       case 'chatRead':
         return this.#chatRead(keyText(entry.chatId));
+      case 'chatUnread':
+        return this.#chatUnread(entry.chatId);
+      case 'chatRemoved':
+        return this.#chats.remove(entry.chatId);
       case 'chat':
         return this.#chat(entry);
       case 'chatLabel':
@@ -134,6 +140,7 @@ class Ledger {
       revisedMessages: this.#messages.marked('revised'),
       chats: this.#chats.outcome(),
       readChats: [...this.#readChats],
+      removedChats: this.#chats.removed,
       sendKeys: [...this.#sendKeys.values()],
       receipts: this.#receipts.outcome(),
       ...this.#groups.outcome(),
@@ -312,6 +319,10 @@ class Ledger {
     this.#tell('chats', this.#chats.patch({ chatId, unreadCount: 0 }));
     this.#readChats.add(chatId);
     this.#messages.markRead(chatId);
+  }
+
+  #chatUnread(chatId: string): void {
+    if (this.#chats.get(chatId)?.unreadCount === 0) this.#tell('chats', this.#chats.patch({ chatId, unreadCount: 1 }));
   }
 }
 

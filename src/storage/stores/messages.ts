@@ -3,6 +3,7 @@ import type { InstanceId, Message, Receipt, ReceiptState } from '#actors/model.t
 import type { MessageQuery, MessageStore, NamedMessage, ReadKey } from '#actors/ports.ts';
 import { messageFields } from '../journal/columns.ts';
 import type { Database, Statement } from '../postgres/database.ts';
+import { checkGone, owned, type Owned } from '../ownership.ts';
 import { keyText } from '../postgres/texts.ts';
 import { chatNames, sameChatIds } from './same-chat.ts';
 
@@ -58,6 +59,18 @@ export const messageStatements = {
     name: 'message-unread',
     text: `select chat_id as "chatId", message_id as "messageId", sender from message
       where instance_id = $1 and chat_id in (${sameChatIds(2)}) and unread ${newest} limit $3`,
+  },
+  /** $2 epoch, $3 names of a chat, $4 time, $5 rows. */
+  removeOf: {
+    name: 'message-remove-of',
+    text: `with ${owned},
+      gone as (
+        delete from message where ctid = any(array(
+          select one.ctid from (${sameChatIds(3)}) as same, lateral (
+            select ctid from message where instance_id = $1 and chat_id = same.address and timestamp <= $4 and status <> 'Queued' limit $5) as one
+          limit $5)) and exists (select from owned)
+        returning 1)
+      select (select count(*)::int from owned) as owned, (select count(*)::int from gone) as count`,
   },
   queueing: {
     name: 'message-queueing',
@@ -137,6 +150,12 @@ export const makeMessageStore = (database: Database): MessageStore => {
       return { receipts: rows.slice(0, limit), more: rows.length > limit };
     },
     oldest: async (instance, chatId) => (await database.rows<Message>(messageStatements.oldest, [instance, chatNames(chatId)]))[0] ?? null,
+    async removeOf({ instanceId, epoch }, chatId, until, limit) {
+      const values = [instanceId, epoch, chatNames(chatId), until, limit];
+      const [row] = await database.rows<Owned & { readonly count: number }>(messageStatements.removeOf, values);
+      if (row?.owned !== 1) await checkGone(database, [instanceId]);
+      return row?.count ?? 0;
+    },
     unread: (instance, chatId, limit) => database.rows<ReadKey>(messageStatements.unread, [instance, chatNames(chatId), limit]),
     queueing: () => database.rows<{ id: string; queued: number }>(messageStatements.queueing, []),
     queued: (instance, limit) => database.rows<Message>(messageStatements.queued, [instance, limit]),

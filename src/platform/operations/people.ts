@@ -1,0 +1,11 @@
+/** The address of somebody that a request needs and that nobody has told yet: asked for at the platform. */
+import type { LiveConnection } from '../connection/live-connection.ts';
+import { lookUpNumbers } from '../number-lookup.ts';
+
+/** The LID of a number, which is asked for when it is not known; '' when there is none. */
+export const lidOf = async (connection: LiveConnection, pn: string): Promise<string> => {
+  const { directory, sock } = connection;
+  await connection.learn([pn]);
+  if (directory.lid(pn) === '' && pn !== directory.me.pn) await lookUpNumbers(sock, [[pn]]);
+  return directory.lid(pn);
+};
