@@ -126,7 +126,8 @@ class ChatChanges implements ChatFace {
     const { id, epoch } = cell.record;
     const last = await this.#endOf(id, chatId);
     const { messages } = this.#supervisor.ports;
-    while (last && (await messages.removeOf({ instanceId: id, epoch }, chatId, last.at, piece)) > 0);
+    let removed = last === null ? 0 : piece;
+    while (last !== null && removed === piece) removed = await messages.removeOf({ instanceId: id, epoch }, chatId, last.at, piece);
     const nothing = { unreadCount: 0, lastMessageText: '', lastMessageType: '', lastMessageSender: '' };
     await cell.recorder.append({ kind: 'chat', chat: { chatId, ...nothing }, create: false, tell: 'chats' });
     return done(null);
