@@ -124,10 +124,9 @@ class ChatChanges implements ChatFace {
   /** Takes the messages away that the chat has now, and what the chat shows of them. Those that wait to be sent stay. */
   async #removeMessages(cell: Cell, { chatId }: Chat): Promise<Result<null>> {
     const { id, epoch } = cell.record;
-    const last = await this.#endOf(id, chatId);
-    const { messages } = this.#supervisor.ports;
-    let removed = last === null ? 0 : piece;
-    while (last !== null && removed === piece) removed = await messages.removeOf({ instanceId: id, epoch }, chatId, last.at, piece);
+    const until = (await this.#endOf(id, chatId))?.at ?? 0;
+    let removed = piece;
+    while (removed === piece) removed = await this.#supervisor.ports.messages.removeOf({ instanceId: id, epoch }, chatId, until, piece);
     const nothing = { unreadCount: 0, lastMessageText: '', lastMessageType: '', lastMessageSender: '' };
     await cell.recorder.append({ kind: 'chat', chat: { chatId, ...nothing }, create: false, tell: 'chats' });
     return done(null);
