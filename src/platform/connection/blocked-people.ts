@@ -6,8 +6,8 @@ import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren, type WASock
 import type { BaileysEvent } from '../events/baileys-event.ts';
 
 export interface BlockedPeople {
-  /** Keeps what an event tells; answers with the event that has to follow it, if one has to. */
-  learn(event: BaileysEvent): BaileysEvent | null;
+  /** Keeps what an event tells, and reports them again behind the past of a phone. */
+  learn(event: BaileysEvent): void;
 }
 
 export const watchBlocked = (sock: Pick<WASocket, 'ws'>, tell: (event: BaileysEvent) => void): BlockedPeople => {
@@ -26,7 +26,7 @@ export const watchBlocked = (sock: Pick<WASocket, 'ws'>, tell: (event: BaileysEv
           if (event.data.type === 'add') blocked.add(jid);
           else blocked.delete(jid);
       }
-      return event.name === 'messaging-history.set' && blocked.size > 0 ? asEvent() : null;
+      if (event.name === 'messaging-history.set' && blocked.size > 0) tell(asEvent());
     },
   };
 };

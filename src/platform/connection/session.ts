@@ -26,6 +26,7 @@ import type { LiveConnection, Previews } from './live-connection.ts';
 import { OwnPicture, type PicturePace } from './own-picture.ts';
 import { followPrivacy } from './own-privacy.ts';
 import { RingingCalls } from './ringing-calls.ts';
+import type { Session } from './session-face.ts';
 import { Standing } from './standing.ts';
 import { PairingOffer } from './pairing-offer.ts';
 import type { LiveDownloads } from '../media/downloads.ts';
@@ -58,19 +59,6 @@ export interface SessionOptions {
   readonly uploads: UploadParts;
   readonly downloads: LiveDownloads;
   emit(fact: PlatformFact): void;
-}
-
-export interface Session {
-  /** For sends; only meaningful while logged in. */
-  readonly connection: LiveConnection;
-  readonly loggedIn: boolean;
-  lastFrameAt(): number;
-  /** Offers a pairing code for this number, in place of whatever is offered. Without effect on a session that is paired. */
-  pair(phone: string): void;
-  /** Ends the connection, for the reason given. Resolves like `closed`. */
-  end(close: Close): Promise<void>;
-  /** Resolves after `platform.closed` was emitted: the socket is gone, events are recorded and keys are stored, as far as the deadline allows. */
-  readonly closed: Promise<void>;
 }
 
 class LiveSession implements Session {
@@ -282,8 +270,7 @@ class LiveSession implements Session {
         this.#picture.learn(event);
         this.#calls.learn(event);
         this.#pipeline.push(event);
-        const next = this.#blocked?.learn(event);
-        if (next) this.#pipeline.push(next);
+        this.#blocked?.learn(event);
       }
     } catch (error) {
       this.#surprise(error);
