@@ -143,7 +143,17 @@ const proxyCommands = (attempt: Attempt) => ({
   proxyCatalogue: () => done([{ value: 'br', label: 'Brazil', proxies: [], cities: [] }]),
 });
 
+const chatCommands = (attempt: Attempt) => ({
+  chat: () => attempt(() => done(chat)),
+  changeChat: () => attempt(() => done(chat)),
+  setChatTimer: () => attempt(() => done(chat)),
+  block: () => attempt(() => done([chat.chatId])),
+  reloadNotes: () => attempt(() => done(chat)),
+  removeChat: () => attempt(() => done([{ of: 'chat', error: '' } as const])),
+});
+
 const messageCommands = (attempt: Attempt, fake: () => FakeGateway) => ({
+  ...chatCommands(attempt),
   send(_id: InstanceId, send: Send, options: SendOptions) {
     fake().sends.push({ send, options });
     return attempt(() => done({ ...message, text: wordsOf(send.content), fromMe: true, sendPayload: options.payload }));
@@ -187,15 +197,6 @@ const messageCommands = (attempt: Attempt, fake: () => FakeGateway) => ({
     return { status: 'idle', pending: 0, processingNow: false, acceptingNewMessages: true, sessionReady: true, resetting: false } as const;
   },
   clearQueue: () => attempt(() => done(3)),
-});
-
-const chatCommands = (attempt: Attempt) => ({
-  chat: () => attempt(() => done(chat)),
-  changeChat: () => attempt(() => done(chat)),
-  setChatTimer: () => attempt(() => done(chat)),
-  block: () => attempt(() => done([chat.chatId])),
-  reloadNotes: () => attempt(() => done(chat)),
-  removeChat: () => attempt(() => done([{ of: 'chat', error: '' } as const])),
 });
 
 const fileCommands = (attempt: Attempt, fake: () => FakeGateway) => ({
@@ -356,7 +357,6 @@ export const createFakeGateway = (): FakeGateway => {
     ...proxyCommands(attempt),
     ...messageCommands(attempt, () => fake),
     checkNumbers: (_id, numbers) => attempt(() => done(numbers.map((query) => ({ ...checkedNumber, query })))),
-    ...chatCommands(attempt),
     ...fileCommands(attempt, () => fake),
     ...webhookCommands(state, attempt, () => fake),
     ...inspectorCalls(attempt),
