@@ -1,0 +1,63 @@
+/** The runbook: its commands work word for word, and it names every state and reason. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { closeCauses } from '#actors/policy/close-cause.ts';
+import { hasCurl } from '#test/support/curl.ts';
+import { removeFolder } from '#test/support/processes.ts';
+import { otherPorts, makeFolder, Terminal, tryPort, withPorts } from '#test/support/terminal.ts';
+import { root } from '#test/source-tree.ts';
+
+const page = (name: string): string => readFileSync(join(root, name), 'utf8');
+const runbook = page('docs/runbook.md');
+const walk = page('README.md').split('## A walk')[1] ?? '';
+
+const blocksOf = (text: string): readonly string[] => [...text.matchAll(/```bash\n([\s\S]*?)```/g)].map(([, commands = '']) => commands);
+
+/** The runbook speaks of a gateway with the real platform; here it has the simulated one, whose folder is another. */
+const simulated = (commands: string): string =>
+  commands
+    .replaceAll('npm start', 'npm run sandbox')
+    .replaceAll(/(?<!\w)data\//g, 'data/sandbox/')
+    .replaceAll('=restored/data ', '=restored/data/sandbox ');
+
+const connected =
+  `until curl -fs http://127.0.0.1:3000/instance/status -H "token: $TOKEN" | field .instance.status | grep -x connected; do sleep 1; done\n` +
+  'curl -fs http://127.0.0.1:3001/stats';
+
+const reason = hasCurl ? '' : ' (left out: this machine has no curl)';
+
+test(
+  `runbook: backup, restore elsewhere and a change of the key bring the session back without a pairing${reason}`,
+  { skip: reason !== '' },
+  async () => {
+    const folder = makeFolder();
+    const ports = await otherPorts();
+    const { PATH = '', HOME = '' } = process.env;
+    const terminal = new Terminal(folder, { PATH, HOME, PORT: String(ports.get(3000)), SANDBOX_PORT: String(ports.get(3001)) });
+    const paste = (commands: string): Promise<string> => terminal.paste(withPorts(simulated(commands), ports));
+    try {
+      for (const block of blocksOf(walk).slice(0, 4)) await terminal.paste(withPorts(block, ports));
+      for (const [heading, sessions] of [
+        ['First look', false],
+        ['Backup', true],
+        ['Restore', true],
+        ['Change the encryption key', true],
+      ] as const) {
+        const section = runbook.split(`## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
+        for (const block of blocksOf(section)) await paste(block);
+        if (sessions) assert.match(await paste(connected), /"pairings":0,/, heading);
+      }
+      await paste('kill "$(cat restored/data/gateway.pid)"; wait');
+      for (const port of ports.values()) assert.equal(await tryPort(port), port, `${port} is still in use`);
+    } finally {
+      terminal.close();
+      await removeFolder(folder);
+    }
+  },
+);
+
+test('runbook: every reason of a close stands in its table', () => {
+  for (const cause of closeCauses) assert.ok(runbook.includes(`| \`${cause}\` |`), cause);
+});

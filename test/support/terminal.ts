@@ -1,0 +1,101 @@
+/** Commands of the documents, pasted into a bash as a person has it: in a folder of their own, on free ports. */
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { cpSync, existsSync, readFileSync, symlinkSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { root } from '#test/source-tree.ts';
+import { signalTo, temporaryFolder } from './processes.ts';
+
+/** Listens for a moment; 0 takes a free port. Answers null when the port is taken. */
+export const tryPort = (port: number): Promise<number | null> =>
+  new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(null));
+    server.listen(port, '127.0.0.1', () => {
+      const taken = (server.address() as AddressInfo).port;
+      server.close(() => resolve(taken));
+    });
+  });
+
+const documented = [3000, 3001, 4000];
+
+/** The README's ports where they are free; only those that are not are replaced. For one test alone: another one would see them free as well. */
+export const choosePorts = async (): Promise<ReadonlyMap<number, number>> => {
+  const ports = new Map<number, number>();
+  for (const wanted of documented) ports.set(wanted, (await tryPort(wanted)) ?? (await tryPort(0)) ?? 0);
+  return ports;
+};
+
+/** Other ports in place of the README's. */
+export const otherPorts = async (): Promise<ReadonlyMap<number, number>> => {
+  const ports = new Map<number, number>();
+  for (const wanted of documented) ports.set(wanted, (await tryPort(0)) ?? 0);
+  return ports;
+};
+
+export const withPorts = (commands: string, ports: ReadonlyMap<number, number>): string =>
+  [...ports].reduce(
+    (text, [from, to]) => text.replaceAll(`127.0.0.1:${from}`, `127.0.0.1:${to}`).replaceAll(`listen(${from}`, `listen(${to}`),
+    commands,
+  );
+
+/** `npm run` finds the project here, and the data and logs of the walk stay here too. */
+export const makeFolder = (): string => {
+  const folder = temporaryFolder();
+  for (const name of ['actors', 'config', 'src', 'node_modules']) symlinkSync(join(root, name), join(folder, name));
+  cpSync(join(root, 'package.json'), join(folder, 'package.json'));
+  return folder;
+};
+
+const blockLimit = 60_000;
+
+/** One bash that stays, as a person has it: it is given a block, and answers with what the block printed. */
+export class Terminal {
+  readonly #cwd: string;
+  readonly #bash: ChildProcessWithoutNullStreams;
+  #output = '';
+  #heard: () => void = () => undefined;
+
+  constructor(cwd: string, env: Readonly<Record<string, string>>) {
+    this.#cwd = cwd;
+    this.#bash = spawn('bash', ['-eu'], { cwd, env, detached: true });
+    const hear = (chunk: Buffer): void => {
+      this.#output += chunk.toString();
+      this.#heard();
+    };
+    this.#bash.stdout.on('data', hear);
+    this.#bash.stderr.on('data', hear);
+    this.#bash.once('exit', () => this.#heard());
+  }
+
+  /** Rejects when a command of the block failed, or when it does not end. */
+  paste(commands: string): Promise<string> {
+    const done = `block-${Math.random().toString(36).slice(2)}`;
+    this.#output = '';
+    if (this.#bash.exitCode !== null) return Promise.reject(new Error('bash has ended'));
+    this.#bash.stdin.write(`${commands}\necho ${done}\n`);
+    return new Promise((resolve, reject) => {
+      const finish = (error: string | null): void => {
+        clearTimeout(limit);
+        this.#heard = () => undefined;
+        if (error === null) resolve(this.#output.slice(0, this.#output.indexOf(done)));
+        else reject(new Error(`${error}:\n${commands}\nIt printed:\n${this.#output}\nThe gateway:\n${this.#log()}`));
+      };
+      const limit = setTimeout(() => finish('this block did not end'), blockLimit);
+      this.#heard = () => {
+        if (this.#output.includes(done)) finish(null);
+        else if (this.#bash.exitCode !== null) finish(`bash ended with ${this.#bash.exitCode} in this block`);
+      };
+    });
+  }
+
+  #log(): string {
+    const path = join(this.#cwd, 'gateway.log');
+    return existsSync(path) ? readFileSync(path, 'utf8') : '';
+  }
+
+  /** With everything that was started in it. */
+  close(): void {
+    signalTo(-Number(this.#bash.pid), 'SIGKILL');
+  }
+}
