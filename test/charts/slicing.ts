@@ -100,7 +100,7 @@ const costOf = <T extends Size>(boxes: readonly Placed<T>[], total: Size, links:
   const needed = boxes.reduce((sum, { inside }) => sum + inside.width * inside.height, 0);
   const start = places.get(first) ?? { x: 0, y: 0 };
   const shape = Math.abs(Math.log(total.width / total.height / ratio));
-  return 4 * Math.sqrt(area) + ways + (area - needed) / 400 + 250 * shape + start.x / 3 + start.y;
+  return 4 * Math.sqrt(area) + ways + (area - needed) / 150 + 250 * shape + start.x + 2 * start.y;
 };
 
 /** Throws when no arrangement is narrow enough. */

@@ -1,13 +1,125 @@
-/** One session. */
+/** One session: its head, which is always live, and a tab each for its state, its webhooks, a console and its settings. */
+import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
+import { useEffect, useMemo } from 'preact/hooks';
+import { ApiError } from '../core/api.js';
+import { actsFor } from '../instance/acts.js';
+import { Console } from '../instance/console.js';
+import { Live } from '../instance/live.js';
+import { Settings } from '../instance/settings.js';
+import { StateTab } from '../instance/state-tab.js';
+import { sinceText } from '../instance/times.js';
+import { Webhooks } from '../instance/webhooks.js';
+import { Pairing } from '../sessions/pairing.js';
+import { groupOf, initialsOf } from '../sessions/words.js';
 import { t } from '../texts.js';
-import { Loading } from '../ui/parts.js';
+import { Button, Dialog, Empty, Failed, Loading, StateBadge } from '../ui/parts.js';
 import { Shell } from '../ui/shell.js';
 
-/** @param {{ id: string, tab?: string }} props */
-export const Instance = ({ id }) => html`
-  <${Shell} title=${id} crumbs=${[{ text: t('sessions'), href: '/admin' }, { text: id }]}>
-    <h1 class="hidden-text">${id}</h1>
-    <${Loading} />
-  <//>
+const tabs = { state: StateTab, webhooks: Webhooks, console: Console, settings: Settings };
+
+/** @param {{ live: Live }} props */
+const Acts = ({ live }) => {
+  const busy = useSignal('');
+  const isLinking = useSignal(false);
+  const detail = live.detail.value;
+  if (detail === null) return null;
+  return html`
+    <div class="acts" role="group" aria-label=${t('acts')}>
+      ${actsFor(detail).map(
+        ({ text, kind, run }) => html`
+          <${Button}
+            key=${text}
+            kind=${kind}
+            busy=${busy.value === text}
+            disabled=${busy.value !== ''}
+            onClick=${async () => {
+              busy.value = text;
+              await run(live, () => (isLinking.value = true));
+              busy.value = '';
+            }}
+          >
+            ${text}
+          <//>
+        `,
+      )}
+      ${
+        isLinking.value &&
+        html`
+          <${Dialog} title=${t('pairTitle', { name: detail.name })} class="wide" onClose=${() => (isLinking.value = false)}>
+            <p>${t('pairHow')}</p>
+            <${Pairing} id=${live.id} onConnected=${() => (isLinking.value = false)} />
+          <//>
+        `
+      }
+    </div>
+  `;
+};
+
+/** @param {{ live: Live }} props */
+const Head = ({ live }) => {
+  const detail = live.detail.value;
+  if (detail === null) return null;
+  const { id, name, number, status, since } = detail;
+  const isUp = status === 'connected';
+  return html`
+    <div class="who">
+      <span class=${`face of-${groupOf(detail)}`} aria-hidden="true">${initialsOf(name)}</span>
+      <div>
+        <h1>${name}</h1>
+        <p class="note">${[number, id].filter(Boolean).join(' · ')}</p>
+      </div>
+      <${StateBadge} state=${groupOf(detail)} word=${t(/** @type {'state_connected'} */ (`state_${status}`))} />
+      ${isUp && html`<p class="note up">${t('upFor', { age: sinceText(since) })}</p>`}
+    </div>
+    <${Acts} live=${live} />
+  `;
+};
+
+/** @param {{ id: string, tab: string }} props */
+const Tabs = ({ id, tab }) => html`
+  <nav class="tabs" aria-label=${t('tabs')}>
+    ${Object.keys(tabs).map(
+      (name) => html`
+        <a
+          key=${name}
+          href=${`/admin/sessions/${id}${name === 'state' ? '' : `/${name}`}`}
+          aria-current=${name === tab ? 'page' : undefined}
+        >
+          ${t(/** @type {'tab_state'} */ (`tab_${name}`))}
+        </a>
+      `,
+    )}
+  </nav>
 `;
+
+/** @param {{ live: Live, tab: string }} props */
+const Body = ({ live, tab }) => {
+  const { failure, detail } = live;
+  if (failure.value instanceof ApiError && failure.value.status === 404)
+    return html`<${Empty} title=${t('sessionGone')}><a href="/admin">${t('backToList')}</a><//>`;
+  if (failure.value !== null) return html`<${Failed} error=${failure.value} onRetry=${live.load} />`;
+  if (detail.value === null) return html`<${Loading} />`;
+  const Tab = tabs[/** @type {keyof typeof tabs} */ (tab)];
+  return Tab === undefined ? html`<${Empty} title=${t('notFound')} />` : html`<${Tab} live=${live} />`;
+};
+
+/** @param {{ id: string, tab?: string }} props */
+export const Instance = ({ id, tab = 'state' }) => {
+  const live = useMemo(() => new Live(id), [id]);
+  useEffect(() => live.start(), [live]);
+  const name = live.detail.value?.name ?? id;
+  return html`
+    <${Shell}
+      title=${name}
+      live=${live.failure.value !== null ? 'stale' : live.isLive.value ? 'live' : 'lost'}
+      crumbs=${[{ text: t('sessions'), href: '/admin' }, { text: name }]}
+    >
+      <div class="session-head">
+        <${Head} live=${live} />
+        <${Tabs} id=${id} tab=${tab} />
+      </div>
+      <div class="session-body"><${Body} live=${live} tab=${tab} /></div>
+    <//>
+  `;
+};

@@ -1,0 +1,149 @@
+/**
+ * A statechart, drawn: the state that is current, the transition that led to it, and what may come next from a state that is pointed at or focused.
+ * Positions come from a layout that was made in development; nothing is laid out in the browser but curves between two states.
+ */
+import { html } from 'htm/preact';
+import { useId, useMemo, useRef } from 'preact/hooks';
+import { t } from '../texts.js';
+import { Chip, Heads, isCovered, RestArrow, StateBox } from './pieces.js';
+import { usePointing } from './pointing.js';
+import { leavesOf, nextFrom, takenOf } from './scene.js';
+import { toneOf, topOf } from './tones.js';
+import { nextOf } from './words.js';
+
+/** @import { ComponentChildren } from 'preact' */
+/** @import { Layout, Machine } from './words.js' */
+/** @import { Leaf, Step } from './scene.js' */
+/** @typedef {ReturnType<typeof takenOf>} Taken */
+
+/**
+ * What lies under the states: the parents, where the chart starts, and the arrows.
+ * @param {{ layout: Layout, leaves: readonly Leaf[], state: string, taken: Taken, heads: string }} props
+ */
+const Ground = ({ layout, leaves, state, taken, heads }) => {
+  const { parents, start, arrows } = layout;
+  const current = leaves.find(({ id }) => id === state);
+  return html`
+    ${parents
+      .filter(({ id }) => !leaves.some((leaf) => leaf.id === id))
+      .map(
+        ({ id, x, y, width, height }) => html`
+          <g key=${id} class=${`parent of-${toneOf(id)} ${topOf(state) === id ? 'lit' : ''}`}>
+            <rect x=${x} y=${y} width=${width} height=${height} rx="14" />
+            <text x=${x + 14} y=${y + 21}>${id}</text>
+          </g>
+        `,
+      )}
+    ${
+      current !== undefined &&
+      html`
+        <rect
+          class=${`halo of-${toneOf(state)}`}
+          x=${current.x - 4}
+          y=${current.y - 4}
+          width=${current.width + 8}
+          height=${current.height + 8}
+          rx=${current.isParent ? 17 : 12}
+        />
+      `
+    }
+    <g class="arrow">
+      <circle cx=${start.x} cy=${start.y} r="4.5" />
+      <path d=${start.path} marker-end=${`url(#${heads}-rest)`} />
+    </g>
+    ${arrows.map(
+      (arrow) => html`
+        <${RestArrow}
+          key=${`${arrow.from}>${arrow.to}`}
+          arrow=${arrow}
+          heads=${heads}
+          isHidden=${arrow === taken?.arrow || isCovered(arrow, taken?.chip)}
+        />
+      `,
+    )}
+  `;
+};
+
+/** @param {{ taken: Taken, tone: string, heads: string }} props */
+const TakenLine = ({ taken, tone, heads }) =>
+  taken === null
+    ? null
+    : html`
+        <g class=${`taken of-${tone}`}>
+          <path class="line" d=${taken.path} pathLength="1" />
+          <path class="end" d=${taken.path} marker-end=${`url(#${heads}-taken)`} />
+        </g>
+      `;
+
+/** @param {{ next: ReturnType<typeof nextFrom> }} props */
+const Tags = ({ next }) =>
+  next.map(
+    ({ leaf, text, tag }) => html`
+      <g key=${leaf} class="tag" aria-hidden="true">
+        <rect x=${tag.x} y=${tag.y} width=${tag.width} height=${tag.height} rx="5" />
+        <text x=${tag.x + tag.width / 2} y=${tag.y + 11.5}>${text}</text>
+      </g>
+    `,
+  );
+
+/** What a state means and what may come next, for those who hear the chart. @param {Machine} machine @param {readonly Leaf[]} leaves @param {Leaf} leaf @param {boolean} isCurrent */
+const describe = (machine, leaves, leaf, isCurrent) => {
+  const words = nextOf(machine, leaf.id).map((one) => `${leaves.find(({ id }) => id === one.leaf)?.name} (${one.words.join(', ')})`);
+  const leads = words.length === 0 ? t('chartEnd') : t('chartNext', { next: words.join('; ') });
+  return `${isCurrent ? t('chartCurrent') : ''} ${leaf.description} ${leads}`.trim();
+};
+
+/**
+ * `state`: the one that is current, by its id; '' for none. `step`: what led to it. `clock`: stands in the current state.
+ * @param {{ machine: Machine, layout: Layout, state: string, step: Step | null, clock: ComponentChildren, label: string, onPoint: (leaf: Leaf | null) => void }} props
+ */
+export const Chart = ({ machine, layout, state, step, clock, label, onPoint }) => {
+  const heads = useId();
+  const leaves = useMemo(() => leavesOf(machine, layout), [machine, layout]);
+  const last = useMemo(() => takenOf(machine, layout, leaves, step), [machine, layout, leaves, step]);
+  const { pointed, pinned, stop, on, root } = usePointing(leaves, state);
+  const next = useMemo(() => nextFrom(machine, layout, leaves, pointed), [machine, layout, leaves, pointed]);
+  const reported = useRef('');
+  if (reported.current !== pointed) {
+    reported.current = pointed;
+    queueMicrotask(() => onPoint(leaves.find(({ id }) => id === pointed) ?? null));
+  }
+  const taken = pointed === '' ? last : null;
+  const near = new Set(pointed === '' ? leaves.map(({ id }) => id) : [pointed, ...next.map(({ leaf }) => leaf)]);
+  const tone = toneOf(state);
+  return html`
+    <svg
+      ref=${root}
+      class=${`chart ${pointed === '' ? '' : 'pointing'}`}
+      viewBox=${`${layout.x} ${layout.y} ${layout.width} ${layout.height}`}
+      style=${{ maxWidth: `${Math.round(layout.width * 1.15)}px` }}
+      role="group"
+      aria-label=${label}
+    >
+      <${Heads} id=${heads} tone=${tone} />
+      <${Ground} layout=${layout} leaves=${leaves} state=${state} taken=${taken} heads=${heads} />
+      <${TakenLine} key=${`taken-${step?.n}`} taken=${taken} tone=${tone} heads=${heads} />
+      ${next.map(({ leaf, path }) => html`<path key=${leaf} class="next" d=${path} marker-end=${`url(#${heads}-next)`} />`)}
+      ${leaves.map(
+        (leaf) => html`
+          <${StateBox}
+            key=${leaf.id}
+            own=${`${heads}-${leaf.id}`}
+            leaf=${leaf}
+            isLit=${leaf.id === state}
+            kind=${near.has(leaf.id) ? '' : 'far'}
+            clock=${leaf.id === state ? clock : null}
+            isStop=${leaf.id === stop}
+            isPinned=${leaf.id === pinned}
+            on=${on(leaf)}
+          />
+        `,
+      )}
+      ${taken !== null && html`<g class=${`of-${tone}`}><${Chip} chip=${taken.chip} /></g>`}
+      <${Tags} next=${next} />
+    </svg>
+    <div hidden>
+      ${leaves.map((leaf) => html`<span key=${leaf.id} id=${`${heads}-${leaf.id}-more`}>${describe(machine, leaves, leaf, leaf.id === state)}</span>`)}
+    </div>
+  `;
+};

@@ -1,0 +1,122 @@
+/** Curves from state to state that are not in the layout: the last transition, and what may come next. */
+
+/** @import { Box } from './words.js' */
+/** @typedef {{ readonly x: number, readonly y: number }} Point */
+/** @typedef {{ readonly points: readonly [Point, Point, Point, Point], readonly path: string }} Curve */
+
+/** Directions in which a curve leaves a box. */
+const sides = [
+  { x: 1, y: 0 },
+  { x: 0, y: 1 },
+  { x: -1, y: 0 },
+  { x: 0, y: -1 },
+];
+const bows = [0.3, 0.5, 0.8];
+const samples = 20;
+
+/** @param {Box} box @returns {Point} */
+export const centreOf = ({ x, y, width, height }) => ({ x: x + width / 2, y: y + height / 2 });
+
+/** @param {Box} box @param {Point} side @returns {Point} */
+const edgeOf = (box, side) => {
+  const { x, y } = centreOf(box);
+  return { x: x + (side.x * box.width) / 2, y: y + (side.y * box.height) / 2 };
+};
+
+/** @param {number} value */
+const short = (value) => Math.round(value * 10) / 10;
+
+/** @param {readonly [Point, Point, Point, Point]} points @returns {Curve} */
+const curveOf = (points) => {
+  const [from, a, b, to] = points.map(({ x, y }) => `${short(x)} ${short(y)}`);
+  return { points, path: `M${from}C${a} ${b} ${to}` };
+};
+
+/** A place on a curve; `at` from 0 to 1. @param {Curve} curve @param {number} at @returns {Point} */
+export const pointOn = ({ points: [p, q, r, s] }, at) => {
+  const rest = 1 - at;
+  const [a, b, c, d] = [rest ** 3, 3 * rest ** 2 * at, 3 * rest * at ** 2, at ** 3];
+  return { x: a * p.x + b * q.x + c * r.x + d * s.x, y: a * p.y + b * q.y + c * r.y + d * s.y };
+};
+
+/** @param {Box} box @param {Point} point @param {number} room */
+const near = ({ x, y, width, height }, point, room) =>
+  point.x > x - room && point.x < x + width + room && point.y > y - room && point.y < y + height + room;
+
+/** How much a curve runs over boxes, and how long it is. @param {Curve} curve @param {readonly Box[]} others @param {Box} from @param {Box} to */
+const costOf = (curve, others, from, to) => {
+  let [cost, before] = [0, curve.points[0]];
+  for (let n = 1; n <= samples; n += 1) {
+    const point = pointOn(curve, n / samples);
+    cost += Math.hypot(point.x - before.x, point.y - before.y);
+    if (others.some((box) => near(box, point, 3))) cost += 90;
+    if (n < samples && (near(from, point, -1) || near(to, point, -1))) cost += 120;
+    before = point;
+  }
+  return cost;
+};
+
+/** Out of a state and back into it. @param {Box} box */
+const loop = (box) => {
+  const { x } = centreOf(box);
+  return curveOf([
+    { x: x - 14, y: box.y },
+    { x: x - 26, y: box.y - 34 },
+    { x: x + 26, y: box.y - 34 },
+    { x: x + 14, y: box.y },
+  ]);
+};
+
+/**
+ * Of all pairs of sides, with three bows each, the curve that runs over the fewest boxes.
+ * @param {Box} from
+ * @param {Box} to
+ * @param {readonly Box[]} boxes
+ * @returns {Curve}
+ */
+export const curveBetween = (from, to, boxes) => {
+  if (from === to) return loop(from);
+  const others = boxes.filter((box) => box !== from && box !== to);
+  let best = loop(from);
+  let least = Infinity;
+  for (const out of sides) {
+    for (const into of sides) {
+      const [start, end] = [edgeOf(from, out), edgeOf(to, into)];
+      const distance = Math.hypot(end.x - start.x, end.y - start.y);
+      for (const bow of bows) {
+        const pull = Math.max(24, distance * bow);
+        const curve = curveOf([
+          start,
+          { x: start.x + out.x * pull, y: start.y + out.y * pull },
+          { x: end.x + into.x * pull, y: end.y + into.y * pull },
+          end,
+        ]);
+        const cost = costOf(curve, others, from, to);
+        if (cost < least) [least, best] = [cost, curve];
+      }
+    }
+  }
+  return best;
+};
+
+/**
+ * Where words on a curve cover the fewest boxes, near its middle.
+ * @param {Curve} curve
+ * @param {number} width
+ * @param {number} height
+ * @param {readonly Box[]} boxes
+ * @returns {Point} The middle of the words.
+ */
+export const roomOn = (curve, width, height, boxes) => {
+  let best = pointOn(curve, 0.5);
+  let least = Infinity;
+  for (const at of [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.2, 0.8]) {
+    const { x, y } = pointOn(curve, at);
+    const covers = boxes.filter(
+      (box) => box.x < x + width / 2 && x - width / 2 < box.x + box.width && box.y < y + height / 2 && y - height / 2 < box.y + box.height,
+    ).length;
+    const cost = covers + Math.abs(at - 0.5);
+    if (cost < least) [least, best] = [cost, { x, y }];
+  }
+  return best;
+};

@@ -1,0 +1,100 @@
+/** What a chart is drawn of: arrows with their words, boxes of states, and the chip of the last transition. */
+import { html } from 'htm/preact';
+import { toneOf, topOf } from './tones.js';
+
+/** @import { ComponentChildren } from 'preact' */
+/** @import { PlacedArrow } from './words.js' */
+/** @import { Leaf } from './scene.js' */
+
+const lineHeight = 13;
+
+/** @param {{ id: string, tone: string }} props `tone`: of the last transition. */
+export const Heads = ({ id, tone }) => html`
+  <defs class=${`of-${tone}`}>
+    ${['rest', 'quiet', 'next', 'taken'].map(
+      (kind) => html`
+        <marker
+          key=${kind}
+          id=${`${id}-${kind}`}
+          class=${`head ${kind}`}
+          viewBox="0 0 8 8"
+          refX="7"
+          refY="4"
+          markerWidth="8"
+          markerHeight="8"
+          markerUnits="userSpaceOnUse"
+          orient="auto"
+        >
+          <path d="M0 0.5L8 4L0 7.5z" />
+        </marker>
+      `,
+    )}
+  </defs>
+`;
+
+/**
+ * Whether the chip of the last transition stands on the words of an arrow.
+ * @param {PlacedArrow} arrow
+ * @param {{ x: number, y: number, width: number, height: number } | undefined} chip `x` and `y` are its middle.
+ */
+export const isCovered = ({ label }, chip) =>
+  label !== undefined &&
+  chip !== undefined &&
+  Math.abs(label.x + label.width / 2 - chip.x) < (label.width + chip.width) / 2 &&
+  Math.abs(label.y + label.height / 2 - chip.y) < (label.height + chip.height) / 2;
+
+/** @param {{ arrow: PlacedArrow, heads: string, isHidden: boolean }} props */
+export const RestArrow = ({ arrow, heads, isHidden }) => {
+  const { label, lines, quiet, path, from } = arrow;
+  return html`
+    <g class=${`arrow ${quiet ? 'quiet' : `of-${toneOf(topOf(from))}`}`}>
+      <path d=${path} marker-end=${`url(#${heads}-${quiet ? 'quiet' : 'rest'})`} />
+      ${
+        label !== undefined &&
+        !isHidden &&
+        html`
+          <text x=${label.x + label.width / 2} y=${label.y + 11}>
+            ${lines.map((line, n) => html`<tspan key=${n} x=${label.x + label.width / 2} dy=${n === 0 ? 0 : lineHeight}>${line}</tspan>`)}
+          </text>
+        `
+      }
+    </g>
+  `;
+};
+
+/** @param {{ chip: { x: number, y: number, width: number, height: number, word: string, note: string } }} props */
+export const Chip = ({ chip: { x, y, width, height, word, note } }) => html`
+  <g class="chip" aria-hidden="true">
+    <rect x=${x - width / 2} y=${y - height / 2} width=${width} height=${height} rx="6" />
+    <text x=${x} y=${note === '' ? y + 4 : y - 2}>${word}</text>
+    ${note !== '' && html`<text class="small" x=${x} y=${y + 10}>${note}</text>`}
+  </g>
+`;
+
+/**
+ * @param {{ own: string, leaf: Leaf, isLit: boolean, kind: string, clock: ComponentChildren, isStop: boolean, isPinned: boolean,
+ *   on: Readonly<Record<string, (event: never) => void>> }} props
+ */
+export const StateBox = ({ own, leaf, isLit, kind, clock, isStop, isPinned, on }) => {
+  const { id, x, y, width, height, name, tone, isClosing, isParent } = leaf;
+  const hasClock = isLit && clock !== null;
+  const middle = isParent ? 14 : width / 2;
+  const baseline = isParent ? 21 : height / 2 + (hasClock ? -2 : 4.5);
+  return html`
+    <g
+      class=${`state of-${tone} ${isLit ? 'lit' : ''} ${isClosing ? 'closing' : ''} ${isParent ? 'alone' : ''} ${kind}`}
+      data-state=${id}
+      transform=${`translate(${x} ${y})`}
+      role="button"
+      tabindex=${isStop ? 0 : -1}
+      aria-labelledby=${hasClock ? `${own}-name ${own}-clock` : `${own}-name`}
+      aria-describedby=${`${own}-more`}
+      aria-pressed=${isPinned}
+      ...${on}
+    >
+      <rect class="box" width=${width} height=${height} rx=${isParent ? 14 : 9} />
+      <text id=${`${own}-name`} class="name" x=${middle} y=${baseline}>${name}</text>${' '}
+      ${hasClock && html`<text id=${`${own}-clock`} class="clock" x=${middle} y=${isParent ? 38 : height / 2 + 11}>${clock}</text>`}
+    </g>
+  `;
+};

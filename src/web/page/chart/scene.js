@@ -1,0 +1,134 @@
+/** What is drawn of a chart at a moment: pure, so that the components only write elements. */
+import { curveBetween, roomOn } from './curves.js';
+import { widthOf } from './measure.js';
+import { toneOf } from './tones.js';
+import { nameOf, nextOf, spaced, wordOf } from './words.js';
+
+/** @import { Box, Layout, Machine } from './words.js' */
+/** @import { Tone } from './tones.js' */
+
+/**
+ * @typedef {object} Cause
+ * @property {string} kind
+ * @property {number | null} [code]
+ * @property {string} [reaction]
+ *
+ * @typedef {object} Step As the inspector gives it.
+ * @property {number} n
+ * @property {number} at Unix milliseconds.
+ * @property {string} chart
+ * @property {string} from
+ * @property {string} to
+ * @property {string} event
+ * @property {string} edge
+ * @property {Cause} cause
+ * @property {string} why
+ *
+ * @typedef {Box & { id: string, name: string, tone: Tone, isClosing: boolean, isParent: boolean, description: string }} Leaf
+ */
+
+/**
+ * The states that can be pointed at: those without children, of which some are drawn as a box of their own.
+ * @param {Machine} machine
+ * @param {Layout} layout
+ * @returns {Leaf[]}
+ */
+export const leavesOf = ({ states }, { states: placed, parents }) => {
+  const byId = new Map(states.map((state) => [state.id, state]));
+  const inhabited = new Set(states.map(({ parent }) => parent));
+  const alone = parents.filter(({ id }) => !inhabited.has(id));
+  /** @param {Box & { id: string }} box @param {boolean} isParent @returns {Leaf} */
+  const leaf = (box, isParent) => ({
+    ...box,
+    name: nameOf(box.id),
+    tone: toneOf(box.id),
+    isClosing: byId.get(box.id)?.tags.includes('closing') ?? false,
+    isParent,
+    description: byId.get(box.id)?.description ?? '',
+  });
+  return [...placed.map((box) => leaf(box, false)), ...alone.map((box) => leaf(box, true))];
+};
+
+/** The word of a step, and what is small beside it. @param {Machine} machine @param {Step} step */
+export const wordsOf = (machine, { edge, event, cause }) => {
+  const transition = machine.transitions.find((one) => one.id === edge && one.event === event);
+  const word = transition === undefined ? spaced(event.slice(event.lastIndexOf('.') + 1)) : wordOf(transition);
+  const note = cause.kind === 'close' ? [cause.code, spaced(cause.reaction ?? '')].filter(Boolean).join(' · ') : '';
+  return { word, note };
+};
+
+/**
+ * The transition that was taken last: along its arrow, or by a curve of its own. null when it began nowhere.
+ * @param {Machine} machine
+ * @param {Layout} layout
+ * @param {readonly Leaf[]} leaves
+ * @param {Step | null} step
+ */
+export const takenOf = (machine, layout, leaves, step) => {
+  if (step === null) return null;
+  const from = leaves.find(({ id }) => id === step.from);
+  const to = leaves.find(({ id }) => id === step.to);
+  if (from === undefined || to === undefined) return null;
+  const { word, note } = wordsOf(machine, step);
+  const width = Math.max(widthOf(word, 10.5, 600), note === '' ? 0 : widthOf(note, 10)) + 16;
+  const height = note === '' ? 18 : 30;
+  const arrow = layout.arrows.find((one) => !one.quiet && one.from === step.from && one.to === step.to);
+  const room = arrow?.label;
+  if (arrow !== undefined && room !== undefined) {
+    const chip = { x: room.x + room.width / 2, y: room.y + room.height / 2, width, height, word, note };
+    return { path: arrow.path, chip, arrow };
+  }
+  const curve = curveBetween(from, to, leaves);
+  return { path: curve.path, chip: { ...roomOn(curve, width, height, leaves), width, height, word, note }, arrow: undefined };
+};
+
+/** @param {number} value @param {number} least @param {number} most */
+const within = (value, least, most) => Math.min(Math.max(value, least), most);
+
+/**
+ * What may come next from a state: a curve to each target, and its words as a tag above the target.
+ * @param {Machine} machine
+ * @param {Layout} layout
+ * @param {readonly Leaf[]} leaves
+ * @param {string} id
+ */
+export const nextFrom = (machine, layout, leaves, id) => {
+  const from = leaves.find((leaf) => leaf.id === id);
+  if (from === undefined) return [];
+  /** @type {Box[]} */
+  const tags = [];
+  return nextOf(machine, id).flatMap(({ leaf, words }) => {
+    const to = leaves.find((one) => one.id === leaf);
+    if (to === undefined) return [];
+    const text = words.join(', ');
+    const width = widthOf(text, 10.5) + 12;
+    const tag = { x: to.x + to.width / 2 - width / 2, y: to.y - 14, width, height: 16 };
+    tag.x = within(tag.x, layout.x + 2, layout.x + layout.width - width - 2);
+    const covers = () => tags.some((one) => one.x < tag.x + width && tag.x < one.x + one.width && Math.abs(one.y - tag.y) < 17);
+    while (covers()) tag.y -= 17;
+    tags.push(tag);
+    const arrow = layout.arrows.find((one) => !one.quiet && one.from === id && one.to === leaf);
+    return [{ leaf, text, tag, path: arrow?.path ?? curveBetween(from, to, leaves).path }];
+  });
+};
+
+/**
+ * The state that lies next in a direction; undefined at the edge.
+ * @param {readonly Leaf[]} leaves
+ * @param {Leaf} from
+ * @param {{ x: number, y: number }} direction
+ */
+export const neighbour = (leaves, from, direction) => {
+  const middle = { x: from.x + from.width / 2, y: from.y + from.height / 2 };
+  const ranked = leaves
+    .filter((leaf) => leaf !== from)
+    .map((leaf) => {
+      const [dx, dy] = [leaf.x + leaf.width / 2 - middle.x, leaf.y + leaf.height / 2 - middle.y];
+      const along = dx * direction.x + dy * direction.y;
+      const aside = Math.abs(dx * direction.y) + Math.abs(dy * direction.x);
+      // What lies rather to the side is reached by the other keys.
+      return { leaf, along, cost: (along + 2 * aside) * (aside > along ? 4 : 1) };
+    })
+    .filter(({ along }) => along > 8);
+  return ranked.toSorted((a, b) => a.cost - b.cost)[0]?.leaf;
+};

@@ -1,0 +1,126 @@
+/** What became of the events of a session: waiting, parked, given up, delivered; with the reason, and a way to send them again. */
+import { useSignal } from '@preact/signals';
+import { html } from 'htm/preact';
+import { useEffect } from 'preact/hooks';
+import { get, post } from '../core/api.js';
+import { count, t } from '../texts.js';
+import { attempt, toast } from '../ui/asking.js';
+import { Button, Empty, StateBadge } from '../ui/parts.js';
+import { useAnswer } from './load.js';
+import { timeText, untilText } from './times.js';
+
+/** @import { Live } from './live.js' */
+/** @import { Webhook } from './webhook-form.js' */
+
+/**
+ * @typedef {object} Delivery
+ * @property {string} id
+ * @property {string} webhook
+ * @property {'waiting' | 'parked' | 'dead' | 'delivered'} state
+ * @property {string} event
+ * @property {string} message_type
+ * @property {number} attempts
+ * @property {string} created
+ * @property {string} [next_attempt]
+ * @property {string} [ended]
+ * @property {string} [reason]
+ * @property {number} [status_code]
+ */
+
+const states = /** @type {const} */ (['', 'waiting', 'parked', 'dead', 'delivered']);
+const tones = { waiting: 'connecting', parked: 'connecting', dead: 'person', delivered: 'connected' };
+const page = 50;
+const refreshMs = 3_000;
+
+/** @param {Live} live @param {object} filter */
+const replay = async (live, filter) => {
+  const answer = await attempt(() => post('/webhook/replay', filter, { instance: live.id }));
+  if (answer !== undefined) toast(t('replayed', { n: answer.replayed }));
+};
+
+/** @param {Delivery} delivery */
+const whyOf = ({ reason, state, next_attempt: next }) => {
+  const again =
+    next !== undefined && state !== 'delivered' && state !== 'dead' ? t('nextAttemptIn', { age: untilText(Date.parse(next)) }) : '';
+  return [reason, again].filter(Boolean).join(' · ');
+};
+
+/** @param {{ live: Live, delivery: Delivery, host: string, onReplay: () => Promise<void> }} props */
+const Row = ({ live, delivery, host, onReplay }) => {
+  const { id, state, event, message_type: type, attempts, created, webhook } = delivery;
+  const isOver = state === 'dead' || state === 'delivered' || state === 'parked';
+  const again = async () => {
+    await replay(live, { id, webhook });
+    await onReplay();
+  };
+  return html`
+    <tr>
+      <td class="dim">${timeText(Date.parse(created))}</td>
+      <td><${StateBadge} state=${tones[state]} word=${t(/** @type {'delivery_dead'} */ (`delivery_${state}`))} /></td>
+      <td>${event} ${type !== '' && html`<span class="dim">${type}</span>`}</td>
+      <td class="dim">${host}</td>
+      <td class="number">${count(attempts)}</td>
+      <td class="because">${whyOf(delivery)}</td>
+      <td>${isOver && html`<${Button} onClick=${again} aria-label=${t('replayOf', { event, id })}>${t('replay')}<//>`}</td>
+    </tr>
+  `;
+};
+
+/** @param {{ live: Live, webhooks: readonly Webhook[] }} props */
+export const Deliveries = ({ live, webhooks }) => {
+  const state = useSignal('');
+  const shown = useSignal(page);
+  const query = `limit=${shown.value}${state.value === '' ? '' : `&state=${state.value}`}`;
+  const { answer, load, instead } = useAnswer(() => get(`/webhook/deliveries?${query}`, { instance: live.id }), [live.id, query]);
+  useEffect(() => {
+    const timer = setInterval(() => !document.hidden && void load(), refreshMs);
+    return () => clearInterval(timer);
+  }, [load]);
+  const hosts = new Map(webhooks.map(({ id, url }) => [id, URL.parse(url)?.host ?? url]));
+  /** @type {readonly Delivery[]} */
+  const deliveries = answer.value?.deliveries ?? [];
+  const replayDead = async () => {
+    await replay(live, { state: 'dead' });
+    await load();
+  };
+  return html`
+    <section class="panel deliveries" aria-labelledby="deliveries-title">
+      <header>
+        <h2 id="deliveries-title">${t('deliveries')}</h2>
+        <div class="filters" role="group" aria-label=${t('deliveriesFilter')}>
+          ${states.map(
+            (name) => html`
+              <button key=${name} type="button" aria-pressed=${state.value === name} onClick=${() => (state.value = name)}>
+                ${t(name === '' ? 'delivery_all' : `delivery_${name}`)}
+              </button>
+            `,
+          )}
+        </div>
+        <${Button} onClick=${replayDead}>${t('replayDead')}<//>
+      </header>
+      ${
+        instead ??
+        (deliveries.length === 0
+          ? html`<${Empty} title=${t('deliveriesNone')} text=${t('deliveriesNoneText')} />`
+          : html`
+              <div class="scroll" tabindex="0" role="group" aria-label=${t('deliveriesTable')}>
+                <table>
+                  <thead>
+                    <tr>
+                      ${[t('at'), t('colState'), t('event'), t('receiver')].map((name) => html`<th key=${name} scope="col">${name}</th>`)}
+                      <th scope="col" class="number">${t('tries')}</th>
+                      <th scope="col">${t('colWhy')}</th>
+                      <th scope="col"><span class="hidden-text">${t('replay')}</span></th>
+                    </tr>
+                  </thead>
+                  <tbody>
+                    ${deliveries.map((one) => html`<${Row} key=${`${one.id}-${one.webhook}`} live=${live} delivery=${one} host=${hosts.get(one.webhook) ?? one.webhook} onReplay=${load} />`)}
+                  </tbody>
+                </table>
+              </div>
+              ${answer.value.hasMore && shown.value < 500 && html`<div class="actions"><${Button} onClick=${() => (shown.value += page * 3)}>${t('more')}<//></div>`}
+            `)
+      }
+    </section>
+  `;
+};

@@ -1,0 +1,183 @@
+/**
+ * What is known of one session while its page is open: its state, its parts and its last steps. Steps come by a stream; the rest is asked for after
+ * each step and every few seconds. Nothing is asked while nobody sees the page.
+ */
+import { batch, signal } from '@preact/signals';
+import { ApiError, get, send } from '../core/api.js';
+import { follow } from '../core/stream.js';
+
+/** @import { Step } from '../chart/scene.js' */
+/** @import { Row } from '../sessions/types.ts' */
+/** @import { Machine, Layout } from '../chart/words.js' */
+
+/**
+ * @typedef {object} Courier
+ * @property {string} webhookId
+ * @property {string} host
+ * @property {{ used: number, of: number }} lanes
+ * @property {{ open: boolean, failures: number, until: number }} circuit
+ *
+ * @typedef {object} Part
+ * @property {string} id
+ * @property {'ok' | 'busy' | 'off' | 'trouble'} state
+ * @property {string} note
+ * @property {number} waiting
+ * @property {number} crashes
+ * @property {Courier} [courier]
+ *
+ * @typedef {object} Inside What `GET /admin/actors/{id}` adds to the row of the list. Times in Unix milliseconds.
+ * @property {string} root
+ * @property {string} wanted
+ * @property {number} attempts
+ * @property {number} failures
+ * @property {number | null} retryAt
+ * @property {number | null} lastFrameAge
+ * @property {readonly Part[]} parts
+ * @property {readonly Step[]} steps
+ *
+ * @typedef {Row & Inside} Detail
+ *
+ * @typedef {Machine & { readonly description: string, readonly layouts: Readonly<Record<string, Layout>> }} DrawnMachine
+ */
+
+const keptSteps = 100;
+const refreshMs = 3_000;
+/** After a step the rest is asked for, once for steps that come together. */
+const settleMs = 150;
+
+/** The server's clock, which ages are counted by; the browser's may be wrong by hours. */
+let aheadMs = 0;
+
+/** Unix milliseconds as the server counts them. It ticks every second while a page is seen. */
+export const now = signal(Date.now());
+
+/** @param {Response} response */
+const setClock = (response) => {
+  const at = Date.parse(response.headers.get('date') ?? '');
+  // The header has no fractions of a second.
+  if (Number.isFinite(at)) aheadMs = Math.abs(at - Date.now()) > 2_500 ? at - Date.now() : 0;
+};
+
+/** @param {string} id @returns {Promise<Detail>} */
+const loadDetail = async (id) => {
+  const response = await send('GET', `/admin/actors/${id}`);
+  setClock(response);
+  const answer = await response.json();
+  if (!response.ok) throw new ApiError(response.status, answer.error ?? String(response.status));
+  return answer;
+};
+
+/** @type {Promise<readonly DrawnMachine[]> | null} */
+let machines = null;
+
+/** The charts, which do not change while the server runs. @returns {Promise<readonly DrawnMachine[]>} */
+const loadMachines = () => {
+  machines ??= /** @type {Promise<readonly DrawnMachine[]>} */ (get('/admin/machines')).catch((error) => {
+    machines = null;
+    throw error;
+  });
+  return machines;
+};
+
+export class Live {
+  detail = signal(/** @type {Detail | null} */ (null));
+  charts = signal(/** @type {readonly DrawnMachine[]} */ ([]));
+  steps = signal(/** @type {readonly Step[]} */ ([]));
+  /** Steps come as they happen. */
+  isLive = signal(false);
+  failure = signal(/** @type {unknown} */ (null));
+  /** Index of the step that is looked at; null: the present. */
+  back = signal(/** @type {number | null} */ (null));
+  /**
+   * Steps that came while the whole was asked for.
+   * @type {Step[]}
+   */
+  #fresh = [];
+  #isAsking = false;
+  #isOver = false;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #settling;
+
+  /** @param {string} id */
+  constructor(id) {
+    this.id = id;
+  }
+
+  /** Follows the session until the answered function is called. */
+  start() {
+    const stop = follow(`/admin/actors/${this.id}/stream`, {
+      onEvent: (type, data) => {
+        if (type === 'step') this.#add(/** @type {Step} */ (data));
+      },
+      onState: (state) => {
+        this.isLive.value = state === 'open';
+        if (state === 'open') this.#loadSoon();
+      },
+      onRefused: () => {
+        this.isLive.value = false;
+      },
+    });
+    const refresh = setInterval(() => void this.load(), refreshMs);
+    const tick = setInterval(() => {
+      if (!document.hidden) now.value = Date.now() + aheadMs;
+    }, 1_000);
+    this.#isOver = false;
+    void this.load();
+    return () => {
+      this.#isOver = true;
+      clearTimeout(this.#settling);
+      clearInterval(refresh);
+      clearInterval(tick);
+      stop();
+    };
+  }
+
+  load = async () => {
+    if (this.#isAsking || this.#isOver || document.hidden) return;
+    this.#isAsking = true;
+    this.#fresh = [];
+    try {
+      const [answer, drawn] = await Promise.all([loadDetail(this.id), loadMachines()]);
+      const last = answer.steps.at(-1)?.n ?? 0;
+      this.charts.value = drawn;
+      this.#keep([...answer.steps, ...this.#fresh.filter(({ n }) => n > last)]);
+      this.detail.value = answer;
+      this.failure.value = null;
+    } catch (error) {
+      if (this.detail.value === null || (error instanceof ApiError && error.status === 404)) this.failure.value = error;
+    } finally {
+      this.#isAsking = false;
+    }
+  };
+
+  /** The step that is looked at stays the same when others come. @param {readonly Step[]} all */
+  #keep(all) {
+    const { steps, back } = this;
+    const looked = back.value === null ? undefined : steps.value[back.value];
+    const kept = all.slice(-keptSteps);
+    const at = looked === undefined ? -1 : kept.findIndex((one) => one.n === looked.n && one.at === looked.at);
+    batch(() => {
+      steps.value = kept;
+      if (looked !== undefined) back.value = Math.max(0, at);
+    });
+  }
+
+  #loadSoon() {
+    clearTimeout(this.#settling);
+    this.#settling = setTimeout(() => void this.load(), settleMs);
+  }
+
+  /** @param {Step} step */
+  #add(step) {
+    if (this.#isAsking) this.#fresh.push(step);
+    const last = this.steps.value.at(-1);
+    if (last === undefined || step.n > last.n) this.#keep([...this.steps.value, step]);
+    this.#loadSoon();
+  }
+}
+
+/** The last step of a chart, or the last one before the step that is looked at; null when there was none. @param {Live} live @param {string} chart */
+export const lastStepOf = ({ steps, back }, chart) => {
+  const seen = back.value === null ? steps.value : steps.value.slice(0, back.value + 1);
+  return seen.findLast((step) => step.chart === chart) ?? null;
+};

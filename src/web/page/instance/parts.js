@@ -1,0 +1,64 @@
+/** The parts of a session beside its chart, how each of them is, and what can be done about it. */
+import { html } from 'htm/preact';
+import { t } from '../texts.js';
+import { Button, Icon } from '../ui/parts.js';
+import { sendEvent } from './acts.js';
+
+/** @import { Live, Part } from './live.js' */
+
+/** @type {Readonly<Record<Part['state'], string>>} */
+const tones = { ok: 'connected', busy: 'connecting', off: 'disconnected', trouble: 'person' };
+
+/** @type {Readonly<Record<string, string>>} */
+const names = {
+  supervisor: t('part_supervisor'),
+  link: t('part_link'),
+  operations: t('part_operations'),
+  recorder: t('part_recorder'),
+  recordKeeper: t('part_recordKeeper'),
+  queue: t('part_queue'),
+};
+
+/** @param {Part} part */
+const nameOf = ({ id, courier }) => (courier === undefined ? (names[id] ?? id) : t('partCourier', { host: courier.host }));
+
+/** @typedef {{ event: Record<string, string>, text: string, done: string }} Help */
+
+/** What helps a part in trouble; null when nothing has to. @param {Part} part @returns {Help | null} */
+const helpFor = ({ id, state, courier }) => {
+  if (courier?.circuit.open)
+    return { event: { type: 'clearCircuit', webhook: courier.webhookId }, text: t('clearCircuit'), done: t('clearCircuitDone') };
+  if (state !== 'trouble' || courier !== undefined) return null;
+  return { event: { type: 'restartWorker', worker: id }, text: t('restart'), done: t('restartDone') };
+};
+
+/** @param {{ live: Live, part: Part }} props */
+const Row = ({ live, part }) => {
+  const help = helpFor(part);
+  return html`
+    <li class=${`of-${tones[part.state]}`}>
+      <${Icon} name=${tones[part.state]} label=${t(/** @type {'partState_ok'} */ (`partState_${part.state}`))} />
+      <span class="name">${nameOf(part)}</span>
+      <span class="dim">${part.note}</span>
+      ${help !== null && html`<${Button} onClick=${() => sendEvent(live, help.event, help.done)}>${help.text}<//>`}
+    </li>
+  `;
+};
+
+/** @param {{ live: Live }} props */
+export const Parts = ({ live }) => {
+  const detail = live.detail.value;
+  if (detail === null) return null;
+  return html`
+    <section class="panel parts" aria-labelledby="parts-title">
+      <h2 id="parts-title">${t('parts')}</h2>
+      ${
+        detail.parts.length === 0
+          ? html`<p class="dim">${t('partsResting')}</p>`
+          : html`<ul>
+              ${detail.parts.map((part) => html`<${Row} key=${part.id} live=${live} part=${part} />`)}
+            </ul>`
+      }
+    </section>
+  `;
+};

@@ -1,0 +1,124 @@
+/** The tab that shows where the session is: its chart, why it is there, its parts, and the steps that led there. */
+import { useSignal } from '@preact/signals';
+import { html } from 'htm/preact';
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import { Chart } from '../chart/chart.js';
+import { toneOf } from '../chart/tones.js';
+import { t } from '../texts.js';
+import { Loading } from '../ui/parts.js';
+import { lastStepOf } from './live.js';
+import { Log } from './log.js';
+import { Parts } from './parts.js';
+import { TimeLine } from './time-line.js';
+import { clockText, timeText } from './times.js';
+import { Why } from './why.js';
+
+/** @import { Live } from './live.js' */
+/** @import { Leaf } from '../chart/scene.js' */
+
+const narrow = matchMedia('(width < 760px)');
+
+const useShape = () => {
+  const [shape, setShape] = useState(narrow.matches ? 'tall' : 'wide');
+  useEffect(() => {
+    const change = () => setShape(narrow.matches ? 'tall' : 'wide');
+    narrow.addEventListener('change', change);
+    return () => narrow.removeEventListener('change', change);
+  }, []);
+  return shape;
+};
+
+/** Reads the clock alone, so that a second redraws one text and not the chart. @param {{ live: Live, chart: string }} props */
+const Clock = ({ live, chart }) => {
+  const step = lastStepOf(live, chart);
+  const detail = live.detail.value;
+  if (live.back.value !== null || detail === null) return step === null ? '' : timeText(step.at);
+  return chart === 'lifecycle' ? clockText(detail) : clockText({ since: step?.at ?? detail.since, retryAt: null });
+};
+
+/** @param {{ pointed: Leaf | null }} props */
+const Legend = ({ pointed }) =>
+  pointed === null
+    ? html`
+        <ul class="legend">
+          <li><span class="sign now"></span>${t('legendNow')}</li>
+          <li><span class="sign closing"></span>${t('legendClosing')}</li>
+          <li><span class="sign taken"></span>${t('legendTaken')}</li>
+          <li>${t('legendHint')}</li>
+        </ul>
+      `
+    : html` <p class="legend"><strong>${pointed.name}</strong> ${pointed.description}</p> `;
+
+/** Which chart is shown: that of the step which is looked at, that of the supervisor while it is at work, and otherwise the chosen one. @param {Live} live @param {string | null} chosen */
+const shownChart = ({ steps, back, detail }, chosen) => {
+  if (chosen !== null) return chosen;
+  if (back.value !== null) return steps.value[back.value]?.chart ?? 'lifecycle';
+  const root = detail.value?.root ?? 'running';
+  return ['running', 'resting', 'stopped'].includes(root) ? 'lifecycle' : 'instance';
+};
+
+/** @param {Live} live @param {string} chart */
+const stateIn = (live, chart) => {
+  const detail = live.detail.value;
+  if (live.back.value !== null) return lastStepOf(live, chart)?.to ?? '';
+  return (chart === 'lifecycle' ? detail?.state : detail?.root) ?? '';
+};
+
+/** @param {{ live: Live }} props */
+const ChartPanel = ({ live }) => {
+  const shape = useShape();
+  const chosen = useSignal(/** @type {string | null} */ (null));
+  const pointed = useSignal(/** @type {Leaf | null} */ (null));
+  const point = useCallback((/** @type {Leaf | null} */ leaf) => (pointed.value = leaf), []);
+  const looked = live.back.value;
+  // Whoever goes to another step wants to see it, in whichever chart it was.
+  useEffect(() => void (chosen.value = null), [looked]);
+  const shown = shownChart(live, chosen.value);
+  const machine = live.charts.value.find(({ id }) => id === shown);
+  const layout = machine?.layouts[shape];
+  if (machine === undefined || layout === undefined) return html`<section class="panel"><${Loading} /></section>`;
+  const state = stateIn(live, shown);
+  const label = t('chartLabel', {
+    chart: t(shown === 'lifecycle' ? 'chartSession' : 'chartSupervisor'),
+    state: state || t('chartNowhere'),
+  });
+  return html`
+    <section class=${`panel chart-panel of-${toneOf(state)} ${looked === null ? '' : 'back'}`} aria-label=${t('chart')}>
+      <${Chart}
+        key=${`${shown}.${shape}`}
+        machine=${machine}
+        layout=${layout}
+        state=${state}
+        step=${lastStepOf(live, shown)}
+        clock=${html`<${Clock} live=${live} chart=${shown} />`}
+        label=${label}
+        onPoint=${point}
+      />
+      <div class="foot">
+        <${Legend} pointed=${pointed.value} />
+        <div class="switch" role="group" aria-label=${t('chart')}>
+          ${live.charts.value.map(
+            ({ id }) => html`
+              <button key=${id} type="button" aria-pressed=${id === shown} onClick=${() => (chosen.value = id)}>
+                ${t(id === 'lifecycle' ? 'chartSession' : 'chartSupervisor')}
+              </button>
+            `,
+          )}
+        </div>
+      </div>
+    </section>
+  `;
+};
+
+/** @param {{ live: Live }} props */
+export const StateTab = ({ live }) => html`
+  <div class="state-tab">
+    <${ChartPanel} live=${live} />
+    <div class="side-why"><${Why} live=${live} /></div>
+    <div class="side-parts"><${Parts} live=${live} /></div>
+    <section class="panel steps" aria-labelledby="steps-title">
+      <${TimeLine} live=${live} />
+      <${Log} live=${live} />
+    </section>
+  </div>
+`;

@@ -1,0 +1,31 @@
+/** Times of a session's page, as people read them. */
+import { age, t } from '../texts.js';
+import { now } from './live.js';
+
+const clock = new Intl.DateTimeFormat(document.documentElement.lang, {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+});
+const day = new Intl.DateTimeFormat(document.documentElement.lang, { day: 'numeric', month: 'short' });
+const dayMs = 86_400_000;
+
+/** Such as `23:24:07`, with the day when it was another one. @param {number} at */
+export const timeText = (at) => (Math.abs(now.value - at) > dayMs / 2 ? `${day.format(at)} ${clock.format(at)}` : clock.format(at));
+
+/** Since a time, such as `4 min`. @param {number} at 0: never. */
+export const sinceText = (at) => (at === 0 ? t('never') : age(Math.max(0, now.value - at)));
+
+/** Until a time. @param {number} at */
+export const untilText = (at) => age(Math.max(0, at - now.value + 500));
+
+/** The clock in the current state. @param {{ since: number, retryAt: number | null }} where */
+export const clockText = ({ since, retryAt }) => (retryAt === null ? sinceText(since) : t('nextTryIn', { age: untilText(retryAt) }));
+
+/** How long a span is, such as `1 min 13 s`. @param {number} ms */
+export const spanText = (ms) => {
+  const seconds = Math.round(ms / 1_000);
+  if (seconds < 60 || seconds >= 3_600) return age(ms);
+  return seconds % 60 === 0 ? age(ms) : `${age(ms)} ${t('ageSeconds', { n: seconds % 60 })}`;
+};

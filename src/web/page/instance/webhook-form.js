@@ -1,0 +1,156 @@
+/** Makes or changes a webhook. */
+import { useSignal } from '@preact/signals';
+import { html } from 'htm/preact';
+import { post } from '../core/api.js';
+import { t } from '../texts.js';
+import { Button, Dialog, Field } from '../ui/parts.js';
+
+/** @import { Live } from './live.js' */
+
+/**
+ * @typedef {object} Webhook
+ * @property {string} id
+ * @property {boolean} enabled
+ * @property {string} url
+ * @property {string[]} events
+ * @property {string[]} excludeMessages
+ * @property {boolean} addUrlEvents
+ * @property {boolean} addUrlTypesMessages
+ * @property {boolean} [signed]
+ * @property {string[]} [headerNames]
+ * @property {string} [secret] In the answer to the request that made it.
+ */
+
+const eventTypes = [
+  'connection',
+  'history',
+  'messages',
+  'messages_update',
+  'newsletter_messages',
+  'call',
+  'contacts',
+  'presence',
+  'groups',
+  'labels',
+  'chats',
+  'chat_labels',
+  'sender',
+];
+const filters = ['wasSentByApi', 'wasNotSentByApi', 'fromMeYes', 'fromMeNo', 'isGroupYes', 'isGroupNo'];
+
+/** @param {{ legend: string, name: string, values: readonly string[], chosen: readonly string[] }} props */
+const Choices = ({ legend, name, values, chosen }) => html`
+  <fieldset class="choices">
+    <legend>${legend}</legend>
+    ${values.map((value) => html`<label key=${value}><input type="checkbox" name=${name} value=${value} defaultChecked=${chosen.includes(value)} />${value}</label>`)}
+  </fieldset>
+`;
+
+/** @param {{ name: string, label: string, checked: boolean }} props */
+const Choice = ({ name, label, checked }) =>
+  html`<label class="choice"><input type="checkbox" name=${name} defaultChecked=${checked} />${label}</label>`;
+
+/** Lines of `Name: value`; an empty text removes what is there. @param {string} text */
+const headersOf = (text) =>
+  Object.fromEntries(
+    text
+      .split('\n')
+      .filter((line) => line.includes(':'))
+      .map((line) => [line.slice(0, line.indexOf(':')).trim(), line.slice(line.indexOf(':') + 1).trim()]),
+  );
+
+/** @param {FormData} form @param {Partial<Webhook>} webhook */
+const bodyOf = (form, { id, signed, enabled = true }) => {
+  const isSigned = form.has('signed');
+  const headers = String(form.get('headers') ?? '').trim();
+  return {
+    ...(id === undefined ? { action: 'add' } : { action: 'update', id }),
+    enabled,
+    url: String(form.get('url') ?? '').trim(),
+    events: form.getAll('events'),
+    excludeMessages: form.getAll('excludeMessages'),
+    addUrlEvents: form.has('addUrlEvents'),
+    addUrlTypesMessages: form.has('addUrlTypesMessages'),
+    ...(isSigned === (signed ?? false) ? {} : { secret: isSigned ? true : '' }),
+    ...(headers === '' ? (form.has('noHeaders') ? { headers: {} } : {}) : { headers: headersOf(headers) }),
+  };
+};
+
+/** A secret is shown once. @param {{ secret: string, onClose: () => void }} props */
+const Secret = ({ secret, onClose }) => html`
+  <${Dialog} title=${t('secretTitle')} onClose=${onClose}>
+    <p>${t('secretText')}</p>
+    <p><code class="secret">${secret}</code></p>
+    <div class="actions"><${Button} kind="main" onClick=${onClose}>${t('secretDone')}<//></div>
+  <//>
+`;
+
+/** @param {{ webhook: Partial<Webhook>, error: string }} props */
+const Fields = ({ webhook, error }) => {
+  const { url = '', events = ['messages', 'connection'], excludeMessages = [], headerNames = [] } = webhook;
+  return html`
+    <${Field}
+      label=${t('webhookUrl')}
+      name="url"
+      type="url"
+      required
+      defaultValue=${url}
+      placeholder="https://example.com/hook"
+      error=${error}
+    />
+    <${Choices} legend=${t('webhookEvents')} name="events" values=${eventTypes} chosen=${events.includes('All') ? eventTypes : events} />
+    <${Choices} legend=${t('webhookExclude')} name="excludeMessages" values=${filters} chosen=${excludeMessages} />
+    <fieldset class="choices wide">
+      <legend>${t('webhookMore')}</legend>
+      <${Choice} name="signed" label=${t('webhookSign')} checked=${webhook.signed ?? false} />
+      <${Choice} name="addUrlEvents" label=${t('webhookAddEvent')} checked=${webhook.addUrlEvents ?? false} />
+      <${Choice} name="addUrlTypesMessages" label=${t('webhookAddType')} checked=${webhook.addUrlTypesMessages ?? false} />
+      ${headerNames.length > 0 && html`<${Choice} name="noHeaders" label=${t('webhookNoHeaders', { names: headerNames.join(', ') })} checked=${false} />`}
+    </fieldset>
+    <${Field}
+      as="textarea"
+      rows="2"
+      label=${t('webhookHeadersField')}
+      hint=${t('webhookHeadersHint')}
+      name="headers"
+      placeholder="Authorization: Bearer …"
+    />
+  `;
+};
+
+/** @param {{ live: Live, webhook: Partial<Webhook>, onClose: () => void, onSaved: (secret?: string) => Promise<void> }} props */
+export const WebhookForm = ({ live, webhook, onClose, onSaved }) => {
+  const failure = useSignal('');
+  const busy = useSignal(false);
+  const secret = useSignal('');
+  const { id } = webhook;
+  /** @param {SubmitEvent} event */
+  const submit = async (event) => {
+    event.preventDefault();
+    const body = bodyOf(new FormData(/** @type {HTMLFormElement} */ (event.target)), webhook);
+    if (body.events.length === 0) return void (failure.value = t('webhookNoEvents'));
+    busy.value = true;
+    try {
+      /** @type {Webhook[]} */
+      const all = await post('/webhook', body, { instance: live.id });
+      secret.value = all.find((one) => one.secret !== undefined)?.secret ?? '';
+      await onSaved(secret.value || undefined);
+    } catch (error) {
+      failure.value = error instanceof Error ? error.message : String(error);
+    } finally {
+      busy.value = false;
+    }
+  };
+  if (secret.value !== '') return html`<${Secret} secret=${secret.value} onClose=${onClose} />`;
+  return html`
+    <${Dialog} title=${t(id === undefined ? 'webhookNew' : 'webhookEdit')} onClose=${onClose}>
+      <form class="form" onSubmit=${submit}>
+        <${Fields} webhook=${webhook} error=${failure.value} />
+        <div class="actions">
+          <${Button} onClick=${onClose}>${t('cancel')}<//>
+          <${Button} type="submit" kind="main" busy=${busy.value}>${t('save')}<//>
+        </div>
+      </form>
+    <//>
+  `;
+};

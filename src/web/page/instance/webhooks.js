@@ -1,0 +1,106 @@
+/** The webhooks of a session: what each gets, whether it works, and what became of the deliveries. */
+import { useSignal } from '@preact/signals';
+import { html } from 'htm/preact';
+import { get, post } from '../core/api.js';
+import { t } from '../texts.js';
+import { ask, attempt, toast } from '../ui/asking.js';
+import { Button, Empty, StateBadge } from '../ui/parts.js';
+import { Deliveries } from './deliveries.js';
+import { useAnswer } from './load.js';
+import { WebhookForm } from './webhook-form.js';
+
+/** @import { Live } from './live.js' */
+/** @import { Webhook } from './webhook-form.js' */
+
+/** @typedef {{ ok: boolean, ms: number, status_code?: number, error?: string }} TestResult */
+
+/** @param {TestResult} result */
+const testText = ({ ok, ms, status_code: status, error }) =>
+  ok ? t('testOk', { status: status ?? 200, ms }) : t('testFailed', { why: error ?? `${status ?? ''}`, ms });
+
+/** @param {{ live: Live, webhook: Webhook, onChange: () => Promise<void>, onEdit: (webhook: Webhook) => void }} props */
+const Card = ({ live, webhook, onChange, onEdit }) => {
+  const busy = useSignal(false);
+  const result = useSignal(/** @type {TestResult | null} */ (null));
+  const { id, url, enabled, events, excludeMessages, signed, headerNames } = webhook;
+  const part = live.detail.value?.parts.find(({ courier }) => courier?.webhookId === id);
+  const test = async () => {
+    busy.value = true;
+    const answer = await attempt(() => post('/webhook/test', { id }, { instance: live.id }));
+    busy.value = false;
+    if (answer !== undefined) result.value = answer;
+    await onChange();
+  };
+  const pause = async () => {
+    await attempt(
+      () => post('/webhook', { action: 'update', id, url, events, enabled: !enabled }, { instance: live.id }),
+      t(enabled ? 'webhookPaused' : 'webhookResumed'),
+    );
+    await onChange();
+  };
+  const remove = async () => {
+    if (!(await ask({ title: t('webhookDeleteTitle'), text: t('webhookDeleteText', { url }), yes: t('act_delete'), danger: true }))) return;
+    await attempt(() => post('/webhook', { action: 'delete', id }, { instance: live.id }), t('webhookDeleted'));
+    await onChange();
+  };
+  const isOpen = part?.courier?.circuit.open ?? false;
+  return html`
+    <li class="panel webhook" aria-label=${url}>
+      <div class="line">
+        <h3>${url}</h3>
+        <${StateBadge}
+          state=${!enabled ? 'disconnected' : isOpen ? 'person' : 'connected'}
+          word=${t(!enabled ? 'webhookOff' : isOpen ? 'webhookBroken' : 'webhookOn')}
+        />
+      </div>
+      <p class="dim">
+        ${t('webhookGets', { events: events.join(', ') || t('webhookAll') })}
+        ${excludeMessages.length > 0 && ` ${t('webhookWithout', { filters: excludeMessages.join(', ') })}`}
+        ${signed === true && ` ${t('webhookSigned')}`}
+        ${headerNames !== undefined && headerNames.length > 0 && ` ${t('webhookHeaders', { names: headerNames.join(', ') })}`}
+      </p>
+      ${part !== undefined && html`<p class="dim">${t('webhookNow', { note: part.note })}</p>`}
+      ${result.value !== null && html`<p class=${`result of-${result.value.ok ? 'connected' : 'person'}`} role="status">${testText(result.value)}</p>`}
+      <div class="actions">
+        <${Button} busy=${busy.value} onClick=${test}>${t('test')}<//>
+        <${Button} onClick=${pause}>${t(enabled ? 'pause' : 'resume')}<//>
+        <${Button} onClick=${() => onEdit(webhook)}>${t('edit')}<//>
+        <${Button} kind="danger" onClick=${remove}>${t('act_delete')}<//>
+      </div>
+    </li>
+  `;
+};
+
+/** @param {{ live: Live }} props */
+export const Webhooks = ({ live }) => {
+  const { answer, load, instead } = useAnswer(() => get('/webhook', { instance: live.id }), [live.id]);
+  /** What the form is open for; `{}` for a new one. */
+  const edited = useSignal(/** @type {Partial<Webhook> | null} */ (null));
+  if (instead !== null) return instead;
+  /** @type {readonly Webhook[]} */
+  const webhooks = answer.value;
+  const add = html`<${Button} kind="main" onClick=${() => (edited.value = {})}>${t('webhookNew')}<//>`;
+  /** @param {string} [secret] */
+  const saved = async (secret) => {
+    if (secret === undefined) edited.value = null;
+    toast(t('webhookSaved'));
+    await load();
+  };
+  return html`
+    <section class="webhooks" aria-labelledby="webhooks-title">
+      <header>
+        <h2 id="webhooks-title">${t('tab_webhooks')}</h2>
+        ${webhooks.length > 0 && add}
+      </header>
+      ${
+        webhooks.length === 0
+          ? html`<div class="panel"><${Empty} title=${t('webhooksNone')} text=${t('webhooksNoneText')}>${add}<//></div>`
+          : html`<ul>
+              ${webhooks.map((webhook) => html`<${Card} key=${webhook.id} live=${live} webhook=${webhook} onChange=${load} onEdit=${(/** @type {Webhook} */ one) => (edited.value = one)} />`)}
+            </ul>`
+      }
+    </section>
+    ${webhooks.length > 0 && html`<${Deliveries} live=${live} webhooks=${webhooks} />`}
+    ${edited.value !== null && html`<${WebhookForm} live=${live} webhook=${edited.value} onClose=${() => (edited.value = null)} onSaved=${saved} />`}
+  `;
+};

@@ -1,0 +1,65 @@
+/** Where the session is, what that means, and why: in words and figures. */
+import { html } from 'htm/preact';
+import { toneOf, topOf } from '../chart/tones.js';
+import { nameOf } from '../chart/words.js';
+import { age, count, t } from '../texts.js';
+import { Icon } from '../ui/parts.js';
+import { lastStepOf } from './live.js';
+import { sinceText, timeText, untilText } from './times.js';
+
+/** @import { Live, Detail } from './live.js' */
+
+/** @type {Readonly<Record<string, string>>} */
+const wishes = { online: t('wanted_online'), offline: t('wanted_offline'), asleep: t('wanted_asleep'), unlinked: t('wanted_unlinked') };
+
+/** @param {Live} live @param {string} state */
+const meaningOf = ({ charts }, state) => charts.value.flatMap(({ states }) => states).find(({ id }) => id === state)?.description ?? '';
+
+/** @param {Detail} detail @returns {[string, string][]} */
+const figuresNow = ({ since, retryAt, wanted, failures, attempts, lastFrameAge, queue, outbox }) => [
+  [t('colSince'), sinceText(since)],
+  ...(retryAt === null ? [] : /** @type {[string, string][]} */ ([[t('nextTry'), t('inTime', { age: untilText(retryAt) })]])),
+  [t('wanted'), wishes[wanted] ?? wanted],
+  [t('failuresInRow'), count(failures)],
+  [t('attempts'), count(attempts)],
+  [t('lastFrame'), lastFrameAge === null ? t('noConnection') : t('agoTime', { age: age(lastFrameAge) })],
+  [t('waitingSends'), count(queue)],
+  [t('waitingEvents'), count(outbox)],
+];
+
+/** @param {{ live: Live }} props */
+export const Why = ({ live }) => {
+  const detail = live.detail.value;
+  if (detail === null) return null;
+  const looked = live.back.value === null ? null : (live.steps.value[live.back.value] ?? null);
+  const step = looked ?? lastStepOf(live, 'lifecycle');
+  const state = looked === null ? detail.state : looked.to;
+  const tone = looked === null && detail.needsPerson ? 'person' : toneOf(state);
+  const reason = step?.why || detail.reason || t('whyResting');
+  const figures =
+    looked === null
+      ? figuresNow(detail)
+      : [
+          [t('at'), timeText(looked.at)],
+          [t('step'), `${looked.n}`],
+        ];
+  return html`
+    <section class=${`panel why of-${tone}`} aria-labelledby="why-title">
+      <h2 id="why-title">
+        <${Icon} name=${tone} />${nameOf(state)}<span class="note">${topOf(state) === state ? '' : topOf(state)}</span>
+      </h2>
+      <p class="dim">${meaningOf(live, state)}</p>
+      <h3 class="note">${t('colWhy')}</h3>
+      <p class="reason" aria-live="polite">${reason}</p>
+      <dl class="figures">
+        ${figures.map(
+          ([name, value]) =>
+            html`<div key=${name}>
+              <dt>${name}</dt>
+              <dd>${value}</dd>
+            </div>`,
+        )}
+      </dl>
+    </section>
+  `;
+};

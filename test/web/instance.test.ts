@@ -1,0 +1,213 @@
+/** The page of one session in a real browser, with the real gateway and the simulated platform: the chart moves as the session does, and says why. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { after } from 'node:test';
+import type { Account } from '#test/support/account.ts';
+import { Dashboard, desk, inBrowser, type View } from '#test/support/dashboard.ts';
+import { contact, Scene } from '#test/support/scene.ts';
+
+/** A back-off that can be watched, and deliveries that are given up soon. */
+const settings = {
+  RECONNECT_MIN_MS: '4000',
+  RECONNECT_MAX_MS: '8000',
+  WEBHOOK_QUICK_RETRIES_MS: '0,50',
+  WEBHOOK_SLOW_RETRIES_MS: '100',
+};
+
+const phone: View = { width: 390, height: 844, scheme: 'dark' };
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+interface Stage {
+  readonly scene: Scene;
+  readonly account: Account;
+  readonly id: string;
+  readonly dashboard: Dashboard;
+}
+
+/** Opened by the first test, so that nothing starts where there is no browser. */
+let opened: Promise<Stage> | undefined;
+const open = async (): Promise<Stage> => {
+  const scene = await Scene.open(settings);
+  const account = await scene.paired();
+  const { id } = await account.seen();
+  const dashboard = await Dashboard.open(scene.gateway.address);
+  await dashboard.goto(`/admin/sessions/${id}`);
+  await dashboard.signIn();
+  return { scene, account, id, dashboard };
+};
+const stage = (): Promise<Stage> => (opened ??= open());
+after(async () => {
+  const { scene, dashboard } = (await opened?.catch(() => undefined)) ?? {};
+  await dashboard?.close();
+  await scene?.close();
+});
+
+/** The state that is lit on the chart. */
+const lit = ({ dashboard: { page } }: Stage, state: string) => page.locator(`.chart .state.lit[data-state="${state}"]`);
+const button = ({ dashboard: { page } }: Stage, name: string) => page.getByRole('button', { name, exact: true });
+const goTo = ({ dashboard, id }: Stage, tab = '') => dashboard.goto(`/admin/sessions/${id}${tab}`);
+
+inBrowser('the chart shows where a session is, and how it came there', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  await lit(on, 'connected').waitFor();
+  assert.equal(await page.locator('.chart .chip').textContent(), 'opened');
+  assert.equal(await page.locator('.why .reason').textContent(), 'The platform accepted the login.');
+  assert.match(String(await page.locator('.log li').first().textContent()), /authenticating.*connected.*opened/s);
+});
+
+inBrowser('a connection that breaks moves the chart, which says why and counts to the next try', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  await on.scene.platform.sandbox.fault({ kind: 'streamError', code: 503, number: on.account.number });
+  await lit(on, 'connecting.waiting').waitFor();
+  assert.match(
+    String(await page.locator('.why .reason').textContent()),
+    /^The platform closed the connection \(503: .*\); .* after a pause\.$/,
+  );
+  assert.match(String(await page.locator('.chart .chip').textContent()), /closed\s*503 · back off/);
+  assert.match(String(await lit(on, 'connecting.waiting').textContent()), /next try in \d s/);
+  await lit(on, 'connected').waitFor();
+});
+
+inBrowser('a session sleeps and wakes by the buttons of its page', async () => {
+  const on = await stage();
+  await button(on, 'Hibernate').click();
+  await lit(on, 'hibernated.asleep').waitFor();
+  await button(on, 'Wake').click();
+  await lit(on, 'connected').waitFor();
+});
+
+inBrowser('the time line goes back by the keyboard, stays at its step while others come, and returns', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  await page.getByRole('slider').focus();
+  await page.keyboard.press('Home');
+  await lit(on, 'disconnected.idle').waitFor();
+  await page.keyboard.press('ArrowRight');
+  await lit(on, 'connecting.admission').waitFor();
+  assert.match(String(await page.locator('.chart .chip').textContent()), /connect/);
+  assert.equal(await page.locator('.chart-panel.back').count(), 1);
+  await on.account.call('POST', '/instance/reset', {});
+  await on.account.reaches('connected');
+  await page.locator('.log li', { hasText: 'reset' }).first().waitFor();
+  assert.equal(await lit(on, 'connecting.admission').count(), 1);
+  await button(on, 'Back to live').click();
+  await lit(on, 'connected').waitFor();
+  assert.equal(await page.locator('.chart-panel.back').count(), 0);
+});
+
+inBrowser('arrow keys move over the chart, and what may come next is said at its targets', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  await lit(on, 'connected').waitFor();
+  await page.locator('.chart [tabindex="0"]').focus();
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('ArrowRight');
+  const at = await page.evaluate(`document.activeElement?.getAttribute('data-state')`);
+  assert.equal(at, 'hibernated.asleep');
+  await page.locator('.chart .tag').first().waitFor();
+  const tags = await page.locator('.chart .tag').allTextContents();
+  assert.deepEqual(tags.map((tag) => tag.trim()).toSorted(), ['connect', 'disconnect']);
+  assert.match(String(await page.locator('.legend').textContent()), /asleep/);
+  await page.keyboard.press('Enter');
+  await page.getByRole('slider').focus();
+  assert.equal(await page.locator('.chart .tag').count(), 2, 'a state that was pressed stays pointed at');
+  await page.locator('.chart [tabindex="0"]').focus();
+  await page.keyboard.press('Escape');
+});
+
+/** States of the chart whose words are wider than their box; runs in the page. */
+const wordsCut = `[...document.querySelectorAll('.chart .state:not(.alone)')]
+  .filter((state) => [...state.querySelectorAll('text')].some((text) => text.getBBox().width > state.querySelector('.box').getBBox().width - 8))
+  .map((state) => state.getAttribute('data-state'))`;
+
+inBrowser('no word of the chart is wider than its room', async () => {
+  const on = await stage();
+  for (const view of [desk, phone]) {
+    await on.dashboard.view(view);
+    await lit(on, 'connected').waitFor();
+    const cut = await on.dashboard.page.evaluate(wordsCut);
+    assert.deepEqual(cut, []);
+  }
+  await on.dashboard.view(desk);
+});
+
+inBrowser('the console sends a message and shows the events as they come', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  await page.getByRole('link', { name: 'Console' }).click();
+  await page.locator('.events .pulse', { hasText: /^live$/ }).waitFor();
+  await page.getByLabel('Number').fill(contact);
+  await page.getByLabel('Text', { exact: true }).fill('Sent from the console');
+  await button(on, 'Send').click();
+  await page.locator('summary', { hasText: /answer.*Sent from the console/ }).waitFor();
+  assert.ok(on.scene.readBy(contact).has('Sent from the console'));
+  await on.scene.write(on.account, 'Written by the contact');
+  await page.locator('summary', { hasText: /messages.*Written by the contact/ }).waitFor();
+});
+
+inBrowser('a webhook is made, tested, and what it refused is replayed', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  const { receiver } = on.scene;
+  await goTo(on, '/webhooks');
+  await button(on, 'New webhook').click();
+  await page.getByLabel('Address of the receiver').fill(receiver.url);
+  await button(on, 'Save').click();
+  await button(on, 'Test').click();
+  await page.getByText(/The receiver answered 200 after \d+ ms/).waitFor();
+  receiver.answer(503);
+  await button(on, 'Test').click();
+  await page.getByText(/The test failed .*503/).waitFor();
+  await on.scene.write(on.account, 'Nobody takes this');
+  const row = page.getByRole('row').filter({ hasText: 'given up' }).first();
+  await row.waitFor();
+  assert.match(String(await row.textContent()), /503/);
+  receiver.answer(200);
+  await row.getByRole('button', { name: /^Replay/ }).click();
+  await receiver.wait(({ body }) => JSON.stringify(body).includes('Nobody takes this'), 'the replayed message');
+  await page.getByRole('row').filter({ hasText: 'delivered' }).first().waitFor();
+  await button(on, 'Pause').click();
+  await page.locator('.webhook .badge', { hasText: 'paused' }).waitFor();
+});
+
+inBrowser('settings are saved, and the token is shown when it is asked for', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  await goTo(on, '/settings');
+  await page.getByLabel('Name', { exact: true }).fill('Bakery Ana');
+  await page.getByLabel('Name', { exact: true }).press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Bakery Ana' }).waitFor();
+  await button(on, 'Show').click();
+  await page.getByText(on.account.token).waitFor();
+});
+
+/** What axe finds, with the elements; runs in the page. */
+const runAxe = `axe.run().then(({ violations }) =>
+  violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html }) => html.slice(0, 200)) })))`;
+
+for (const tab of ['', '/webhooks', '/console', '/settings']) {
+  for (const view of [desk, phone]) {
+    inBrowser(
+      `nothing of ${tab === '' ? 'the state' : tab.slice(1)} at ${view.width} px is closed to assistive technology (axe)`,
+      async () => {
+        const on = await stage();
+        const { page } = on.dashboard;
+        await on.dashboard.view(view);
+        await goTo(on, tab);
+        await page.locator('.session-body .panel').first().waitFor();
+        await page.evaluate(axe);
+        const violations = await page.evaluate(runAxe);
+        await on.dashboard.view(desk);
+        assert.deepEqual(violations, []);
+      },
+    );
+  }
+}
+
+inBrowser('nothing of the page is refused by its policy or throws', async () => {
+  const on = await stage();
+  assert.deepEqual(on.dashboard.complaints, []);
+});
