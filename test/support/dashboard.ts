@@ -23,6 +23,16 @@ export interface View {
 
 export const desk: View = { width: 1400, height: 900, scheme: 'light' };
 
+const phone: View = { width: 390, height: 844, scheme: 'light' };
+
+/** The windows in which every view has to be right. */
+export const windows: Readonly<Record<string, View>> = {
+  'desk-light': desk,
+  'desk-dark': { ...desk, scheme: 'dark' },
+  'phone-light': phone,
+  'phone-dark': { ...phone, scheme: 'dark' },
+};
+
 export class Dashboard {
   readonly #browser: Browser;
   readonly #context: BrowserContext;
@@ -76,6 +86,8 @@ export class Dashboard {
   async view({ width, height, scheme }: View): Promise<void> {
     await this.page.setViewportSize({ width, height });
     await this.page.emulateMedia({ colorScheme: scheme });
+    // Colours of another scheme come with the next frame.
+    await this.page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
   }
 
   async close(): Promise<void> {

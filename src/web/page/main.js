@@ -47,7 +47,7 @@ const load = () => {
 
 const Lost = () => html`
   <${Shell} title=${t('notFound')}>
-    <${Empty} title=${t('notFound')}><a href="/admin">${t('backToList')}</a><//>
+    <${Empty} heading="h1" title=${t('notFound')}><a href="/admin">${t('backToList')}</a><//>
   <//>
 `;
 
@@ -64,10 +64,13 @@ const App = () => {
   const first = useRef(true);
   // Whoever moves by keyboard, or listens, goes on at the top of the new view.
   useEffect(() => {
+    const main = document.getElementById('main');
     if (first.current) first.current = false;
-    else document.getElementById('main')?.focus();
+    // A view that begins with a field has put the focus there.
+    else if (!main?.contains(document.activeElement)) main?.focus();
   }, [where]);
-  if (failure.value !== null) return html`<${Shell} title=${t('failed')}><${Failed} error=${failure.value} onRetry=${load} /><//>`;
+  if (failure.value !== null)
+    return html`<${Shell} title=${t('failed')}><${Failed} heading="h1" error=${failure.value} onRetry=${load} /><//>`;
   if (session.value === null) return html`<${Shell} title=${t('loading')}><${Loading} /><//>`;
   return html`${session.value.signedIn ? html`<${View} />` : html`<${SignIn} />`}<${Asking} />`;
 };

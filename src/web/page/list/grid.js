@@ -136,8 +136,12 @@ export class Grid {
 
   /** @param {KeyboardEvent} event */
   #onKey(event) {
-    if (event.target !== this.#options.scroller || event.ctrlKey || event.metaKey || event.altKey) return;
-    const { scroller, rows } = this.#options;
+    const { scroller, canvas, rows } = this.#options;
+    // From a pressed row the arrows go on; the buttons of the head keep their own keys.
+    const within = event.target instanceof Node && canvas.contains(event.target);
+    if ((event.target !== scroller && !within) || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (within && event.key === 'Enter') return;
+    if (within) scroller.focus({ preventScroll: true });
     const { shown } = rows;
     const at = shown.findIndex(({ id }) => id === this.#activeId);
     const page = Math.max(1, Math.floor((scroller.clientHeight - this.#head) / rowHeight) - 1);

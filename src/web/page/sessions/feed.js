@@ -11,6 +11,8 @@ const furtherPages = 1_000;
 /** Queues, last events and hours do not come by the stream: what is small is loaded often. */
 const quickMs = 20_000;
 const slowMs = 120_000;
+/** Without a stream. */
+const lostMs = 5_000;
 const quickRows = 1_000;
 
 /** A state of '' is a session that is gone. @typedef {[id: string, state: string, since: number, reason: string, status: Status, needsPerson: boolean]} Change */
@@ -71,7 +73,9 @@ export class Feed {
       this.failure.value = error;
     }
     this.#loading = false;
-    if (!this.#over) this.#timer = setTimeout(() => this.load(), document.hidden || this.#rows.size > quickRows ? slowMs : quickMs);
+    if (this.#over) return;
+    const quick = this.live.value ? quickMs : lostMs;
+    this.#timer = setTimeout(() => this.load(), document.hidden || this.#rows.size > quickRows ? slowMs : quick);
   }
 
   /**

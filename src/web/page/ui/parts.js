@@ -27,10 +27,13 @@ export const Button = ({ kind = '', icon, busy = false, disabled = false, type =
 
 /**
  * A labelled input; `as` is its element. Everything else goes to it.
- * @param {{ label: string, hint?: string, error?: string, as?: string, children?: ComponentChildren, [more: string]: unknown }} props
+ * @param {{ label: string, hint?: string, error?: string, as?: string, autofocus?: boolean, children?: ComponentChildren, [more: string]: unknown }} props
  */
-export const Field = ({ label, hint, error, as = 'input', children, ...more }) => {
+export const Field = ({ label, hint, error, as = 'input', autofocus = false, children, ...more }) => {
   const id = useId();
+  useEffect(() => {
+    if (autofocus) document.getElementById(id)?.focus();
+  }, []);
   const described = [hint === undefined ? '' : `${id}-hint`, error ? `${id}-error` : ''].join(' ').trim();
   return html`
     <div class="field">
@@ -61,7 +64,7 @@ export const Dialog = ({ title, onClose, children, class: more = '' }) => {
     const [dialog, before] = [box.current, document.activeElement];
     dialog?.showModal();
     // Without a field to begin with, the title is read out, and not the cross.
-    if (dialog?.querySelector('[autofocus]') === null) dialog.querySelector('h2')?.focus();
+    /** @type {HTMLElement | null | undefined} */ (dialog?.querySelector('input') ?? dialog?.querySelector('h2'))?.focus();
     return () => {
       dialog?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
@@ -90,13 +93,13 @@ export const Dialog = ({ title, onClose, children, class: more = '' }) => {
 };
 
 /**
- * Nothing is here yet: what it would be, and what to do about it.
- * @param {{ icon?: string, title: string, text?: string, children?: ComponentChildren }} props
+ * Nothing is here yet: what it would be, and what to do about it. `heading`: `h1` where the view has no other.
+ * @param {{ icon?: string, heading?: 'h1' | 'h2', title: string, text?: string, children?: ComponentChildren }} props
  */
-export const Empty = ({ icon = 'logo', title, text, children }) => html`
+export const Empty = ({ icon = 'logo', heading = 'h2', title, text, children }) => html`
   <div class="blank">
     <${Icon} name=${icon} />
-    <h2>${title}</h2>
+    <${heading}>${title}<//>
     ${text !== undefined && html`<p class="dim">${text}</p>`} ${children}
   </div>
 `;
@@ -110,12 +113,12 @@ export const Loading = () => html`
 
 /**
  * Something could not be loaded: the server's own sentence, and one more try.
- * @param {{ error: unknown, onRetry?: () => void }} props
+ * @param {{ error: unknown, heading?: 'h1' | 'h2', onRetry?: () => void }} props
  */
-export const Failed = ({ error, onRetry }) => html`
+export const Failed = ({ error, heading = 'h2', onRetry }) => html`
   <div class="blank" role="alert">
     <${Icon} name="person" />
-    <h2>${t('failed')}</h2>
+    <${heading}>${t('failed')}<//>
     <p class="dim">${error instanceof Error ? error.message : String(error)}</p>
     ${onRetry !== undefined && html`<${Button} onClick=${onRetry}>${t('retry')}<//>`}
   </div>

@@ -1,0 +1,248 @@
+/** The dashboard in a real browser, from an empty server on, against the simulated platform. */
+import assert from 'node:assert/strict';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before } from 'node:test';
+import { Dashboard, desk, inBrowser, withoutBrowser } from '#test/support/dashboard.ts';
+import { adminToken, GatewayProcess } from '#test/support/gateway.ts';
+import { until } from '#test/support/until.ts';
+
+let gateway: GatewayProcess;
+let dashboard: Dashboard;
+let foreign: Server;
+
+before(async () => {
+  if (withoutBrowser !== '') return;
+  gateway = await new GatewayProcess({ env: { AUTH_FAILURES_PER_MINUTE: '8' } }).start();
+  dashboard = await Dashboard.open(gateway.address);
+  foreign = createServer((_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html>'));
+  await new Promise<void>((resolve) => foreign.listen(0, '127.0.0.1', resolve));
+});
+
+after(async () => {
+  await dashboard?.close();
+  foreign?.close();
+  await gateway?.close();
+});
+
+interface Seen {
+  readonly id: string;
+  readonly name: string;
+  readonly status: string;
+  readonly token: string;
+}
+
+const all = async (): Promise<readonly Seen[]> => (await gateway.call('GET', '/instance/all')).body as unknown as readonly Seen[];
+const one = async (name: string): Promise<Seen | undefined> => (await all()).find((seen) => seen.name === name);
+const reaches = (name: string, status: string): Promise<unknown> =>
+  until(
+    async () => (await one(name))?.status === status,
+    () => `${name} is ${status}`,
+  );
+
+/** What has the focus, by its name or its text. */
+const focused = (): Promise<string> =>
+  dashboard.page.evaluate<string>(`
+  (({ activeElement: element }) => (element?.labels?.[0]?.textContent ?? element?.getAttribute('aria-label') ?? element?.textContent ?? '').trim())(document)
+`);
+
+/** Presses Tab until the element of this name has the focus. */
+const tabTo = async (name: string): Promise<void> => {
+  const passed: string[] = [];
+  for (let presses = 0; presses < 25; presses += 1) {
+    const at = await focused();
+    if (at === name) return;
+    passed.push(at.slice(0, 30));
+    await dashboard.page.keyboard.press('Tab');
+  }
+  assert.fail(`Tab does not come to "${name}", only to ${passed.join(' | ')}`);
+};
+
+const press = (key: string): Promise<void> => dashboard.page.keyboard.press(key);
+const type = (text: string): Promise<void> => dashboard.page.keyboard.type(text);
+const sees = (text: string | RegExp): Promise<void> => dashboard.page.getByText(text).first().waitFor();
+const view = (): Dashboard['page'] => dashboard.page;
+
+/** In the row of a session. */
+const cell = (name: string, column: string) => view().locator('.grid .row:not([hidden])', { hasText: name }).locator(column);
+const shows = (name: string, word: string): Promise<void> => cell(name, '.c-state').getByText(word, { exact: true }).waitFor();
+
+inBrowser('a wrong token is told so, and leaves no cookie', async () => {
+  await dashboard.goto('/admin');
+  await view().getByLabel('Admin token').fill('not the admin token');
+  await press('Enter');
+  await sees('This is not the admin token of this server.');
+  assert.deepEqual(await dashboard.cookies(), []);
+});
+
+inBrowser('the keyboard alone leads from an empty server to the first message', async () => {
+  await tabTo('Admin token');
+  await press('Control+a');
+  await type(adminToken);
+  await press('Enter');
+  await view().getByRole('heading', { name: 'Your first message in three steps' }).waitFor();
+  assert.equal(new URL(view().url()).pathname, '/admin/start');
+  await tabTo('Name');
+  await type('Bakery Ana');
+  await press('Enter');
+  await view().getByRole('img', { name: 'QR code to scan with the phone' }).waitFor();
+  assert.equal((await one('Bakery Ana'))?.status, 'connecting');
+  await tabTo('Scan with the simulated phone');
+  await press('Enter');
+  await view().getByLabel('Message').waitFor();
+  await reaches('Bakery Ana', 'connected');
+  await tabTo('Message');
+  await press('Control+a');
+  await type('Written by keyboard');
+  await press('Enter');
+  await sees('It works.');
+  const { token = '' } = (await one('Bakery Ana')) ?? {};
+  const { body } = await gateway.call('POST', '/message/find', { token, body: { chatid: '5511988887777@s.whatsapp.net' } });
+  assert.partialDeepStrictEqual(body, { messages: [{ text: 'Written by keyboard', fromMe: true }] });
+});
+
+inBrowser('the token of a session comes to the clipboard when it is asked for, and nowhere else', async () => {
+  const { token = '' } = (await one('Bakery Ana')) ?? {};
+  assert.ok(!(await view().content()).includes(token));
+  await tabTo('Copy the token');
+  await press('Enter');
+  await sees('The token is in the clipboard.');
+  assert.equal(await view().evaluate('navigator.clipboard.readText()'), token);
+  const kept = await view().evaluate<string>(
+    'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href])',
+  );
+  for (const secret of [token, adminToken]) assert.ok(!`${await view().content()}${kept}`.includes(secret));
+});
+
+inBrowser('the cookie is out of reach of scripts and of other sites', async () => {
+  const [cookie, ...more] = await dashboard.cookies();
+  assert.deepEqual(more, []);
+  assert.partialDeepStrictEqual(cookie, { httpOnly: true, sameSite: 'Strict', path: '/', secure: false });
+  assert.equal(await view().evaluate('document.cookie'), '');
+});
+
+inBrowser('the list shows the session as it hibernates and wakes', async () => {
+  await dashboard.goto('/admin');
+  await shows('Bakery Ana', 'connected');
+  await cell('Bakery Ana', 'button').click();
+  await view().getByRole('menuitem', { name: 'Hibernate' }).click();
+  await shows('Bakery Ana', 'asleep');
+  await reaches('Bakery Ana', 'hibernated');
+  await view()
+    .getByRole('button', { name: /1 hibernated/ })
+    .waitFor();
+  await cell('Bakery Ana', 'button').click();
+  await view().getByRole('menuitem', { name: 'Wake' }).click();
+  await shows('Bakery Ana', 'connected');
+  await reaches('Bakery Ana', 'connected');
+});
+
+inBrowser('what happens elsewhere is shown without a load', async () => {
+  const { token = '' } = (await one('Bakery Ana')) ?? {};
+  assert.equal((await gateway.call('POST', '/instance/hibernate', { token })).status, 200);
+  await shows('Bakery Ana', 'asleep');
+  assert.equal((await gateway.call('POST', '/instance/connect', { token, body: {} })).status, 200);
+  await shows('Bakery Ana', 'connected');
+});
+
+inBrowser('a session is created and linked in one box, and stands in the list', async () => {
+  await view().getByRole('button', { name: 'New session' }).click();
+  assert.equal(await focused(), 'Name');
+  await type('Clinic Clara');
+  await press('Enter');
+  await view().getByRole('button', { name: 'Scan with the simulated phone' }).click();
+  await sees(/^Connected\./);
+  await view().getByRole('button', { name: 'Done' }).click();
+  await shows('Clinic Clara', 'connected');
+});
+
+inBrowser('search and filters show what fits; slash goes to the search', async () => {
+  await view().locator('.grid').focus();
+  await press('/');
+  await type('clara');
+  await sees('1 of 2 sessions');
+  await press('Escape');
+  await view()
+    .getByRole('button', { name: /0 hibernated/ })
+    .click();
+  await sees('No session fits.');
+  await view().getByRole('button', { name: 'Show all' }).click();
+  await shows('Bakery Ana', 'connected');
+});
+
+inBrowser('arrow keys walk through the list, full stop opens the actions, Enter the session', async () => {
+  await view().locator('.grid').focus();
+  await press('ArrowDown');
+  await press('ArrowDown');
+  await press('.');
+  await view().getByRole('menu', { name: 'Actions for Clinic Clara' }).waitFor();
+  await press('Escape');
+  await view().locator('.grid').focus();
+  await press('Enter');
+  await view().waitForURL(/\/admin\/sessions\/r[0-9a-f]{14}$/);
+  await view().goBack();
+  await shows('Bakery Ana', 'connected');
+});
+
+inBrowser('acts on a filter are done to all that it shows', async () => {
+  await view()
+    .getByRole('button', { name: /2 connected/ })
+    .click();
+  await view().getByRole('button', { name: 'Hibernate', exact: true }).click();
+  await view().getByRole('button', { name: 'Hibernate 2' }).click();
+  await sees('2 done.');
+  await Promise.all([reaches('Bakery Ana', 'hibernated'), reaches('Clinic Clara', 'hibernated')]);
+  await view().getByRole('button', { name: 'Show all' }).click();
+});
+
+inBrowser('a session is deleted after a question, and not without the answer', async () => {
+  await cell('Clinic Clara', 'button').click();
+  await view().getByRole('menuitem', { name: 'Delete' }).click();
+  await view().getByRole('button', { name: 'Cancel' }).click();
+  assert.ok(await one('Clinic Clara'));
+  await cell('Clinic Clara', 'button').click();
+  await view().getByRole('menuitem', { name: 'Delete' }).click();
+  await view().getByRole('button', { name: 'Delete', exact: true }).click();
+  await sees('Clinic Clara is deleted.');
+  await until(async () => !(await one('Clinic Clara')), 'it is gone');
+  await cell('Clinic Clara', '.c-state').waitFor({ state: 'detached' });
+});
+
+inBrowser('a page of another origin that the same browser shows changes and reads nothing', async () => {
+  const { port } = foreign.address() as AddressInfo;
+  const names = async (): Promise<readonly string[]> => (await all()).map(({ name }) => name);
+  const known = await names();
+  for (const host of ['127.0.0.1', 'localhost']) {
+    await view().goto(`http://${host}:${port}/`);
+    const read = await view().evaluate(async (address) => {
+      const body = '{"name":"forged"}';
+      await fetch(`${address}/instance/create`, { method: 'POST', mode: 'no-cors', credentials: 'include', body });
+      return fetch(`${address}/instance/all`, { credentials: 'include' }).then(
+        () => 'read',
+        () => 'not read',
+      );
+    }, gateway.address);
+    assert.equal(read, 'not read');
+    assert.deepEqual(await names(), known, host);
+  }
+  dashboard.complaints.splice(0); // the other page's, of what it was not allowed
+});
+
+inBrowser('sign-out ends the session, and wrong tokens are throttled with the time to wait', async () => {
+  await dashboard.goto('/admin');
+  await view().getByRole('button', { name: 'Sign out' }).click();
+  await view().getByLabel('Admin token').waitFor();
+  assert.deepEqual(await dashboard.cookies(), []);
+  for (let n = 0; n < 10; n += 1) {
+    const answered = view().waitForResponse(/\/admin\/session$/);
+    await view().getByLabel('Admin token').fill(`guess ${n}`);
+    await press('Enter');
+    await answered;
+  }
+  await sees(/^Too many wrong tokens came from this address\. Try again in \d+ s\.$/);
+});
+
+inBrowser('the policy had nothing to refuse, and no script failed', async () => {
+  await dashboard.view(desk);
+  assert.deepEqual(dashboard.complaints, []);
+});
