@@ -4,6 +4,8 @@
  * A group costs hardly more than a single entry, so all entries of one turn of the event loop are one group. A busy recorder waits a few
  * milliseconds more for each group (micro-batches), unless somebody waits for an entry. What is not committed yet survives a crash of the
  * worker, which commits it after its restart.
+ *
+ * The past that a phone hands over takes seconds. The steps of a send do not wait for it: they touch nothing of it.
  */
 import type { Entry } from '../model.ts';
 import { EpochLost, StorageFailure, StorageSlow, StorageUnavailable, type Committed, type Log, type Time } from '../ports.ts';
@@ -33,6 +35,12 @@ interface Item {
   readonly settle: ((error: Error | null) => void) | null;
 }
 
+/** Steps of sends, by the kind of their entries. */
+const stepsOfSends: ReadonlySet<Entry['kind']> = new Set(['queued', 'composed', 'sendKey', 'status']);
+/** May be committed before parts of the past that were taken earlier. A receipt that nobody waits for may be about a message of them. */
+const overtakes = ({ entry, settle }: Item): boolean => settle !== null && stepsOfSends.has(entry.kind);
+const isPast = ({ entry }: Item): boolean => entry.kind === 'history';
+
 /** A part of the history and a receipt are one event each, so they are never split; they count as what they hold. */
 const sizeOf = (entry: Entry): number => {
   if (entry.kind === 'history') return entry.past.items.length;
@@ -57,6 +65,10 @@ export class Recorder {
   readonly #retryPause: Pause;
   readonly #gatherPause: Pause;
   #items: Item[] = [];
+  /** Parts of the past among the items. */
+  #past = 0;
+  /** The last group went before its turn: the next one does not, so that the past gets on too. */
+  #overtook = false;
   /** Taken from the head of `#items` to be committed next, and not committed yet. */
   #group: Item[] = [];
   /** A commit of the group was begun; whether it was done is not known. */
@@ -154,6 +166,7 @@ export class Recorder {
     }
     this.#taken += 1;
     this.#items.push({ entry, number: this.#taken, size, urgent, settle });
+    if (entry.kind === 'history') this.#past += 1;
     if (settle !== null) this.#gatherPause.cut();
   }
 
@@ -175,8 +188,17 @@ export class Recorder {
 
   async #takeGroup(): Promise<void> {
     await this.#input.time.turn();
-    this.#group = this.#items.splice(0, Math.max(1, this.#fitting()));
+    this.#group = this.#overtaking();
+    this.#overtook = this.#group.length > 0;
+    if (this.#overtook) this.#items = this.#items.filter((item) => !this.#group.includes(item));
+    else this.#group = this.#items.splice(0, Math.max(1, this.#fitting()));
+    this.#past -= this.#group.filter(isPast).length;
     this.#begun = false;
+  }
+
+  /** What goes before its turn; nothing while no part of the past waits. */
+  #overtaking(): Item[] {
+    return this.#past === 0 || this.#overtook ? [] : this.#items.filter(overtakes).slice(0, this.#input.limits.maxBatch);
   }
 
   /** A busy recorder waits for more entries, unless the next group is full or somebody waits for an entry of it. */
@@ -255,6 +277,7 @@ export class Recorder {
   /** Nothing of what waits will be stored by this process. */
   #loseAll(error?: Error): void {
     const items = [...this.#group.splice(0), ...this.#items.splice(0)];
+    this.#past = 0;
     this.#begun = false;
     this.#lost = true;
     this.#input.log.error({ instance: this.#input.instance, entries: items.length, ...(error ? { error } : {}) }, 'entries.lost');
@@ -275,9 +298,9 @@ export class Recorder {
     settle?.(error);
   }
 
-  /** Tells those who wait for entries that do not wait any more. Entries are committed in their order. */
+  /** Tells those who wait for entries that neither they nor any before them wait any more. */
   #reach(): void {
-    const next = (this.#group[0] ?? this.#items[0])?.number ?? Infinity;
+    const next = Math.min(this.#group[0]?.number ?? Infinity, this.#items[0]?.number ?? Infinity);
     while (this.#recordedWaiters[0] !== undefined && this.#recordedWaiters[0].upTo < next)
       this.#recordedWaiters.shift()?.resolve(!this.#lost);
     if (this.waiting === 0) for (const resolve of this.#drainedWaiters.splice(0)) resolve();

@@ -10,6 +10,7 @@ import { arrivals } from './arrivals.ts';
 import { deliveries } from './deliveries.ts';
 import { finds } from './finds.ts';
 import { flood } from './flood.ts';
+import { history } from './history.ts';
 import { idle } from './idle.ts';
 import { isolation } from './isolation.ts';
 import { downloads } from './downloads.ts';
@@ -32,6 +33,7 @@ const benches: readonly Bench[] = [
   arrivals,
   receipts,
   pairing,
+  history,
   idle,
   deliveries,
   isolation,

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import type { BaileysEventMap, proto } from '@whiskeysockets/baileys';
 import type { Entry } from '#actors/model.ts';
 import { StorageUnavailable } from '#actors/ports.ts';
@@ -27,12 +28,14 @@ interface Options {
   readonly synchronised?: number;
   /** Looks up addresses; absent: every address is known. */
   readonly learn?: () => Promise<void>;
+  /** The next turn of the event loop. */
+  readonly turned?: () => Promise<void>;
   /** Records entries. */
   readonly record?: (entries: readonly Entry[]) => void;
 }
 
 /** A pipeline on an empty storage. */
-const pipelineWith = ({ synchronised = 1, learn, record }: Options) => {
+const pipelineWith = ({ synchronised = 1, learn, record, turned = () => setImmediate() }: Options) => {
   const recorded: Entry[][] = [];
   const surprises: unknown[] = [];
   const logged: string[] = [];
@@ -50,6 +53,7 @@ const pipelineWith = ({ synchronised = 1, learn, record }: Options) => {
     quoted: async () => null,
     record: record ?? ((entries) => void recorded.push([...entries])),
     recorded: async () => true,
+    turn: () => turned(),
     surprise: (error) => void surprises.push(error),
   });
   const ids = (): readonly string[] => recorded.flat().flatMap((entry) => (entry.kind === 'message' ? [entry.message.messageId] : []));
@@ -173,4 +177,46 @@ test('pipeline: while the storage is away presence is bounded, messages are not'
   assert.equal(await pipeline.drain(), true);
   assert.deepEqual(ids(), ['first', 'last']);
   assert.ok(recorded.length <= 1_003, `${recorded.length} events`);
+});
+
+const pastOf = (count: number): BaileysEvent => ({
+  name: 'messaging-history.set',
+  data: {
+    chats: [{ id: friend }],
+    contacts: [],
+    messages: Array.from({ length: count }, (_, n) => ({
+      key: { remoteJid: friend, fromMe: false, id: `P${n}` },
+      message: { conversation: `text ${n}` },
+      messageTimestamp: 1_000 + n,
+    })),
+    isLatest: true,
+    progress: 100,
+    syncType: 3,
+  },
+});
+
+const pastIds = (entries: readonly Entry[]): readonly string[] =>
+  entries.flatMap((entry) =>
+    entry.kind === 'history' && entry.past.of === 'messages' ? entry.past.items.map(({ message }) => message.messageId) : [],
+  );
+
+test('history: thousands of messages leave turns to others, and what comes behind them stays behind', async () => {
+  let turns = 0;
+  const turned = async (): Promise<void> => void (turns += 1);
+  const { pipeline, recorded, ids } = pipelineWith({ turned });
+  pipeline.push(pastOf(1_000));
+  pipeline.push(arrived('LIVE', { conversation: 'now' }));
+  assert.ok(await pipeline.drain());
+  assert.equal(pastIds(recorded.flat()).length, 1_000);
+  assert.ok(turns >= 10, `${turns} turns`);
+  assert.deepEqual([recorded.length, ids()], [2, ['LIVE']]);
+});
+
+test('history: a connection that ends in the middle of it records nothing of it, and says so', async () => {
+  const { pipeline, recorded } = pipelineWith({
+    turned: async () => pipeline.close(),
+  });
+  pipeline.push(pastOf(1_000));
+  assert.equal(await pipeline.drain(), false);
+  assert.deepEqual(recorded, []);
 });

@@ -177,6 +177,7 @@ class LiveSession implements Session {
       quoted,
       record: (entries) => this.#record(entries),
       recorded: () => host.recorded(),
+      turn: () => this.#options.turns.messages.taken(),
       surprise: (error) => this.#surprise(error),
     });
   }

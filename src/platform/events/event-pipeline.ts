@@ -7,7 +7,7 @@ import { type Directory, mappingKey } from '../directory.ts';
 import type { BaileysEvent } from './baileys-event.ts';
 import { fromBaileys } from './from-baileys.ts';
 import { groupAddresses } from './from-groups.ts';
-import { fromFirstState } from './from-history.ts';
+import { fromFirstState, historySlices } from './from-history.ts';
 import { jidsOfSharedAction } from './from-shared-actions.ts';
 import { bare, isLid, isPerson } from '../jid.ts';
 import { createStorageRetry } from '../storage-retry.ts';
@@ -23,6 +23,8 @@ export interface EventPipelineOptions {
   record(entries: readonly Entry[]): void;
   /** Resolves when what was given to `record` before is stored. */
   recorded(): Promise<unknown>;
+  /** Resolves in a later turn of the event loop, when it is the turn of this session. */
+  turn(): Promise<void>;
   /** `record` threw: the pipeline is closed. */
   surprise(error: unknown): void;
 }
@@ -186,7 +188,7 @@ const createNames = () => {
   };
 };
 
-const createConversion = ({ directory, log, instance }: EventPipelineOptions, learn: (entry: Entry) => void) => {
+const createConversion = ({ directory, log, instance, turn }: EventPipelineOptions, learn: (entry: Entry) => void) => {
   const isNewName = createNames();
 
   const entriesOf = (event: QueuedEvent, readings: ReadonlyMap<string, Reading>): Entry[] => {
@@ -209,13 +211,30 @@ const createConversion = ({ directory, log, instance }: EventPipelineOptions, le
       return [];
     }
   };
-  return convert;
+
+  /** The past in slices, since thousands of messages come at once. `goesOn`: asked after each. Never rejects. */
+  const convertPast = async (event: Extract<BaileysEvent, { name: 'messaging-history.set' }>, goesOn: () => boolean): Promise<Entry[]> => {
+    try {
+      const work = historySlices(event.data, directory);
+      for (let step = work.next(); goesOn(); step = work.next()) {
+        if (step.done) {
+          step.value.forEach(learn);
+          return step.value;
+        }
+        await turn();
+      }
+    } catch (error) {
+      log.error({ instance, name: event.name, error: error instanceof Error ? error.message : typeof error }, 'platform.not-understood');
+    }
+    return [];
+  };
+  return { convert, convertPast };
 };
 
 class OrderedPipeline implements EventPipeline {
   readonly #options: EventPipelineOptions;
   readonly #lookUp: ReturnType<typeof createLookUp>;
-  readonly #convert: ReturnType<typeof createConversion>;
+  readonly #conversion: ReturnType<typeof createConversion>;
   readonly #queue: QueuedEvent[] = [];
   readonly #first: BaileysEvent[] = [];
   #running: Promise<void> = Promise.resolve();
@@ -228,7 +247,7 @@ class OrderedPipeline implements EventPipeline {
     const holders = createHolders(options);
     this.#options = options;
     this.#lookUp = createLookUp(options, holders.find);
-    this.#convert = createConversion(options, holders.learn);
+    this.#conversion = createConversion(options, holders.learn);
   }
 
   push(event: BaileysEvent): void {
@@ -274,7 +293,10 @@ class OrderedPipeline implements EventPipeline {
       const readings = looking === null ? noReadings : await looking;
       // The connection ended meanwhile.
       if (readings === null || this.#closed) break;
-      const entries = this.#convert(event, readings);
+      const { convert, convertPast } = this.#conversion;
+      const goesOn = (): boolean => !this.#closed;
+      const entries = event.name === 'messaging-history.set' ? await convertPast(event, goesOn) : convert(event, readings);
+      if (this.#closed) break;
       if (entries.length > 0) this.#options.record(entries);
     }
     this.#busy = false;

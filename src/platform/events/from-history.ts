@@ -25,16 +25,23 @@ const viewBytes: Readonly<Record<Past['of'], number>> = {
   calls: 100,
 };
 
+/** Work in slices: it pauses after each, so that the event loop may turn in between. */
+type Sliced<T> = Generator<void, T>;
+
+/** Of the work of one slice: messages that are converted, or twice as many items that are measured. In all a few milliseconds. */
+const sliceOf = 100;
+
 /** Of a message only itself counts, without its protobuf form: neither that nor its chat is part of the event. */
 const bytesOf = (item: object): number => {
-  const counted = 'message' in item ? item.message : item;
-  return Buffer.byteLength(JSON.stringify(counted, (name, value: unknown) => (name === 'raw' ? null : value)));
+  const counted = 'message' in item ? (item.message as object) : item;
+  return Buffer.byteLength(JSON.stringify('raw' in counted ? { ...counted, raw: null } : counted));
 };
 
-const inBatches = <T extends object>(items: readonly T[], overhead: number): readonly (readonly T[])[] => {
+function* inBatches<T extends object>(items: readonly T[], overhead: number): Sliced<readonly (readonly T[])[]> {
   const batches: T[][] = [];
   let room = 0;
-  for (const item of items) {
+  for (const [n, item] of items.entries()) {
+    if (n % (2 * sliceOf) === 0) yield;
     const bytes = overhead + bytesOf(item);
     const last = batches.at(-1);
     if (last !== undefined && last.length < mostItems && bytes <= room) last.push(item);
@@ -45,12 +52,22 @@ const inBatches = <T extends object>(items: readonly T[], overhead: number): rea
     room -= bytes;
   }
   return batches;
+}
+
+function* entriesIn<P extends Past>(of: P['of'], items: readonly P['items'][number][]): Sliced<Entry[]> {
+  const batches = yield* inBatches<object>(items, viewBytes[of]);
+  return batches.map((batch, index) => ({ kind: 'history', past: { of, items: batch } as Past, number: index + 1, total: batches.length }));
+}
+
+/** The same in one turn. */
+const atOnce = <T>(work: Sliced<T>): T => {
+  for (;;) {
+    const step = work.next();
+    if (step.done) return step.value;
+  }
 };
 
-const entriesOf = <P extends Past>(of: P['of'], items: readonly P['items'][number][]): Entry[] => {
-  const batches = inBatches<object>(items, viewBytes[of]);
-  return batches.map((batch, index) => ({ kind: 'history', past: { of, items: batch } as Past, number: index + 1, total: batches.length }));
-};
+const entriesOf = <P extends Past>(of: P['of'], items: readonly P['items'][number][]): Entry[] => atOnce(entriesIn<P>(of, items));
 
 interface PastMessages {
   readonly messages: Converted[];
@@ -60,10 +77,11 @@ interface PastMessages {
   readonly newest: ReadonlyMap<string, Converted>;
 }
 
-const sorted = (sources: readonly WAMessage[], directory: Directory): PastMessages => {
+function* sorted(sources: readonly WAMessage[], directory: Directory): Sliced<PastMessages> {
   const newest = new Map<string, Converted>();
   const past: PastMessages = { messages: [], status: [], calls: [], newest };
-  for (const source of sources) {
+  for (const [n, source] of sources.entries()) {
+    if (n % sliceOf === 0) yield;
     const call = pastCall(source, directory);
     if (call !== null) past.calls.push(call);
     const talk = unwrapped(source.message)?.protocolMessage;
@@ -75,7 +93,7 @@ const sorted = (sources: readonly WAMessage[], directory: Directory): PastMessag
     if (converted.standsAlone && timestamp >= (newest.get(chatId)?.message.timestamp ?? 0)) newest.set(chatId, converted);
   }
   return past;
-};
+}
 
 /** Names go into the chats that come with them. Those of others are kept where there is a chat already, and there is no event. */
 const withNames = (
@@ -107,8 +125,8 @@ const transferOf = ({ peerDataRequestSessionId, progress, chats }: BaileysEventM
 };
 
 /** Chats first, each with its newest message as its last, then what was said in them. Of what was asked for only the messages count. */
-export const fromHistory = (history: BaileysEventMap['messaging-history.set'], directory: Directory): Entry[] => {
-  const past = sorted(history.messages, directory);
+export function* historySlices(history: BaileysEventMap['messaging-history.set'], directory: Directory): Sliced<Entry[]> {
+  const past = yield* sorted(history.messages, directory);
   const patches = new Map<string, ChatPatch>();
   const isAsked = Boolean(history.peerDataRequestSessionId);
   for (const conversation of history.chats) {
@@ -125,13 +143,16 @@ export const fromHistory = (history: BaileysEventMap['messaging-history.set'], d
   });
   return [
     ...others,
-    ...entriesOf('chats', [...chats.values()]),
-    ...entriesOf('messages', messages),
-    ...entriesOf('calls', past.calls),
-    ...entriesOf('status', past.status),
+    ...(yield* entriesIn('chats', [...chats.values()])),
+    ...(yield* entriesIn('messages', messages)),
+    ...(yield* entriesIn('calls', past.calls)),
+    ...(yield* entriesIn('status', past.status)),
     ...transferOf(history, messages.length),
   ];
-};
+}
+
+export const fromHistory = (history: BaileysEventMap['messaging-history.set'], directory: Directory): Entry[] =>
+  atOnce(historySlices(history, directory));
 
 /** What the phone's settings say when a device sees them for the first time: the labels and marks that chats have, the names people were given. */
 export const fromFirstState = (events: readonly BaileysEvent[], directory: Directory): Entry[] => {

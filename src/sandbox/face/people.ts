@@ -35,13 +35,14 @@ export interface PersonView {
 
 /**
  * The history that a phone sends at the first login, beside its own messages: the number of invented chats, of messages in each of them, of
- * missed calls and of status posts.
+ * missed calls and of status posts. `perNotification`: messages from which on a notification is full, 500 when absent.
  */
 export interface History {
   readonly chats: number;
   readonly messages: number;
   readonly calls?: number;
   readonly statuses?: number;
+  readonly perNotification?: number;
 }
 
 /** How the platform keeps an account from writing to people who never wrote to it. */

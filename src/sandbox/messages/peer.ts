@@ -13,7 +13,7 @@ type HistoryType = proto.HistorySync.HistorySyncType;
 
 /** Messages in a history at most. */
 const maxHistory = 2000;
-/** A chunk of the history is complete when it has at least this many messages. */
+/** A chunk of the history is complete when it has at least this many messages, where nobody says how many. */
 const chunkMessages = 500;
 
 /** Answers a device's request, asynchronously. A failure is logged. */
@@ -81,7 +81,7 @@ export async function sendHistory(parts: Parts, device: Device): Promise<void> {
   const partners = [...new Set(kept.flatMap(({ author }) => (author === '' ? [] : [author])))].map((number) => parts.people.ensure(number));
   const phoneNumberToLidMappings = [person, ...partners].map((one) => ({ pnJid: jidOf(one, 'pn'), lidJid: jidOf(one, 'lid') }));
   const messages = [parts.appState.keyShare(person)];
-  const chunks = chunksOf(conversationsOf(parts, person, kept));
+  const chunks = chunksOf(conversationsOf(parts, person, kept), device.history.perNotification ?? chunkMessages);
   for (const [index, conversations] of chunks.entries()) {
     const first = index === 0;
     const place = { chunkOrder: index + 1, progress: Math.ceil(((index + 1) / chunks.length) * 100) };
@@ -95,12 +95,12 @@ export async function sendHistory(parts: Parts, device: Device): Promise<void> {
   parts.people.saveDevice(device);
 }
 
-/** Splits a history into chunks of whole chats with about `chunkMessages` messages each. There is at least one chunk. */
-function chunksOf(conversations: readonly proto.IConversation[]): proto.IConversation[][] {
+/** Splits a history into chunks of whole chats with about `most` messages each. There is at least one chunk. */
+function chunksOf(conversations: readonly proto.IConversation[], most: number): proto.IConversation[][] {
   const chunks: proto.IConversation[][] = [[]];
   let messages = 0;
   for (const conversation of conversations) {
-    if (messages >= chunkMessages) {
+    if (messages >= most) {
       chunks.push([]);
       messages = 0;
     }

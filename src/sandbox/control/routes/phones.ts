@@ -9,13 +9,15 @@ const tags = ['phones'];
 
 const History = Type.Object(
   {
-    chats: Type.Integer({ minimum: 0, maximum: 500 }),
+    chats: Type.Integer({ minimum: 0, maximum: 5000 }),
     messages: Type.Integer({ minimum: 0, maximum: 1000 }),
     calls: Type.Optional(Type.Integer({ minimum: 0, maximum: 500 })),
     statuses: Type.Optional(Type.Integer({ minimum: 0, maximum: 500 })),
+    perNotification: Type.Optional(Type.Integer({ minimum: 1, maximum: 50_000 })),
   },
   {
-    description: 'an invented history that the phone sends: the number of chats, of messages in each, of missed calls and of status posts',
+    description:
+      'an invented history that the phone sends: the number of chats, of messages in each, of missed calls and of status posts; and the number of messages from which on a notification is full',
   },
 );
 
