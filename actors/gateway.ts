@@ -101,6 +101,7 @@ export async function createGateway({ ports, policy, baseUrl, adminToken }: Gate
     },
     ready: () => supervisor.progress,
     numbers: () => supervisor.numbers(),
+    figures: () => supervisor.figures(),
     counts: () => countsOf(supervisor.registry),
     madeAdminToken: made,
     restore: () => supervisor.restore(),

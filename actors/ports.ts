@@ -15,7 +15,7 @@ import type { ChatStore, MessageExpiry, MessageStore, Placeholder } from './port
 import type { Platform } from './ports/platform.ts';
 import type { RecipientStore } from './ports/recipient-store.ts';
 import type { SendKeyStore } from './ports/send-key-store.ts';
-import type { Chance, Log, LogLevels, Media, Proxies, Time } from './ports/system.ts';
+import type { Chance, Log, LogLevels, Media, Meter, Proxies, Time } from './ports/system.ts';
 
 export type { ReadKey } from './model.ts';
 export type * from './operations.ts';
@@ -72,4 +72,5 @@ export interface Ports extends Stores {
   readonly time: Time;
   readonly log: Log;
   readonly logLevels: LogLevels;
+  readonly meter: Meter;
 }

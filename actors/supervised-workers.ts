@@ -8,7 +8,7 @@
  */
 import type { Policy } from './policy/policy.ts';
 import { addTime, backOff } from './policy/back-off.ts';
-import type { Log, Ports, Time } from './ports.ts';
+import type { Log, Meter, Ports, Time } from './ports.ts';
 
 export interface SupervisionInput {
   readonly time: Time;
@@ -17,6 +17,7 @@ export interface SupervisionInput {
   random(): number;
   /** Added to each line of the log, such as the instance. */
   readonly fields: object;
+  readonly meter?: Pick<Meter, 'crashed'>;
 }
 
 export interface WorkerInput {
@@ -116,7 +117,10 @@ export class SupervisedWorkers {
 
   /** The worker rests until it is woken. */
   supervise(input: WorkerInput): SupervisedWorker {
-    const worker = new Worker(this.#input, input, () => (this.#crashes[input.name] = (this.#crashes[input.name] ?? 0) + 1));
+    const worker = new Worker(this.#input, input, () => {
+      this.#crashes[input.name] = (this.#crashes[input.name] ?? 0) + 1;
+      this.#input.meter?.crashed(input.name);
+    });
     this.#workers.add(worker);
     return worker;
   }
@@ -152,7 +156,7 @@ export class SupervisedWorkers {
 
 /** `fields` as in the input: what each line of the log names beside the worker. */
 export const supervisedWorkers = (
-  { time, log, chance }: Pick<Ports, 'time' | 'log' | 'chance'>,
+  { time, log, chance, meter }: Pick<Ports, 'time' | 'log' | 'chance' | 'meter'>,
   policy: Policy,
   fields: object,
-): SupervisedWorkers => new SupervisedWorkers({ time, log, policy, fields, random: () => chance.random() });
+): SupervisedWorkers => new SupervisedWorkers({ time, log, meter, policy, fields, random: () => chance.random() });

@@ -1,7 +1,8 @@
 /** One a process: puts the registry, the gate, the deliveries and the restore together, and stops them. Commands of the gateway start here. */
 import { Dispatcher } from './events/dispatcher.ts';
 import { batchedOutbox, trackedOutbox, trackedReceiver } from './events/tracked-ports.ts';
-import type { InstanceView, Numbers, Unlinked } from './face.ts';
+import type { Figures, InstanceView, Numbers, Unlinked } from './face.ts';
+import { figuresOf } from './inspection/figures.ts';
 import { Inspection } from './inspection/inspection.ts';
 import { Watchers } from './inspection/watchers.ts';
 import { perform } from './commands/perform.ts';
@@ -175,6 +176,11 @@ export class Supervisor {
     this.watchers.forget(id);
     this.#restore.forget(id);
     this.dispatcher.forget(id);
+  }
+
+  figures(): Promise<Figures> {
+    const { ports, registry, dispatcher } = this;
+    return figuresOf({ ports, registry, dispatcher, gate: this.#gate, restore: this.#restore });
   }
 
   /** `resting`: with the instances that have no actors, and so no figures of their own. */

@@ -47,6 +47,12 @@ export const serverSettings = {
     null,
     'The key before ENCRYPTION_KEY, for a change of keys: everything is sealed anew in the background, and the line `storage.resealed` of the log says when this one may go.',
   ),
+  metricsPort: server(
+    integer(0, 65_535),
+    0,
+    'Port at which `/metrics` is also offered, without a token, on `METRICS_HOST`. 0: metrics are offered at the API alone, for the admin token.',
+  ),
+  metricsHost: server(text, '127.0.0.1', 'Address of `METRICS_PORT`. Loopback, since whoever reaches it reads the metrics.'),
   logLevel: server(
     choice('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
     'info',

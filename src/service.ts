@@ -15,6 +15,8 @@ import { openMediaParts } from '#src/media-parts.ts';
 import { createAttachments } from '#src/media/attachments.ts';
 import { mediaFacts } from '#src/platform/media/media-part.ts';
 import { type RootLog, withInstanceLevels } from '#src/instance-levels.ts';
+import { ProcessMeter } from '#src/metrics/meter.ts';
+import { openMetrics } from '#src/metrics-parts.ts';
 import { createPlatform, type PlatformOptions } from '#src/platform/platform.ts';
 import { readCatalogue } from '#src/platform/proxy/catalogue.ts';
 import { policyOf } from '#src/policy.ts';
@@ -215,7 +217,8 @@ export async function startService(
   try {
     const tracing = openTracing(settings, version, closers);
     const { ports: opened, storage } = await openPorts(settings, log, version, closers, onTaken);
-    const ports = { ...opened, logLevels };
+    const meter = new ProcessMeter();
+    const ports = { ...opened, logLevels, meter };
     const gateway = await createGateway({
       ports: tracing?.around(ports) ?? ports,
       policy: policyOf(settings),
@@ -229,7 +232,9 @@ export async function startService(
     if (gateway.madeAdminToken !== null) onAdminToken(gateway.madeAdminToken);
     // To build it takes a quarter of a second without a turn of the event loop: what began with the sessions goes first.
     await new Promise((resolve) => setTimeout(resolve));
+    const onOpen = (name: string, close: () => Promise<void>): void => closers.add(name, close);
     const made = {
+      metrics: await openMetrics({ settings, meter, gateway, storage, log, onOpen }),
       log,
       version,
       simulatedPhone,

@@ -1,7 +1,7 @@
 /** What a courier needs of its surroundings, and what it is asked to do. */
 import type { Delivery, DeliveryError, EventSender, InstanceId, Webhook } from '../model.ts';
 import type { DeliveryPolicy } from '../policy/policy.ts';
-import type { Envelope, Log, OutboxStore, Receiver, Signer, Time } from '../ports.ts';
+import type { Envelope, Log, Meter, OutboxStore, Receiver, Signer, Time } from '../ports.ts';
 import type { Circuit } from './circuit.ts';
 import type { Slots } from './slots.ts';
 
@@ -16,6 +16,7 @@ export interface CourierHost {
   readonly time: Time;
   readonly policy: DeliveryPolicy;
   readonly log: Log;
+  readonly meter: Pick<Meter, 'posted'>;
   random(): number;
   /** The configuration now; null when the webhook is gone. */
   webhook(id: string): Webhook | null;

@@ -236,12 +236,14 @@ export class Courier {
   }
 
   async #send(row: Delivery, webhook: Webhook, { url, body, headers }: WebhookRequest): Promise<Attempt> {
-    const { time, receiver, log } = this.#host;
+    const { time, receiver, log, meter } = this.#host;
     const started = time.now();
     const outcome = await receiver.post(url, body, headers);
     const fields = { instance: row.instanceId, webhook: webhook.id, event: row.type, attempt: row.attempts + 1, status: outcome.status };
+    const [ended, isRefusal] = [time.now(), outcome.status !== undefined];
+    meter.posted(outcome.ok ? 'delivered' : isRefusal ? 'refused' : 'failed', ended - started, outcome.ok ? ended - row.at : null);
     const failure = outcome.ok ? {} : { error: outcome.error };
-    log[outcome.ok ? 'debug' : 'info']({ ...fields, ...failure, ms: time.now() - started }, 'webhook.attempted');
+    log[outcome.ok ? 'debug' : 'info']({ ...fields, ...failure, ms: ended - started }, 'webhook.attempted');
     return outcome;
   }
 

@@ -76,6 +76,14 @@ export class Dispatcher {
     return this.#circuits.get(webhookId)?.failures ?? 0;
   }
 
+  /** Webhooks whose receivers failed, so that nothing is sent to them now. */
+  get openCircuits(): number {
+    const now = this.#input.ports.time.now();
+    let open = 0;
+    for (const { until } of this.#circuits.values()) if (until > now) open += 1;
+    return open;
+  }
+
   /** The receiver of the webhook is asked again at once. */
   clearCircuit(webhookId: string): void {
     this.#circuits.get(webhookId)?.reset();
@@ -114,7 +122,7 @@ export class Dispatcher {
 
   #courierHost(): CourierHost {
     const { ports, policy, cells } = this.#input;
-    const { outbox, receiver, signer, envelope, time, log, chance } = ports;
+    const { outbox, receiver, signer, envelope, time, log, meter, chance } = ports;
     return {
       outbox,
       receiver,
@@ -122,6 +130,7 @@ export class Dispatcher {
       envelope,
       time,
       log,
+      meter,
       slots: createSlots(policy.delivery.atOnce),
       policy: policy.delivery,
       random: () => chance.random(),

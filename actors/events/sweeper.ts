@@ -65,6 +65,7 @@ export class Sweeper {
   readonly #host: SweeperHost;
   readonly #dropped = new Map<string, Dropped>();
   #outstanding = nothing;
+  #oldestAt: number | null = null;
   /** By webhook, as the last round found them. */
   #counted: ReadonlyMap<string, Outstanding> = new Map();
   #rounds = 0;
@@ -108,6 +109,11 @@ export class Sweeper {
     return this.#outstanding;
   }
 
+  /** Time of the oldest event that waits, as the last round found it; null for none. */
+  get oldestAt(): number | null {
+    return this.#oldestAt;
+  }
+
   /** The same of one webhook. */
   counted(webhookId: string): Outstanding {
     return this.#counted.get(webhookId) ?? nothing;
@@ -139,6 +145,7 @@ export class Sweeper {
     const { deliveries } = this.#host;
     await deliveries.foldTallies();
     const tallies = await deliveries.tally(null);
+    this.#oldestAt = await deliveries.oldest();
     const sum = (of: 'waiting' | 'parked'): number => tallies.reduce((all, tally) => all + tally[of], 0);
     this.#counted = new Map(tallies.map(({ webhookId, waiting, parked }) => [webhookId, { waiting, parked }]));
     this.#outstanding = { waiting: sum('waiting'), parked: sum('parked') };

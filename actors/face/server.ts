@@ -33,6 +33,24 @@ export interface StatusCounts {
   readonly disconnected: number;
 }
 
+/** Figures of all instances together, for metrics; times in milliseconds. */
+export interface Figures {
+  /** How many instances are in each state of their chart. */
+  readonly states: ReadonlyMap<string, number>;
+  /** Of live sessions: since the last frame. */
+  readonly frameAges: readonly number[];
+  readonly queued: number;
+  readonly unrecorded: number;
+  readonly operations: number;
+  readonly handshakesWaiting: number;
+  readonly barrier: string;
+  /** Sessions that are not back yet after the start. */
+  readonly restoring: number;
+  readonly loopLagMs: number;
+  readonly outbox: { readonly waiting: number; readonly parked: number; readonly oldestAgeMs: number };
+  readonly circuitsOpen: number;
+}
+
 /** Credentials, figures and progress of the server. */
 export interface ServerFace {
   /** The instance of a token, or null. Constant time in the number of instances. */
@@ -40,6 +58,8 @@ export interface ServerFace {
   isAdmin(token: string): boolean;
   /** False while the server is stopping: new work is answered with 503. */
   readonly accepting: boolean;
+  /** Gathered in slices: takes some turns of the event loop with many instances. */
+  figures(): Promise<Figures>;
   /** Figures of quality, per instance and in total. */
   numbers(): Numbers;
   /** How many instances there are, by state. `reconnecting`: of the connecting ones those that were paired before. */

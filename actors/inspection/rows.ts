@@ -63,7 +63,8 @@ export const liveRow = (cell: Cell): LightRow => {
   };
 };
 
-const restingStates = {
+/** Where instances without actors would begin. */
+export const restingStates = {
   connected: 'connected',
   connecting: 'connecting.admission',
   hibernated: 'hibernated.asleep',

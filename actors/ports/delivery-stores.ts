@@ -90,6 +90,8 @@ export interface DeliveryStore {
   replay(query: ReplayQuery): Promise<readonly Replayed[]>;
   /** Of these webhooks, or (null) of every one; those without deliveries may be left out. Does not read the deliveries. */
   tally(webhooks: readonly string[] | null): Promise<readonly Tally[]>;
+  /** Time of the oldest event in the outbox, parked ones included; null when it is empty. */
+  oldest(): Promise<number | null>;
   /** Shortens what `tally` reads. To be called from time to time. */
   foldTallies(): Promise<void>;
   /**

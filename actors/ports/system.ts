@@ -22,6 +22,21 @@ export interface Log {
   error(fields: object, event: string): void;
 }
 
+/** Counts what happens in all instances together. Each call is an addition; no method throws. Times in milliseconds. */
+export interface Meter {
+  /** A connection is tried. */
+  attempted(): void;
+  closed(cause: string): void;
+  /** A session is live again, so long after it was lost. */
+  reconnected(ms: number): void;
+  /** Events that were committed, by type. */
+  event(type: string): void;
+  /** A post to a receiver; `sinceEvent`: from the event to the 2xx, null when there was none. */
+  posted(outcome: 'delivered' | 'refused' | 'failed', ms: number, sinceEvent: number | null): void;
+  /** Crashes of charts and of background workers. */
+  crashed(part: string): void;
+}
+
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 

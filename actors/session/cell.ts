@@ -299,7 +299,11 @@ export class Cell {
   }
 
   #committed({ events, deliveries, unrendered = [] }: Committed, again: boolean): void {
-    for (const event of events) this.feed.publish(event);
+    const { meter } = this.#input.ports;
+    for (const event of events) {
+      meter.event(event.type);
+      this.feed.publish(event);
+    }
     for (const event of unrendered) this.#setAside(event);
     const rows = new Map<string, Delivery[]>();
     for (const row of deliveries) {
@@ -369,7 +373,8 @@ export class Cell {
       live: () => {
         this.presence = 'unavailable';
         this.activeAt = ports.time.now();
-        this.vitals.live();
+        const lostFor = this.vitals.live();
+        if (lostFor !== null) ports.meter.reconnected(lostFor);
         this.proxying.live();
         this.#wakingUntil = 0;
         live(this);
@@ -377,9 +382,12 @@ export class Cell {
       report: (activity) => {
         if (activity.kind === 'closed') {
           this.typing.stop();
+          ports.meter.closed(activity.verdict.cause);
           this.proxying.closed(activity.verdict);
           return closed(this, activity.verdict, this.vitals.closed(activity.verdict, activity.retryInMs));
         }
+        if (activity.kind === 'attempt') ports.meter.attempted();
+        if (activity.kind === 'crash') ports.meter.crashed('session');
         const counts = { attempt: 'attempt', crash: 'crashed', asleep: 'asleep', awake: 'awake' } as const;
         this.vitals[counts[activity.kind]]();
       },

@@ -69,13 +69,16 @@ export class Vitals {
     return this.#lost();
   }
 
-  live(): void {
+  /** Milliseconds since the session was lost, null when it was not. */
+  live(): number | null {
     this.#opened += 1;
     this.#openSince = this.#now();
-    if (this.#lostAt > 0) this.#reconnectMs = this.#now() - this.#lostAt;
+    const lostFor = this.#lostAt > 0 ? this.#now() - this.#lostAt : null;
+    if (lostFor !== null) this.#reconnectMs = lostFor;
     this.#longestReconnectMs = Math.max(this.#longestReconnectMs, this.#reconnectMs);
     this.#lostAt = 0;
     this.#nextDelayMs = 0;
+    return lostFor;
   }
 
   /** Sleep begins, or (a chart that was made anew) goes on. */

@@ -10,7 +10,7 @@ import { allowOrigins } from './cors.ts';
 import { addDashboard } from './dashboard.ts';
 import { addDocs } from './docs.ts';
 import { answerParserError, frameworkErrors, handleErrors, refuseExpectation, sendRefusal } from './errors.ts';
-import { defaultStreamLimits, type HttpLog, type HttpOptions, type RequestTracing } from './options.ts';
+import { defaultStreamLimits, type HttpOptions, type RequestTracing } from './options.ts';
 import { addRoute } from './add-route.ts';
 import { serialise } from './page.ts';
 import { refuseOverload } from './overload.ts';
@@ -49,11 +49,12 @@ const traceRequests = (app: FastifyInstance, tracing: RequestTracing): void => {
 };
 
 /** One line a request, by the route's pattern: addresses may carry tokens. */
-const logAnswers = (app: FastifyInstance, log: HttpLog): void => {
+const logAnswers = (app: FastifyInstance, { log, metrics }: HttpOptions): void => {
   app.addHook('onResponse', (request, reply, next) => {
     const level = reply.statusCode >= 500 ? 'warn' : reply.statusCode >= 400 ? 'info' : 'debug';
     const { method, routeOptions, instanceId, id } = request;
     const ms = Math.round(reply.elapsedTime * 100) / 100;
+    metrics?.meter.answered(method, routeOptions.url ?? '', reply.statusCode, ms);
     log[level](
       {
         request: id,
@@ -119,7 +120,7 @@ export const buildApp = async (gateway: Gateway, options: HttpOptions, more: rea
   // Answers are built by views; a serialiser made of the schemas would only be able to drop something.
   app.setSerializerCompiler(() => serialise);
 
-  const hub = createHub(gateway, { ...defaultStreamLimits, ...options.stream }, log);
+  const hub = createHub(gateway, { ...defaultStreamLimits, ...options.stream }, log, options.metrics?.meter);
   await allowOrigins(app, options);
   if (options.tracing) traceRequests(app, options.tracing);
   answerWithId(app);
@@ -131,7 +132,7 @@ export const buildApp = async (gateway: Gateway, options: HttpOptions, more: rea
   guardRoutes(app, gateway, options, await limitAuthentication(app, options), sessions);
   limitRequests(app, options);
   readBodies(app);
-  logAnswers(app, log);
+  logAnswers(app, options);
   const shared = await addDocs(app, options);
   await addDashboard(app);
   const rows = [...allRoutes(options, hub, sessions), ...more];

@@ -23,8 +23,9 @@ declare module 'fastify' {
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** A header that says something wins over the query. */
-const tokenOf = (request: FastifyRequest, { name, where }: Credential, queryAllowed: boolean): string => {
-  const header = where === 'header' ? textOf(request.headers[name]) : '';
+const tokenOf = (request: FastifyRequest, { name, where, bearer }: Credential, queryAllowed: boolean): string => {
+  const given = where === 'header' ? textOf(request.headers[name]) : '';
+  const header = given === '' && bearer ? (/^Bearer (\S+)$/i.exec(textOf(request.headers.authorization))?.[1] ?? '') : given;
   if (header !== '' || (where === 'header' && !queryAllowed)) return header;
   return textOf((request.query as Readonly<Record<string, unknown>>)[name]);
 };

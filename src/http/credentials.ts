@@ -11,6 +11,8 @@ export interface Credential {
   /** Header that carries it, and query parameter where that is allowed. */
   readonly name: 'token' | 'admintoken';
   readonly where: 'header' | 'query';
+  /** Also taken as `Authorization: Bearer`. */
+  readonly bearer?: true;
   readonly missing: Denial;
   readonly wrong: Denial;
 }
@@ -37,6 +39,13 @@ export const credentials = {
   admin: {
     name: 'admintoken',
     where: 'header',
+    missing: unauthorized,
+    wrong: { status: 403, text: 'Invalid AdminToken Header' },
+  },
+  metrics: {
+    name: 'admintoken',
+    where: 'header',
+    bearer: true,
     missing: unauthorized,
     wrong: { status: 403, text: 'Invalid AdminToken Header' },
   },

@@ -42,7 +42,22 @@ export interface SimulatedPhone {
   scan(picture: string, name: string): Promise<string | null>;
 }
 
+/** What happens on the way, counted. */
+export interface StreamMeter {
+  /** A reader came, went, or was cut because it did not keep up. */
+  stream(what: 'opened' | 'closed' | 'cut'): void;
+}
+
+export interface HttpMetrics {
+  readonly contentType: string;
+  /** Everything that is counted, as Prometheus reads it. */
+  text(): Promise<string>;
+  readonly meter: StreamMeter & { answered(method: string, route: string, status: number, ms: number): void };
+}
+
 export interface HttpOptions {
+  /** Absent: nothing is counted, and `/metrics` is not there. */
+  readonly metrics?: HttpMetrics;
   /** Address of this server as integrators see it. */
   readonly baseUrl: string;
   /** Administrative endpoints answer 403. */

@@ -56,6 +56,8 @@ export interface Storage extends Stores {
   readonly resealed: Promise<void>;
   /** Whether the database answered last time; while it does not, it is asked again and again. */
   healthy(): boolean;
+  /** Connections by pool. */
+  usage(): ReturnType<Pools['usage']>;
   /** Idempotent. The embedded server is stopped unless another program uses it. */
   close(): Promise<void>;
 }
@@ -117,6 +119,7 @@ const storageOf = ({ pools, server, tenancy }: Base, sealer: Sealer, log: Log, n
     vault: makeVault(keys, sealer, now),
     resealed: Promise.resolve(),
     healthy: () => pools.healthy(),
+    usage: () => pools.usage(),
     close: () => (closing ??= close()),
   };
 };

@@ -2,6 +2,7 @@
  * A gateway without a platform, in a process of its own: storage, couriers, HTTP and stream are the real ones, and what a platform would tell is said
  * by the bench. So deliveries and streams are measured without what a session costs.
  */
+import { quietMeter } from '#test/fakes/meter.ts';
 import { createHash, randomBytes } from 'node:crypto';
 import { createGateway, type RunningGateway } from '#actors/gateway.ts';
 import type { Entry } from '#actors/model.ts';
@@ -75,6 +76,7 @@ const portsOf = (stores: Storage): Ports => {
       clearTimeout: (id) => clearTimeout(id as NodeJS.Timeout),
     },
     log: quiet,
+    meter: quietMeter,
     logLevels: { set: () => undefined, of: () => null },
     digest: (text) => createHash('sha256').update(text).digest('hex'),
   };

@@ -1,4 +1,5 @@
 /** A courier of one webhook over a simulated receiver, outbox and clock. */
+import { quietMeter } from '#test/fakes/meter.ts';
 import assert from 'node:assert/strict';
 import { Circuit } from '#actors/events/circuit.ts';
 import { Courier } from '#actors/events/courier.ts';
@@ -43,6 +44,7 @@ export class CourierDesk {
       slots,
       time,
       log,
+      meter: quietMeter,
       policy,
       random: () => 0.5,
       webhook: () => this.webhook,

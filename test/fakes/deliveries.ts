@@ -71,6 +71,7 @@ export class FakeDeliveries implements DeliveryStore {
       });
     });
 
+  oldest = () => this.#db.run('deliveries.oldest', () => [...this.#db.outbox.values()].toSorted((a, b) => a.seq - b.seq)[0]?.at ?? null);
   foldTallies = () => this.#db.run('deliveries.foldTallies', () => undefined);
 
   trim = (webhookId: string, types: readonly EventType[], excess: Excess) =>

@@ -99,7 +99,21 @@ const page: ActorPage = {
   next: '',
 };
 
-type InspectorCalls = Pick<Gateway, 'charts' | 'chartSource' | 'actors' | 'actor' | 'watchSteps' | 'watchActors' | 'act'>;
+const sampleFigures: Awaited<ReturnType<Gateway['figures']>> = {
+  states: new Map([['connected', 1]]),
+  frameAges: [1_000],
+  queued: 0,
+  unrecorded: 0,
+  operations: 0,
+  handshakesWaiting: 0,
+  barrier: '',
+  restoring: 0,
+  loopLagMs: 1,
+  outbox: { waiting: 0, parked: 0, oldestAgeMs: 0 },
+  circuitsOpen: 0,
+};
+
+type InspectorCalls = Pick<Gateway, 'figures' | 'charts' | 'chartSource' | 'actors' | 'actor' | 'watchSteps' | 'watchActors' | 'act'>;
 
 type StepWatcher = Parameters<Gateway['watchSteps']>[1];
 type ListWatcher = Parameters<Gateway['watchActors']>[0];
@@ -126,6 +140,7 @@ export const inspectorCalls = (
     id === sampleActor.id ? done(value) : refuse('notFound', 'instance not found');
   return {
     inspector,
+    figures: async () => sampleFigures,
     charts: () => [charts.lifecycle, charts.instance],
     chartSource,
     actors(query) {

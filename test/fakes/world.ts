@@ -1,4 +1,5 @@
 /** A whole world for the actors: every port, simulated, with a hand on each. */
+import { quietMeter } from '#test/fakes/meter.ts';
 import { createHash } from 'node:crypto';
 import assert from 'node:assert/strict';
 import { done, refuse, type InstanceRecord, type ProxyCatalogue, type Webhook } from '#actors/model.ts';
@@ -162,6 +163,7 @@ export class World {
       chance,
       time,
       log,
+      meter: quietMeter,
       logLevels: withInstanceLevels(log, () => time.now()).logLevels,
     };
   }

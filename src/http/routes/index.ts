@@ -16,6 +16,7 @@ import { inspectorRoutes } from './inspector.ts';
 import { instanceRoutes } from './instance.ts';
 import { leadRoutes } from './lead.ts';
 import { downloadRoutes } from './message-download.ts';
+import { metricsRoutes } from './metrics.ts';
 import { messageRoutes } from './message.ts';
 import { peopleRoutes } from './people.ts';
 import { proxyRoutes } from './proxy.ts';
@@ -44,5 +45,6 @@ export const allRoutes = (options: HttpOptions, hub: Hub, sessions: AdminSession
   ...deliveryRoutes,
   ...streamRoutes(hub),
   ...inspectorRoutes(hub.inspector),
+  ...metricsRoutes(options),
   ...healthRoutes(options),
 ];

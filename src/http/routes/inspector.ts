@@ -11,7 +11,8 @@ import { platformRefusals, type Route, route } from '../route.ts';
 import * as shape from '../schemas/inspector.ts';
 import type { InspectorHub } from '../stream/inspector-hub.ts';
 
-const common = { credential: 'admin', tag: 'inspector' } as const;
+/** Answered also while the server is overloaded: that is when somebody has to look. */
+const common = { credential: 'admin', tag: 'inspector', relieves: true } as const;
 
 const notFound = { notFound: { example: 'instance not found' } } as const;
 

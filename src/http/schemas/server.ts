@@ -19,6 +19,8 @@ export const StreamQuery = Type.Object({
 
 export const StreamAnswer = Type.String({ description: '`event: <type>`, then `data: {"type", "data"}`, then `id: <event id>`' });
 
+export const MetricsAnswer = Type.String({ description: 'Series of the gateway; no instance and no person is named in them' });
+
 export const HealthAnswer = Type.Object({ status: Type.String(), version: Type.String() });
 
 export const ReadyReasons = Type.Array(Type.String(), { description: 'Why the server cannot work now' });

@@ -1,7 +1,7 @@
 /** Streams of all instances: one stream per instance that someone listens to, or did a moment ago. */
 import type { ServerResponse } from 'node:http';
 import type { Gateway, InstanceId } from '#actors/gateway.ts';
-import type { HttpLog, StreamLimits } from '../options.ts';
+import type { HttpLog, StreamLimits, StreamMeter } from '../options.ts';
 import { createInstanceStream, type InstanceStream } from './instance-stream.ts';
 import { comment } from './frame.ts';
 import { createInspectorHub, type InspectorHub } from './inspector-hub.ts';
@@ -22,9 +22,9 @@ export interface Hub {
 const hello = comment('stream open');
 const heartbeat = comment('keep-alive');
 
-export const createHub = (gateway: Gateway, limits: StreamLimits, log: HttpLog): Hub => {
+export const createHub = (gateway: Gateway, limits: StreamLimits, log: HttpLog, meter?: StreamMeter): Hub => {
   const streams = new Map<InstanceId, InstanceStream>();
-  const inspector = createInspectorHub(gateway, limits, log);
+  const inspector = createInspectorHub(gateway, limits, log, meter);
   let closed = false;
 
   const streamOf = (id: InstanceId): InstanceStream => {
@@ -46,7 +46,7 @@ export const createHub = (gateway: Gateway, limits: StreamLimits, log: HttpLog):
       return isFull ? `Maximum number of open streams per token reached (${limits.perToken})` : null;
     },
     open(id, subscription, lastEventId, response) {
-      const subscriber = createSubscriber(response, subscription, limits);
+      const subscriber = createSubscriber(response, subscription, limits, meter);
       if (closed) return subscriber.end();
       const stream = streamOf(id);
       if (stream.ended) return subscriber.end();

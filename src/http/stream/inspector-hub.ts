@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Gateway, InstanceId, Result } from '#actors/gateway.ts';
 import { changesView, stepView } from '#src/contract/views.ts';
-import type { HttpLog, StreamLimits } from '../options.ts';
+import type { HttpLog, StreamLimits, StreamMeter } from '../options.ts';
 import { done } from '../outcome.ts';
 import { comment, plainFrame } from './frame.ts';
 import { createSink, type Sink } from './subscriber.ts';
@@ -32,7 +32,7 @@ const pushMissed = (gateway: Gateway, id: InstanceId, after: number, sink: Sink)
   if (missed.length > 0) sink.push(Buffer.concat(missed.map((step) => plainFrame('step', stepView(step), String(step.n)))));
 };
 
-export const createInspectorHub = (gateway: Gateway, limits: StreamLimits, log: HttpLog): InspectorHub => {
+export const createInspectorHub = (gateway: Gateway, limits: StreamLimits, log: HttpLog, meter?: StreamMeter): InspectorHub => {
   const sinks = new Set<Sink>();
   let closed = false;
   const pulse = setInterval(() => {
@@ -40,7 +40,7 @@ export const createInspectorHub = (gateway: Gateway, limits: StreamLimits, log: 
   }, limits.heartbeatMs).unref();
 
   const open = (response: ServerResponse): Sink => {
-    const sink = createSink(response, limits);
+    const sink = createSink(response, limits, meter);
     sink.push(hello);
     sinks.add(sink);
     log.debug({ streams: sinks.size }, 'inspector.streamOpened');

@@ -1,6 +1,6 @@
 /** One open stream: writes what it is given, and cuts a reader that does not keep up. */
 import type { ServerResponse } from 'node:http';
-import type { StreamLimits } from '../options.ts';
+import type { StreamLimits, StreamMeter } from '../options.ts';
 import type { Subscription } from './subscription.ts';
 
 export interface Sink {
@@ -26,12 +26,24 @@ const headers = {
 /** The token is in the address and cookies count for nothing here, so a page of any origin that knows the token may listen. */
 const forAnyPage = { 'access-control-allow-origin': '*' };
 
-export const createSubscriber = (response: ServerResponse, subscription: Subscription, limits: StreamLimits): Subscriber => ({
+export const createSubscriber = (
+  response: ServerResponse,
+  subscription: Subscription,
+  limits: StreamLimits,
+  meter?: StreamMeter,
+): Subscriber => ({
   subscription,
-  ...createSink(response, limits, forAnyPage),
+  ...createSink(response, limits, meter, forAnyPage),
 });
 
-export const createSink = (response: ServerResponse, limits: StreamLimits, more: Readonly<Record<string, string>> = {}): Sink => {
+export const createSink = (
+  response: ServerResponse,
+  limits: StreamLimits,
+  meter?: StreamMeter,
+  more: Readonly<Record<string, string>> = {},
+): Sink => {
+  meter?.stream('opened');
+  response.once('close', () => meter?.stream('closed'));
   let behind = 0;
   let judging = false;
   const written = (): void => void (behind -= 1);
@@ -42,7 +54,9 @@ export const createSink = (response: ServerResponse, limits: StreamLimits, more:
 
   const judge = (): void => {
     judging = false;
-    if (!gone() && lost()) response.destroy();
+    if (gone() || !lost()) return;
+    meter?.stream('cut');
+    response.destroy();
   };
 
   return {

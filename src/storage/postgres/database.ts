@@ -26,7 +26,17 @@ export interface Database extends Runner {
   /** One transaction; rolled back when `work` rejects. A conflict with another one is tried again, so `work` may run more than once. */
   transaction<T>(work: (runner: Runner) => Promise<T>): Promise<T>;
   healthy(): boolean;
+  usage(): PoolUsage;
   close(): Promise<void>;
+}
+
+/** Connections of a pool. */
+export interface PoolUsage {
+  readonly most: number;
+  readonly open: number;
+  readonly free: number;
+  /** Pieces of work that wait for one. */
+  readonly waiting: number;
 }
 
 export interface UnitDatabase extends Database {
@@ -144,6 +154,7 @@ const openPool = async (options: DatabaseOptions, tables: Parameters<typeof make
     rows: <T>(statement: Statement, values: readonly unknown[]) => withClient((client) => runnerOf(client).rows<T>(statement, values)),
     transaction: (use) => withClient((client) => inTransaction(client, use)),
     healthy: () => health.up,
+    usage: () => ({ most: options.poolSize ?? 10, open: pool.totalCount, free: pool.idleCount, waiting: pool.waitingCount }),
     async close() {
       health.end();
       await orm.close(true);

@@ -3,7 +3,15 @@
  * over millions of rows, hold up neither the ratchet of a session nor a commit.
  */
 import type { Log } from '#actors/ports.ts';
-import { openDatabase, openUnitDatabase, type Database, type DatabaseOptions, type Limits, type UnitDatabase } from './database.ts';
+import {
+  openDatabase,
+  openUnitDatabase,
+  type Database,
+  type DatabaseOptions,
+  type Limits,
+  type PoolUsage,
+  type UnitDatabase,
+} from './database.ts';
 import { makeHealth } from './health.ts';
 
 /** Connections at most. */
@@ -28,6 +36,7 @@ export interface Pools {
   readonly sweeps: Database;
   /** Whether the database answered last time, whichever pool asked it. */
   healthy(): boolean;
+  usage(): readonly ({ readonly name: string } & PoolUsage)[];
   close(): Promise<void>;
 }
 
@@ -51,6 +60,7 @@ export const openPools = async ({ sizes, ...options }: PoolsOptions): Promise<Po
   return {
     ...all,
     healthy: () => health.up,
+    usage: () => Object.entries(all).map(([name, pool]) => ({ name, ...pool.usage() })),
     close: async () => void (await Promise.all(Object.values(all).map((pool) => pool.close()))),
   };
 };

@@ -45,6 +45,8 @@ const chosen = `webhook_id = $1 and ($2::text[] is null or event_id = any($2)) a
 const pieceRows = 2_000;
 
 export const deliveryStatements = {
+  /** By the primary key. */
+  oldest: { name: 'deliveries-oldest', text: 'select at::float8 as at from outbox order by seq limit 1' },
   /** $7 which of dead and delivered. A replayed row is a new one: the last of its lane, with all attempts before it. */
   replay: {
     name: 'deliveries-replay',
@@ -111,6 +113,10 @@ export const makeDeliveryStore = (database: Database): DeliveryStore => ({
   },
   tally: (webhooks) =>
     webhooks === null ? database.rows<Tally>(tallyStatements.all, []) : database.rows<Tally>(tallyStatements.of, [webhooks]),
+  async oldest() {
+    const [row] = await database.rows<{ at: number }>(deliveryStatements.oldest, []);
+    return row?.at ?? null;
+  },
   foldTallies: () => foldTallies(database),
   async trim(webhookId, types, { rows, bytes, before }) {
     const gone = await database.rows<{ type: string; count: number }>(deliveryStatements.trim, [

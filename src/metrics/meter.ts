@@ -1,0 +1,113 @@
+/** What is counted as it happens: additions to plain numbers, of which the series are made when somebody asks. */
+import type { Meter } from '#actors/ports.ts';
+
+/** Upper bounds of the parts of a histogram, in seconds. */
+export const secondsBounds = {
+  request: [0.005, 0.025, 0.1, 0.5, 2.5, 10, 60],
+  delivery: [0.05, 0.25, 1, 5, 30, 300, 3600],
+  reconnect: [0.5, 2, 10, 60, 300, 1800],
+  frame: [5, 15, 30, 60, 120, 300],
+} as const;
+
+/** Names that somebody outside may make are bounded; the rest is counted together. */
+const mostNames = 500;
+const others = 'other';
+
+export class Counts {
+  readonly #counts = new Map<string, number>();
+
+  add(name: string, by = 1): void {
+    const known = this.#counts.has(name) || this.#counts.size < mostNames ? name : others;
+    this.#counts.set(known, (this.#counts.get(known) ?? 0) + by);
+  }
+
+  get entries(): readonly (readonly [name: string, count: number])[] {
+    return [...this.#counts];
+  }
+}
+
+export class Histogram {
+  readonly bounds: readonly number[];
+  readonly #parts: number[];
+  sum = 0;
+  count = 0;
+
+  constructor(bounds: readonly number[]) {
+    this.bounds = bounds;
+    this.#parts = bounds.map(() => 0);
+  }
+
+  /** Milliseconds. */
+  add(ms: number): void {
+    const seconds = ms / 1000;
+    const part = this.bounds.findIndex((bound) => seconds <= bound);
+    if (part >= 0) this.#parts[part] = (this.#parts[part] ?? 0) + 1;
+    this.sum += seconds;
+    this.count += 1;
+  }
+
+  /** How many are at most as large as each bound. */
+  get upTo(): readonly number[] {
+    let all = 0;
+    return this.#parts.map((part) => (all += part));
+  }
+}
+
+/** Everything that is counted in this process. */
+export class ProcessMeter implements Meter {
+  readonly closes = new Counts();
+  readonly events = new Counts();
+  readonly posts = new Counts();
+  readonly crashes = new Counts();
+  /** `<method> <route> <status>`. */
+  readonly answers = new Counts();
+  readonly routes = new Map<string, Histogram>();
+  readonly reconnects = new Histogram(secondsBounds.reconnect);
+  readonly postTimes = new Histogram(secondsBounds.request);
+  readonly deliveries = new Histogram(secondsBounds.delivery);
+  attempts = 0;
+  readonly streams = { open: 0, cut: 0 };
+
+  attempted(): void {
+    this.attempts += 1;
+  }
+
+  closed(cause: string): void {
+    this.closes.add(cause);
+  }
+
+  reconnected(ms: number): void {
+    this.reconnects.add(ms);
+  }
+
+  event(type: string): void {
+    this.events.add(type);
+  }
+
+  posted(outcome: string, ms: number, sinceEvent: number | null): void {
+    this.posts.add(outcome);
+    this.postTimes.add(ms);
+    if (sinceEvent !== null) this.deliveries.add(sinceEvent);
+  }
+
+  crashed(part: string): void {
+    this.crashes.add(part);
+  }
+
+  stream(what: 'opened' | 'closed' | 'cut'): void {
+    if (what === 'cut') this.streams.cut += 1;
+    else this.streams.open += what === 'opened' ? 1 : -1;
+  }
+
+  /** `route`: its pattern, '' where there is none. */
+  answered(method: string, route: string, status: number, ms: number): void {
+    const of = route === '' ? 'none' : route;
+    this.answers.add(`${route === '' ? '' : method} ${of} ${Math.floor(status / 100)}xx`);
+    let times = this.routes.get(of);
+    if (times === undefined) {
+      if (this.routes.size >= mostNames) return;
+      this.routes.set(of, (times = new Histogram(secondsBounds.request)));
+    }
+    times.add(ms);
+  }
+}

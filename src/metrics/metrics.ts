@@ -1,0 +1,63 @@
+/** What `/metrics` answers: figures that exist, gathered and written in slices, so that no scrape holds up the event loop. */
+import { setImmediate as turn } from 'node:timers/promises';
+import { Registry, type Metric } from 'prom-client';
+import type { Figures } from '#actors/gateway.ts';
+import type { ProcessMeter } from './meter.ts';
+import { allSeries, type PoolFigures, type Series, type Sources } from './series.ts';
+
+export interface MetricsInput {
+  readonly meter: ProcessMeter;
+  figures(): Promise<Figures>;
+  pools(): readonly PoolFigures[];
+}
+
+export interface Metrics {
+  readonly contentType: string;
+  readonly meter: ProcessMeter;
+  /** Scrapes at the same time share one answer. */
+  text(): Promise<string>;
+}
+
+/** Values that are written in one turn of the event loop; 1,000 lines take some 3 ms. */
+const valuesPerTurn = 500;
+
+export const createMetrics = (input: MetricsInput): Metrics => {
+  const registry = new Registry();
+  /** The library writes whatever has a name and values. */
+  const slices = (series: Series, values: ReturnType<Series['values']>): readonly Metric[] =>
+    Array.from({ length: Math.max(1, Math.ceil(values.length / valuesPerTurn)) }, (_, index) => {
+      const { name, help, type } = series;
+      const some = values.slice(index * valuesPerTurn, (index + 1) * valuesPerTurn);
+      return { name, get: async () => ({ name, help, type, aggregator: 'sum', values: some }) } as unknown as Metric;
+    });
+
+  const write = async (series: Series, from: Sources): Promise<string> => {
+    const texts: string[] = [];
+    for (const slice of slices(series, series.values(from))) {
+      registry.clear();
+      registry.registerMetric(slice);
+      const text = await registry.getSingleMetricAsString(series.name);
+      // Only the first slice has the head of the series.
+      texts.push(texts.length === 0 ? text : text.split('\n').slice(2).join('\n'));
+      await turn();
+    }
+    return texts.filter((text) => text !== '').join('\n');
+  };
+
+  const gather = async (): Promise<string> => {
+    const sources: Sources = { meter: input.meter, figures: await input.figures(), pools: input.pools() };
+    const texts: string[] = [];
+    for (const series of allSeries) texts.push(await write(series, sources));
+    return `${texts.join('\n\n')}\n`;
+  };
+
+  let underWay: Promise<string> | null = null;
+  return {
+    contentType: registry.contentType,
+    meter: input.meter,
+    text: () =>
+      (underWay ??= gather().finally(() => {
+        underWay = null;
+      })),
+  };
+};

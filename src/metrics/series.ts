@@ -1,0 +1,149 @@
+/** Every series of `/metrics`: its name, what it says, and its values, made of what was counted and of the figures of the moment. */
+import type { Figures } from '#actors/gateway.ts';
+import { Histogram, secondsBounds, type Counts, type ProcessMeter } from './meter.ts';
+
+export interface Value {
+  readonly metricName?: string;
+  readonly labels: Readonly<Record<string, string | number>>;
+  readonly value: number;
+}
+
+export interface PoolFigures {
+  readonly name: string;
+  /** Connections at most, open ones, and open ones that are free. */
+  readonly most: number;
+  readonly open: number;
+  readonly free: number;
+  /** Pieces of work that wait for a connection. */
+  readonly waiting: number;
+}
+
+/** What the series of one scrape are made of. */
+export interface Sources {
+  readonly meter: ProcessMeter;
+  readonly figures: Figures;
+  readonly pools: readonly PoolFigures[];
+}
+
+export interface Series {
+  readonly name: string;
+  readonly type: 'gauge' | 'counter' | 'histogram';
+  readonly help: string;
+  values(sources: Sources): readonly Value[];
+}
+
+const plain = (value: number): readonly Value[] => [{ labels: {}, value }];
+const byLabel = (label: string, counts: Counts): readonly Value[] =>
+  counts.entries.map(([name, value]) => ({ labels: { [label]: name }, value }));
+
+const gauge = (name: string, help: string, values: Series['values']): Series => ({ name: `dormouse_${name}`, type: 'gauge', help, values });
+const counter = (name: string, help: string, values: Series['values']): Series => ({
+  name: `dormouse_${name}`,
+  type: 'counter',
+  help,
+  values,
+});
+
+const parts = (name: string, histogram: Histogram, labels: Value['labels'] = {}): readonly Value[] => {
+  const { bounds, upTo, sum, count } = histogram;
+  const bucket = (le: number | string, value: number): Value => ({ metricName: `${name}_bucket`, labels: { le, ...labels }, value });
+  return [
+    ...bounds.map((bound, index) => bucket(bound, upTo[index] ?? 0)),
+    bucket('+Inf', count),
+    { metricName: `${name}_sum`, labels, value: sum },
+    { metricName: `${name}_count`, labels, value: count },
+  ];
+};
+
+const histogram = (short: string, help: string, of: (sources: Sources) => Histogram): Series => {
+  const name = `dormouse_${short}`;
+  return { name, type: 'histogram', help, values: (sources) => parts(name, of(sources)) };
+};
+
+const framesOf = ({ figures }: Sources): Histogram => {
+  const ages = new Histogram(secondsBounds.frame);
+  for (const ms of figures.frameAges) ages.add(ms);
+  return ages;
+};
+
+const sessions: readonly Series[] = [
+  gauge('sessions', 'Instances by the state of their chart', ({ figures }) =>
+    [...figures.states].map(([state, value]) => ({ labels: { state, status: state.split('.')[0] ?? '' }, value })),
+  ),
+  gauge('sessions_restoring', 'Sessions that the start has not brought back yet', ({ figures }) => plain(figures.restoring)),
+  gauge('handshakes_waiting', 'Sessions that wait for their turn to connect', ({ figures }) => plain(figures.handshakesWaiting)),
+  gauge('gate_barrier', 'All connects wait for one canary, by the reason', ({ figures }) => [
+    { labels: { reason: figures.barrier === '' ? 'none' : figures.barrier }, value: figures.barrier === '' ? 0 : 1 },
+  ]),
+  counter('connects_total', 'Connections to the platform that were tried', ({ meter }) => plain(meter.attempts)),
+  counter('closes_total', 'Connections that were closed, by cause', ({ meter }) => byLabel('cause', meter.closes)),
+  histogram('reconnect_seconds', 'From the loss of a live session to its return', ({ meter }) => meter.reconnects),
+  histogram('last_frame_age_seconds', 'Live sessions by the age of the last frame from the platform, now', framesOf),
+  gauge('operations', 'Requests to the platform that are under way', ({ figures }) => plain(figures.operations)),
+  gauge('queued_messages', 'Messages in the asynchronous queues', ({ figures }) => plain(figures.queued)),
+  gauge('unrecorded_entries', 'Entries that wait for the database', ({ figures }) => plain(figures.unrecorded)),
+  counter('crashes_total', 'Crashes of sessions and of background workers, by part', ({ meter }) => byLabel('part', meter.crashes)),
+];
+
+const deliveries: readonly Series[] = [
+  counter('events_total', 'Events that were committed, by type', ({ meter }) => byLabel('type', meter.events)),
+  gauge('outbox_rows', 'Deliveries that wait, by state, as last counted', ({ figures: { outbox } }) => [
+    { labels: { state: 'waiting' }, value: outbox.waiting },
+    { labels: { state: 'parked' }, value: outbox.parked },
+  ]),
+  gauge('outbox_oldest_age_seconds', 'Age of the oldest event in the outbox, as last looked', ({ figures }) =>
+    plain(figures.outbox.oldestAgeMs / 1000),
+  ),
+  gauge('circuits_open', 'Webhooks whose receiver fails, so that it is only probed', ({ figures }) => plain(figures.circuitsOpen)),
+  counter('delivery_attempts_total', 'Posts to receivers, by outcome', ({ meter }) => byLabel('outcome', meter.posts)),
+  histogram('delivery_attempt_seconds', 'How long a post to a receiver took', ({ meter }) => meter.postTimes),
+  histogram('delivery_latency_seconds', 'From an event to the 2xx of its receiver', ({ meter }) => meter.deliveries),
+  gauge('streams_open', 'Readers of event streams', ({ meter }) => plain(meter.streams.open)),
+  counter('stream_cuts_total', 'Readers of event streams that were cut because they did not keep up', ({ meter }) =>
+    plain(meter.streams.cut),
+  ),
+];
+
+const answered = (key: string): Value['labels'] => {
+  const [method = '', ...rest] = key.split(' ');
+  return { method, route: rest.slice(0, -1).join(' '), status: rest.at(-1) ?? '' };
+};
+
+const requests = 'dormouse_http_request_seconds';
+
+const server: readonly Series[] = [
+  counter('http_requests_total', 'Requests by route and class of status', ({ meter }) =>
+    meter.answers.entries.map(([key, value]) => ({ labels: answered(key), value })),
+  ),
+  {
+    name: requests,
+    type: 'histogram',
+    help: 'How long requests took, by route',
+    values: ({ meter }) => [...meter.routes].flatMap(([route, times]) => parts(requests, times, { route })),
+  },
+  gauge('loop_lag_seconds', '99th percentile of the delay of the event loop over the last minute', ({ figures }) =>
+    plain(figures.loopLagMs / 1000),
+  ),
+  gauge('memory_bytes', 'Memory of the process', () => {
+    const { rss, heapUsed, heapTotal, external, arrayBuffers } = process.memoryUsage();
+    return Object.entries({ rss, heapUsed, heapTotal, external, arrayBuffers }).map(([kind, value]) => ({ labels: { kind }, value }));
+  }),
+  counter('cpu_seconds_total', 'Processor time of the process', () => {
+    const { user, system } = process.cpuUsage();
+    return [
+      { labels: { mode: 'user' }, value: user / 1e6 },
+      { labels: { mode: 'system' }, value: system / 1e6 },
+    ];
+  }),
+  gauge('uptime_seconds', 'Since the start of the process', () => plain(process.uptime())),
+  gauge('database_connections', 'Connections to the database, by pool and state', ({ pools }) =>
+    pools.flatMap(({ name, most, open, free }) =>
+      Object.entries({ most, busy: open - free, free }).map(([state, value]) => ({ labels: { pool: name, state }, value })),
+    ),
+  ),
+  gauge('database_waiting', 'Pieces of work that wait for a connection to the database, by pool', ({ pools }) =>
+    pools.map(({ name, waiting }) => ({ labels: { pool: name }, value: waiting })),
+  ),
+];
+
+export const allSeries: readonly Series[] = [...sessions, ...deliveries, ...server];

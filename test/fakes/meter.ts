@@ -1,0 +1,13 @@
+/** Counts for nobody. */
+import type { Meter } from '#actors/ports.ts';
+
+const nothing = (): void => undefined;
+
+export const quietMeter: Meter = {
+  attempted: nothing,
+  closed: nothing,
+  reconnected: nothing,
+  event: nothing,
+  posted: nothing,
+  crashed: nothing,
+};
