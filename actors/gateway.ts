@@ -7,10 +7,12 @@ import { fileCommands } from './commands/files.ts';
 import { historyCommands } from './commands/histories.ts';
 import { inspectorCommands } from './commands/inspector.ts';
 import { instanceCommands } from './commands/instances.ts';
+import { labelCommands } from './commands/labels.ts';
 import { leadCommands } from './commands/leads.ts';
 import { messageCommands } from './commands/messages.ts';
 import { peopleCommands } from './commands/people.ts';
 import { proxyCommands } from './commands/proxies.ts';
+import { quickReplyCommands } from './commands/quick-replies.ts';
 import { sendCommands } from './commands/sends.ts';
 import { deliveryCommands } from './commands/deliveries.ts';
 import { webhookCommands } from './commands/webhooks.ts';
@@ -37,6 +39,7 @@ export {
   mediaKinds,
   messageFilters,
   messageStatuses,
+  quickReplyTypes,
   privacyValues,
   proxyModes,
   reasons,
@@ -89,6 +92,8 @@ export async function createGateway({ ports, policy, baseUrl, adminToken }: Gate
     ...chatChangeCommands(supervisor),
     ...leadCommands(supervisor),
     ...peopleCommands(supervisor),
+    ...labelCommands(supervisor),
+    ...quickReplyCommands(supervisor),
     ...historyCommands(supervisor),
     ...sendCommands(supervisor),
     ...fileCommands(supervisor),

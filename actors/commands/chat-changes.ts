@@ -4,6 +4,7 @@ import { done, refuse, type Chat, type ChatChange, type ChatEnd, type InstanceId
 import type { Cell } from '../session/cell.ts';
 import { performIn } from '../session/perform.ts';
 import { recipientOf } from '../session/recipient-of.ts';
+import { storedChat } from '../session/stored-chat.ts';
 import type { Supervisor } from '../supervisor.ts';
 import { whileLive } from './perform.ts';
 
@@ -82,12 +83,8 @@ class ChatChanges implements ChatFace {
 
   /** The stored chat; a number may be written in two forms. */
   async #find(id: InstanceId, number: string): Promise<Chat | null> {
-    const named = this.#supervisor.cell(id)?.link.chatOf(number);
-    for (const name of new Set([number, ...(named?.ok ? [named.value.chatId, ...named.value.forms] : [])])) {
-      const chat = await this.#supervisor.ports.chats.get(id, name);
-      if (chat) return chat;
-    }
-    return null;
+    const cell = this.#supervisor.cell(id);
+    return cell && storedChat(cell, this.#supervisor.ports.chats, number);
   }
 
   /** Runs `work` on a live session, and answers with the chat as it is stored afterwards. */

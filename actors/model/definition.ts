@@ -16,6 +16,9 @@ export interface QuickReply {
   /** Address of the file, '' for a text. */
   readonly file: string;
   readonly docName: string;
+  /** What else the phone knows of it, kept so that a change here does not take it away there. */
+  readonly keywords: readonly string[];
+  readonly count: number;
 }
 
 /** A tag that leads may have. With `kanban` it is a column of a board. */

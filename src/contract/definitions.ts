@@ -1,4 +1,4 @@
-/** Tags of leads as the interface spells them. */
+/** Tags of leads and quick replies as the interface spells them. */
 import type { Kept } from '#actors/model.ts';
 import { timeText } from './time.ts';
 
@@ -10,4 +10,17 @@ export const leadTagView = ({ id, name, kanban, kanbanOrder, created, updated }:
   owner,
   created: timeText(created),
   updated: timeText(updated),
+});
+
+export const quickReplyView = (reply: Kept<'quickReply'>, owner: string) => ({
+  id: reply.id,
+  onWhatsApp: reply.onPhone,
+  shortCut: reply.shortcut,
+  type: reply.type,
+  text: reply.text,
+  file: reply.file,
+  docName: reply.docName,
+  owner,
+  created: timeText(reply.created),
+  updated: timeText(reply.updated),
 });

@@ -1,8 +1,9 @@
 /** Labels as the interface spells them (specification 2.6). */
-import type { Label } from '#actors/model.ts';
+import type { Kept, Label } from '#actors/model.ts';
+import { timeText } from './time.ts';
 
 /** By index of colour. */
-const colors = [
+export const labelColors = [
   '#ff9484',
   '#64c4ff',
   '#fed428',
@@ -36,6 +37,12 @@ export const labelView = ({ id, name, color }: Label, owner: string) => ({
   labelid: id,
   name,
   color,
-  colorHex: colors[color % colors.length] ?? colors[0],
+  colorHex: labelColors[color % labelColors.length] ?? labelColors[0],
   owner,
+});
+
+export const keptLabelView = ({ created, updated, ...label }: Kept<'label'>, owner: string) => ({
+  ...labelView(label, owner),
+  created: timeText(created),
+  updated: timeText(updated),
 });

@@ -11,14 +11,14 @@ export {
 } from './chat-fields.ts';
 export { chatIdsOf, fastChatId, isWholeChatId } from './chat-id.ts';
 export { chatLabelsView, chatStatsView, chatView, compactChatView, compactFields, contactView } from './chat.ts';
-export { leadTagView } from './definitions.ts';
+export { leadTagView, quickReplyView } from './definitions.ts';
 export { envelopeView } from './envelope.ts';
 export { addModes, groupView, inviteLink, memberView, refusalView, type MemberRefusal } from './group.ts';
 export { historyRequestView, historyStatusView } from './history-request.ts';
 export { historyView } from './history.ts';
 export { actorView, changesView, stepView } from './inspector.ts';
 export { instanceView } from './instance.ts';
-export { bareLabelId, fullLabelId, labelView } from './label.ts';
+export { bareLabelId, fullLabelId, keptLabelView, labelColors, labelView } from './label.ts';
 export { capView, limitsEndpoint, limitsView, timeLockView } from './limits.ts';
 export { eventMessageView, fullMessageId, messageEventView, messageView } from './message.ts';
 export { callView, newsView } from './news.ts';

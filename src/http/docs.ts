@@ -21,6 +21,7 @@ const describe = ({ baseUrl, version }: HttpOptions) => ({
     { name: 'send', description: 'Send messages' },
     { name: 'message', description: 'Find messages, watch the queue' },
     { name: 'chat', description: 'Find chats' },
+    { name: 'label', description: 'Labels and quick replies, which the phone shares' },
     { name: 'lead', description: 'What integrators keep about a chat' },
     { name: 'call', description: 'Refuse calls' },
     { name: 'webhook', description: 'Deliver events to receivers' },

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { countChats } from '#src/storage/journal/chat-counts.ts';
 import { inspectorCalls, type InspectorLevers } from './inspector.ts';
+import { type Attempt, definitionCommands } from './definitions.ts';
 import { wordsOf } from './words.ts';
 import { chat, instance as sample, message, now } from '#test/contract/samples.ts';
 import {
@@ -82,9 +83,6 @@ const createState = () => ({
 
 type State = ReturnType<typeof createState>;
 
-/** Runs a command unless a lever says otherwise. */
-type Attempt = <T>(run: () => Result<T>) => Promise<Result<T>>;
-
 const unknown: Result<never> = { ok: false, refusal: { reason: 'notFound', message: 'instance not found' } };
 
 const instanceCommands = ({ instances, listeners }: State, attempt: Attempt, fake: () => FakeGateway) => {
@@ -135,7 +133,6 @@ const instanceCommands = ({ instances, listeners }: State, attempt: Attempt, fak
   };
 };
 
-const leadTag = { id: 'r1a2b3c4d5e6f70', name: 'vip', kanban: true, kanbanOrder: 1, created: now, updated: now };
 const proxyCommands = (attempt: Attempt) => ({
   proxy: () => done({ settings: noProxy, effective: 'direct' as const }),
   changeProxy: (_id: InstanceId, { mode = 'none', rotate = false }: Parameters<Gateway['changeProxy']>[1]) =>
@@ -153,6 +150,7 @@ const chatCommands = (attempt: Attempt) => ({
 });
 
 const messageCommands = (attempt: Attempt, fake: () => FakeGateway) => ({
+  ...definitionCommands(attempt),
   ...chatCommands(attempt),
   send(_id: InstanceId, send: Send, options: SendOptions) {
     fake().sends.push({ send, options });
@@ -185,11 +183,6 @@ const messageCommands = (attempt: Attempt, fake: () => FakeGateway) => ({
     await attempt(() => done(null));
     return countChats([chat]);
   },
-  leadTags: async () => {
-    await attempt(() => done(null));
-    return [leadTag];
-  },
-  editLeadTag: () => attempt(() => done([leadTag])),
   editLead: (_id: InstanceId, _name: string, fields: Readonly<Record<string, unknown>>) =>
     attempt(() => done({ ...chat, extra: { ...chat.extra, ...fields } })),
   async queue() {

@@ -8,6 +8,7 @@ import { adminRoutes } from './admin.ts';
 import { callRoutes } from './call.ts';
 import { chatSettingRoutes } from './chat-settings.ts';
 import { chatRoutes } from './chat.ts';
+import { definitionRoutes } from './definition.ts';
 import { deliveryRoutes } from './delivery.ts';
 import { fileRoutes } from './file.ts';
 import { healthRoutes } from './health.ts';
@@ -40,6 +41,7 @@ export const allRoutes = (options: HttpOptions, hub: Hub, sessions: AdminSession
   ...chatSettingRoutes,
   ...leadRoutes,
   ...peopleRoutes,
+  ...definitionRoutes,
   ...callRoutes,
   ...webhookRoutes,
   ...deliveryRoutes,

@@ -162,7 +162,7 @@ export const fromFirstState = (events: readonly BaileysEvent[], directory: Direc
   const names: Entry[] = [];
   const others: Entry[] = [];
   for (const event of events) {
-    if (event.name === 'labels.edit' && !event.data.deleted) labels.push(labelOf(event.data));
+    if (event.name === 'labels.edit') labels.push(labelOf(event.data));
     if (event.name === 'labels.association') {
       const { association, type } = event.data;
       const { id: chatId } = chatOf(directory, association.chatId);

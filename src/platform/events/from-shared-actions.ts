@@ -15,6 +15,13 @@ const readers: Readonly<Record<string, Reader>> = {
     const notes = note?.deleted ? '' : (note?.unstructuredContent ?? '');
     return [{ kind: 'chat', chat: { chatId, notes }, create: false, tell: 'chats' }];
   },
+  quick_reply: ({ index: [, id = ''], value: { quickReplyAction: reply } }) => {
+    if (id === '') return [];
+    const { shortcut, message, keywords, count, deleted } = reply ?? {};
+    const kept = { id, onPhone: true, shortcut: shortcut ?? '', type: 'text', text: message ?? '', file: '', docName: '' } as const;
+    const definition = { of: 'quickReply', value: { ...kept, keywords: keywords ?? [], count: count ?? 0 } } as const;
+    return [deleted ? { kind: 'definitionGone', definition } : { kind: 'definition', definition }];
+  },
 };
 
 export const fromSharedAction = (action: SharedAction, directory: Directory): Entry[] => {

@@ -69,7 +69,8 @@ const pastItems = (past: Past, { messages, chats }: News, owner: string): Items 
     case 'chat_labels':
       return chats.map(chatLabelsView);
     case 'labels':
-      return past.items.map((label) => labelView(label, owner));
+      // Those that were deleted are stored, so that their ids are not used again.
+      return past.items.filter(({ deleted }) => !deleted).map((label) => labelView(label, owner));
     case 'calls':
       return past.items.map(callView);
     case 'status':

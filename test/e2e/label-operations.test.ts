@@ -1,0 +1,322 @@
+/** Labels and quick replies, in both directions: what is changed here is on the phone, what is changed there arrives here. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Setting, SettingsView } from '#src/sandbox/face.ts';
+import { Account } from '#test/support/account.ts';
+import { type Json, same } from '#test/support/operation-rows.ts';
+import { contact, Scene } from '#test/support/scene.ts';
+import { until } from '#test/support/until.ts';
+
+const friend = `${contact}@s.whatsapp.net`;
+
+let scene: Scene;
+/** A business, and somebody who is none. */
+let shop: Account;
+let person: Account;
+
+const settings = (): SettingsView => scene.platform.sandbox.settings(shop.number);
+const onPhone = (setting: Setting): Promise<void> => scene.platform.sandbox.change(shop.number, setting);
+const told = (type: string, fields: object): Promise<unknown> =>
+  until(
+    () =>
+      scene.receiver.posted.some(
+        ({ body }) => body['EventType'] === type && same((body['event'] ?? body['chat']) as Json | undefined, fields),
+      ),
+    () => `the event ${type} ${JSON.stringify(fields)}`,
+  );
+
+before(async () => {
+  scene = await Scene.open();
+  shop = await scene.create();
+  await scene.platform.sandbox.putPerson({ number: shop.number, business: true });
+  await shop.pair(scene.platform);
+  person = await scene.paired();
+  const webhook = { url: scene.receiver.url, enabled: true, events: ['labels', 'chat_labels', 'messages'] };
+  assert.equal((await shop.call('POST', '/webhook', webhook)).status, 200);
+  await scene.stored(shop, [await scene.write(shop, 'hello')]);
+});
+after(() => scene.close());
+
+const wa = (id: string): string => `${shop.number}:${id}`;
+const labelsOnPhone = (): string => JSON.stringify(settings().labels.map(({ id, name, color }) => [id, name, color]));
+const chatOnPhone = (): string =>
+  settings()
+    .chats.find(({ chat }) => chat === contact)
+    ?.labels?.toSorted()
+    .join() ?? '';
+
+interface Row {
+  readonly title: string;
+  readonly call: `${'POST' | 'GET'} /${string}`;
+  readonly body: () => Json;
+  readonly status?: number;
+  readonly answer: () => Json;
+  /** What the phone shows afterwards. */
+  readonly phone?: readonly [shown: () => string, expected: string];
+  readonly event?: () => readonly [type: string, fields: Json];
+}
+
+const edited = (name: string, color: number, deleted: boolean): Json => ({ name, color, deleted });
+
+/** In this order. */
+const rows: readonly Row[] = [
+  {
+    title: 'a new one',
+    call: 'POST /label/edit',
+    body: () => ({ labelid: 'new', name: ' VIP ', color: 4 }),
+    answer: () => ({ response: 'Label created', labelid: '1' }),
+    phone: [labelsOnPhone, '[["1","VIP",4]]'],
+    event: () => ['labels', { LabelID: '1', Action: edited('VIP', 4, false) }],
+  },
+  {
+    title: 'another name; the colour stays',
+    call: 'POST /label/edit',
+    body: () => ({ labelid: 1, name: 'Gold' }),
+    answer: () => ({ response: 'Label edited', labelid: '1' }),
+    phone: [labelsOnPhone, '[["1","Gold",4]]'],
+    event: () => ['labels', { LabelID: '1', Action: edited('Gold', 4, false) }],
+  },
+  {
+    title: 'another colour, by the full id',
+    call: 'POST /label/edit',
+    body: () => ({ labelid: wa('1'), color: '19' }),
+    answer: () => ({ response: 'Label edited' }),
+    phone: [labelsOnPhone, '[["1","Gold",19]]'],
+    event: () => ['labels', { LabelID: '1', Action: edited('Gold', 19, false) }],
+  },
+  {
+    title: 'one of an id that the client chose',
+    call: 'POST /label/edit',
+    body: () => ({ labelid: '25', name: 'Late' }),
+    answer: () => ({ response: 'Label created', labelid: '25' }),
+    phone: [labelsOnPhone, '[["1","Gold",19],["25","Late",0]]'],
+  },
+  {
+    title: 'two labels at once',
+    call: 'POST /chat/labels',
+    body: () => ({ number: contact, labelids: ['1', wa('25'), '1'] }),
+    answer: () => ({ response: 'Labels updated', editions: ['label 1 added', 'label 25 added'] }),
+    phone: [chatOnPhone, '1,25'],
+    event: () => ['chat_labels', { wa_chatid: friend, wa_label: [wa('1'), wa('25')] }],
+  },
+  {
+    title: 'one that the chat has already',
+    call: 'POST /chat/labels',
+    body: () => ({ number: friend, add_labelid: '25' }),
+    answer: () => ({ editions: [] }),
+    phone: [chatOnPhone, '1,25'],
+  },
+  {
+    title: 'one that is taken off',
+    call: 'POST /chat/labels',
+    body: () => ({ number: friend, remove_labelid: 25 }),
+    answer: () => ({ editions: ['label 25 removed'] }),
+    phone: [chatOnPhone, '1'],
+    event: () => ['chat_labels', { wa_chatid: friend, wa_label: [wa('1')] }],
+  },
+  {
+    title: 'one in the place of another',
+    call: 'POST /chat/labels',
+    body: () => ({ number: friend, labelids: ['25'] }),
+    answer: () => ({ editions: ['label 25 added', 'label 1 removed'] }),
+    phone: [chatOnPhone, '25'],
+  },
+  {
+    title: 'one that there is not',
+    call: 'POST /chat/labels',
+    body: () => ({ number: friend, add_labelid: '99' }),
+    status: 400,
+    answer: () => ({ error: 'there is no label 99' }),
+    phone: [chatOnPhone, '25'],
+  },
+  {
+    title: 'a chat that is not known',
+    call: 'POST /chat/labels',
+    body: () => ({ number: '5511000000000', add_labelid: '1' }),
+    status: 404,
+    answer: () => ({ error: 'Chat not found' }),
+  },
+  {
+    title: 'two ways to say it',
+    call: 'POST /chat/labels',
+    body: () => ({ number: friend, add_labelid: '1', remove_labelid: '25' }),
+    status: 400,
+    answer: () => ({ error: 'one of labelids, add_labelid and remove_labelid is required, and no other' }),
+  },
+  {
+    title: 'one that is deleted leaves the chats',
+    call: 'POST /label/edit',
+    body: () => ({ labelid: '25', delete: true }),
+    answer: () => ({ response: 'Label edited' }),
+    phone: [labelsOnPhone, '[["1","Gold",19]]'],
+    event: () => ['labels', { LabelID: '25', Action: edited('Late', 0, true) }],
+  },
+  {
+    title: 'one that was deleted, again',
+    call: 'POST /label/edit',
+    body: () => ({ labelid: '25', delete: true }),
+    status: 404,
+    answer: () => ({ error: 'Label not found' }),
+  },
+  {
+    title: 'a new one without a name',
+    call: 'POST /label/edit',
+    body: () => ({ labelid: '' }),
+    status: 400,
+    answer: () => ({ error: 'name is required' }),
+  },
+  {
+    title: 'a colour that there is not',
+    call: 'POST /label/edit',
+    body: () => ({ labelid: '1', color: 20 }),
+    status: 400,
+    answer: () => ({ error: 'color must be at most 19' }),
+  },
+];
+
+for (const { title, call, body, status = 200, answer, phone, event } of rows) {
+  test(`operation ${call}: ${title}`, async () => {
+    const [method = '', path = ''] = call.split(' ');
+    const answered = await shop.call(method, path, body());
+    assert.equal(answered.status, status, JSON.stringify(answered.body));
+    for (const [name, value] of Object.entries(answer())) assert.deepEqual(answered.body[name], value);
+    if (phone) assert.equal(phone[0](), phone[1]);
+    if (event) await told(...event());
+  });
+}
+
+const listed = async (): Promise<readonly Json[]> => (await shop.call('GET', '/labels')).body as unknown as readonly Json[];
+const chatLabels = async (): Promise<unknown> => {
+  const { body } = await shop.call('POST', '/chat/find', { wa_chatid: friend });
+  return (body['chats'] as readonly Json[])[0]?.['wa_label'];
+};
+
+test('labels: those that are deleted are not listed, and leave the chats', async () => {
+  const [label, ...others] = await listed();
+  assert.deepEqual(
+    [label?.['id'], label?.['labelid'], label?.['name'], label?.['color'], label?.['colorHex'], others.length],
+    [wa('1'), '1', 'Gold', 19, '#9568cf', 0],
+  );
+  assert.deepEqual(await chatLabels(), []);
+});
+
+test('labels: what the phone does with them arrives, as it is stored and as an event', async () => {
+  await onPhone({ kind: 'label', labelId: '7', name: 'From the phone', color: 2 });
+  await told('labels', { LabelID: '7', Action: edited('From the phone', 2, false) });
+  await onPhone({ kind: 'chatLabel', labelId: '7', chat: contact, on: true });
+  await told('chat_labels', { wa_chatid: friend, wa_label: [wa('7')] });
+  assert.deepEqual(
+    (await listed()).map(({ name }) => name),
+    ['Gold', 'From the phone'],
+  );
+  const { body } = await shop.call('GET', '/chat/totalcount');
+  assert.deepEqual(body['label_counts'], [{ label: wa('7'), labelid: '7', total: 1, unread: 1 }]);
+  await onPhone({ kind: 'label', labelId: '7', name: 'From the phone', color: 2, deleted: true });
+  await told('labels', { LabelID: '7', Action: edited('From the phone', 2, true) });
+  assert.deepEqual(await chatLabels(), []);
+  assert.equal((await shop.call('POST', '/label/edit', { labelid: 'new', name: 'Next' })).body['labelid'], '26', 'no id is used again');
+});
+
+test('labels: a refresh asks again, and tells what changed', async () => {
+  for (const force of [true, false]) {
+    const { status, body } = await shop.call('POST', '/labels/refresh', { force });
+    assert.deepEqual([status, body['success'], body['force'], body['fullSync']], [202, true, force, force]);
+    assert.match(String(body['status']), /^(started|in_progress)$/);
+  }
+  await until(async () => (await shop.call('POST', '/labels/refresh')).body['status'] === 'started', 'the end of the refresh');
+  assert.deepEqual(
+    (await listed()).map(({ name }) => name),
+    ['Gold', 'Next'],
+  );
+});
+
+const replies = async (): Promise<readonly Json[]> => (await shop.call('GET', '/quickreply/showall')).body as unknown as readonly Json[];
+const repliesOnPhone = (): string => JSON.stringify(settings().quickReplies.map(({ shortcut, message }) => [shortcut, message]));
+const editReply = async (edit: Json, status = 200): Promise<Json> => {
+  const answered = await shop.call('POST', '/quickreply/edit', edit);
+  assert.equal(answered.status, status, JSON.stringify(answered.body));
+  return answered.body;
+};
+
+test('quick replies: texts of a business are on its phone, files are kept here', async () => {
+  const made = await editReply({ shortCut: '/hello', type: 'text', text: 'Hello!' });
+  const [reply] = made['quickReplies'] as readonly Json[];
+  assert.deepEqual([made['message'], reply?.['onWhatsApp'], reply?.['shortCut']], ['Quick reply created', true, 'hello']);
+  assert.equal(repliesOnPhone(), '[["hello","Hello!"]]');
+  await editReply({ id: reply?.['id'], shortCut: 'hello', type: 'text', text: 'Hello there!' });
+  assert.equal(repliesOnPhone(), '[["hello","Hello there!"]]');
+  const file = { shortCut: 'offer', type: 'document', text: 'Look', file: 'https://example.com/offer.pdf', docName: 'offer.pdf' };
+  await editReply(file);
+  await editReply({ shortCut: 'here', type: 'text', text: 'Kept here', onWhatsApp: false });
+  assert.equal(repliesOnPhone(), '[["hello","Hello there!"]]');
+  assert.deepEqual(
+    (await replies()).map(({ shortCut, type, onWhatsApp, owner }) => [shortCut, type, onWhatsApp, owner]),
+    [
+      ['hello', 'text', true, shop.number],
+      ['offer', 'document', false, shop.number],
+      ['here', 'text', false, shop.number],
+    ],
+  );
+  assert.equal((await editReply({ id: reply?.['id'], shortCut: 'hello', type: 'text', delete: true }))['message'], 'Quick reply deleted');
+  assert.equal(repliesOnPhone(), '[]');
+});
+
+test('quick replies: what the phone does with them arrives', async () => {
+  const names = async (): Promise<string> => (await replies()).map(({ shortCut, text }) => `${shortCut}: ${text}`).join(', ');
+  await onPhone({ kind: 'quickReply', id: '77', shortcut: 'bye', message: 'Bye!' });
+  await until(async () => (await names()).endsWith('bye: Bye!'), 'the quick reply of the phone');
+  await onPhone({ kind: 'quickReply', id: '77', shortcut: 'bye', message: 'So long!' });
+  await until(async () => (await names()).endsWith('bye: So long!'), 'its new text');
+  await onPhone({ kind: 'quickReply', id: '77', shortcut: 'bye', message: 'So long!', deleted: true });
+  await until(async () => (await names()) === 'offer: Look, here: Kept here', 'its end');
+});
+
+test('quick replies: what makes no sense is refused', async () => {
+  const here = (await replies()).find(({ shortCut }) => shortCut === 'here')?.['id'];
+  const text = { shortCut: 'x', type: 'text', text: 'x' };
+  const cases: readonly (readonly [edit: Json, status: number, error: string])[] = [
+    [{ type: 'text', text: 'x' }, 400, 'shortCut is required'],
+    [{ shortCut: 'x', text: 'x' }, 400, 'type is required'],
+    [{ ...text, type: 'smell' }, 400, 'type must be one of text, audio, myaudio, ptt, document, video, image'],
+    [{ ...text, text: '' }, 400, 'text is required'],
+    [{ shortCut: 'x', type: 'image' }, 400, 'file must be an address that begins with http:// or https://'],
+    [{ shortCut: 'x', type: 'image', file: 'https://a.b/c', onWhatsApp: true }, 400, 'the phone keeps quick replies of type text alone'],
+    [{ ...text, id: 'r0' }, 404, 'Quick reply not found'],
+    [{ ...text, delete: true }, 404, 'Quick reply not found'],
+    [{ ...text, shortCut: 'HERE', onWhatsApp: false }, 409, 'there is a quick reply HERE already'],
+    [{ ...text, id: here, onWhatsApp: true }, 400, 'a quick reply cannot be moved to the phone or from it: delete it and make another one'],
+  ];
+  for (const [edit, status, error] of cases) assert.equal((await editReply(edit, status))['error'], error, JSON.stringify(edit));
+});
+
+/** Calls that reach the phone, and what somebody who is no business is answered. */
+const calls: readonly (readonly [path: string, body: Json, status: number])[] = [
+  ['/label/edit', { labelid: 'new', name: 'VIP' }, 501],
+  ['/chat/labels', { number: contact, labelids: [] }, 501],
+  ['/quickreply/edit', { shortCut: 'x', type: 'text', text: 'x', onWhatsApp: true }, 403],
+];
+
+for (const [path, body, status] of calls)
+  test(`refusals of ${path}: an account that is no business, a wrong token, no session, the platform`, async () => {
+    assert.equal((await person.call('POST', path, body)).status, status);
+    const stranger = Account.of(scene.gateway, shop.number, 'no such token');
+    assert.equal((await stranger.call('POST', path, body)).status, 401);
+    const asked = path === '/chat/labels' ? { number: contact, labelids: ['1'] } : body;
+    await scene.platform.sandbox.fault({ kind: 'refuseQuery', number: shop.number, query: 'w:sync:app:state', code: 403 });
+    const refused = await shop.call('POST', path, asked);
+    assert.deepEqual([refused.status, refused.body['provider_code']], [500, 403], JSON.stringify(refused.body));
+    const away = await scene.create();
+    const unpaired = await away.call('POST', path, asked);
+    assert.equal(unpaired.status, path === '/quickreply/edit' ? 403 : 409, JSON.stringify(unpaired.body));
+  });
+
+test('quick replies: without a business a text is kept here', async () => {
+  const { status, body } = await person.call('POST', '/quickreply/edit', { shortCut: 'hi', type: 'text', text: 'Hi!' });
+  const [reply] = body['quickReplies'] as readonly Json[];
+  assert.deepEqual([status, reply?.['onWhatsApp']], [200, false]);
+});
+
+test('labels and quick replies: the phone ignored nothing, and the platform was asked nothing that it does not know', () => {
+  assert.deepEqual(settings().ignored, []);
+  assert.deepEqual(scene.platform.sandbox.stats().unknown, {});
+});
