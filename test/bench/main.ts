@@ -7,6 +7,7 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Bench, Setting } from './bench.ts';
 import { arrivals } from './arrivals.ts';
+import { crowdedFinds } from './crowded-finds.ts';
 import { deliveries } from './deliveries.ts';
 import { finds } from './finds.ts';
 import { flood } from './flood.ts';
@@ -39,6 +40,7 @@ const benches: readonly Bench[] = [
   isolation,
   streams,
   finds,
+  crowdedFinds,
   registered,
   outbox,
   restore,

@@ -1,0 +1,162 @@
+/**
+ * Pages of `/chat/find` and `/message/find` in their common forms, in one instance of many: how long the slowest of a hundred answers takes, and whether that
+ * grows with what the other instances hold.
+ */
+import { scaled, type Bench, type Setting } from './bench.ts';
+import { createInstance, startGateway, type GatewayClient } from './clients.ts';
+import { spent } from './cost.ts';
+import { fill, withDatabase } from './fill.ts';
+import { median, percentile, type Figure } from './report.ts';
+import { postJson, startSandbox } from './sandbox.ts';
+
+/** Of each instance; a hundred of them hold 100,000 chats and a million messages. */
+const perInstance = { chats: 1_000, messages: 10_000 };
+const others = { before: 99, after: 999 };
+const asks = 200;
+const warmUp = 40;
+const page = { limit: 100 };
+const most = { milliseconds: 20, growth: 1.3 };
+
+/** Chats 0 to 999 of an instance. */
+const chatId = (n: number): string => `551199000${String(n % perInstance.chats).padStart(4, '0')}@s.whatsapp.net`;
+
+interface Question {
+  readonly path: '/chat/find' | '/message/find';
+  readonly body: (n: number) => object;
+}
+
+const chats = (body: Question['body']): Question => ({ path: '/chat/find', body: (n) => ({ ...page, ...body(n) }) });
+const messages = (body: Question['body']): Question => ({ path: '/message/find', body: (n) => ({ ...page, ...body(n) }) });
+
+const questions: Readonly<Record<string, Question>> = {
+  'chats: the newest': chats((n) => ({ sort: '-wa_lastMsgTimestamp', offset: (n % 10) * 100 })),
+  'chats: compact': chats((n) => ({ compact: true, offset: (n % 10) * 100 })),
+  'chats: unread': chats(() => ({ wa_unreadCount: '>0' })),
+  'chats: archived': chats(() => ({ wa_archived: true })),
+  'chats: with a label': chats(() => ({ wa_label: '7' })),
+  'chats: by the state of the lead': chats(() => ({ lead_status: '=won' })),
+  'chats: by a tag': chats(() => ({ lead_tag: 'vip' })),
+  'chats: by a part of the name': chats((n) => ({ name: `Person ${n}` })),
+  'chats: by name or number': chats((n) => ({ operator: 'OR', name: `~${n}`, phone: `~${n}`, wa_contactName: `~${n}` })),
+  'chats: one': chats((n) => ({ wa_chatid: chatId(n * 7) })),
+  'messages: the newest': messages((n) => ({ offset: (n % 20) * 100 })),
+  'messages: of a chat': messages((n) => ({ chatid: chatId(n * 7) })),
+  'messages: texts': messages(() => ({ messageType: 'Conversation' })),
+  'messages: pictures of a chat': messages((n) => ({ chatid: chatId(n * 7), messageType: 'ImageMessage' })),
+  'messages: by track_id': messages((n) => ({ track_id: `order ${n * 7}` })),
+  'messages: by track_source': messages(() => ({ track_source: 'crm' })),
+  'messages: one': messages((n) => ({ id: `3EB0${(n * 7).toString(16).toUpperCase().padStart(18, '0')}` })),
+};
+
+const numbered = (count: number, sql: string): string => `'551199000' || lpad((${sql} % ${count})::text, 4, '0') || '@s.whatsapp.net'`;
+
+/** `n` counts through all instances; `own` is the number within one. */
+const chatColumns = (own: string): Readonly<Record<string, string>> => ({
+  chat_id: numbered(perInstance.chats, own),
+  id: `'r' || lpad(to_hex(n), 14, '0')`,
+  name: `'Person ' || ${own}`,
+  phone: `'+55 11 99000-' || lpad((${own})::text, 4, '0')`,
+  unread_count: `case when ${own} % 10 = 0 then 1 else 0 end`,
+  archived: `${own} % 20 = 0`,
+  labels: `case when ${own} % 10 = 0 then array['5511999999999:7'] else '{}' end`,
+  extra: `case when ${own} % 5 = 0 then '{"lead_status": "won", "lead_tags": ["vip"]}' else '{}' end::jsonb`,
+  last_message_timestamp: `1700000000000 + (${own} * 7919 % 1000) * 1000::bigint`,
+});
+const messageColumns = (own: string): Readonly<Record<string, string>> => ({
+  message_id: `'3EB0' || lpad(upper(to_hex(${own})), 18, '0')`,
+  chat_id: numbered(perInstance.chats, own),
+  id: `'r' || lpad(to_hex(${own}), 7, '0')`,
+  message_type: `case when ${own} % 5 = 0 then 'ImageMessage' else 'Conversation' end`,
+  type: `'text'`,
+  timestamp: `1700000000000 + ${own} * 1000::bigint`,
+  text: `'text number ' || n`,
+  track_id: `case when ${own} % 7 = 0 then 'order ' || ${own} else '' end`,
+  track_source: `case when ${own} % 7 = 0 then 'crm' else '' end`,
+});
+
+/** Rows of the instances from this one to that one, by number; they are of nobody who is registered. */
+const crowd = async (folder: string, from: number, to: number): Promise<void> => {
+  await withDatabase(folder, async (database) => {
+    for (const [table, count, columns] of [
+      ['chat', perInstance.chats, chatColumns],
+      ['message', perInstance.messages, messageColumns],
+    ] as const) {
+      const own = `(n % ${count})`;
+      await fill(database, table, (to - from) * count, { instance_id: `'other ' || ${from} + n / ${count}`, ...columns(own) });
+    }
+  });
+};
+
+interface Measured {
+  /** Milliseconds of each answer, one after the other. */
+  readonly times: readonly number[];
+  /** Milliseconds of processor time an answer, of the gateway and of its database: what else the machine does has little to do with it. */
+  readonly cost: number;
+}
+
+const measured = async (gateway: GatewayClient, token: string, { path, body }: Question): Promise<Measured> => {
+  const times: number[] = [];
+  const ask = async (n: number): Promise<void> => {
+    const begun = performance.now();
+    await postJson(`${gateway.address}${path}`, body(n), { token });
+    times.push(performance.now() - begun);
+  };
+  for (let n = 0; n < warmUp; n += 1) await ask(n);
+  times.length = 0;
+  const { cpu, database } = await spent(gateway, gateway.database, asks, async () => {
+    for (let n = 0; n < asks; n += 1) await ask(warmUp + n);
+  });
+  return { times, cost: cpu + database };
+};
+
+const measureAll = async (gateway: GatewayClient, token: string): Promise<ReadonlyMap<string, Measured>> => {
+  const all = new Map<string, Measured>();
+  for (const [name, question] of Object.entries(questions)) all.set(name, await measured(gateway, token, question));
+  return all;
+};
+
+const figuresOf = (name: string, before: Measured, after: Measured): readonly Figure[] => [
+  {
+    name: `${name}: 99th percentile`,
+    unit: 'ms',
+    ours: percentile(before.times, 0.99),
+    baseline: null,
+    judged: 'value',
+    bound: { most: most.milliseconds },
+    details: { median: median(before.times), medianAfter: median(after.times), p99After: percentile(after.times, 0.99) },
+  },
+  {
+    name: `${name}: processor, among ten times as much`,
+    unit: 'ms/answer',
+    ours: after.cost,
+    baseline: before.cost,
+    judged: 'ratio',
+    bound: { most: most.growth },
+    details: { baselineIs: 'the same before' },
+  },
+];
+
+export const crowdedFinds: Bench = {
+  name: 'crowded-finds',
+  about: 'pages of one instance among 99 others, and among 999',
+  async run(setting: Setting) {
+    const sandbox = await startSandbox(setting.workshop);
+    const first = await startGateway(setting.workshop, sandbox);
+    const { token, id } = await createInstance(first.address, 'finds');
+    await first.end();
+    await withDatabase(first.folder, async (database) => {
+      const instance = { instance_id: `'${id}'` };
+      await fill(database, 'chat', perInstance.chats, { ...chatColumns('n'), ...instance });
+      await fill(database, 'message', perInstance.messages, { ...messageColumns('n'), ...instance });
+    });
+    const [few, many] = [scaled(others.before, setting), scaled(others.after, setting)];
+    await crowd(first.folder, 0, few);
+    setting.say(`${few} others are there`);
+    const gateway = await startGateway(setting.workshop, sandbox, { folder: first.folder });
+    const before = await measureAll(gateway, token);
+    await crowd(first.folder, few, many);
+    setting.say(`${many} others are there`);
+    const after = await measureAll(gateway, token);
+    return [...before].flatMap(([name, one]) => figuresOf(name, one, after.get(name) ?? one));
+  },
+};
