@@ -338,10 +338,9 @@ test('recorder: the steps of a send do not wait for the past, which gets on in b
   const bench = new Bench();
   bench.recorder.record([past(1, 4), past(2, 4), past(3, 4), entry(4)]);
   const told = [5, 6].map((n) => bench.recorder.tell(step(n)));
-  await Promise.all(told);
-  const last = bench.recorder.tell(step(7));
-  await bench.recorder.drained();
-  await last;
+  await bench.world.answerOf(Promise.all(told));
+  void bench.recorder.tell(step(7));
+  await bench.world.answerOf(bench.recorder.drained());
   assert.deepEqual(bench.groups.flat().toSorted(), [1, 2, 3, 4, 5, 6, 7]);
   assert.deepEqual(bench.groups.slice(0, 2), [[5, 6], [1]]);
 });
@@ -349,14 +348,14 @@ test('recorder: the steps of a send do not wait for the past, which gets on in b
 test('recorder: a receipt stays behind the past, which may hold its message', async () => {
   const bench = new Bench();
   bench.recorder.record([past(1, 4), past(2, 4), step(3)]);
-  await bench.recorder.drained();
+  await bench.world.answerOf(bench.recorder.drained());
   assert.deepEqual(bench.groups, [[1], [2], [3]]);
 });
 
 test('recorder: without a past nothing changes its place', async () => {
   const bench = new Bench();
   bench.recorder.record([entry(1), entry(2)]);
-  await bench.recorder.tell(step(3));
+  await bench.world.answerOf(bench.recorder.tell(step(3)));
   assert.deepEqual(bench.groups.flat(), [1, 2, 3]);
 });
 
@@ -364,6 +363,6 @@ test('recorder: what was taken before counts as recorded only when the past in i
   const bench = new Bench();
   bench.recorder.record([past(1, 4), past(2, 4)]);
   void bench.recorder.tell(step(3));
-  assert.ok(await bench.recorder.recorded());
+  assert.ok(await bench.world.answerOf(bench.recorder.recorded()));
   assert.deepEqual(bench.groups.flat().toSorted(), [1, 2, 3]);
 });

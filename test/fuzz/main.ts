@@ -1,0 +1,14 @@
+/** `npm run fuzz [-- --seed 1 --runs 40 --minutes 10]`: all routes with values of all kinds; prints what no caller should see, and ends with 1 then. */
+import { parseArgs } from 'node:util';
+import { fuzzRun } from '#test/support/fuzz-run.ts';
+
+const { values } = parseArgs({
+  options: { seed: { type: 'string' }, runs: { type: 'string', default: '40' }, minutes: { type: 'string', default: '10' } },
+});
+const seed = values.seed === undefined ? Date.now() % 1_000_000 : Number(values.seed);
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
+print(`seed ${seed}`);
+const { found, requests, routes } = await fuzzRun({ seed, perRoute: Number(values.runs), mostMs: Number(values.minutes) * 60_000 });
+for (const sentence of found) print(sentence);
+print(`${requests} requests to ${routes} routes, ${found.length} findings (seed ${seed})`);
+process.exit(found.length > 0 ? 1 : 0);

@@ -1,0 +1,130 @@
+/** Calls every route of a running gateway with values of all kinds, and says what no caller should ever see. */
+import * as fc from 'fast-check';
+import { bodies, parameters } from './fuzz-values.ts';
+import { adminToken } from './gateway.ts';
+import { mediaOf, operationsOf, resolved, type Document, type JsonSchema, type Operation } from './openapi.ts';
+
+/** Not called, each with its reason. */
+export const excluded: Readonly<Record<string, string>> = {
+  'GET /sse': 'its answer does not end',
+  'GET /admin/actors/stream': 'its answer does not end',
+  'POST /admin/token/rotate': 'the fuzzer needs its token',
+  'POST /instance/token/rotate': 'the fuzzer needs its token',
+  'POST /admin/restart': 'it ends the server',
+  'DELETE /instance': 'the fuzzer needs its instance',
+  'POST /instance/disconnect': 'the instance would not be paired any more',
+  'POST /instance/hibernate': 'every call behind it would wait for the session to wake',
+  'POST /instance/reset': 'every call behind it would find the session on its way',
+  'DELETE /instance/proxy': 'it restarts the session when a proxy is set',
+};
+
+/** Milliseconds that an answer may take. */
+const slowest = 5_000;
+/** What the documents may name beside it are refusals of the platform: 500 with `error_source`. */
+const documentedFailures: ReadonlySet<number> = new Set([501, 503, 504]);
+
+export interface FuzzOptions {
+  readonly address: string;
+  /** Instances by what they are: `paired`, `not paired`. */
+  readonly tokens: Readonly<Record<string, string>>;
+  readonly seed: number;
+  /** Requests for each route and instance. */
+  readonly perRoute: number;
+  /** The run ends after so many milliseconds, whatever is left. */
+  readonly mostMs: number;
+}
+
+interface Sent {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+}
+
+const partsOf = (operation: Operation, shared: Readonly<Record<string, JsonSchema>>) => {
+  const { schema } = mediaOf(operation.requestBody?.content);
+  const named = Object.fromEntries((operation.parameters ?? []).map(({ name, schema: one }) => [name, parameters(resolved(one, shared))]));
+  return fc.record({
+    body: schema === undefined ? fc.constant(undefined) : bodies(resolved(schema, shared)),
+    named: fc.record(named, {
+      requiredKeys: (operation.parameters ?? []).flatMap(({ name, in: where }) => (where === 'path' ? [name] : [])),
+    }),
+  });
+};
+
+const requestOf = (name: string, operation: Operation, token: string, drawn: { body: unknown; named: Record<string, string> }): Sent => {
+  const [method = '', template = ''] = name.split(' ');
+  const inQuery = new URLSearchParams();
+  const headers: Record<string, string> = { token, admintoken: adminToken };
+  let path = template;
+  for (const { name: parameter, in: where } of operation.parameters ?? []) {
+    const value = drawn.named[parameter];
+    if (value === undefined) continue;
+    if (where === 'path') path = path.replace(`{${parameter}}`, encodeURIComponent(value.toWellFormed()) || '-');
+    if (where === 'query') inQuery.append(parameter, value);
+    if (where === 'header' && /^[\t\x20-\x7e]+$/.test(value)) headers[parameter] = value.trim();
+  }
+  const body = drawn.body === undefined || method === 'GET' ? undefined : JSON.stringify(drawn.body);
+  const query = inQuery.size === 0 ? '' : `?${inQuery.toString()}`;
+  return { url: path + query, method, headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' }, body };
+};
+
+const errorOf = (text: string): string | null => {
+  try {
+    const { error } = JSON.parse(text) as { readonly error?: unknown };
+    return typeof error === 'string' ? error : null;
+  } catch {
+    return null;
+  }
+};
+
+/** What is wrong with an answer; null when nothing is. */
+const objectionTo = (operation: Operation, status: number, text: string, ms: number): string | null => {
+  if (ms > slowest) return `took ${ms.toFixed(0)} ms`;
+  if (status < 400) return null;
+  if (errorOf(text) === null) return `has no error text: ${text.slice(0, 200)}`;
+  if (status < 500 || text.includes('"error_source":"whatsapp_server"')) return null;
+  if (documentedFailures.has(status) && String(status) in operation.responses) return null;
+  return `is no documented failure: ${text.slice(0, 200)}`;
+};
+
+/** Sentences on what went wrong; each names its request, so that it can be sent again. */
+export const fuzz = async ({ address, tokens, seed, perRoute, mostMs }: FuzzOptions) => {
+  const document = (await (await fetch(`${address}/openapi.json`)).json()) as Document;
+  const found: string[] = [];
+  const end = performance.now() + mostMs;
+  let requests = 0;
+  const routes = [...operationsOf(document)].filter(([name]) => !(name in excluded));
+  const one = async (name: string, operation: Operation, of: string, sent: Sent): Promise<void> => {
+    const begun = performance.now();
+    const { method, headers, body } = sent;
+    requests += 1;
+    try {
+      const answer = await fetch(address + sent.url, {
+        method,
+        headers,
+        ...(body === undefined ? {} : { body }),
+        signal: AbortSignal.timeout(15_000),
+      });
+      const objection = objectionTo(operation, answer.status, await answer.text(), performance.now() - begun);
+      if (objection !== null) found.push(`${name} (${of}) ${sent.url} ${body?.slice(0, 400) ?? ''}: ${answer.status} ${objection}`);
+    } catch (error) {
+      found.push(`${name} (${of}) ${sent.url} ${body?.slice(0, 400) ?? ''}: ${error instanceof Error ? error.message : 'failed'}`);
+    }
+  };
+  const drawn = routes.map(([name, operation]) => ({
+    name,
+    operation,
+    all: fc.sample(partsOf(operation, document.components.schemas), { seed, numRuns: perRoute }),
+  }));
+  // Round by round, so that a run that is cut short has called every route.
+  for (let n = 0; n < perRoute; n += 1) {
+    for (const { name, operation, all } of drawn) {
+      if (performance.now() > end) return { found, requests, routes: routes.length };
+      const draw = all[n];
+      if (draw === undefined) continue;
+      await Promise.all(Object.entries(tokens).map(([of, token]) => one(name, operation, of, requestOf(name, operation, token, draw))));
+    }
+  }
+  return { found, requests, routes: routes.length };
+};
