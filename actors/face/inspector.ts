@@ -240,7 +240,7 @@ export interface InspectorFace {
   charts(): readonly Chart[];
   /** The machine as source text that Stately's editor opens; null when there is no such machine. */
   chartSource(id: string): string | null;
-  actors(query: ActorQuery): Result<ActorPage>;
+  actors(query: ActorQuery): Promise<Result<ActorPage>>;
   /** Makes no actor: an instance at rest has neither steps nor parts. */
   actor(id: InstanceId): Result<ActorDetail>;
   /** Each further step of the instance, until the answered function is called. */

@@ -19,7 +19,7 @@ export interface GatewayClient extends Client {
   readonly database: number | null;
 }
 
-const adminToken = 'bench-admin-token-of-a-fair-length-0001';
+export const adminToken = 'bench-admin-token-of-a-fair-length-0001';
 const addressLine = /listens on (http:\/\/\S+)/;
 
 interface Status {

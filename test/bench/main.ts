@@ -13,6 +13,7 @@ import { finds } from './finds.ts';
 import { flood } from './flood.ts';
 import { history } from './history.ts';
 import { idle } from './idle.ts';
+import { inspector } from './inspector.ts';
 import { isolation } from './isolation.ts';
 import { downloads } from './downloads.ts';
 import { documents, pictures } from './media.ts';
@@ -38,6 +39,7 @@ const benches: readonly Bench[] = [
   idle,
   deliveries,
   isolation,
+  inspector,
   streams,
   finds,
   crowdedFinds,

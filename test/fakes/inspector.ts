@@ -143,7 +143,7 @@ export const inspectorCalls = (
     figures: async () => sampleFigures,
     charts: () => [charts.lifecycle, charts.instance],
     chartSource,
-    actors(query) {
+    async actors(query) {
       inspector.queries.push(query);
       return done(page);
     },

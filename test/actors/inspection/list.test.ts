@@ -7,13 +7,14 @@ import { settle } from '#test/fakes/world.ts';
 
 const everything: ActorQuery = { states: [], causes: [], text: '', sort: 'trouble', descending: false, after: '', limit: 100 };
 
-const pageOf = ({ gateway }: Stage, change: Partial<ActorQuery> = {}): ActorPage => {
-  const page = gateway.actors({ ...everything, ...change });
+const pageOf = async ({ gateway }: Stage, change: Partial<ActorQuery> = {}): Promise<ActorPage> => {
+  const page = await gateway.actors({ ...everything, ...change });
   assert.ok(page.ok);
   return page.value;
 };
 
-const idsOf = (stage: Stage, change: Partial<ActorQuery> = {}): readonly string[] => pageOf(stage, change).rows.map(({ id }) => id);
+const idsOf = async (stage: Stage, change: Partial<ActorQuery> = {}): Promise<readonly string[]> =>
+  (await pageOf(stage, change)).rows.map(({ id }) => id);
 
 /** Two live ones, one that waits, one asleep, one that the platform refuses, one that was never paired. */
 const scene = async (): Promise<Stage> => {
@@ -33,8 +34,8 @@ const scene = async (): Promise<Stage> => {
 
 test('actors: what needs a person comes first, then what is in trouble, and everything is counted', async () => {
   const stage = await scene();
-  assert.deepEqual(idsOf(stage), ['refused', 'waits', 'live1', 'live2', 'fresh', 'sleeps']);
-  const { counts, total, next, rows } = pageOf(stage);
+  assert.deepEqual(await idsOf(stage), ['refused', 'waits', 'live1', 'live2', 'fresh', 'sleeps']);
+  const { counts, total, next, rows } = await pageOf(stage);
   assert.deepEqual(counts, { connected: 2, connecting: 1, hibernated: 1, disconnected: 2, needsPerson: 1 });
   assert.deepEqual([total, next], [6, '']);
   assert.deepEqual(rows.map(({ id, state, reason, cause }) => [id, state, reason, cause]).slice(0, 3), [
@@ -57,25 +58,25 @@ const filters: readonly (readonly [title: string, change: Partial<ActorQuery>, i
   ['nothing that fits', { text: 'nobody' }, []],
 ];
 for (const [title, change, ids] of filters)
-  test(`actors: the list can be filtered by ${title}`, async () => assert.deepEqual(idsOf(await scene(), change), ids));
+  test(`actors: the list can be filtered by ${title}`, async () => assert.deepEqual(await idsOf(await scene(), change), ids));
 
 test('actors: the list is sorted by name, both ways', async () => {
   const stage = await scene();
   const names = ['live1', 'live2', 'waits', 'sleeps', 'refused', 'fresh'];
-  assert.deepEqual(idsOf(stage, { sort: 'name' }), names);
-  assert.deepEqual(idsOf(stage, { sort: 'name', descending: true }), names.toReversed());
+  assert.deepEqual(await idsOf(stage, { sort: 'name' }), names);
+  assert.deepEqual(await idsOf(stage, { sort: 'name', descending: true }), names.toReversed());
 });
 
 test('actors: pages follow each other without gaps or doubles, also when rows leave in between', async () => {
   const stage = await scene();
-  const first = pageOf(stage, { sort: 'name', limit: 2 });
+  const first = await pageOf(stage, { sort: 'name', limit: 2 });
   assert.deepEqual(
     first.rows.map(({ id }) => id),
     ['live1', 'live2'],
   );
   await stage.world.answerOf(stage.gateway.remove('live2'));
-  assert.deepEqual(idsOf(stage, { sort: 'name', limit: 2, after: first.next }), ['waits', 'sleeps']);
-  assert.equal(stage.gateway.actors({ ...everything, after: 'nonsense' }).ok, false);
+  assert.deepEqual(await idsOf(stage, { sort: 'name', limit: 2, after: first.next }), ['waits', 'sleeps']);
+  assert.equal((await stage.gateway.actors({ ...everything, after: 'nonsense' })).ok, false);
 });
 
 test('actors: the last hour is drawn from the steps', async () => {
@@ -84,7 +85,7 @@ test('actors: the last hour is drawn from the steps', async () => {
   stage.link().end(503);
   stage.letIn();
   await stage.world.time.pass(600_000);
-  const [row] = pageOf(stage).rows;
+  const [row] = (await pageOf(stage)).rows;
   assert.match(row?.hour ?? '', /^\.+w?c+wc+$/);
   assert.equal(row?.hour.length, 24);
 });
