@@ -1,4 +1,4 @@
-/** Writes the table of settings into README.md (`node config/describe.ts`), so that it cannot differ from the program. */
+/** Writes the table of settings into `docs/settings.md` (`node config/describe.ts`), so that it cannot differ from the program. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { nameOf, type Setting, table } from './settings.ts';
 
@@ -14,7 +14,7 @@ export const describeSettings = (): string => {
   const groups = Map.groupBy(Object.entries(table as Readonly<Record<string, Setting<unknown>>>), ([, { group }]) => group);
   return [...groups]
     .map(([group, settings]) =>
-      [`### ${group}`, '', '| Name | Default | What it does |', '| --- | --- | --- |', ...settings.map(row)].join('\n'),
+      [`## ${group}`, '', '| Name | Default | What it does |', '| --- | --- | --- |', ...settings.map(row)].join('\n'),
     )
     .join('\n\n');
 };
@@ -27,6 +27,6 @@ export const withSettings = (document: string): string => {
 };
 
 if (import.meta.main) {
-  const readme = new URL('../README.md', import.meta.url);
-  writeFileSync(readme, withSettings(readFileSync(readme, 'utf8')));
+  const page = new URL('../docs/settings.md', import.meta.url);
+  writeFileSync(page, withSettings(readFileSync(page, 'utf8')));
 }

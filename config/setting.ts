@@ -6,7 +6,7 @@ export interface Setting<T> {
   readonly value: T;
   /** What it does and why its default is what it is. */
   readonly about: string;
-  /** Heading in the table of the README. */
+  /** Heading of its table in `docs/settings.md`. */
   readonly group: string;
 }
 

@@ -1,4 +1,4 @@
-/** Settings: where they come from, how they fail, and that the README tells the truth about them. */
+/** Settings: where they come from, how they fail, and that their page tells the truth about them. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -150,12 +150,12 @@ const addresses: readonly (readonly [host: string, expected: string])[] = [
 for (const [host, expected] of addresses)
   test(`baseUrlOf: a server on ${host} reaches itself at ${expected}`, () => assert.equal(baseUrlOf(host, 80), expected));
 
-test('README: its table of settings is the one of the program', () => {
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-  assert.equal(readme, withSettings(readme), 'run: node config/describe.ts');
+test('docs: the table of settings is the one of the program', () => {
+  const page = readFileSync(new URL('../../docs/settings.md', import.meta.url), 'utf8');
+  assert.equal(page, withSettings(page), 'run: node config/describe.ts');
 });
 
-test('README: the example file names settings that exist', () => {
+test('settings: the example file names settings that exist', () => {
   const names = new Set(Object.keys(table).map(nameOf));
   const example = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8');
   for (const [, name = ''] of example.matchAll(/^#?([A-Z_]+)=/gm)) assert.ok(names.has(name), name);

@@ -12,7 +12,7 @@ const readme = readFileSync(join(root, 'README.md'), 'utf8');
 
 /** The commands of each step, by its number. */
 const stepsOf = (text: string): ReadonlyMap<number, string> => {
-  const section = text.slice(text.indexOf('## A walk'), text.indexOf('## The API'));
+  const section = text.slice(text.indexOf('## A walk'), text.indexOf('## How it compares'));
   return new Map(
     [...section.matchAll(/\*\*(\d+)\. [\s\S]*?```bash\n([\s\S]*?)```/g)].map(([, number, commands = '']) => [Number(number), commands]),
   );

@@ -1,0 +1,61 @@
+/** Writes `docs/operations.md` from the document that the interface gives of itself (`node test/docs/operations.ts`), so that the page cannot differ from it. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildApp } from '#src/http/app.ts';
+import { createFakeGateway } from '#test/fakes/gateway.ts';
+import { optionsWith } from '#test/http/setup.ts';
+import { root } from '#test/source-tree.ts';
+import { type Document, type JsonSchema, mediaOf, type Operation, operationsOf, resolved } from '#test/support/openapi.ts';
+
+export const pagePath = join(root, 'docs/operations.md');
+
+const head = `# Operations
+
+Every call of the interface, made of the same table as the routes. \`/docs\` of a running gateway has the fields, answers and errors of each with examples, and
+\`/openapi.json\` is the whole as OpenAPI 3.1. A field with a star is required. \`token\` is the header of an instance, \`admintoken\` that of the
+administrator; numbers and booleans may come as texts, and unknown fields are ignored.`;
+
+const credentialOf = ({ security }: Operation): string => security.flatMap((one) => Object.keys(one))[0] ?? 'none';
+
+const fieldsIn = (schema: JsonSchema | undefined): readonly string[] => {
+  const required = new Set((schema?.['required'] ?? []) as readonly string[]);
+  return Object.keys((schema?.['properties'] ?? {}) as JsonSchema).map((name) => `\`${name}\`${required.has(name) ? '\\*' : ''}`);
+};
+
+const fieldsOf = ({ requestBody, parameters = [] }: Operation, { components }: Document): string => {
+  const schema = mediaOf(requestBody?.content).schema;
+  const query = parameters
+    .filter((parameter) => parameter.in === 'query')
+    .map(({ name, required }) => `\`?${name}\`${required === true ? '\\*' : ''}`);
+  return [...query, ...fieldsIn(schema && resolved(schema, components.schemas))].join(', ');
+};
+
+/** Many fields (all of a chat) would bury the rest. */
+const mostFields = 40;
+
+const row = (name: string, operation: Operation, document: Document): string => {
+  const fields = fieldsOf(operation, document);
+  const shown = fields.split(', ').length > mostFields ? 'see `/docs`' : fields;
+  return `| \`${name}\` | ${credentialOf(operation)} | ${operation.summary.replaceAll('|', '\\|')} | ${shown} |`;
+};
+
+const titled = (tag: string): string => tag.slice(0, 1).toUpperCase() + tag.slice(1);
+
+export const operationsPage = async (): Promise<string> => {
+  const app = await buildApp(createFakeGateway(), optionsWith({}));
+  const document = (await app.inject({ url: '/openapi.json' })).json<Document>();
+  await app.close();
+  const groups = Map.groupBy(operationsOf(document), ([, { tags }]) => tags[0] ?? '');
+  const sections = [...groups].map(([tag, operations]) =>
+    [
+      `## ${titled(tag)}`,
+      '',
+      '| Call | Credential | What it does | Fields |',
+      '| --- | --- | --- | --- |',
+      ...operations.map(([name, operation]) => row(name, operation, document)),
+    ].join('\n'),
+  );
+  return `${[head, ...sections].join('\n\n')}\n`;
+};
+
+if (import.meta.main) writeFileSync(pagePath, await operationsPage());
