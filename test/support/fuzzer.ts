@@ -52,6 +52,10 @@ const partsOf = (operation: Operation, shared: Readonly<Record<string, JsonSchem
   });
 };
 
+/** A `delay` shows typing for so many milliseconds before the answer: asked for, and not what is measured. */
+const withoutDelay = (body: unknown): unknown =>
+  typeof body === 'object' && body !== null && 'delay' in body && Number(body.delay) > 100 ? { ...body, delay: 100 } : body;
+
 const requestOf = (name: string, operation: Operation, token: string, drawn: { body: unknown; named: Record<string, string> }): Sent => {
   const [method = '', template = ''] = name.split(' ');
   const inQuery = new URLSearchParams();
@@ -64,7 +68,7 @@ const requestOf = (name: string, operation: Operation, token: string, drawn: { b
     if (where === 'query') inQuery.append(parameter, value);
     if (where === 'header' && /^[\t\x20-\x7e]+$/.test(value)) headers[parameter] = value.trim();
   }
-  const body = drawn.body === undefined || method === 'GET' ? undefined : JSON.stringify(drawn.body);
+  const body = drawn.body === undefined || method === 'GET' ? undefined : JSON.stringify(withoutDelay(drawn.body));
   const query = inQuery.size === 0 ? '' : `?${inQuery.toString()}`;
   return { url: path + query, method, headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' }, body };
 };
