@@ -1,12 +1,14 @@
 /**
  * `npm run photos [-- folder]`: photographs of every view of the dashboard, in light and dark, on a desk's width and a phone's.
- * They are to be looked at: what is ugly, cut off or needs explaining is mended.
+ * They are to be looked at: what is ugly, cut off or needs explaining is mended. The pictures of the README are made with them.
  */
 import { mkdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { Dashboard, desk, windows } from '#test/support/dashboard.ts';
+import { resolve } from 'node:path';
+import { Dashboard } from '#test/support/dashboard.ts';
 import { GatewayProcess } from '#test/support/gateway.ts';
 import { temporaryFolder } from '#test/support/processes.ts';
+import { cameraOf } from './camera.ts';
+import { photographSession } from './session-photos.ts';
 import { walk } from './walk.ts';
 
 const folder = resolve(process.argv[2] ?? temporaryFolder());
@@ -14,20 +16,12 @@ mkdirSync(folder, { recursive: true });
 
 const gateway = await new GatewayProcess({}).start();
 const dashboard = await Dashboard.open(gateway.address);
-const { page } = dashboard;
-
-const shoot = async (name: string): Promise<void> => {
-  for (const [suffix, view] of Object.entries(windows)) {
-    await dashboard.view(view);
-    await page.screenshot({ path: join(folder, `${name}-${suffix}.png`) });
-  }
-  await dashboard.view(desk);
-};
 
 try {
-  await walk({ dashboard, gateway, at: shoot });
+  await walk({ dashboard, gateway, at: cameraOf(dashboard, folder) });
+  const complaints = [...dashboard.complaints, ...(await photographSession(folder))];
   process.stdout.write(`${folder}\n`);
-  for (const complaint of dashboard.complaints) process.stdout.write(`complaint: ${complaint}\n`);
+  for (const complaint of complaints) process.stdout.write(`complaint: ${complaint}\n`);
 } finally {
   await dashboard.close();
   await gateway.close();

@@ -114,7 +114,7 @@ export const Chart = ({ machine, layout, state, step, clock, label, onPoint }) =
   return html`
     <svg
       ref=${root}
-      class=${`chart ${pointed === '' ? '' : 'pointing'}`}
+      class=${`chart ${pointed === '' ? '' : 'pointing'} ${layout.parents.length === 0 ? 'flat' : ''}`}
       viewBox=${`${layout.x} ${layout.y} ${layout.width} ${layout.height}`}
       style=${{ maxWidth: `${Math.round(layout.width * 1.15)}px` }}
       role="group"

@@ -11,6 +11,9 @@ import { useAnswer } from './load.js';
 /** @import { ComponentChildren } from 'preact' */
 /** @import { Live } from './live.js' */
 
+/** As the server spells them. */
+const logLevels = ['debug', 'info', 'warn', 'error', 'silent'];
+
 /** @param {{ title: string, lead: string, onSave: (form: FormData) => Promise<unknown>, children?: ComponentChildren }} props */
 const Card = ({ title, lead, onSave, children }) => {
   const busy = useSignal(false);
@@ -78,6 +81,9 @@ export const Settings = ({ live }) => {
     );
   /** @param {FormData} form */
   const note = (form) => post('/instance/updateAdminFields', { id, adminField01: text(form, 'one'), adminField02: text(form, 'two') });
+  /** @param {FormData} form */
+  const log = (form) =>
+    post(`/admin/actors/${id}/events`, { type: 'logLevel', level: text(form, 'level'), minutes: Number(form.get('minutes')) });
   return html`
     <div class="settings">
       <${Card} title=${t('nameTitle')} lead=${t('nameLead')} onSave=${rename}>
@@ -94,6 +100,14 @@ export const Settings = ({ live }) => {
         <${Field} label="adminField02" name="two" maxlength="1000" defaultValue=${instance.adminField02} />
       <//>
       <${Token} live=${live} />
+      <${Card} title=${t('logTitle')} lead=${t('logLead')} onSave=${log}>
+        <div class="pair">
+          <${Field} as="select" label=${t('logLevel')} name="level">
+            ${logLevels.map((level) => html`<option key=${level}>${level}</option>`)}
+          <//>
+          <${Field} label=${t('logMinutes')} name="minutes" type="number" min="1" max="1440" required defaultValue="60" />
+        </div>
+      <//>
       <section class="panel form" aria-labelledby="end-title">
         <h2 id="end-title">${t('endTitle')}</h2>
         <p class="dim">${t('ask_delete_text')}</p>

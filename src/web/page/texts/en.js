@@ -234,7 +234,7 @@ export const en = {
 
   // A session: steps
   timeLine: 'Time line',
-  timeLineOf: 'last {n} transitions, {span}',
+  timeLineOf: 'the last {n}, over {span}',
   backToLive: 'Back to live',
   log: 'Transitions, the newest first',
   noSteps: 'Nothing has happened since the server started.',
@@ -334,5 +334,9 @@ export const en = {
   rotateTitle: 'Replace the token?',
   rotateText: 'The old token stops working at once, and streams that were opened with it end.',
   rotateDone: 'The token is replaced.',
+  logTitle: 'Log',
+  logLead: 'How much the server’s log says of this session. It goes back to the usual level by itself.',
+  logLevel: 'Level',
+  logMinutes: 'For minutes',
   endTitle: 'Delete this session',
 };
