@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util';
 import type { Bench, Setting } from './bench.ts';
 import { arrivals } from './arrivals.ts';
 import { crowdedFinds } from './crowded-finds.ts';
+import { dashboard } from './dashboard.ts';
 import { deliveries } from './deliveries.ts';
 import { finds } from './finds.ts';
 import { flood } from './flood.ts';
@@ -51,6 +52,7 @@ const benches: readonly Bench[] = [
   pictures,
   documents,
   downloads,
+  dashboard,
 ];
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);

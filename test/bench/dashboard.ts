@@ -1,0 +1,244 @@
+/** The dashboard's list with ten thousand sessions in a real browser: the first paint, scrolling, and a hundred changes a second. */
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { request } from 'undici';
+import { findBrowser } from '#test/support/browser.ts';
+import { Dashboard } from '#test/support/dashboard.ts';
+import { scaled, type Bench, type Setting } from './bench.ts';
+import { adminToken, startGateway, type GatewayClient } from './clients.ts';
+import { median, percentile, type Figure } from './report.ts';
+import { startSandbox } from './sandbox.ts';
+import type * as seed from './seed.ts';
+import { tokenOf } from './seed.ts';
+import { eventually, pause } from './workshop.ts';
+
+const instances = 10_000;
+const paints = 5;
+const scrollMs = 8_000;
+const stormMs = 10_000;
+const changesASecond = 100;
+/** A session that is woken and put to sleep again takes some four steps: waiting for its turn, opening, closing, asleep. */
+const pairsASecond = 40;
+const probes = 8;
+/** What a tenth of a second would hide is a long task. */
+const longTaskMs = 50;
+
+/** In the page: the times between frames, until it is asked. */
+const watchFrames = `
+  window.watched = { frames: [], over: false };
+  const tick = (before) => requestAnimationFrame((now) => { if (watched.over) return; watched.frames.push(now - before); tick(now); });
+  requestAnimationFrame(tick);
+`;
+
+interface Watched {
+  /** Milliseconds of each task of the page's thread that took 50 ms by the clock: by the clock, and of the thread itself. */
+  readonly tasks: readonly { readonly wall: number; readonly cpu: number }[];
+  readonly frames: readonly number[];
+}
+
+interface TraceEvent {
+  readonly name: string;
+  readonly ph: string;
+  readonly pid: number;
+  readonly tid: number;
+  /** Microseconds: by the clock, and of the thread. */
+  readonly dur?: number;
+  readonly tdur?: number;
+  readonly args?: { readonly name?: string };
+}
+
+/** Tasks as the browser's own trace has them: on a machine that others use too the clock alone says little. */
+const longTasks = (trace: Buffer): Watched['tasks'] => {
+  const { traceEvents: events } = JSON.parse(trace.toString()) as { readonly traceEvents: readonly TraceEvent[] };
+  const place = ({ pid, tid }: TraceEvent): string => `${pid} ${tid}`;
+  const pages = new Set(events.filter(({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain').map(place));
+  return events
+    .filter((event) => event.ph === 'X' && /RunTask$/.test(event.name) && pages.has(place(event)) && (event.dur ?? 0) >= longTaskMs * 1000)
+    .map(({ dur = 0, tdur = dur }) => ({ wall: dur / 1000, cpu: tdur / 1000 }));
+};
+
+/** What the page's thread did while the work went on. */
+const watch = async ({ page }: Dashboard, work: () => Promise<unknown>): Promise<Watched> => {
+  const browser = page.context().browser();
+  await browser?.startTracing(page, { categories: ['toplevel', 'disabled-by-default-devtools.timeline', 'devtools.timeline'] });
+  await page.evaluate(watchFrames);
+  await work();
+  const frames = await page.evaluate<readonly number[]>('((watched.over = true), watched.frames)');
+  const trace = await browser?.stopTracing();
+  return { frames, tasks: trace === undefined ? [] : longTasks(trace) };
+};
+
+/** Resolves with the milliseconds from the navigation until the first row is painted. */
+const firstRow = `new Promise((resolve) => {
+  const look = () => document.querySelector('.grid .row:not([hidden]) .name')?.textContent
+    ? requestAnimationFrame(() => resolve(performance.now())) : requestAnimationFrame(look);
+  look();
+})`;
+
+/** Down and up through all rows, a frame at a time, as fast as a thumb throws them. */
+const scroll = `new Promise((resolve) => {
+  const grid = document.querySelector('.grid');
+  const [begun, most] = [performance.now(), grid.scrollHeight - grid.clientHeight];
+  const step = (now) => {
+    const share = (now - begun) / ${scrollMs};
+    if (share >= 1) return resolve();
+    grid.scrollTop = most * Math.abs(Math.sin(share * Math.PI * 2));
+    requestAnimationFrame(step);
+  };
+  requestAnimationFrame(step);
+})`;
+
+const paint = async ({ page }: Dashboard): Promise<number> => {
+  await page.reload();
+  return page.evaluate<number>(firstRow);
+};
+
+const call = async ({ address }: GatewayClient, path: string, n: number): Promise<void> => {
+  const { body } = await request(`${address}/instance/${path}`, {
+    method: 'POST',
+    headers: { token: tokenOf(n), 'content-type': 'application/json' },
+    body: '{}',
+  });
+  await body.dump();
+};
+
+/** Sessions that wake and fall asleep, at a steady pace; none of them waits for another. */
+const storm = async (gateway: GatewayClient, count: number): Promise<void> => {
+  const begun = performance.now();
+  const under: Promise<void>[] = [];
+  for (let n = 0; performance.now() - begun < stormMs; n += 1) {
+    const at = probes + (n % (count - probes));
+    under.push(
+      call(gateway, 'connect', at).catch(() => undefined),
+      pause(300)
+        .then(() => call(gateway, 'hibernate', at))
+        .catch(() => undefined),
+    );
+    const wait = begun + ((n + 1) * 1000) / pairsASecond - performance.now();
+    if (wait > 0) await pause(wait);
+  }
+  await Promise.all(under);
+};
+
+/** Milliseconds from the answer to a change until the row says so, one row after the other, while the storm goes on. */
+const probeAll = async (gateway: GatewayClient, { page }: Dashboard): Promise<readonly number[]> => {
+  const delays: number[] = [];
+  for (let n = 0; n < probes; n += 1) {
+    await pause(stormMs / probes / 2);
+    const word = `document.querySelector('.grid .row[aria-rowindex="${n + 2}"] .c-state').textContent`;
+    const before = await page.evaluate<string>(word);
+    const changed = page.evaluate(`new Promise((resolve) => {
+      const look = () => (${word} === ${JSON.stringify(before)} ? requestAnimationFrame(look) : resolve());
+      look();
+    })`);
+    const begun = performance.now();
+    void call(gateway, 'connect', n).catch(() => undefined);
+    await changed;
+    delays.push(performance.now() - begun);
+  }
+  return delays;
+};
+
+const open = async (setting: Setting, count: number) => {
+  const { workshop } = setting;
+  const sandbox = await startSandbox(workshop);
+  const { folder, ...first } = await startGateway(workshop, sandbox);
+  await first.end();
+  const { register } = (await import(pathToFileURL(join(workshop.checkout, 'test/bench/seed.ts')).href)) as typeof seed;
+  await register(folder, count, 'hibernated');
+  // Nothing answers at the platform's address: what is woken tries, waits and sleeps again, and costs no handshake.
+  const gateway = await startGateway(workshop, sandbox, { folder, env: { PLATFORM_URL: 'ws://127.0.0.1:9/' } });
+  const dashboard = await Dashboard.open(gateway.address);
+  workshop.atEnd(() => dashboard.close());
+  await dashboard.goto('/admin');
+  await dashboard.signIn(adminToken);
+  await dashboard.page.getByRole('button', { name: new RegExp(`${count.toLocaleString('en')} hibernated`) }).waitFor();
+  return { gateway, dashboard };
+};
+
+/** Counts what the stream of the list says, beside the page. */
+const followChanges = async ({ address }: GatewayClient): Promise<{ stop(): number }> => {
+  const stopper = new AbortController();
+  const { body } = await request(`${address}/admin/actors/stream`, { headers: { admintoken: adminToken }, signal: stopper.signal });
+  let [changes, text] = [0, ''];
+  body.on('error', () => undefined);
+  body.on('data', (chunk: Buffer) => {
+    const lines = (text + chunk.toString()).split('\n');
+    text = lines.pop() ?? '';
+    for (const line of lines)
+      if (line.startsWith('data: ')) changes += (JSON.parse(line.slice(6)) as { readonly changes: readonly unknown[] }).changes.length;
+  });
+  return {
+    stop() {
+      stopper.abort();
+      return changes;
+    },
+  };
+};
+
+interface Results {
+  readonly painted: readonly number[];
+  readonly scrolled: Watched;
+  readonly stormed: Watched;
+  readonly delays: readonly number[];
+  readonly changes: number;
+}
+
+const figuresOf = (count: number, { painted, scrolled, stormed, delays, changes }: Results): readonly Figure[] => {
+  const figure = (name: string, unit: string, ours: number, bound: Figure['bound'] | null, details: object = {}): Figure => ({
+    name: `list of ${count}: ${name}`,
+    unit,
+    ours,
+    baseline: null,
+    judged: bound ? 'value' : 'nothing',
+    ...(bound ? { bound } : {}),
+    details: { ...details },
+  });
+  const longest = ({ tasks }: Watched, by: 'wall' | 'cpu'): number => Math.max(0, ...tasks.map((task) => task[by]));
+  return [
+    figure('first row painted', 'ms', median(painted), { most: 1_000 }, { rounds: painted }),
+    figure('scrolling, longest task, work of the thread', 'ms', longest(scrolled, 'cpu'), { most: longTaskMs }, { tasks: scrolled.tasks }),
+    figure('scrolling, longest task, by the clock', 'ms', longest(scrolled, 'wall'), null),
+    figure('scrolling, 95th percentile of a frame', 'ms', percentile(scrolled.frames, 0.95), null, { frames: scrolled.frames.length }),
+    figure('changes shown', '1/s', (changes * 1000) / stormMs, { least: changesASecond }),
+    figure('a change until it is shown', 'ms', median(delays), { most: 1_000 }, { rounds: delays }),
+    figure('changes, longest task, work of the thread', 'ms', longest(stormed, 'cpu'), { most: longTaskMs }, { tasks: stormed.tasks }),
+    figure('changes, longest task, by the clock', 'ms', longest(stormed, 'wall'), null),
+    figure('changes, 95th percentile of a frame', 'ms', percentile(stormed.frames, 0.95), null, { frames: stormed.frames.length }),
+  ];
+};
+
+export const dashboard: Bench = {
+  name: 'dashboard',
+  about: `the list of the dashboard with ${instances} sessions in a browser: first paint, scrolling, ${changesASecond} changes a second`,
+  async run(setting) {
+    if (findBrowser() === null) {
+      setting.say('left out: this machine has no Chromium; CHROMIUM_PATH names one');
+      return [];
+    }
+    const count = scaled(instances, setting);
+    const { gateway, dashboard: shown } = await open(setting, count);
+    const { page } = shown;
+    const painted: number[] = [];
+    for (let round = 0; round < paints; round += 1) painted.push(await paint(shown));
+    setting.say(`the first row is painted after ${median(painted).toFixed(0)} ms`);
+    await eventually(
+      async () => (await page.locator('.count.of-hibernated').textContent())?.includes(count.toLocaleString('en')) || null,
+      'all rows',
+    );
+
+    const scrolled = await watch(shown, () => page.evaluate(scroll));
+    setting.say(`${scrolled.frames.length} frames while scrolling, ${scrolled.tasks.length} long tasks`);
+
+    await page.getByRole('button', { name: 'Session', exact: true }).click();
+    await page.evaluate('document.querySelector(".grid").scrollTop = 0');
+    const follower = await followChanges(gateway);
+    let delays: readonly number[] = [];
+    const stormed = await watch(shown, async () => {
+      [delays] = await Promise.all([probeAll(gateway, shown), storm(gateway, count)]);
+    });
+    const changes = follower.stop();
+    setting.say(`${(changes / (stormMs / 1000)).toFixed(0)} changes a second; shown after ${median(delays).toFixed(0)} ms`);
+    return figuresOf(count, { painted, scrolled, stormed, delays, changes });
+  },
+};
