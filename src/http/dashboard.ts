@@ -5,14 +5,18 @@ import { openPageFiles, type PageFile } from '#src/web/files.ts';
 /** Views that have an address of their own. The page reads the rest of the address. */
 const views = ['/admin', '/admin/start', '/admin/sessions/*'];
 
-const send = (request: FastifyRequest, reply: FastifyReply, policy: string, file: PageFile): FastifyReply => {
+interface Head {
+  readonly policy: string;
+  readonly caching: string;
+}
+
+const send = (request: FastifyRequest, reply: FastifyReply, { policy, caching }: Head, file: PageFile): FastifyReply => {
   void reply.headers({
     'content-security-policy': policy,
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
     'cross-origin-opener-policy': 'same-origin',
-    // The browser asks each time, and is told that nothing changed: an upgrade never leaves a page of two versions.
-    'cache-control': 'no-cache',
+    'cache-control': caching,
     vary: 'accept-encoding',
     etag: file.etag,
   });
@@ -22,17 +26,23 @@ const send = (request: FastifyRequest, reply: FastifyReply, policy: string, file
   return reply.header('content-encoding', 'gzip').send(file.gzipped);
 };
 
+/** An address of a file holds its version: another version has another address. Opened by itself a file may do nothing. */
+const fileHead: Head = { policy: "default-src 'none'", caching: 'public, max-age=31536000, immutable' };
+
 /** Installs the routes of the dashboard's files. */
 export const addDashboard = async (app: FastifyInstance): Promise<void> => {
   const files = openPageFiles();
-  const config = { credential: 'none' } as const;
+  const config = { credential: 'none', cors: false } as const;
   const schema = { hide: true };
-  for (const url of views)
-    app.get(url, { schema, config }, async (request, reply) => send(request, reply, files.policy, await files.document()));
-  for (const url of files.addresses) {
+  for (const url of views) {
     app.get(url, { schema, config }, async (request, reply) => {
-      const file = await files.file(url);
-      return file === null ? reply.callNotFound() : send(request, reply, files.policy, file);
+      const document = await files.document();
+      // Asked for each time, so that an upgrade shows at once.
+      return send(request, reply, { policy: document.policy, caching: 'no-cache' }, document);
     });
   }
+  app.get<{ Params: { '*': string } }>('/admin/files/:version/*', { schema, config }, async (request, reply) => {
+    const file = await files.file(request.params['*']);
+    return file === null ? reply.callNotFound() : send(request, reply, fileHead, file);
+  });
 };

@@ -19,17 +19,17 @@ const types: Readonly<Record<string, string>> = {
 };
 
 const folder = new URL('page/', import.meta.url);
-const addressOf = (name: string): string => `/admin/lib/${name.replaceAll('/', '-').replace('@', '')}.js`;
+const libraryFile = (name: string): string => `lib/${name.replaceAll('/', '-').replace('@', '')}.js`;
 
-/** Address → file. Read once, so that no request can reach any other file on the disk. */
+/** Name → file. Read once, so that no request can reach any other file on the disk. */
 const readTable = (): ReadonlyMap<string, URL> => {
   const page = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((name) => name.replaceAll('\\', '/'))
     .filter((name) => extname(name) in types && !name.endsWith('tsconfig.json'));
   return new Map([
-    ...page.toSorted().map((name) => [`/admin/page/${name}`, new URL(name, folder)] as const),
-    ...library.map((name) => [addressOf(name), new URL(import.meta.resolve(name))] as const),
-    ['/admin/font/inter.woff2', new URL(import.meta.resolve('@fontsource-variable/inter/files/inter-latin-wght-normal.woff2'))],
+    ...page.toSorted().map((name) => [`page/${name}`, new URL(name, folder)] as const),
+    ...library.map((name) => [libraryFile(name), new URL(import.meta.resolve(name))] as const),
+    ['font/inter.woff2', new URL(import.meta.resolve('@fontsource-variable/inter/files/inter-latin-wght-normal.woff2'))],
   ]);
 };
 
@@ -41,15 +41,16 @@ export interface PageFile {
   readonly gzipped: Buffer | null;
 }
 
-export interface PageFiles {
-  /** The Content-Security-Policy of every answer. */
+export interface PageDocument extends PageFile {
+  /** Its Content-Security-Policy. */
   readonly policy: string;
-  /** Addresses of all files. */
-  readonly addresses: readonly string[];
-  /** The document, which is the same for every view. */
-  document(): Promise<PageFile>;
-  /** null when nothing is at the address. */
-  file(address: string): Promise<PageFile | null>;
+}
+
+export interface PageFiles {
+  /** The document, which is the same for every view. It names the files by addresses with their version, so that browsers keep them for ever. */
+  document(): Promise<PageDocument>;
+  /** null when there is no file of this name. */
+  file(name: string): Promise<PageFile | null>;
 }
 
 const compress = promisify(gzip);
@@ -76,8 +77,8 @@ const policyOf = (importMap: string): string =>
   ].join('; ');
 
 /** Modules are named in the document, so that the browser asks for all of them at once and not for one depth after the other. */
-const documentOf = (importMap: string, addresses: readonly string[], icons: string): string => {
-  const of = (ending: string): readonly string[] => addresses.filter((address) => address.endsWith(ending));
+const documentOf = (importMap: string, base: string, names: readonly string[], icons: string): string => {
+  const of = (ending: string): readonly string[] => names.filter((name) => name.endsWith(ending)).map((name) => base + name);
   const modules = of('.js').filter((address) => !address.endsWith('/theme.js'));
   return `<!doctype html>
 <html lang="en">
@@ -86,15 +87,15 @@ const documentOf = (importMap: string, addresses: readonly string[], icons: stri
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>Dormouse</title>
-<link rel="icon" href="/admin/page/logo.svg" type="image/svg+xml">
-<link rel="preload" href="/admin/font/inter.woff2" as="font" type="font/woff2" crossorigin>
+<link rel="icon" href="${base}page/logo.svg" type="image/svg+xml">
+<link rel="preload" href="${base}font/inter.woff2" as="font" type="font/woff2" crossorigin>
 ${of('.css')
   .map((address) => `<link rel="stylesheet" href="${address}">`)
   .join('\n')}
-<script src="/admin/page/theme.js"></script>
+<script src="${base}page/theme.js"></script>
 <script type="importmap">${importMap}</script>
 ${modules.map((address) => `<link rel="modulepreload" href="${address}">`).join('\n')}
-<script type="module" src="/admin/page/main.js"></script>
+<script type="module" src="${base}page/main.js"></script>
 </head>
 <body>
 ${icons}
@@ -105,27 +106,34 @@ ${icons}
 `;
 };
 
+/** What stands for the state of all files on the disk. */
+const versionOf = async (table: ReadonlyMap<string, URL>): Promise<string> => {
+  const stats = await Promise.all([...table.values()].map((url) => stat(url)));
+  const marks = [...table.keys()].map((name, at) => `${name} ${stats[at]?.mtimeMs} ${stats[at]?.size}`);
+  return createHash('sha256').update(marks.join('\n')).digest('base64url').slice(0, 12);
+};
+
 export const openPageFiles = (): PageFiles => {
   const table = readTable();
-  const importMap = JSON.stringify({ imports: Object.fromEntries(library.map((name) => [name, addressOf(name)])) });
-  const addresses = [...table.keys()];
+  const names = [...table.keys()];
   const kept = new Map<string, { readonly changed: number; readonly file: PageFile }>();
 
   return {
-    policy: policyOf(importMap),
-    addresses,
+    // Whoever works on the page reloads it and nothing else: what changed on the disk has another version.
     async document() {
+      const base = `/admin/files/${await versionOf(table)}/`;
+      const importMap = JSON.stringify({ imports: Object.fromEntries(library.map((name) => [name, base + libraryFile(name)])) });
       const icons = await readFile(new URL('icons.svg', folder), 'utf8');
-      return fileOf('text/html; charset=utf-8', Buffer.from(documentOf(importMap, addresses, icons.trim())));
+      const text = documentOf(importMap, base, names, icons.trim());
+      return { ...(await fileOf('text/html; charset=utf-8', Buffer.from(text))), policy: policyOf(importMap) };
     },
-    // Read again when it changed on the disk, so that whoever works on the page reloads it and nothing else.
-    async file(address) {
-      const url = table.get(address);
+    async file(name) {
+      const url = table.get(name);
       if (url === undefined) return null;
-      const [known, { mtimeMs: changed }] = [kept.get(address), await stat(url)];
+      const [known, { mtimeMs: changed }] = [kept.get(name), await stat(url)];
       if (known?.changed === changed) return known.file;
       const file = await fileOf(types[extname(url.pathname)] ?? '', await readFile(url));
-      kept.set(address, { changed, file });
+      kept.set(name, { changed, file });
       return file;
     },
   };

@@ -53,7 +53,9 @@ const longTasks = (trace: Buffer): Watched['tasks'] => {
   const place = ({ pid, tid }: TraceEvent): string => `${pid} ${tid}`;
   const pages = new Set(events.filter(({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain').map(place));
   return events
-    .filter((event) => event.ph === 'X' && /RunTask$/.test(event.name) && pages.has(place(event)) && (event.dur ?? 0) >= longTaskMs * 1000)
+    .filter(
+      (event) => event.ph === 'X' && event.name.endsWith('RunTask') && pages.has(place(event)) && (event.dur ?? 0) >= longTaskMs * 1000,
+    )
     .map(({ dur = 0, tdur = dur }) => ({ wall: dur / 1000, cpu: tdur / 1000 }));
 };
 
