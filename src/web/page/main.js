@@ -3,7 +3,9 @@
  *
  * How it is made. Modules run in the browser as they stand here; Preact draws, htm writes its elements as templates, signals hold what
  * changes. The folders: `core/` (address, requests, streams, session), `ui/` (parts, notices and questions, the frame), `texts/` (every
- * word that is shown), `style/` (loaded in the order of their names), `views/`. Types are JSDoc and checked by `npm run typecheck`.
+ * word that is shown), `style/` (loaded in the order of their names), `views/` and what they are made of: `list/`, `sessions/` (what concerns
+ * any session), `instance/` (the page of one), `chart/` (its statechart; `chart/scene.js` decides what is drawn, and is pure). Types are JSDoc
+ * and checked by `npm run typecheck`.
  *
  * To add a view: a module in `views/` with a component that draws a `Shell`; a line in the table below; its path in `views` of
  * `src/http/dashboard.ts` when the address is of a new kind; its texts in `texts/en.js`; its looks in a file of `style/`, made of the
