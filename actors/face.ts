@@ -4,6 +4,7 @@
  * Ordinary failures are `Result`s; a method rejects only for surprises (`StorageFailure` and `EpochLost` become 503, the rest 500).
  */
 import type { ChatFace } from './face/chats.ts';
+import type { ContactFace } from './face/contacts.ts';
 import type { DefinitionFace } from './face/definitions.ts';
 import type { FileFace } from './face/files.ts';
 import type { HistoryFace } from './face/histories.ts';
@@ -17,6 +18,7 @@ import type { ServerFace } from './face/server.ts';
 import type { WebhookFace } from './face/webhooks.ts';
 
 export type * from './face/chats.ts';
+export type * from './face/contacts.ts';
 export type * from './face/definitions.ts';
 export type * from './face/files.ts';
 export type * from './face/histories.ts';
@@ -42,4 +44,5 @@ export interface Gateway
     ProxyFace,
     WebhookFace,
     ServerFace,
-    ChatFace {}
+    ChatFace,
+    ContactFace {}

@@ -2,6 +2,7 @@
 import { createAdmin } from './commands/admin.ts';
 import { chatChangeCommands } from './commands/chat-changes.ts';
 import { chatCommands } from './commands/chats.ts';
+import { contactCommands } from './commands/contacts.ts';
 import { connectionCommands } from './commands/connection.ts';
 import { fileCommands } from './commands/files.ts';
 import { historyCommands } from './commands/histories.ts';
@@ -32,6 +33,7 @@ export type * from './model.ts';
 export { isWebAddress } from './web-address.ts';
 export {
   allDone,
+  contactScopes,
   deliveryStates,
   done,
   eventTypes,
@@ -90,6 +92,7 @@ export async function createGateway({ ports, policy, baseUrl, adminToken }: Gate
     ...messageCommands(supervisor),
     ...chatCommands(supervisor),
     ...chatChangeCommands(supervisor),
+    ...contactCommands(supervisor),
     ...leadCommands(supervisor),
     ...peopleCommands(supervisor),
     ...labelCommands(supervisor),

@@ -4,6 +4,7 @@ export * from './model/audience.ts';
 export * from './model/message.ts';
 export * from './model/chat.ts';
 export type * from './model/chat-change.ts';
+export * from './model/contact.ts';
 export type * from './model/limits.ts';
 export * from './model/privacy.ts';
 export * from './model/send.ts';

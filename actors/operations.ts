@@ -8,16 +8,19 @@ import type { Entry, Refusal } from './model.ts';
 import type { AccountOperations } from './operations/account.ts';
 import type { CallOperations } from './operations/call.ts';
 import type { ChatOperations } from './operations/chat.ts';
+import type { ContactOperations } from './operations/contact.ts';
 import type { DefinitionOperations } from './operations/definition.ts';
 import type { MessageOperations } from './operations/message.ts';
 
 export type * from './operations/account.ts';
 export type * from './operations/call.ts';
 export type * from './operations/chat.ts';
+export type * from './operations/contact.ts';
 export type * from './operations/definition.ts';
 export type * from './operations/message.ts';
 
-export interface Operations extends AccountOperations, CallOperations, ChatOperations, DefinitionOperations, MessageOperations {}
+export interface Operations
+  extends AccountOperations, CallOperations, ChatOperations, ContactOperations, DefinitionOperations, MessageOperations {}
 
 export type OperationName = keyof Operations;
 export type InputOf<N extends OperationName> = Operations[N]['input'];

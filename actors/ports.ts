@@ -9,6 +9,7 @@ import type { DefinitionStore } from './ports/definition-store.ts';
 import type { DeliveryStore, OutboxStore } from './ports/delivery-stores.ts';
 import type { FileStore, ReadMedia, Sounds } from './ports/files.ts';
 import type { InstanceStore, RemovalStore, SettingStore, WebhookStore } from './ports/instance-stores.ts';
+import type { ContactStore } from './ports/contact-store.ts';
 import type { GroupStore } from './ports/group-store.ts';
 import type { Journal } from './ports/journal.ts';
 import type { ChatStore, MessageExpiry, MessageStore, Placeholder } from './ports/message-store.ts';
@@ -31,6 +32,7 @@ export type * from './ports/message-store.ts';
 export type * from './ports/definition-store.ts';
 export type * from './ports/delivery-stores.ts';
 export type * from './ports/recipient-store.ts';
+export type * from './ports/contact-store.ts';
 export type * from './ports/group-store.ts';
 export type * from './ports/send-key-store.ts';
 
@@ -50,6 +52,7 @@ export interface Stores {
   readonly sendKeys: SendKeyStore;
   readonly recipients: RecipientStore;
   readonly groups: GroupStore;
+  readonly contacts: ContactStore;
 }
 
 export interface Ports extends Stores {

@@ -11,6 +11,7 @@ export {
 } from './chat-fields.ts';
 export { chatIdsOf, fastChatId, isWholeChatId } from './chat-id.ts';
 export { chatLabelsView, chatStatsView, chatView, compactChatView, compactFields, contactView } from './chat.ts';
+export { bookView, removedContactView, savedContactView } from './contact.ts';
 export { leadTagView, quickReplyView } from './definitions.ts';
 export { envelopeView } from './envelope.ts';
 export { addModes, groupView, inviteLink, memberView, refusalView, type MemberRefusal } from './group.ts';

@@ -5,6 +5,7 @@ import type { Vault } from '#src/platform/vault.ts';
 import { createChatCounts } from './journal/chat-counts.ts';
 import { makeChatStore } from './stores/chats.ts';
 import { isInUse, usualLimits, type Limits } from './postgres/database.ts';
+import { makeContactStore } from './stores/contacts.ts';
 import { makeDefinitionStore } from './stores/definitions.ts';
 import { makeDeliveryStore } from './stores/deliveries.ts';
 import { startEmbedded, type EmbeddedServer } from './postgres/embedded.ts';
@@ -114,6 +115,7 @@ const storageOf = ({ pools, server, tenancy }: Base, sealer: Sealer, log: Log, n
     recipients: { ...makeRecipientStore(journal), expire: makeRecipientStore(sweeps).expire },
     // Sessions ask for single groups; pages of them wait behind nothing but questions.
     definitions: makeDefinitionStore(queries),
+    contacts: { ...makeContactStore(queries), saved: makeContactStore(journal).saved },
     groups: { ...makeGroupStore(journal), find: makeGroupStore(queries).find, common: makeGroupStore(queries).common },
     sendKeys: { ...makeSendKeyStore(journal), expire: makeSendKeyStore(sweeps).expire },
     vault: makeVault(keys, sealer, now),

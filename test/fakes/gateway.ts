@@ -140,12 +140,20 @@ const proxyCommands = (attempt: Attempt) => ({
   proxyCatalogue: () => done([{ value: 'br', label: 'Brazil', proxies: [], cities: [] }]),
 });
 
+const contact = { contactId: chat.chatId, lid: chat.chatLid, name: chat.contactName, pushName: chat.pushName };
+
 const chatCommands = (attempt: Attempt) => ({
   chat: () => attempt(() => done(chat)),
   changeChat: () => attempt(() => done(chat)),
   setChatTimer: () => attempt(() => done(chat)),
   block: () => attempt(() => done([chat.chatId])),
   reloadNotes: () => attempt(() => done(chat)),
+  contacts: async () => {
+    await attempt(() => done(null));
+    return { contacts: [contact], total: 1, saved: 1 };
+  },
+  saveContact: () => attempt(() => done(contact)),
+  removeContact: () => attempt(() => done(contact)),
   removeChat: () => attempt(() => done([{ of: 'chat', error: '' } as const])),
 });
 

@@ -3,6 +3,7 @@ import type { Delivery, Entry, GatewayEvent } from '#actors/model.ts';
 import type { Committed, Journal } from '#actors/ports.ts';
 import { reduceEntries, type Outcome } from '#src/storage/journal/ledger.ts';
 import { render } from '#src/storage/journal/rendering.ts';
+import { contactsOf, putContacts } from './contacts.ts';
 import type { FakeDatabase } from './storage.ts';
 import type { FakeChance, FakeTime } from './time.ts';
 
@@ -35,6 +36,7 @@ export class FakeJournal implements Journal {
         messages: this.#db.messagesOf(id),
         chats: this.#db.chatsOf(id),
         groups: this.#db.groupsOf(id),
+        contacts: contactsOf(this.#db, id),
         definitions: this.#db.definitionsOf(id),
       };
       const outcome = reduceEntries(known, owner, entries, () => `r${this.#chance.hex(7)}`);
@@ -84,6 +86,7 @@ export class FakeJournal implements Journal {
     for (const key of sendKeys) this.#db.sendKeys.set(`${instanceId} ${key.hash}`, key);
     for (const { after } of chats) this.#db.putChat({ ...after, instanceId });
     this.#db.putGroups(instanceId, others);
+    putContacts(this.#db, instanceId, others);
     this.#db.putDefinitions(instanceId, others, this.#time.now());
   }
 

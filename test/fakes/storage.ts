@@ -2,6 +2,7 @@
 import type {
   Chat,
   Claim,
+  Contact,
   Definition,
   DefinitionKind,
   Definitions,
@@ -61,6 +62,8 @@ export class FakeDatabase {
   readonly webhooks = new Map<string, Webhook>();
   readonly messages = new Map<string, MessageRow>();
   readonly chats = new Map<string, ChatRow>();
+  /** By instance and id. */
+  readonly contacts = new Map<string, Contact>();
   /** By instance, kind and id. */
   readonly definitions = new Map<
     string,

@@ -13,6 +13,7 @@ import { instance as sampleInstance, webhook as sampleWebhook } from './records.
 import { FakeAttachments } from './attachments.ts';
 import { createFakeFiles, type FakeFiles } from './files.ts';
 import { FakeJournal } from './journal.ts';
+import { FakeContacts } from './contacts.ts';
 import { FakePlatform } from './platform.ts';
 import { FakeDeliveries } from './deliveries.ts';
 import { FakeChats, FakeMessages } from './conversations.ts';
@@ -150,6 +151,7 @@ export class World {
       sendKeys: new FakeSendKeys(db),
       attachments: this.attachments,
       recipients: new FakeRecipients(db),
+      contacts: new FakeContacts(db),
       definitions: new FakeDefinitions(db),
       groups: new FakeGroups(db),
       receiver: this.receiver,

@@ -4,7 +4,10 @@ import type { Committed, Stores } from '#actors/ports.ts';
 import { instance, message as sample, owner, webhook } from '#test/contract/samples.ts';
 
 /** The ports that these suites are about, and those that they need for their data. */
-export type Conversations = Pick<Stores, 'journal' | 'messages' | 'chats' | 'definitions' | 'instances' | 'webhooks' | 'outbox'>;
+export type Conversations = Pick<
+  Stores,
+  'journal' | 'messages' | 'chats' | 'contacts' | 'definitions' | 'instances' | 'webhooks' | 'outbox'
+>;
 
 /** Opens empty stores; their time stands still. */
 export type Open = () => Promise<Conversations>;

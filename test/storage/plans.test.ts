@@ -6,6 +6,7 @@ import type { Statement } from '#src/storage/postgres/database.ts';
 import { eventTypes } from '#actors/model.ts';
 import { definitionStatements } from '#src/storage/stores/definitions.ts';
 import { expiryStatements } from '#src/storage/stores/message-expiry.ts';
+import { contactStatements } from '#src/storage/stores/contacts.ts';
 import { fileStatements } from '#src/storage/stores/files.ts';
 import { groupStatements } from '#src/storage/stores/groups.ts';
 import { sendKeyStatements } from '#src/storage/stores/send-keys.ts';
@@ -68,6 +69,12 @@ await storage.journal.commit(
   () => [],
 );
 await spread('definition', { id: `'d' || n` }, 300);
+await storage.journal.commit(
+  { id: 'r0', owner: '', epoch: 1 },
+  [{ kind: 'chat', chat: { chatId: '1@lid', contactName: 'Ana' }, create: false }],
+  () => [],
+);
+await spread('contact', { contact_id: `'k' || n`, name: `case when mod(n, 3) = 0 then 'Name ' || n else '' end` }, 300);
 await spread('chat_group', { group_id: `'g' || n`, name: `'g' || n` }, 300);
 await run(`update chat_group set member_hashes = array[hashtextextended(instance_id || ' ' || group_id, 0)]`);
 const queued = `case when mod(n, 100) = 0 then 'Queued' else '' end`;
@@ -129,6 +136,7 @@ const nodesOf = (node: Node): readonly Node[] => [node, ...(node.Plans ?? []).fl
 
 /** The test's other tables are so small that reading them is the best plan. */
 const large = new Set([
+  'contact',
   'message',
   'receipt',
   'chat',
@@ -212,6 +220,7 @@ const statements: readonly Statement[] = [
   ...Object.values(messageStatements).filter((statement) => statement !== messageStatements.queueing),
   sendKeyStatements.find,
   ...Object.values(chatStatements),
+  ...Object.values(contactStatements),
   ...Object.values(definitionStatements),
   ...Object.values(groupStatements),
   { ...findStatements({ filters: [], any: false, sort: null, limit: 1, offset: 0 }).page, name: 'chat-find' },

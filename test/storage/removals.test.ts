@@ -31,6 +31,7 @@ const place = async (): Promise<{ id: string; hook: string }> => {
     { id, owner, epoch },
     [
       ...['m1', 'm2', 'm3'].map(arrived),
+      { kind: 'chat', chat: { chatId: '1@s.whatsapp.net', contactName: 'Ana' }, create: false },
       { kind: 'definition', definition: { of: 'label', value: label } },
       { kind: 'group', group },
       { kind: 'groupsListed', groupIds: [group.id], at: 1 },

@@ -8,6 +8,7 @@ import { adminRoutes } from './admin.ts';
 import { callRoutes } from './call.ts';
 import { chatSettingRoutes } from './chat-settings.ts';
 import { chatRoutes } from './chat.ts';
+import { contactRoutes } from './contact.ts';
 import { definitionRoutes } from './definition.ts';
 import { deliveryRoutes } from './delivery.ts';
 import { fileRoutes } from './file.ts';
@@ -39,6 +40,7 @@ export const allRoutes = (options: HttpOptions, hub: Hub, sessions: AdminSession
   ...fileRoutes,
   ...chatRoutes,
   ...chatSettingRoutes,
+  ...contactRoutes,
   ...leadRoutes,
   ...peopleRoutes,
   ...definitionRoutes,

@@ -6,11 +6,19 @@ import { hasUpload } from '../outbound/compose.ts';
 import { accountHandlers } from './account.ts';
 import { callHandlers } from './call.ts';
 import { chatHandlers } from './chat.ts';
+import { contactHandlers } from './contact.ts';
 import { definitionHandlers } from './definition.ts';
 import type { Handlers } from './handlers.ts';
 import { messageHandlers } from './message.ts';
 
-const handlers: Handlers<Operations> = { ...accountHandlers, ...callHandlers, ...chatHandlers, ...definitionHandlers, ...messageHandlers };
+const handlers: Handlers<Operations> = {
+  ...accountHandlers,
+  ...callHandlers,
+  ...chatHandlers,
+  ...contactHandlers,
+  ...definitionHandlers,
+  ...messageHandlers,
+};
 
 /** Operations that change nothing: cut off, they are `notSent`. */
 const silent: ReadonlySet<OperationName> = new Set([

@@ -1,5 +1,6 @@
 /** All tables as MikroORM sees them, one file for each resource. */
 import { ChatEntity } from './chat.ts';
+import { ContactEntity } from './contact.ts';
 import { DefinitionEntity } from './definition.ts';
 import { ArchiveEntity, OutboxEntity, OutboxTallyEntity } from './delivery.ts';
 import { FileEntity } from './file.ts';
@@ -29,6 +30,7 @@ export const entities = [
   SendKeyEntity,
   NumberLookupEntity,
   ChatEntity,
+  ContactEntity,
   DefinitionEntity,
   GroupEntity,
   GroupListEntity,

@@ -1,6 +1,7 @@
 /** What entries are about: the keys by which everything known of them is read before the ledger starts. */
 import type { Call, ChatPatch, Entry, Message, Past } from '#actors/model.ts';
 import { keyText } from '../postgres/texts.ts';
+import { contactsIn } from './contact-ledger.ts';
 import { definedIn } from './definition-ledger.ts';
 import { changedGroup } from './group-ledger.ts';
 
@@ -10,6 +11,8 @@ export interface Concerned {
   /** Messages that something happened to; their chats are wanted too, whatever they are called. */
   readonly updatedIds: ReadonlySet<string>;
   readonly chatIds: ReadonlySet<string>;
+  /** People whose names are told. */
+  readonly contactIds: ReadonlySet<string>;
   /** Ids of definitions, of whatever kind. */
   readonly definitionIds: ReadonlySet<string>;
   /** Groups that changed. */
@@ -21,6 +24,7 @@ export const concernedBy = (entries: readonly Entry[]): Concerned => {
   const updatedIds = new Set<string>();
   const chatIds = new Set<string>();
   const groupIds = new Set<string>();
+  const contactIds = new Set<string>();
   const definitionIds = new Set<string>();
   const message = ({ messageId, chatId }: Message): void => {
     messageIds.add(keyText(messageId));
@@ -46,9 +50,10 @@ export const concernedBy = (entries: readonly Entry[]): Concerned => {
     if (entry.kind === 'chatRead' || entry.kind === 'chatUnread' || entry.kind === 'chatRemoved' || entry.kind === 'chatLabel') chat(entry);
     if (entry.kind === 'news' && entry.news.type === 'call') call(entry.news.call);
     if (entry.kind === 'history') past(entry.past);
+    for (const id of contactsIn(entry)) contactIds.add(id);
     for (const id of definedIn(entry)) definitionIds.add(id);
     const groupId = changedGroup(entry);
     if (groupId !== null) groupIds.add(groupId);
   }
-  return { messageIds, updatedIds, chatIds, groupIds, definitionIds };
+  return { messageIds, updatedIds, chatIds, groupIds, contactIds, definitionIds };
 };

@@ -1,6 +1,6 @@
 /** Where entries become rows: what is known is read, the ledger applies the rules, and one statement writes messages, chats and outbox. */
 import { createKeyedMutex } from '#actors/keyed-mutex.ts';
-import type { Chat, Definition, Delivery, Entry } from '#actors/model.ts';
+import type { Chat, Contact, Definition, Delivery, Entry } from '#actors/model.ts';
 import type { Committed, Journal } from '#actors/ports.ts';
 import type { ChatCounts } from './chat-counts.ts';
 import { concernedBy } from './concerned.ts';
@@ -17,6 +17,7 @@ import {
   storedMessageFields,
   type StoredMessage,
 } from './columns.ts';
+import { contactFields, contactRows, goneContactRows } from './contact-rows.ts';
 import { definitionFields, definitionRows, goneDefinitionRows, rowOfDefinition } from './definition-rows.ts';
 import { goneGroupRows, groupFields, groupListRows, groupOfRow, groupRows, unlistedGroupRows, type GroupRow } from './group-rows.ts';
 import { checkGone, owned, type Owned } from '../ownership.ts';
@@ -104,6 +105,8 @@ const sets = {
   goneGroups: goneGroupRows,
   unlistedGroups: unlistedGroupRows,
   groupList: groupListRows,
+  contacts: contactRows,
+  goneContacts: goneContactRows,
   definitions: definitionRows,
   goneDefinitions: goneDefinitionRows,
   deliveries: outboxRows,
@@ -167,7 +170,9 @@ export const journalStatements = {
           $3::text[] || array(select message.chat_id from message where message.instance_id = $1 and message.message_id = any($4::text[])))
         order by chat_id) as c) as chats,
       (select json_agg(g) from (
-        select ${groupFields} from chat_group where instance_id = $1 and group_id = any($5::text[]) order by group_id) as g) as groups`,
+        select ${groupFields} from chat_group where instance_id = $1 and group_id = any($5::text[]) order by group_id) as g) as groups,
+      (select json_agg(k) from (
+        select ${contactFields} from contact where instance_id = $1 and contact_id = any($6::text[]) order by contact_id) as k) as contacts`,
   },
   /** $3 chats. */
   read: {
@@ -205,22 +210,31 @@ interface KnownRow {
   readonly messages: readonly StoredMessage[] | null;
   readonly chats: readonly Chat[] | null;
   readonly groups: readonly GroupRow[] | null;
+  readonly contacts: readonly Contact[] | null;
 }
 
 const readKnown = async (runner: Runner, instance: string, entries: readonly Entry[]): Promise<Known> => {
-  const { messageIds, updatedIds, chatIds, groupIds, definitionIds } = concernedBy(entries);
+  const { messageIds, updatedIds, chatIds, groupIds, contactIds, definitionIds } = concernedBy(entries);
   // Definitions change seldom: commits without any, which is nearly every one, do not ask for them.
   const definitions =
     definitionIds.size === 0 ? [] : await runner.rows<Definition>(journalStatements.definitions, [instance, [...definitionIds]]);
-  if (messageIds.size + updatedIds.size + chatIds.size + groupIds.size === 0) return { messages: [], chats: [], groups: [], definitions };
+  if (messageIds.size + updatedIds.size + chatIds.size + groupIds.size === 0)
+    return { messages: [], chats: [], groups: [], contacts: [], definitions };
   const [row] = await runner.rows<KnownRow>(journalStatements.known, [
     instance,
     [...messageIds, ...updatedIds],
     [...chatIds],
     [...updatedIds],
     [...groupIds],
+    [...contactIds],
   ]);
-  return { messages: row?.messages ?? [], chats: row?.chats ?? [], groups: (row?.groups ?? []).map(groupOfRow), definitions };
+  return {
+    messages: row?.messages ?? [],
+    chats: row?.chats ?? [],
+    groups: (row?.groups ?? []).map(groupOfRow),
+    contacts: row?.contacts ?? [],
+    definitions,
+  };
 };
 
 /** Statements that run before the one that writes, when there is anything for them to do. */
@@ -263,6 +277,8 @@ const writeOutcome = async (
     goneGroups: outcome.goneGroups.map((groupId) => ({ groupId })),
     unlistedGroups: outcome.groupList === null ? [] : [outcome.groupList],
     groupList: outcome.groupList === null ? [] : [outcome.groupList],
+    contacts: outcome.contacts,
+    goneContacts: outcome.goneContacts.map((contactId) => ({ contactId })),
     definitions: outcome.definitions.map((definition) => rowOfDefinition(definition, at)),
     goneDefinitions: outcome.goneDefinitions.map((definition) => rowOfDefinition(definition, at)),
     deliveries: waiting.map((row) => ({ ...row, size: Buffer.byteLength(row.body) })),

@@ -3,6 +3,7 @@ import {
   statusChat,
   type Call,
   type Chat,
+  type Contact,
   type Definition,
   type Entry,
   type EventType,
@@ -16,6 +17,7 @@ import {
 import { keyText } from '../postgres/texts.ts';
 import { callChat, callContent, callMessage } from './call-message.ts';
 import { ChatLedger, type ChatOutcome } from './chat-ledger.ts';
+import { ContactLedger, type ContactOutcome } from './contact-ledger.ts';
 import type { StoredMessage } from './columns.ts';
 import {
   chatDraft,
@@ -40,10 +42,11 @@ export interface Known {
   readonly messages: readonly StoredMessage[];
   readonly chats: readonly Chat[];
   readonly groups?: readonly Group[];
+  readonly contacts?: readonly Contact[];
   readonly definitions?: readonly Definition[];
 }
 
-export interface Outcome extends GroupOutcome, DefinitionOutcome {
+export interface Outcome extends GroupOutcome, ContactOutcome, DefinitionOutcome {
   readonly freshMessages: readonly StoredMessage[];
   readonly changedMessages: readonly StoredMessage[];
   readonly composedMessages: readonly StoredMessage[];
@@ -73,6 +76,7 @@ class Ledger {
   readonly #sendKeys = new Map<string, UsedSendKey>();
   readonly #receipts = new ReceiptLedger();
   readonly #groups: GroupLedger;
+  readonly #contacts: ContactLedger;
   readonly #definitions: DefinitionLedger;
   readonly #events: EventDraft[] = [];
   readonly #unrendered: Outcome['unrendered'][number][] = [];
@@ -83,6 +87,7 @@ class Ledger {
     this.#messages = new MessageLedger(known.messages);
     this.#chats = new ChatLedger(known.chats, owner, newId);
     this.#groups = new GroupLedger(known.groups ?? []);
+    this.#contacts = new ContactLedger(known.contacts ?? []);
     this.#definitions = new DefinitionLedger(known.definitions ?? [], owner);
   }
 
@@ -144,6 +149,7 @@ class Ledger {
       sendKeys: [...this.#sendKeys.values()],
       receipts: this.#receipts.outcome(),
       ...this.#groups.outcome(),
+      ...this.#contacts.outcome(),
       ...this.#definitions.outcome(),
       events: this.#events,
       unrendered: this.#unrendered,
@@ -165,10 +171,11 @@ class Ledger {
   }
 
   #chat({ chat: patch, create, tell }: Of<'chat'>): void {
+    const isRenamed = this.#contacts.learn(patch);
     const isKnown = this.#chats.get(patch.chatId) !== null;
     const changed = create || isKnown ? this.#chats.patch(patch) : null;
     if (tell === undefined) return;
-    const isStranger = tell === 'contacts' && !isKnown && !create && Boolean(patch.contactName);
+    const isStranger = tell === 'contacts' && !isKnown && !create && isRenamed;
     this.#tell(tell, isStranger ? this.#chats.preview(patch) : changed);
   }
 
@@ -176,7 +183,11 @@ class Ledger {
     const { past } = entry;
     const chats = new Map<string, Chat>();
     const keep = (chat: Chat | null): void => void (chat && chats.set(chat.chatId, chat));
-    if (past.of === 'chats') for (const patch of past.items) keep(this.#chats.patch(patch));
+    if (past.of === 'chats')
+      for (const patch of past.items) {
+        this.#contacts.learn(patch);
+        keep(this.#chats.patch(patch));
+      }
     if (past.of === 'chat_labels') for (const label of past.items) keep(this.#chats.label(label));
     if (past.of === 'calls') for (const call of past.items) this.#call(call);
     if (past.of === 'labels') for (const label of past.items) this.#label(label);

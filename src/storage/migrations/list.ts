@@ -15,6 +15,7 @@ import { NumberLookups } from './0013-number-lookups.ts';
 import { Receipts } from './0014-receipts.ts';
 import { StatusAudiences } from './0015-status-audiences.ts';
 import { SendPace } from './0016-send-pace.ts';
+import { Contacts } from './0017-contacts.ts';
 import { Definitions } from './0019-definitions.ts';
 import { BusinessNames } from './0021-business-names.ts';
 import { Groups } from './0023-groups.ts';
@@ -37,6 +38,7 @@ export const migrations = [
   { name: '0014-receipts', class: Receipts },
   { name: '0015-status-audiences', class: StatusAudiences },
   { name: '0016-send-pace', class: SendPace },
+  { name: '0017-contacts', class: Contacts },
   { name: '0019-definitions', class: Definitions },
   { name: '0021-business-names', class: BusinessNames },
   { name: '0023-groups', class: Groups },

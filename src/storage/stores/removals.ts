@@ -14,6 +14,7 @@ const tables = {
   message: 'message_id',
   receipt: 'message_id',
   chat: 'chat_id',
+  contact: 'contact_id',
   definition: 'kind',
   inbound: 'seq',
   signal_key: 'type',

@@ -1,0 +1,70 @@
+/** The rules of the address book: what entries about chats say of the people behind them. */
+import type { ChatPatch, Contact, Entry } from '#actors/model.ts';
+import { keyText } from '../postgres/texts.ts';
+
+export interface ContactOutcome {
+  readonly contacts: readonly Contact[];
+  /** Ids of contacts that are kept under their number now. */
+  readonly goneContacts: readonly string[];
+}
+
+const isPersonId = (id: string): boolean => id.endsWith('@s.whatsapp.net') || id.endsWith('@lid');
+
+const names = ({ chatId, contactName, pushName }: ChatPatch): boolean =>
+  isPersonId(chatId) && (contactName !== undefined || Boolean(pushName));
+
+const patchesOf = (entry: Entry): readonly ChatPatch[] => {
+  if (entry.kind === 'chat') return [entry.chat];
+  return entry.kind === 'history' && entry.past.of === 'chats' ? entry.past.items : [];
+};
+
+/** Ids of the contacts that an entry is about. */
+export const contactsIn = (entry: Entry): readonly string[] =>
+  patchesOf(entry)
+    .filter(names)
+    .flatMap(({ chatId, chatLid = '' }) => [chatId, chatLid])
+    .filter((id) => id !== '')
+    .map(keyText);
+
+export class ContactLedger {
+  readonly #kept = new Map<string, Contact>();
+  readonly #changed = new Map<string, Contact>();
+  readonly #gone = new Set<string>();
+
+  constructor(known: readonly Contact[]) {
+    for (const contact of known) this.#kept.set(contact.contactId, contact);
+  }
+
+  /** Whether the name in the address book is another now. */
+  learn(patch: ChatPatch): boolean {
+    if (!names(patch)) return false;
+    const contactId = keyText(patch.chatId);
+    const lid = keyText(patch.chatLid ?? '');
+    const twin = lid !== '' && lid !== contactId ? this.#kept.get(lid) : undefined;
+    const before = this.#kept.get(contactId) ?? { contactId, lid: '', name: '', pushName: '' };
+    const after: Contact = {
+      contactId,
+      lid: lid === contactId ? before.lid : lid || before.lid,
+      name: patch.contactName ?? before.name,
+      pushName: patch.pushName || before.pushName || (twin?.pushName ?? ''),
+    };
+    if (twin) this.#drop(twin.contactId);
+    const isSame = before.lid === after.lid && before.name === after.name && before.pushName === after.pushName;
+    const isNobody = after.name === '' && after.pushName === '' && !this.#kept.has(contactId);
+    if (isSame || isNobody) return false;
+    this.#kept.set(contactId, after);
+    this.#changed.set(contactId, after);
+    this.#gone.delete(contactId);
+    return before.name !== after.name;
+  }
+
+  outcome(): ContactOutcome {
+    return { contacts: [...this.#changed.values()], goneContacts: [...this.#gone] };
+  }
+
+  #drop(contactId: string): void {
+    this.#kept.delete(contactId);
+    this.#changed.delete(contactId);
+    this.#gone.add(contactId);
+  }
+}
