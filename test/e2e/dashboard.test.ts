@@ -147,7 +147,10 @@ inBrowser('what happens elsewhere is shown without a load', async () => {
 
 inBrowser('a session is created and linked in one box, and stands in the list', async () => {
   await view().getByRole('button', { name: 'New session' }).click();
-  assert.equal(await focused(), 'Name');
+  await until(
+    async () => (await focused()) === 'Name',
+    () => 'the field of the box has the focus',
+  );
   await type('Clinic Clara');
   await press('Enter');
   await view().getByRole('button', { name: 'Scan with the simulated phone' }).click();
