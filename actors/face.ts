@@ -7,6 +7,7 @@ import type { ChatFace } from './face/chats.ts';
 import type { ContactFace } from './face/contacts.ts';
 import type { DefinitionFace } from './face/definitions.ts';
 import type { FileFace } from './face/files.ts';
+import type { GroupFace } from './face/groups.ts';
 import type { HistoryFace } from './face/histories.ts';
 import type { InstanceFace } from './face/instances.ts';
 import type { LeadFace } from './face/leads.ts';
@@ -21,6 +22,7 @@ export type * from './face/chats.ts';
 export type * from './face/contacts.ts';
 export type * from './face/definitions.ts';
 export type * from './face/files.ts';
+export type * from './face/groups.ts';
 export type * from './face/histories.ts';
 export type * from './face/instances.ts';
 export type * from './face/leads.ts';
@@ -39,6 +41,7 @@ export interface Gateway
     LeadFace,
     MessageFace,
     PeopleFace,
+    GroupFace,
     HistoryFace,
     FileFace,
     ProxyFace,

@@ -5,6 +5,7 @@ import { chatCommands } from './commands/chats.ts';
 import { contactCommands } from './commands/contacts.ts';
 import { connectionCommands } from './commands/connection.ts';
 import { fileCommands } from './commands/files.ts';
+import { groupCommands } from './commands/groups.ts';
 import { historyCommands } from './commands/histories.ts';
 import { inspectorCommands } from './commands/inspector.ts';
 import { instanceCommands } from './commands/instances.ts';
@@ -49,7 +50,18 @@ export {
   refuse,
   statuses,
 } from './model.ts';
-export type { AnswerOf, ByteRange, ChatFilter, ChatQuery, InputOf, KeptFile, MessageQuery, OperationName } from './ports.ts';
+export type {
+  AnswerOf,
+  ByteRange,
+  ChatFilter,
+  ChatQuery,
+  GroupQuery,
+  GroupWish,
+  InputOf,
+  KeptFile,
+  MessageQuery,
+  OperationName,
+} from './ports.ts';
 export { logLevels, type LogLevel } from './ports/system.ts';
 export { EpochLost, FilesUnavailable, StorageBusy, StorageSlow, StorageUnavailable } from './ports.ts';
 
@@ -93,6 +105,7 @@ export async function createGateway({ ports, policy, baseUrl, adminToken }: Gate
     ...chatCommands(supervisor),
     ...chatChangeCommands(supervisor),
     ...contactCommands(supervisor),
+    ...groupCommands(supervisor),
     ...leadCommands(supervisor),
     ...peopleCommands(supervisor),
     ...labelCommands(supervisor),

@@ -10,6 +10,7 @@ import type { CallOperations } from './operations/call.ts';
 import type { ChatOperations } from './operations/chat.ts';
 import type { ContactOperations } from './operations/contact.ts';
 import type { DefinitionOperations } from './operations/definition.ts';
+import type { GroupOperations } from './operations/group.ts';
 import type { MessageOperations } from './operations/message.ts';
 
 export type * from './operations/account.ts';
@@ -17,10 +18,11 @@ export type * from './operations/call.ts';
 export type * from './operations/chat.ts';
 export type * from './operations/contact.ts';
 export type * from './operations/definition.ts';
+export type * from './operations/group.ts';
 export type * from './operations/message.ts';
 
 export interface Operations
-  extends AccountOperations, CallOperations, ChatOperations, ContactOperations, DefinitionOperations, MessageOperations {}
+  extends AccountOperations, CallOperations, ChatOperations, ContactOperations, DefinitionOperations, GroupOperations, MessageOperations {}
 
 export type OperationName = keyof Operations;
 export type InputOf<N extends OperationName> = Operations[N]['input'];

@@ -3,7 +3,7 @@
  *
  * Unless a comment says otherwise a method may reject only with a surprise (`StorageFailure` among them), never for an ordinary failure.
  */
-import type { Attachments } from './ports/attachments.ts';
+import type { Attachments, Portraits } from './ports/attachments.ts';
 import type { Envelope, Receiver, Signer } from './ports/delivery.ts';
 import type { DefinitionStore } from './ports/definition-store.ts';
 import type { DeliveryStore, OutboxStore } from './ports/delivery-stores.ts';
@@ -62,6 +62,7 @@ export interface Ports extends Stores {
   readonly loopLagMs: () => number;
   readonly platform: Platform;
   readonly attachments: Attachments;
+  readonly portraits: Portraits;
   readonly receiver: Receiver;
   readonly signer: Signer;
   readonly envelope: Envelope;

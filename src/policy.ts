@@ -37,6 +37,7 @@ export const policyOf = (settings: Settings): Policy => ({
     knownFor: settings.lookupKeepMs,
     absentFor: settings.lookupKeepAbsentMs,
   },
+  groups: { forceEvery: settings.groupsForceEveryMs },
   typingAtOnce: settings.typingAtOnce,
   statusRecipients: settings.statusRecipients,
   sendKeyAge: settings.idempotencyKeyMs,

@@ -12,6 +12,7 @@ import { buildApp } from '#src/http/app.ts';
 import type { SimulatedPhone } from '#src/http/options.ts';
 import { openFileParts } from '#src/file-parts.ts';
 import { openMediaParts } from '#src/media-parts.ts';
+import { createPortraits } from './media/portraits.ts';
 import { createAttachments } from '#src/media/attachments.ts';
 import { mediaFacts } from '#src/platform/media/media-part.ts';
 import { type RootLog, withInstanceLevels } from '#src/instance-levels.ts';
@@ -174,7 +175,15 @@ async function openPorts(settings: Settings, log: Log, version: string, closers:
   const loop = watchLoop();
   closers.add('loop', () => loop.close());
   const proxies = { ...platform.proxies, catalogue };
-  const made = { proxies, attachments: createAttachments({ intake, workshop, files }), files, sounds, mediaFacts, removals };
+  const made = {
+    proxies,
+    attachments: createAttachments({ intake, workshop, files }),
+    portraits: createPortraits({ intake, workshop }),
+    files,
+    sounds,
+    mediaFacts,
+    removals,
+  };
   const given = { platform, receiver, signer, media, chance, time, log, digest, loopLagMs: loop.lagMs, ...made };
   return { ports: { ...storage, ...contractPorts, ...given }, storage };
 }

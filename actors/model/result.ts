@@ -7,6 +7,7 @@ export const reasons = [
   'tooLarge', // a file has more bytes, pixels or seconds than a limit allows
   'notConvertible', // a file is of a type that cannot be sent so, and nothing here makes another of it
   'notFound',
+  'forbidden', // the account has not the right, such as that of an admin of a group
   'conflict', // the state does not allow it
   'capped', // the server holds as many connected instances as it may
   'limited', // too many requests, too early, or more than a bound allows; `retryAfter` says when to come back

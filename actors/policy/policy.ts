@@ -34,6 +34,8 @@ export interface Policy {
   /** What may wait in the asynchronous queue of one instance: messages, and milliseconds. */
   readonly queue: QueueLimits;
   readonly lookups: LookupPolicy;
+  /** How often a client may have all groups listed anew. */
+  readonly groups: { readonly forceEvery: number };
   /** Recipients of one status post at most. */
   readonly statusRecipients: number;
   /** How long the key of a send counts. */

@@ -1,6 +1,12 @@
 /** Files on their way into messages. */
 import type { Attachment, GivenFile, InstanceId, Result } from '../model.ts';
 
+/** Pictures of groups and people. */
+export interface Portraits {
+  /** A square JPEG of what an address, a data URL or base64 leads to. Refused like a file of a message, or with `notConvertible` when it is no picture. */
+  take(source: string): Promise<Result<Uint8Array>>;
+}
+
 export interface Attachments {
   /**
    * Takes a file from where the client has it, prepares it for its kind and keeps it for the instance. Refused with `invalid` (nothing usable is

@@ -27,6 +27,8 @@ export interface GroupStore {
   get(instance: InstanceId, groupId: string): Promise<Group | null>;
   /** Groups that have a member with one of these addresses (phone jid, LID), in the order of their ids. By an index: its cost does not grow with groups. */
   common(instance: InstanceId, addresses: readonly string[]): Promise<readonly NamedGroup[]>;
+  /** When the platform listed all groups last, in Unix milliseconds; null: never. */
+  listedAt(instance: InstanceId): Promise<number | null>;
   /** All groups by name alone, and when the platform listed them. */
   known(instance: InstanceId): Promise<KnownGroups>;
 }

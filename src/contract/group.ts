@@ -60,9 +60,9 @@ export const memberView = ({ id, pn, lid, isAdmin, isSuperAdmin }: GroupMember):
 
 /** What a group has beside its settings and its members. */
 const identityView = ({ owner, createdAt, ...facts }: GroupFacts): View => ({
-  OwnerJID: owner.id || null,
+  OwnerJID: owner.id,
   OwnerPN: owner.pn,
-  GroupCreated: createdAt === null ? null : iso(createdAt),
+  ...(createdAt === null ? {} : { GroupCreated: iso(createdAt) }),
   AddressingMode: facts.addressing ?? 'pn',
   AnnounceVersionID: facts.announceVersion ?? '',
   ParticipantVersionID: facts.participantVersion ?? '',

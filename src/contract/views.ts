@@ -14,6 +14,7 @@ export { chatLabelsView, chatStatsView, chatView, compactChatView, compactFields
 export { bookView, removedContactView, savedContactView } from './contact.ts';
 export { leadTagView, quickReplyView } from './definitions.ts';
 export { envelopeView } from './envelope.ts';
+export { failedView, groupInfoView, inviteCodeOf, memberOutcomeView, timerOf } from './group-answers.ts';
 export { addModes, groupView, inviteLink, memberView, refusalView, type MemberRefusal } from './group.ts';
 export { historyRequestView, historyStatusView } from './history-request.ts';
 export { historyView } from './history.ts';

@@ -28,6 +28,7 @@ export const refusalTable: Readonly<Record<Reason, { readonly status: number; re
   tooLarge: { status: 413, text: 'File size exceeds limit' },
   notConvertible: { status: 415, text: 'Unsupported media format' },
   notFound: { status: 404, text: 'not found' },
+  forbidden: { status: 403, text: 'User is not an admin of this group' },
   conflict: { status: 409, text: 'the state of the instance does not allow it' },
   capped: { status: 429, text: 'Maximum number of connected instances reached' },
   limited: { status: 429, text: 'Rate limit exceeded' },

@@ -13,6 +13,9 @@ export interface PreviewPictures {
   readonly large: { readonly jpeg: Uint8Array; readonly width: number; readonly height: number } | null;
 }
 
+/** What a picture is made for; a portrait is that of a group or a person. */
+export type PictureKind = 'image' | 'sticker' | 'portrait';
+
 /** After `close` every method rejects. */
 export interface Media extends MediaPort {
   /**
@@ -23,7 +26,7 @@ export interface Media extends MediaPort {
   /** The pictures of a link's preview, `large` only when asked for; null when the picture cannot be read or this installation cannot make any. */
   previewPictures(picture: Uint8Array, large: boolean): Promise<PreviewPictures | null>;
   /** Makes a picture, or says that it may stay as it is. Rejects when the signal aborts, whose thread ends then. */
-  picture(as: 'image' | 'sticker', task: PictureTask, signal: AbortSignal): Promise<PictureOutcome>;
+  picture(as: PictureKind, task: PictureTask, signal: AbortSignal): Promise<PictureOutcome>;
   /** What is in an audio or video file, without ffmpeg; null when it cannot be read. Rejects when the signal aborts. */
   tracks(path: string, signal: AbortSignal): Promise<TrackFacts | null>;
   /** Encrypts a file into another one. Rejects when the signal aborts, whose thread ends then. */
@@ -36,7 +39,11 @@ export interface Media extends MediaPort {
 const pictureWorker = new URL('./picture-worker.ts', import.meta.url).href;
 const trackWorker = new URL('./track-worker.ts', import.meta.url).href;
 const sealWorker = new URL('./seal-worker.ts', import.meta.url).href;
-const pictureTasks = { image: 'prepareImage', sticker: 'prepareSticker' } as const;
+const pictureTasks: Readonly<Record<PictureKind, string>> = {
+  image: 'prepareImage',
+  sticker: 'prepareSticker',
+  portrait: 'preparePortrait',
+};
 
 /** Threads start when there is work and end when there was none for a while: an idle gateway has none. */
 const idleMs = 30_000;

@@ -1,6 +1,7 @@
 /** Prepares pictures: images, stickers, and the small ones that stand for other files. */
 import { readFile, stat } from 'node:fs/promises';
 import { type Bench, noFacts, type Maker } from './bench.ts';
+import type { PictureKind } from './media.ts';
 import { MediaFailure, sizeText } from './media-failure.ts';
 import type { PictureOutcome } from './picture-worker.ts';
 import type { SourceFile } from './prepared.ts';
@@ -42,7 +43,7 @@ const madeOf = (outcome: PictureOutcome, mimetype: string): Made => {
 };
 
 const pictureMaker =
-  (as: 'image' | 'sticker'): Maker =>
+  (as: PictureKind): Maker =>
   async (file, bench) => {
     const { limits, media, signal } = bench;
     if (!readable.has(file.mimetype))
@@ -66,6 +67,7 @@ const pictureMaker =
 
 export const imageMaker = pictureMaker('image');
 export const stickerMaker = pictureMaker('sticker');
+export const portraitMaker = pictureMaker('portrait');
 
 /** The own picture of a file that is an image; null when there is none, which spoils nothing. */
 export const ownThumbnail = async (file: SourceFile, bench: Bench): Promise<Uint8Array | null> => {

@@ -12,6 +12,7 @@ export class Counters {
   messages = { fromClients: 0, toClients: 0, acknowledged: 0, decrypted: 0, undecryptable: 0, retryReceipts: 0 };
   signatures = { verified: 0, rejected: 0 };
   lookups = { requests: 0, numbers: 0 };
+  groups = { metadata: 0, lists: 0 };
   media = { begun: 0, uploads: 0, resumed: 0, uploadsByHost: {} as Record<string, number>, downloads: 0 };
   /** Patches of shared settings that clients sent: those that were stored, and those on an old version. */
   settings = { patches: 0, conflicts: 0 };
@@ -76,6 +77,7 @@ export class Counters {
       messages: this.messages,
       signatures: this.signatures,
       lookups: this.lookups,
+      groups: this.groups,
       media: this.media,
       settings: { ...this.settings, refused: Object.fromEntries(this.#refusedPatches) },
       unknown: Object.fromEntries(this.#unknown),

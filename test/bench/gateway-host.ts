@@ -59,6 +59,7 @@ const portsOf = (stores: Storage): Ports => {
     ...stores,
     platform,
     attachments: { take: refuse },
+    portraits: { take: refuse },
     receiver: posts,
     signer,
     ...contractPorts,

@@ -11,6 +11,8 @@ export interface ContractCall {
 const url = 'https://example.com/hook';
 const messageId = '3EB0538DA65A59F6D8A251';
 const events = ['connection', 'history', 'messages', 'messages_update', 'newsletter_messages', 'call', 'contacts', 'presence', 'blocks'];
+const groupjid = '120363153742561022@g.us';
+const invitecode = 'https://chat.whatsapp.com/IYnl5Zg9bUcJD32rJrDzO7';
 const webhook = {
   url,
   events: [...events, 'groups', 'labels', 'chats', 'chat_labels', 'sender'],
@@ -312,6 +314,29 @@ export const calls: Readonly<Record<string, ContractCall>> = {
   'POST /contacts/list': { body: { limit: 100, offset: 0, contactScope: 'address_book' } },
   'POST /contact/add': { body: { number: '5511999999999', name: 'Ana Lima' }, withoutPlatform: 409 },
   'POST /contact/remove': { body: { number: '5511999999999' }, withoutPlatform: 409 },
+  ...Object.fromEntries(
+    (
+      [
+        ['create', { name: 'Team', participants: ['5511999999999'] }],
+        ['info', { groupjid, getInviteLink: true, getRequestsParticipants: true, force: true }],
+        ['inviteInfo', { invitecode }],
+        ['join', { invitecode }],
+        ['leave', { groupjid }],
+        ['list', { limit: 50, offset: 0, search: 'team', force: true, noParticipants: true }],
+        ['resetInviteCode', { groupjid }],
+        ['updateAnnounce', { groupjid, announce: true }],
+        ['updateJoinApproval', { groupjid, IsJoinApprovalRequired: true }],
+        ['updateMemberAddMode', { groupjid, MemberAddMode: 'admin_add' }],
+        ['updateDescription', { groupjid, description: 'About us' }],
+        ['ephemeral', { groupjid, duration: '1d' }],
+        ['updateImage', { groupjid, image: 'remove' }],
+        ['updateLocked', { groupjid, locked: true }],
+        ['updateName', { groupjid, name: 'Team' }],
+        ['updateParticipants', { groupjid, action: 'add', participants: ['5511999999999'] }],
+      ] as const
+    ).map(([name, body]) => [`POST /group/${name}`, { body, withoutPlatform: 409 }]),
+  ),
+  'GET /group/list': { withoutPlatform: 409 },
   'GET /webhook': {},
   'POST /webhook': { body: { ...webhook, id: '', enabled: true, action: 'add' } },
   'GET /webhook/errors': {},

@@ -1,6 +1,6 @@
 /** Complete records of everyday life, for tests to vary; `whole-samples.ts` has those with a value of its own in every field. */
 import type { InstanceView } from '#actors/face.ts';
-import type { Chat, DeliveryError, Message, Webhook } from '#actors/model.ts';
+import type { Chat, DeliveryError, Group, Message, Webhook } from '#actors/model.ts';
 
 export const now = Date.parse('2026-08-19T17:36:34.345Z');
 
@@ -143,4 +143,15 @@ export const deliveryError: DeliveryError = {
   attempts: 3,
   error: 'webhook returned non-success status: 502 Bad Gateway',
   payload: { EventType: 'messages' },
+};
+
+const ana = { id: '100000000000001@lid', pn: '5511988887777@s.whatsapp.net', lid: '100000000000001@lid' };
+
+export const group: Group = {
+  id: '120363153742561022@g.us',
+  owner: ana,
+  createdAt: now,
+  subject: { text: 'Team', by: ana, at: now },
+  topic: { text: 'What we do', id: 'A1', by: ana, at: now },
+  members: [{ ...ana, isAdmin: true, isSuperAdmin: true }],
 };

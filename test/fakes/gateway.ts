@@ -4,7 +4,7 @@ import { countChats } from '#src/storage/journal/chat-counts.ts';
 import { inspectorCalls, type InspectorLevers } from './inspector.ts';
 import { type Attempt, definitionCommands } from './definitions.ts';
 import { wordsOf } from './words.ts';
-import { chat, instance as sample, message, now } from '#test/contract/samples.ts';
+import { chat, group, instance as sample, message, now } from '#test/contract/samples.ts';
 import {
   type AnswerOf,
   type ByteRange,
@@ -187,6 +187,8 @@ const messageCommands = (attempt: Attempt, fake: () => FakeGateway) => ({
     await attempt(() => done(null));
     return { chats: [chat], total: 1, stats: countChats([chat]) };
   },
+  listGroups: () => attempt(() => done({ groups: [group], total: 1 })),
+  setGroupPicture: () => attempt(() => done(group)),
   chatStats: async () => {
     await attempt(() => done(null));
     return countChats([chat]);
@@ -271,6 +273,16 @@ const checkedNumber = { chatId: chat.chatId, lid: '', exists: true, businessName
 
 /** What operations answer; those that are not named answer with a message. */
 const performed: Readonly<Partial<{ [N in OperationName]: AnswerOf<N> }>> = {
+  'group.create': { group, outcomes: [{ person: group.owner, error: 403, invitation: { code: 'CODE', expiresAt: now } }] },
+  'group.get': { group: { ...group, inviteCode: 'IYnl5Zg9bUcJD32rJrDzO7' }, requests: [group.owner] },
+  'group.refresh': null,
+  'group.preview': group,
+  'group.join': { groupId: group.id, group, waits: false },
+  'group.leave': null,
+  'group.link': { code: 'IYnl5Zg9bUcJD32rJrDzO7', group },
+  'group.change': group,
+  'group.picture': group,
+  'group.members': { group, outcomes: [{ person: group.owner, error: 0, invitation: null }] },
   'message.delete': { messageId: message.messageId, at: now },
   'account.limits': {
     timeLock: { ok: true, value: { active: true, until: now, kind: 'BIZ_QUALITY' } },

@@ -21,6 +21,7 @@ const stats: Stats = {
   messages: { fromClients: 0, toClients: 0, acknowledged: 0, decrypted: 0, undecryptable: 0, retryReceipts: 0 },
   signatures: { verified: 4, rejected: 0 },
   lookups: { requests: 0, numbers: 0 },
+  groups: { metadata: 0, lists: 0 },
   media: { begun: 0, uploads: 0, resumed: 0, uploadsByHost: {}, downloads: 0 },
   settings: { patches: 0, conflicts: 0, refused: {} },
   unknown: {},

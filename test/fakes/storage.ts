@@ -373,6 +373,7 @@ export class FakeGroups implements GroupStore {
         .filter(({ group }) => group.members.some(({ id, pn, lid }) => [id, pn, lid].some((one) => addresses.includes(one))))
         .map(({ id, name }) => ({ id, name })),
     );
+  listedAt = (instance: string) => this.#db.run('groups.listedAt', () => this.#db.groupLists.get(instance) || null);
   known = (instance: string) =>
     this.#db.run('groups.known', () => ({
       listedAt: this.#db.groupLists.get(instance) || null,

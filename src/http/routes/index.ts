@@ -12,6 +12,8 @@ import { contactRoutes } from './contact.ts';
 import { definitionRoutes } from './definition.ts';
 import { deliveryRoutes } from './delivery.ts';
 import { fileRoutes } from './file.ts';
+import { groupRoutes } from './group.ts';
+import { groupSettingRoutes } from './group-settings.ts';
 import { healthRoutes } from './health.ts';
 import { historyRoutes } from './history.ts';
 import { inspectorRoutes } from './inspector.ts';
@@ -41,6 +43,8 @@ export const allRoutes = (options: HttpOptions, hub: Hub, sessions: AdminSession
   ...chatRoutes,
   ...chatSettingRoutes,
   ...contactRoutes,
+  ...groupRoutes,
+  ...groupSettingRoutes,
   ...leadRoutes,
   ...peopleRoutes,
   ...definitionRoutes,

@@ -2,6 +2,7 @@
 import type { TSchema } from 'typebox';
 import { Chat } from './chat.ts';
 import { Label, QuickReply } from './definition.ts';
+import { Group } from './group.ts';
 import { Delivery } from './delivery.ts';
 import { ErrorBody, PlatformErrorBody } from './errors.ts';
 import { Instance } from './instance.ts';
@@ -15,6 +16,7 @@ export const sharedSchemas: readonly TSchema[] = [
   Instance,
   Message,
   Chat,
+  Group,
   LeadTag,
   Label,
   QuickReply,

@@ -8,6 +8,7 @@ import { callHandlers } from './call.ts';
 import { chatHandlers } from './chat.ts';
 import { contactHandlers } from './contact.ts';
 import { definitionHandlers } from './definition.ts';
+import { groupHandlers } from './group.ts';
 import type { Handlers } from './handlers.ts';
 import { messageHandlers } from './message.ts';
 
@@ -17,6 +18,7 @@ const handlers: Handlers<Operations> = {
   ...chatHandlers,
   ...contactHandlers,
   ...definitionHandlers,
+  ...groupHandlers,
   ...messageHandlers,
 };
 
@@ -31,6 +33,9 @@ const silent: ReadonlySet<OperationName> = new Set([
   'message.download',
   'account.limits',
   'account.privacy',
+  'group.get',
+  'group.refresh',
+  'group.preview',
 ]);
 
 /** Operations that end by themselves: a message waits for its ack, and the end of the connection settles it; a download has limits of its own. */
@@ -71,7 +76,11 @@ export const performOn = async <N extends OperationName>(
     control: OperationControl,
   ) => Promise<Outcome<AnswerOf<N>>>;
   try {
-    const work = handler(connection, input, control);
+    const work = handler(connection, input, control).then((outcome) => {
+      // A send that follows at once finds the group as it is now.
+      if (outcome.ok && outcome.entries) connection.groups.learn(outcome.entries);
+      return outcome;
+    });
     if (selfTimed.has(name)) return await work;
     const deadline = uploads(operation as Operation) ? Infinity : control.deadline;
     return await bounded(work, !silent.has(name), { ...control, deadline }, connection.directory.now());

@@ -81,6 +81,8 @@ export interface Stats {
   readonly signatures: { readonly verified: number; readonly rejected: number };
   /** Requests about whether numbers have accounts, and the numbers in them. */
   readonly lookups: { readonly requests: number; readonly numbers: number };
+  /** Requests that read one group, and those for all groups of an account. */
+  readonly groups: { readonly metadata: number; readonly lists: number };
   readonly media: {
     /** Uploads that began, those among them that were refused or broke off. */
     readonly begun: number;

@@ -114,19 +114,18 @@ export const groupQueries: DeviceQueries = {
 
   'w:g2/get/query': (query) => {
     const { parts, device, stanza, request } = query;
+    parts.counters.groups.metadata += 1;
     const code = child(request, 'add_request')?.attrs['code'];
     const group = code === undefined ? undefined : parts.groups.find(stanza.attrs['to'] ?? '');
     const invited = group?.invited?.some((one) => one.code === code && one.number === device.number);
     return [parts.groups.groupNode(group && invited ? group : asked(query).group)];
   },
 
-  'w:g2/get/participating': ({ parts, device }) => [
-    node(
-      'groups',
-      {},
-      parts.groups.of(device.number).map((group) => parts.groups.groupNode(group)),
-    ),
-  ],
+  'w:g2/get/participating': ({ parts, device }) => {
+    parts.counters.groups.lists += 1;
+    const groups = parts.groups.of(device.number).map((group) => parts.groups.groupNode(group));
+    return [node('groups', {}, groups)];
+  },
 
   'w:g2/set/create': create,
 

@@ -18,6 +18,7 @@ export const groupStatements = {
     text: `select group_id as id, name from chat_group
       where instance_id = $1 and member_hashes && ${hashesOf('unnest($2::text[])')} order by group_id`,
   },
+  listedAt: { name: 'group-listed-at', text: `select at::float8 as at from group_list where instance_id = $1 and at > 0` },
   known: {
     name: 'group-known',
     text: `select
@@ -44,6 +45,7 @@ export const makeGroupStore = (database: Database): GroupStore => ({
   },
   common: (instance, addresses) =>
     addresses.length === 0 ? Promise.resolve([]) : database.rows<NamedGroup>(groupStatements.common, [instance, addresses]),
+  listedAt: async (instance) => (await database.rows<{ at: number }>(groupStatements.listedAt, [instance]))[0]?.at ?? null,
   async known(instance) {
     const [row] = await database.rows<{ listedAt: number | null; names: KnownGroups['names'] | null }>(groupStatements.known, [instance]);
     return { listedAt: row?.listedAt ?? null, names: row?.names ?? [] };

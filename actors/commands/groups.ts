@@ -1,0 +1,32 @@
+/** Commands on groups that are more than one request: lists out of storage, pictures. */
+import type { Gateway } from '../face.ts';
+import { done, refuse } from '../model.ts';
+import type { Cell } from '../session/cell.ts';
+import type { Supervisor } from '../supervisor.ts';
+import { perform } from './perform.ts';
+
+type GroupCommands = Pick<Gateway, 'listGroups' | 'setGroupPicture'>;
+
+export function groupCommands(supervisor: Supervisor): GroupCommands {
+  const { ports, policy } = supervisor;
+  /** When the platform was asked last because a client forced it. */
+  const forced = new WeakMap<Cell, number>();
+  const mayForce = (cell: Cell): boolean => ports.time.now() - (forced.get(cell) ?? -Infinity) >= policy.groups.forceEvery;
+  return {
+    async listGroups(id, { force, ...query }) {
+      const cell = supervisor.registry.cell(id);
+      if (!cell) return refuse('notFound', 'instance not found');
+      const isForced = force && mayForce(cell);
+      if (isForced) forced.set(cell, ports.time.now());
+      if (isForced || (await ports.groups.listedAt(id)) === null) {
+        const listed = await perform(supervisor, id, 'group.refresh', null);
+        if (!listed.ok) return listed;
+      }
+      return done(await ports.groups.find(id, query));
+    },
+    async setGroupPicture(id, groupId, source) {
+      const picture = source === '' ? done(null) : await ports.portraits.take(source);
+      return picture.ok ? perform(supervisor, id, 'group.picture', { groupId, jpeg: picture.value }) : picture;
+    },
+  };
+}

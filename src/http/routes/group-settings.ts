@@ -1,0 +1,174 @@
+/** Settings of groups: one row each, all of them the same request with another field. */
+import { type Static, type TProperties, Type } from 'typebox';
+import type { GroupWish } from '#actors/gateway.ts';
+import { chatView, timerOf } from '#src/contract/views.ts';
+import type { InvalidTexts } from '../invalid-text.ts';
+import { done, mapResult, refuse } from '../outcome.ts';
+import { type Address, platformRefusals, type Refusals, type Route, route } from '../route.ts';
+import { Flag, OneOf } from '../schemas/common.ts';
+import { ChangedGroup, EphemeralAnswer, EphemeralBody, GroupJid, PictureBody } from '../schemas/group.ts';
+import { changedView, noGroup, tag } from './group.ts';
+
+const refusals: Refusals = {
+  ...platformRefusals,
+  forbidden: { example: 'User is not an admin of this group' },
+  notFound: { example: 'Group not found' },
+};
+
+interface SettingRow<Fields extends TProperties> {
+  readonly on: Address;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly fields: Fields;
+  readonly invalidTexts?: InvalidTexts;
+  readonly failure?: string;
+  /** A sentence on input that makes no sense. */
+  readonly invalid?: string;
+  wish(body: Static<ReturnType<typeof Type.Object<Fields>>>): GroupWish;
+  response(body: Static<ReturnType<typeof Type.Object<Fields>>>): string;
+}
+
+const setting = <Fields extends TProperties>({
+  on,
+  operationId,
+  summary,
+  fields,
+  invalidTexts,
+  failure,
+  invalid,
+  wish,
+  response,
+}: SettingRow<Fields>): Route =>
+  route({
+    on: [on],
+    operationId,
+    credential: 'instance',
+    tag,
+    summary,
+    body: Type.Object({ groupjid: GroupJid, ...fields }),
+    answer: ChangedGroup,
+    invalidTexts: { ...noGroup, ...invalidTexts },
+    refusals: { ...refusals, ...(invalid === undefined ? {} : { invalid: { example: invalid } }) },
+    ...(failure === undefined ? {} : { failure: { text: failure } }),
+    run: async ({ gateway, id, body }) => {
+      const given = body as unknown as Parameters<typeof wish>[0] & { readonly groupjid: string };
+      const changed = await gateway.perform(id, 'group.change', { groupId: given.groupjid, wish: wish(given) });
+      return mapResult(changed, (group) => ({ response: response(given), ...changedView(gateway, id, group) }));
+    },
+  });
+
+const badTimer = 'invalid duration. Allowed values: 0, off, 1d, 7d, 90d';
+const onOff = (on: boolean): string => (on ? 'enabled' : 'disabled');
+
+export const groupSettingRoutes: readonly Route[] = [
+  setting({
+    on: 'POST /group/updateName',
+    operationId: 'renameGroup',
+    summary: 'Rename a group',
+    fields: { name: Type.String({ minLength: 1, maxLength: 100, pattern: String.raw`\S`, description: 'The new name' }) },
+    invalidTexts: {
+      'name:minLength': 'Name cannot be empty',
+      'name:pattern': 'Name cannot be empty',
+      groupjid: 'Invalid payload',
+      '*': 'Invalid payload',
+    },
+    invalid: 'Invalid payload',
+    failure: 'Failed to update group name',
+    wish: ({ name }) => ({ of: 'name', text: name.trim() }),
+    response: () => 'Group name updated successfully',
+  }),
+  setting({
+    on: 'POST /group/updateDescription',
+    operationId: 'describeGroup',
+    summary: 'Replace the description of a group',
+    fields: { description: Type.String({ minLength: 1, maxLength: 2048, pattern: String.raw`\S`, description: 'The new description' }) },
+    invalidTexts: { 'description:minLength': 'Description cannot be empty', 'description:pattern': 'Description cannot be empty' },
+    wish: ({ description }) => ({ of: 'description', text: description }),
+    response: () => 'Group description updated successfully',
+  }),
+  setting({
+    on: 'POST /group/updateAnnounce',
+    operationId: 'setGroupAnnounce',
+    summary: 'Let only admins write in a group, or everybody',
+    fields: { announce: Flag('True: only admins write') },
+    wish: ({ announce }) => ({ of: 'announce', on: announce }),
+    response: ({ announce }) => `Group announce ${onOff(announce)} successfully`,
+  }),
+  setting({
+    on: 'POST /group/updateLocked',
+    operationId: 'setGroupLocked',
+    summary: 'Let only admins change the settings of a group, or everybody',
+    fields: { locked: Flag('True: only admins change the settings') },
+    wish: ({ locked }) => ({ of: 'locked', on: locked }),
+    response: () => 'Group lock status changed successfully',
+  }),
+  setting({
+    on: 'POST /group/updateJoinApproval',
+    operationId: 'setGroupApproval',
+    summary: 'Let admins approve who joins a group, or not',
+    fields: { IsJoinApprovalRequired: Flag('True: admins approve who joins') },
+    invalidTexts: { 'IsJoinApprovalRequired:required': 'IsJoinApprovalRequired is required' },
+    invalid: 'IsJoinApprovalRequired is required',
+    wish: ({ IsJoinApprovalRequired }) => ({ of: 'joinApproval', on: IsJoinApprovalRequired }),
+    response: ({ IsJoinApprovalRequired }) => `Group join approval ${onOff(IsJoinApprovalRequired)} successfully`,
+  }),
+  setting({
+    on: 'POST /group/updateMemberAddMode',
+    operationId: 'setGroupAddMode',
+    summary: 'Let only admins add members to a group, or everybody',
+    fields: { MemberAddMode: OneOf(['admin_add', 'all_member_add']) },
+    wish: ({ MemberAddMode }) => ({ of: 'whoAddsMembers', who: MemberAddMode === 'admin_add' ? 'admins' : 'all' }),
+    response: ({ MemberAddMode }) => `Group member add mode set to ${MemberAddMode} successfully`,
+  }),
+  route({
+    on: ['POST /group/ephemeral'],
+    operationId: 'setGroupTimer',
+    credential: 'instance',
+    tag,
+    summary: 'Let messages of a group disappear after 1, 7 or 90 days, or stay',
+    body: EphemeralBody,
+    answer: EphemeralAnswer,
+    invalidTexts: { ...noGroup, duration: badTimer },
+    refusals: { ...refusals, forbidden: { text: 'user is not an admin of this group' }, invalid: { example: badTimer } },
+    run: async ({ gateway, id, body }) => {
+      const timer = timerOf(body.duration);
+      if (timer === null) return refuse('invalid', badTimer);
+      const { label, seconds } = timer;
+      const changed = await gateway.perform(id, 'group.change', { groupId: body.groupjid, wish: { of: 'ephemeral', seconds } });
+      if (!changed.ok) return changed;
+      const filters = [{ field: 'wa_chatid', operator: '=', value: body.groupjid }] as const;
+      const { chats } = await gateway.findChats(id, { filters, any: false, sort: null, limit: 1, offset: 0 });
+      const [chat] = chats;
+      return done({
+        response: 'Ephemeral timer updated successfully',
+        ...(chat === undefined ? {} : { chat: chatView(chat, gateway.view(id)?.record.owner ?? '') }),
+        ephemeral: { enabled: seconds > 0, seconds, label },
+        ...changedView(gateway, id, changed.value),
+      });
+    },
+  }),
+  route({
+    on: ['POST /group/updateImage'],
+    operationId: 'setGroupPicture',
+    credential: 'instance',
+    tag,
+    summary: 'Set the picture of a group, or take it away',
+    body: PictureBody,
+    answer: ChangedGroup,
+    invalidTexts: noGroup,
+    refusals: {
+      ...refusals,
+      tooLarge: {},
+      notConvertible: {},
+      limited: {},
+      invalid: { example: 'the file begins like image/jpeg, but it is damaged' },
+    },
+    run: async ({ gateway, id, body }) => {
+      const source = /^(?:remove|delete)?$/i.test(body.image.trim()) ? '' : body.image;
+      return mapResult(await gateway.setGroupPicture(id, body.groupjid, source), (group) => ({
+        response: source === '' ? 'Group image removed successfully' : 'Group image updated successfully',
+        ...changedView(gateway, id, group),
+      }));
+    },
+  }),
+];

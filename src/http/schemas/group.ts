@@ -1,0 +1,199 @@
+/** Shapes of groups (contract: Group, GroupParticipant). */
+import { Type } from 'typebox';
+import { Count, fields, Flag, LooseText, OneOf, optional, ref, Text } from './common.ts';
+import { Chat } from './chat.ts';
+
+const DateText = Type.String({ format: 'date-time' });
+
+const addRequest = Type.Object(
+  { Code: Type.String(), Expiration: DateText },
+  { description: 'What POST /send/group-invite needs to invite somebody who could not be added' },
+);
+
+const Participant = Type.Object({
+  ...fields('JID PhoneNumber LID', Type.String()),
+  ...fields('IsAdmin IsSuperAdmin', Type.Boolean()),
+  DisplayName: optional(Type.String()),
+  Error: optional(Type.Integer()),
+  AddRequest: optional(addRequest),
+});
+
+const text = fields(
+  'JID OwnerPN Name NameSetBy NameSetByPN Topic TopicID TopicSetBy TopicSetByPN AnnounceVersionID LinkedParentJID DefaultMembershipApprovalMode CreatorCountryCode ParticipantVersionID DefaultSubGroupId',
+  optional(Type.String()),
+);
+const flags = fields(
+  'TopicDeleted IsLocked IsAnnounce IsEphemeral IsIncognito IsParent IsJoinApprovalRequired IsDefaultSubGroup IsSuspended OwnerCanSendMessage OwnerIsAdmin',
+  optional(Type.Boolean()),
+);
+
+export const groupExample = '120363153742561022@g.us';
+
+/** Everything of a group is optional: an answer leaves out what the platform did not tell. */
+export const Group = Type.Unsafe<Readonly<Record<string, unknown>>>(
+  Type.Object(
+    {
+      ...text,
+      ...flags,
+      OwnerJID: optional(Type.String()),
+      GroupCreated: optional(DateText),
+      NameSetAt: optional(DateText),
+      TopicSetAt: optional(DateText),
+      DisappearingTimer: optional(Type.Integer({ minimum: 0, description: 'Seconds; 0: messages stay' })),
+      MemberAddMode: optional(OneOf(['admin_add', 'all_member_add'])),
+      AddressingMode: optional(OneOf(['pn', 'lid'])),
+      ParticipantCount: optional(Type.Integer()),
+      Participants: optional(Type.Array(Participant)),
+      invite_link: optional(Type.String()),
+      request_participants: optional(Type.String({ description: 'Who asked to join: ids with commas between them' })),
+    },
+    {
+      $id: 'Group',
+      examples: [
+        {
+          JID: groupExample,
+          OwnerJID: '5511988887777@s.whatsapp.net',
+          OwnerPN: '5511988887777@s.whatsapp.net',
+          Name: 'Team',
+          NameSetAt: '2026-02-02T17:46:57.567Z',
+          Topic: '',
+          IsLocked: false,
+          IsAnnounce: false,
+          GroupCreated: '2026-02-02T17:46:57.567Z',
+          ParticipantCount: 1,
+          Participants: [
+            {
+              JID: '100000000000001@lid',
+              PhoneNumber: '5511988887777@s.whatsapp.net',
+              LID: '100000000000001@lid',
+              IsAdmin: true,
+              IsSuperAdmin: true,
+            },
+          ],
+        },
+      ],
+    },
+  ),
+);
+
+export const GroupJid = Type.String({
+  pattern: String.raw`^\d+(-\d+)?@g\.us$`,
+  maxLength: 64,
+  description: 'Id of the group',
+  examples: [groupExample],
+});
+const InviteCode = Type.String({
+  minLength: 10,
+  maxLength: 100,
+  description: 'The code of a link, or the whole link',
+  examples: ['https://chat.whatsapp.com/IYnl5Zg9bUcJD32rJrDzO7'],
+});
+const People = Type.Array(LooseText(64, 'A number or an id', 1), {
+  description: 'Numbers or ids of people',
+  examples: [['5511999999999']],
+});
+
+export const GroupBody = Type.Object({ groupjid: GroupJid });
+export const GroupParams = Type.Object({ groupJID: GroupJid });
+export const InviteBody = Type.Object({ invitecode: InviteCode });
+
+export const CreateGroupBody = Type.Object({
+  name: Type.String({ minLength: 1, maxLength: 100, pattern: String.raw`\S`, description: 'The name of the group', examples: ['Team'] }),
+  participants: Type.Unsafe<readonly (string | number)[]>({ ...People, minItems: 1, maxItems: 50 }),
+});
+
+const failedFields = { ...fields('JID PhoneNumber LID Reason', Type.String()), Error: Type.Integer(), AddRequest: optional(addRequest) };
+
+export const CreateGroupAnswer = Type.Object({
+  group: ref(Group),
+  failed: Type.Array(Type.Object(failedFields), {
+    description: 'People who could not be added, each with the platform’s code and what it means',
+  }),
+});
+
+export const GroupInfoBody = Type.Object({
+  groupjid: GroupJid,
+  getInviteLink: optional(Flag('With the link; only admins are told it')),
+  getRequestsParticipants: optional(Flag('With those who asked to join; only admins are told them')),
+  force: optional(Flag('Ask the platform, even when the group is known')),
+});
+
+/** `all`: without pages. */
+export const groupPage = { usual: 50, most: 1000, all: 20_000 };
+
+export const ListGroupsBody = Type.Object({
+  limit: optional(Count(-1_000_000, 100_000_000, `At most ${groupPage.most}; ${groupPage.usual} when not positive`)),
+  offset: optional(Count(0, 100_000_000, 'Groups to leave out')),
+  search: optional(Text(200, 'Part of the name, or the id')),
+  force: optional(Flag('Ask the platform first; honoured once in 20 s')),
+  noParticipants: optional(Flag('Leave out the members')),
+});
+
+export const ListGroupsQuery = Type.Object({
+  force: optional(Flag('Ask the platform first; honoured once in 20 s')),
+  noparticipants: optional(Flag('Leave out the members')),
+});
+
+export const GroupsAnswer = Type.Object({
+  groups: Type.Array(ref(Group)),
+  pagination: Type.Object({
+    ...fields('totalRecords limit offset nextOffset', Type.Integer()),
+    hasMore: Type.Boolean({ description: 'Go on at nextOffset; a page may end before its limit when it is large' }),
+  }),
+});
+
+const changedFields = {
+  group: optional(ref(Group)),
+  needs_refresh: Type.Boolean({ description: 'The group is not known here; ask for it with POST /group/info' }),
+};
+
+export const ChangedGroup = Type.Object({ response: Type.String(), ...changedFields });
+export const LinkAnswer = Type.Object({
+  InviteLink: Type.String({ examples: ['https://chat.whatsapp.com/IYnl5Zg9bUcJD32rJrDzO7'] }),
+  ...changedFields,
+});
+
+export const EphemeralBody = Type.Object({
+  groupjid: GroupJid,
+  duration: Type.Unsafe<string | number>({
+    type: ['string', 'integer'],
+    maxLength: 16,
+    description: 'off, 1d, 7d or 90d; or seconds',
+    examples: ['1d'],
+  }),
+});
+
+export const EphemeralAnswer = Type.Object({
+  response: Type.String(),
+  chat: optional(ref(Chat)),
+  ephemeral: Type.Object({ enabled: Type.Boolean(), seconds: Type.Integer(), label: Type.String() }),
+  ...changedFields,
+});
+
+export const MembersBody = Type.Object({
+  groupjid: GroupJid,
+  action: OneOf(['add', 'remove', 'promote', 'demote', 'approve', 'reject']),
+  participants: Type.Unsafe<readonly (string | number)[]>({ ...People, minItems: 1, maxItems: 256 }),
+});
+
+export const MembersAnswer = Type.Object({
+  groupUpdated: Type.Array(
+    Type.Object({
+      ...fields('JID PhoneNumber LID', Type.String()),
+      Error: Type.Integer({
+        description:
+          'The platform’s code; 0: done, 403: privacy, 404: no account, 408: left lately, 409: a member already, 421: waits for approval',
+      }),
+      AddRequest: optional(addRequest),
+    }),
+  ),
+  ...changedFields,
+});
+
+export const PictureBody = Type.Object({
+  groupjid: GroupJid,
+  image: Type.String({
+    description: 'Address, data URL or base64 of a picture; `remove` or an empty text takes the picture away',
+    examples: ['https://example.com/team.jpg'],
+  }),
+});

@@ -1,0 +1,29 @@
+/** Pictures of groups and people: taken from where a client has them, and made the small square JPEGs that the platform takes. Nothing of them is kept. */
+import { readFile } from 'node:fs/promises';
+import { done } from '#actors/model.ts';
+import type { Portraits } from '#actors/ports.ts';
+import type { Intake } from './intake.ts';
+import type { MediaWorkshop } from './prepared.ts';
+
+export interface PortraitParts {
+  readonly intake: Pick<Intake, 'take'>;
+  readonly workshop: Pick<MediaWorkshop, 'portrait'>;
+}
+
+export const createPortraits = ({ intake, workshop }: PortraitParts): Portraits => ({
+  async take(source) {
+    const taken = await intake.take(source);
+    if (!taken.ok) return taken;
+    try {
+      const made = await workshop.portrait(taken.value);
+      if (!made.ok) return made;
+      try {
+        return done(new Uint8Array(await readFile(made.value.path)));
+      } finally {
+        await made.value.discard();
+      }
+    } finally {
+      await taken.value.discard();
+    }
+  },
+});

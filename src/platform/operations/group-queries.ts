@@ -1,0 +1,82 @@
+/** Requests about groups in the platform's own words, where the library drops what it answered. */
+import { generateMessageIDV2, getBinaryNodeChild, type BinaryNode } from '@whiskeysockets/baileys';
+import { includesPerson, type Group, type GroupSettings } from '#actors/model.ts';
+import type { GroupWish, MembersAction } from '#actors/ports.ts';
+import type { LiveConnection } from '../connection/live-connection.ts';
+import { addressesOf, type Directory } from '../directory.ts';
+import { isLid } from '../jid.ts';
+
+export const anyGroup = '@g.us';
+
+export const element = (tag: string, attrs: BinaryNode['attrs'] = {}, content?: BinaryNode['content']): BinaryNode => ({
+  tag,
+  attrs,
+  ...(content === undefined ? {} : { content }),
+});
+
+/** Rejects with the library's error when the platform refuses. */
+export const ask = ({ sock }: LiveConnection, to: string, type: 'get' | 'set', content: BinaryNode): Promise<BinaryNode> =>
+  sock.query({ tag: 'iq', attrs: { to, xmlns: 'w:g2', type }, content: [content] });
+
+const bytes = (text: string): Uint8Array => Buffer.from(text, 'utf8');
+
+/** `topicId`: of the description that is replaced; the platform refuses the request with 409 when there is another one by now. */
+export const wishElement = (wish: GroupWish, topicId: string): BinaryNode => {
+  switch (wish.of) {
+    case 'name':
+      return element('subject', {}, bytes(wish.text));
+    case 'description': {
+      const prev = topicId === '' ? {} : { prev: topicId };
+      if (wish.text === '') return element('description', { delete: 'true', ...prev });
+      return element('description', { id: generateMessageIDV2(), ...prev }, [element('body', {}, bytes(wish.text))]);
+    }
+    case 'announce':
+      return element(wish.on ? 'announcement' : 'not_announcement');
+    case 'locked':
+      return element(wish.on ? 'locked' : 'unlocked');
+    case 'joinApproval':
+      return element('membership_approval_mode', {}, [element('group_join', { state: wish.on ? 'on' : 'off' })]);
+    case 'whoAddsMembers':
+      return element('member_add_mode', {}, bytes(wish.who === 'all' ? 'all_member_add' : 'admin_add'));
+    case 'ephemeral':
+      return wish.seconds > 0 ? element('ephemeral', { expiration: String(wish.seconds) }) : element('not_ephemeral');
+  }
+};
+
+/** What of a group is different after the platform took the request. */
+export const settingsAfter = (wish: GroupWish, sent: BinaryNode, { me, now }: Directory): GroupSettings => {
+  const by = { id: me.pn, pn: me.pn, lid: me.lid };
+  switch (wish.of) {
+    case 'name':
+      return { subject: { text: wish.text, by, at: now() } };
+    case 'description':
+      return { topic: { text: wish.text, by, at: now(), ...(sent.attrs['id'] === undefined ? {} : { id: sent.attrs['id'] }) } };
+    case 'whoAddsMembers':
+      return { whoAddsMembers: wish.who };
+    case 'ephemeral':
+      return { ephemeral: wish.seconds };
+    default:
+      return { [wish.of]: wish.on };
+  }
+};
+
+/** Members are named as the group names them; who is to be added by a LID, with the number too: without it the platform answers 400. */
+export const participantOf = (jid: string, action: MembersAction | 'create', group: Group | null, directory: Directory): BinaryNode => {
+  const { pn, lid } = addressesOf(directory, jid);
+  const member = group?.members.find((one) => includesPerson([one], { id: jid, pn, lid }));
+  if (action === 'add' || action === 'create')
+    return element('participant', { jid, ...(isLid(jid) && pn !== '' ? { phone_number: pn } : {}) });
+  const asks = action === 'approve' || action === 'reject';
+  return element('participant', { jid: member?.id ?? (asks && group?.addressing === 'lid' && lid !== '' ? lid : jid) });
+};
+
+/** The element of the answer that lists the people of the request. */
+export const membersAnswer = (answer: BinaryNode, action: MembersAction): BinaryNode | undefined => {
+  const list = action === 'approve' || action === 'reject' ? getBinaryNodeChild(answer, 'membership_requests_action') : answer;
+  return list && getBinaryNodeChild(list, action);
+};
+
+export const membersElement = (action: MembersAction, people: BinaryNode[]): BinaryNode =>
+  action === 'approve' || action === 'reject'
+    ? element('membership_requests_action', {}, [element(action, {}, people)])
+    : element(action, {}, people);

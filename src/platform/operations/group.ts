@@ -1,0 +1,216 @@
+/** Operations on groups. */
+import { generateMessageIDV2, getBinaryNodeChild, getBinaryNodeChildren, type BinaryNode } from '@whiskeysockets/baileys';
+import { groupAfter, refuse, type Entry, type Group, type GroupEvent, type Refusal } from '#actors/model.ts';
+import type { GroupOperations, GroupWish, MembersAction, Outcome } from '#actors/ports.ts';
+import type { LiveConnection } from '../connection/live-connection.ts';
+import { goneEntries, groupPatch, wholeEntries } from '../events/from-groups.ts';
+import { groupOfNode, personOfNode, resultsIn, type PersonResult } from '../events/group-nodes.ts';
+import { isLid, isPerson, resolveTarget } from '../jid.ts';
+import { answered, outcomeOfError, refused } from '../outcomes.ts';
+import { anyGroup, ask, element, membersAnswer, membersElement, participantOf, settingsAfter, wishElement } from './group-queries.ts';
+import type { Handlers } from './handlers.ts';
+
+type Refused = { readonly ok: false; readonly refusal: Refusal };
+
+/** What the platform's refusals mean, by their code. A code that is not named is passed on as it came. */
+type Meanings = Readonly<Record<number, Refused>>;
+
+const notAdmin = refuse('forbidden', 'User is not an admin of this group');
+const notFound = refuse('notFound', 'Group not found');
+const ofGroup: Meanings = { 401: notAdmin, 403: notAdmin, 404: notFound };
+const noMember = refuse('forbidden', 'the account is not a member of this group');
+const ofMember: Meanings = { 401: noMember, 403: noMember, 404: notFound };
+const invalidLink = refuse('notFound', 'Group invite link is invalid or has expired');
+const ofLink: Meanings = {
+  400: refuse('invalid', 'Invalid invite code'),
+  401: invalidLink,
+  404: invalidLink,
+  406: invalidLink,
+  410: invalidLink,
+};
+const invalidCode = refuse('invalid', 'Invalid invite code');
+const closed = refuse('forbidden', 'Unable to join group');
+const ofJoin: Meanings = {
+  400: invalidCode,
+  404: invalidCode,
+  406: invalidCode,
+  410: invalidCode,
+  401: closed,
+  403: closed,
+  405: closed,
+  419: closed,
+  423: closed,
+};
+
+/** The answer, or what its refusal means; rejects with everything that is no refusal of the platform. */
+const meant = async <T>(
+  connection: LiveConnection,
+  work: Promise<T>,
+  meanings: Meanings,
+): Promise<{ readonly ok: true; readonly value: T } | Refused> => {
+  try {
+    return { ok: true, value: await work };
+  } catch (error) {
+    const outcome = outcomeOfError(error, connection.sock.ws.isOpen);
+    if (outcome?.refusal.reason !== 'refused') throw error;
+    return meanings[outcome.refusal.code ?? 0] ?? outcome;
+  }
+};
+
+/** Ids of people as clients write them; refused when one is none. */
+const jidsOf = async (
+  connection: LiveConnection,
+  people: readonly string[],
+): Promise<{ readonly ok: true; readonly value: readonly string[] } | Refused> => {
+  const targets = people.map(resolveTarget);
+  const jids = targets.flatMap((target) => (target.ok && (isPerson(target.jid) || isLid(target.jid)) ? [target.jid] : []));
+  if (jids.length < people.length) return refuse('invalid', 'Could not parse phone');
+  await connection.learn(jids);
+  return { ok: true, value: [...new Set(jids)] };
+};
+
+/** The group with what an answer told of it, to be stored. */
+const withEntries = (group: Group | null, connection: LiveConnection): readonly Entry[] =>
+  group === null ? [] : wholeEntries(group, connection.directory);
+
+const sendWish = async (connection: LiveConnection, groupId: string, wish: GroupWish): Promise<Outcome<Group | null>> => {
+  const known = await connection.groups.get(groupId);
+  const sent = wishElement(wish, known?.topic?.id ?? '');
+  const asked = await meant(connection, ask(connection, groupId, 'set', sent), ofGroup);
+  if (!asked.ok) return asked;
+  const group = known && { ...known, ...settingsAfter(wish, sent, connection.directory) };
+  return answered(group, withEntries(group, connection));
+};
+
+/** Somebody changed the description meanwhile: it is read again, and replaced once more. */
+const describe = async (connection: LiveConnection, groupId: string, wish: GroupWish): Promise<Outcome<Group | null>> => {
+  const first = await sendWish(connection, groupId, wish);
+  if (first.ok || first.refusal.code !== 409) return first;
+  await connection.groups.fetch(groupId);
+  return sendWish(connection, groupId, wish);
+};
+
+const eventOf = { add: 'join', remove: 'leave', promote: 'promote', demote: 'demote' } as const;
+
+/** The group after what was done; requests that were approved become members by the platform's own notification. */
+const membersAfter = (group: Group | null, action: MembersAction, outcomes: readonly PersonResult[], at: number): Group | null => {
+  if (group === null || action === 'reject' || action === 'approve') return group;
+  const people = outcomes.filter(({ error }) => error === 0).map(({ person }) => person);
+  const change: GroupEvent = { kind: 'members', action: eventOf[action], people };
+  return people.length === 0 ? group : groupAfter(group, { groupId: group.id, by: { id: '', pn: '', lid: '' }, at, change });
+};
+
+const nodeIn = (answer: BinaryNode, tag: string): BinaryNode => getBinaryNodeChild(answer, tag) ?? element(tag);
+
+/** What only admins are told; null for everybody else. */
+const forAdmins = async <T>(connection: LiveConnection, work: Promise<T>): Promise<T | null> => {
+  const asked = await meant(connection, work, ofGroup);
+  return asked.ok ? asked.value : null;
+};
+
+export const groupHandlers: Handlers<GroupOperations> = {
+  'group.create': async (connection, { name, people }) => {
+    const { directory } = connection;
+    const jids = await jidsOf(connection, people);
+    if (!jids.ok) return jids;
+    const others = jids.value.filter((jid) => jid !== directory.me.pn && jid !== directory.me.lid);
+    if (others.length === 0) return refuse('invalid', 'participants must name at least one person beside the account');
+    const participants = others.map((jid) => participantOf(jid, 'create', null, directory));
+    const answer = await ask(connection, anyGroup, 'set', element('create', { subject: name, key: generateMessageIDV2() }, participants));
+    const node = getBinaryNodeChild(answer, 'group');
+    if (node === undefined) return refused(null, 'the platform answered without the group');
+    const group = groupOfNode(node, directory);
+    const outcomes = resultsIn(node, directory).filter(({ error }) => error !== 0);
+    return answered({ group, outcomes }, [
+      { kind: 'group', group },
+      { kind: 'chat', chat: groupPatch(group, directory), create: true },
+    ]);
+  },
+
+  'group.get': async (connection, { groupId, fresh, link, requests }) => {
+    const kept = fresh ? null : await connection.groups.get(groupId);
+    const found = kept ? { ok: true as const, value: kept } : await meant(connection, connection.groups.fetch(groupId), ofMember);
+    if (!found.ok) return found;
+    const answer = link ? await forAdmins(connection, ask(connection, groupId, 'get', element('invite'))) : null;
+    const code = answer && nodeIn(answer, 'invite').attrs['code'];
+    const asking = requests ? await forAdmins(connection, ask(connection, groupId, 'get', element('membership_approval_requests'))) : null;
+    const list = asking && getBinaryNodeChildren(nodeIn(asking, 'membership_approval_requests'), 'membership_approval_request');
+    const group = code ? { ...found.value, inviteCode: code } : found.value;
+    const value = { group, requests: list && list.map((node) => personOfNode(node, connection.directory)) };
+    return answered(value, code ? withEntries(group, connection) : []);
+  },
+
+  'group.refresh': async ({ groups }) => {
+    await groups.refresh();
+    return answered(null);
+  },
+
+  'group.preview': async (connection, { code }) => {
+    const asked = await meant(connection, ask(connection, anyGroup, 'get', element('invite', { code })), ofLink);
+    if (!asked.ok) return asked;
+    const node = getBinaryNodeChild(asked.value, 'group');
+    return node === undefined ? invalidLink : answered({ ...groupOfNode(node, connection.directory), inviteCode: code });
+  },
+
+  'group.join': async (connection, { code }) => {
+    const asked = await meant(connection, ask(connection, anyGroup, 'set', element('invite', { code })), {
+      ...ofJoin,
+      304: refuse('conflict', ''),
+    });
+    // The account is a member already.
+    const isMember = !asked.ok && asked.refusal.reason === 'conflict';
+    if (!asked.ok && !isMember) return asked;
+    const waiting = asked.ok ? getBinaryNodeChild(asked.value, 'membership_approval_request') : undefined;
+    if (waiting !== undefined) return answered({ groupId: waiting.attrs['jid'] ?? '', group: null, waits: true });
+    const preview = asked.ok ? undefined : getBinaryNodeChild(await ask(connection, anyGroup, 'get', element('invite', { code })), 'group');
+    const groupId = asked.ok
+      ? (nodeIn(asked.value, 'group').attrs['jid'] ?? '')
+      : preview === undefined
+        ? ''
+        : groupOfNode(preview, connection.directory).id;
+    const group = groupId === '' ? null : await connection.groups.get(groupId);
+    return answered({ groupId, group, waits: false });
+  },
+
+  'group.leave': async (connection, { groupId }) => {
+    const done = await meant(connection, ask(connection, anyGroup, 'set', element('leave', {}, [element('group', { id: groupId })])), {});
+    // The answer is the same for a group that the account is not in.
+    if (!done.ok && done.refusal.code !== 404) return done;
+    return answered(null, goneEntries(groupId));
+  },
+
+  'group.link': async (connection, { groupId, renew }) => {
+    const asked = await meant(connection, ask(connection, groupId, renew ? 'set' : 'get', element('invite')), ofGroup);
+    if (!asked.ok) return asked;
+    const code = nodeIn(asked.value, 'invite').attrs['code'] ?? '';
+    const known = await connection.groups.get(groupId);
+    const group = known && { ...known, inviteCode: code };
+    return answered({ code, group }, withEntries(group, connection));
+  },
+
+  'group.change': (connection, { groupId, wish }) =>
+    wish.of === 'description' ? describe(connection, groupId, wish) : sendWish(connection, groupId, wish),
+
+  'group.picture': async (connection, { groupId, jpeg }) => {
+    const picture = jpeg === null ? undefined : [element('picture', { type: 'image' }, jpeg)];
+    const request = { tag: 'iq', attrs: { to: 's.whatsapp.net', target: groupId, xmlns: 'w:profile:picture', type: 'set' } };
+    const asked = await meant(connection, connection.sock.query({ ...request, ...(picture && { content: picture }) }), ofGroup);
+    return asked.ok ? answered(await connection.groups.get(groupId)) : asked;
+  },
+
+  'group.members': async (connection, { groupId, action, people }) => {
+    const { directory } = connection;
+    const jids = await jidsOf(connection, people);
+    if (!jids.ok) return jids;
+    const known = await connection.groups.get(groupId);
+    const participants = jids.value.map((jid) => participantOf(jid, action, known, directory));
+    const asked = await meant(connection, ask(connection, groupId, 'set', membersElement(action, participants)), {});
+    if (!asked.ok) {
+      const { code = 0, message } = asked.refusal;
+      return refused(code, `failed to update participants: info query returned status ${code}: ${message}`);
+    }
+    const outcomes = resultsIn(membersAnswer(asked.value, action), directory);
+    const group = membersAfter(known, action, outcomes, directory.now());
+    return answered({ group, outcomes }, group === known ? [] : withEntries(group, connection));
+  },
+};
