@@ -4,6 +4,12 @@ import type { Settings } from '#config/load.ts';
 
 const day = 86_400_000;
 
+const lookupsOf = (settings: Settings): Policy['lookups'] => ({
+  pace: { burst: settings.lookupsAtOnce, every: settings.lookupEveryMs },
+  knownFor: settings.lookupKeepMs,
+  absentFor: settings.lookupKeepAbsentMs,
+});
+
 export const policyOf = (settings: Settings): Policy => ({
   reconnect: {
     min: settings.reconnectMinMs,
@@ -32,11 +38,7 @@ export const policyOf = (settings: Settings): Policy => ({
   outage: { window: settings.outageWindowMs, least: settings.outageLeast },
   proxies: { direct: settings.allowDirectConnections, primaryEvery: settings.proxyRetryMs },
   queue: { items: settings.asyncQueueItems, age: settings.asyncQueueAgeMs },
-  lookups: {
-    pace: { burst: settings.lookupsAtOnce, every: settings.lookupEveryMs },
-    knownFor: settings.lookupKeepMs,
-    absentFor: settings.lookupKeepAbsentMs,
-  },
+  lookups: lookupsOf(settings),
   groups: { forceEvery: settings.groupsForceEveryMs },
   typingAtOnce: settings.typingAtOnce,
   statusRecipients: settings.statusRecipients,

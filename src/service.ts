@@ -12,7 +12,7 @@ import { buildApp } from '#src/http/app.ts';
 import type { SimulatedPhone } from '#src/http/options.ts';
 import { openFileParts } from '#src/file-parts.ts';
 import { openMediaParts } from '#src/media-parts.ts';
-import { createPortraits } from './media/portraits.ts';
+import { createPortraits } from '#src/media/portraits.ts';
 import { createAttachments } from '#src/media/attachments.ts';
 import { mediaFacts } from '#src/platform/media/media-part.ts';
 import { type RootLog, withInstanceLevels } from '#src/instance-levels.ts';
@@ -175,15 +175,8 @@ async function openPorts(settings: Settings, log: Log, version: string, closers:
   const loop = watchLoop();
   closers.add('loop', () => loop.close());
   const proxies = { ...platform.proxies, catalogue };
-  const made = {
-    proxies,
-    attachments: createAttachments({ intake, workshop, files }),
-    portraits: createPortraits({ intake, workshop }),
-    files,
-    sounds,
-    mediaFacts,
-    removals,
-  };
+  const taking = { attachments: createAttachments({ intake, workshop, files }), portraits: createPortraits({ intake, workshop }) };
+  const made = { ...taking, proxies, files, sounds, mediaFacts, removals };
   const given = { platform, receiver, signer, media, chance, time, log, digest, loopLagMs: loop.lagMs, ...made };
   return { ports: { ...storage, ...contractPorts, ...given }, storage };
 }
