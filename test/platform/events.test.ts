@@ -125,6 +125,7 @@ const cases: readonly (readonly [string, BaileysEvent, readonly object[]])[] = [
       },
       { kind: 'chatRead', chatId: friend },
       { kind: 'chat', chat: { chatId: friend, chatLid: '222@lid' }, create: false, tell: 'chats' },
+      { kind: 'chatUnread', chatId: friend },
       { kind: 'chat', chat: { chatId: friend, archived: false }, create: false, tell: 'chats' },
       { kind: 'chat', chat: { chatId: '1@g.us', groupMember: false }, create: false, tell: 'chats' },
     ],

@@ -147,15 +147,19 @@ const rowSet = (columns: Columns, first: number, unsaid: Readonly<Record<SqlType
     from: `(select * from unnest(${arrays}) with ordinality where exists (select from owned)) as fresh (${listOf(columns, columnOf)}, position)`,
     /** The array of one column, to be asked for by `any`: an estimate of a join alone may lead to a scan of all rows. */
     array: (field: string) => `$${first + fields.findIndex(([name]) => name === field)}::text[]`,
-    parameters: (rows: readonly object[]): readonly (readonly unknown[] | null)[] =>
-      fields.map(([field, type]) => {
+    parameters: (rows: readonly object[]): readonly (readonly unknown[] | null)[] => {
+      const sent = fields.map(([field, type]) => {
         const nothing = unsaid[type];
         const values = rows.map((row) => {
           const value = (row as Readonly<Record<string, unknown>>)[field];
           return value === undefined ? nothing : toParameter(value, type);
         });
-        return values.every((one) => one === nothing) ? null : values;
-      }),
+        return { values, isSaid: values.some((one) => one !== nothing) };
+      });
+      // Without any column there would be no rows.
+      const none = !sent.some(({ isSaid }) => isSaid);
+      return sent.map(({ values, isSaid }, at) => (isSaid || (none && at === 0) ? values : null));
+    },
   };
 };
 
