@@ -6,6 +6,7 @@ export * from './model/chat.ts';
 export type * from './model/chat-change.ts';
 export * from './model/contact.ts';
 export type * from './model/limits.ts';
+export type * from './model/picture.ts';
 export * from './model/privacy.ts';
 export * from './model/send.ts';
 export type * from './model/send-key.ts';

@@ -12,7 +12,9 @@ import type { ContactOperations } from './operations/contact.ts';
 import type { DefinitionOperations } from './operations/definition.ts';
 import type { GroupOperations } from './operations/group.ts';
 import type { MessageOperations } from './operations/message.ts';
+import type { PictureOperations } from './operations/picture.ts';
 
+export type * from './operations/picture.ts';
 export type * from './operations/account.ts';
 export type * from './operations/call.ts';
 export type * from './operations/chat.ts';
@@ -22,7 +24,15 @@ export type * from './operations/group.ts';
 export type * from './operations/message.ts';
 
 export interface Operations
-  extends AccountOperations, CallOperations, ChatOperations, ContactOperations, DefinitionOperations, GroupOperations, MessageOperations {}
+  extends
+    AccountOperations,
+    CallOperations,
+    ChatOperations,
+    ContactOperations,
+    DefinitionOperations,
+    GroupOperations,
+    MessageOperations,
+    PictureOperations {}
 
 export type OperationName = keyof Operations;
 export type InputOf<N extends OperationName> = Operations[N]['input'];

@@ -14,7 +14,7 @@ import type { KeptFile, Ports } from './ports.ts';
 import type { PeriodicWorker } from './periodic-worker.ts';
 import { Cell } from './session/cell.ts';
 import { Hibernation } from './session/hibernation.ts';
-import { writeTyping } from './session/perform.ts';
+import { askForPicture, writeTyping } from './session/perform.ts';
 import { queueHostOf } from './session/queue-host.ts';
 import { supervisedWorkers, type SupervisedWorkers } from './supervised-workers.ts';
 import { Capacity } from './supervisor/capacity.ts';
@@ -77,7 +77,7 @@ export class Supervisor {
     this.since = time.now();
     this.#workers = supervisedWorkers(ports, policy, {});
     this.rowRemover = new RowRemover({ ...ports, workers: this.#workers });
-    const { sendKeys, recipients } = ports;
+    const { sendKeys, recipients, pictures } = ports;
     const lookupAge = Math.max(policy.lookups.knownFor, policy.lookups.absentFor);
     this.#expiry = expiry({
       ...ports,
@@ -85,6 +85,7 @@ export class Supervisor {
       perishables: [
         { name: 'sendKeys', age: policy.sendKeyAge, expire: (before, limit) => sendKeys.expire(before, limit) },
         { name: 'lookups', age: lookupAge, expire: (before, limit) => recipients.expire(before, limit) },
+        { name: 'pictures', age: policy.pictures.age, expire: (before, limit) => pictures.expire(before, limit) },
         ...perishables(ports, policy.retention),
       ],
     });
@@ -215,6 +216,7 @@ export class Supervisor {
       queueHost: queueHostOf(this.ports, this.policy.queue),
       writeTyping,
       anotherProxy: ({ region, managedUrl }) => anotherProxy(this.ports, region, managedUrl),
+      askForPicture,
       hasRoom: () => this.capacity.objection(record.id) === null,
       arriving: (message) => this.downloads.arriving(record.id, message, this.policy.autoDownload),
       downloaded: (message, file) => void this.#tellFile(record.id, message, file),

@@ -5,6 +5,7 @@ import { leadSettings } from './lead-settings.ts';
 import { mediaSettings } from './media-settings.ts';
 import { proxySettings } from './proxy-settings.ts';
 import { serverSettings } from './server-settings.ts';
+import { pictureSettings } from './picture-settings.ts';
 import { sendSettings } from './send-settings.ts';
 import { groupSettings } from './group-settings.ts';
 import { group, type Setting } from './setting.ts';
@@ -152,6 +153,8 @@ export const table = {
   ),
 
   ...sendSettings,
+  ...pictureSettings,
+
   ...leadSettings,
 
   ...groupSettings,

@@ -10,6 +10,19 @@ const lookupsOf = (settings: Settings): Policy['lookups'] => ({
   absentFor: settings.lookupKeepAbsentMs,
 });
 
+const pictures = (settings: Settings): Policy['pictures'] => ({
+  pace: { burst: settings.picturesAtOnce, every: settings.pictureEveryMs },
+  age: settings.pictureKeepMs,
+  waiting: settings.picturesWaiting,
+  remembered: settings.picturesRemembered,
+});
+
+const retention = (settings: Settings): Policy['retention'] => ({
+  messages: settings.messagesKeepDays * day,
+  files: settings.filesKeepDays * day,
+  fileBytes: settings.filesMaxBytes,
+});
+
 export const policyOf = (settings: Settings): Policy => ({
   reconnect: {
     min: settings.reconnectMinMs,
@@ -40,6 +53,7 @@ export const policyOf = (settings: Settings): Policy => ({
   queue: { items: settings.asyncQueueItems, age: settings.asyncQueueAgeMs },
   lookups: lookupsOf(settings),
   groups: { forceEvery: settings.groupsForceEveryMs },
+  pictures: pictures(settings),
   typingAtOnce: settings.typingAtOnce,
   statusRecipients: settings.statusRecipients,
   sendKeyAge: settings.idempotencyKeyMs,
@@ -57,11 +71,7 @@ export const policyOf = (settings: Settings): Policy => ({
     kept: { rows: settings.webhookKeepRows, delivered: settings.webhookKeepDeliveredMs, dead: settings.webhookKeepDeadMs },
     sweepEvery: settings.webhookSweepMs,
   },
-  retention: {
-    messages: settings.messagesKeepDays * day,
-    files: settings.filesKeepDays * day,
-    fileBytes: settings.filesMaxBytes,
-  },
+  retention: retention(settings),
   autoDownload: { kinds: settings.autoDownload, most: settings.autoDownloadMaxBytes, wait: settings.autoDownloadWaitMs },
   webhooksPerInstance: settings.webhooksPerInstance,
   definitionsPerInstance: settings.definitionsPerInstance,

@@ -20,6 +20,8 @@ export interface Message {
   readonly senderPn: string;
   readonly senderLid: string;
   readonly senderName: string;
+  /** Address of a small picture of the sender, of a message that arrives in a group; not stored. */
+  readonly senderImage?: string;
   readonly groupName: string;
   readonly isGroup: boolean;
   readonly fromMe: boolean;

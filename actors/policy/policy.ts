@@ -36,6 +36,7 @@ export interface Policy {
   readonly lookups: LookupPolicy;
   /** How often a client may have all groups listed anew. */
   readonly groups: { readonly forceEvery: number };
+  readonly pictures: PicturePolicy;
   /** Recipients of one status post at most. */
   readonly statusRecipients: number;
   /** How long the key of a send counts. */
@@ -89,6 +90,18 @@ export interface LookupPolicy {
   /** How long an answer counts that found an account, and one that found none. */
   readonly knownFor: number;
   readonly absentFor: number;
+}
+
+/** Looking up pictures of people and groups. */
+export interface PicturePolicy {
+  /** Of one session. */
+  readonly pace: Pace;
+  /** Milliseconds for which an answer counts. */
+  readonly age: number;
+  /** People and groups of one session that may wait to be looked up. */
+  readonly waiting: number;
+  /** Answers of one session in memory. */
+  readonly remembered: number;
 }
 
 export interface DeliveryPolicy {

@@ -94,6 +94,8 @@ export interface LinkHost {
   record(entries: readonly Entry[]): void;
   /** Resolves when everything given to `record` before is stored, or refused for what it is; false when it was lost. Never rejects. */
   recorded(): Promise<boolean>;
+  /** The picture of a person or group, named by the id of the chat, changed or went. */
+  pictureChanged(id: string): void;
   /** Something in the adapter threw where nobody listened. The link is being closed with a `platform.closed` of code 500. */
   surprise(error: unknown): void;
   readonly epoch: number;

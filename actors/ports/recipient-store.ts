@@ -4,8 +4,8 @@ import type { Claim, InstanceId } from '../model.ts';
 export interface StoredRecipient {
   /** The id of the account; '' when the number has none. */
   readonly chatId: string;
-  /** What it calls itself as a verified business, when it was looked up last; '' for none. */
-  readonly businessName: string;
+  /** What it calls itself as a verified business, when it was looked up last; '' for none, null when it never was. */
+  readonly businessName: string | null;
   /** Unix milliseconds of the lookup; null when messages show that the account is there. */
   readonly at: number | null;
 }

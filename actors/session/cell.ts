@@ -7,11 +7,11 @@ import { MediaGate } from '../events/media-gate.ts';
 import { Recorder } from '../events/recorder.ts';
 import type { InstanceView, Origin } from '../face.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
-import type { Delivery, GatewayEvent, InstanceRecord, Message, ProxySettings, Status, Webhook } from '../model.ts';
+import type { GatewayEvent, InstanceRecord, Message, ProxySettings, Status, Webhook } from '../model.ts';
 import type { Verdict } from '../policy/close-cause.ts';
 import type { Gate } from '../policy/gate.ts';
 import { usualStopGrace, type Policy } from '../policy/policy.ts';
-import type { Committed, KeptFile, OpenOptions, PlatformLink, Ports, UnrenderedEvent } from '../ports.ts';
+import type { Committed, KeptFile, OpenOptions, PlatformLink, Ports } from '../ports.ts';
 import { supervisedWorkers, type SupervisedWorkers } from '../supervised-workers.ts';
 import { within } from '../waiting.ts';
 import { changeNames } from './connection-changes.ts';
@@ -19,8 +19,10 @@ import { HistoryRequests } from './history-requests.ts';
 import { Proxying } from './proxying.ts';
 import type { Host } from './host.ts';
 import type { InstanceEvent } from './instance.ts';
+import { Pictures, type PicturesInput } from './pictures.ts';
 import { Recipients } from './recipients.ts';
 import { RecordKeeper } from './record-keeper.ts';
+import { setAside } from './set-aside.ts';
 import { SendQueue, type QueueHost } from './queue.ts';
 import { RootActor } from './root-actor.ts';
 import { beginningOf, viewOf, type LifecycleSnapshot } from './status.ts';
@@ -42,6 +44,8 @@ export interface CellInput {
   readonly queueHost: (cell: Cell) => QueueHost;
   /** How this cell shows typing; needs the cell itself. */
   readonly writeTyping: (cell: Cell) => TypingInput['write'];
+  /** How this cell asks for pictures; needs the cell itself. */
+  readonly askForPicture: (cell: Cell) => PicturesInput['ask'];
   /** Begins to download the file of a message that arrived; null when it has none that is wanted. Never rejects. */
   readonly arriving: (message: Message) => Promise<KeptFile | null> | null;
   /** A file came after the event of its message. */
@@ -73,6 +77,7 @@ export class Cell {
   readonly link: PlatformLink;
   readonly queue: SendQueue;
   readonly recipients: Recipients;
+  readonly pictures: Pictures;
   readonly typing: Typing;
   readonly histories = new HistoryRequests();
   readonly proxying: Proxying;
@@ -107,12 +112,9 @@ export class Cell {
       commit: (entries) => ports.journal.commit(this.record, entries, (event) => this.#targets(event)),
       committed: (committed, again) => this.#committed(committed, again),
     });
-    this.recipients = new Recipients({
-      claim: () => ({ instanceId: record.id, epoch: record.epoch }),
-      time: ports.time,
-      policy: policy.lookups,
-      store: ports.recipients,
-    });
+    const claim = () => ({ instanceId: record.id, epoch: record.epoch });
+    this.recipients = new Recipients({ claim, time: ports.time, policy: policy.lookups, store: ports.recipients });
+    this.pictures = this.#makePictures(claim);
     this.#gate = new MediaGate({
       record: (entries) => this.recorder.record(entries),
       recorded: () => this.recorder.recorded(),
@@ -129,11 +131,13 @@ export class Cell {
       epoch: record.epoch,
       record: (entries) => {
         if (entries.some((entry) => entry.kind === 'message')) this.touch();
+        this.pictures.note(entries);
         this.#gate.record(entries);
         this.histories.note(entries);
       },
       recorded: () => this.#gate.recorded(),
       route: () => this.proxying.route(),
+      pictureChanged: (id) => this.pictures.changed(id),
       surprise: (error) => this.send({ type: 'link.surprised', error }),
     });
     this.#root = new RootActor({
@@ -285,6 +289,7 @@ export class Cell {
     this.workers.stop();
     this.queue.stop();
     this.typing.stop();
+    this.pictures.stop();
     this.histories.stop();
     this.#root.stop();
     this.#input.gate.release(this.record.id);
@@ -304,25 +309,16 @@ export class Cell {
       meter.event(event.type);
       this.feed.publish(event);
     }
-    for (const event of unrendered) this.#setAside(event);
-    const rows = new Map<string, Delivery[]>();
-    for (const row of deliveries) {
-      const of = rows.get(row.webhookId);
-      if (of) of.push(row);
-      else rows.set(row.webhookId, [row]);
-    }
+    for (const event of unrendered) setAside(event, this.record.id, this.#input, this.vitals);
+    const rows = Map.groupBy(deliveries, ({ webhookId }) => webhookId);
     for (const [webhookId, list] of rows) this.send({ type: 'delivery.added', webhookId, rows: list });
     if (again) for (const webhook of this.#input.webhooks()) if (webhook.enabled) this.nudge(webhook.id);
   }
 
-  /** The error history is where the owner of a webhook finds an event that is not delivered. */
-  #setAside({ id, type, messageType, webhooks, error }: UnrenderedEvent): void {
-    const { ports, couriers } = this.#input;
-    ports.log.error({ instance: this.record.id, event: type, error }, 'event.setAside');
-    this.vitals.setAside();
-    const text = `the event could not be rendered: ${error instanceof Error ? error.message : String(error)}`;
-    const failure = { event: type, messageType, statusCode: null, attempts: 0, error: text, payload: {} };
-    for (const webhook of this.#input.webhooks()) if (webhooks.includes(webhook.id)) couriers.failed(this.record.id, webhook, id, failure);
+  #makePictures(claim: PicturesInput['claim']): Pictures {
+    const { ports, policy, askForPicture } = this.#input;
+    const ask = askForPicture(this);
+    return new Pictures({ claim, ports, policy: policy.pictures, workers: this.workers, ask, record: (all) => this.recorder.record(all) });
   }
 
   async #closeLink(): Promise<void> {
@@ -376,6 +372,7 @@ export class Cell {
         const lostFor = this.vitals.live();
         if (lostFor !== null) ports.meter.reconnected(lostFor);
         this.proxying.live();
+        this.pictures.wake();
         this.#wakingUntil = 0;
         live(this);
       },

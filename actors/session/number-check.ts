@@ -4,7 +4,7 @@ import { done, type Result } from '../model.ts';
 import type { Identified } from '../operations.ts';
 import type { Cell } from './cell.ts';
 import { performIn } from './perform.ts';
-import type { Addressed } from './recipients.ts';
+import type { Addressed, Known } from './recipients.ts';
 
 const nothing = { chatId: '', lid: '', exists: false, businessName: '', groupName: '', error: '' } as const;
 
@@ -14,7 +14,7 @@ const identify = async (cell: Cell, signal: AbortSignal, ids: readonly string[])
   return identified.ok ? done(new Map(unique.map((id, at) => [id, identified.value[at]!]))) : identified;
 };
 
-type Found = ReadonlyMap<string, { readonly chatId: string; readonly businessName: string } | null>;
+type Found = ReadonlyMap<string, Known>;
 
 /** `chat`: what was asked for; `found`: what is known of numbers. */
 const checked = (query: string, chat: Identified, found: Found, names: ReadonlyMap<string, Identified>): CheckedNumber => {
@@ -36,7 +36,7 @@ const checked = (query: string, chat: Identified, found: Found, names: ReadonlyM
   if (known === null) return { ...nothing, query, chatId: id, exists: null, error: 'the platform did not say' };
   if (known.chatId === '') return { ...nothing, query, chatId: id };
   const account = names.get(known.chatId);
-  return { ...nothing, query, chatId: known.chatId, lid: account?.lid ?? '', exists: true, businessName: known.businessName };
+  return { ...nothing, query, chatId: known.chatId, lid: account?.lid ?? '', exists: true, businessName: known.businessName ?? '' };
 };
 
 /** On a live session. Refused as a whole as `Recipients.check` says; what makes no sense has an error of its own. */

@@ -1,5 +1,5 @@
 /** One operation on a live session: its time is bounded, and what it changed is recorded. */
-import { refuse, type Result } from '../model.ts';
+import { refuse, type Picture, type PictureKind, type Result } from '../model.ts';
 import type { AnswerOf, InputOf, OperationName, Outcome, TypingState } from '../operations.ts';
 import type { Cell } from './cell.ts';
 
@@ -25,4 +25,13 @@ export const writeTyping =
     const write = (during: AbortSignal): Promise<Result<null>> => performIn(cell, during, 'chat.typing', { chatId, state });
     if (signal) return write(signal);
     return (await cell.request(write)?.catch(() => null)) ?? notConnected;
+  };
+
+/** Asks for a picture as a request of its own; null outside of a live session. */
+export const askForPicture =
+  (cell: Cell) =>
+  async (id: string, kind: PictureKind): Promise<Outcome<Picture> | null> => {
+    // The chart takes no request while it is beginning another one.
+    await Promise.resolve();
+    return cell.request((signal) => performIn(cell, signal, 'picture.look', { id, kind }));
   };

@@ -27,10 +27,15 @@ export interface Addressed {
 /** Asks the platform in one request: for each number what it is, null when the platform did not say. */
 export type LookUp = (numbers: readonly (readonly string[])[]) => Promise<Outcome<readonly (LookedUp | null)[]>>;
 
-/** What is known of a number. `null`: the platform would not say. */
-export type Known = LookedUp | null;
+interface Found extends Omit<LookedUp, 'businessName'> {
+  /** Null when nobody asked. */
+  readonly businessName: string | null;
+}
 
-interface Remembered extends LookedUp {
+/** What is known of a number. `null`: the platform would not say. */
+export type Known = Found | null;
+
+interface Remembered extends Found {
   /** Unix milliseconds; Infinity for those with whom messages were exchanged. */
   readonly until: number;
 }
@@ -99,6 +104,20 @@ export class Recipients {
     return done(found);
   }
 
+  /** What a number calls itself as a verified business, '' for none; null when that is not known, and cannot be asked now. */
+  async businessName(chat: Addressed, lookUp: LookUp): Promise<string | null> {
+    const found = await this.check([chat], lookUp);
+    const known = found.ok ? (found.value.get(chat.chatId) ?? null) : null;
+    if (known === null || known.businessName !== null) return known?.businessName ?? null;
+    // Messages were exchanged, and nobody asked so far.
+    const asked = await this.#ask([chat], lookUp);
+    const [answer = null] = asked.ok ? asked.value : [];
+    if (answer === null || answer.chatId === '') return null;
+    const { store, claim, time } = this.#input;
+    await store.save(claim(), formsOf(chat, answer), time.now());
+    return this.#keep(chat.chatId, answer, null).businessName;
+  }
+
   /** The id to write to, from memory; null when the memory has none. */
   remembered(chatId: string): string | null {
     return this.#remembered(chatId)?.chatId ?? null;
@@ -159,7 +178,7 @@ export class Recipients {
   }
 
   /** `at`: of the lookup. A number without an account is not held in memory: its owner may write at any moment. */
-  #keep(asked: string, { chatId, businessName }: LookedUp, at: number | null): LookedUp {
+  #keep(asked: string, { chatId, businessName }: Found, at: number | null): Found {
     const found = { chatId, businessName };
     if (chatId === '') return found;
     this.#known.delete(asked);
@@ -171,7 +190,7 @@ export class Recipients {
 }
 
 /** The answer for every form of a number, and for the id of its account. */
-const formsOf = ({ forms }: Addressed, found: Known): readonly (LookedUp & { readonly form: string })[] => {
+const formsOf = ({ forms }: Addressed, found: Known): readonly (Found & { readonly form: string })[] => {
   if (found === null) return [];
   return [...new Set(found.chatId === '' ? forms : [...forms, found.chatId])].map((form) => ({ form, ...found }));
 };

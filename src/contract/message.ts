@@ -65,6 +65,7 @@ export const eventMessageView = (message: Message, owner: string) => ({
   id: fullMessageId(owner, message.messageId),
   chatlid: message.chatLid,
   groupName: message.groupName || 'Unknown',
+  ...(message.senderImage === undefined ? {} : { sender_image_preview_url: message.senderImage }),
   type: message.type,
   mediaType: message.mediaType,
 });

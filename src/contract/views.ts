@@ -10,6 +10,7 @@ export {
   type FieldType,
 } from './chat-fields.ts';
 export { chatIdsOf, fastChatId, isWholeChatId } from './chat-id.ts';
+export { avatarView, chatDetailsView } from './chat-details.ts';
 export { chatLabelsView, chatStatsView, chatView, compactChatView, compactFields, contactView } from './chat.ts';
 export { bookView, removedContactView, savedContactView } from './contact.ts';
 export { leadTagView, quickReplyView } from './definitions.ts';

@@ -13,6 +13,7 @@ export class Counters {
   signatures = { verified: 0, rejected: 0 };
   lookups = { requests: 0, numbers: 0 };
   groups = { metadata: 0, lists: 0 };
+  pictures = 0;
   media = { begun: 0, uploads: 0, resumed: 0, uploadsByHost: {} as Record<string, number>, downloads: 0 };
   /** Patches of shared settings that clients sent: those that were stored, and those on an old version. */
   settings = { patches: 0, conflicts: 0 };
@@ -78,6 +79,7 @@ export class Counters {
       signatures: this.signatures,
       lookups: this.lookups,
       groups: this.groups,
+      pictures: this.pictures,
       media: this.media,
       settings: { ...this.settings, refused: Object.fromEntries(this.#refusedPatches) },
       unknown: Object.fromEntries(this.#unknown),

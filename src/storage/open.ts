@@ -19,6 +19,7 @@ import { migrate } from './postgres/orm.ts';
 import { openPools, usualSizes, type Pools, type PoolSizes } from './postgres/pools.ts';
 import { makeOutboxStore } from './stores/outbox.ts';
 import { makeRemovalStore } from './stores/removals.ts';
+import { makePictureStore } from './stores/pictures.ts';
 import { makeRecipientStore } from './stores/recipients.ts';
 import { makeSendKeyStore } from './stores/send-keys.ts';
 import { startResealing } from './vault/resealing.ts';
@@ -112,6 +113,7 @@ const storageOf = ({ pools, server, tenancy }: Base, sealer: Sealer, log: Log, n
     removals: makeRemovalStore(sweeps),
     messageExpiry: makeMessageExpiry(sweeps),
     fileRows: makeFileRows(journal, sweeps),
+    pictures: { ...makePictureStore(journal), expire: makePictureStore(sweeps).expire },
     recipients: { ...makeRecipientStore(journal), expire: makeRecipientStore(sweeps).expire },
     // Sessions ask for single groups; pages of them wait behind nothing but questions.
     definitions: makeDefinitionStore(queries),

@@ -52,6 +52,7 @@ const tracedHost = (host: LinkHost, arrivals: Arrivals): LinkHost => ({
   },
   recorded: () => host.recorded(),
   route: () => host.route(),
+  pictureChanged: (id) => host.pictureChanged(id),
   surprise: (error) => host.surprise(error),
 });
 

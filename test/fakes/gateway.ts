@@ -1,4 +1,5 @@
 /** A gateway in memory: one server, a few instances, and levers for tests to make it fail. */
+import { peopleCommands } from './people.ts';
 import { createHash } from 'node:crypto';
 import { countChats } from '#src/storage/journal/chat-counts.ts';
 import { inspectorCalls, type InspectorLevers } from './inspector.ts';
@@ -268,9 +269,6 @@ const webhookCommands = (state: State, attempt: Attempt, fake: () => FakeGateway
   };
 };
 
-/** A number with an account. */
-const checkedNumber = { chatId: chat.chatId, lid: '', exists: true, businessName: 'Shop', groupName: '', error: '' };
-
 /** What operations answer; those that are not named answer with a message. */
 const performed: Readonly<Partial<{ [N in OperationName]: AnswerOf<N> }>> = {
   'group.create': { group, outcomes: [{ person: group.owner, error: 403, invitation: { code: 'CODE', expiresAt: now } }] },
@@ -369,7 +367,7 @@ export const createFakeGateway = (): FakeGateway => {
     ...instanceCommands(state, attempt, () => fake),
     ...proxyCommands(attempt),
     ...messageCommands(attempt, () => fake),
-    checkNumbers: (_id, numbers) => attempt(() => done(numbers.map((query) => ({ ...checkedNumber, query })))),
+    ...peopleCommands(attempt),
     ...fileCommands(attempt, () => fake),
     ...webhookCommands(state, attempt, () => fake),
     ...inspectorCalls(attempt),

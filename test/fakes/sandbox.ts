@@ -22,6 +22,7 @@ const stats: Stats = {
   signatures: { verified: 4, rejected: 0 },
   lookups: { requests: 0, numbers: 0 },
   groups: { metadata: 0, lists: 0 },
+  pictures: 0,
   media: { begun: 0, uploads: 0, resumed: 0, uploadsByHost: {}, downloads: 0 },
   settings: { patches: 0, conflicts: 0, refused: {} },
   unknown: {},

@@ -1,5 +1,6 @@
 /** Storage in memory, with a switch that takes it away. */
 import type {
+  LookedPicture,
   Chat,
   Claim,
   Contact,
@@ -27,7 +28,6 @@ import {
   type InstanceStore,
   type OutboxStore,
   type Removal,
-  type RecipientStore,
   type RemovalStore,
   type SendKeyStore,
   type StoredRecipient,
@@ -77,6 +77,7 @@ export class FakeDatabase {
   readonly receipts = new Map<string, Receipt>();
   /** By instance and form. */
   readonly lookups = new Map<string, StoredRecipient>();
+  readonly pictures = new Map<string, LookedPicture>();
   /** By instance and id. */
   readonly groups = new Map<string, Group>();
   /** When all groups were listed, by instance. */
@@ -322,36 +323,6 @@ export class FakeDefinitions implements DefinitionStore {
         .toSorted((a, b) => a.created - b.created || (a.value.id < b.value.id ? -1 : 1))
         .map(({ value, created, updated }) => ({ ...(value as Definitions[K]), created, updated })),
     );
-}
-
-/** Lookups alone: who has exchanged messages is left to PostgreSQL. */
-export class FakeRecipients implements RecipientStore {
-  readonly #db: FakeDatabase;
-  constructor(db: FakeDatabase) {
-    this.#db = db;
-  }
-  find = (
-    instance: string,
-    numbers: readonly (readonly string[])[],
-    { knownSince, absentSince }: { readonly knownSince: number; readonly absentSince: number },
-  ) =>
-    this.#db.run('recipients.find', () =>
-      numbers.map((forms) => {
-        const rows = forms.flatMap((form) => this.#db.lookups.get(`${instance} ${form}`) ?? []);
-        return rows.find(({ chatId, at }) => (at ?? 0) >= (chatId === '' ? absentSince : knownSince)) ?? null;
-      }),
-    );
-  save = (claim: Claim, forms: readonly (Omit<StoredRecipient, 'at'> & { readonly form: string })[], at: number) =>
-    this.#db.run('recipients.save', () => {
-      this.#db.claim(claim);
-      for (const { form, ...found } of forms) this.#db.lookups.set(`${claim.instanceId} ${form}`, { ...found, at });
-    });
-  expire = (before: number, limit: number) =>
-    this.#db.run('recipients.expire', () => {
-      const old = [...this.#db.lookups].filter(([, { at }]) => (at ?? 0) < before).slice(0, limit);
-      for (const [key] of old) this.#db.lookups.delete(key);
-      return old.length;
-    });
 }
 
 export class FakeGroups implements GroupStore {

@@ -1,5 +1,6 @@
 /** A whole world for the actors: every port, simulated, with a hand on each. */
 import { quietMeter } from '#test/fakes/meter.ts';
+import { FakePictures, FakeRecipients } from './lookups.ts';
 import { createHash } from 'node:crypto';
 import assert from 'node:assert/strict';
 import { done, refuse, type InstanceRecord, type ProxyCatalogue, type Webhook } from '#actors/model.ts';
@@ -23,7 +24,6 @@ import {
   FakeGroups,
   FakeInstances,
   FakeOutbox,
-  FakeRecipients,
   FakeRemovals,
   FakeSendKeys,
   FakeSettings,
@@ -76,6 +76,7 @@ export const testPolicy: Policy = {
   outage: { window: 10_000, least: 4 },
   proxies: { direct: true, primaryEvery: 600_000 },
   queue: { items: 5_000, age: 1e14 },
+  pictures: { pace: { burst: 20, every: 3_000 }, age: 172_800_000, waiting: 500, remembered: 500 },
   lookups: { pace: { burst: 100, every: 2_000 }, knownFor: 604_800_000, absentFor: 21_600_000 },
   groups: { forceEvery: 20_000 },
   typingAtOnce: 3,
@@ -152,6 +153,7 @@ export class World {
       sendKeys: new FakeSendKeys(db),
       attachments: this.attachments,
       portraits: { take: async (source) => (source === 'broken' ? refuse('invalid', 'no picture') : done(Buffer.from(source))) },
+      pictures: new FakePictures(db),
       recipients: new FakeRecipients(db),
       contacts: new FakeContacts(db),
       definitions: new FakeDefinitions(db),

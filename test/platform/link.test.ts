@@ -55,6 +55,7 @@ const fakeStage = (): LinkStage => {
     record: () => undefined,
     recorded: async () => true,
     route: () => ({ via: 'direct' }),
+    pictureChanged: () => undefined,
     surprise: () => undefined,
   });
   const ask = link.pair.bind(link);

@@ -51,6 +51,7 @@ const watch = (t: TestContext, answer: () => Promise<string | undefined>) => {
       },
       pace,
       me: () => me,
+      changed: () => undefined,
       found: (url) => void found.push(url),
       failed: (error) => void failed.push(error),
     });

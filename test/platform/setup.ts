@@ -159,6 +159,7 @@ const hostOf = (recorder: Instance['recorder'], surprises: unknown[]): LinkHost 
   record: (made) => recorder.record(made),
   recorded: () => recorder.recorded(),
   route: () => ({ via: 'direct' }),
+  pictureChanged: () => undefined,
   surprise: (error) => void surprises.push(error),
 });
 

@@ -9,6 +9,8 @@ import { expiryStatements } from '#src/storage/stores/message-expiry.ts';
 import { contactStatements } from '#src/storage/stores/contacts.ts';
 import { fileStatements } from '#src/storage/stores/files.ts';
 import { groupStatements } from '#src/storage/stores/groups.ts';
+import { pictureStatements } from '#src/storage/stores/pictures.ts';
+import { recipientStatements } from '#src/storage/stores/recipients.ts';
 import { sendKeyStatements } from '#src/storage/stores/send-keys.ts';
 import { deliveryStatements, listStatement } from '#src/storage/stores/deliveries.ts';
 import { journalStatements } from '#src/storage/journal/journal.ts';
@@ -219,6 +221,8 @@ const statements: readonly Statement[] = [
   // Asked once, at start, about all instances: it reads what is queued, and nothing else.
   ...Object.values(messageStatements).filter((statement) => statement !== messageStatements.queueing),
   sendKeyStatements.find,
+  recipientStatements.find,
+  pictureStatements.find,
   ...Object.values(chatStatements),
   ...Object.values(contactStatements),
   ...Object.values(definitionStatements),

@@ -88,6 +88,6 @@ test('recipients: many numbers at once: each by its best form, in the order of t
     null,
     { chatId: 'm3', businessName: 'Two', at: 9_000 },
     { chatId: 'm1', businessName: 'One', at: 9_000 },
-    { chatId: 'c0', businessName: '', at: null },
+    { chatId: 'c0', businessName: null, at: null },
   ]);
 });

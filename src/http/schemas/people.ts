@@ -1,6 +1,8 @@
 /** Shapes of questions about people and groups. */
 import { Type } from 'typebox';
-import { fields, LooseText, optional } from './common.ts';
+import type { chatDetailsView } from '#src/contract/views.ts';
+import { Chat } from './chat.ts';
+import { fields, Flag, LooseText, OneOf, optional } from './common.ts';
 
 /** The platform's own client asks about no more in one request. */
 const mostNumbers = 500;
@@ -19,3 +21,29 @@ const CheckedNumber = Type.Object({
 });
 
 export const CheckAnswer = Type.Array(CheckedNumber);
+
+const number = LooseText(100, 'A number in any spelling, or the id of a person or group', 1);
+const preview = optional(Flag('The small picture in place of the whole one'));
+
+export const DetailsBody = Type.Object({ number, preview });
+
+const details = {
+  is_business: optional(
+    Type.Boolean({ description: 'A verified business; left out when that is not known and the pace of lookups allows no question' }),
+  ),
+  business_name: optional(Type.String()),
+};
+
+export const DetailsAnswer = Type.Unsafe<ReturnType<typeof chatDetailsView>>({
+  ...Chat,
+  $id: undefined,
+  properties: { ...(Chat as unknown as { readonly properties: object }).properties, ...details },
+});
+
+export const AvatarBody = Type.Object({ number, preview, force: optional(Flag('Ask the platform again; honoured every 20 s')) });
+
+export const AvatarAnswer = Type.Object({
+  image: Type.String({ description: 'Address of the whole picture; empty with `preview`' }),
+  imagePreview: Type.String({ description: 'Address of the small picture; empty without `preview`' }),
+  status: OneOf(['there', 'hidden', 'absent'], { description: '`hidden`: the account may not see it' }),
+});

@@ -39,6 +39,8 @@ export interface OwnPictureInput {
   readonly pace: PicturePace;
   /** Own addresses without device. */
   me(): { readonly pn: string; readonly lid: string };
+  /** The picture of somebody else, or of a group, changed. */
+  changed(id: string): void;
   /** '' when there is no picture, or none that a linked device may see. */
   found(url: string): void;
   failed(error: unknown): void;
@@ -57,12 +59,13 @@ export class OwnPicture {
     this.#ask(this.#input.pace.login);
   }
 
-  /** Looks again when the platform says that the own picture changed or went. */
+  /** Looks again when the platform says that the own picture changed or went; tells of others. */
   learn(event: BaileysEvent): void {
     if (event.name !== 'contacts.update') return;
     const { pn, lid } = this.#input.me();
-    const isMine = event.data.some(({ id, imgUrl }) => imgUrl !== undefined && [pn, lid].includes(bare(id)));
-    if (isMine) this.#ask(0);
+    const changed = event.data.filter(({ imgUrl }) => imgUrl === 'changed' || imgUrl === 'removed').map(({ id }) => bare(id));
+    if (changed.some((id) => [pn, lid].includes(id))) this.#ask(0);
+    for (const id of changed) if (id !== '' && id !== pn && id !== lid) this.#input.changed(id);
   }
 
   close(): void {

@@ -1,65 +1,39 @@
 /** One connection: one socket of Baileys from its making to its end, with its own deadlines and its own idea of when it is dead. */
 import { makeWASocket, proto, type BaileysEventMap, type WAMessage, type WASocket } from '@whiskeysockets/baileys';
-import type { Entry, Message } from '#actors/model.ts';
-import type { Close, LinkHost, Log, OpenOptions, PlatformFact } from '#actors/ports.ts';
+import type { Entry } from '#actors/model.ts';
+import type { Close } from '#actors/ports.ts';
 import { within } from '#actors/waiting.ts';
 import { createSharedState } from '../app-state/shared-state.ts';
-import type { AuthState } from '../keys/auth-state.ts';
 import { createBaileysLogger } from './baileys-logger.ts';
 import { type BlockedPeople, watchBlocked } from './blocked-people.ts';
 import { closeOf, ownCloses } from './close-cause.ts';
-import type { Deadlines } from './deadlines.ts';
 import { confirmReceived } from '../inbound/confirm.ts';
-import { type Directory, mappingKey } from '../directory.ts';
+import { chatOf, type Directory, mappingKey } from '../directory.ts';
 import { originalOf } from '../events/edits.ts';
 import type { BaileysEvent } from '../events/from-baileys.ts';
-import { GroupCache, type StoredGroups } from './group-cache.ts';
+import { GroupCache } from './group-cache.ts';
 import { isLid, isPerson } from '../jid.ts';
 import { divert, InboundGate, usualLimits } from '../inbound/inbound-gate.ts';
 import { takeOverGroupLists, withGroupNotifications } from '../inbound/group-notifications.ts';
 import { withStatusReceipts } from '../inbound/status-receipts.ts';
 import { createEventPipeline, type EventPipeline } from '../events/event-pipeline.ts';
 import { directoryOf, identityOf } from './self.ts';
+import type { SessionOptions } from './session-options.ts';
 import { socketConfig } from './socket-config.ts';
 import { guard, makeGuarded } from './socket-guards.ts';
-import type { LiveConnection, Previews } from './live-connection.ts';
-import { OwnPicture, type PicturePace } from './own-picture.ts';
+import type { LiveConnection } from './live-connection.ts';
+import { OwnPicture } from './own-picture.ts';
 import { followPrivacy } from './own-privacy.ts';
 import { RingingCalls } from './ringing-calls.ts';
 import type { Session } from './session-face.ts';
 import { Standing } from './standing.ts';
 import { PairingOffer } from './pairing-offer.ts';
-import type { LiveDownloads } from '../media/downloads.ts';
 import { Resends } from '../outbound/resends.ts';
 import { createTransmissions, type Transmissions } from '../outbound/transmissions.ts';
-import { Uploads, type UploadParts } from '../outbound/upload/uploads.ts';
-import type { LiveRoute } from '../proxy/route.ts';
-import type { SharedTurns } from './turns.ts';
+import { Uploads } from '../outbound/upload/uploads.ts';
 import { systemTime } from '#src/system-time.ts';
 
 const { StubType } = proto.WebMessageInfo;
-
-export interface SessionOptions {
-  readonly host: LinkHost;
-  readonly url: string | null;
-  readonly auth: AuthState;
-  /** Ended with the session. */
-  readonly route: LiveRoute;
-  readonly turns: SharedTurns;
-  readonly pictures: PicturePace;
-  readonly open: OpenOptions;
-  readonly deadlines: Deadlines;
-  readonly inboundBytes: number;
-  readonly log: Log;
-  now(): number;
-  newId(): string;
-  quoted(messageId: string): Promise<Message | null>;
-  readonly groups: StoredGroups;
-  readonly previews: Previews;
-  readonly uploads: UploadParts;
-  readonly downloads: LiveDownloads;
-  emit(fact: PlatformFact): void;
-}
 
 class LiveSession implements Session {
   readonly connection: LiveConnection;
@@ -115,13 +89,7 @@ class LiveSession implements Session {
       fail: (close) => this.#fail(close),
     });
     this.#gate = this.#makeGate();
-    this.#picture = new OwnPicture({
-      sock: this.#sock,
-      pace: options.pictures,
-      me: () => this.#directory.me,
-      found: (profilePicUrl) => options.emit({ type: 'platform.identity', patch: { profilePicUrl } }),
-      failed: (error) => this.#stumbled('picture', error),
-    });
+    this.#picture = this.#makePicture();
     this.connection = {
       sock: this.#sock,
       directory: this.#directory,
@@ -214,6 +182,18 @@ class LiveSession implements Session {
     guard(sock, hooks, { closeMs: deadlines.close / 2, frames: turns.frames });
     sock.ws.on('CB:ack,class:message', ({ attrs }: { attrs: Record<string, string> }) => this.#transmissions.acknowledged(attrs));
     return sock;
+  }
+
+  #makePicture(): OwnPicture {
+    const { host, pictures, emit } = this.#options;
+    return new OwnPicture({
+      sock: this.#sock,
+      pace: pictures,
+      me: () => this.#directory.me,
+      changed: (id) => host.pictureChanged(chatOf(this.#directory, id).id),
+      found: (profilePicUrl) => emit({ type: 'platform.identity', patch: { profilePicUrl } }),
+      failed: (error) => this.#stumbled('picture', error),
+    });
   }
 
   #makeGate(): InboundGate {

@@ -11,6 +11,7 @@ import { definitionHandlers } from './definition.ts';
 import { groupHandlers } from './group.ts';
 import type { Handlers } from './handlers.ts';
 import { messageHandlers } from './message.ts';
+import { pictureHandlers } from './picture.ts';
 
 const handlers: Handlers<Operations> = {
   ...accountHandlers,
@@ -20,6 +21,7 @@ const handlers: Handlers<Operations> = {
   ...definitionHandlers,
   ...groupHandlers,
   ...messageHandlers,
+  ...pictureHandlers,
 };
 
 /** Operations that change nothing: cut off, they are `notSent`. */
@@ -30,6 +32,7 @@ const silent: ReadonlySet<OperationName> = new Set([
   'chat.identify',
   'chat.blocked',
   'chat.reloadNotes',
+  'picture.look',
   'message.download',
   'account.limits',
   'account.privacy',

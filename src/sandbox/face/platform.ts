@@ -34,6 +34,7 @@ export interface Fault {
     | 'refuseStrangers' // messages to people who never wrote to the account are refused with `code` (463 default, 475)
     | 'refuseLookups' // requests about whether numbers have accounts are refused with `code` (429 default)
     | 'refuseQuery' // requests whose name (`xmlns/type/child`) begins with `query` are refused with `code` (403 default)
+    | 'pictureSilence' // requests for pictures are never answered
     | 'garble' // sent messages reach the phones broken, which ask for them again
     | 'uploadRefused' // uploads are answered with HTTP `code` (507 default)
     | 'uploadUnauthorised' // the right to upload runs out: 401 until it is asked for again
@@ -83,6 +84,8 @@ export interface Stats {
   readonly lookups: { readonly requests: number; readonly numbers: number };
   /** Requests that read one group, and those for all groups of an account. */
   readonly groups: { readonly metadata: number; readonly lists: number };
+  /** Requests for pictures of people and groups. */
+  readonly pictures: number;
   readonly media: {
     /** Uploads that began, those among them that were refused or broke off. */
     readonly begun: number;

@@ -7,7 +7,7 @@ import { bytes, node } from '../nodes.ts';
 import { previewOf } from '../previews.ts';
 import type { Picture } from '../people.ts';
 import { maySee } from '../privacy.ts';
-import type { Answer, DeviceQueries, DeviceQuery } from './query.ts';
+import { Silence, type Answer, type DeviceQueries, type DeviceQuery } from './query.ts';
 
 /** The picture of the target; without a target the account's own. */
 function pictureOf({ parts, device, stanza }: DeviceQuery): Picture | undefined {
@@ -41,6 +41,9 @@ function change(query: DeviceQuery): Answer {
 
 export const pictureQueries: DeviceQueries = {
   'w:profile:picture/get/picture': (query) => {
+    const { parts, device } = query;
+    parts.counters.pictures += 1;
+    if (parts.faults.take('pictureSilence', device.number)) throw new Silence();
     const picture = pictureOf(query);
     if (!picture) throw new SandboxError(404, 'item-not-found');
     const type = query.request?.attrs['type'] ?? 'preview';

@@ -19,6 +19,9 @@ export interface DeviceQuery extends Query {
 /** The children of the result. A handler that throws a `SandboxError` answers with an error, whose code is the status. */
 export type Answer = readonly BinaryNode[] | undefined;
 
+/** Thrown by a handler whose query is never answered. */
+export class Silence extends Error {}
+
 export type OpenQueries = Readonly<Record<string, (query: Query) => Answer>>;
 
 export type DeviceQueries = Readonly<Record<string, (query: DeviceQuery) => Answer>>;

@@ -9,7 +9,7 @@ import { groupQueries } from './groups.ts';
 import { keyQueries } from './keys.ts';
 import { mexQueries } from './mex.ts';
 import { pairingQueries } from './pairing.ts';
-import type { Answer, DeviceQueries, OpenQueries } from './query.ts';
+import { Silence, type Answer, type DeviceQueries, type OpenQueries } from './query.ts';
 import { pictureQueries } from './pictures.ts';
 import { usyncQueries } from './usync.ts';
 
@@ -38,6 +38,7 @@ export function answerQuery(parts: Parts, connection: Connection, device: Device
     const answer = ask(parts, connection, device, name, stanza);
     reply('result', answer ? [...answer] : undefined);
   } catch (error) {
+    if (error instanceof Silence) return;
     const known = error instanceof SandboxError;
     if (!known) parts.log.error({ name, error: String(error) }, 'query.failed');
     const code = String(known ? error.status : 500);

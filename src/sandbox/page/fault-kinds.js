@@ -24,6 +24,7 @@ export const faultKinds = {
   refuseStrangers: { label: 'Refuse messages to strangers', help: 'To people who never wrote to the account: 463 restricted, 475 too many new chats.', fields: { code: 463, times: 1 } },
   refuseLookups: { label: 'Refuse to look numbers up', help: 'Whether a number has an account is answered with an error code.', fields: { code: 429, times: 1 } },
   refuseQuery: { label: 'Refuse requests', help: 'The next requests of a client are refused with an error code.', fields: { code: 403, times: 1 } },
+  pictureSilence: { label: 'Do not answer about pictures', help: 'Requests for pictures of people and groups get no answer.', fields: { times: 1 } },
   garble: { label: 'Break messages on their way', help: 'Phones cannot decrypt them and ask for them again.', fields: { times: 1 } },
   uploadRefused: { label: 'Refuse uploads', help: 'The media host answers uploads with an HTTP status.', anonymous: true, fields: { code: 507, times: 1 } },
   uploadUnauthorised: { label: 'Let the right to upload run out', help: 'The next upload gets 401, and its client has to ask for a new right.', anonymous: true, fields: { times: 1 } },

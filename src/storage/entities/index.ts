@@ -10,6 +10,7 @@ import { MessageEntity } from './message.ts';
 import { NumberLookupEntity } from './number-lookup.ts';
 import { ReceiptEntity } from './receipt.ts';
 import { SendKeyEntity } from './send-key.ts';
+import { PictureEntity } from './picture.ts';
 import { SettingEntity } from './setting.ts';
 import { CredentialEntity, InboundEntity, RetiredCredentialEntity, RetiredKeyEntity, SignalKeyEntity } from './vault.ts';
 import { WebhookEntity } from './webhook.ts';
@@ -29,6 +30,7 @@ export const entities = [
   ReceiptEntity,
   SendKeyEntity,
   NumberLookupEntity,
+  PictureEntity,
   ChatEntity,
   ContactEntity,
   DefinitionEntity,

@@ -6,7 +6,7 @@ import { jsonText } from '../postgres/texts.ts';
 type SqlType = 'text' | 'bigint' | 'boolean' | 'jsonb' | 'bytea' | 'text[]';
 
 /** What the message table knows beyond the record. */
-export interface StoredMessage extends Message {
+export interface StoredMessage extends Omit<Message, 'senderImage'> {
   readonly unread: boolean;
   readonly deletedAt: number;
 }

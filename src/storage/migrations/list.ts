@@ -18,6 +18,7 @@ import { SendPace } from './0016-send-pace.ts';
 import { Contacts } from './0017-contacts.ts';
 import { Definitions } from './0019-definitions.ts';
 import { BusinessNames } from './0021-business-names.ts';
+import { Pictures } from './0022-pictures.ts';
 import { Groups } from './0023-groups.ts';
 import { Proxies } from './0025-proxies.ts';
 
@@ -41,6 +42,7 @@ export const migrations = [
   { name: '0017-contacts', class: Contacts },
   { name: '0019-definitions', class: Definitions },
   { name: '0021-business-names', class: BusinessNames },
+  { name: '0022-pictures', class: Pictures },
   { name: '0023-groups', class: Groups },
   { name: '0025-proxies', class: Proxies },
 ] as const;

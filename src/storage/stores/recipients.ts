@@ -12,7 +12,7 @@ export const recipientStatements = {
     name: 'recipient-find',
     text: `with form as (select * from unnest($2::text[], $3::int[]) with ordinality as form (id, number, position)),
       met as (
-        select form.number, form.id as chat_id, null::float8 as at, form.position, coalesce(lookup.business_name, '') as business_name from form
+        select form.number, form.id as chat_id, null::float8 as at, form.position, lookup.business_name from form
         left join number_lookup as lookup on lookup.instance_id = $1 and lookup.form = form.id
         where exists (
           select from message where instance_id = $1 and chat_id = form.id and (not from_me or status in ('Delivered', 'Read', 'Played')))),
@@ -46,7 +46,7 @@ export const makeRecipientStore = (database: Database): RecipientStore => ({
     return numbers.map((_forms, number) => found.get(number) ?? null);
   },
   async save({ instanceId, epoch }, forms, at) {
-    const columns = [forms.map(({ form }) => form), forms.map(({ chatId }) => chatId), forms.map(({ businessName }) => businessName)];
+    const columns = [forms.map(({ form }) => form), forms.map(({ chatId }) => chatId), forms.map(({ businessName }) => businessName ?? '')];
     checkOwned(await database.rows<Owned>(recipientStatements.save, [instanceId, epoch, ...columns, at]));
   },
   expire: expireRows(database, recipientStatements.expire),

@@ -23,6 +23,7 @@ const tables = {
   retired_credential: 'instance_id',
   send_key: 'hash',
   number_lookup: 'form',
+  picture: 'id',
   chat_group: 'group_id',
   group_list: 'instance_id',
 } as const;

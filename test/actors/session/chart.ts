@@ -45,6 +45,7 @@ export class Chart {
       record: () => undefined,
       recorded: async () => true,
       route: () => ({ via: 'direct' }),
+      pictureChanged: () => undefined,
       surprise: () => undefined,
     });
     const chance = new FakeChance(seed);

@@ -30,6 +30,7 @@ const faultKinds = Object.keys({
   refuseStrangers: 0,
   refuseLookups: 0,
   refuseQuery: 0,
+  pictureSilence: 0,
   garble: 0,
   uploadRefused: 0,
   uploadUnauthorised: 0,

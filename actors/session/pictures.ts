@@ -1,0 +1,267 @@
+/**
+ * Pictures of people and groups: looked up in the background when somebody writes or calls, at a pace, and remembered; what is hidden or absent is
+ * remembered too. Nothing waits for it: a message whose sender is not known yet goes out without a picture.
+ */
+import {
+  done,
+  refuse,
+  type Claim,
+  type Entry,
+  type LookedPicture,
+  type Message,
+  type Picture,
+  type PictureKind,
+  type Result,
+} from '../model.ts';
+import { fullBucket, takeToken, type Bucket } from '../policy/token-bucket.ts';
+import type { PicturePolicy } from '../policy/policy.ts';
+import { StorageFailure, type Outcome, type PictureStore, type Time } from '../ports.ts';
+import type { SupervisedWorker, SupervisedWorkers } from '../supervised-workers.ts';
+
+export interface PicturesInput {
+  readonly claim: () => Claim;
+  readonly ports: { readonly time: Time; readonly pictures: PictureStore };
+  readonly policy: PicturePolicy;
+  readonly workers: SupervisedWorkers;
+  /** Asks the platform; null while the session is not live. */
+  ask(id: string, kind: PictureKind): Promise<Outcome<Picture> | null>;
+  record(entries: readonly Entry[]): void;
+}
+
+interface Remembered {
+  /** Null: the platform did not answer. */
+  readonly picture: Picture | null;
+  /** Unix milliseconds. */
+  readonly at: number;
+  readonly until: number;
+}
+
+/** What waits to be looked up. */
+interface Wish {
+  /** The platform says that it changed: what is stored does not count. */
+  readonly changed: boolean;
+  /** The storage knows nothing that is young enough. */
+  isNew: boolean;
+}
+
+/** Ids that one query reads. */
+const together = 100;
+/** Milliseconds for which nobody asks again after a question without an answer. */
+const silenceMs = 3_600_000;
+/** Milliseconds without look-ups after the platform refused one for their number. */
+const penaltyMs = 600_000;
+/** Milliseconds within which a picture is not asked about twice, whoever insists. */
+const leastMs = 20_000;
+
+/** Seconds until the platform is asked again when the session was not live; sooner when it becomes so. */
+const notLivePause = 30;
+/** Seconds until the storage is asked again that did not answer. */
+const storagePause = 30;
+
+const keyOf = (id: string, kind: PictureKind): string => `${kind} ${id}`;
+
+/** Who wrote or called. Status posts and channels have no pictures of people. */
+const shownIn = (id: string): boolean => /@(s\.whatsapp\.net|lid|g\.us)$/.test(id);
+
+export class Pictures {
+  readonly #input: PicturesInput & { readonly time: Time; readonly store: PictureStore };
+  readonly #worker: SupervisedWorker;
+  readonly #remembered = new Map<string, Remembered>();
+  readonly #waiting = new Map<string, Wish>();
+  /** Look-ups under way, by key: who asks meanwhile gets the same answer. */
+  readonly #underWay = new Map<string, Promise<Result<Picture>>>();
+  #bucket: Bucket;
+  /** Unix milliseconds. */
+  #blockedUntil = 0;
+  #timer: unknown = null;
+  #stopped = false;
+
+  constructor(input: PicturesInput) {
+    const { time, pictures: store } = input.ports;
+    this.#input = { ...input, time, store };
+    this.#bucket = fullBucket(input.policy.pace, time.now());
+    this.#worker = input.workers.supervise({ name: 'pictures', run: () => this.#work() });
+  }
+
+  /**
+   * Wishes for the pictures of whoever wrote or called. Messages that arrived in groups get the picture of their sender when it is in memory; they are
+   * filled in place, since whoever follows an entry knows it by its identity.
+   */
+  note(entries: readonly Entry[]): void {
+    for (const entry of entries) {
+      if (entry.kind === 'news' && entry.news.type === 'call') this.#want(entry.news.call.chatId);
+      if (entry.kind === 'message' && !entry.message.fromMe) this.#noteMessage(entry.message);
+    }
+  }
+
+  /** The platform says that a picture changed or went. */
+  changed(id: string): void {
+    this.#remembered.delete(keyOf(id, 'preview'));
+    this.#remembered.delete(keyOf(id, 'image'));
+    this.#enqueue(id, { changed: true, isNew: false });
+  }
+
+  /** Goes on with what waits: the session is live. */
+  wake(): void {
+    if (this.#waiting.size > 0) this.#pause(0);
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#input.time.clearTimeout(this.#timer);
+  }
+
+  /**
+   * The picture as far as it is known, else as the platform says now. `force`: asks again, unless it was asked a moment ago. Refused: `limited` by the pace,
+   * `notSent` while the session is not live, else as the platform refuses.
+   */
+  async look(id: string, kind: PictureKind, force: boolean): Promise<Result<Picture>> {
+    const { store, time, claim } = this.#input;
+    const known = this.#known(id, kind) ?? null;
+    const isYoung = known !== null && time.now() - known.at < leastMs;
+    if (known?.picture && (!force || isYoung)) return done(known.picture);
+    if (!force) {
+      this.#read(await store.find(claim().instanceId, [id]));
+      const stored = this.#known(id, kind)?.picture;
+      if (stored) return done(stored);
+    }
+    const answer = await this.#ask(id, kind);
+    // Over the pace an older answer is better than none.
+    return !answer.ok && answer.refusal.reason === 'limited' && known?.picture ? done(known.picture) : answer;
+  }
+
+  #noteMessage(message: Message & { senderImage?: string }): void {
+    this.#want(message.chatId);
+    if (!message.isGroup) return;
+    const sender = message.senderPn || message.sender;
+    this.#want(sender);
+    const url = this.#known(sender, 'preview')?.picture?.url ?? '';
+    if (url !== '') message.senderImage = url;
+  }
+
+  #known(id: string, kind: PictureKind): Remembered | undefined {
+    const known = this.#remembered.get(keyOf(id, kind));
+    return known && this.#input.time.now() < known.until ? known : undefined;
+  }
+
+  #want(id: string): void {
+    if (this.#waiting.has(id) || !shownIn(id) || this.#known(id, 'preview')) return;
+    this.#enqueue(id, { changed: false, isNew: false });
+  }
+
+  #enqueue(id: string, wish: Wish): void {
+    if (this.#stopped || (this.#waiting.size >= this.#input.policy.waiting && !this.#waiting.has(id))) return;
+    this.#waiting.set(id, wish);
+    if (this.#timer === null) this.#worker.wake();
+  }
+
+  async #work(): Promise<void> {
+    try {
+      await this.#lookUpWaiting();
+    } catch (error) {
+      if (!(error instanceof StorageFailure)) throw error;
+      this.#pause(storagePause);
+    }
+  }
+
+  async #lookUpWaiting(): Promise<void> {
+    while (this.#waiting.size > 0 && !this.#stopped) {
+      await this.#readWaiting();
+      const [next] = [...this.#waiting].filter(([, { isNew }]) => isNew);
+      if (!next) continue;
+      const [id] = next;
+      const answer = await this.#ask(id, 'preview');
+      if (answer.ok || !['limited', 'notSent'].includes(answer.refusal.reason)) this.#waiting.delete(id);
+      else return this.#pause(answer.refusal.reason === 'limited' ? (answer.refusal.retryAfter ?? 60) : notLivePause);
+    }
+  }
+
+  /** Reads what the storage knows of those that wait, in one query, and leaves those that it does not know. */
+  async #readWaiting(): Promise<void> {
+    const { store, claim } = this.#input;
+    const unread = [...this.#waiting].filter(([, { isNew }]) => !isNew).slice(0, together);
+    if (unread.length === 0) return;
+    const stored = await store.find(
+      claim().instanceId,
+      unread.map(([id]) => id),
+    );
+    const kinds = Map.groupBy(stored, ({ id }) => id);
+    this.#read(stored.filter(({ id }) => this.#waiting.get(id)?.changed !== true));
+    for (const [id, wish] of unread) {
+      if (wish.changed) await this.#refresh(id, kinds.get(id) ?? []);
+      else if (this.#known(id, 'preview')) this.#waiting.delete(id);
+      else wish.isNew = true;
+    }
+  }
+
+  /** What was looked up before and has changed. A preview is asked for by the worker; a whole picture is forgotten, until somebody asks for it. */
+  async #refresh(id: string, stored: readonly LookedPicture[]): Promise<void> {
+    const { store, claim } = this.#input;
+    if (stored.length === 0) return void this.#waiting.delete(id);
+    for (const { kind } of stored) {
+      if (kind === 'preview') continue;
+      await store.save(claim(), { id, kind, state: 'absent', url: '', at: 0 });
+      this.#input.record([{ kind: 'chat', chat: { chatId: id, image: '' }, create: false }]);
+    }
+    this.#waiting.set(id, { changed: false, isNew: true });
+  }
+
+  #pause(seconds: number): void {
+    const { time } = this.#input;
+    if (this.#stopped) return;
+    time.clearTimeout(this.#timer);
+    this.#timer = time.setTimeout(() => {
+      this.#timer = null;
+      this.#worker.wake();
+    }, seconds * 1000);
+  }
+
+  #read(stored: readonly LookedPicture[]): void {
+    for (const { id, kind, state, url, at } of stored) this.#remember(id, kind, { state, url }, at, at + this.#input.policy.age);
+  }
+
+  #remember(id: string, kind: PictureKind, picture: Picture | null, at: number, until: number): void {
+    const key = keyOf(id, kind);
+    this.#remembered.delete(key);
+    this.#remembered.set(key, { picture, at, until });
+    const [oldest] = this.#remembered.keys();
+    if (this.#remembered.size > this.#input.policy.remembered && oldest !== undefined) this.#remembered.delete(oldest);
+  }
+
+  #ask(id: string, kind: PictureKind): Promise<Result<Picture>> {
+    const key = keyOf(id, kind);
+    const shared = this.#underWay.get(key);
+    if (shared) return shared;
+    const answer = this.#question(id, kind).finally(() => this.#underWay.delete(key));
+    this.#underWay.set(key, answer);
+    return answer;
+  }
+
+  async #question(id: string, kind: PictureKind): Promise<Result<Picture>> {
+    const { policy, time, store, claim, ask, record } = this.#input;
+    const now = time.now();
+    const { bucket, wait } = takeToken(this.#bucket, policy.pace, now);
+    const pause = Math.max(wait, this.#blockedUntil - now);
+    if (pause > 0) return refuse('limited', 'too many pictures were looked up: try again later', { retryAfter: Math.ceil(pause / 1000) });
+    this.#bucket = bucket;
+    const outcome = await ask(id, kind);
+    if (outcome === null) return refuse('notSent', 'the instance is not connected: connect it first');
+    if (!outcome.ok) return this.#refused(id, kind, outcome);
+    const { state, url } = outcome.value;
+    this.#remember(id, kind, { state, url }, now, now + policy.age);
+    await store.save(claim(), { id, kind, state, url, at: now });
+    record([{ kind: 'chat', chat: { chatId: id, [kind === 'image' ? 'image' : 'imagePreview']: url }, create: false }]);
+    return done({ state, url });
+  }
+
+  #refused(id: string, kind: PictureKind, outcome: Extract<Outcome<Picture>, { ok: false }>): Result<Picture> {
+    const now = this.#input.time.now();
+    const { reason, code } = outcome.refusal;
+    if (reason === 'refused' && code === 429) {
+      this.#blockedUntil = now + penaltyMs;
+      return refuse('limited', 'the platform looks up no more pictures now', { code, retryAfter: penaltyMs / 1000 });
+    }
+    if (reason !== 'notSent') this.#remember(id, kind, null, now, now + silenceMs);
+    return outcome;
+  }
+}

@@ -1,0 +1,33 @@
+/** Settings of the pictures of people and groups that are looked up in the background. */
+import { age, integer, milliseconds } from './kinds.ts';
+import { group } from './setting.ts';
+
+const pictures = group('Pictures of people and groups');
+
+export const pictureSettings = {
+  picturesAtOnce: pictures(
+    integer(1, 1_000),
+    20,
+    'Pictures that one session may look up at once, after a pause. Twenty are what a phone asks for when somebody opens its list of chats.',
+  ),
+  pictureEveryMs: pictures(
+    milliseconds(10),
+    3_000,
+    'Time until a session may look up one picture more. One in 3 s is 1,200 an hour, as somebody makes who scrolls through chats now and then; who writes often is looked up once.',
+  ),
+  pictureKeepMs: pictures(
+    age(60_000),
+    172_800_000,
+    'How long an answer counts, also that there is no picture or that it is hidden. Two days: addresses of pictures work for several, and changes are told by the platform.',
+  ),
+  picturesWaiting: pictures(
+    integer(1, 100_000),
+    500,
+    'People and groups of one session that may wait to be looked up; who comes beyond that is looked up at a later message. 500 are 25 minutes of work at the usual pace.',
+  ),
+  picturesRemembered: pictures(
+    integer(1, 100_000),
+    500,
+    'Answers of one session in memory, the latest first; all of them are in the database. 500 take 150 KB.',
+  ),
+} as const;

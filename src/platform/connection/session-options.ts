@@ -1,0 +1,34 @@
+/** What a connection is made with. */
+import type { Message } from '#actors/model.ts';
+import type { LinkHost, Log, OpenOptions, PlatformFact } from '#actors/ports.ts';
+import type { AuthState } from '../keys/auth-state.ts';
+import type { LiveDownloads } from '../media/downloads.ts';
+import type { UploadParts } from '../outbound/upload/uploads.ts';
+import type { LiveRoute } from '../proxy/route.ts';
+import type { Deadlines } from './deadlines.ts';
+import type { StoredGroups } from './group-cache.ts';
+import type { Previews } from './live-connection.ts';
+import type { PicturePace } from './own-picture.ts';
+import type { SharedTurns } from './turns.ts';
+
+export interface SessionOptions {
+  readonly host: LinkHost;
+  readonly url: string | null;
+  readonly auth: AuthState;
+  /** Ended with the session. */
+  readonly route: LiveRoute;
+  readonly turns: SharedTurns;
+  readonly pictures: PicturePace;
+  readonly open: OpenOptions;
+  readonly deadlines: Deadlines;
+  readonly inboundBytes: number;
+  readonly log: Log;
+  now(): number;
+  newId(): string;
+  quoted(messageId: string): Promise<Message | null>;
+  readonly groups: StoredGroups;
+  readonly previews: Previews;
+  readonly uploads: UploadParts;
+  readonly downloads: LiveDownloads;
+  emit(fact: PlatformFact): void;
+}
