@@ -9,6 +9,7 @@ import {
   makeWASocket,
   WA_CERT_DETAILS,
   type AuthenticationState,
+  type GroupMetadata,
   type proto,
   type SignalDataTypeMap,
   type WASocket,
@@ -36,6 +37,8 @@ let control = '';
 /** For the media host, whose certificate is the simulated platform's own. */
 let agent: Agent | undefined;
 let dispatcher: Dispatcher | undefined;
+/** Groups that are written to, as every guide tells users of the library to keep them. */
+const groups = new Map<string, GroupMetadata>();
 /** Documents that arrived, by the ids of their messages. */
 const documents = new Map<string, proto.Message.IDocumentMessage>();
 
@@ -55,9 +58,19 @@ const createAuth = (keys: Keys): AuthenticationState => ({
   },
 });
 
+const cachedGroupMetadata = async (jid: string): Promise<GroupMetadata | undefined> => groups.get(jid);
+
 const connect = (auth: AuthenticationState): WASocket => {
   const media = agent ? { fetchAgent: agent as never } : {};
-  const sock = makeWASocket({ auth, logger, waWebSocketUrl: url, emitOwnEvents: false, markOnlineOnConnect: false, ...media });
+  const sock = makeWASocket({
+    auth,
+    logger,
+    waWebSocketUrl: url,
+    emitOwnEvents: false,
+    markOnlineOnConnect: false,
+    cachedGroupMetadata,
+    ...media,
+  });
   sock.ev.on('creds.update', (update) => void Object.assign(auth.creds, update));
   sock.ev.on('messages.upsert', ({ messages }) => {
     for (const { key, message } of messages) if (message?.documentMessage) documents.set(key.id ?? '', message.documentMessage);
@@ -143,7 +156,8 @@ const send = async ({ from, to, count, concurrency, reactions = false }: Texts):
   const worker = async (): Promise<void> => {
     while (next < count) {
       const n = next++;
-      const remoteJid = `${to[n % to.length]}@s.whatsapp.net`;
+      const chat = to[n % to.length]!;
+      const remoteJid = chat.includes('@') ? chat : `${chat}@s.whatsapp.net`;
       const reaction = { react: { text: n % 2 === 0 ? '👍' : '', key: { remoteJid, fromMe: true, id: '3EB0538DA65A59F6D8A251' } } };
       await session.sock.sendMessage(remoteJid, reactions ? reaction : { text: `text number ${n} of the bench` });
     }
@@ -187,6 +201,10 @@ answer('platform', (where: { url: string; control: string; noiseRoot: string; me
 });
 answer('pair', pair);
 answer('send', send);
+/** From now on nothing is asked about this group. */
+answer('keepGroup', async ({ from, group }: { readonly from: string; readonly group: string }) => {
+  groups.set(group, await sessionOf(from).sock.groupMetadata(group));
+});
 answer('sendFiles', sendFiles);
 answer('hasDocument', (id: string) => documents.has(id));
 /** Downloads the file of a document to the disk. */

@@ -12,6 +12,7 @@ import { dashboard } from './dashboard.ts';
 import { deliveries } from './deliveries.ts';
 import { finds } from './finds.ts';
 import { flood } from './flood.ts';
+import { groups } from './groups.ts';
 import { history } from './history.ts';
 import { idle } from './idle.ts';
 import { inspector } from './inspector.ts';
@@ -48,6 +49,7 @@ const benches: readonly Bench[] = [
   outbox,
   restore,
   wake,
+  groups,
   flood,
   pictures,
   documents,
