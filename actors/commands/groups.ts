@@ -4,6 +4,7 @@ import { done, refuse } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Supervisor } from '../supervisor.ts';
 import { perform } from './perform.ts';
+import { portraitOf } from './portrait.ts';
 
 type GroupCommands = Pick<Gateway, 'listGroups' | 'setGroupPicture'>;
 
@@ -25,7 +26,7 @@ export function groupCommands(supervisor: Supervisor): GroupCommands {
       return done(await ports.groups.find(id, query));
     },
     async setGroupPicture(id, groupId, source) {
-      const picture = source === '' ? done(null) : await ports.portraits.take(source);
+      const picture = await portraitOf(ports, source);
       return picture.ok ? perform(supervisor, id, 'group.picture', { groupId, jpeg: picture.value }) : picture;
     },
   };

@@ -32,6 +32,8 @@ export interface ChatDetails {
 }
 
 export interface PeopleFace {
+  /** Sets the account's own picture, as `setGroupPicture` does for a group. */
+  setOwnPicture(id: InstanceId, source: string): Promise<Result<null>>;
   /**
    * The picture of a person or group as far as it is known, else as the platform says. `force`: asks again, at most every 20 s. Refused: `limited` by the
    * pace of pictures.

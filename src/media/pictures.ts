@@ -49,7 +49,7 @@ const pictureMaker =
     if (!readable.has(file.mimetype))
       throw new MediaFailure(
         'notConvertible',
-        `the file is ${file.mimetype}, which cannot be sent as ${as}: send a JPEG, PNG, WebP or GIF`,
+        `the file is ${file.mimetype}, which cannot be ${as === 'portrait' ? 'used as a picture' : `sent as ${as}`}: send a JPEG, PNG, WebP or GIF`,
       );
     const task = {
       path: file.path,

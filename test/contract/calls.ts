@@ -78,6 +78,7 @@ export const calls: Readonly<Record<string, ContractCall>> = {
   'POST /instance/presence': { body: { presence: 'available' }, withoutPlatform: 409 },
   'POST /chat/details': { body: { number: '5511999999999', preview: false }, withoutPlatform: 409 },
   'POST /chat/check': { body: { numbers: ['5511999999999', '120363000000000000@g.us'] }, withoutPlatform: 409 },
+  'POST /profile/image': { body: { image: 'remove' }, withoutPlatform: 409 },
   'POST /profile/name': { body: { name: 'Shop' }, withoutPlatform: 409 },
   'GET /instance/privacy': { withoutPlatform: 409 },
   'POST /instance/privacy': {

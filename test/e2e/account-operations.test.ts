@@ -1,6 +1,8 @@
 /** The account itself: name, privacy and calls, from the call of the interface to the state of the platform, and from the phone back. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import sharp from 'sharp';
+import { Agent, fetch } from 'undici';
 import type { Account } from '#test/support/account.ts';
 import { type Json, same } from '#test/support/operation-rows.ts';
 import { contact, Scene } from '#test/support/scene.ts';
@@ -39,6 +41,57 @@ test('profile: a new name reaches the phone, the record and the people who get m
 test('profile: a name that is changed on the phone is seen', async () => {
   await platform().change(account.number, { kind: 'pushName', name: 'Renamed on the phone' });
   await until(async () => same(await account.seen(), { profileName: 'Renamed on the phone' }), 'the record has the name');
+});
+
+test('profile: a name reaches the phone also when the phone changed the same collection meanwhile', async () => {
+  await platform().change(account.number, { kind: 'pushName', name: 'Meanwhile' });
+  await ok('POST', '/profile/name', { name: 'Last word' });
+  await until(() => platform().settings(account.number).pushName === 'Last word', 'the phone has the name');
+});
+
+/** A file of the media host, whose certificate only this platform knows. */
+const fileAt = async (url: string): Promise<Buffer> => {
+  const dispatcher = new Agent({ connect: { ca: platform().trust().mediaAuthority } });
+  try {
+    return Buffer.from(await (await fetch(url, { dispatcher })).arrayBuffer());
+  } finally {
+    await dispatcher.close();
+  }
+};
+
+const photo = await sharp({ create: { width: 900, height: 600, channels: 3, background: '#c86432' } })
+  .jpeg()
+  .toBuffer();
+
+test('profile: a picture is set as a square JPEG, shown in the record, and taken away again', async () => {
+  const set = await ok('POST', '/profile/image', { image: `data:image/jpeg;base64,${photo.toString('base64')}` });
+  assert.ok(same(set['profile'] as Json, { image_updated: true, image_removed: false }));
+  const { picture } = platform().account(account.number);
+  assert.ok(picture, 'the platform has the picture');
+  const { format, width, height } = await sharp(await fileAt(picture.url)).metadata();
+  assert.deepEqual([format, width === height, (width ?? 0) <= 640], ['jpeg', true, true]);
+  await until(async () => (await account.seen()).profilePicUrl !== '', 'the record has its address');
+  const removed = await ok('POST', '/profile/image', { image: 'remove' });
+  assert.ok(same(removed['profile'] as Json, { image_updated: false, image_removed: true }));
+  assert.equal(platform().account(account.number).picture, undefined);
+  await until(async () => (await account.seen()).profilePicUrl === '', 'the record has none');
+});
+
+test('profile: what is no picture, is empty or lies inside the network is refused, and nothing changes', async () => {
+  const before = platform().account(account.number).picture;
+  const refusals: readonly (readonly [Json, number])[] = [
+    [{}, 400],
+    [{ image: 7 }, 400],
+    [{ image: 'not a picture at all' }, 415],
+    [{ image: 'two words!' }, 400],
+    [{ image: `data:text/plain;base64,${Buffer.from('a text').toString('base64')}` }, 415],
+    [{ image: 'http://169.254.169.254/latest/meta-data' }, 400],
+  ];
+  for (const [body, status] of refusals) {
+    const answered = await account.call('POST', '/profile/image', body);
+    assert.equal(answered.status, status, `${JSON.stringify(body)}: ${JSON.stringify(answered.body)}`);
+  }
+  assert.deepEqual(platform().account(account.number).picture, before);
 });
 
 test('privacy: what is changed here is changed at the platform, the rest stays', async () => {

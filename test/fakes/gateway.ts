@@ -189,6 +189,7 @@ const messageCommands = (attempt: Attempt, fake: () => FakeGateway) => ({
     return { chats: [chat], total: 1, stats: countChats([chat]) };
   },
   listGroups: () => attempt(() => done({ groups: [group], total: 1 })),
+  setOwnPicture: () => attempt(() => done(null)),
   setGroupPicture: () => attempt(() => done(group)),
   chatStats: async () => {
     await attempt(() => done(null));

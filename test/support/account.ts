@@ -13,6 +13,7 @@ export interface InstanceSeen {
   readonly status: string;
   readonly qrcode: string;
   readonly owner: string;
+  readonly profilePicUrl: string;
   readonly lastDisconnect: string;
   readonly lastDisconnectReason: string;
 }

@@ -1,6 +1,7 @@
 /** The account at the platform: its profile, and who may see or do what. */
 import { mapResult, refuse } from '../outcome.ts';
 import { platformRefusals, type Route, route } from '../route.ts';
+import { pictureBodyLimit, pictureRefusals, pictureSource } from './picture.ts';
 import * as shape from '../schemas/account.ts';
 
 const common = { credential: 'instance', tag: 'instance' } as const;
@@ -23,6 +24,25 @@ export const accountRoutes: readonly Route[] = [
         success: true,
         message: 'Profile name changed',
         profile: { name, updated_at: seconds(now) },
+      }));
+    },
+  }),
+  route({
+    on: ['POST /profile/image'],
+    operationId: 'setProfilePicture',
+    ...common,
+    summary: 'Set the picture of the account, or take it away',
+    body: shape.ProfilePictureBody,
+    answer: shape.ProfilePictureAnswer,
+    bodyLimit: pictureBodyLimit,
+    refusals: { ...platformRefusals, ...pictureRefusals },
+    async run({ gateway, now, id, body }) {
+      const source = pictureSource(body.image);
+      const isRemoved = source === '';
+      return mapResult(await gateway.setOwnPicture(id, source), () => ({
+        success: true,
+        message: isRemoved ? 'Profile image removed' : 'Profile image changed',
+        profile: { image_updated: !isRemoved, image_removed: isRemoved, updated_at: seconds(now) },
       }));
     },
   }),

@@ -5,6 +5,7 @@ import { chatView, timerOf } from '#src/contract/views.ts';
 import type { InvalidTexts } from '../invalid-text.ts';
 import { done, mapResult, refuse } from '../outcome.ts';
 import { type Address, platformRefusals, type Refusals, type Route, route } from '../route.ts';
+import { pictureBodyLimit, pictureRefusals, pictureSource } from './picture.ts';
 import { Flag, OneOf } from '../schemas/common.ts';
 import { ChangedGroup, EphemeralAnswer, EphemeralBody, GroupJid, PictureBody } from '../schemas/group.ts';
 import { changedView, noGroup, tag } from './group.ts';
@@ -156,15 +157,10 @@ export const groupSettingRoutes: readonly Route[] = [
     body: PictureBody,
     answer: ChangedGroup,
     invalidTexts: noGroup,
-    refusals: {
-      ...refusals,
-      tooLarge: {},
-      notConvertible: {},
-      limited: {},
-      invalid: { example: 'the file begins like image/jpeg, but it is damaged' },
-    },
+    bodyLimit: pictureBodyLimit,
+    refusals: { ...refusals, ...pictureRefusals },
     run: async ({ gateway, id, body }) => {
-      const source = /^(?:remove|delete)?$/i.test(body.image.trim()) ? '' : body.image;
+      const source = pictureSource(body.image);
       return mapResult(await gateway.setGroupPicture(id, body.groupjid, source), (group) => ({
         response: source === '' ? 'Group image removed successfully' : 'Group image updated successfully',
         ...changedView(gateway, id, group),

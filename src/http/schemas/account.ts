@@ -22,6 +22,18 @@ const changed = <T extends TSchema>(profile: T) => Type.Object({ success: Type.B
 
 export const ProfileNameAnswer = changed(Type.Object({ name: Type.String(), updated_at: updatedAt }));
 
+/** Of people and of groups. */
+export const PictureSource = Type.String({
+  description: 'Address, data URL or base64 of a picture; `remove` or an empty text takes the picture away',
+  examples: ['https://example.com/team.jpg'],
+});
+
+export const ProfilePictureBody = Type.Object({ image: PictureSource });
+
+export const ProfilePictureAnswer = changed(
+  Type.Object({ image_updated: Type.Boolean(), image_removed: Type.Boolean(), updated_at: updatedAt }),
+);
+
 const about: Readonly<Record<keyof typeof privacyValues, string>> = {
   groupadd: 'Who may add the account to groups',
   last: 'Who sees when it was there last',

@@ -1,4 +1,5 @@
 /** Shapes of groups (contract: Group, GroupParticipant). */
+import { PictureSource } from './account.ts';
 import { Type } from 'typebox';
 import { Count, fields, Flag, LooseText, OneOf, optional, ref, Text } from './common.ts';
 import { Chat } from './chat.ts';
@@ -192,8 +193,5 @@ export const MembersAnswer = Type.Object({
 
 export const PictureBody = Type.Object({
   groupjid: GroupJid,
-  image: Type.String({
-    description: 'Address, data URL or base64 of a picture; `remove` or an empty text takes the picture away',
-    examples: ['https://example.com/team.jpg'],
-  }),
+  image: PictureSource,
 });

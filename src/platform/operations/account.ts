@@ -1,6 +1,8 @@
 /** Operations on the account itself. */
 import { privacyValues, type PrivacyCategory, type PrivacySettings } from '#actors/model.ts';
 import type { AccountOperations } from '#actors/ports.ts';
+import { setAction } from '../app-state/actions.ts';
+import { pictureQuery } from './picture-query.ts';
 import { answered, outcomeOfError, refused } from '../outcomes.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
 import { personServer } from '../jid.ts';
@@ -53,8 +55,16 @@ export const accountHandlers: Handlers<AccountOperations> = {
     return answered(await fetchPrivacy(connection));
   },
 
-  'account.rename': async ({ sock }, { name }) => {
-    await sock.updateProfileName(name);
+  'account.picture': async ({ sock, directory }, { jpeg }) => {
+    await sock.query(pictureQuery(null, jpeg));
+    // The platform tells the other devices alone; with this event the record gets the new address.
+    sock.ev.emit('contacts.update', [{ id: directory.me.pn, imgUrl: jpeg === null ? 'removed' : 'changed' }]);
+    return answered(null);
+  },
+
+  'account.rename': async ({ sock, shared }, { name }) => {
+    const written = await shared.patch([setAction('setting_pushName', [], { pushNameSetting: { name } })]);
+    if (!written.ok) return written;
     const { me } = sock.authState.creds;
     // What other devices change comes as this event; with it the credentials, the record and the presence get the name.
     if (me) sock.ev.emit('creds.update', { me: { ...me, name } });

@@ -8,6 +8,7 @@ import { groupOfNode, personOfNode, resultsIn, type PersonResult } from '../even
 import { isLid, isPerson, resolveTarget } from '../jid.ts';
 import { answered, outcomeOfError, refused } from '../outcomes.ts';
 import { anyGroup, ask, element, membersAnswer, membersElement, participantOf, settingsAfter, wishElement } from './group-queries.ts';
+import { pictureQuery } from './picture-query.ts';
 import type { Handlers } from './handlers.ts';
 
 type Refused = { readonly ok: false; readonly refusal: Refusal };
@@ -192,9 +193,7 @@ export const groupHandlers: Handlers<GroupOperations> = {
     wish.of === 'description' ? describe(connection, groupId, wish) : sendWish(connection, groupId, wish),
 
   'group.picture': async (connection, { groupId, jpeg }) => {
-    const picture = jpeg === null ? undefined : [element('picture', { type: 'image' }, jpeg)];
-    const request = { tag: 'iq', attrs: { to: 's.whatsapp.net', target: groupId, xmlns: 'w:profile:picture', type: 'set' } };
-    const asked = await meant(connection, connection.sock.query({ ...request, ...(picture && { content: picture }) }), ofGroup);
+    const asked = await meant(connection, connection.sock.query(pictureQuery(groupId, jpeg)), ofGroup);
     return asked.ok ? answered(await connection.groups.get(groupId)) : asked;
   },
 
