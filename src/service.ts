@@ -158,6 +158,7 @@ async function openPorts(settings: Settings, log: Log, version: string, closers:
     deadlines: deadlinesOf(settings),
     inboundBytes: settings.inboundWaitingBytes,
     quoted: (instance, id) => storage.messages.byId(instance, id),
+    timers: (instance) => storage.chats.timers(instance),
     groups: { ...storage.groups, maxAgeMs: settings.groupsMaxAgeMs },
     previews,
     uploads: {

@@ -79,12 +79,20 @@ export interface ChatQuery {
   readonly offset: number;
 }
 
+/** `seconds`: after which the messages of the chat disappear. */
+export interface ChatTimer {
+  readonly chatId: string;
+  readonly seconds: number;
+}
+
 export interface ChatStore {
   find(instance: InstanceId, query: ChatQuery): Promise<{ readonly chats: readonly Chat[]; readonly total: number }>;
   /** By any name that `MessageQuery.chatId` may have. */
   get(instance: InstanceId, chatId: string): Promise<Chat | null>;
   /** People with whom the account has a chat, those written with last first, at most 20,000. */
   contacts(instance: InstanceId): Promise<readonly KnownContact[]>;
+  /** Chats of two people whose messages disappear, at most 20,000. The largest id comes last. */
+  timers(instance: InstanceId): Promise<readonly ChatTimer[]>;
   /** Counts over all chats of the instance. */
   stats(instance: InstanceId): Promise<ChatStats>;
 }

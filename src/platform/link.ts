@@ -2,8 +2,10 @@
 import { done, refuse, type Message, type Result, type Send } from '#actors/model.ts';
 import type {
   AnswerOf,
+  ChatTimer,
   Close,
   GroupStore,
+  KnownGroups,
   LinkHost,
   Log,
   OpenOptions,
@@ -55,6 +57,8 @@ export interface LinkParts {
   readonly log: Log;
   preKeys(count: number): Promise<Uint8Array>;
   quoted(instance: string, messageId: string): Promise<Message | null>;
+  /** Chats of two people whose messages disappear. */
+  timers(instance: string): Promise<readonly ChatTimer[]>;
   readonly groups: Pick<GroupStore, 'known' | 'get'> & { readonly maxAgeMs: number };
   readonly previews: Previews;
   readonly uploads: SharedUploads;
@@ -191,25 +195,9 @@ export class BaileysLink implements PlatformLink {
   }
 
   async #begin(generation: number, report: (fact: PlatformFact) => void): Promise<void> {
-    const {
-      trust,
-      turns,
-      pictures,
-      deadlines,
-      inboundBytes,
-      log,
-      vault,
-      preKeys,
-      url,
-      now,
-      newId,
-      quoted,
-      groups,
-      previews,
-      uploads,
-      downloads,
-    } = this.#parts;
-    const { id: instance, epoch } = this.#host;
+    const { trust, turns, pictures, deadlines, inboundBytes, log, url, now, newId, quoted, groups, previews, uploads, downloads } =
+      this.#parts;
+    const { id: instance } = this.#host;
     const current = (): boolean => generation === this.#generation;
     if (!current()) return;
     const media = await trust.establish().catch((error: unknown) => {
@@ -220,12 +208,7 @@ export class BaileysLink implements PlatformLink {
     // What waits for the storage would grow with every connection, and be recorded out of order.
     if ((await within(systemTime, deadlines.close, this.#host.recorded())) === 'late')
       return report({ type: 'platform.closed', close: ownCloses.storage });
-    const suspicious = !this.#orderly;
-    // Storage that is slow keeps the state of an abandoned code in memory.
-    if (this.#auth && isAbandoned(this.#auth.state.creds)) this.#forget();
-    const parts = { vault, instance, epoch, preKeys, log, suspicious, now, onLost: (error: unknown) => this.#onLost(error) };
-    const [auth, known] = await Promise.all([this.#auth ?? openAuthState(parts), groups.known(instance)]);
-    this.#auth = auth;
+    const { auth, known, timers } = await this.#stored();
     if (!current()) return;
     const route = this.#route(media);
     if (route === null) return report({ type: 'platform.closed', close: ownCloses.proxyMissing });
@@ -243,12 +226,26 @@ export class BaileysLink implements PlatformLink {
       now,
       newId,
       quoted: (messageId) => quoted(instance, messageId),
+      timers,
       groups: { known, maxAgeMs: groups.maxAgeMs, stored: (groupId) => groups.get(instance, groupId) },
       previews,
       uploads: { ...uploads, memory: this.#uploaded, now, dispatcher: route.dispatcher },
       downloads: { ...downloads, dispatcher: route.dispatcher },
       emit: report,
     });
+  }
+
+  /** What a connection begins with: its keys, the groups of the account, the chats whose messages disappear. */
+  async #stored(): Promise<{ auth: AuthState; known: KnownGroups; timers: readonly ChatTimer[] }> {
+    const { vault, preKeys, log, now, groups, timers } = this.#parts;
+    const { id: instance, epoch } = this.#host;
+    // Storage that is slow keeps the state of an abandoned code in memory.
+    if (this.#auth && isAbandoned(this.#auth.state.creds)) this.#forget();
+    const onLost = (error: unknown): void => this.#onLost(error);
+    const parts = { vault, instance, epoch, preKeys, log, suspicious: !this.#orderly, now, onLost };
+    const [auth, known, timed] = await Promise.all([this.#auth ?? openAuthState(parts), groups.known(instance), timers(instance)]);
+    this.#auth = auth;
+    return { auth, known, timers: timed };
   }
 
   /** The way of a new connection; null when there is none. */

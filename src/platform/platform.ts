@@ -45,6 +45,7 @@ export interface PlatformOptions {
   readonly log: Log;
   /** A stored message by the platform's id. */
   quoted(instance: string, messageId: string): Promise<Message | null>;
+  readonly timers: LinkParts['timers'];
   readonly groups: LinkParts['groups'];
   readonly previews: Previews;
   readonly uploads: Omit<SharedUploads, 'dispatcher'>;

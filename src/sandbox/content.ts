@@ -134,6 +134,14 @@ export const pollOf = (message: proto.IMessage | undefined): proto.Message.IPoll
 /** The message as JSON: bytes in base64, enumerations by name. */
 export const toJson = (message: proto.IMessage): unknown => JSON.parse(JSON.stringify(proto.Message.fromObject(message)));
 
+/** Seconds after which phones take the message away; 0 for never. */
+export const expirationOf = (message: proto.IMessage): number => {
+  const content = normalizeMessageContent(message);
+  const kind = getContentType(content);
+  const part = (kind && content?.[kind]) as { readonly contextInfo?: proto.IContextInfo | null } | null | undefined;
+  return part?.contextInfo?.expiration ?? 0;
+};
+
 export const secretOf = (message: proto.IMessage | undefined): Uint8Array | undefined =>
   message?.messageContextInfo?.messageSecret ?? undefined;
 

@@ -106,7 +106,7 @@ const storageOf = ({ pools, server, tenancy }: Base, sealer: Sealer, log: Log, n
     journal: makeJournal(journal, chance, now, counts),
     // What sessions ask for by key does not wait behind lists and searches.
     messages: { ...makeMessageStore(journal), find: makeMessageStore(queries).find },
-    chats: { ...makeChatStore(queries, counts), get: makeChatStore(journal, counts).get },
+    chats: { ...makeChatStore(queries, counts), get: makeChatStore(journal, counts).get, timers: makeChatStore(journal, counts).timers },
     outbox: makeOutboxStore(journal),
     deliveries: { ...makeDeliveryStore(sweeps), list: makeDeliveryStore(queries).list },
     settings: makeSettingStore(journal),

@@ -159,5 +159,14 @@ export class FakeChats implements ChatStore {
         })),
     );
 
+  timers = (instance: string) =>
+    this.#db.run('chats.timers', () =>
+      this.#db
+        .chatsOf(instance)
+        .filter(({ isGroup, ephemeralExpiration }) => !isGroup && ephemeralExpiration > 0)
+        .map(({ chatId, ephemeralExpiration }) => ({ chatId, seconds: ephemeralExpiration }))
+        .toSorted((a, b) => (a.chatId < b.chatId ? -1 : 1)),
+    );
+
   stats = (instance: string) => this.#db.run('chats.stats', () => countChats(this.#db.chatsOf(instance)));
 }

@@ -178,6 +178,7 @@ export const startBench = async (): Promise<Bench> => {
       vault,
       preKeys: makePreKeys,
       deadlines: { ...deadlines, ...own },
+      timers: async () => [],
       groups: { known: async () => ({ names: [], listedAt: null }), get: async () => null, maxAgeMs: 1e9 },
       quoted: async (_instance, id) => messages().find(({ messageId }) => messageId === id.slice(id.lastIndexOf(':') + 1)) ?? null,
       ...common,

@@ -39,6 +39,24 @@ const declareRemovals = (opened: () => Bench): void => {
   });
 };
 
+const declareTimers = (opened: () => Bench): void => {
+  test('those of two people whose messages disappear', async () => {
+    const timers = () => opened().stores.chats.timers(opened().record.id);
+    assert.deepEqual(await timers(), []);
+    await opened().commit(
+      chat({ chatId: '1@s.whatsapp.net', ephemeralExpiration: 60 }),
+      chat({ chatId: '3@g.us', ephemeralExpiration: 60 }),
+      chat({ chatId: '4@lid', ephemeralExpiration: 90 }),
+    );
+    assert.deepEqual(await timers(), [
+      { chatId: '1@s.whatsapp.net', seconds: 60 },
+      { chatId: '4@lid', seconds: 90 },
+    ]);
+    await opened().commit(chat({ chatId: '1@s.whatsapp.net', ephemeralExpiration: 0 }));
+    assert.deepEqual(await timers(), [{ chatId: '4@lid', seconds: 90 }]);
+  });
+};
+
 export const chatStoreSuite = (kind: string, open: Open): void => {
   describe(`chats, ${kind}`, () => {
     let opened: Bench;
@@ -56,6 +74,7 @@ export const chatStoreSuite = (kind: string, open: Open): void => {
       });
 
     declareRemovals(() => opened);
+    declareTimers(() => opened);
 
     test('one by its name, or null', async () => {
       assert.equal((await opened.chat('3@g.us'))?.unreadCount, 12);

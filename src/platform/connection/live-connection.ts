@@ -36,6 +36,8 @@ export interface LiveConnection {
   readonly downloads: LiveDownloads;
   /** Hands entries to the recorder, in order with what the platform reports: before a frame leaves, so that no receipt overtakes them. */
   record(entries: readonly Entry[]): void;
+  /** What an operation answers with for the recorder is in memory at once. */
+  learned(entries: readonly Entry[]): void;
   /** Reads the other addresses of people into memory, so that `directory` knows them. */
   learn(jids: readonly string[]): Promise<void>;
   /** A text to a person was written, and with it, when one was due, a privacy token. */
@@ -45,4 +47,6 @@ export interface LiveConnection {
   /** Members and addressing of a group, from memory where possible; null when the platform does not tell. */
   group(jid: string): Promise<Group | null>;
   readonly groups: GroupCache;
+  /** Seconds after which messages of a chat disappear, 0 for never; from memory, groups as `group` says. */
+  timer(jid: string): Promise<number>;
 }

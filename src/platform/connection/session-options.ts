@@ -1,6 +1,6 @@
 /** What a connection is made with. */
 import type { Message } from '#actors/model.ts';
-import type { LinkHost, Log, OpenOptions, PlatformFact } from '#actors/ports.ts';
+import type { ChatTimer, LinkHost, Log, OpenOptions, PlatformFact } from '#actors/ports.ts';
 import type { AuthState } from '../keys/auth-state.ts';
 import type { LiveDownloads } from '../media/downloads.ts';
 import type { UploadParts } from '../outbound/upload/uploads.ts';
@@ -26,6 +26,8 @@ export interface SessionOptions {
   now(): number;
   newId(): string;
   quoted(messageId: string): Promise<Message | null>;
+  /** As they were stored when the connection began. */
+  readonly timers: readonly ChatTimer[];
   readonly groups: StoredGroups;
   readonly previews: Previews;
   readonly uploads: UploadParts;

@@ -6,13 +6,14 @@ import { within } from '#actors/waiting.ts';
 import { createSharedState } from '../app-state/shared-state.ts';
 import { createBaileysLogger } from './baileys-logger.ts';
 import { type BlockedPeople, watchBlocked } from './blocked-people.ts';
+import { ChatTimers } from './chat-timers.ts';
 import { closeOf, ownCloses } from './close-cause.ts';
 import { confirmReceived } from '../inbound/confirm.ts';
 import { chatOf, type Directory, mappingKey } from '../directory.ts';
 import { originalOf } from '../events/edits.ts';
 import type { BaileysEvent } from '../events/from-baileys.ts';
 import { GroupCache } from './group-cache.ts';
-import { isLid, isPerson } from '../jid.ts';
+import { isGroup, isLid, isPerson } from '../jid.ts';
 import { divert, InboundGate, usualLimits } from '../inbound/inbound-gate.ts';
 import { takeOverGroupLists, withGroupNotifications } from '../inbound/group-notifications.ts';
 import { withStatusReceipts } from '../inbound/status-receipts.ts';
@@ -42,6 +43,7 @@ class LiveSession implements Session {
   readonly #options: SessionOptions;
   readonly #sock: WASocket;
   readonly #groups: GroupCache;
+  readonly #timers: ChatTimers;
   readonly #directory: Directory;
   readonly #pipeline: EventPipeline;
   readonly #gate: InboundGate;
@@ -67,6 +69,7 @@ class LiveSession implements Session {
     const { auth, deadlines } = options;
     this.#groups = this.#makeGroups();
     this.#directory = directoryOf({ ...options, groups: this.#groups });
+    this.#timers = new ChatTimers(options.timers, this.#directory);
     this.#profileName = this.#directory.me.name;
     this.closed = new Promise((resolve) => {
       this.#finish = resolve;
@@ -102,9 +105,14 @@ class LiveSession implements Session {
       uploads: this.#uploads,
       downloads: options.downloads,
       record: (entries) => this.#record(entries),
+      learned: (entries) => {
+        this.#groups.learn(entries);
+        this.#timers.learn(entries);
+      },
       learn,
       group: (jid) => this.#groups.get(jid),
       groups: this.#groups,
+      timer: async (jid) => (isGroup(jid) ? ((await this.#groups.get(jid))?.ephemeral ?? 0) : this.#timers.of(jid)),
       shared: createSharedState({ sock: this.#sock, directory: this.#directory }),
       tokenIssued: (jid) => auth.tokenIssued(isLid(jid) ? jid : this.#directory.lid(jid) || jid, options.now()),
     };
@@ -314,7 +322,7 @@ class LiveSession implements Session {
 
   #record(entries: readonly Entry[]): void {
     this.#options.host.record(entries);
-    this.#groups.learn(entries);
+    this.connection.learned(entries);
   }
 
   #surprise(error: unknown): void {

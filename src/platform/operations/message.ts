@@ -3,7 +3,7 @@ import type { MessageOperations } from '#actors/ports.ts';
 import { download } from '../media/download.ts';
 import { answered, notSent, refused } from '../outcomes.ts';
 import { sendAbout, sentMessage } from '../outbound/about.ts';
-import { compose, contentOf } from '../outbound/compose.ts';
+import { compose, contentOf, timed } from '../outbound/compose.ts';
 import { relay } from '../outbound/relay.ts';
 import { deletion, edit, pin, reaction } from '../outbound/revisions.ts';
 import { isPerson } from '../jid.ts';
@@ -12,11 +12,13 @@ import type { Handlers } from './handlers.ts';
 export const messageHandlers: Handlers<MessageOperations> = {
   'message.compose': (connection, { send, draft }) => compose(send, draft, connection),
 
-  'message.transmit': async (connection, { message, to = message.chatId }) => {
+  'message.transmit': async (connection, { message: given, to = given.chatId }) => {
+    const message = await timed(given, connection);
     const content = contentOf(message);
     if (content === null) return refused(null, 'the stored message cannot be read');
     if (isPerson(to) && connection.directory.lid(to) === '') await connection.learn([to]);
-    return relay(connection, { jid: to, messageId: message.messageId, content, audience: message.audience, stored: true });
+    if (message !== given) connection.record([{ kind: 'composed', message }]);
+    return relay(connection, { jid: to, messageId: message.messageId, content, audience: message.audience, stored: message === given });
   },
 
   'message.react': async (connection, { id, text }) =>

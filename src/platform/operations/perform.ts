@@ -80,8 +80,8 @@ export const performOn = async <N extends OperationName>(
   ) => Promise<Outcome<AnswerOf<N>>>;
   try {
     const work = handler(connection, input, control).then((outcome) => {
-      // A send that follows at once finds the group as it is now.
-      if (outcome.ok && outcome.entries) connection.groups.learn(outcome.entries);
+      // A send that follows at once finds the group and the timer as they are now.
+      if (outcome.ok && outcome.entries) connection.learned(outcome.entries);
       return outcome;
     });
     if (selfTimed.has(name)) return await work;

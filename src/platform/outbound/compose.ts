@@ -89,27 +89,41 @@ export const recordOf = (full: WAMessage, directory: Directory, shown: Recorded 
   return done(message);
 };
 
-/** The context that every kind of content can have: mentions, the mark of a forwarded message. */
+/** The context that every kind of content can have: mentions, the mark of a forwarded message, the timer of the chat. */
 const contextOf = async (jid: string, send: Send, connection: LiveConnection): Promise<proto.IContextInfo | null> => {
   const group = isGroup(jid) && send.mentions.length > 0 ? await connection.group(jid) : null;
   await connection.learn([jid, ...send.mentions.map(mentionJid)]);
   const mentions = mentioned(send.mentions, group, connection.directory);
-  if (mentions.length === 0 && !send.forward) return null;
+  const expiration = await connection.timer(jid);
+  if (mentions.length === 0 && !send.forward && expiration === 0) return null;
   return {
+    ...(expiration === 0 ? {} : { expiration }),
     ...(mentions.length === 0 ? {} : { mentionedJid: mentions }),
     ...(send.forward ? { isForwarded: true, forwardingScore: 1 } : {}),
   };
 };
 
-/** Puts the context into the content, wherever its kind keeps it; a bare text becomes one that can have a context. */
-const withContext = (message: proto.IMessage, context: proto.IContextInfo | null): proto.IMessage => {
+/** Contents that have no place for a context: what they are about keeps its own timer. */
+const contextless: ReadonlySet<string> = new Set([
+  'pollUpdateMessage',
+  'secretEncryptedMessage',
+  'encEventResponseMessage',
+  'protocolMessage',
+] satisfies (keyof proto.IMessage)[]);
+
+type Holder = { contextInfo?: proto.IContextInfo | null };
+
+/** The part of a content that keeps its context, wherever its kind has it; null where there is none. */
+const holderIn = (message: proto.IMessage): Holder | null => {
   const inner = normalizeMessageContent(message);
   const kind = getContentType(inner);
-  const content = kind === undefined ? undefined : inner?.[kind];
-  if (context !== null && typeof content === 'object' && content !== null) {
-    const holder = content as { contextInfo?: proto.IContextInfo | null };
-    holder.contextInfo = { ...holder.contextInfo, ...context };
-  }
+  const content = kind === undefined || contextless.has(kind) ? undefined : inner?.[kind];
+  return typeof content === 'object' && content !== null ? (content as Holder) : null;
+};
+
+const withContext = (message: proto.IMessage, context: proto.IContextInfo | null): proto.IMessage => {
+  const holder = context && holderIn(message);
+  if (holder) holder.contextInfo = { ...holder.contextInfo, ...context };
   return message;
 };
 
@@ -162,4 +176,21 @@ export const draft = (send: Send, directory: Directory): Result<Message> => {
   const complete =
     composer.isComplete(send.content) && send.replyTo === '' && send.mentions.length === 0 && !send.forward && !send.audience;
   return complete ? record : done({ ...record.value, raw: null });
+};
+
+/**
+ * A queued message as it leaves: one that was composed without a connection has no timer yet, and the chat may have got another one meanwhile. The same
+ * message where nothing changes.
+ */
+export const timed = async (message: Message, connection: LiveConnection): Promise<Message> => {
+  const content = contentOf(message);
+  if (message.queuedSend === null || content === null) return message;
+  const expiration = await connection.timer(message.chatId);
+  const holder = holderIn(content);
+  if (holder === null || expiration === (holder.contextInfo?.expiration ?? 0)) return message;
+  const { directory } = connection;
+  const options = { userJid: directory.me.pn, messageId: message.messageId };
+  const full = generateWAMessageFromContent(message.chatId, withContext(content, { expiration }), options);
+  const record = recordOf(full, directory);
+  return record.ok ? { ...message, content: record.value.content, raw: record.value.raw } : message;
 };

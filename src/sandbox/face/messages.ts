@@ -84,6 +84,8 @@ export interface ReceivedMessage {
   readonly text: string;
   /** The decrypted protobuf message as JSON, bytes as base64. */
   readonly content: unknown;
+  /** Seconds after which the phone takes the message away; absent when it stays. */
+  readonly expiration?: number;
   /** Present when the message has media; the file was downloaded and verified. */
   readonly media?: { readonly bytes: number; readonly sha256: string } & MediaFacts;
   /** Present when the message has something to tap, and the phone shows it. */

@@ -4,7 +4,7 @@ import { deviceKey, jidOf, lidJid, statusJid, type Addressing } from '../address
 import { isOver } from '../status-posts.ts';
 import { interactiveOf } from '../interactive.ts';
 import { decryptEdit } from '../events.ts';
-import { headsOf, kindOf, mediaFacts, mediaOf, pollOf, secretOf, textOf, toJson } from '../content.ts';
+import { expirationOf, headsOf, kindOf, mediaFacts, mediaOf, pollOf, secretOf, textOf, toJson } from '../content.ts';
 import type { ReceivedMessage } from '../face.ts';
 import type { Links } from '../links.ts';
 import type { Media } from '../media.ts';
@@ -169,6 +169,7 @@ export class Inbox {
     const heads = await this.#openHeads(content);
     const inside = this.#inside(person, sender, content);
     const hidden = hiddenBecause(content, arrival.besides) ?? (inside === null ? 'a change that cannot be opened' : undefined);
+    const expiration = expirationOf(content);
     const interactive = hidden === undefined ? interactiveOf(content) : undefined;
     return {
       ...this.#heading(arrival, sender),
@@ -176,6 +177,7 @@ export class Inbox {
       kind: kindOf(content),
       text: this.#text(person, sender.number, inside ?? content),
       content: toJson(content),
+      ...(expiration > 0 ? { expiration } : {}),
       ...(inside ? { opened: toJson(inside) } : {}),
       ...(interactive ? { interactive } : {}),
       ...(heads.length > 0 ? { heads } : {}),

@@ -21,6 +21,7 @@ import { BusinessNames } from './0021-business-names.ts';
 import { Pictures } from './0022-pictures.ts';
 import { Groups } from './0023-groups.ts';
 import { Proxies } from './0025-proxies.ts';
+import { TimersAndTags } from './0028-timers-and-tags.ts';
 
 export const migrations = [
   { name: '0001-tables', class: Tables },
@@ -45,4 +46,5 @@ export const migrations = [
   { name: '0022-pictures', class: Pictures },
   { name: '0023-groups', class: Groups },
   { name: '0025-proxies', class: Proxies },
+  { name: '0028-timers-and-tags', class: TimersAndTags },
 ] as const;

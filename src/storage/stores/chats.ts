@@ -1,6 +1,6 @@
 /** Questions about stored chats: pages by the filters and fields of the interface, one chat by any of its names, counts. */
 import type { Chat, ChatStats, KnownContact } from '#actors/model.ts';
-import type { ChatQuery, ChatStore } from '#actors/ports.ts';
+import type { ChatQuery, ChatStore, ChatTimer } from '#actors/ports.ts';
 import { chatStatsStatement, statsOfRow, type ChatCounts, type CountedRow } from '../journal/chat-counts.ts';
 import { chatFields } from '../journal/columns.ts';
 import type { Database, Statement } from '../postgres/database.ts';
@@ -20,6 +20,11 @@ export const chatStatements = {
         case when contact_name <> '' then 'named' when push_name <> '' then 'pushName' else 'number' end as known
       from chat where instance_id = $1 and not is_group and (chat_id like '%@s.whatsapp.net' or chat_id like '%@lid')
       order by last_message_timestamp desc, chat_id desc limit 20000`,
+  },
+  timers: {
+    name: 'chat-timers',
+    text: `select chat_id as "chatId", ephemeral_expiration::float8 as seconds
+      from chat where instance_id = $1 and ephemeral_expiration > 0 and not is_group order by chat_id limit 20000`,
   },
   stats: chatStatsStatement,
 } as const satisfies Readonly<Record<string, Statement>>;
@@ -66,6 +71,7 @@ export const makeChatStore = (database: Database, counts: ChatCounts): ChatStore
       return { chats, total: isWhole ? chats.length : await total(instance, query) };
     },
     get: async (instance, name) => (await database.rows<Chat>(chatStatements.get, [instance, chatNames(name)]))[0] ?? null,
+    timers: (instance) => database.rows<ChatTimer>(chatStatements.timers, [instance]),
     contacts: (instance) => database.rows<KnownContact>(chatStatements.contacts, [instance]),
     stats,
   };

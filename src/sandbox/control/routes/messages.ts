@@ -20,6 +20,7 @@ const Received = Type.Unsafe<readonly ReceivedMessage[]>(
       kind: Type.String({ description: 'First field of the protobuf message' }),
       text: Type.String(),
       content: Type.Unknown({ description: 'The decrypted protobuf message, bytes as base64' }),
+      expiration: Type.Optional(Type.Integer({ description: 'Seconds after which the phone takes it away' })),
       interactive: Type.Optional(Type.Unknown({ description: 'Buttons, rows and cards as the phone shows them' })),
       media: Type.Optional(
         Type.Object(

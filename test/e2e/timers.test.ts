@@ -1,0 +1,122 @@
+/** Messages of the API disappear when those of the phone do: the timer of the chat travels in every kind of content that has a place for it. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Account } from '#test/support/account.ts';
+import { contact, Scene } from '#test/support/scene.ts';
+import { until } from '#test/support/until.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const week = 604_800;
+const day = 86_400;
+
+let scene: Scene;
+let account: Account;
+let group = '';
+
+before(async () => {
+  scene = await Scene.open();
+  account = await scene.paired();
+  const { sandbox } = scene.platform;
+  ({ jid: group } = await sandbox.createGroup({ subject: 'Room', creator: account.number, participants: [contact] }));
+  for (const to of [account.number, group]) await sandbox.send(contact, to, { kind: 'text', text: 'hello' });
+  for (const id of [`${contact}@s.whatsapp.net`, group])
+    await until(async () => (await chat(id))['id'] !== undefined, 'the chats are stored');
+});
+after(() => scene.close());
+
+const chat = async (id: string): Promise<Json> =>
+  ((await account.call('POST', '/chat/find', { wa_chatid: `=${id}` })).body['chats'] as readonly Json[])[0] ?? {};
+
+/** The timer of a message, as the contact's phone got it; undefined for one that stays. */
+const timerOf = async (path: string, number: string, body: Json): Promise<number | undefined> => {
+  const sent = await account.call('POST', `/send/${path}`, { number, ...body });
+  assert.equal(sent.status, 200, JSON.stringify(sent.body));
+  const id = sent.body['messageid'];
+  return (await until(() => scene.platform.sandbox.received(contact).find((one) => one.id === id), `${path} arrives`)).expiration;
+};
+
+const stored = (id: string, seconds: number): Promise<unknown> =>
+  until(async () => (await chat(id))['wa_ephemeralExpiration'] === seconds, `the chat has a timer of ${seconds} s`);
+
+const set = async (path: string, body: Json): Promise<void> => {
+  const answered = await account.call('POST', path, body);
+  assert.equal(answered.status, 200, JSON.stringify(answered.body));
+};
+
+const file = Buffer.from('%PDF-1.4 hello').toString('base64');
+const start = Math.floor(Date.now() / 1000) + 86_400;
+
+const kinds: readonly (readonly [title: string, path: string, body: Json])[] = [
+  ['a text', 'text', { text: 'one' }],
+  ['a text by the queue', 'text', { text: 'two', async: true }],
+  ['a document', 'media', { type: 'document', file, docName: 'a.pdf' }],
+  ['a document by the queue', 'media', { type: 'document', file, docName: 'b.pdf', async: true }],
+  ['a contact', 'contact', { fullName: 'Ana', phoneNumber: '5511999999999' }],
+  ['a place', 'location', { name: 'Here', latitude: -23.5616, longitude: -46.6562 }],
+  ['buttons', 'menu', { type: 'button', text: 'Which?', choices: ['Yes|y', 'No|n'] }],
+  ['a list', 'menu', { type: 'list', text: 'Which?', listButton: 'Open', choices: ['[All]', 'One|1|first'] }],
+  ['a poll', 'menu', { type: 'poll', text: 'Which?', choices: ['One', 'Two'], selectableCount: 1 }],
+  ['a carousel', 'carousel', { text: 'Look', carousel: [{ text: 'One', buttons: [{ id: '1', text: 'Take', type: 'REPLY' }] }] }],
+  ['a request for the place', 'location-button', { text: 'Where?' }],
+  ['an event', 'event', { name: 'Party', startTime: start }],
+];
+
+const places: readonly (readonly [what: string, number: () => string, path: string, body: (duration: string) => Json])[] = [
+  ['a direct chat', () => contact, '/chat/ephemeral', (duration) => ({ number: contact, duration })],
+  ['a group', () => group, '/group/ephemeral', (duration) => ({ groupjid: group, duration })],
+];
+
+for (const [what, number, path, body] of places) {
+  test(`timers: every kind of content to ${what} carries the timer that was set`, async () => {
+    await set(path, body('7d'));
+    for (const [title, kind, fields] of kinds) assert.equal(await timerOf(kind, number(), fields), week, title);
+  });
+
+  test(`timers: nothing to ${what} carries one when it was taken away`, async () => {
+    await set(path, body('off'));
+    for (const [title, kind, fields] of kinds) assert.equal(await timerOf(kind, number(), fields), undefined, title);
+  });
+}
+
+const setting = (seconds: number) =>
+  ({ kind: 'message', message: { protocolMessage: { type: 3, ephemeralExpiration: seconds } } }) as const;
+
+for (const [who, of] of [
+  ['the contact', () => [contact, account.number]],
+  ['the own phone', () => [account.number, contact]],
+] as const)
+  test(`timers: one that ${who} sets counts, and goes when it is taken away`, async () => {
+    const [from = '', to = ''] = of();
+    for (const seconds of [day, 0]) {
+      await scene.platform.sandbox.send(from, to, setting(seconds));
+      await stored(`${contact}@s.whatsapp.net`, seconds);
+      assert.equal(await timerOf('text', contact, { text: 'after it' }), seconds === 0 ? undefined : seconds);
+    }
+  });
+
+test('timers: one that an admin sets in a group counts, and goes when it is taken away', async () => {
+  for (const seconds of [day, 0]) {
+    await scene.platform.sandbox.updateGroup(group, account.number, { action: 'ephemeral', seconds });
+    await stored(group, seconds);
+    assert.equal(await timerOf('text', group, { text: 'after it' }), seconds === 0 ? undefined : seconds);
+  }
+});
+
+test('timers: they are known after a restart, also to a message that was accepted without a connection', async () => {
+  await set('/chat/ephemeral', { number: contact, duration: '7d' });
+  await set('/group/ephemeral', { groupjid: group, duration: '7d' });
+  await account.call('POST', '/instance/hibernate');
+  await until(
+    async () => ((await account.call('GET', '/instance/status')).body['instance'] as Json)['status'] === 'hibernated',
+    'the session sleeps',
+  );
+  assert.equal(await timerOf('text', contact, { text: 'woken', async: true }), week);
+  await scene.gateway.end('SIGTERM');
+  await scene.gateway.start();
+  await account.reaches('connected');
+  assert.equal(await timerOf('text', contact, { text: 'restarted' }), week);
+  assert.equal(await timerOf('text', group, { text: 'restarted' }), week);
+  const { body } = await account.call('POST', '/message/find', { chatid: contact, limit: 1 });
+  assert.match(JSON.stringify(body['messages']), /"expiration":604800/);
+});
