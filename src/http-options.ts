@@ -4,7 +4,7 @@ import type { HttpOptions } from '#src/http/app.ts';
 
 export const httpOptionsOf = (
   settings: Settings,
-  made: Pick<HttpOptions, 'log' | 'version' | 'metrics' | 'storageHealthy' | 'simulatedPhone' | 'tracing'>,
+  made: Pick<HttpOptions, 'log' | 'version' | 'metrics' | 'storageHealthy' | 'simulatedPhone' | 'restart' | 'tracing'>,
 ): HttpOptions => ({
   baseUrl: settings.baseUrl,
   demoServer: settings.demoServer,

@@ -9,7 +9,7 @@ import { baseUrlOf, type Settings } from '#config/load.ts';
 import { encryptionKey, openDataDir } from '#config/secrets.ts';
 import { httpOptionsOf } from '#src/http-options.ts';
 import { buildApp } from '#src/http/app.ts';
-import type { SimulatedPhone } from '#src/http/options.ts';
+import type { RequestRestart, SimulatedPhone } from '#src/http/options.ts';
 import { openFileParts } from '#src/file-parts.ts';
 import { openMediaParts } from '#src/media-parts.ts';
 import { createPortraits } from '#src/media/portraits.ts';
@@ -33,6 +33,8 @@ export interface Service {
   readonly gateway: RunningGateway;
   /** Where HTTP listens. */
   readonly address: string;
+  /** The one that was bound, also where the setting is 0. */
+  readonly port: number;
   /** Resolves when another process took the database over: this one has to go. */
   readonly taken: Promise<void>;
   /** Resolves when everything is closed; idempotent. */
@@ -193,6 +195,8 @@ const openTracing = ({ otlpEndpoint, traceSamplePercent }: Settings, version: st
 export interface ServiceOptions {
   /** Gets a token that this start made, as soon as it counts. */
   readonly onAdminToken?: (token: string) => void;
+  /** The service asks for its own restart; it does nothing by itself. */
+  readonly restart: RequestRestart;
   /** In sandbox mode. */
   readonly simulatedPhone?: SimulatedPhone | null;
 }
@@ -212,7 +216,7 @@ export async function startService(
   settings: Settings,
   processLog: RootLog,
   version: string,
-  { onAdminToken = () => undefined, simulatedPhone = null }: ServiceOptions = {},
+  { onAdminToken = () => undefined, simulatedPhone = null, restart }: ServiceOptions,
 ): Promise<Service> {
   const { log, logLevels } = withInstanceLevels(processLog, time.now);
   const closers = new Closers(log);
@@ -241,6 +245,7 @@ export async function startService(
       log,
       version,
       simulatedPhone,
+      restart,
       storageHealthy: () => storage.healthy(),
       ...(tracing === null ? {} : { tracing: tracing.requests }),
     };
@@ -258,7 +263,7 @@ export async function startService(
     const port = typeof bound === 'object' && bound ? bound.port : settings.port;
     gateway.restore().catch((error: unknown) => log.error({ error }, 'service.notRestored'));
     const address = baseUrlOf(isIP(settings.host) === 0 ? '127.0.0.1' : settings.host, port);
-    return { gateway, address, taken, stop: () => closers.close() };
+    return { gateway, address, port, taken, stop: () => closers.close() };
   } catch (error) {
     await closers.close();
     throw error;

@@ -6,6 +6,7 @@ import { openDataDir } from '#config/secrets.ts';
 import type { Log } from '#actors/ports.ts';
 import { createLog } from './log.ts';
 import { forkSandbox, sandboxPreset } from './sandbox-process.ts';
+import { Restarts } from './restarts.ts';
 import { startService, type Service } from './service.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
@@ -31,12 +32,15 @@ const readSettings = (sandbox: boolean, onUnknown: (unknown: UnknownSetting) => 
 };
 
 /** So that scripts find the process; stale after a kill, and overwritten then. Who took over meanwhile has a file of its own there, which stays. */
-const writePid = (dataDir: string): (() => void) => {
-  const path = join(openDataDir(dataDir), 'gateway.pid');
+const pidFileIn = (dataDir: string) => {
   const own = `${process.pid}\n`;
-  writeFileSync(path, own);
-  return () => {
-    if (existsSync(path) && readFileSync(path, 'utf8') === own) rmSync(path, { force: true });
+  let path: string | null = null;
+  return {
+    write: (): void => writeFileSync((path = join(openDataDir(dataDir), 'gateway.pid')), own),
+    /** Does nothing when it was not written. */
+    remove: (): void => {
+      if (path !== null && existsSync(path) && readFileSync(path, 'utf8') === own) rmSync(path, { force: true });
+    },
   };
 };
 
@@ -56,35 +60,53 @@ export async function start(args: readonly string[]): Promise<void> {
   // A surprise inside one session must not end the others; the session that caused it has a trap of its own.
   process.on('unhandledRejection', (error) => log.error({ error }, 'process.unhandledRejection'));
 
-  const starting = startService(settings, log, version, { onAdminToken: tellToken, simulatedPhone: platform?.phone ?? null }).catch(
-    (error: unknown) => {
-      log.debug({ error }, 'service.notStarted');
-      return refuseToStart(`Dormouse could not start: ${error instanceof Error ? error.message : 'unknown error'}`);
+  const pidFile = pidFileIn(settings.dataDir);
+  const refuse = (error: unknown): never => {
+    log.debug({ error }, 'service.notStarted');
+    pidFile.remove();
+    return refuseToStart(`Dormouse could not start: ${error instanceof Error ? error.message : 'unknown error'}`);
+  };
+  const options = { onAdminToken: tellToken, simulatedPhone: platform?.phone ?? null };
+  const restarts = new Restarts({
+    start: (port) => startService({ ...settings, port }, log, version, { ...options, restart: restarts.request }).catch(refuse),
+    stop: (service) => stopToRestart(service, log, settings.shutdownMs),
+    onStarted: (service) => {
+      log.info({ address: service.address }, 'service.restarted');
+      followTaken(service);
     },
-  );
+  });
+  const starting = restarts.start(settings.port);
   // From here on: a start that is interrupted must not leave a database server behind.
   const stop = stopOnSignals(log, settings.shutdownMs, async () => {
-    await (await starting).stop();
+    await restarts.stop();
     await platform?.stop();
+    pidFile.remove();
   });
+  const followTaken = (service: Service): void => void service.taken.then(() => stop('taken'));
   const service = await starting;
-  stop.before(writePid(settings.dataDir));
+  pidFile.write();
   greet(service, platform?.page ?? null);
   log.info({ address: service.address, version, pid: process.pid }, 'service.started');
-  void service.taken.then(() => stop.now('taken'));
+  followTaken(service);
 }
 
-interface Stopper {
-  /** Stops as a signal does. */
-  now(signal: string): void;
-  /** Called when everything is stopped, before the process ends. */
-  before(last: () => void): void;
-}
+/** Ends the process after so many milliseconds, unless its timer is cleared. */
+const limitStop = (log: Log, ms: number): NodeJS.Timeout =>
+  setTimeout(() => {
+    log.error({ ms }, 'service.stopTimedOut');
+    process.exit(1);
+  }, ms).unref();
 
-/** Ends the process in order when it is asked to, at the latest after `limit` milliseconds. */
-function stopOnSignals(log: Log, limit: number, stopAll: () => Promise<void>): Stopper {
+const stopToRestart = async (service: Service, log: Log, limit: number): Promise<void> => {
+  log.info({}, 'service.restarting');
+  const timer = limitStop(log, limit);
+  await service.stop();
+  clearTimeout(timer);
+};
+
+/** Ends the process in order when it is asked to, at the latest after `limit` milliseconds. Answers with what does the same without a signal. */
+function stopOnSignals(log: Log, limit: number, stopAll: () => Promise<void>): (signal: string) => void {
   let stoppedAt: number | null = null;
-  let last = (): void => undefined;
   const now = (signal: string): void => {
     if (stoppedAt !== null) {
       // A signal to the whole group reaches this process twice under npm, which passes on what it gets.
@@ -94,18 +116,14 @@ function stopOnSignals(log: Log, limit: number, stopAll: () => Promise<void>): S
     }
     stoppedAt = performance.now();
     log.info({ signal }, 'service.stopping');
-    setTimeout(() => {
-      log.error({ ms: limit }, 'service.stopTimedOut');
-      process.exit(1);
-    }, limit).unref();
+    limitStop(log, limit);
     void stopAll().then(() => {
-      last();
       log.info({}, 'service.stopped');
       process.exit(0); // the platform's client leaves a timer of 30 s behind after a pairing
     });
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => now(signal));
-  return { now, before: (work) => (last = work) };
+  return now;
 }
 
 const tellToken = (token: string): void => say(`Admin token, shown only this once: ${token}`);

@@ -43,10 +43,11 @@ const inputHooks = ({ relevantFields, params, query, body }: Route): Hook[] => {
   return hooks;
 };
 
-const configOf = ({ credential, givesToken, relieves, invalidTexts, failure, refusals }: Route) => ({
+const configOf = ({ credential, givesToken, relieves, whileStopping, invalidTexts, failure, refusals }: Route) => ({
   credential,
   ...(givesToken === undefined ? {} : { givesToken }),
   ...(relieves === undefined ? {} : { relieves }),
+  ...(whileStopping === undefined ? {} : { whileStopping }),
   ...(invalidTexts === undefined ? {} : { invalidTexts }),
   ...(failure === undefined ? {} : { failure }),
   ...(refusals?.tooLarge?.lead === undefined ? {} : { tooLarge: refusals.tooLarge.lead }),

@@ -19,6 +19,13 @@ import type { Route } from './route.ts';
 import { allRoutes } from './routes/index.ts';
 import { createHub } from './stream/hub.ts';
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route is run also while the server stops. */
+    whileStopping?: boolean;
+  }
+}
+
 export type { HttpLog, HttpOptions, StreamLimits } from './options.ts';
 
 /** The client's own id of a request, where it is harmless, so that a line of this log is found from the client's. */
@@ -74,7 +81,8 @@ const logAnswers = (app: FastifyInstance, { log, metrics }: HttpOptions): void =
 const closeGracefully = (app: FastifyInstance, gateway: Gateway, endStreams: () => void): void => {
   let closing = false;
   app.addHook('onRequest', (request, reply, next) => {
-    if (!closing && (gateway.accepting || (request.routeOptions.config.credential ?? 'none') === 'none')) return next();
+    const { credential = 'none', whileStopping = false } = request.routeOptions.config;
+    if (whileStopping || (!closing && (gateway.accepting || credential === 'none'))) return next();
     sendRefusal(reply, { reason: 'unavailable', message: 'the server is stopping' });
   });
   app.addHook('preClose', (next) => {

@@ -42,6 +42,12 @@ export interface SimulatedPhone {
   scan(picture: string, name: string): Promise<string | null>;
 }
 
+/** What came of the wish to restart; `underWay`: an earlier one was there first. */
+export type RestartAnswer = 'begins' | 'underWay' | 'stopping';
+
+/** Stops the service and starts it again, once `answered` is settled: whoever asked has the answer by then. */
+export type RequestRestart = (answered: Promise<void>) => RestartAnswer;
+
 /** What happens on the way, counted. */
 export interface StreamMeter {
   /** A reader came, went, or was cut because it did not keep up. */
@@ -92,6 +98,7 @@ export interface HttpOptions {
   readonly overloadLagMs: number;
   /** Milliseconds over which that delay is averaged; three seconds when left out. */
   readonly overloadSampleMs?: number;
+  readonly restart: RequestRestart;
   storageHealthy(): boolean;
   /** Unix milliseconds; the system clock when left out. */
   readonly now?: () => number;

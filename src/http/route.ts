@@ -123,6 +123,8 @@ export interface RouteSpec<
   readonly failure?: FailureAnswer;
   /** It is answered also while the server is overloaded, since it takes load away or shows where load comes from. */
   readonly relieves?: true;
+  /** It is run also while the server stops; all other rows with a credential are refused by then. */
+  readonly whileStopping?: true;
   /** Media type of a success; JSON when left out. */
   readonly produces?: string;
   run(call: Call<Static<Params>, Static<Body>, Static<Query>>): Outcome<Answer, Also> | Promise<Outcome<Answer, Also>>;

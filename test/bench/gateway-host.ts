@@ -138,6 +138,7 @@ answer('listen', async () => {
     version: 'bench',
     healthDetails: 'all' as const,
     overloadLagMs: 0,
+    restart: () => 'begins' as const,
     storageHealthy: () => true,
   };
   const limits = {

@@ -347,4 +347,5 @@ export const calls: Readonly<Record<string, ContractCall>> = {
   'GET /globalwebhook/errors': {},
   'GET /sse': { stream: true },
   'POST /admin/token/rotate': {},
+  'POST /admin/restart': { withoutPlatform: 202 },
 };

@@ -48,6 +48,7 @@ export const optionsWith = (options: Partial<HttpOptions>, lines: LogLine[] = []
   version: '0.0.0',
   healthDetails: 'all',
   overloadLagMs: 0,
+  restart: () => 'begins',
   storageHealthy: () => true,
   now: () => now,
   ...options,

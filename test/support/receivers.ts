@@ -60,6 +60,8 @@ export const openReceiver = async (): Promise<Receiver> => {
 export interface StreamReader {
   /** The `data` of every event so far. */
   readonly events: readonly Readonly<Record<string, unknown>>[];
+  /** Resolves when the stream has ended, however that happened. */
+  readonly ended: Promise<void>;
   close(): void;
 }
 
@@ -77,6 +79,6 @@ export const readStream = async (address: string, token: string, events: string)
     }
   };
   // A stream ends with the gateway that is killed, and by `close`.
-  void read().catch(() => undefined);
-  return { events: heard, close: () => abort.abort() };
+  const ended = read().catch(() => undefined);
+  return { events: heard, ended, close: () => abort.abort() };
 };

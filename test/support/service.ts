@@ -46,7 +46,8 @@ export class TestService {
   }
 
   async start(env: Readonly<Record<string, string>> = {}): Promise<void> {
-    this.#service = await startService(loadSettings({ env: { ...this.#env, ...env }, file: '' }), quietLog, version);
+    const settings = loadSettings({ env: { ...this.#env, ...env }, file: '' });
+    this.#service = await startService(settings, quietLog, version, { restart: () => 'begins' });
   }
 
   async stop(): Promise<void> {

@@ -1,13 +1,15 @@
 /** Routes of the administrator: instances and the server as a whole. */
+import { finished } from 'node:stream';
 import { Type } from 'typebox';
 import type { InstanceView, Refusal } from '#actors/gateway.ts';
 import { instanceView } from '#src/contract/views.ts';
 import type { AdminSessions } from '../admin-sessions.ts';
-import { done, mapResult } from '../outcome.ts';
+import type { HttpOptions } from '../options.ts';
+import { done, mapResult, refuse } from '../outcome.ts';
 import { type Route, route } from '../route.ts';
 import * as shape from '../schemas/instance.ts';
 import { regionOf } from '../schemas/proxy.ts';
-import { NumbersAnswer } from '../schemas/server.ts';
+import { NumbersAnswer, RestartingAnswer } from '../schemas/server.ts';
 
 const common = { credential: 'admin', tag: 'admin' } as const;
 
@@ -104,4 +106,33 @@ const rotateRow = (sessions: AdminSessions): Route =>
       }),
   });
 
-export const adminRoutes = (sessions: AdminSessions): readonly Route[] => [...instanceRows, rotateRow(sessions)];
+const underWay = 'a restart is under way';
+
+const restartRow = ({ restart }: HttpOptions): Route =>
+  route({
+    on: ['POST /admin/restart'],
+    relieves: true,
+    whileStopping: true,
+    operationId: 'restartServer',
+    ...common,
+    summary:
+      'Restart the service inside its process, with the same settings and on the same port. The answer comes first; then requests under way are answered, ' +
+      'streams end, and the sessions come back without a new pairing',
+    status: 202,
+    answer: RestartingAnswer,
+    refusals: { conflict: { example: underWay } },
+    run: ({ reply }) => {
+      // Also when the client has gone meanwhile.
+      const answered = new Promise<void>((resolve) => void finished(reply.raw, () => resolve()));
+      const came = restart(answered);
+      if (came === 'underWay') return refuse('conflict', underWay);
+      if (came === 'stopping') return refuse('unavailable', 'the server is stopping');
+      return done({ message: 'The service restarts' });
+    },
+  });
+
+export const adminRoutes = (options: HttpOptions, sessions: AdminSessions): readonly Route[] => [
+  ...instanceRows,
+  rotateRow(sessions),
+  restartRow(options),
+];

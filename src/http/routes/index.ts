@@ -30,7 +30,7 @@ import { streamRoutes } from './stream.ts';
 import { webhookRoutes } from './webhook.ts';
 
 export const allRoutes = (options: HttpOptions, hub: Hub, sessions: AdminSessions): readonly Route[] => [
-  ...adminRoutes(sessions),
+  ...adminRoutes(options, sessions),
   ...sessionRoutes(options, sessions),
   ...instanceRoutes,
   ...accountRoutes,

@@ -23,6 +23,8 @@ export const MetricsAnswer = Type.String({ description: 'Series of the gateway; 
 
 export const HealthAnswer = Type.Object({ status: Type.String(), version: Type.String() });
 
+export const RestartingAnswer = Type.Object({ message: Type.String() });
+
 export const ReadyReasons = Type.Array(Type.String(), { description: 'Why the server cannot work now' });
 
 export const ReadyAnswer = Type.Object({
