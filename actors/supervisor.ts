@@ -119,7 +119,8 @@ export class Supervisor {
     });
     const { log, logLevels } = ports;
     const cooldown = policy.crash.cooldown;
-    const inspection = new Inspection({ registry, dispatcher: this.dispatcher, time, logLevels, since: this.since, cooldown });
+    const picture = (id: InstanceId): string => ports.platform.picture(id)?.tag ?? '';
+    const inspection = new Inspection({ registry, dispatcher: this.dispatcher, time, logLevels, since: this.since, cooldown, picture });
     this.inspection = inspection;
     this.watchers = new Watchers({ time, log, row: (id) => inspection.row(id), rows: () => inspection.rows() });
   }

@@ -25,6 +25,11 @@ export const pictureSettings = {
     500,
     'People and groups of one session that may wait to be looked up; who comes beyond that is looked up at a later message. 500 are 25 minutes of work at the usual pace.',
   ),
+  smallPictureBytes: pictures(
+    integer(0, 10_000_000_000),
+    67_108_864,
+    'Memory for the pictures of all accounts that the dashboard shows. They take 10 KB at most, so that 64 MiB hold those of some 6,500 sessions; without room the oldest go, and initials are shown.',
+  ),
   picturesRemembered: pictures(
     integer(1, 100_000),
     500,

@@ -171,6 +171,7 @@ async function openPorts(settings: Settings, log: Log, version: string, closers:
     },
     downloads,
     proxies: proxyParts(settings),
+    smallPictureBytes: settings.smallPictureBytes,
     now: time.now,
     log,
   });

@@ -7,7 +7,10 @@ import type { Supervisor } from '../supervisor.ts';
 import { connectionSteps } from './connection.ts';
 import { onSettled } from './settling.ts';
 
-type InspectorCommands = Pick<Gateway, 'charts' | 'chartSource' | 'actors' | 'actor' | 'watchSteps' | 'watchActors' | 'act'>;
+type InspectorCommands = Pick<
+  Gateway,
+  'charts' | 'chartSource' | 'actors' | 'actor' | 'actorPicture' | 'watchSteps' | 'watchActors' | 'act'
+>;
 
 /** What the log says of an event beside its type. */
 const fieldsOf = (event: ActorEvent): object => {
@@ -58,6 +61,7 @@ export const inspectorCommands = (supervisor: Supervisor): InspectorCommands => 
     chartSource,
     actors: (query) => inspection.page(query),
     actor: (id) => inspection.detail(id),
+    actorPicture: (id) => (registry.record(id) === undefined ? null : supervisor.ports.platform.picture(id)),
     watchSteps: (id, watcher) =>
       registry.record(id) === undefined ? refuse('notFound', 'instance not found') : done(watchers.steps(id, watcher)),
     watchActors: (watcher) => watchers.list(watcher),

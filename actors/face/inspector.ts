@@ -1,5 +1,6 @@
 /** What the gateway offers on looking inside: the charts, where each instance is in them, how it came there, and a few safe events. */
 import type { InstanceId, Result, Status, Wanted } from '../model.ts';
+import type { SmallPicture } from '../ports/platform.ts';
 import type { LogLevel } from '../ports/system.ts';
 import type { ChartName } from '../session/watched.ts';
 import type { CloseCause, Reaction } from '../policy/close-cause.ts';
@@ -128,6 +129,8 @@ export interface ActorRow {
   readonly name: string;
   /** The last four digits, such as `…1234`; '' without an account. */
   readonly number: string;
+  /** Another one for another picture of the account; '' while the gateway has none. */
+  readonly picture: string;
   readonly status: Status;
   /** Path in the chart of the session; `crashed` while the chart is restarted, `failed` when it crashed too often. */
   readonly state: string;
@@ -243,6 +246,8 @@ export interface InspectorFace {
   actors(query: ActorQuery): Promise<Result<ActorPage>>;
   /** Makes no actor: an instance at rest has neither steps nor parts. */
   actor(id: InstanceId): Result<ActorDetail>;
+  /** Of the account, from memory; null while there is none. */
+  actorPicture(id: InstanceId): SmallPicture | null;
   /** Each further step of the instance, until the answered function is called. */
   watchSteps(id: InstanceId, watcher: { onStep(step: Step): void } & WatchEnd): Result<() => void>;
   /** Changes of the list, gathered, until the answered function is called. */

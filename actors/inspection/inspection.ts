@@ -16,6 +16,8 @@ export interface InspectionInput {
   readonly dispatcher: Dispatcher;
   readonly time: Time;
   readonly logLevels: LogLevels;
+  /** Changes with the picture of the account; '' without one. */
+  picture(id: InstanceId): string;
   /** When this process started. */
   readonly since: number;
   /** How long a chart rests that crashed too often. */
@@ -95,10 +97,10 @@ export class Inspection {
   }
 
   #wholeRow(row: LightRow): ActorRow {
-    const { registry, time, since } = this.#input;
+    const { registry, time, since, picture } = this.#input;
     const [cell, now] = [registry.cells.get(row.id), time.now()];
     const hour = cell ? hourOf(cell.steps, now) : restingHour(row.needsPerson ? 'p' : letterOf(row.state), since, now);
-    return { ...row, outbox: this.#outbox(row), hour };
+    return { ...row, outbox: this.#outbox(row), hour, picture: picture(row.id) };
   }
 
   #outbox({ id }: LightRow): number {

@@ -7,7 +7,7 @@ import { stateText } from '../session/charts.ts';
 import { needsPerson } from './hour.ts';
 
 /** A row without what is only made for the rows of a page. */
-export type LightRow = Omit<ActorRow, 'outbox' | 'hour'>;
+export type LightRow = Omit<ActorRow, 'outbox' | 'hour' | 'picture'>;
 
 export const numberText = (owner: string): string => (owner === '' ? '' : `…${owner.slice(-4)}`);
 

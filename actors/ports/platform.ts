@@ -103,6 +103,14 @@ export interface LinkHost {
   route(): Route;
 }
 
+/** A JPEG of at most 10 KB; `tag` is another one for other bytes. */
+export interface SmallPicture {
+  readonly jpeg: Uint8Array;
+  readonly tag: string;
+}
+
 export interface Platform {
+  /** The picture of the instance's account, from memory; null while there is none. Asks nobody. */
+  picture(instance: InstanceId): SmallPicture | null;
   link(host: LinkHost): PlatformLink;
 }

@@ -33,6 +33,7 @@ import type { UploadMemory, UploadParts } from './outbound/upload/uploads.ts';
 import type { Downloads } from './media/downloads.ts';
 import { draft } from './outbound/compose.ts';
 import type { MediaTrust, Trust } from './connection/trust.ts';
+import type { SmallPictures } from './connection/small-pictures.ts';
 import type { PicturePace } from './connection/own-picture.ts';
 import type { SharedTurns } from './connection/turns.ts';
 import { CorruptCredentials, type Vault } from './vault.ts';
@@ -52,6 +53,7 @@ export interface LinkParts {
   readonly trust: Trust;
   readonly turns: SharedTurns;
   readonly pictures: PicturePace;
+  readonly small: SmallPictures;
   readonly deadlines: Deadlines;
   readonly inboundBytes: number;
   readonly log: Log;
@@ -168,6 +170,7 @@ export class BaileysLink implements PlatformLink {
       if (ending !== 'done' && this.#auth !== null) throw new StorageUnavailable('keys of the session are still being stored');
     }
     this.#forget();
+    this.#parts.small.forget(this.#host.id);
     await this.#parts.vault.discard(this.#host.id, this.#host.epoch, how, reason);
   }
 
@@ -219,6 +222,7 @@ export class BaileysLink implements PlatformLink {
       route,
       turns,
       pictures,
+      small: this.#parts.small,
       open: this.#options,
       deadlines,
       inboundBytes,

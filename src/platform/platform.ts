@@ -11,6 +11,7 @@ import { repairSessionTrials } from './keys/session-trials.ts';
 import type { Deadlines } from './connection/deadlines.ts';
 import type { Previews } from './connection/live-connection.ts';
 import { createTrust } from './connection/trust.ts';
+import { SmallPictures } from './connection/small-pictures.ts';
 import { createPicturePace, type PictureDelays, pictureDelays } from './connection/own-picture.ts';
 import { type SharedTurns, Turns } from './connection/turns.ts';
 import type { Downloads } from './media/downloads.ts';
@@ -52,6 +53,8 @@ export interface PlatformOptions {
   readonly downloads: Downloads;
   readonly proxies: ProxyParts & { readonly testMs: number };
   readonly chance?: Pick<Chance, 'hex'>;
+  /** Memory for small pictures of all accounts together, in bytes. */
+  readonly smallPictureBytes?: number;
   /** When the account's picture is looked up. */
   readonly pictures?: PictureDelays;
   now(): number;
@@ -88,9 +91,11 @@ export const createPlatform = (options: PlatformOptions): BaileysPlatform => {
   const trust = createTrust(options.url, options.deadlines.open);
   const turns = makeTurns();
   const pictures = createPicturePace(delays, options.now);
+  const small = new SmallPictures(options.smallPictureBytes ?? 1e7);
   const newId = (): string => `r${hex(4).slice(0, 7)}`;
   return {
-    link: (host: LinkHost) => new BaileysLink({ ...parts, uploads, inboundBytes, trust, turns, pictures, newId }, host),
+    link: (host: LinkHost) => new BaileysLink({ ...parts, uploads, inboundBytes, trust, turns, pictures, small, newId }, host),
+    picture: (instance) => small.of(instance),
     proxies: proxyChecks(options),
     close: async () => {
       await trust.close();

@@ -57,6 +57,7 @@ const tracedHost = (host: LinkHost, arrivals: Arrivals): LinkHost => ({
 });
 
 const tracedPlatform = (spans: Spans, platform: Platform, arrivals: Arrivals): Platform => ({
+  picture: (instance) => platform.picture(instance),
   link(host) {
     const link = platform.link(tracedHost(host, arrivals));
     const perform: PlatformLink['perform'] = (operation, control) =>

@@ -30,6 +30,7 @@ const refuse = (): never => {
   throw new Error('there is no platform here');
 };
 const platform: Platform = {
+  picture: () => null,
   link(host) {
     hosts.set(host.id, host);
     return {

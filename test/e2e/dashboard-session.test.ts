@@ -1,10 +1,12 @@
 /** The page of one session in a real browser, with the real gateway and the simulated platform: the chart moves as the session does, and says why. */
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
+import sharp from 'sharp';
 import { objectionsTo } from '#test/support/access.ts';
 import type { Account } from '#test/support/account.ts';
 import { Dashboard, inBrowser, windows } from '#test/support/dashboard.ts';
 import { contact, Scene } from '#test/support/scene.ts';
+import { until } from '#test/support/until.ts';
 
 /** A back-off that can be watched, and deliveries that are given up soon. */
 const settings = {
@@ -208,5 +210,47 @@ for (const tab of ['', '/webhooks', '/console', '/settings']) {
 
 inBrowser('nothing of the page is refused by its policy or throws', async () => {
   const on = await stage();
+  assert.deepEqual(on.dashboard.complaints, []);
+});
+
+inBrowser('the picture of the account is shown over the initials, in the list and at the head, and changes with it', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  const picture = `/admin/actors/${on.id}/picture`;
+  const answer = () => on.scene.gateway.call('GET', picture, { token: '' });
+  const shown = async (where: string): Promise<string> => {
+    const image = page.locator(where);
+    await image.waitFor();
+    await page.waitForFunction(`document.querySelector(${JSON.stringify(where)})?.naturalWidth > 0`);
+    return String(await image.getAttribute('src'));
+  };
+  const addresses: string[] = [];
+  for (const background of ['#c86432', '#3264c8']) {
+    const jpeg = await sharp({ create: { width: 640, height: 640, channels: 3, background } })
+      .jpeg()
+      .toBuffer();
+    await on.scene.platform.sandbox.changeAccount(on.account.number, { picture: jpeg.toString('base64') });
+    await until(async () => {
+      await goTo(on);
+      await page.locator('.session-head .face').waitFor();
+      const address = await page
+        .locator('.session-head .face img')
+        .getAttribute('src', { timeout: 500 })
+        .catch(() => null);
+      return address !== null && !addresses.includes(address);
+    }, 'the head shows the picture');
+    const address = await shown('.session-head .face img');
+    await on.dashboard.goto('/admin');
+    assert.equal(await shown('.row .picture img[src]'), address);
+    assert.ok(address.startsWith(`${picture}?of=`));
+    addresses.push(address);
+  }
+  assert.equal((await answer()).status, 401);
+  await on.scene.platform.sandbox.changeAccount(on.account.number, { picture: '' });
+  await until(async () => {
+    await goTo(on);
+    await page.locator('.session-head .face').waitFor();
+    return (await page.locator('.session-head .face img').count()) === 0;
+  }, 'the head shows initials again');
   assert.deepEqual(on.dashboard.complaints, []);
 });

@@ -19,6 +19,7 @@ const { steps, parts, root, wanted, attempts, failures, retryAt, lastFrameAge, c
   id: sample.record.id,
   name: sample.record.name,
   number: '…7777',
+  picture: '',
   status: 'connected',
   state: 'connected',
   needsPerson: false,
@@ -113,7 +114,10 @@ const sampleFigures: Awaited<ReturnType<Gateway['figures']>> = {
   circuitsOpen: 0,
 };
 
-type InspectorCalls = Pick<Gateway, 'figures' | 'charts' | 'chartSource' | 'actors' | 'actor' | 'watchSteps' | 'watchActors' | 'act'>;
+type InspectorCalls = Pick<
+  Gateway,
+  'figures' | 'charts' | 'chartSource' | 'actors' | 'actor' | 'actorPicture' | 'watchSteps' | 'watchActors' | 'act'
+>;
 
 type StepWatcher = Parameters<Gateway['watchSteps']>[1];
 type ListWatcher = Parameters<Gateway['watchActors']>[0];
@@ -148,6 +152,7 @@ export const inspectorCalls = (
       return done(page);
     },
     actor: (id) => known(id, sampleActor),
+    actorPicture: (id) => (id === sampleActor.id ? { jpeg: Buffer.of(0xff, 0xd8, 0xff), tag: 'abc' } : null),
     watchSteps: (id, watcher) => (id === sampleActor.id ? done(join(inspector.stepWatchers, watcher)) : known(id, () => undefined)),
     watchActors: (watcher) => join(inspector.listWatchers, watcher),
     act(id, event, by) {

@@ -56,6 +56,8 @@ export class FakePlatform implements Platform {
     this.#time = time;
   }
 
+  picture = () => null;
+
   link(host: LinkHost): FakeLink {
     if (this.links.has(host.id)) this.violations.push(`a second link was made for ${host.id}`);
     const link = new FakeLink(host, this, this.#time);

@@ -12,6 +12,7 @@ const addresses = [
   'GET /admin/machines/lifecycle/stately',
   'GET /admin/actors',
   `GET /admin/actors/${id}`,
+  `GET /admin/actors/${id}/picture`,
   'GET /admin/actors/stream',
   `GET /admin/actors/${id}/stream`,
   `POST /admin/actors/${id}/events`,
@@ -195,4 +196,16 @@ test('inspector streams: a reader that does not read is cut', async (t) => {
   const [watcher] = gateway.inspector.stepWatchers;
   for (let n = 0; n < 60_000; n += 1) watcher?.onStep({ ...step, n });
   await until(() => gateway.inspector.stepWatchers.size === 0);
+});
+
+test('GET /admin/actors/{id}/picture: bytes that the browser keeps, 304 for those that it has, 404 without a picture', async (t) => {
+  const { app } = await setUp(t);
+  const url = `/admin/actors/${id}/picture`;
+  const reply = await app.inject({ url, headers: asAdmin });
+  assert.deepEqual([reply.statusCode, reply.headers['content-type'], reply.headers['etag']], [200, 'image/jpeg', '"abc"']);
+  assert.match(String(reply.headers['cache-control']), /^private, max-age=86400$/);
+  assert.deepEqual([...reply.rawPayload], [0xff, 0xd8, 0xff]);
+  assert.equal((await app.inject({ url, headers: { ...asAdmin, 'if-none-match': '"abc"' } })).statusCode, 304);
+  const missing = await app.inject({ url: '/admin/actors/nobody/picture', headers: asAdmin });
+  assert.deepEqual([missing.statusCode, missing.json()], [404, { error: 'there is no picture' }]);
 });

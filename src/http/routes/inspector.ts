@@ -8,6 +8,7 @@ import { layoutsOf } from '../layouts.ts';
 import { done, mapResult, refuse } from '../outcome.ts';
 import { pageSize } from '../page.ts';
 import { platformRefusals, type Route, route } from '../route.ts';
+import { FileBytes } from '../schemas/file.ts';
 import * as shape from '../schemas/inspector.ts';
 import type { InspectorHub } from '../stream/inspector-hub.ts';
 
@@ -119,6 +120,28 @@ const eventRoute = route({
   },
 });
 
+/** A browser asks again when the row names another picture. */
+const pictureRoute = route({
+  on: ['GET /admin/actors/:id/picture'],
+  operationId: 'getActorPicture',
+  ...common,
+  summary: 'Read a small picture of the account of an instance, from memory',
+  params: shape.ActorParams,
+  answer: FileBytes,
+  produces: 'image/jpeg',
+  headers: { ETag: 'Changes with the picture' },
+  refusals: { notFound: { example: 'there is no picture' } },
+  run: ({ gateway, params: { id }, request, reply }) => {
+    const picture = gateway.actorPicture(id);
+    if (picture === null) return refuse('notFound', 'there is no picture');
+    const etag = `"${picture.tag}"`;
+    void reply.headers({ etag, 'cache-control': 'private, max-age=86400', 'x-content-type-options': 'nosniff' });
+    if (request.headers['if-none-match'] === etag) void reply.code(304).send();
+    else void reply.type('image/jpeg').send(Buffer.from(picture.jpeg));
+    return null;
+  },
+});
+
 /** Read when the server starts. */
 export const inspectorRoutes = (hub: InspectorHub): readonly Route[] => {
   const layouts = { lifecycle: layoutsOf('lifecycle'), instance: layoutsOf('instance') };
@@ -150,6 +173,7 @@ export const inspectorRoutes = (hub: InspectorHub): readonly Route[] => {
       refusals: notFound,
       run: ({ gateway, params: { id } }) => mapResult(gateway.actor(id), actorView),
     }),
+    pictureRoute,
     route({
       on: ['GET /admin/machines/:id/stately'],
       operationId: 'getMachineSource',

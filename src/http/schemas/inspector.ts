@@ -17,6 +17,7 @@ const row = {
   id: text('Of the instance', 'r1a2b3c4d5e6f7'),
   name: text('As the instance was named', 'shop'),
   number: text('The last four digits; empty without an account', '…1234'),
+  picture: text('Changes with the picture of the account; empty while the gateway has none', '3f2a9c01d4e5b677'),
   status: OneOf(statuses),
   state,
   needsPerson: Type.Boolean({ description: 'Nothing goes on until somebody does something' }),

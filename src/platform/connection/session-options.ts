@@ -6,6 +6,7 @@ import type { LiveDownloads } from '../media/downloads.ts';
 import type { UploadParts } from '../outbound/upload/uploads.ts';
 import type { LiveRoute } from '../proxy/route.ts';
 import type { Deadlines } from './deadlines.ts';
+import type { SmallPictures } from './small-pictures.ts';
 import type { StoredGroups } from './group-cache.ts';
 import type { Previews } from './live-connection.ts';
 import type { PicturePace } from './own-picture.ts';
@@ -19,6 +20,7 @@ export interface SessionOptions {
   readonly route: LiveRoute;
   readonly turns: SharedTurns;
   readonly pictures: PicturePace;
+  readonly small: Pick<SmallPictures, 'learn'>;
   readonly open: OpenOptions;
   readonly deadlines: Deadlines;
   readonly inboundBytes: number;

@@ -193,13 +193,16 @@ class LiveSession implements Session {
   }
 
   #makePicture(): OwnPicture {
-    const { host, pictures, emit } = this.#options;
+    const { host, pictures, small, emit } = this.#options;
     return new OwnPicture({
       sock: this.#sock,
       pace: pictures,
       me: () => this.#directory.me,
       changed: (id) => host.pictureChanged(chatOf(this.#directory, id).id),
-      found: (profilePicUrl) => emit({ type: 'platform.identity', patch: { profilePicUrl } }),
+      found: (profilePicUrl) => {
+        emit({ type: 'platform.identity', patch: { profilePicUrl } });
+        void small.learn(host.id, profilePicUrl, this.#options);
+      },
       failed: (error) => this.#stumbled('picture', error),
     });
   }

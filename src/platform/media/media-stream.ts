@@ -89,6 +89,9 @@ const finished = (end: () => Buffer): Buffer => {
   }
 };
 
+/** The bytes of what is not encrypted. Fails with `MediaGone` or `MediaBroken`. */
+export const plainStream = (asked: MediaRequest): AsyncIterable<Buffer> => withoutSurprises(asked);
+
 /**
  * The bytes of a file; the writer checks the hash of the file itself. Fails with `MediaGone`, `MediaBroken` or `MediaForged`. The last one comes only
  * at the end: the reader must then throw away everything that it has read.

@@ -1,10 +1,13 @@
 /** One element of the pool: made once, then filled by hand with one session after the other. Only what differs is written. */
 import { age, count, t } from '../texts.js';
-import { groupOf, groupOfLetter, initialsOf, wordOf } from '../sessions/words.js';
+import { groupOf, groupOfLetter, initialsOf, pictureOf, wordOf } from '../sessions/words.js';
 
 /** @import { Row } from '../sessions/types.ts' */
 
 export const rowHeight = 44;
+
+/** A row that stays in sight for so long gets its picture. */
+const restMs = 100;
 
 /**
  * @param {string} name
@@ -60,7 +63,11 @@ const stripeText = (hour) => {
 export class RowElement {
   #sign = icon();
   #word = el('span');
-  #picture = el('span', { class: 'picture', 'aria-hidden': 'true' });
+  #initials = el('span');
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #showing;
+  #image = el('img', { alt: '', width: '24', height: '24', decoding: 'async', hidden: '' });
+  #picture = el('span', { class: 'picture', 'aria-hidden': 'true' }, [this.#initials, this.#image]);
   #link = el('a', { class: 'name', tabindex: '-1' });
   #number = el('span', { class: 'number dim' });
   #why = el('span', { role: 'gridcell', class: 'c-why' });
@@ -135,6 +142,7 @@ export class RowElement {
     this.#text(this.#word, 'word', wordOf(row));
     this.#write('name', row.name, () => this.#name(row));
     this.#write('id', row.id, () => this.#link.setAttribute('href', `/admin/sessions/${encodeURIComponent(row.id)}`));
+    this.#write('picture', pictureOf(row), () => this.#show(pictureOf(row)));
     this.#text(this.#number, 'number', row.number);
     this.#write('why', row.reason, () => {
       this.#why.textContent = row.reason;
@@ -151,9 +159,24 @@ export class RowElement {
     this.show(true);
   }
 
+  /**
+   * The picture of the row before must not stay until the next one is there, and rows that fly past ask for none.
+   * @param {string} address
+   */
+  #show(address) {
+    clearTimeout(this.#showing);
+    this.#image.setAttribute('hidden', '');
+    this.#image.removeAttribute('src');
+    if (address === '') return;
+    this.#showing = setTimeout(() => {
+      this.#image.setAttribute('src', address);
+      this.#image.removeAttribute('hidden');
+    }, restMs);
+  }
+
   /** @param {Row} row */
   #name(row) {
-    this.#picture.textContent = initialsOf(row.name);
+    this.#initials.textContent = initialsOf(row.name);
     this.#link.textContent = row.name;
     this.#more.setAttribute('aria-label', t('actsOf', { name: row.name }));
   }

@@ -11,6 +11,8 @@ export interface Row {
   name: string;
   /** The last four digits, such as `…1234`; '' without an account. */
   number: string;
+  /** Another one for another picture; '' without one. */
+  picture: string;
   status: Status;
   /** Path in the chart, such as `connecting.waiting`. */
   state: string;

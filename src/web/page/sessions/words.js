@@ -29,6 +29,12 @@ export const wordOf = ({ state, number }) => {
 };
 
 /**
+ * Where the picture of a session is; '' without one. The browser keeps it until there is another one.
+ * @param {{ readonly id: string, readonly picture?: string }} row
+ */
+export const pictureOf = ({ id, picture = '' }) => (picture === '' ? '' : `/admin/actors/${encodeURIComponent(id)}/picture?of=${picture}`);
+
+/**
  * Two letters in place of a picture.
  * @param {string} name
  */

@@ -11,7 +11,7 @@ import { StateTab } from '../instance/state-tab.js';
 import { sinceText } from '../instance/times.js';
 import { Webhooks } from '../instance/webhooks.js';
 import { Pairing } from '../sessions/pairing.js';
-import { groupOf, initialsOf } from '../sessions/words.js';
+import { groupOf, initialsOf, pictureOf } from '../sessions/words.js';
 import { t } from '../texts.js';
 import { Button, Dialog, Empty, Failed, Loading, StateBadge } from '../ui/parts.js';
 import { Shell } from '../ui/shell.js';
@@ -64,7 +64,10 @@ const Head = ({ live }) => {
   const isUp = status === 'connected';
   return html`
     <div class="who">
-      <span class=${`face of-${groupOf(detail)}`} aria-hidden="true">${initialsOf(name)}</span>
+      <span class=${`face of-${groupOf(detail)}`} aria-hidden="true">
+        <span>${initialsOf(name)}</span>
+        ${pictureOf(detail) !== '' && html`<img alt="" width="40" height="40" src=${pictureOf(detail)} />`}
+      </span>
       <div>
         <h1>${name}</h1>
         <p class="note">${[number, id].filter(Boolean).join(' · ')}</p>
