@@ -7,6 +7,7 @@ import { text as readAll } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { after, before, test } from 'node:test';
 import type { Account } from '#test/support/account.ts';
+import { ExternalServer } from '#test/support/external-server.ts';
 import { GatewayProcess, type Answer } from '#test/support/gateway.ts';
 import { signalTo } from '#test/support/processes.ts';
 import { readStream } from '#test/support/receivers.ts';
@@ -176,6 +177,23 @@ test('restart: a start that fails ends the process with its reason, so that a su
   }
   assert.match(gateway.printed, new RegExp(`^Dormouse could not start: port ${port} of 127.0.0.1 is taken`, 'm'));
   assert.deepEqual([gateway.databases, globSync('**/*.pid', { cwd: gateway.dataDir })], [[], []]);
+});
+
+test('restart: a database that is gone ends the process with its reason too', async () => {
+  const server = await ExternalServer.open();
+  const gateway = scene.another({ DATABASE_URL: server.url, ENCRYPTION_KEY: 'ab'.repeat(32) });
+  try {
+    await gateway.start();
+    await restartWhole(gateway);
+    await server.kill();
+    assert.equal((await restart(gateway)).status, 202);
+    assert.equal(await gateway.endsWithin(patience), 1, gateway.printed);
+    assert.match(gateway.printed, /^Dormouse could not start: /m);
+    assert.deepEqual(globSync('**/*.pid', { cwd: gateway.dataDir }), []);
+  } finally {
+    await gateway.close();
+    await server.close();
+  }
 });
 
 test('restart: the simulated platform beside the gateway goes on', async () => {
