@@ -2,6 +2,8 @@
 import type { Gateway, LeadTagEdit } from '../face.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
 import { done, refuse, type Kept, type LeadTag, type Result } from '../model.ts';
+import type { ChatStore } from '../ports.ts';
+import type { Cell } from '../session/cell.ts';
 import type { Supervisor } from '../supervisor.ts';
 
 type LeadCommands = Pick<Gateway, 'chatStats' | 'editLead' | 'leadTags' | 'editLeadTag'>;
@@ -18,6 +20,18 @@ const edited = (known: readonly LeadTag[], edit: LeadTagEdit, newId: () => strin
   if (!old && known.length >= most) return refuse('limited', `an instance has at most ${most} tags`);
   return done({ id: old?.id ?? newId(), name, kanban, kanbanOrder });
 };
+
+/** Chats that are changed together. */
+const together = 500;
+
+/** The chats that carry the tag carry its new name. */
+async function rename(chats: ChatStore, cell: Cell, from: string, to: string): Promise<void> {
+  for (let after: string | undefined = ''; after !== undefined;) {
+    const found: readonly string[] = await chats.tagged(cell.record.id, from, after, together);
+    await Promise.all(found.map((chatId) => cell.recorder.append({ kind: 'retagged', chatId, from, to })));
+    after = found.length < together ? undefined : found.at(-1);
+  }
+}
 
 const inBoardOrder = (a: LeadTag, b: LeadTag): number => Number(b.kanban) - Number(a.kanban) || a.kanbanOrder - b.kanbanOrder;
 
@@ -50,6 +64,9 @@ export function leadCommands(supervisor: Supervisor): LeadCommands {
         if (gone) return done(await tagsOf(id));
         const tag = edited(known, edit, () => `r${chance.hex(7)}`, policy.definitionsPerInstance);
         if (!tag.ok) return tag;
+        const old = known.find(({ id: one }) => one === tag.value.id)?.name ?? tag.value.name;
+        // The chats come first: when this is cut short, the same call again finishes it.
+        if (old !== tag.value.name) await rename(chats, cell, old, tag.value.name);
         await cell.recorder.append({ kind: 'definition', definition: { of: 'leadTag', value: tag.value } });
         return done(await tagsOf(id));
       }),

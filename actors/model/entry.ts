@@ -117,6 +117,8 @@ export type Entry =
   | { readonly kind: 'chat'; readonly chat: ChatPatch; readonly create: boolean; readonly tell?: 'chats' | 'contacts' }
   /** Makes a `chat_labels` event when the chat's labels changed. */
   | ({ readonly kind: 'chatLabel' } & ChatLabel)
+  /** A tag of leads has another name: the chat carries that one, with a `chats` event, when it carried the old one. */
+  | { readonly kind: 'retagged'; readonly chatId: string; readonly from: string; readonly to: string }
   /** One batch of the past: stored, and published as one `history` event of what is new in it. `number` counts from 1 to `total`. */
   | {
       readonly kind: 'history';

@@ -93,6 +93,8 @@ export interface ChatStore {
   contacts(instance: InstanceId): Promise<readonly KnownContact[]>;
   /** Chats of two people whose messages disappear, at most 20,000. The largest id comes last. */
   timers(instance: InstanceId): Promise<readonly ChatTimer[]>;
+  /** Ids of chats whose lead carries the tag, in their order, those behind `after`. */
+  tagged(instance: InstanceId, tag: string, after: string, limit: number): Promise<readonly string[]>;
   /** Counts over all chats of the instance. */
   stats(instance: InstanceId): Promise<ChatStats>;
 }

@@ -1,5 +1,5 @@
 /** Tags of leads and quick replies as the interface spells them. */
-import type { Kept } from '#actors/model.ts';
+import type { Chat, Kept } from '#actors/model.ts';
 import { timeText } from './time.ts';
 
 export const leadTagView = ({ id, name, kanban, kanbanOrder, created, updated }: Kept<'leadTag'>, owner: string) => ({
@@ -24,3 +24,9 @@ export const quickReplyView = (reply: Kept<'quickReply'>, owner: string) => ({
   created: timeText(reply.created),
   updated: timeText(reply.updated),
 });
+
+/** What changes in the fields of a lead whose tag has another name; null when it does not carry the tag. One that carries both names keeps one. */
+export const retagged = ({ lead_tags: tags }: Chat['extra'], from: string, to: string): Chat['extra'] | null => {
+  if (!Array.isArray(tags) || !tags.includes(from)) return null;
+  return { lead_tags: [...new Set(tags.map((tag: unknown) => (tag === from ? to : tag)))] };
+};

@@ -13,7 +13,7 @@ export { chatIdsOf, fastChatId, isWholeChatId } from './chat-id.ts';
 export { avatarView, chatDetailsView } from './chat-details.ts';
 export { chatLabelsView, chatStatsView, chatView, compactChatView, compactFields, contactView } from './chat.ts';
 export { bookView, removedContactView, savedContactView } from './contact.ts';
-export { leadTagView, quickReplyView } from './definitions.ts';
+export { leadTagView, quickReplyView, retagged } from './definitions.ts';
 export { envelopeView } from './envelope.ts';
 export { failedView, groupInfoView, inviteCodeOf, memberOutcomeView, timerOf } from './group-answers.ts';
 export { addModes, groupView, inviteLink, memberView, refusalView, type MemberRefusal } from './group.ts';

@@ -120,6 +120,15 @@ test('lead tags: they are made, changed, listed with the columns of the board fi
   }
 });
 
+test('lead tags: a new name is that of the chats that carry the tag, with an event for each', async () => {
+  await tags({ name: 'vip' });
+  const { body: listed } = await bench.account.call('GET', '/lead/tags');
+  const { id } = (listed as unknown as readonly Json[]).find(({ name }) => name === 'vip') ?? {};
+  assert.equal((await tags({ id, name: 'gold' })).status, 200);
+  const carrying = async (tag: string): Promise<number> => ((await find({ lead_tag: tag }))['chats'] as readonly Json[]).length;
+  assert.deepEqual([await carrying('vip'), await carrying('gold'), await carrying('late')], [0, 1, 1]);
+});
+
 test('leads: they are changed without a session too', async () => {
   await bench.account.call('POST', '/instance/hibernate');
   await until(

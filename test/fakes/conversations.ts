@@ -168,5 +168,15 @@ export class FakeChats implements ChatStore {
         .toSorted((a, b) => (a.chatId < b.chatId ? -1 : 1)),
     );
 
+  tagged = (instance: string, tag: string, after: string, limit: number) =>
+    this.#db.run('chats.tagged', () =>
+      this.#db
+        .chatsOf(instance)
+        .filter(({ chatId, extra }) => chatId > after && Array.isArray(extra['lead_tags']) && extra['lead_tags'].includes(tag))
+        .map(({ chatId }) => chatId)
+        .toSorted()
+        .slice(0, limit),
+    );
+
   stats = (instance: string) => this.#db.run('chats.stats', () => countChats(this.#db.chatsOf(instance)));
 }

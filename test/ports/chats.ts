@@ -57,6 +57,25 @@ const declareTimers = (opened: () => Bench): void => {
   });
 };
 
+const declareTags = (opened: () => Bench): void => {
+  test('a tag that is renamed has its new name in the chats that carry it, each with an event', async () => {
+    const tagged = (tag: string, after = '', limit = 9) => opened().stores.chats.tagged(opened().record.id, tag, after, limit);
+    const carrying = (chatId: string, tags: readonly string[]) => chat({ chatId, extra: { lead_tags: tags } });
+    await opened().commit(carrying('1@s.whatsapp.net', ['vip', 'late']), carrying('3@g.us', ['VIP']), carrying('4@lid', ['gold', 'vip']));
+    assert.deepEqual(await tagged('vip'), ['1@s.whatsapp.net', '4@lid']);
+    assert.deepEqual([await tagged('vip', '1@s.whatsapp.net'), await tagged('vip', '', 1)], [['4@lid'], ['1@s.whatsapp.net']]);
+    const renamed = (chatId: string) => ({ kind: 'retagged', chatId, from: 'vip', to: 'gold' }) as const;
+    const { events } = await opened().commit(...['1@s.whatsapp.net', '3@g.us', '4@lid', '9@lid'].map(renamed));
+    assert.deepEqual(
+      events.map(({ type }) => type),
+      ['chats', 'chats'],
+    );
+    assert.deepEqual(await tagged('vip'), []);
+    assert.deepEqual((await opened().chat('1@s.whatsapp.net'))?.extra['lead_tags'], ['gold', 'late']);
+    assert.deepEqual((await opened().chat('4@lid'))?.extra['lead_tags'], ['gold']);
+  });
+};
+
 export const chatStoreSuite = (kind: string, open: Open): void => {
   describe(`chats, ${kind}`, () => {
     let opened: Bench;
@@ -75,6 +94,7 @@ export const chatStoreSuite = (kind: string, open: Open): void => {
 
     declareRemovals(() => opened);
     declareTimers(() => opened);
+    declareTags(() => opened);
 
     test('one by its name, or null', async () => {
       assert.equal((await opened.chat('3@g.us'))?.unreadCount, 12);

@@ -233,6 +233,19 @@ const statements: readonly Statement[] = [
     name: 'chat-find-filtered',
   },
   { ...findStatements({ filters, any: false, sort: null, limit: 1, offset: 0 }).count, name: 'chat-count' },
+  ...['wa_unreadCount', 'wa_archived', 'wa_label', 'lead_status'].flatMap((field) => {
+    const { page, count } = findStatements({
+      filters: [{ field, operator: '=', value: '1' }],
+      any: false,
+      sort: null,
+      limit: 1,
+      offset: 0,
+    });
+    return [
+      { ...page, name: `chat-find by ${field}` },
+      { ...count, name: `chat-count by ${field}` },
+    ];
+  }),
   ...Object.values(outboxStatements),
   ...([null, 'waiting', 'parked', 'dead', 'delivered'] as const).map(listStatement),
   // The age of the oldest delivery of all instances: it reads the first row of an index.
@@ -265,6 +278,17 @@ test('plans: the newest messages are read in the order of an index, as far as th
       nodes.map((node) => node['Node Type']).join(', '),
     );
   }
+});
+
+test('plans: few chats are found by an index of their own: those that carry tags, and those with a timer', async () => {
+  for (const [statement, index] of [
+    [chatStatements.tagged, 'chat_by_lead_tag'],
+    [chatStatements.timers, 'chat_by_timer'],
+  ] as const)
+    assert.ok(
+      (await planOf(statement)).some((node) => node['Index Name'] === index),
+      statement.name,
+    );
 });
 
 const everyType: readonly string[] = eventTypes;

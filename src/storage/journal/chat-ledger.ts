@@ -1,6 +1,6 @@
 /** The rules of chats: which fields a patch changes, which name is shown, what is unread. Changes are kept apart from the chats, so that only they are written. */
-import type { Chat, ChatLabel, ChatPatch } from '#actors/model.ts';
-import { emptyChat, fullLabelId, phoneOf } from '#src/contract/views.ts';
+import type { Chat, ChatLabel, ChatPatch, Entry } from '#actors/model.ts';
+import { emptyChat, fullLabelId, phoneOf, retagged } from '#src/contract/views.ts';
 import { keyText } from '../postgres/texts.ts';
 import { isGroupId } from './event-drafts.ts';
 
@@ -159,6 +159,12 @@ export class ChatLedger {
     const name = fullLabelId(this.#owner, labelId);
     const others = (this.get(chatId)?.labels ?? []).filter((label) => label !== name);
     return this.patch({ chatId, labels: labeled ? [...others, name].toSorted() : others });
+  }
+
+  /** Null when the chat does not carry the old name. */
+  retag({ chatId, from, to }: Omit<Extract<Entry, { kind: 'retagged' }>, 'kind'>): Chat | null {
+    const extra = retagged(this.get(chatId)?.extra ?? {}, from, to);
+    return extra && this.patch({ chatId, extra });
   }
 
   /** Takes a label that is no more off the chats that are at hand; off all others the journal takes it. */

@@ -47,6 +47,7 @@ export const concernedBy = (entries: readonly Entry[]): Concerned => {
     if (entry.kind === 'status' || entry.kind === 'messagesRead') for (const id of entry.messageIds) updatedIds.add(keyText(id));
     if (entry.kind === 'deleted' || entry.kind === 'downloaded') updatedIds.add(keyText(entry.messageId));
     if (entry.kind === 'chat') chat(entry.chat);
+    if (entry.kind === 'retagged') chat(entry);
     if (entry.kind === 'chatRead' || entry.kind === 'chatUnread' || entry.kind === 'chatRemoved' || entry.kind === 'chatLabel') chat(entry);
     if (entry.kind === 'news' && entry.news.type === 'call') call(entry.news.call);
     if (entry.kind === 'history') past(entry.past);

@@ -118,6 +118,8 @@ class Ledger {
         return this.#chat(entry);
       case 'chatLabel':
         return this.#tell('chat_labels', this.#chats.label(entry));
+      case 'retagged':
+        return this.#tell('chats', this.#chats.retag(entry));
       case 'definition':
         return void this.#definitions.put(entry.definition);
       case 'definitionGone':

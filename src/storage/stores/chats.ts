@@ -26,6 +26,13 @@ export const chatStatements = {
     text: `select chat_id as "chatId", ephemeral_expiration::float8 as seconds
       from chat where instance_id = $1 and ephemeral_expiration > 0 and not is_group order by chat_id limit 20000`,
   },
+  /** $2 the tag, $3 an id, $4 limit. */
+  tagged: {
+    name: 'chat-tagged',
+    text: `select chat_id as "chatId" from chat
+      where instance_id = $1 and extra -> 'lead_tags' is not null and extra -> 'lead_tags' @> to_jsonb($2::text) and chat_id > $3
+      order by chat_id limit $4`,
+  },
   stats: chatStatsStatement,
 } as const satisfies Readonly<Record<string, Statement>>;
 
@@ -71,6 +78,10 @@ export const makeChatStore = (database: Database, counts: ChatCounts): ChatStore
       return { chats, total: isWhole ? chats.length : await total(instance, query) };
     },
     get: async (instance, name) => (await database.rows<Chat>(chatStatements.get, [instance, chatNames(name)]))[0] ?? null,
+    async tagged(instance, tag, after, limit) {
+      const rows = await database.rows<{ chatId: string }>(chatStatements.tagged, [instance, tag, after, limit]);
+      return rows.map(({ chatId }) => chatId);
+    },
     timers: (instance) => database.rows<ChatTimer>(chatStatements.timers, [instance]),
     contacts: (instance) => database.rows<KnownContact>(chatStatements.contacts, [instance]),
     stats,
