@@ -135,6 +135,8 @@ export interface ActorRow {
   /** Path in the chart of the session; `crashed` while the chart is restarted, `failed` when it crashed too often. */
   readonly state: string;
   readonly needsPerson: boolean;
+  /** It has credentials; without them a phone has to link it before it can go online. */
+  readonly linked: boolean;
   readonly since: number;
   /** Why it is not connected, '' when nothing is wrong. */
   readonly reason: string;
@@ -208,7 +210,10 @@ export interface ActorDetail extends ActorRow {
 /** What changed in the list since the batch before. */
 export interface ActorChanges {
   /** Null: the instance is gone. */
-  readonly rows: readonly (readonly [InstanceId, Pick<ActorRow, 'state' | 'since' | 'reason' | 'status' | 'needsPerson'> | null])[];
+  readonly rows: readonly (readonly [
+    InstanceId,
+    Pick<ActorRow, 'state' | 'since' | 'reason' | 'status' | 'needsPerson' | 'linked'> | null,
+  ])[];
   /** Of all instances. */
   readonly counts: ActorCounts;
 }

@@ -40,10 +40,10 @@ export const whyText = ({ event, cause }: Pick<Step, 'event' | 'cause'>): string
   return eventDescriptions[event] ?? '';
 };
 
-/** One batch of the list's stream. A change: id, state ('' when the instance is gone), since, reason, status, whether a person is needed. */
+/** One batch of the list's stream. A change: id, state ('' when the instance is gone), since, reason, status, whether a person is needed, whether it is linked. */
 export const changesView = ({ rows, counts }: ActorChanges) => ({
   changes: rows.map(([id, row]) =>
-    row === null ? [id, '', 0, '', '', false] : [id, row.state, row.since, row.reason, row.status, row.needsPerson],
+    row === null ? [id, '', 0, '', '', false, false] : [id, row.state, row.since, row.reason, row.status, row.needsPerson, row.linked],
   ),
   counts,
 });

@@ -23,6 +23,7 @@ const { steps, parts, root, wanted, attempts, failures, retryAt, lastFrameAge, c
   status: 'connected',
   state: 'connected',
   needsPerson: false,
+  linked: true,
   since: now,
   reason: '',
   cause: '',

@@ -154,7 +154,7 @@ test('GET /admin/actors/stream: batches of changes with the counts', async (t) =
   const { gateway, address } = await setUp(t);
   const stream = await read(t, `${await address()}/admin/actors/stream`);
   const counts = { connected: 1, connecting: 0, hibernated: 0, disconnected: 0, needsPerson: 0 };
-  const row = { state: 'connected', since: now, reason: '', status: 'connected', needsPerson: false } as const;
+  const row = { state: 'connected', since: now, reason: '', status: 'connected', needsPerson: false, linked: true } as const;
   const [watcher] = gateway.inspector.listWatchers;
   watcher?.onChanges({
     rows: [
@@ -165,8 +165,8 @@ test('GET /admin/actors/stream: batches of changes with the counts', async (t) =
   });
   await until(() => stream.text().includes('\n\nevent: moved'));
   const changes = [
-    [id, 'connected', now, '', 'connected', false],
-    ['r2', '', 0, '', '', false],
+    [id, 'connected', now, '', 'connected', false, true],
+    ['r2', '', 0, '', '', false, false],
   ];
   assert.ok(stream.text().includes(`event: moved\ndata: ${JSON.stringify({ changes, counts })}\n\n`));
 });

@@ -21,6 +21,7 @@ const row = {
   status: OneOf(statuses),
   state,
   needsPerson: Type.Boolean({ description: 'Nothing goes on until somebody does something' }),
+  linked: Type.Boolean({ description: 'It has credentials; without them a phone has to link it before it can go online' }),
   since: moment('When it came to this state'),
   reason,
   cause: text('The reason as a stable word', 'connectionLost'),
@@ -164,7 +165,7 @@ export const StepsAnswer = Type.String({
 
 export const ChangesAnswer = Type.String({
   description:
-    '`event: moved`, then `data: {"changes": [[id, state, since, reason, status, needsPerson]], "counts"}`, gathered over 200 ms; the state of an instance that is gone is empty',
+    '`event: moved`, then `data: {"changes": [[id, state, since, reason, status, needsPerson, linked]], "counts"}`, gathered over 200 ms; the state of an instance that is gone is empty',
 });
 
 const longestLevel = 1440;

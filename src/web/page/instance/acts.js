@@ -2,6 +2,7 @@
 import { post } from '../core/api.js';
 import { go } from '../core/router.js';
 import { act as actOn, actLabel, acts as common } from '../sessions/acts.js';
+import { needsPhone } from '../sessions/words.js';
 import { t } from '../texts.js';
 import { attempt } from '../ui/asking.js';
 
@@ -45,10 +46,10 @@ const event = (type, text, done, kind) => ({
 
 /** Those that mean something now, the likeliest first. @param {Detail} detail @returns {readonly Act[]} */
 export const actsFor = (detail) => {
-  const { status, state, number, name } = detail;
+  const { status, name } = detail;
   /** @type {Act[]} */
   const all = [];
-  const isUnlinked = number === '' && (status === 'disconnected' || state === 'connecting.pairing');
+  const isUnlinked = needsPhone(detail);
   if (isUnlinked) all.push({ text: t('linkPhone'), kind: 'main', run: (_live, link) => link() });
   else if (status === 'hibernated') all.push(event('wake', t('act_wake'), t('done_wake', { name }), 'main'));
   else if (status === 'disconnected') all.push(shared('connect', detail, 'main'));

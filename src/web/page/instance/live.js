@@ -86,6 +86,8 @@ export class Live {
   /** Steps come as they happen. */
   isLive = signal(false);
   failure = signal(/** @type {unknown} */ (null));
+  /** The box that links a phone is open. */
+  isLinking = signal(false);
   /** Index of the step that is looked at; null: the present. */
   back = signal(/** @type {number | null} */ (null));
   /**
@@ -175,6 +177,17 @@ export class Live {
     this.#loadSoon();
   }
 }
+
+/**
+ * The step that led to another one: where work of the session's own ended, such as the closing of its connection, the command, the close or the
+ * timer that began it.
+ * @param {Live} live
+ * @param {Step | null} step
+ */
+export const leadingTo = ({ steps }, step) => {
+  if (step?.cause.kind !== 'worker') return step;
+  return steps.value.findLast(({ n, chart, cause }) => n < step.n && chart === step.chart && cause.kind !== 'worker') ?? step;
+};
 
 /** The last step of a chart, or the last one before the step that is looked at; null when there was none. @param {Live} live @param {string} chart */
 export const lastStepOf = ({ steps, back }, chart) => {

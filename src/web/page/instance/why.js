@@ -4,7 +4,7 @@ import { toneOf, topOf } from '../chart/tones.js';
 import { nameOf } from '../chart/words.js';
 import { age, count, t } from '../texts.js';
 import { Icon } from '../ui/parts.js';
-import { lastStepOf } from './live.js';
+import { lastStepOf, leadingTo } from './live.js';
 import { sinceText, timeText, untilText } from './times.js';
 
 /** @import { Live, Detail } from './live.js' */
@@ -35,7 +35,8 @@ export const Why = ({ live }) => {
   const step = looked ?? lastStepOf(live, 'lifecycle');
   const state = looked === null ? detail.state : looked.to;
   const tone = looked === null && detail.needsPerson ? 'person' : toneOf(state);
-  const reason = step?.why || detail.reason || t('whyResting');
+  const leading = leadingTo(live, step);
+  const reason = leading?.why || detail.reason || t('whyResting');
   const figures =
     looked === null
       ? figuresNow(detail)
@@ -50,7 +51,10 @@ export const Why = ({ live }) => {
       </h2>
       <p class="dim">${meaningOf(live, state)}</p>
       <h3 class="note">${t('colWhy')}</h3>
-      <p class="reason" aria-live="polite">${reason}</p>
+      <div class="because" aria-live="polite">
+        <p class="reason">${reason}</p>
+        ${step !== null && leading !== step && html`<p class="note">${t('whyLastStep', { why: step.why })}</p>`}
+      </div>
       <dl class="figures">
         ${figures.map(
           ([name, value]) =>

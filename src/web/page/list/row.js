@@ -1,6 +1,6 @@
 /** One element of the pool: made once, then filled by hand with one session after the other. Only what differs is written. */
 import { age, count, t } from '../texts.js';
-import { groupOf, groupOfLetter, initialsOf, pictureOf, wordOf } from '../sessions/words.js';
+import { groupOf, groupOfLetter, initialsOf, pictureOf, whyOf, wordOf } from '../sessions/words.js';
 
 /** @import { Row } from '../sessions/types.ts' */
 
@@ -144,9 +144,10 @@ export class RowElement {
     this.#write('id', row.id, () => this.#link.setAttribute('href', `/admin/sessions/${encodeURIComponent(row.id)}`));
     this.#write('picture', pictureOf(row), () => this.#show(pictureOf(row)));
     this.#text(this.#number, 'number', row.number);
-    this.#write('why', row.reason, () => {
-      this.#why.textContent = row.reason;
-      this.#why.setAttribute('title', row.reason);
+    const why = whyOf(row);
+    this.#write('why', why, () => {
+      this.#why.textContent = why;
+      this.#why.setAttribute('title', why);
     });
     this.#write('hour', row.hour, () => {
       this.#stripe.style.backgroundImage = stripeOf(row.hour);

@@ -2,6 +2,7 @@
 import { call, post } from '../core/api.js';
 import { t } from '../texts.js';
 import { ask, attempt, toast } from '../ui/asking.js';
+import { needsPhone } from './words.js';
 
 /** @import { Row } from './types.ts' */
 
@@ -12,7 +13,7 @@ const atOnce = 4;
 
 /**
  * @typedef {object} Act
- * @property {(row: Pick<Row, 'status' | 'state' | 'number'>) => boolean} fits
+ * @property {(row: Pick<Row, 'status' | 'state' | 'linked'>) => boolean} fits
  * @property {boolean} asks It cannot be undone from here.
  * @property {(id: string) => Promise<unknown>} run Throws an ApiError.
  */
@@ -20,17 +21,17 @@ const atOnce = 4;
 /** @type {Readonly<Record<ActName, Act>>} */
 export const acts = {
   connect: {
-    fits: ({ status }) => status === 'disconnected' || status === 'hibernated',
+    fits: (row) => row.status === 'disconnected' || row.status === 'hibernated' || needsPhone(row),
     asks: false,
     run: (id) => post('/instance/connect', {}, { instance: id }),
   },
   hibernate: {
-    fits: ({ status, number }) => number !== '' && (status === 'connected' || status === 'connecting'),
+    fits: ({ status, linked }) => linked && (status === 'connected' || status === 'connecting'),
     asks: false,
     run: (id) => post('/instance/hibernate', {}, { instance: id }),
   },
   disconnect: {
-    fits: ({ status, number }) => status !== 'disconnected' || number !== '',
+    fits: ({ status, linked }) => status !== 'disconnected' || linked,
     asks: true,
     run: (id) => post('/instance/disconnect', {}, { instance: id }),
   },
@@ -41,11 +42,15 @@ export const acts = {
 export const actNames = ['connect', 'hibernate', 'disconnect', 'delete'];
 
 /**
- * The name of an act on its button. A sleeping session is woken, by the same call that connects.
+ * The name of an act on its button. The call that connects also wakes a sleeping session, and shows codes to one without credentials.
  * @param {ActName} name
- * @param {Pick<Row, 'status'>} [row]
+ * @param {Pick<Row, 'status' | 'state' | 'linked'>} [row]
  */
-export const actLabel = (name, row) => (name === 'connect' && row?.status === 'hibernated' ? t('act_wake') : t(`act_${name}`));
+export const actLabel = (name, row) => {
+  if (name !== 'connect' || row === undefined) return t(`act_${name}`);
+  if (needsPhone(row)) return t('linkPhone');
+  return t(row.status === 'hibernated' ? 'act_wake' : 'act_connect');
+};
 
 /**
  * Does it, after a question where it cannot be undone. Answers whether it was done.
@@ -75,8 +80,8 @@ export const act = async (name, row) => {
  * @param {{ readonly onDone?: (id: string) => void, readonly signal?: AbortSignal, readonly onProgress?: (done: number, of: number) => void }} [options]
  */
 export const actOnAll = async (name, rows, { onDone = () => undefined, signal, onProgress = () => undefined } = {}) => {
-  // Those that were never linked need a phone each.
-  const fitting = rows.filter((row) => acts[name].fits(row) && (name !== 'connect' || row.number !== ''));
+  // Those without credentials need a phone each.
+  const fitting = rows.filter((row) => acts[name].fits(row) && (name !== 'connect' || row.linked));
   const values = { n: fitting.length };
   if (fitting.length === 0) return toast(t('bulkNone', { act: actLabel(name).toLowerCase() }), 'bad');
   const question = { title: t(`askAll_${name}`, values), text: t(`askAll_${name}_text`, values), yes: t(`askAll_${name}_yes`, values) };

@@ -15,7 +15,7 @@ const slowMs = 120_000;
 const lostMs = 5_000;
 const quickRows = 1_000;
 
-/** A state of '' is a session that is gone. @typedef {[id: string, state: string, since: number, reason: string, status: Status, needsPerson: boolean]} Change */
+/** A state of '' is a session that is gone. @typedef {[id: string, state: string, since: number, reason: string, status: Status, needsPerson: boolean, linked: boolean]} Change */
 
 export class Feed {
   /** @type {Rows} */
@@ -115,9 +115,9 @@ export class Feed {
   /** @param {unknown} data */
   #onMoved(data) {
     const { changes } = /** @type {{ changes: readonly Change[] }} */ (data);
-    for (const [id, state, since, reason, status, needsPerson] of changes) {
+    for (const [id, state, since, reason, status, needsPerson, linked] of changes) {
       if (state === '') this.#rows.remove(id);
-      else if (!this.#rows.move(id, { state, since, reason, status, needsPerson }) && !this.#loading) void this.loadOne(id);
+      else if (!this.#rows.move(id, { state, since, reason, status, needsPerson, linked }) && !this.#loading) void this.loadOne(id);
     }
   }
 }

@@ -20,21 +20,36 @@ const codeMs = 20_000;
 const useSession = (id) => {
   const [view, setView] = useState(/** @type {SessionView | null} */ (null));
   const [error, setError] = useState(/** @type {unknown} */ (null));
+  const [phoneError, setPhoneError] = useState('');
   const [busy, setBusy] = useState(false);
   const alive = useRef(true);
 
-  /** @param {{ phone?: string }} options */
-  const connect = async (options) => {
+  /** @param {() => Promise<unknown>} ask @param {(problem: unknown) => void} onRefused */
+  const take = async (ask, onRefused) => {
     setBusy(true);
     setError(null);
+    setPhoneError('');
     try {
-      const { instance } = /** @type {{ instance: SessionView }} */ (await post('/instance/connect', options, { instance: id }));
+      const { instance } = /** @type {{ instance: SessionView }} */ (await ask());
       if (alive.current) setView(instance);
     } catch (problem) {
-      if (alive.current) setError(problem);
+      if (alive.current) onRefused(problem);
     }
     if (alive.current) setBusy(false);
   };
+  const connect = () => take(() => post('/instance/connect', {}, { instance: id }), setError);
+  /** @param {string} phone */
+  const askCode = (phone) =>
+    take(
+      () => post('/instance/connect', { phone }, { instance: id }),
+      (problem) => setPhoneError(problem instanceof Error ? problem.message : String(problem)),
+    );
+  /** What is under way is joined: a new request would take the place of the code that somebody is typing. */
+  const begin = () =>
+    take(async () => {
+      const seen = /** @type {{ instance: SessionView }} */ (await get('/instance/status', { instance: id }));
+      return seen.instance.status === 'disconnected' ? post('/instance/connect', {}, { instance: id }) : seen;
+    }, setError);
 
   useEffect(() => {
     alive.current = true;
@@ -45,13 +60,13 @@ const useSession = (id) => {
     };
     // A look that fails is repeated by the next one.
     const timer = setInterval(() => look().catch(() => undefined), pollMs);
-    void connect({});
+    void begin();
     return () => {
       alive.current = false;
       clearInterval(timer);
     };
   }, [id]);
-  return { view, error, busy, connect };
+  return { view, error, phoneError, busy, connect, askCode };
 };
 
 /** @param {{ qrcode: string }} props */
@@ -72,8 +87,8 @@ const Countdown = ({ qrcode }) => {
   `;
 };
 
-/** @param {{ busy: boolean, onAsk: (phone: string) => void }} props */
-const CodeForm = ({ busy, onAsk }) => {
+/** @param {{ busy: boolean, error: string, onAsk: (phone: string) => void }} props */
+const CodeForm = ({ busy, error, onAsk }) => {
   const [open, setOpen] = useState(false);
   /** @param {SubmitEvent} event */
   const onSubmit = (event) => {
@@ -93,6 +108,7 @@ const CodeForm = ({ busy, onAsk }) => {
       <${Field}
         label=${t('pairPhone')}
         hint=${t('pairPhoneHint')}
+        error=${error}
         name="phone"
         type="tel"
         inputmode="tel"
@@ -142,19 +158,19 @@ const Waiting = ({ text, turning = true }) => html`
  * @param {{ id: string, onConnected?: (view: SessionView) => void }} props
  */
 export const Pairing = ({ id, onConnected = () => undefined }) => {
-  const { view, error, busy, connect } = useSession(id);
+  const { view, error, phoneError, busy, connect, askCode } = useSession(id);
   const connected = view?.status === 'connected';
   useEffect(() => {
     if (connected && view !== null) onConnected(view);
   }, [connected]);
 
-  if (error !== null) return html`<${Failed} error=${error} onRetry=${() => connect({})} />`;
+  if (error !== null && !connected) return html`<${Failed} error=${error} onRetry=${connect} />`;
   if (connected) return html`<${Waiting} turning=${false} text=${t('pairDone', { name: view?.profileName || view?.owner || '' })} />`;
   if (view?.status === 'disconnected' && !busy) {
     return html`
       <div class="picture-box" role="status">
         <p>${t('pairOver')}</p>
-        <${Button} kind="main" onClick=${() => connect({})}>${t('pairAgain')}<//>
+        <${Button} kind="main" onClick=${connect}>${t('pairAgain')}<//>
       </div>
     `;
   }
@@ -165,8 +181,8 @@ export const Pairing = ({ id, onConnected = () => undefined }) => {
       ${qrcode === '' ? html`<${PairCode} code=${code} />` : html`<img class="qr" src=${qrcode} alt=${t('pairQr')} width="200" height="200" />`}
       <div class="ways">
         ${qrcode !== '' && html`<${Countdown} qrcode=${qrcode} />`}
-        ${qrcode !== '' && html`<${CodeForm} busy=${busy} onAsk=${(/** @type {string} */ phone) => connect({ phone })} />`}
-        ${qrcode === '' && html`<${Button} onClick=${() => connect({})} busy=${busy}>${t('pairUseQr')}<//>`}
+        ${qrcode !== '' && html`<${CodeForm} busy=${busy} error=${phoneError} onAsk=${askCode} />`}
+        ${qrcode === '' && html`<${Button} onClick=${connect} busy=${busy}>${t('pairUseQr')}<//>`}
         ${qrcode !== '' && session.value?.sandbox === true && html`<${SimulatedPhone} id=${id} />`}
       </div>
     </div>

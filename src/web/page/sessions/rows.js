@@ -114,12 +114,12 @@ export class Rows {
   /**
    * A session is somewhere else. Answers whether it is known.
    * @param {string} id
-   * @param {Pick<Row, 'state' | 'since' | 'reason' | 'status' | 'needsPerson'>} change
+   * @param {Pick<Row, 'state' | 'since' | 'reason' | 'status' | 'needsPerson' | 'linked'>} change
    */
-  move(id, { state, since, reason, status, needsPerson }) {
+  move(id, { state, since, reason, status, needsPerson, linked }) {
     const row = this.#rows.get(id);
     if (row === undefined) return false;
-    Object.assign(row, { state, status, since, reason, needsPerson });
+    Object.assign(row, { state, status, since, reason, needsPerson, linked });
     row.hour = row.hour.slice(0, -1) + letterOf[groupOf(row)];
     this.#stale = true;
     this.#schedule();

@@ -17,6 +17,8 @@ export interface Row {
   /** Path in the chart, such as `connecting.waiting`. */
   state: string;
   needsPerson: boolean;
+  /** It has credentials. */
+  linked: boolean;
   since: number;
   /** Why it is not connected; '' when nothing is wrong. */
   reason: string;

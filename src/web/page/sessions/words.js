@@ -14,6 +14,12 @@ export const groups = ['connected', 'connecting', 'hibernated', 'disconnected', 
 export const groupOf = ({ status, needsPerson }) => (needsPerson ? 'person' : status);
 
 /**
+ * Whether nothing but a phone brings it online: it has no credentials, and waits for nothing else.
+ * @param {Pick<Row, 'status' | 'state' | 'linked'>} row
+ */
+export const needsPhone = ({ status, state, linked }) => !linked && (status === 'disconnected' || state === 'connecting.pairing');
+
+/**
  * The last part of a path as words, such as `logged out`.
  * @param {string} state
  */
@@ -21,11 +27,11 @@ export const leafOf = (state) => (state.split('.').at(-1) ?? '').replaceAll(/[A-
 
 /**
  * One word for the list.
- * @param {Pick<Row, 'state' | 'number'>} row
+ * @param {Pick<Row, 'state' | 'linked'>} row
  */
-export const wordOf = ({ state, number }) => {
+export const wordOf = ({ state, linked }) => {
   if (state !== 'disconnected.idle') return leafOf(state);
-  return number === '' ? t('wordUnpaired') : t('state_disconnected');
+  return linked ? t('state_disconnected') : t('wordUnpaired');
 };
 
 /**
@@ -33,6 +39,12 @@ export const wordOf = ({ state, number }) => {
  * @param {{ readonly id: string, readonly picture?: string }} row
  */
 export const pictureOf = ({ id, picture = '' }) => (picture === '' ? '' : `/admin/actors/${encodeURIComponent(id)}/picture?of=${picture}`);
+
+/**
+ * The column "why": what is wrong, or what there is to do.
+ * @param {Pick<Row, 'state' | 'reason'>} row
+ */
+export const whyOf = ({ state, reason }) => (state === 'connecting.pairing' ? t('whyPairing') : reason);
 
 /**
  * Two letters in place of a picture.

@@ -67,6 +67,7 @@ export const en = {
   colActs: 'Actions',
   gridKeys: 'Arrow keys move, Enter opens, full stop shows the actions.',
   wordUnpaired: 'not linked',
+  whyPairing: 'Waits for a phone: link it to go online.',
   hourText: 'In the last hour: {states}',
   hourUnknown: 'Nothing is known of the last hour',
   actsOf: 'Actions for {name}',
@@ -181,6 +182,7 @@ export const en = {
 
   // A session: what can be done
   linkPhone: 'Link a phone',
+  linkTitle: 'Link a phone to this session',
   reconnect: 'Reconnect',
   reconnectDone: 'The connection of {name} is opened anew.',
 
@@ -197,6 +199,7 @@ export const en = {
   legendClosing: 'closing: commands wait',
   legendTaken: 'the last transition',
   legendHint: 'Point at a state, or move to it with Tab and the arrow keys, to see what may happen next.',
+  whyLastStep: 'Last step: {why}',
   whyResting: 'It rests: nothing happened to it since the server started.',
   at: 'At',
   step: 'Step',

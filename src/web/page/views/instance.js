@@ -5,15 +5,15 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { ApiError } from '../core/api.js';
 import { actsFor } from '../instance/acts.js';
 import { Console } from '../instance/console.js';
+import { LinkDialog, LinkPanel } from '../instance/linking.js';
 import { Live } from '../instance/live.js';
 import { Settings } from '../instance/settings.js';
 import { StateTab } from '../instance/state-tab.js';
 import { sinceText } from '../instance/times.js';
 import { Webhooks } from '../instance/webhooks.js';
-import { Pairing } from '../sessions/pairing.js';
 import { groupOf, initialsOf, pictureOf } from '../sessions/words.js';
 import { t } from '../texts.js';
-import { Button, Dialog, Empty, Failed, Loading, StateBadge } from '../ui/parts.js';
+import { Button, Empty, Failed, Loading, StateBadge } from '../ui/parts.js';
 import { Shell } from '../ui/shell.js';
 
 const tabs = { state: StateTab, webhooks: Webhooks, console: Console, settings: Settings };
@@ -21,7 +21,6 @@ const tabs = { state: StateTab, webhooks: Webhooks, console: Console, settings: 
 /** @param {{ live: Live }} props */
 const Acts = ({ live }) => {
   const busy = useSignal('');
-  const isLinking = useSignal(false);
   const detail = live.detail.value;
   if (detail === null) return null;
   return html`
@@ -35,7 +34,7 @@ const Acts = ({ live }) => {
             disabled=${busy.value !== ''}
             onClick=${async () => {
               busy.value = text;
-              await run(live, () => (isLinking.value = true));
+              await run(live, () => (live.isLinking.value = true));
               busy.value = '';
             }}
           >
@@ -43,15 +42,7 @@ const Acts = ({ live }) => {
           <//>
         `,
       )}
-      ${
-        isLinking.value &&
-        html`
-          <${Dialog} title=${t('pairTitle', { name: detail.name })} class="wide" onClose=${() => (isLinking.value = false)}>
-            <p>${t('pairHow')}</p>
-            <${Pairing} id=${live.id} onConnected=${() => (isLinking.value = false)} />
-          <//>
-        `
-      }
+      <${LinkDialog} live=${live} />
     </div>
   `;
 };
@@ -104,7 +95,9 @@ const Body = ({ live, tab }) => {
   if (failure.value !== null) return html`<${Failed} error=${failure.value} onRetry=${live.load} />`;
   if (detail.value === null) return html`<${Loading} />`;
   const Tab = tabs[/** @type {keyof typeof tabs} */ (tab)];
-  return Tab === undefined ? html`<${Empty} title=${t('notFound')} />` : html`<${Tab} live=${live} />`;
+  return Tab === undefined
+    ? html`<${Empty} title=${t('notFound')} />`
+    : html`${tab === 'state' && html`<${LinkPanel} live=${live} />`}<${Tab} live=${live} />`;
 };
 
 /** @param {{ id: string, tab?: string }} props */

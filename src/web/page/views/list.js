@@ -9,6 +9,7 @@ import { act, actLabel, actNames, acts } from '../sessions/acts.js';
 import { Feed } from '../sessions/feed.js';
 import { ConnectDialog } from '../sessions/new-session.js';
 import { Rows } from '../sessions/rows.js';
+import { needsPhone } from '../sessions/words.js';
 import { t } from '../texts.js';
 import { Menu } from '../ui/menu.js';
 import { Failed, Icon, Loading } from '../ui/parts.js';
@@ -119,7 +120,7 @@ const RowMenu = ({ opened: { row, near }, feed, onPair, onClose }) => {
       label: actLabel(name, row),
       danger: name === 'delete',
       onChoose: async () => {
-        if (name === 'connect' && row.status === 'disconnected') return onPair(row);
+        if (name === 'connect' && needsPhone(row)) return onPair(row);
         if (!(await act(name, row))) return undefined;
         return name === 'delete' ? rows.remove(row.id) : feed.loadOne(row.id);
       },

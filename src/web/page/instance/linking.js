@@ -1,0 +1,43 @@
+/** How a phone links the session of this page: a box that opens on request, and a panel while the session shows codes by itself. */
+import { html } from 'htm/preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { Pairing } from '../sessions/pairing.js';
+import { t } from '../texts.js';
+import { Dialog } from '../ui/parts.js';
+
+/** @import { Live } from './live.js' */
+
+/** @param {{ live: Live }} props */
+export const LinkDialog = ({ live }) => {
+  const isConnected = live.detail.value?.status === 'connected';
+  const close = () => {
+    live.isLinking.value = false;
+    void live.load();
+  };
+  useEffect(() => {
+    if (isConnected) live.isLinking.value = false;
+  }, [isConnected]);
+  if (!live.isLinking.value) return null;
+  return html`
+    <${Dialog} title=${t('pairTitle', { name: live.detail.value?.name ?? '' })} class="wide" onClose=${close}>
+      <p>${t('pairHow')}</p>
+      <${Pairing} id=${live.id} onConnected=${close} />
+    <//>
+  `;
+};
+
+/** Stays while a phone that scanned logs in, and goes when the session is connected or gave up. @param {{ live: Live }} props */
+export const LinkPanel = ({ live }) => {
+  const isShown = useRef(false);
+  const detail = live.detail.value;
+  if (detail?.state === 'connecting.pairing') isShown.current = true;
+  else if (detail?.status !== 'connecting' || detail.state === 'connecting.waiting') isShown.current = false;
+  if (!isShown.current || live.isLinking.value || live.back.value !== null) return null;
+  return html`
+    <section class="panel link-panel" aria-labelledby="link-title">
+      <h2 id="link-title">${t('linkTitle')}</h2>
+      <p class="dim">${t('pairHow')}</p>
+      <${Pairing} id=${live.id} onConnected=${() => live.load()} />
+    </section>
+  `;
+};
