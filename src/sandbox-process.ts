@@ -20,6 +20,7 @@ export interface SandboxProcess {
 const scanMs = 30_000;
 
 const phoneOf = (page: string): SimulatedPhone => ({
+  page,
   async scan(qrcode, name) {
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ qrcode, name }) };
     try {

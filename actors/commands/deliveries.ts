@@ -24,7 +24,7 @@ const viewOf = ({ dispatcher }: Supervisor, record: DeliveryRecord): DeliveryVie
   if (isOver(record)) return { ...record, nextAttempt: 0, reason: record.error };
   if (!dispatcher.webhooks.get(record.webhookId)?.enabled) return { ...record, nextAttempt: 0, reason: 'the webhook is not enabled' };
   const paused = dispatcher.pausedUntil(record.webhookId);
-  const reason = record.error || (paused > 0 ? 'the receiver failed several times in a row' : '');
+  const reason = record.error || (paused > 0 ? 'waits until the receiver answers again' : '');
   return { ...record, nextAttempt: Math.max(record.notBefore, paused), reason };
 };
 

@@ -2,8 +2,18 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { openPageFiles, type PageFile } from '#src/web/files.ts';
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route stands for addresses at which nothing is: it says nothing of their methods. */
+    isFallback?: boolean;
+  }
+}
+
 /** Views that have an address of their own. The page reads the rest of the address. */
 const views = ['/admin', '/admin/start', '/admin/sessions/*'];
+
+/** An address that nothing serves: the page says so to a browser, the API to everybody else. */
+const unknown = '/admin/*';
 
 interface Head {
   readonly policy: string;
@@ -34,8 +44,9 @@ export const addDashboard = async (app: FastifyInstance): Promise<void> => {
   const files = openPageFiles();
   const config = { credential: 'none', cors: false } as const;
   const schema = { hide: true };
-  for (const url of views) {
-    app.get(url, { schema, config }, async (request, reply) => {
+  for (const url of [...views, unknown]) {
+    app.get(url, { schema, config: { ...config, isFallback: url === unknown } }, async (request, reply) => {
+      if (url === unknown && !/\btext\/html\b/.test(request.headers.accept ?? '')) return reply.callNotFound();
       const document = await files.document();
       // Asked for each time, so that an upgrade shows at once.
       return send(request, reply, { policy: document.policy, caching: 'no-cache' }, document);

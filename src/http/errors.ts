@@ -154,7 +154,9 @@ const patternOf = (url: string): RegExp =>
 /** Installs the handlers. Must be called before the routes are registered. */
 export const handleErrors = (app: FastifyInstance, { log }: HttpOptions): void => {
   const known: Known[] = [];
-  app.addHook('onRoute', ({ url, method }: RouteOptions) => void known.push({ pattern: patternOf(url), methods: [method].flat() }));
+  app.addHook('onRoute', ({ url, method, config }: RouteOptions) => {
+    if (config?.isFallback !== true) known.push({ pattern: patternOf(url), methods: [method].flat() });
+  });
   app.setErrorHandler<FastifyError>((error, request, reply) => sendError(log, error, request, reply));
 
   const sendNotFound = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {

@@ -38,6 +38,8 @@ export interface RequestTracing {
 
 /** A phone of the simulated platform, beside a gateway in sandbox mode. */
 export interface SimulatedPhone {
+  /** The address of the page on which all simulated phones are shown; for a browser on the same machine. */
+  readonly page: string;
   /** Scans the picture of a QR code, and links a new number of this name. Answers with why it could not, or null. */
   scan(picture: string, name: string): Promise<string | null>;
 }

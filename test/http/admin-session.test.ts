@@ -203,7 +203,7 @@ for (const [title, qrcode, objection, status, scanned] of [
       pictures.push(shown);
       return objection;
     };
-    const { ask, gateway } = await signedIn(t, { simulatedPhone: { scan } });
+    const { ask, gateway } = await signedIn(t, { simulatedPhone: { page: 'http://127.0.0.1:3001/', scan } });
     const view = gateway.view.bind(gateway);
     gateway.view = (named) => {
       const found = view(named);

@@ -29,10 +29,17 @@ const firstRun = async ({ dashboard, at }: Walker): Promise<void> => {
   await page.getByRole('img', { name: 'QR code' }).waitFor();
   await at('start-2-scan');
   await button('Use a pairing code').click();
+  await page.getByLabel('Phone number').fill('12');
+  await button('Get the code').click();
+  await page.getByRole('alert').waitFor();
+  await at('start-2-phone-wrong');
   await page.getByLabel('Phone number').fill('5511999990001');
   await at('start-2-phone');
   await button('Get the code').click();
   await page.locator('.paircode').waitFor();
+  const code = await page.locator('.paircode').textContent();
+  await page.reload();
+  await page.locator('.paircode', { hasText: String(code) }).waitFor();
   await at('start-2-code');
   await button('Show a QR code instead').click();
   await button('Scan with the simulated phone').click();
@@ -70,7 +77,8 @@ const list = async ({ dashboard, gateway, at }: Walker): Promise<void> => {
   await page.getByRole('img', { name: 'QR code' }).waitFor();
   await at('list-link');
   await page.keyboard.press('Escape');
-  await dashboard.goto('/admin/sessions/a/b/nowhere');
+  await dashboard.goto('/admin/bogus');
+  await page.getByText('There is nothing at this address.').waitFor();
   await at('not-found');
 };
 

@@ -47,7 +47,11 @@ export const sessionRoutes = (
   sessions: AdminSessions,
 ): readonly Route[] => {
   const sandbox = simulatedPhone !== null;
-  const shown = (signedIn: boolean) => ({ signedIn, demo: demoServer, ...(signedIn ? { version, sandbox } : {}) });
+  const shown = (signedIn: boolean) => ({
+    signedIn,
+    demo: demoServer,
+    ...(signedIn ? { version, sandbox, sandboxPage: simulatedPhone?.page ?? '' } : {}),
+  });
   return [
     route({
       on: ['GET /admin/session'],

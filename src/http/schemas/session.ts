@@ -6,6 +6,7 @@ export const SessionAnswer = Type.Object({
   signedIn: Flag('A session of the dashboard came with the request'),
   demo: Flag('The server is a public demo, where nobody can sign in'),
   sandbox: Type.Optional(Flag('The platform is simulated, and its phone can scan')),
+  sandboxPage: Type.Optional(Type.String({ description: 'The address of the simulated phones; empty beside the real platform' })),
   version: Type.Optional(Type.String({ description: 'Of the server; only for a session' })),
 });
 

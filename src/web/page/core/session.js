@@ -7,6 +7,7 @@ import { call, get, whenSignedOut } from './api.js';
  * @property {boolean} signedIn
  * @property {boolean} demo Nobody can sign in here.
  * @property {boolean} [sandbox] The platform is simulated, and its phone can scan.
+ * @property {string} [sandboxPage] The address of the simulated phones; '' beside the real platform.
  * @property {string} [version]
  */
 

@@ -4,6 +4,7 @@ import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
 import { post } from '../core/api.js';
 import { follow } from '../core/stream.js';
+import { isAboutNumber } from '../sessions/words.js';
 import { t } from '../texts.js';
 import { Button, Empty, Field } from '../ui/parts.js';
 import { timeText } from './times.js';
@@ -66,6 +67,7 @@ const SendForm = ({ live, onAnswer }) => {
       busy.value = false;
     }
   };
+  const isOfNumber = isAboutNumber(failure.value);
   return html`
     <form class="panel form send" onSubmit=${submit} aria-labelledby="send-title">
       <h2 id="send-title">${t('sendTitle')}</h2>
@@ -76,9 +78,10 @@ const SendForm = ({ live, onAnswer }) => {
         inputmode="tel"
         autocomplete="off"
         required
+        error=${isOfNumber ? failure.value : ''}
         defaultValue=${lastNumber}
       />
-      <${Field} as="textarea" rows="3" label=${t('sendText')} name="text" required error=${failure.value} />
+      <${Field} as="textarea" rows="3" label=${t('sendText')} name="text" required error=${isOfNumber ? '' : failure.value} />
       <div class="actions"><${Button} type="submit" kind="main" busy=${busy.value}>${t('send')}<//></div>
     </form>
   `;

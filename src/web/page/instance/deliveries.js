@@ -66,6 +66,13 @@ const Row = ({ live, delivery, host, onReplay }) => {
   `;
 };
 
+/** By its host, and by its path too where another webhook has the same host. @param {readonly Webhook[]} webhooks @returns {Map<string, string>} */
+const receiversOf = (webhooks) => {
+  const parsed = webhooks.map(({ id, url }) => ({ id, host: URL.parse(url)?.host ?? url, path: URL.parse(url)?.pathname ?? '' }));
+  const isAlone = (/** @type {string} */ host) => parsed.filter((one) => one.host === host).length === 1;
+  return new Map(parsed.map(({ id, host, path }) => [id, isAlone(host) ? host : host + path]));
+};
+
 /** @param {{ live: Live, webhooks: readonly Webhook[] }} props */
 export const Deliveries = ({ live, webhooks }) => {
   const state = useSignal('');
@@ -76,7 +83,7 @@ export const Deliveries = ({ live, webhooks }) => {
     const timer = setInterval(() => !document.hidden && void load(), refreshMs);
     return () => clearInterval(timer);
   }, [load]);
-  const hosts = new Map(webhooks.map(({ id, url }) => [id, URL.parse(url)?.host ?? url]));
+  const hosts = receiversOf(webhooks);
   /** @type {readonly Delivery[]} */
   const deliveries = answer.value?.deliveries ?? [];
   const replayDead = async () => {

@@ -32,6 +32,7 @@ import { follow } from '../core/stream.js';
  * @property {number} failures
  * @property {number | null} retryAt
  * @property {number | null} lastFrameAge
+ * @property {{ readonly level: string, readonly until: number } | null} logLevel Of this session alone; null: that of the server.
  * @property {readonly Part[]} parts
  * @property {readonly Step[]} steps
  *

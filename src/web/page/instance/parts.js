@@ -20,7 +20,14 @@ const names = {
 };
 
 /** @param {Part} part */
-const nameOf = ({ id, courier }) => (courier === undefined ? (names[id] ?? id) : t('partCourier', { host: courier.host }));
+const ownName = ({ id, courier }) => (courier === undefined ? (names[id] ?? id) : t('partCourier', { host: courier.host }));
+
+/** Couriers to one host are told apart by the end of their webhook's id. @param {Part} part @param {readonly Part[]} all */
+const nameOf = (part, all) => {
+  const name = ownName(part);
+  const isAlone = all.filter((one) => ownName(one) === name).length === 1;
+  return isAlone ? name : `${name} …${(part.courier?.webhookId ?? part.id).slice(-4)}`;
+};
 
 /** @typedef {{ event: Record<string, string>, text: string, done: string }} Help */
 
@@ -32,13 +39,13 @@ const helpFor = ({ id, state, courier }) => {
   return { event: { type: 'restartWorker', worker: id }, text: t('restart'), done: t('restartDone') };
 };
 
-/** @param {{ live: Live, part: Part }} props */
-const Row = ({ live, part }) => {
+/** @param {{ live: Live, part: Part, all: readonly Part[] }} props */
+const Row = ({ live, part, all }) => {
   const help = helpFor(part);
   return html`
     <li class=${`of-${tones[part.state]}`}>
       <${Icon} name=${tones[part.state]} label=${t(/** @type {'partState_ok'} */ (`partState_${part.state}`))} />
-      <span class="name">${nameOf(part)}</span>
+      <span class="name">${nameOf(part, all)}</span>
       <span class="dim">${part.note}</span>
       ${help !== null && html`<${Button} onClick=${() => sendEvent(live, help.event, help.done)}>${help.text}<//>`}
     </li>
@@ -56,7 +63,7 @@ export const Parts = ({ live }) => {
         detail.parts.length === 0
           ? html`<p class="dim">${t('partsResting')}</p>`
           : html`<ul>
-              ${detail.parts.map((part) => html`<${Row} key=${part.id} live=${live} part=${part} />`)}
+              ${detail.parts.map((part) => html`<${Row} key=${part.id} live=${live} part=${part} all=${detail.parts} />`)}
             </ul>`
       }
     </section>

@@ -7,6 +7,7 @@ import { ask, attempt } from '../ui/asking.js';
 import { Button, Field } from '../ui/parts.js';
 import { actOnSession } from './acts.js';
 import { useAnswer } from './load.js';
+import { timeText } from './times.js';
 
 /** @import { ComponentChildren } from 'preact' */
 /** @import { Live } from './live.js' */
@@ -59,6 +60,22 @@ const Token = ({ live }) => {
   `;
 };
 
+/** @param {{ live: Live, onSave: (form: FormData) => Promise<unknown> }} props */
+const LogLevel = ({ live, onSave }) => {
+  const present = live.detail.value?.logLevel ?? null;
+  const now = present === null ? t('logUsual') : t('logNow', { level: present.level, time: timeText(present.until) });
+  return html`
+    <${Card} title=${t('logTitle')} lead=${`${t('logLead')} ${now}`} onSave=${onSave}>
+      <div class="pair">
+        <${Field} as="select" label=${t('logLevel')} name="level">
+          ${logLevels.map((level) => html`<option key=${level} selected=${level === (present?.level ?? 'info')}>${level}</option>`)}
+        <//>
+        <${Field} label=${t('logMinutes')} name="minutes" type="number" min="1" max="1440" required defaultValue="60" />
+      </div>
+    <//>
+  `;
+};
+
 /** @param {{ live: Live }} props */
 export const Settings = ({ live }) => {
   const { answer, instead } = useAnswer(() => get('/instance/status', { instance: live.id }), [live.id]);
@@ -82,8 +99,10 @@ export const Settings = ({ live }) => {
   /** @param {FormData} form */
   const note = (form) => post('/instance/updateAdminFields', { id, adminField01: text(form, 'one'), adminField02: text(form, 'two') });
   /** @param {FormData} form */
-  const log = (form) =>
-    post(`/admin/actors/${id}/events`, { type: 'logLevel', level: text(form, 'level'), minutes: Number(form.get('minutes')) });
+  const log = async (form) => {
+    await post(`/admin/actors/${id}/events`, { type: 'logLevel', level: text(form, 'level'), minutes: Number(form.get('minutes')) });
+    await live.load();
+  };
   return html`
     <div class="settings">
       <${Card} title=${t('nameTitle')} lead=${t('nameLead')} onSave=${rename}>
@@ -100,14 +119,7 @@ export const Settings = ({ live }) => {
         <${Field} label="adminField02" name="two" maxlength="1000" defaultValue=${instance.adminField02} />
       <//>
       <${Token} live=${live} />
-      <${Card} title=${t('logTitle')} lead=${t('logLead')} onSave=${log}>
-        <div class="pair">
-          <${Field} as="select" label=${t('logLevel')} name="level">
-            ${logLevels.map((level) => html`<option key=${level}>${level}</option>`)}
-          <//>
-          <${Field} label=${t('logMinutes')} name="minutes" type="number" min="1" max="1440" required defaultValue="60" />
-        </div>
-      <//>
+      <${LogLevel} live=${live} onSave=${log} />
       <section class="panel form" aria-labelledby="end-title">
         <h2 id="end-title">${t('endTitle')}</h2>
         <p class="dim">${t('ask_delete_text')}</p>

@@ -38,11 +38,19 @@ const eventTypes = [
 ];
 const filters = ['wasSentByApi', 'wasNotSentByApi', 'fromMeYes', 'fromMeNo', 'isGroupYes', 'isGroupNo'];
 
-/** @param {{ legend: string, name: string, values: readonly string[], chosen: readonly string[] }} props */
-const Choices = ({ legend, name, values, chosen }) => html`
+/** @param {{ legend: string, hint: string, name: string, kind: 'event' | 'filter', values: readonly string[], chosen: readonly string[] }} props */
+const Choices = ({ legend, hint, name, kind, values, chosen }) => html`
   <fieldset class="choices">
     <legend>${legend}</legend>
-    ${values.map((value) => html`<label key=${value}><input type="checkbox" name=${name} value=${value} defaultChecked=${chosen.includes(value)} />${value}</label>`)}
+    <p class="note hint">${hint}</p>
+    ${values.map(
+      (value) => html`
+        <label key=${value}>
+          <input type="checkbox" name=${name} value=${value} defaultChecked=${chosen.includes(value)} />
+          <span>${value} <span class="note">${t(/** @type {'event_call'} */ (`${kind}_${value}`))}</span></span>
+        </label>
+      `,
+    )}
   </fieldset>
 `;
 
@@ -98,8 +106,22 @@ const Fields = ({ webhook, error }) => {
       placeholder="https://example.com/hook"
       error=${error}
     />
-    <${Choices} legend=${t('webhookEvents')} name="events" values=${eventTypes} chosen=${events.includes('All') ? eventTypes : events} />
-    <${Choices} legend=${t('webhookExclude')} name="excludeMessages" values=${filters} chosen=${excludeMessages} />
+    <${Choices}
+      legend=${t('webhookEvents')}
+      hint=${t('webhookEventsHint')}
+      kind="event"
+      name="events"
+      values=${eventTypes}
+      chosen=${events.includes('All') ? eventTypes : events}
+    />
+    <${Choices}
+      legend=${t('webhookExclude')}
+      hint=${t('webhookExcludeHint')}
+      kind="filter"
+      name="excludeMessages"
+      values=${filters}
+      chosen=${excludeMessages}
+    />
     <fieldset class="choices wide">
       <legend>${t('webhookMore')}</legend>
       <${Choice} name="signed" label=${t('webhookSign')} checked=${webhook.signed ?? false} />
@@ -143,7 +165,7 @@ export const WebhookForm = ({ live, webhook, onClose, onSaved }) => {
   };
   if (secret.value !== '') return html`<${Secret} secret=${secret.value} onClose=${onClose} />`;
   return html`
-    <${Dialog} title=${t(id === undefined ? 'webhookNew' : 'webhookEdit')} onClose=${onClose}>
+    <${Dialog} title=${t(id === undefined ? 'webhookNew' : 'webhookEdit')} class="wide" onClose=${onClose}>
       <form class="form" onSubmit=${submit}>
         <${Fields} webhook=${webhook} error=${failure.value} />
         <div class="actions">

@@ -3,6 +3,7 @@ import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { count, t } from '../texts.js';
 import { Button, Icon } from '../ui/parts.js';
+import { firstRun } from '../sessions/first-run.js';
 import { groups } from '../sessions/words.js';
 
 /** @import { Group } from '../sessions/types.ts' */
@@ -92,6 +93,7 @@ export const Overview = ({ rows, onNew }) => html`
     <div class="bar">
       <${Counts} rows=${rows} />
       <div class="tools">
+        ${rows.get(firstRun()) !== undefined && html`<a class="button" href="/admin/start">${t('startContinue')}</a>`}
         <${Search} rows=${rows} />
         <${Button} kind="main" onClick=${onNew}>${t('newSession')}<//>
       </div>

@@ -137,9 +137,22 @@ const SimulatedPhone = ({ id }) => {
   `;
 };
 
+/** The number that asked for the code types it, on the page of the simulated platform. */
+const SimulatedKeyboard = () => {
+  const page = session.value?.sandboxPage ?? '';
+  if (page === '') return null;
+  return html`
+    <div class="sandbox of-hibernated">
+      <p><strong>${t('sandboxHere')}</strong> ${t('sandboxType')}</p>
+      <a class="button" href=${page} target="_blank" rel="noreferrer">${t('sandboxOpen')}</a>
+    </div>
+  `;
+};
+
 /** @param {{ code: string }} props */
 const PairCode = ({ code }) => html`
   <div class="code-box">
+    <p><strong>${t('pairTypeTitle')}</strong></p>
     <p class="dim">${t('pairCodeLead')}</p>
     <output class="paircode">${code.replace(/^(.{4})(.{4})$/, '$1-$2')}</output>
   </div>
@@ -154,15 +167,17 @@ const Waiting = ({ text, turning = true }) => html`
 `;
 
 /**
- * `onConnected` is called once, with what the session says then.
- * @param {{ id: string, onConnected?: (view: SessionView) => void }} props
+ * `onConnected` is called once, with what the session says then; `onCode` with whether a pairing code is shown, whenever that changes.
+ * @param {{ id: string, onConnected?: (view: SessionView) => void, onCode?: (isCode: boolean) => void }} props
  */
-export const Pairing = ({ id, onConnected = () => undefined }) => {
+export const Pairing = ({ id, onConnected = () => undefined, onCode = () => undefined }) => {
   const { view, error, phoneError, busy, connect, askCode } = useSession(id);
   const connected = view?.status === 'connected';
   useEffect(() => {
     if (connected && view !== null) onConnected(view);
   }, [connected]);
+  const isCode = (view?.qrcode ?? '') === '' && (view?.paircode ?? '') !== '';
+  useEffect(() => onCode(isCode), [isCode]);
 
   if (error !== null && !connected) return html`<${Failed} error=${error} onRetry=${connect} />`;
   if (connected) return html`<${Waiting} turning=${false} text=${t('pairDone', { name: view?.profileName || view?.owner || '' })} />`;
@@ -184,6 +199,7 @@ export const Pairing = ({ id, onConnected = () => undefined }) => {
         ${qrcode !== '' && html`<${CodeForm} busy=${busy} error=${phoneError} onAsk=${askCode} />`}
         ${qrcode === '' && html`<${Button} onClick=${connect} busy=${busy}>${t('pairUseQr')}<//>`}
         ${qrcode !== '' && session.value?.sandbox === true && html`<${SimulatedPhone} id=${id} />`}
+        ${isCode && html`<${SimulatedKeyboard} />`}
       </div>
     </div>
   `;

@@ -47,6 +47,12 @@ export const pictureOf = ({ id, picture = '' }) => (picture === '' ? '' : `/admi
 export const whyOf = ({ state, reason }) => (state === 'connecting.pairing' ? t('whyPairing') : reason);
 
 /**
+ * Whether a refusal to send is about the receiver, so that it belongs under that field.
+ * @param {string} sentence
+ */
+export const isAboutNumber = (sentence) => /number|account|group|chat/i.test(sentence);
+
+/**
  * Two letters in place of a picture.
  * @param {string} name
  */

@@ -1,5 +1,5 @@
 /** Short notices, and questions before something that cannot be undone. The shell shows both; any module may call `toast` and `ask`. */
-import { signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { t } from '../texts.js';
 import { Button, Dialog } from './parts.js';
@@ -53,6 +53,9 @@ export const attempt = async (work, done) => {
  * @property {boolean} [danger]
  */
 const asked = signal(/** @type {(Question & { answer: (yes: boolean) => void }) | null} */ (null));
+
+/** A question waits for its answer: nothing is under way yet. */
+export const isAsking = computed(() => asked.value !== null);
 
 /**
  * Asks before an act. Answers whether it shall be done.

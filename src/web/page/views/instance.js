@@ -13,6 +13,7 @@ import { sinceText } from '../instance/times.js';
 import { Webhooks } from '../instance/webhooks.js';
 import { groupOf, initialsOf, pictureOf } from '../sessions/words.js';
 import { t } from '../texts.js';
+import { isAsking } from '../ui/asking.js';
 import { Button, Empty, Failed, Loading, StateBadge } from '../ui/parts.js';
 import { Shell } from '../ui/shell.js';
 
@@ -30,7 +31,7 @@ const Acts = ({ live }) => {
           <${Button}
             key=${text}
             kind=${kind}
-            busy=${busy.value === text}
+            busy=${busy.value === text && !isAsking.value}
             disabled=${busy.value !== ''}
             onClick=${async () => {
               busy.value = text;
@@ -91,7 +92,7 @@ const Tabs = ({ id, tab }) => html`
 const Body = ({ live, tab }) => {
   const { failure, detail } = live;
   if (failure.value instanceof ApiError && failure.value.status === 404)
-    return html`<${Empty} title=${t('sessionGone')}><a href="/admin">${t('backToList')}</a><//>`;
+    return html`<${Empty} heading="h1" title=${t('sessionGone')}><a href="/admin">${t('backToList')}</a><//>`;
   if (failure.value !== null) return html`<${Failed} error=${failure.value} onRetry=${live.load} />`;
   if (detail.value === null) return html`<${Loading} />`;
   const Tab = tabs[/** @type {keyof typeof tabs} */ (tab)];
@@ -105,16 +106,20 @@ export const Instance = ({ id, tab = 'state' }) => {
   const live = useMemo(() => new Live(id), [id]);
   useEffect(() => live.start(), [live]);
   const name = live.detail.value?.name ?? id;
+  const isGone = live.failure.value instanceof ApiError && live.failure.value.status === 404;
   return html`
     <${Shell}
       title=${name}
-      live=${live.failure.value !== null ? 'stale' : live.isLive.value ? 'live' : 'lost'}
+      live=${isGone ? undefined : live.failure.value !== null ? 'stale' : live.isLive.value ? 'live' : 'lost'}
       crumbs=${[{ text: t('sessions'), href: '/admin' }, { text: name }]}
     >
-      <div class="session-head">
-        <${Head} live=${live} />
-        <${Tabs} id=${id} tab=${tab} />
-      </div>
+      ${
+        !isGone &&
+        html`<div class="session-head">
+          <${Head} live=${live} />
+          <${Tabs} id=${id} tab=${tab} />
+        </div>`
+      }
       <div class="session-body"><${Body} live=${live} tab=${tab} /></div>
     <//>
   `;

@@ -1,10 +1,12 @@
 /** From an empty server to the first message: three steps, of which one is open. */
 import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
-import { get, post } from '../core/api.js';
+import { ApiError, get, post } from '../core/api.js';
 import { session } from '../core/session.js';
+import { firstRun, noteFirstRun } from '../sessions/first-run.js';
 import { NameForm } from '../sessions/new-session.js';
 import { Pairing } from '../sessions/pairing.js';
+import { isAboutNumber } from '../sessions/words.js';
 import { t } from '../texts.js';
 import { attempt } from '../ui/asking.js';
 import { Button, Failed, Field, Icon, Loading } from '../ui/parts.js';
@@ -36,20 +38,24 @@ const Card = ({ n, at, title, lead, children }) => {
   `;
 };
 
-/** @param {{ id: string, onSent: () => void }} props */
+/** @typedef {{ number: string, text: string }} Sent */
+
+/** @param {{ id: string, onSent: (sent: Sent) => void }} props */
 const MessageForm = ({ id, onSent }) => {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState('');
   const sandbox = session.value?.sandbox === true;
+  const isOfNumber = isAboutNumber(error);
   /** @param {SubmitEvent} event */
   const onSubmit = async (event) => {
     event.preventDefault();
-    const { number, text } = Object.fromEntries(new FormData(/** @type {HTMLFormElement} */ (event.target)));
+    const form = new FormData(/** @type {HTMLFormElement} */ (event.target));
+    const body = { number: String(form.get('number')), text: String(form.get('text')) };
     setBusy(true);
     setError('');
     try {
-      await post('/send/text', { number: String(number), text: String(text) }, { instance: id });
-      onSent();
+      await post('/send/text', body, { instance: id });
+      onSent(body);
     } catch (problem) {
       setError(problem instanceof Error ? problem.message : String(problem));
       setBusy(false);
@@ -59,6 +65,7 @@ const MessageForm = ({ id, onSent }) => {
     <form class="message-form" onSubmit=${onSubmit}>
       <${Field}
         label=${t('startNumber')}
+        error=${isOfNumber ? error : ''}
         hint=${sandbox ? t('startNumberSandbox') : t('pairPhoneHint')}
         name="number"
         type="tel"
@@ -67,14 +74,27 @@ const MessageForm = ({ id, onSent }) => {
         autocomplete="off"
         value=${sandbox ? simulatedContact : ''}
       />
-      <${Field} label=${t('startText')} error=${error} name="text" required autocomplete="off" value=${t('startTextValue')} />
+      <${Field}
+        label=${t('startText')}
+        error=${isOfNumber ? '' : error}
+        name="text"
+        required
+        autocomplete="off"
+        value=${t('startTextValue')}
+      />
       <${Button} kind="main" type="submit" busy=${busy}>${t('startSend')}<//>
     </form>
   `;
 };
 
-/** @param {{ made: Made }} props */
-const Done = ({ made }) => {
+/** The call that the page made, for a shell. @param {Sent} sent */
+const curlOf = (sent) => `curl -X POST ${location.origin}/send/text \\
+  -H "token: $TOKEN" \\
+  -H 'content-type: application/json' \\
+  -d '${JSON.stringify(sent).replaceAll("'", "'\\''")}'`;
+
+/** @param {{ made: Made, sent: Sent }} props */
+const Done = ({ made, sent }) => {
   const copy = () =>
     attempt(async () => {
       const { token } = /** @type {{ token: string }} */ (await get('/admin/session/token', { instance: made.id }));
@@ -84,6 +104,7 @@ const Done = ({ made }) => {
     <section class="panel finish of-connected" aria-labelledby="finish">
       <h2 id="finish"><${Icon} name="connected" />${t('startDone')}</h2>
       <p>${t('startDoneText')}</p>
+      <pre class="call" tabindex="0">${curlOf(sent)}</pre>
       <div class="actions">
         <a class="button main" href=${`/admin/sessions/${made.id}`}>${t('openSession')}</a>
         <${Button} onClick=${copy}>${t('copyToken')}<//>
@@ -98,6 +119,14 @@ const Done = ({ made }) => {
  * @returns {Promise<{ made: Made | null, connected: boolean }>}
  */
 const loadProgress = async () => {
+  const id = firstRun();
+  if (id !== '') {
+    const made = await get(`/admin/actors/${encodeURIComponent(id)}`).catch((error) => {
+      if (error instanceof ApiError && error.status === 404) return noteFirstRun('');
+      throw error;
+    });
+    if (made !== undefined) return { made, connected: made.status === 'connected' };
+  }
   const { rows, total } = /** @type {RowPage} */ (await get('/admin/actors?limit=1'));
   const [row] = rows;
   return row === undefined || total > 1 ? { made: null, connected: false } : { made: row, connected: row.status === 'connected' };
@@ -107,9 +136,20 @@ const loadProgress = async () => {
 const Steps = ({ begun }) => {
   const [made, setMade] = useState(begun.made);
   const [connected, setConnected] = useState(begun.connected);
-  const [sent, setSent] = useState(false);
+  const [sent, setSent] = useState(/** @type {Sent | null} */ (null));
+  const [isCode, setIsCode] = useState(false);
   const [account, setAccount] = useState('');
-  const at = made === null ? 1 : !connected ? 2 : sent ? 4 : 3;
+  /** @param {Made} fresh */
+  const onMade = (fresh) => {
+    noteFirstRun(fresh.id);
+    setMade(fresh);
+  };
+  /** @param {Sent} message */
+  const onSent = (message) => {
+    noteFirstRun('');
+    setSent(message);
+  };
+  const at = made === null ? 1 : !connected ? 2 : sent === null ? 3 : 4;
   /** @param {SessionView} view */
   const onConnected = (view) => {
     setAccount(view.owner);
@@ -118,16 +158,21 @@ const Steps = ({ begun }) => {
   return html`
     <ol class="steps">
       <${Card} n=${1} at=${at} title=${t('startName')} lead=${made === null ? t('startNameLead') : t('startNameDone', { name: made.name })}>
-        <${NameForm} onMade=${setMade} submit=${t('startNameSubmit')} />
+        <${NameForm} onMade=${onMade} submit=${t('startNameSubmit')} />
       <//>
-      <${Card} n=${2} at=${at} title=${t('startScan')} lead=${at > 2 ? t('startScanDone', { number: account }) : t('pairHow')}>
-        ${made !== null && html`<${Pairing} id=${made.id} onConnected=${onConnected} />`}
+      <${Card}
+        n=${2}
+        at=${at}
+        title=${t(isCode && at === 2 ? 'pairTypeTitle' : 'startScan')}
+        lead=${at > 2 ? t('startScanDone', { number: account }) : t('pairHow')}
+      >
+        ${made !== null && html`<${Pairing} id=${made.id} onConnected=${onConnected} onCode=${setIsCode} />`}
       <//>
-      <${Card} n=${3} at=${at} title=${t('startMessage')} lead=${sent ? t('startMessageDone') : t('startMessageLead')}>
-        ${made !== null && html`<${MessageForm} id=${made.id} onSent=${() => setSent(true)} />`}
+      <${Card} n=${3} at=${at} title=${t('startMessage')} lead=${sent !== null ? t('startMessageDone') : t('startMessageLead')}>
+        ${made !== null && html`<${MessageForm} id=${made.id} onSent=${onSent} />`}
       <//>
     </ol>
-    ${sent && made !== null && html`<${Done} made=${made} />`}
+    ${sent !== null && made !== null && html`<${Done} made=${made} sent=${sent} />`}
   `;
 };
 

@@ -1,0 +1,22 @@
+/** Which session the first run is about, until its first message is sent: kept by the browser, so that who leaves half way can go on. */
+
+const key = 'firstRun';
+
+/** The id of the session; '' when no first run is under way. */
+export const firstRun = () => {
+  try {
+    return localStorage.getItem(key) ?? '';
+  } catch {
+    return '';
+  }
+};
+
+/** @param {string} id '' when it is over. */
+export const noteFirstRun = (id) => {
+  try {
+    if (id === '') localStorage.removeItem(key);
+    else localStorage.setItem(key, id);
+  } catch {
+    // Storage is forbidden in some private windows: the list then gives no hint.
+  }
+};
