@@ -45,7 +45,6 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   s3mini: ['src/files'],
   typebox: ['src/http', 'src/sandbox/control'],
   undici: ['src/webhooks', 'src/media', 'src/files', 'src/platform'],
-  'https-proxy-agent': ['src/platform'],
   'socks-proxy-agent': ['src/platform'],
   piscina: ['src/media', 'src/sandbox'],
   qrcode: ['src/media'],

@@ -1,6 +1,6 @@
 /** Commands on the proxy of an instance: shown, changed after a test, taken away. */
 import type { Gateway, ProxyChange, ProxyView } from '../face.ts';
-import { done, maskedProxy, noProxy, refuse, type ProxyRegion, type ProxySettings, type Result } from '../model.ts';
+import { done, maskedProxy, noProxy, refuse, type InstanceId, type ProxyRegion, type ProxySettings, type Result } from '../model.ts';
 import { chooseProxies } from '../policy/proxy-choice.ts';
 import { effectiveOf, routeOf } from '../policy/proxy-route.ts';
 import type { Cell } from '../session/cell.ts';
@@ -108,12 +108,28 @@ export async function changeProxy(supervisor: Supervisor, cell: Cell, change: Pr
   return done({ ...viewOf(settings), restarted: restart, rotated: change.rotate === true });
 }
 
+const underWay = refuse('conflict', 'another change of this proxy is being tested, try again in a moment');
+
+/** One test at a time for each instance: a test holds a connection for as long as a proxy likes to keep it. */
+const oneAtATime = (supervisor: Supervisor): ProxyCommands['changeProxy'] => {
+  const changing = new Set<InstanceId>();
+  return async (id, change) => {
+    if (changing.has(id)) return underWay;
+    changing.add(id);
+    try {
+      return await onSettled(supervisor, id, (cell) => changeProxy(supervisor, cell, change));
+    } finally {
+      changing.delete(id);
+    }
+  };
+};
+
 export const proxyCommands = (supervisor: Supervisor): ProxyCommands => ({
   proxy(id) {
     const record = supervisor.registry.record(id);
     return record === undefined ? refuse('notFound', 'instance not found') : done(viewOf(record.proxy ?? noProxy));
   },
-  changeProxy: (id, change) => onSettled(supervisor, id, (cell) => changeProxy(supervisor, cell, change)),
+  changeProxy: oneAtATime(supervisor),
   proxyCatalogue() {
     const { catalogue } = supervisor.ports.proxies;
     return catalogue === null ? noCatalogue : done(catalogue);

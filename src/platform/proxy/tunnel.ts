@@ -2,8 +2,8 @@
 import { EventEmitter } from 'node:events';
 import type { ClientRequest } from 'node:http';
 import type { LookupFunction, Socket } from 'node:net';
-import { HttpsProxyAgent } from 'https-proxy-agent';
 import { SocksProxyAgent } from 'socks-proxy-agent';
+import { connectOverHttp } from './http-connect.ts';
 
 /** The proxy did not make the connection, or lost it. `message` is one of a fixed set of texts. */
 export class ProxyFailure extends Error {
@@ -40,6 +40,8 @@ export interface Tunnel {
   close(): void;
 }
 
+const notAllowed = 'its address is not allowed (see ALLOW_PRIVATE_PROXIES)';
+
 /** What the network says, in words; everything else is `failed`. */
 const texts: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'it refuses connections',
@@ -50,32 +52,37 @@ const texts: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'it did not answer in time',
   EHOSTUNREACH: 'it cannot be reached',
   ENETUNREACH: 'it cannot be reached',
-  ADDRESS_REFUSED: 'its address is not allowed',
+  ADDRESS_REFUSED: notAllowed,
+  headTooLong: 'its answer is too long',
+  ended: 'it broke the connection off',
 };
 
-/** Sentences of the SOCKS library, by what they contain. */
+/** Sentences of the SOCKS library, by what they contain. It drops the code of what the network says, and keeps it in the sentence. */
 const socksTexts: readonly (readonly [RegExp, string])[] = [
+  [/is not allowed/, notAllowed],
   [/timed out/i, 'it did not answer in time'],
   [/authentication|no accepted|invalid .*method/i, 'it does not take the credentials'],
   [/rejected|NotAllowed|Failure|Refused|Unreachable/i, 'it does not connect to the platform'],
   [/closed/i, 'it broke the connection off'],
 ];
 
+const saidBySocks = (message: string): string | undefined =>
+  Object.entries(texts).find(([code]) => message.split(/[\s:]/).includes(code))?.[1] ??
+  socksTexts.find(([pattern]) => pattern.test(message))?.[1];
+
 const failureOf = (error: unknown): ProxyFailure => {
   if (error instanceof ProxyFailure) return error;
   const { code, message } = (error ?? {}) as { readonly code?: unknown; readonly message?: unknown };
   const known = typeof code === 'string' ? texts[code] : undefined;
-  const said = typeof message === 'string' ? socksTexts.find(([pattern]) => pattern.test(message))?.[1] : undefined;
+  const said = typeof message === 'string' ? saidBySocks(message) : undefined;
   return new ProxyFailure(known ?? said ?? 'it does not speak the protocol of its address');
 };
 
 const statusText = (status: number): string =>
   status === 407 || status === 401 ? `it does not take the credentials (${status})` : `it does not connect to the platform (${status})`;
 
-/** What the libraries expect of the request that they connect for. */
+/** What the library expects of the request that it connects for. */
 const stubRequest = () => Object.assign(new EventEmitter(), { destroy: () => undefined }) as unknown as ClientRequest;
-
-type Agents = Pick<HttpsProxyAgent<string>, 'connect'> | Pick<SocksProxyAgent, 'connect'>;
 
 /** Host of an address, without the brackets of IPv6. */
 export const hostOf = (url: string): string => new URL(url).hostname.replace(/^\[|\]$/g, '');
@@ -85,21 +92,19 @@ const isSocks = (url: string): boolean => url.startsWith('socks');
 /** Names of the platform always go to the proxy: a look-up of our own would tell our network where a session connects. */
 const remoteNames = (url: string): string => url.replace(/^socks5:/, 'socks5h:');
 
-/** An agent for one connection; an abort ends it. */
-const agentOf = ({ url, timeoutMs, guard }: TunnelParts, signal: AbortSignal): Agents => {
+/** The library reads answers of fixed lengths, so that nothing grows while it waits. */
+const connectBySocks = async ({ url, timeoutMs, guard }: TunnelParts, { host, port }: Destination): Promise<Socket> => {
   const resolve = guard === null ? {} : { lookup: guard.lookup };
-  if (isSocks(url)) return new SocksProxyAgent(remoteNames(url), { timeout: timeoutMs, socketOptions: resolve as object });
-  return new HttpsProxyAgent(url, { ...resolve, signal } as object);
+  const agent = new SocksProxyAgent(remoteNames(url), { timeout: timeoutMs, socketOptions: resolve as object });
+  const socket = (await agent.connect(stubRequest(), { host, port, secureEndpoint: false } as never)) as Socket;
+  return socket.setTimeout(0);
 };
 
-const connectBy = async (agent: Agents, { host, port }: Destination): Promise<Socket> => {
-  const request = stubRequest();
-  let status = 200;
-  request.once('proxyConnect', (answer: { readonly statusCode: number }) => {
-    status = answer.statusCode;
-  });
-  const socket = (await agent.connect(request, { host, port, secureEndpoint: false } as never)) as Socket;
-  if (status === 200) return socket.setTimeout(0);
+/** An abort ends the exchange. */
+const connectBy = async (parts: TunnelParts, to: Destination, signal: AbortSignal): Promise<Socket> => {
+  if (isSocks(parts.url)) return connectBySocks(parts, to);
+  const { status, socket } = await connectOverHttp({ ...to, proxy: new URL(parts.url), lookup: parts.guard?.lookup, signal });
+  if (status === 200) return socket;
   socket.destroy();
   throw new ProxyFailure(statusText(status));
 };
@@ -110,7 +115,7 @@ export const createTunnel = (parts: TunnelParts): Tunnel => {
   const connect = async (to: Destination): Promise<Socket> => {
     if (closed) throw new ProxyFailure('the connection is closed');
     // A connection to a literal address asks nobody for it.
-    if (parts.guard?.checkHost(hostOf(parts.url))) throw new ProxyFailure('its address is not allowed');
+    if (parts.guard?.checkHost(hostOf(parts.url))) throw new ProxyFailure(notAllowed);
     const ending = new AbortController();
     const late = Promise.withResolvers<never>();
     const end = (): void => {
@@ -122,7 +127,7 @@ export const createTunnel = (parts: TunnelParts): Tunnel => {
       ending.abort();
     }, parts.timeoutMs);
     open.add(end);
-    const made = connectBy(agentOf(parts, ending.signal), to);
+    const made = connectBy(parts, to, ending.signal);
     try {
       const socket = await Promise.race([made, late.promise]);
       const destroy = (): void => void socket.destroy();
