@@ -158,6 +158,15 @@ test('proxy: a proxy that does not work is refused, and nothing changes', async 
   await until(() => http.open === 0 && socks.open === 0, 'no connection is left');
 });
 
+test('proxy: an instance tests one proxy at a time', async () => {
+  const account = await paired();
+  http.conduct = 'stall';
+  const answers = await Promise.all([1, 2, 3].map(() => setProxy(account, { proxy_url: http.url })));
+  assert.deepEqual(answers.map(({ status }) => status).toSorted(), [400, 409, 409]);
+  http.conduct = 'work';
+  assert.equal((await setProxy(account, { proxy_url: http.url })).status, 200, 'the next one is tested again');
+});
+
 test('proxy: one that dies is told, waited for, and used again when it is back', async () => {
   const account = await paired();
   await setProxy(account, { mode: 'custom', proxy_url: http.url });

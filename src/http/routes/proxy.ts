@@ -32,7 +32,6 @@ const instanceProxyRoutes: readonly Route[] = [
     refusals: {
       ...common.refusals,
       invalid: { example: 'the proxy does not work: it refuses connections' },
-      conflict: { example: 'another change of this proxy is being tested, try again in a moment' },
       conflict: { example: 'there is no other managed proxy in this region' },
     },
     run: async ({ gateway, id, body }) => {
