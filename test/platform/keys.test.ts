@@ -222,3 +222,31 @@ test('keys: one-time keys are stored before the library goes on to upload them',
   await keys.set({ 'pre-key': { '900': null } });
   vault.away = false;
 });
+
+test('keys: a version of the shared state is stored after what it brought, and not at all when that was lost', async () => {
+  const vault = createFakeVault();
+  const { auth, keys } = await open(vault);
+  await auth.durable();
+  const version = (n: number) => ({ version: n, hash: Buffer.alloc(128), indexValueMap: {} });
+  const stored = (name: string): number | undefined => {
+    const text = vault.stored.keys.get(`app-state-sync-version ${name}`);
+    return text === undefined ? undefined : (JSON.parse(text) as { version: number }).version;
+  };
+  const first = Promise.withResolvers<boolean>();
+  auth.holdVersions(() => first.promise);
+  await keys.set({ 'app-state-sync-version': { regular: version(1) } });
+  auth.holdVersions(() => Promise.resolve(true));
+  await keys.set({ 'app-state-sync-version': { regular: version(2) } });
+  assert.equal((await keys.get('app-state-sync-version', ['regular']))['regular']?.version, 2);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  await auth.durable();
+  assert.equal(stored('regular'), undefined, 'the first one waits, and the second one behind it');
+  assert.equal(auth.clean, false);
+  first.resolve(true);
+  await auth.settled();
+  assert.equal(stored('regular'), 2);
+  auth.holdVersions(() => Promise.resolve(false));
+  await keys.set({ 'app-state-sync-version': { regular: version(3) } });
+  await auth.settled();
+  assert.equal(stored('regular'), 2, 'what it brought was lost: the platform has to tell it again');
+});

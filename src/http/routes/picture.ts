@@ -2,7 +2,7 @@
 import type { Refusals } from '../route.ts';
 
 /** Bytes of such a request: a photograph of a phone as base64. */
-export const pictureBodyLimit = 16_777_216;
+export const pictureBodyLimit = 8_388_608;
 
 /** What may be wrong with the picture itself. */
 export const pictureRefusals = {

@@ -12,8 +12,10 @@ import {
   type WAPatchName,
   type WASocket,
 } from '@whiskeysockets/baileys';
+import type { Entry } from '#actors/model.ts';
 import type { Outcome } from '#actors/ports.ts';
 import { answered, notSent, refused } from '../outcomes.ts';
+import type { PatchNotes } from '../keys/patch-notes.ts';
 import type { Directory } from '../directory.ts';
 import { personServer } from '../jid.ts';
 import type { Mutation } from './actions.ts';
@@ -25,20 +27,31 @@ const rounds = 5;
 
 export interface SharedState {
   /**
-   * Writes mutations of one collection, as one patch. Answers when the platform has taken it, with entries for what it changed: the same that
-   * would follow from the phone's doing it. On a conflict what was missed is applied first, and reported as ever; after five of them, or when the
+   * Writes mutations of one collection, as one patch. Answers when the platform has taken it and what it changed is stored: the same that would
+   * follow from the phone's doing it, and recorded also when nobody waits for the answer any more. On a conflict what was missed is applied first, and reported as ever; after five of them, or when the
    * platform refuses the patch, the outcome is `refused`. `notSent` while the phone has not shared its keys. Throws what a query of the library throws.
    */
   patch(mutations: readonly [Mutation, ...Mutation[]]): Promise<Outcome<null>>;
+  /** The session is live: collections whose last patch has no known outcome are brought up to date in the background. */
+  opened(): void;
   /** Reads whole collections anew, from the platform's snapshots. What they say is reported like changes. Throws what a query of the library throws. */
   reload(collections: readonly WAPatchName[]): Promise<void>;
 }
 
-type Socket = Pick<WASocket, 'query' | 'resyncAppState' | 'appStatePatchMutex' | 'authState'>;
+type Socket = Pick<WASocket, 'ws' | 'query' | 'resyncAppState' | 'appStatePatchMutex' | 'authState'>;
 
 export interface SharedStateParts {
   readonly sock: Socket;
   readonly directory: Directory;
+  /** Hands entries to the recorder, behind what the library has reported so far: of two changes of one chat the later one counts. Never rejects. */
+  record(entries: readonly Entry[]): Promise<void>;
+  /** Reads the other addresses of people into memory, so that `directory` knows them: records name people by LID. */
+  learn(jids: readonly string[]): Promise<void>;
+  /** Resolves when what was given to `record` before is stored. Never rejects. */
+  recorded(): Promise<unknown>;
+  readonly patches: PatchNotes;
+  /** Work that nobody waits for failed. */
+  stumbled(error: unknown): void;
 }
 
 const stateType = 'app-state-sync-version';
@@ -72,12 +85,14 @@ const patchQuery = (name: WAPatchName, version: number, patch: Uint8Array): Bina
 });
 
 class LiveSharedState implements SharedState {
+  readonly #parts: SharedStateParts;
   readonly #sock: Socket;
   readonly #directory: Directory;
 
-  constructor({ sock, directory }: SharedStateParts) {
-    this.#sock = sock;
-    this.#directory = directory;
+  constructor(parts: SharedStateParts) {
+    this.#parts = parts;
+    this.#sock = parts.sock;
+    this.#directory = parts.directory;
   }
 
   async patch(mutations: readonly [Mutation, ...Mutation[]]): Promise<Outcome<null>> {
@@ -85,7 +100,23 @@ class LiveSharedState implements SharedState {
     if (mutations.some((one) => one.collection !== collection)) throw new Error('mutations of two collections in one patch');
     const timestamp = this.#directory.now();
     const timed = mutations.map((one) => ({ ...one, value: { ...one.value, timestamp } }));
-    return await this.#sock.appStatePatchMutex.mutex(() => this.#tryRounds(collection, timed));
+    try {
+      const outcome = await this.#sock.appStatePatchMutex.mutex(() => this.#tryRounds(collection, timed));
+      if (outcome.ok) await this.#parts.recorded();
+      return outcome;
+    } catch (error) {
+      if (this.#sock.ws.isOpen) this.opened();
+      throw error;
+    }
+  }
+
+  opened(): void {
+    const { patches, stumbled } = this.#parts;
+    const settle = async (collection: string): Promise<void> => {
+      await this.#sock.appStatePatchMutex.mutex(() => this.#sock.resyncAppState([collection as WAPatchName], false));
+      patches.settled(collection);
+    };
+    for (const collection of patches.open) settle(collection).catch(stumbled);
   }
 
   async reload(collections: readonly WAPatchName[]): Promise<void> {
@@ -102,7 +133,7 @@ class LiveSharedState implements SharedState {
       const key = await this.#sharedKey();
       if (key === null) return { ok: false, refusal: { ...notSent.refusal, message: noKeys } };
       verdict = await this.#send(collection, mutations, key);
-      if (verdict.taken) return answered(null, entriesOfMutations(mutations, this.#directory));
+      if (verdict.taken) return answered(null);
       // The lock of the keys is free here: what the library reports must not happen within a transaction of its keys.
       if (verdict.code === 409) await this.#sock.resyncAppState([collection], false);
       else if (reread) break;
@@ -117,14 +148,22 @@ class LiveSharedState implements SharedState {
   }
 
   /** Sends the patch, and stores the state behind it when it was taken. */
-  #send(collection: WAPatchName, mutations: readonly Mutation[], key: SharedKey): Promise<Verdict> {
-    return this.#locked(async () => {
+  async #send(collection: WAPatchName, mutations: readonly Mutation[], key: SharedKey): Promise<Verdict> {
+    const end = await this.#parts.patches.begin(collection);
+    const sent = await this.#locked(async () => {
       const before = await this.#state(collection);
       const { patch, state } = encodePatch(collection, mutations, before, key);
       const verdict = verdictOf(await this.#sock.query(patchQuery(collection, before.version, patch)));
-      if (verdict.taken) await this.#keys.set({ [stateType]: { [collection]: state } });
+      if (verdict.taken) {
+        // Before the state, which is stored only after what was recorded: a kill in between leaves an old state, and the platform tells the change again.
+        await this.#parts.learn(mutations.flatMap(({ index }) => index.slice(1)));
+        await this.#parts.record(entriesOfMutations(mutations, this.#directory));
+        await this.#keys.set({ [stateType]: { [collection]: state } });
+      }
       return verdict;
     });
+    end();
+    return sent;
   }
 
   async #state(collection: WAPatchName): Promise<LTHashState> {

@@ -3,7 +3,7 @@ import { makeWASocket, proto, type BaileysEventMap, type WAMessage, type WASocke
 import type { Entry } from '#actors/model.ts';
 import type { Close } from '#actors/ports.ts';
 import { within } from '#actors/waiting.ts';
-import { createSharedState } from '../app-state/shared-state.ts';
+import { createSharedState, type SharedState } from '../app-state/shared-state.ts';
 import { createBaileysLogger } from './baileys-logger.ts';
 import { type BlockedPeople, watchBlocked } from './blocked-people.ts';
 import { ChatTimers } from './chat-timers.ts';
@@ -76,6 +76,7 @@ class LiveSession implements Session {
     });
     this.#transmissions = createTransmissions({ timeoutMs: deadlines.send, now: options.now });
     this.#pipeline = this.#makePipeline();
+    auth.holdVersions(() => this.#stored());
     this.#expect(deadlines.open, ownCloses.handshakeTimeout);
     this.#watchdog = setInterval(() => this.#watch(), Math.ceil(deadlines.silence / 6));
     // A send fails at once while the database is away, instead of waiting for it.
@@ -113,7 +114,7 @@ class LiveSession implements Session {
       group: (jid) => this.#groups.get(jid),
       groups: this.#groups,
       timer: async (jid) => (isGroup(jid) ? ((await this.#groups.get(jid))?.ephemeral ?? 0) : this.#timers.of(jid)),
-      shared: createSharedState({ sock: this.#sock, directory: this.#directory }),
+      shared: this.#makeShared(),
       tokenIssued: (jid) => auth.tokenIssued(isLid(jid) ? jid : this.#directory.lid(jid) || jid, options.now()),
     };
   }
@@ -140,6 +141,24 @@ class LiveSession implements Session {
       record: (entries) => this.#record(entries),
       recorded: () => host.recorded(),
       stumbled: (where, error) => this.#stumbled(where, error),
+    });
+  }
+
+  /** Resolves when everything that the library reported so far is stored; false when it never will be. Never rejects. */
+  async #stored(): Promise<boolean> {
+    return (await this.#pipeline.drain()) && this.#options.host.recorded();
+  }
+
+  #makeShared(): SharedState {
+    const { host, auth } = this.#options;
+    return createSharedState({
+      sock: this.#sock,
+      directory: this.#directory,
+      learn: (jids) => auth.learn('lid-mapping', jids.filter((jid) => isLid(jid) || isPerson(jid)).map(mappingKey)).catch(() => undefined),
+      record: (entries) => this.#pipeline.drain().then(() => this.#record(entries)),
+      recorded: () => host.recorded(),
+      patches: auth.patches,
+      stumbled: (error) => this.#stumbled('app-state', error),
     });
   }
 
@@ -208,7 +227,7 @@ class LiveSession implements Session {
   }
 
   #makeGate(): InboundGate {
-    const { host, auth, turns, inboundBytes } = this.#options;
+    const { auth, turns, inboundBytes } = this.#options;
     const diverted = divert(this.#sock, (kind, node) => this.#gate.take(kind, node));
     const tell = (event: BaileysEvent): void => this.#pipeline.push(event);
     const handlers = withGroupNotifications(withStatusReceipts(diverted, tell), this.#sock, tell);
@@ -228,7 +247,7 @@ class LiveSession implements Session {
       confirm: (node) => confirmReceived(this.#sock, auth.state.creds.me, node),
       acknowledge: (node) => this.#sock.sendMessageAck(node),
       connected: () => this.#sock.ws.isOpen,
-      stored: () => this.#pipeline.drain().then((converted) => converted && host.recorded()),
+      stored: () => this.#stored(),
       keysStored: async () => (await Promise.allSettled([auth.durable()]))[0].status === 'fulfilled',
       failed: (close) => this.#fail(close),
       crashed: (error) => this.#surprise(error),
@@ -321,6 +340,7 @@ class LiveSession implements Session {
     this.#gate.open();
     this.#picture.loggedIn();
     this.#groups.opened();
+    this.connection.shared.opened();
   }
 
   #record(entries: readonly Entry[]): void {

@@ -10,6 +10,7 @@ import { unstoredSends } from './unclean-runs.ts';
 import type { Page } from '../inbound/finished-names.ts';
 import { finishedType, InboundLog } from '../inbound/inbound-log.ts';
 import { createKeyWriter, type KeyWriter } from './key-writer.ts';
+import { type PatchNotes, patchType, StoredPatchNotes } from './patch-notes.ts';
 import { createStorageRetry, type StorageRetry } from '../storage-retry.ts';
 import { type FreshPreKeys, makeCredentials } from './pairing-keys.ts';
 import { plainType, type RatchetHost, type Step } from './ratchets.ts';
@@ -30,6 +31,12 @@ export interface AuthState {
   learn(type: keyof SignalDataTypeMap, ids: readonly string[], when?: 'now'): Promise<void>;
   /** Notes that this person (by LID where it is known) was given a privacy token with a text. `at` in Unix milliseconds. */
   tokenIssued(jid: string, at: number): void;
+  /**
+   * Versions of the shared state are stored only when `stored` has resolved with true, which is asked after they were set: what a version brought has to
+   * be stored before, because the platform never tells it again. With false the old version stays stored.
+   */
+  holdVersions(stored: () => Promise<boolean>): void;
+  readonly patches: PatchNotes;
   /** Resolves when everything set before is stored; rejects when it never will be. */
   durable(): Promise<void>;
   /** Resolves when everything is stored, also what finished messages led to, and the run is noted as ended. */
@@ -59,7 +66,8 @@ export interface AuthOptions {
 /** Entries kept in memory, up to twice as many, absent ones included. An idle session has a few dozen, a busy one keeps the conversations of the last hours. */
 const cacheLimit = 500;
 /** Read at every start, few, and asked for by the first requests: they come with one query. */
-const warmTypes = ['app-state-sync-version', 'app-state-sync-key', runType, plainType, finishedType] as const;
+const versionType = 'app-state-sync-version';
+const warmTypes = [versionType, 'app-state-sync-key', runType, plainType, finishedType, patchType] as const;
 /** Privacy tokens are given once in each week of Unix time. */
 const weekOf = (seconds: number): number => Math.floor(seconds / 604_800);
 
@@ -79,6 +87,14 @@ class SessionKeys {
   #sends: number[] = [];
   /** No message leaves before the changes up to this number are stored: the note that this run is open, and chains that skipped keys. */
   #storedFirst = 0;
+  /** See `AuthState.holdVersions`. */
+  #versionStored: (() => Promise<boolean>) | null = null;
+  #held: Promise<void> = Promise.resolve();
+  readonly patches = new StoredPatchNotes(
+    () => this.writer,
+    (work) => this.#afterStored(work),
+  );
+  #holding = 0;
 
   constructor(options: AuthOptions, creds: AuthenticationCreds, fresh: FreshPreKeys | null) {
     this.#vault = options.vault;
@@ -132,6 +148,10 @@ class SessionKeys {
     if (type === plainType) return this.inbound.remember(id, value as Uint8Array);
     if (type !== 'pre-key') this.#cache.set(`${type} ${id}`, value);
     else if (value === null) this.#fresh?.delete(id);
+    if (type === versionType && value !== null) {
+      const forget = (): void => void this.#cache.delete(`${type} ${id}`);
+      return this.#afterStored(() => this.writer.put(versionType, id, value), forget);
+    }
     this.writer.put(type, id, value, step?.fresh);
     step?.touched.push([type, id]);
   }
@@ -150,8 +170,35 @@ class SessionKeys {
       await writer.flush();
   }
 
+  holdVersions(stored: () => Promise<boolean>): void {
+    this.#versionStored = stored;
+  }
+
+  get clean(): boolean {
+    return this.writer.idle && this.inbound.idle && this.#holding === 0;
+  }
+
+  /** Without a connection nothing is under way that would have to be stored before. */
+  #afterStored(work: () => void, lost: () => void = () => undefined): void {
+    const stored = this.#versionStored;
+    if (stored === null) return work();
+    this.#holding += 1;
+    const before = this.#held;
+    const run = async (): Promise<void> => {
+      // The library reports what a version brought in the turn in which it sets the version.
+      await new Promise(setImmediate);
+      const isStored = await stored();
+      await before;
+      if (isStored) work();
+      else lost();
+      this.#holding -= 1;
+    };
+    this.#held = run();
+  }
+
   /** Everything is stored, and noted to be. */
   async settle(): Promise<void> {
+    await this.#held;
     await this.inbound.settled();
     await this.writer.flush();
     this.#runs.end();
@@ -191,6 +238,7 @@ class SessionKeys {
       if (type === plainType) plaintexts.set(id, value as Uint8Array);
       else if (type === finishedType) finished.push(value as Page);
       else if (type === runType) this.#runs = this.#makeRuns(value as RunNote);
+      else if (type === patchType) this.patches.load(id);
       else this.#cache.set(`${type} ${id}`, value);
     }
     await this.inbound.load({ plaintexts, finished });
@@ -256,8 +304,10 @@ export const openAuthState = async (options: AuthOptions): Promise<AuthState> =>
     },
     durable: () => keys.writer.flush(),
     settled: () => keys.settle(),
+    patches: keys.patches,
+    holdVersions: (stored) => keys.holdVersions(stored),
     get clean() {
-      return keys.writer.idle && keys.inbound.idle;
+      return keys.clean;
     },
     releaseFreshKeys: () => keys.release(),
     giveUpReads: () => keys.giveUp(),

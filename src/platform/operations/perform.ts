@@ -1,4 +1,5 @@
 /** Performs operations on a live connection: finds the handler, bounds its time, makes an outcome of whatever ends it. */
+import type { Entry } from '#actors/model.ts';
 import type { AnswerOf, InputOf, Operation, OperationControl, OperationName, Operations, Outcome } from '#actors/ports.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
 import { lateAnswer, lostAnswer, notSent, outcomeOfError } from '../outcomes.ts';
@@ -47,10 +48,23 @@ const selfTimed: ReadonlySet<OperationName> = new Set(['message.transmit', 'mess
 /** Composing that uploads a file: uploads have a time limit of their own, which follows from what a network can carry. */
 const uploads = ({ name, input }: Operation): boolean => name === 'message.compose' && hasUpload((input as InputOf<typeof name>).send);
 
-/** The outcome of work that is cut off by the session's end or by its deadline. The work itself goes on, and its result is dropped. */
-const bounded = <T>(work: Promise<Outcome<T>>, writes: boolean, { signal, deadline }: OperationControl, now: number): Promise<Outcome<T>> =>
+interface Bounds {
+  readonly control: OperationControl;
+  /** Cut off, it is `unknown` and not `notSent`. */
+  readonly writes: boolean;
+  /** Unix milliseconds. */
+  readonly now: number;
+  /** Gets what was learned after the end of the time. */
+  readonly late: (entries: readonly Entry[]) => void;
+}
+
+/** The outcome of work that is cut off by the session's end or by its deadline. The work itself goes on, and what it learns is still recorded. */
+const bounded = <T>(work: Promise<Outcome<T>>, { control: { signal, deadline }, writes, now, late }: Bounds): Promise<Outcome<T>> =>
   new Promise((resolve, reject) => {
+    let ended = false;
     const end = (outcome: Outcome<T>): void => {
+      if (ended) return void (outcome.ok && outcome.entries && late(outcome.entries));
+      ended = true;
       clearTimeout(timer);
       signal.removeEventListener('abort', cut);
       resolve(outcome);
@@ -86,7 +100,8 @@ export const performOn = async <N extends OperationName>(
     });
     if (selfTimed.has(name)) return await work;
     const deadline = uploads(operation as Operation) ? Infinity : control.deadline;
-    return await bounded(work, !silent.has(name), { ...control, deadline }, connection.directory.now());
+    const late = (entries: readonly Entry[]): void => connection.record(entries);
+    return await bounded(work, { control: { ...control, deadline }, writes: !silent.has(name), now: connection.directory.now(), late });
   } catch (error) {
     const outcome = outcomeOfError(error, connection.sock.ws.isOpen);
     if (outcome === null) throw error;
