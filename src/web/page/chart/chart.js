@@ -5,9 +5,9 @@
 import { html } from 'htm/preact';
 import { useId, useMemo, useRef } from 'preact/hooks';
 import { t } from '../texts.js';
-import { Chip, Heads, isCovered, RestArrow, StateBox } from './pieces.js';
+import { ArrowWords, Chip, Heads, isCovered, RestArrow, StateBox } from './pieces.js';
 import { usePointing } from './pointing.js';
-import { leavesOf, nextFrom, takenOf } from './scene.js';
+import { leavesOf, nextFrom, takenOf, titlesOf } from './scene.js';
 import { toneOf, topOf } from './tones.js';
 import { nextOf } from './words.js';
 
@@ -18,9 +18,9 @@ import { nextOf } from './words.js';
 
 /**
  * What lies under the states: the parents, where the chart starts, and the arrows.
- * @param {{ layout: Layout, leaves: readonly Leaf[], state: string, taken: Taken, heads: string }} props
+ * @param {{ layout: Layout, leaves: readonly Leaf[], state: string, heads: string }} props
  */
-const Ground = ({ layout, leaves, state, taken, heads }) => {
+const Ground = ({ layout, leaves, state, heads }) => {
   const { parents, start, arrows } = layout;
   const current = leaves.find(({ id }) => id === state);
   return html`
@@ -30,7 +30,6 @@ const Ground = ({ layout, leaves, state, taken, heads }) => {
         ({ id, x, y, width, height }) => html`
           <g key=${id} class=${`parent of-${toneOf(id)} ${topOf(state) === id ? 'lit' : ''}`}>
             <rect x=${x} y=${y} width=${width} height=${height} rx="14" />
-            <text x=${x + 14} y=${y + 21}>${id}</text>
           </g>
         `,
       )}
@@ -51,18 +50,28 @@ const Ground = ({ layout, leaves, state, taken, heads }) => {
       <circle cx=${start.x} cy=${start.y} r="4.5" />
       <path d=${start.path} marker-end=${`url(#${heads}-rest)`} />
     </g>
-    ${arrows.map(
-      (arrow) => html`
-        <${RestArrow}
-          key=${`${arrow.from}>${arrow.to}`}
-          arrow=${arrow}
-          heads=${heads}
-          isHidden=${arrow === taken?.arrow || isCovered(arrow, taken?.chip)}
-        />
-      `,
-    )}
+    ${arrows.map((arrow) => html`<${RestArrow} key=${`${arrow.from}>${arrow.to}`} arrow=${arrow} heads=${heads} />`)}
   `;
 };
+
+/**
+ * Words lie over the lines, with a ground of their own, so that no line runs through them.
+ * @param {{ layout: Layout, leaves: readonly Leaf[], taken: Taken }} props
+ */
+const Words = ({ layout, leaves, taken }) => html`
+  ${titlesOf(layout, leaves).map(
+    ({ id, x, y, width, height }) => html`
+      <g key=${id} class=${`title of-${toneOf(id)}`}>
+        <rect x=${x} y=${y} width=${width} height=${height} rx="4" />
+        <text x=${x + 4} y=${y + 13}>${id}</text>
+      </g>
+    `,
+  )}
+  ${layout.arrows.map(
+    (arrow) =>
+      arrow !== taken?.arrow && !isCovered(arrow, taken?.chip) && html`<${ArrowWords} key=${`${arrow.from}>${arrow.to}`} arrow=${arrow} />`,
+  )}
+`;
 
 /** @param {{ taken: Taken, tone: string, heads: string }} props */
 const TakenLine = ({ taken, tone, heads }) =>
@@ -121,9 +130,10 @@ export const Chart = ({ machine, layout, state, step, clock, label, onPoint }) =
       aria-label=${label}
     >
       <${Heads} id=${heads} tone=${tone} />
-      <${Ground} layout=${layout} leaves=${leaves} state=${state} taken=${taken} heads=${heads} />
+      <${Ground} layout=${layout} leaves=${leaves} state=${state} heads=${heads} />
       <${TakenLine} key=${`taken-${step?.n}`} taken=${taken} tone=${tone} heads=${heads} />
       ${next.map(({ leaf, path }) => html`<path key=${leaf} class="next" d=${path} marker-end=${`url(#${heads}-next)`} />`)}
+      <${Words} layout=${layout} leaves=${leaves} taken=${taken} />
       ${leaves.map(
         (leaf) => html`
           <${StateBox}

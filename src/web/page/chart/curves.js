@@ -43,13 +43,14 @@ export const pointOn = ({ points: [p, q, r, s] }, at) => {
 const near = ({ x, y, width, height }, point, room) =>
   point.x > x - room && point.x < x + width + room && point.y > y - room && point.y < y + height + room;
 
-/** How much a curve runs over boxes, and how long it is. @param {Curve} curve @param {readonly Box[]} others @param {Box} from @param {Box} to */
-const costOf = (curve, others, from, to) => {
+/** How much a curve runs over boxes and words, and how long it is. @param {Curve} curve @param {readonly Box[]} others @param {readonly Box[]} words @param {Box} from @param {Box} to */
+const costOf = (curve, others, words, from, to) => {
   let [cost, before] = [0, curve.points[0]];
   for (let n = 1; n <= samples; n += 1) {
     const point = pointOn(curve, n / samples);
     cost += Math.hypot(point.x - before.x, point.y - before.y);
     if (others.some((box) => near(box, point, 3))) cost += 90;
+    if (words.some((box) => near(box, point, 2))) cost += 60;
     if (n < samples && (near(from, point, -1) || near(to, point, -1))) cost += 120;
     before = point;
   }
@@ -68,13 +69,14 @@ const loop = (box) => {
 };
 
 /**
- * Of all pairs of sides, with three bows each, the curve that runs over the fewest boxes.
+ * Of all pairs of sides, with three bows each, the curve that runs over the fewest boxes and words.
  * @param {Box} from
  * @param {Box} to
  * @param {readonly Box[]} boxes
+ * @param {readonly Box[]} [words] Titles and labels, which it avoids too.
  * @returns {Curve}
  */
-export const curveBetween = (from, to, boxes) => {
+export const curveBetween = (from, to, boxes, words = []) => {
   if (from === to) return loop(from);
   const others = boxes.filter((box) => box !== from && box !== to);
   let best = loop(from);
@@ -91,7 +93,7 @@ export const curveBetween = (from, to, boxes) => {
           { x: end.x + into.x * pull, y: end.y + into.y * pull },
           end,
         ]);
-        const cost = costOf(curve, others, from, to);
+        const cost = costOf(curve, others, words, from, to);
         if (cost < least) [least, best] = [cost, curve];
       }
     }

@@ -43,21 +43,25 @@ export const isCovered = ({ label }, chip) =>
   Math.abs(label.x + label.width / 2 - chip.x) < (label.width + chip.width) / 2 &&
   Math.abs(label.y + label.height / 2 - chip.y) < (label.height + chip.height) / 2;
 
-/** @param {{ arrow: PlacedArrow, heads: string, isHidden: boolean }} props */
-export const RestArrow = ({ arrow, heads, isHidden }) => {
-  const { label, lines, quiet, path, from } = arrow;
+/** @param {PlacedArrow} arrow */
+const kindOf = ({ quiet, from }) => `arrow ${quiet ? 'quiet' : `of-${toneOf(topOf(from))}`}`;
+
+/** @param {{ arrow: PlacedArrow, heads: string }} props */
+export const RestArrow = ({ arrow, heads }) => html`
+  <g class=${kindOf(arrow)}><path d=${arrow.path} marker-end=${`url(#${heads}-${arrow.quiet ? 'quiet' : 'rest'})`} /></g>
+`;
+
+/** @param {{ arrow: PlacedArrow }} props */
+export const ArrowWords = ({ arrow }) => {
+  const { label, lines } = arrow;
+  if (label === undefined) return null;
+  const middle = label.x + label.width / 2;
   return html`
-    <g class=${`arrow ${quiet ? 'quiet' : `of-${toneOf(topOf(from))}`}`}>
-      <path d=${path} marker-end=${`url(#${heads}-${quiet ? 'quiet' : 'rest'})`} />
-      ${
-        label !== undefined &&
-        !isHidden &&
-        html`
-          <text x=${label.x + label.width / 2} y=${label.y + 11}>
-            ${lines.map((line, n) => html`<tspan key=${n} x=${label.x + label.width / 2} dy=${n === 0 ? 0 : lineHeight}>${line}</tspan>`)}
-          </text>
-        `
-      }
+    <g class=${kindOf(arrow)}>
+      <rect x=${label.x + 1} y=${label.y} width=${label.width - 2} height=${label.height} rx="3" />
+      <text x=${middle} y=${label.y + 11}>
+        ${lines.map((line, n) => html`<tspan key=${n} x=${middle} dy=${n === 0 ? 0 : lineHeight}>${line}</tspan>`)}
+      </text>
     </g>
   `;
 };

@@ -49,6 +49,20 @@ export const leavesOf = ({ states }, { states: placed, parents }) => {
   return [...placed.map((box) => leaf(box, false)), ...alone.map((box) => leaf(box, true))];
 };
 
+/**
+ * The names of the parents that hold states, and where they stand.
+ * @param {Layout} layout
+ * @param {readonly Leaf[]} leaves
+ * @returns {(Box & { readonly id: string })[]}
+ */
+export const titlesOf = ({ parents }, leaves) =>
+  parents
+    .filter(({ id }) => !leaves.some((leaf) => leaf.id === id))
+    .map(({ id, x, y }) => ({ id, x: x + 10, y: y + 8, width: widthOf(id, 13, 600) + 8, height: 18 }));
+
+/** Whatever can be read beside the states. @param {Layout} layout @param {readonly Leaf[]} leaves @returns {Box[]} */
+const wordsIn = (layout, leaves) => [...titlesOf(layout, leaves), ...layout.arrows.flatMap(({ label }) => label ?? [])];
+
 /** The word of a step, and what is small beside it. @param {Machine} machine @param {Step} step */
 export const wordsOf = (machine, { edge, event, cause }) => {
   const transition = machine.transitions.find((one) => one.id === edge && one.event === event);
@@ -78,12 +92,34 @@ export const takenOf = (machine, layout, leaves, step) => {
     const chip = { x: room.x + room.width / 2, y: room.y + room.height / 2, width, height, word, note };
     return { path: arrow.path, chip, arrow };
   }
-  const curve = curveBetween(from, to, leaves);
+  const curve = curveBetween(from, to, leaves, wordsIn(layout, leaves));
   return { path: curve.path, chip: { ...roomOn(curve, width, height, leaves), width, height, word, note }, arrow: undefined };
 };
 
 /** @param {number} value @param {number} least @param {number} most */
 const within = (value, least, most) => Math.min(Math.max(value, least), most);
+
+/** @param {Box} one @param {Box} other */
+const meet = (one, other) =>
+  one.x < other.x + other.width && other.x < one.x + one.width && one.y < other.y + other.height && other.y < one.y + one.height;
+
+/**
+ * Where a tag stands at its state: above it or below, where it covers the least; in the middle where that is free.
+ * @param {Box} to
+ * @param {number} width
+ * @param {Layout} layout
+ * @param {readonly Box[]} taken
+ * @returns {Box}
+ */
+const placeOfTag = (to, width, layout, taken) => {
+  const xs = [to.x + to.width / 2 - width / 2, to.x, to.x + to.width - width];
+  const ys = [to.y - 14, to.y + to.height - 2, to.y - 31, to.y + to.height + 15];
+  const places = ys.flatMap((y) =>
+    xs.map((x) => ({ x: within(x, layout.x + 2, layout.x + layout.width - width - 2), y, width, height: 16 })),
+  );
+  const covered = (/** @type {Box} */ place) => taken.filter((box) => meet(place, box)).length;
+  return places.reduce((best, place) => (covered(place) < covered(best) ? place : best));
+};
 
 /**
  * What may come next from a state: a curve to each target, and its words as a tag above the target.
@@ -97,15 +133,13 @@ export const nextFrom = (machine, layout, leaves, id) => {
   if (from === undefined) return [];
   /** @type {Box[]} */
   const tags = [];
+  const titles = titlesOf(layout, leaves);
   return nextOf(machine, id).flatMap(({ leaf, words }) => {
     const to = leaves.find((one) => one.id === leaf);
     if (to === undefined) return [];
     const text = words.join(', ');
     const width = widthOf(text, 10.5) + 12;
-    const tag = { x: to.x + to.width / 2 - width / 2, y: to.y - 14, width, height: 16 };
-    tag.x = within(tag.x, layout.x + 2, layout.x + layout.width - width - 2);
-    const covers = () => tags.some((one) => one.x < tag.x + width && tag.x < one.x + one.width && Math.abs(one.y - tag.y) < 17);
-    while (covers()) tag.y -= 17;
+    const tag = placeOfTag(to, width, layout, [...tags, ...titles, ...leaves.filter((one) => one !== to)]);
     tags.push(tag);
     const arrow = layout.arrows.find((one) => !one.quiet && one.from === id && one.to === leaf);
     return [{ leaf, text, tag, path: arrow?.path ?? curveBetween(from, to, leaves).path }];
