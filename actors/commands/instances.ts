@@ -1,12 +1,13 @@
 /** Commands on the register of instances: made, listed, changed, removed. */
 import type { Gateway, Unlinked } from '../face.ts';
+import { createKeyedMutex } from '../keyed-mutex.ts';
 import { done, noProxy, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Supervisor } from '../supervisor.ts';
 import { plannedProxy } from './proxies.ts';
 import { settled, onSettled } from './settling.ts';
 
-type InstanceCommands = Pick<Gateway, 'create' | 'all' | 'view' | 'update' | 'remove' | 'rotateToken'>;
+type InstanceCommands = Pick<Gateway, 'create' | 'all' | 'view' | 'update' | 'nameLeadFields' | 'remove' | 'rotateToken'>;
 
 const tokenLength = 40;
 
@@ -44,6 +45,12 @@ const newRecord = (id: InstanceId, token: string, now: number): InstanceRecord =
   updated: now,
 });
 
+/** Names that are given change, empty ones go; null when none is left. */
+const mergedNames = (known: Readonly<Record<string, unknown>> | null, given: Readonly<Record<string, string>>) => {
+  const names = Object.entries({ ...known, ...given }).filter(([, name]) => name !== '');
+  return names.length === 0 ? null : Object.fromEntries(names);
+};
+
 async function remove(supervisor: Supervisor, cell: Cell): Promise<Result<Unlinked>> {
   const { id } = cell.record;
   await cell.keeper.save({ wanted: 'unlinked' }); // rejects when the database is away, before anything is changed
@@ -62,6 +69,7 @@ async function remove(supervisor: Supervisor, cell: Cell): Promise<Result<Unlink
 export function instanceCommands(supervisor: Supervisor): InstanceCommands {
   const { ports, removals } = supervisor;
   const { chance, time } = ports;
+  const naming = createKeyedMutex();
   return {
     async create(input, region) {
       const proxy = region === undefined ? null : await plannedProxy(supervisor, noProxy, { mode: 'internal', region });
@@ -80,6 +88,15 @@ export function instanceCommands(supervisor: Supervisor): InstanceCommands {
         if (patch.msgDelayMin !== undefined || patch.msgDelayMax !== undefined) cell.queue.repace();
         return done(cell.view);
       }),
+
+    // Read, merged and saved in one turn: names that come at once would overwrite each other.
+    nameLeadFields: (id, names) =>
+      naming.run(id, () =>
+        onSettled(supervisor, id, async (cell) => {
+          await cell.keeper.save({ fieldsMap: mergedNames(cell.record.fieldsMap, names) });
+          return done(cell.view);
+        }),
+      ),
 
     remove(id) {
       const known = removals.get(id);

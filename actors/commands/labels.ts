@@ -13,8 +13,16 @@ type LabelCommands = Pick<Gateway, 'labels' | 'editLabel' | 'labelChat' | 'reloa
 
 const noBusiness = refuse('notSupported', 'labels are a feature of business accounts');
 
-/** Ids are counted by the phone; one that was deleted is not used again. */
-const nextId = (known: readonly Label[]): string => String(Math.max(0, ...known.map(({ id }) => Number(id) || 0)) + 1);
+/** Of nine digits. */
+const highestId = 999_999_999;
+const noId = refuse('conflict', 'the account has no free id for a label');
+
+/** Ids are counted by the phone; one that was deleted is not used again. Null when there is none left. */
+const nextId = (known: readonly Label[]): string | null => {
+  const ids = known.flatMap(({ id }) => (/^\d{1,9}$/.test(id) ? [Number(id)] : []));
+  const next = Math.max(0, ...ids) + 1;
+  return next > highestId ? null : String(next);
+};
 
 /** The label as it shall be. */
 const edited = (known: readonly Label[], edit: LabelDraft): Result<{ readonly label: Label; readonly made: boolean }> => {
@@ -22,7 +30,8 @@ const edited = (known: readonly Label[], edit: LabelDraft): Result<{ readonly la
   if (edit.delete) return old ? done({ label: { ...old, deleted: true }, made: false }) : refuse('notFound', 'Label not found');
   const { name = old?.name ?? '', color = old?.color ?? 0 } = edit;
   if (name === '') return refuse('invalid', 'name is required');
-  return done({ label: { id: edit.labelId || nextId(known), name, color, deleted: false }, made: !old });
+  const id = edit.labelId || nextId(known);
+  return id === null ? noId : done({ label: { id, name, color, deleted: false }, made: !old });
 };
 
 /** What changes of the labels that a chat has. */
@@ -100,6 +109,7 @@ export function labelCommands(supervisor: Supervisor): LabelCommands {
       ),
     reloadLabels: (id, whole) =>
       whileLive(supervisor, id, async (cell) => {
+        if (!cell.record.isBusiness) return noBusiness;
         if (isBeginning(cell)) return refuse('conflict', 'history sync still in progress, try again in a moment');
         if (reloading.has(id)) return done('underWay');
         reloading.add(id);

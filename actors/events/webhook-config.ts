@@ -45,7 +45,10 @@ const fill = (webhook: Webhook, input: WebhookInput): Webhook => ({
 const checked = (webhook: Webhook): Result<WebhookChange> => {
   if (webhook.url === '') return refuse('invalid', 'url is required');
   if (webhook.events.some(isKnown) || (!webhook.enabled && webhook.events.length === 0)) return done({ save: webhook });
-  return refuse('invalid', webhook.events.length === 0 ? 'events is required' : 'events holds no known event type');
+  return refuse(
+    'invalid',
+    webhook.events.length === 0 ? 'events is required' : `events holds no known event type; they are ${['all', ...eventTypes].join(', ')}`,
+  );
 };
 
 const simple = (situation: Situation, input: WebhookInput): Result<WebhookChange> => {

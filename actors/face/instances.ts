@@ -48,6 +48,8 @@ export interface InstanceFace {
   /** Closes the session, keeps the credentials. */
   hibernate(id: InstanceId): Promise<Result<InstanceView>>;
   update(id: InstanceId, patch: InstancePatch): Promise<Result<InstanceView>>;
+  /** Names of lead fields: those that are given change, empty ones go. Calls at once lose nothing of each other. */
+  nameLeadFields(id: InstanceId, names: Readonly<Record<string, string>>): Promise<Result<InstanceView>>;
   /** Logs out and deletes the instance with everything that belongs to it; its rows go in the background. */
   remove(id: InstanceId): Promise<Result<Unlinked>>;
   /** The new token; the old one is void at once and its streams end. */

@@ -29,8 +29,15 @@ export const labelColors = [
 /** `<owner>:<labelid>`, the form in which a chat names its labels. */
 export const fullLabelId = (owner: string, labelId: string): string => `${owner}:${labelId}`;
 
-/** The id of a label on the phone, of either form. */
+/** The id of a label on the phone, of either form that is stored. */
 export const bareLabelId = (id: string): string => id.slice(id.indexOf(':') + 1);
+
+/** The phone's id of a label out of what a client sent, of either form; null when it cannot be one of this account. */
+export const givenLabelId = (text: string, owner: string): string | null => {
+  const own = `${owner}:`;
+  const id = owner !== '' && text.startsWith(own) ? text.slice(own.length) : text;
+  return /^\d{1,9}$/.test(id) ? id : null;
+};
 
 export const labelView = ({ id, name, color }: Label, owner: string) => ({
   id: fullLabelId(owner, id),

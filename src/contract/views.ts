@@ -21,7 +21,7 @@ export { historyRequestView, historyStatusView } from './history-request.ts';
 export { historyView } from './history.ts';
 export { actorView, changesView, stepView } from './inspector.ts';
 export { instanceView } from './instance.ts';
-export { bareLabelId, fullLabelId, keptLabelView, labelColors, labelView } from './label.ts';
+export { bareLabelId, fullLabelId, givenLabelId, keptLabelView, labelColors, labelView } from './label.ts';
 export { capView, limitsEndpoint, limitsView, timeLockView } from './limits.ts';
 export { eventMessageView, fullMessageId, messageEventView, messageView } from './message.ts';
 export { callView, newsView } from './news.ts';

@@ -41,6 +41,15 @@ const answerWithId = (app: FastifyInstance): void => {
   });
 };
 
+/** Answers carry tokens and messages: no cache keeps one that does not say how long it lasts. */
+const forbidCaching = (app: FastifyInstance): void => {
+  app.addHook('onSend', (_request, reply, payload, next) => {
+    const isJson = String(reply.getHeader('content-type') ?? '').startsWith('application/json');
+    if (isJson && !reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store');
+    next(null, payload);
+  });
+};
+
 /** Routes by their pattern: addresses may carry tokens. */
 const traceRequests = (app: FastifyInstance, tracing: RequestTracing): void => {
   const ends = new WeakMap<FastifyRequest, (status: number) => void>();
@@ -132,6 +141,7 @@ export const buildApp = async (gateway: Gateway, options: HttpOptions, more: rea
   await allowOrigins(app, options);
   if (options.tracing) traceRequests(app, options.tracing);
   answerWithId(app);
+  forbidCaching(app);
   await refuseOverload(app, options);
   closeGracefully(app, gateway, () => hub.close());
   app.server.on('checkExpectation', refuseExpectation);

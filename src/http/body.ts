@@ -46,11 +46,11 @@ export const readBodies = (app: FastifyInstance): void => {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<string>('*', { parseAs: 'string' }, (request, text, done) => {
     if (text.trim() === '') return done(null, {});
-    if (!readable.test(request.headers['content-type'] ?? '')) {
-      return done(new BodyError(415, 'the body must be JSON, with the header Content-Type: application/json'));
-    }
+    const type = request.headers['content-type'] ?? '';
+    const notJson = new BodyError(415, 'the body must be JSON, with the header Content-Type: application/json');
+    if (!readable.test(type)) return done(notJson);
     return parseJson(request, text, (error, parsed) => {
-      if (error !== null) return done(error);
+      if (error !== null) return done(/^text\/plain\b/i.test(type) ? notJson : error);
       try {
         return done(null, objectOf(parsed, text));
       } catch (problem) {

@@ -320,3 +320,23 @@ test('labels and quick replies: the phone ignored nothing, and the platform was 
   assert.deepEqual(settings().ignored, []);
   assert.deepEqual(scene.platform.sandbox.stats().unknown, {});
 });
+
+test('labels: what is no id of this account is refused, and changes nothing', async () => {
+  const before = labelsOnPhone();
+  for (const labelid of ['__proto__', '-5', 1e21, '5500000000000:7', '1234567890', ':7', '7:7']) {
+    const made = await shop.call('POST', '/label/edit', { labelid, name: 'hostile' });
+    const put = await shop.call('POST', '/chat/labels', { number: contact, add_labelid: labelid });
+    assert.deepEqual([made.status, put.status], [400, 400], String(labelid));
+  }
+  assert.equal(labelsOnPhone(), before);
+});
+
+test('labels: an account whose ids are used up gets no other', async () => {
+  assert.equal((await shop.call('POST', '/label/edit', { labelid: '999999999', name: 'Last' })).status, 200);
+  const { status, body } = await shop.call('POST', '/label/edit', { labelid: 'new', name: 'One more' });
+  assert.deepEqual([status, body['error']], [409, 'the account has no free id for a label']);
+});
+
+test('labels: an account that is no business has none to read again', async () => {
+  assert.equal((await person.call('POST', '/labels/refresh', {})).status, 501);
+});

@@ -88,6 +88,13 @@ test('leads: the names of the free fields stand in every view of the instance', 
   assert.deepEqual((body['instance'] as Json)['fieldsMap'], { lead_field02: 'City' });
 });
 
+test('leads: names of free fields that are set at once are all kept', async () => {
+  const names = Array.from({ length: 12 }, (_, n) => [`lead_field${String(n + 3).padStart(2, '0')}`, `Name ${n}`] as const);
+  await Promise.all(names.map(([field, name]) => bench.account.call('POST', '/instance/updateFieldsMap', { [field]: name })));
+  const { body } = await bench.account.call('GET', '/instance/status');
+  assert.deepEqual((body['instance'] as Json)['fieldsMap'], { lead_field02: 'City', ...Object.fromEntries(names) });
+});
+
 const tags = async (edit: Json): Promise<{ readonly status: number; readonly body: Json; readonly names: readonly unknown[] }> => {
   const { status, body } = await bench.account.call('POST', '/lead/tags/edit', edit);
   return { status, body, names: ((body['tags'] ?? []) as readonly Json[]).map(({ name }) => name) };

@@ -124,6 +124,7 @@ const instanceCommands = ({ instances, listeners }: State, attempt: Attempt, fak
     reset: (id: InstanceId) => change(id, (view) => view),
     hibernate: (id: InstanceId) => change(id, (view) => ({ ...view, status: 'hibernated', connected: false })),
     update: (id: InstanceId, patch: Parameters<Gateway['update']>[1]) => change(id, withRecord(patch)),
+    nameLeadFields: (id: InstanceId, names: Readonly<Record<string, string>>) => change(id, withRecord({ fieldsMap: names })),
     remove: (id: InstanceId) => attempt(() => (instances.delete(id) ? done({ stillLinked: '' }) : unknown)),
     rotateToken: (id: InstanceId) => {
       for (const { onEnd } of listeners.get(id) ?? []) onEnd();

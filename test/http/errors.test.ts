@@ -244,3 +244,20 @@ test('10 MB over a real connection: the client sees the answer instead of a rese
   const stranger = await fetch(`${await address()}/send/text`, { method: 'POST', headers, body });
   assert.deepEqual([stranger.status, await stranger.json()], [401, { error: 'instance info not found' }]);
 });
+
+test('answers: JSON is not kept by caches, also of errors', async (t) => {
+  const { app } = await setUp(t);
+  for (const url of ['/instance/status', '/instance/all', '/nothing']) {
+    const reply = await app.inject({ url, headers: asInstance });
+    assert.equal(reply.headers['cache-control'], 'no-store', url);
+  }
+});
+
+test('body: a text that is no JSON is refused with the type that is wanted', async (t) => {
+  const { app } = await setUp(t);
+  const reply = await app.inject({ ...send, headers: { ...asInstance, 'content-type': 'text/plain' }, payload: 'hello' });
+  assert.deepEqual(
+    [reply.statusCode, reply.json()],
+    [415, { error: 'the body must be JSON, with the header Content-Type: application/json' }],
+  );
+});

@@ -1,16 +1,16 @@
 /** Labels and quick replies. */
 import type { LabelChange, Result } from '#actors/gateway.ts';
-import { bareLabelId, keptLabelView, quickReplyView } from '#src/contract/views.ts';
+import { givenLabelId, keptLabelView, quickReplyView } from '#src/contract/views.ts';
 import { done, mapResult, refuse } from '../outcome.ts';
 import { platformRefusals, type Route, route } from '../route.ts';
 import * as shape from '../schemas/definition.ts';
 
 const common = { credential: 'instance', tag: 'label' } as const;
 
-const idOf = (id: string | number): string => bareLabelId(String(id).trim());
+const badLabel = refuse('invalid', 'a label is named by its id, of 1 to 9 digits, or by <owner>:<id> of this account');
 
 /** Of the three ways to say it exactly one. */
-const changeOf = ({ labelids, add_labelid, remove_labelid }: Readonly<Record<string, unknown>>): Result<LabelChange> => {
+const changeOf = ({ labelids, add_labelid, remove_labelid }: Readonly<Record<string, unknown>>, owner: string): Result<LabelChange> => {
   const given: readonly [LabelChange['kind'], unknown][] = [
     ['set', labelids],
     ['add', add_labelid],
@@ -18,7 +18,8 @@ const changeOf = ({ labelids, add_labelid, remove_labelid }: Readonly<Record<str
   ];
   const [only, ...others] = given.filter(([, ids]) => ids !== undefined && ids !== '');
   if (!only || others.length > 0) return refuse('invalid', 'one of labelids, add_labelid and remove_labelid is required, and no other');
-  return done({ kind: only[0], labelIds: [only[1]].flat().map((id) => idOf(id as string)) });
+  const ids = [only[1]].flat().map((id) => givenLabelId(String(id).trim(), owner));
+  return ids.includes(null) ? badLabel : done({ kind: only[0], labelIds: ids.filter((id) => id !== null) });
 };
 
 const labelRoutes: readonly Route[] = [
@@ -43,12 +44,19 @@ const labelRoutes: readonly Route[] = [
     answer: shape.EditLabelAnswer,
     invalidTexts: { 'labelid:required': 'invalid payload' },
     failure: { text: 'error editing label' },
-    refusals: { ...platformRefusals, invalid: { example: 'name is required' }, notFound: { example: 'Label not found' } },
+    refusals: {
+      ...platformRefusals,
+      invalid: { example: 'name is required' },
+      notFound: { example: 'Label not found' },
+      conflict: { example: 'the account has no free id for a label' },
+    },
     run: async ({ gateway, id, body }) => {
       const { labelid, name, color, delete: gone = false } = body;
-      const given = idOf(labelid);
+      const given = String(labelid).trim();
+      const labelId = given === 'new' || given === '' ? '' : givenLabelId(given, gateway.view(id)?.record.owner ?? '');
+      if (labelId === null) return badLabel;
       const edit = {
-        labelId: given === 'new' ? '' : given,
+        labelId,
         ...(name === undefined ? {} : { name: name.trim() }),
         ...(color === undefined ? {} : { color }),
         delete: gone,
@@ -89,7 +97,7 @@ const labelRoutes: readonly Route[] = [
     answer: shape.LabelChatAnswer,
     refusals: { ...platformRefusals, invalid: { example: 'there is no label 99' }, notFound: { example: 'Chat not found' } },
     run: async ({ gateway, id, body }) => {
-      const change = changeOf(body);
+      const change = changeOf(body, gateway.view(id)?.record.owner ?? '');
       if (!change.ok) return change;
       return mapResult(await gateway.labelChat(id, String(body.number), change.value), ({ added, removed }) => ({
         response: 'Labels updated',

@@ -22,12 +22,6 @@ const kept = (name: string, value: unknown): unknown => {
 const changesOf = (body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   Object.fromEntries(leadFields.flatMap((name) => (body[name] === undefined ? [] : [[name, kept(name, body[name])]])));
 
-/** Names that are given change, empty ones go; null when none is left. */
-const mergedNames = (known: Readonly<Record<string, unknown>> | null, given: Readonly<Record<string, string>>) => {
-  const names = Object.entries({ ...known, ...given }).filter(([, name]) => name !== '');
-  return names.length === 0 ? null : Object.fromEntries(names);
-};
-
 export const leadRoutes: readonly Route[] = [
   route({
     on: ['POST /chat/editLead'],
@@ -52,10 +46,8 @@ export const leadRoutes: readonly Route[] = [
     body: FieldsMapBody,
     answer: InstanceAnswer,
     refusals: unknownInstance,
-    run: async ({ gateway, now, id, body }) => {
-      const fieldsMap = mergedNames(gateway.view(id)?.record.fieldsMap ?? null, namesOf(body));
-      return mapResult(await gateway.update(id, { fieldsMap }), (view) => instanceView(view, now));
-    },
+    run: async ({ gateway, now, id, body }) =>
+      mapResult(await gateway.nameLeadFields(id, namesOf(body)), (view) => instanceView(view, now)),
   }),
   route({
     on: ['GET /lead/tags'],

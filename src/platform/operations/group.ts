@@ -83,12 +83,16 @@ const sendWish = async (connection: LiveConnection, groupId: string, wish: Group
   return answered(group, withEntries(group, connection));
 };
 
+const mostDescribes = 5;
+
 /** Somebody changed the description meanwhile: it is read again, and replaced once more. */
 const describe = async (connection: LiveConnection, groupId: string, wish: GroupWish): Promise<Outcome<Group | null>> => {
-  const first = await sendWish(connection, groupId, wish);
-  if (first.ok || first.refusal.code !== 409) return first;
-  await connection.groups.fetch(groupId);
-  return sendWish(connection, groupId, wish);
+  let outcome = await sendWish(connection, groupId, wish);
+  for (let tries = 1; tries < mostDescribes && !outcome.ok && outcome.refusal.code === 409; tries += 1) {
+    await connection.groups.fetch(groupId);
+    outcome = await sendWish(connection, groupId, wish);
+  }
+  return outcome;
 };
 
 const eventOf = { add: 'join', remove: 'leave', promote: 'promote', demote: 'demote' } as const;

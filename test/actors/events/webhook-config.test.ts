@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { changeOf } from '#actors/events/webhook-config.ts';
 import type { WebhookInput } from '#actors/face.ts';
-import type { Webhook } from '#actors/model.ts';
+import { eventTypes, type Webhook } from '#actors/model.ts';
 import { webhook } from '#test/fakes/records.ts';
 
 const managed = { ...webhook, id: 'managed', events: ['messages'], excludeMessages: ['isGroupYes'], addUrlEvents: true };
@@ -86,7 +86,12 @@ for (const [title, input, reason, message] of [
   ['add with an id', { action: 'add', id: 'x', url, events: ['All'] }, 'invalid', 'id must not be sent when a webhook is added'],
   ['add without an address', { action: 'add', events: ['All'] }, 'invalid', 'url is required'],
   ['add without events', { action: 'add', url, enabled: true }, 'invalid', 'events is required'],
-  ['only unknown events', { url, events: ['leads'] }, 'invalid', 'events holds no known event type'],
+  [
+    'only unknown events',
+    { url, events: ['leads'] },
+    'invalid',
+    `events holds no known event type; they are all, ${eventTypes.join(', ')}`,
+  ],
   ['update of an unknown id', { action: 'update', id: 'x', url }, 'notFound', 'Webhook not found'],
   ['update without an id', { action: 'update', url }, 'notFound', 'Webhook not found'],
   ['delete of nothing', { action: 'delete' }, 'invalid', 'id is required'],
