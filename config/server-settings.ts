@@ -100,8 +100,8 @@ export const serverSettings = {
   ),
   overloadLagMs: server(
     milliseconds(0, 60_000),
-    500,
-    'Average delay of the event loop, over three seconds, from which requests get 503 with `Retry-After`; 0 is never. A busy server stays under 50; at 500 every answer is late already, and refusing leaves the sessions their time. Hibernating, disconnecting and deleting instances is always possible, and so are health checks and inspection.',
+    1_000,
+    'Average delay of the event loop, over three seconds, from which requests get 503 with `Retry-After`; 0 is never. A busy server stays under 50; at 1,000 every answer is late already, and refusing leaves the sessions their time. Hibernating, disconnecting and deleting instances is always possible, and so are health checks and inspection.',
   ),
   healthDetails: server(
     choice('all', 'admin'),

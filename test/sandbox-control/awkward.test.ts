@@ -28,7 +28,7 @@ const requests: readonly (readonly [string, string, unknown, number, RegExp])[] 
   ['POST', '/phones/scan', { qrcode: 'hello' }, 400, /^qrcode must be a PNG picture$/],
   ['POST', '/phones/scan', { qrcode: 'data:image/png,abc' }, 400, /^qrcode must be a base64 data URL$/],
   ['POST', '/phones/scan', { qr: 'a,', history: { chats: 1 } }, 400, /^messages is required$/],
-  ['POST', '/phones/scan', { qr: 'a,', history: { chats: 1e9, messages: 1 } }, 400, /^history\.chats must be <= 500$/],
+  ['POST', '/phones/scan', { qr: 'a,', history: { chats: 1e9, messages: 1 } }, 400, /^history\.chats must be <= 5000$/],
   ['POST', '/phones/code', { number: ana }, 400, /^code is required$/],
   ['POST', '/phones/code', { number: ana, code: 'ABC' }, 400, /^code must be a pairing code of 8 characters$/],
   ['POST', '/phones/code', { code: 'ABCD1234' }, 400, /^number is required$/],

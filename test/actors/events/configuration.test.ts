@@ -18,7 +18,9 @@ async function delivering() {
     const messageId = world.chance.hex(4);
     world.platform
       .of('r1')
-      .host.record([{ kind: 'message', message: { ...message, messageId }, chat: { chatId: message.chatId }, unread: true }]);
+      .host.record([
+        { kind: 'message', message: { ...message, messageId, fromMe: true }, chat: { chatId: message.chatId }, unread: false },
+      ]);
     await settle();
   };
   return { world, gateway, record };
