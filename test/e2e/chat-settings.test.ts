@@ -270,6 +270,12 @@ test('block: the platform, the chat, the list and the event agree, from here and
   assert.deepEqual(await list(), []);
 });
 
+test('block: an account does not block itself', async () => {
+  const answered = await account.call('POST', '/chat/block', { number: account.number, block: true });
+  assert.deepEqual([answered.status, answered.body], [400, { error: 'an account cannot block itself' }]);
+  assert.deepEqual(scene.platform.sandbox.account(account.number).blocked, []);
+});
+
 test('block: people who were blocked before the gateway was linked are marked at its first login', async () => {
   const { sandbox } = scene.platform;
   const late = await scene.create();
@@ -310,6 +316,8 @@ const bad: readonly (readonly [path: string, body: Json, status: number, error: 
   ['mute', { number: contact, muteEndTime: 9 }, 400, /^muteEndTime must be one of 0, 8, 168, -1$/],
   ['ephemeral', { number: contact, duration: '8d' }, 400, /^invalid duration\. Allowed values: 0, off, 1d, 7d, 90d$/],
   ['ephemeral', { number: 'nobody', duration: '7d' }, 400, /digits with the country code/],
+  ['ephemeral', { number: 'status@broadcast', duration: '7d' }, 400, /^only chats with people and groups have a timer$/],
+  ['ephemeral', { number: '120363040000000000@newsletter', duration: '7d' }, 400, /^only chats with people and groups have a timer$/],
   ['block', { number: contact }, 400, /^block is required$/],
   ['block', { number: '5511900009999', block: true }, 404, new RegExp(refused)],
   ['notes', {}, 400, /^number is required$/],

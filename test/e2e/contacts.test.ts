@@ -81,7 +81,7 @@ test('contact: one is added, renamed and removed on the phone, here and in event
     const from = scene.receiver.posted.length;
     const { status, body } = await account.call('POST', '/contact/add', { number: contact, name });
     const saved = { jid: jid(contact), name, phone: contact };
-    assert.deepEqual([status, body], [200, { success: true, message: 'Contato adicionado com sucesso', contact: saved }]);
+    assert.deepEqual([status, body], [200, { success: true, message: 'Contact added successfully', contact: saved }]);
     assert.deepEqual(onPhone(), [`${contact} ${name}`, `${early} Bia Early`]);
     assert.deepEqual(await listed(), [`${jid(contact)} ${name}`, `${jid(early)} Bia Early`]);
     await told(from, { jid: jid(contact), contact_name: name });
@@ -91,7 +91,7 @@ test('contact: one is added, renamed and removed on the phone, here and in event
   const from = scene.receiver.posted.length;
   const { status, body } = await account.call('POST', '/contact/remove', { number: jid(contact) });
   const removed = { jid: jid(contact), phone: contact };
-  assert.deepEqual([status, body], [200, { success: true, message: 'Contato removido com sucesso', removed_contact: removed }]);
+  assert.deepEqual([status, body], [200, { success: true, message: 'Contact removed successfully', removed_contact: removed }]);
   assert.deepEqual([onPhone(), await listed()], [[`${early} Bia Early`], [`${jid(early)} Bia Early`]]);
   await told(from, { jid: jid(contact), contact_name: '' });
   // And once more: the hash of the collection is still right.

@@ -20,8 +20,8 @@ const tag = 'contact';
 
 /** The words of the interface. */
 const texts = {
-  saved: 'Contato adicionado com sucesso',
-  removed: 'Contato removido com sucesso',
+  saved: 'Contact added successfully',
+  removed: 'Contact removed successfully',
   notSaved: 'Erro ao adicionar contato',
   notRemoved: 'Erro ao remover contato',
 } as const;

@@ -54,6 +54,7 @@ export const chatSettingHandlers: Handlers<Settings> = {
   'chat.block': async (connection, { chatId, block }) => {
     const { sock, directory } = connection;
     const { pn, lid } = await addressesOf(connection, chatId);
+    if (pn === directory.me.pn || (lid !== '' && lid === directory.me.lid)) return refuse('invalid', 'an account cannot block itself');
     if (lid === '') return refuse('notFound', 'the platform does not name the person behind this number');
     if (block && pn === '') return refuse('invalid', 'the number of this person is not known: block it by its number');
     const attrs = block ? { action: 'block', jid: lid, pn_jid: pn } : { action: 'unblock', jid: lid };
@@ -70,6 +71,7 @@ export const chatSettingHandlers: Handlers<Settings> = {
 
   'chat.timer': async (connection, { chatId, seconds }) => {
     const { sock, directory } = connection;
+    if (!isGroup(chatId) && !isPerson(chatId) && !isLid(chatId)) return refuse('invalid', 'only chats with people and groups have a timer');
     if (isGroup(chatId)) await sock.groupToggleEphemeral(chatId, seconds);
     else {
       await lidOf(connection, chatId);
