@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, test } from 'node:test';
+import { eventTypes } from '#actors/model.ts';
 import { Webhook } from 'standardwebhooks';
 import { testDatabase } from '#test/support/database.ts';
 import { TestService, version, type Reply } from '#test/support/service.ts';
@@ -112,7 +113,7 @@ test('POST /webhook: what makes no sense is refused with the texts of the interf
     [{ action: 'add', url, enabled: true }, '400 events is required'],
     [{ action: 'update', id: 'unknown', url, events: ['messages'] }, '404 Webhook not found'],
     [{ action: 'delete' }, '400 id is required'],
-    [{ url, events: ['leads'] }, '400 events holds no known event type'],
+    [{ url, events: ['leads'] }, `400 events holds no known event type; they are all, ${eventTypes.join(', ')}`],
     [{ url: 'example.com', events: ['messages'] }, '400 url must start with http:// or https://'],
     [{ url: 'http://169.254.169.254/', events: ['messages'] }, '400 url points to an address that is not allowed (metadata)'],
     [{ url: 'http://0x7f.1/', events: ['messages'], headers: { host: 'x' } }, '400 headers must not hold host'],
