@@ -62,10 +62,17 @@ export const hasFilesToTake = (content: SendContent): boolean => (rowOf(content)
 /** Address of the file that the content shows; '' for none. */
 export const fileUrlOf = (content: SendContent): string => rowOf(content)?.url(content) ?? '';
 
-/** Takes the files of a content, one after the other: together they would be as large in memory and on the disk as a client likes. */
-export async function withFilesTaken(content: SendContent, take: Take): Promise<Result<SendContent>> {
+/**
+ * Takes the files of a content, one after the other: together they would be as large in memory and on the disk as a client likes. With `wanted` only when
+ * one of them is: the others are left as they are given then.
+ */
+export async function withFilesTaken(
+  content: SendContent,
+  take: Take,
+  wanted: (given: GivenFile) => boolean = () => true,
+): Promise<Result<SendContent>> {
   const row = rowOf(content);
-  if (row === undefined) return done(content);
+  if (row === undefined || !row.given(content).some(wanted)) return done(content);
   const files: Attachment[] = [];
   for (const given of row.given(content)) {
     const taken = await take(given);

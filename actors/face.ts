@@ -3,7 +3,12 @@
  *
  * Ordinary failures are `Result`s; a method rejects only for surprises (`StorageFailure` and `EpochLost` become 503, the rest 500).
  */
+import type { BusinessFace } from './face/business.ts';
+import type { ChannelFace } from './face/channels.ts';
+import type { CampaignFace } from './face/campaigns.ts';
 import type { ChatFace } from './face/chats.ts';
+import type { ChatwootFace } from './face/chatwoot.ts';
+import type { ChatbotFace } from './face/chatbot.ts';
 import type { ContactFace } from './face/contacts.ts';
 import type { DefinitionFace } from './face/definitions.ts';
 import type { FileFace } from './face/files.ts';
@@ -18,7 +23,12 @@ import type { ProxyFace } from './face/proxies.ts';
 import type { ServerFace } from './face/server.ts';
 import type { WebhookFace } from './face/webhooks.ts';
 
+export type * from './face/business.ts';
+export type * from './face/channels.ts';
+export type * from './face/campaigns.ts';
 export type * from './face/chats.ts';
+export type * from './face/chatwoot.ts';
+export type * from './face/chatbot.ts';
 export type * from './face/contacts.ts';
 export type * from './face/definitions.ts';
 export type * from './face/files.ts';
@@ -35,6 +45,7 @@ export type * from './face/webhooks.ts';
 
 export interface Gateway
   extends
+    BusinessFace,
     DefinitionFace,
     InstanceFace,
     InspectorFace,
@@ -47,5 +58,9 @@ export interface Gateway
     ProxyFace,
     WebhookFace,
     ServerFace,
+    ChannelFace,
+    CampaignFace,
     ChatFace,
+    ChatwootFace,
+    ChatbotFace,
     ContactFace {}

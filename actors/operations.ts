@@ -6,18 +6,26 @@
  */
 import type { Entry, Refusal } from './model.ts';
 import type { AccountOperations } from './operations/account.ts';
+import type { BusinessOperations } from './operations/business.ts';
 import type { CallOperations } from './operations/call.ts';
+import type { ChannelOperations } from './operations/channel.ts';
 import type { ChatOperations } from './operations/chat.ts';
+import type { CommunityOperations } from './operations/community.ts';
 import type { ContactOperations } from './operations/contact.ts';
 import type { DefinitionOperations } from './operations/definition.ts';
 import type { GroupOperations } from './operations/group.ts';
 import type { MessageOperations } from './operations/message.ts';
 import type { PictureOperations } from './operations/picture.ts';
+import type { PostOperations } from './operations/post.ts';
 
 export type * from './operations/picture.ts';
+export type * from './operations/post.ts';
 export type * from './operations/account.ts';
+export type * from './operations/business.ts';
 export type * from './operations/call.ts';
+export * from './operations/channel.ts';
 export type * from './operations/chat.ts';
+export type * from './operations/community.ts';
 export type * from './operations/contact.ts';
 export type * from './operations/definition.ts';
 export type * from './operations/group.ts';
@@ -26,13 +34,17 @@ export type * from './operations/message.ts';
 export interface Operations
   extends
     AccountOperations,
+    BusinessOperations,
     CallOperations,
+    ChannelOperations,
     ChatOperations,
+    CommunityOperations,
     ContactOperations,
     DefinitionOperations,
     GroupOperations,
     MessageOperations,
-    PictureOperations {}
+    PictureOperations,
+    PostOperations {}
 
 export type OperationName = keyof Operations;
 export type InputOf<N extends OperationName> = Operations[N]['input'];

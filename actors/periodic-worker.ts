@@ -1,5 +1,5 @@
 /** Background work that is done now and then: a supervised worker, the timer that wakes it, and the pause between two pieces of its work. */
-import { StorageFailure, type Log, type Time } from './ports.ts';
+import { EpochLost, StorageFailure, type Log, type Time } from './ports.ts';
 import type { SupervisedWorker, SupervisedWorkers } from './supervised-workers.ts';
 import { Pause } from './waiting.ts';
 
@@ -11,8 +11,10 @@ export interface PeriodicInput {
   readonly name: string;
   /** Milliseconds between two rounds. */
   readonly everyMs: number;
-  /** Name of the warning when storage did not answer in a round. The next round asks again: this is not a crash. */
+  /** Name of the warning when storage did not answer in a round, or belongs to another process now. The next round asks again: this is not a crash. */
   readonly unanswered: string;
+  /** False: this process is not the one that does the work now, and the round is left out. */
+  onDuty?(): boolean;
   /** One round. Work in pieces waits between them by `pause`, and ends when `pause.ended`. */
   run(pause: Pause): Promise<void>;
 }
@@ -51,10 +53,11 @@ export class PeriodicWorker {
   }
 
   async #run(): Promise<void> {
+    if (this.#input.onDuty?.() === false) return;
     try {
       await this.#input.run(this.#pause);
     } catch (error) {
-      if (!(error instanceof StorageFailure)) throw error;
+      if (!(error instanceof StorageFailure || error instanceof EpochLost)) throw error;
       this.#input.log.warn({ error }, this.#input.unanswered);
     }
   }

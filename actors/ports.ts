@@ -4,11 +4,14 @@
  * Unless a comment says otherwise a method may reject only with a surprise (`StorageFailure` among them), never for an ordinary failure.
  */
 import type { Attachments, Portraits } from './ports/attachments.ts';
+import type { ChatwootApi, ChatwootStore, ReadEvent } from './ports/chatwoot.ts';
 import type { Envelope, Receiver, Signer } from './ports/delivery.ts';
+import type { ChatbotFields, ChatbotStore, ChatModels } from './ports/chatbot.ts';
 import type { DefinitionStore } from './ports/definition-store.ts';
 import type { DeliveryStore, OutboxStore } from './ports/delivery-stores.ts';
 import type { FileStore, ReadMedia, Sounds } from './ports/files.ts';
 import type { InstanceStore, RemovalStore, SettingStore, WebhookStore } from './ports/instance-stores.ts';
+import type { CampaignStore, OptOutStore } from './ports/campaign-store.ts';
 import type { ContactStore } from './ports/contact-store.ts';
 import type { GroupStore } from './ports/group-store.ts';
 import type { Journal } from './ports/journal.ts';
@@ -24,16 +27,23 @@ export type * from './operations.ts';
 export * from './ports/failures.ts';
 export type * from './ports/platform.ts';
 export type * from './ports/attachments.ts';
+export type * from './ports/chatwoot.ts';
 export type * from './ports/delivery.ts';
 export * from './ports/system.ts';
 export type * from './ports/files.ts';
 export type * from './ports/instance-stores.ts';
 export type * from './ports/journal.ts';
+export * from './ports/lease-store.ts';
+export type * from './ports/sign-in-store.ts';
+export type * from './ports/change-store.ts';
+export type * from './ports/bus.ts';
 export type * from './ports/message-store.ts';
+export type * from './ports/chatbot.ts';
 export type * from './ports/definition-store.ts';
 export type * from './ports/delivery-stores.ts';
 export type * from './ports/picture-store.ts';
 export type * from './ports/recipient-store.ts';
+export type * from './ports/campaign-store.ts';
 export type * from './ports/contact-store.ts';
 export type * from './ports/group-store.ts';
 export type * from './ports/send-key-store.ts';
@@ -56,6 +66,10 @@ export interface Stores {
   readonly recipients: RecipientStore;
   readonly groups: GroupStore;
   readonly contacts: ContactStore;
+  readonly chatwootRows: ChatwootStore;
+  readonly chatbots: ChatbotStore;
+  readonly campaigns: CampaignStore;
+  readonly optOuts: OptOutStore;
 }
 
 export interface Ports extends Stores {
@@ -67,9 +81,13 @@ export interface Ports extends Stores {
   readonly attachments: Attachments;
   readonly portraits: Portraits;
   readonly receiver: Receiver;
+  readonly chatwoot: ChatwootApi;
   readonly signer: Signer;
   readonly envelope: Envelope;
+  readonly readEvent: ReadEvent;
   readonly placeholder: Placeholder;
+  readonly chatbotFields: ChatbotFields;
+  readonly chatModels: ChatModels;
   readonly media: Media;
   readonly files: FileStore;
   readonly mediaFacts: ReadMedia;

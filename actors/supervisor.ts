@@ -1,31 +1,33 @@
 /** One a process: puts the registry, the gate, the deliveries and the restore together, and stops them. Commands of the gateway start here. */
+import { Connector } from './chatwoot/connector.ts';
+import { Replies, type RepliesHost } from './chatwoot/replies.ts';
 import { Dispatcher } from './events/dispatcher.ts';
-import { batchedOutbox, trackedOutbox, trackedReceiver } from './events/tracked-ports.ts';
+import { batchedOutbox, trackedConnector, trackedOutbox, trackedReceiver } from './events/tracked-ports.ts';
 import type { Figures, InstanceView, Numbers, Unlinked } from './face.ts';
 import { figuresOf } from './inspection/figures.ts';
 import { Inspection } from './inspection/inspection.ts';
 import { Watchers } from './inspection/watchers.ts';
 import { perform } from './commands/perform.ts';
-import type { InstanceId, InstanceRecord, Message, Result } from './model.ts';
+import { Cluster, type ClusterOptions } from './cluster/cluster.ts';
+import { done, type GatewayEvent, type InstanceId, type InstanceRecord, type Message, type Result } from './model.ts';
 import { createGate, type Gate } from './policy/gate.ts';
-import { usualStopGrace, type Policy, type Retention } from './policy/policy.ts';
+import { usualStopGrace, type Policy } from './policy/policy.ts';
 import { anotherProxy } from './policy/proxy-choice.ts';
 import type { KeptFile, Ports } from './ports.ts';
-import type { PeriodicWorker } from './periodic-worker.ts';
 import { Cell } from './session/cell.ts';
 import { Hibernation } from './session/hibernation.ts';
 import { askForPicture, writeTyping } from './session/perform.ts';
 import { queueHostOf } from './session/queue-host.ts';
+import { restingView } from './session/status.ts';
 import { supervisedWorkers, type SupervisedWorkers } from './supervised-workers.ts';
+import { Campaigns } from './supervisor/campaigns.ts';
 import { Capacity } from './supervisor/capacity.ts';
+import { Chores } from './supervisor/chores.ts';
 import { Downloads } from './supervisor/downloads.ts';
-import { expiry, type Perishable } from './supervisor/expiry.ts';
-import { FileKeeper } from './supervisor/file-keeper.ts';
 import { CommonFaults } from './supervisor/common-faults.ts';
 import { numbersOf } from './supervisor/numbers.ts';
 import { Registry } from './supervisor/registry.ts';
 import { Restore } from './supervisor/restore.ts';
-import { RowRemover } from './supervisor/row-remover.ts';
 import { Waking } from './supervisor/waking.ts';
 import { UnderWay, within } from './waiting.ts';
 
@@ -33,14 +35,21 @@ export interface SupervisorInput {
   readonly ports: Ports;
   readonly policy: Policy;
   readonly baseUrl: string;
+  /** Absent: this process owns every instance. */
+  readonly cluster?: ClusterOptions | undefined;
 }
 
-/** What is kept for a time that the settings say; nothing of what is kept for ever. */
-const perishables = ({ messageExpiry, files }: Ports, retention: Retention): readonly Perishable[] =>
-  [
-    { name: 'messages', age: retention.messages, expire: (before: number, limit: number) => messageExpiry.expire(before, limit) },
-    { name: 'files', age: retention.files, expire: (before: number, limit: number) => files.removeUnused(before, limit) },
-  ].filter(({ age }) => age > 0);
+/** A part of the gateway that reads what instances do and works beside them. What it throws is logged and changes nothing. */
+export interface InstanceReader {
+  /** A committed event. */
+  note(event: GatewayEvent): void;
+  /** A session became live. */
+  live(cell: Cell): void;
+  /** The instance is gone, or another node's from now on: nothing more is done for it, and what is remembered of it is not kept. */
+  forget(id: InstanceId): void;
+  /** The process stops. */
+  stop(): void;
+}
 
 export class Supervisor {
   readonly ports: Ports;
@@ -48,9 +57,12 @@ export class Supervisor {
   readonly registry: Registry;
   readonly capacity: Capacity;
   readonly waking: Waking;
+  readonly campaigns: Campaigns;
   readonly dispatcher: Dispatcher;
+  readonly connector: Connector;
   readonly inspection: Inspection;
   readonly watchers: Watchers;
+  readonly #readers: InstanceReader[] = [];
   /** Since when delivery errors are kept. */
   readonly since: number;
   accepting = false;
@@ -64,99 +76,142 @@ export class Supervisor {
   readonly #hibernation: Hibernation;
   readonly #restore: Restore;
   readonly #faults: CommonFaults;
-  readonly #expiry: PeriodicWorker;
-  readonly #fileKeeper: FileKeeper;
   readonly downloads: Downloads;
-  /** Woken by every removal. */
-  readonly rowRemover: RowRemover;
+  readonly chores: Chores;
+  /** Null: this process owns every instance. */
+  readonly cluster: Cluster | null;
 
-  constructor({ ports, policy, baseUrl }: SupervisorInput) {
+  constructor({ ports, policy, baseUrl, cluster }: SupervisorInput) {
     const { time, chance } = ports;
     this.ports = ports;
     this.policy = policy;
     this.since = time.now();
+    this.cluster = cluster ? new Cluster(cluster, ports) : null;
+    const owns = (id: InstanceId): boolean => this.cluster?.owns(id) ?? true;
     this.#workers = supervisedWorkers(ports, policy, {});
-    this.rowRemover = new RowRemover({ ...ports, workers: this.#workers });
-    const { sendKeys, recipients, pictures } = ports;
-    const lookupAge = Math.max(policy.lookups.knownFor, policy.lookups.absentFor);
-    this.#expiry = expiry({
-      ...ports,
-      workers: this.#workers,
-      perishables: [
-        { name: 'sendKeys', age: policy.sendKeyAge, expire: (before, limit) => sendKeys.expire(before, limit) },
-        { name: 'lookups', age: lookupAge, expire: (before, limit) => recipients.expire(before, limit) },
-        { name: 'pictures', age: policy.pictures.age, expire: (before, limit) => pictures.expire(before, limit) },
-        ...perishables(ports, policy.retention),
-      ],
-    });
-    this.#fileKeeper = new FileKeeper({ ...ports, most: policy.retention.fileBytes, workers: this.#workers });
+    this.chores = new Chores({ ports, policy, workers: this.#workers, cluster: this.cluster });
     this.downloads = new Downloads({
       ports,
       fetch: (id, { message, quoted }) => perform(this, id, 'message.download', { message, quoted }),
       tell: (id, message, file) => this.#tellFile(id, message, file),
       apiKey: (id) => registry.record(id)?.aiApikey ?? '',
     });
-    this.#gate = createGate(policy.handshakes, time, () => chance.random());
-    const registry = new Registry((record) => this.#makeCell(record));
+    const gate = createGate(policy.handshakes, time, () => chance.random());
+    this.#gate = this.cluster?.gate(gate) ?? gate;
+    const registry = new Registry((record) => this.#makeCell(record), owns);
     this.registry = registry;
     this.#faults = new CommonFaults({ gate: this.#gate, registry, rule: policy.outage, time });
     const open = (): boolean => this.accepting;
     this.capacity = new Capacity({ max: policy.maxConnected, registry, open, restoring: () => this.#restore.restoring });
-    this.#hibernation = new Hibernation({ ports, policy: policy.hibernation, registry, room: () => this.capacity.room });
+    const wake = (cell: Cell): void => this.#hibernation.wake(cell);
+    const sleepers = this.cluster?.sleepers(registry, wake) ?? registry;
+    this.#hibernation = new Hibernation({ ports, policy: policy.hibernation, registry: sleepers, room: () => this.capacity.room });
     this.waking = new Waking({ registry, capacity: this.capacity, hibernation: this.#hibernation, timeout: policy.wakeTimeout });
-    this.#restore = new Restore({ ports, registry, since: this.since, open, wake: (cell) => this.#hibernation.wake(cell) });
+    const during: Supervisor['during'] = (id, work) => this.during(id, work);
+    this.campaigns = new Campaigns({ ports, policy, registry, waking: this.waking, workers: this.#workers, open, during });
+    // What earlier owners left is looked at when an instance is taken.
+    this.#restore = new Restore({ ports, registry, since: cluster ? 0 : this.since, open, wake });
     this.#deliveries = new UnderWay(time);
     const outbox = trackedOutbox(batchedOutbox(ports.outbox, time), this.#deliveries);
     const receiver = trackedReceiver(ports.receiver, this.#deliveries);
+    this.connector = this.#makeConnector();
     this.dispatcher = new Dispatcher({
       ports: { ...ports, outbox, receiver },
       policy,
       baseUrl,
       workers: this.#workers,
+      connector: trackedConnector(this.connector, this.#deliveries),
       cells: registry.cells,
       record: (id) => registry.record(id),
       open,
+      owns,
+      onDuty: () => this.cluster?.onDuty ?? true,
     });
-    const { log, logLevels } = ports;
-    const cooldown = policy.crash.cooldown;
-    const picture = (id: InstanceId): string => ports.platform.picture(id)?.tag ?? '';
-    const inspection = new Inspection({ registry, dispatcher: this.dispatcher, time, logLevels, since: this.since, cooldown, picture });
+    this.#attachCluster(wake);
+    const inspection = this.#makeInspection();
     this.inspection = inspection;
-    this.watchers = new Watchers({ time, log, row: (id) => inspection.row(id), rows: () => inspection.rows() });
+    this.watchers = new Watchers({ time, log: ports.log, row: (id) => inspection.row(id), rows: () => inspection.rows() });
+  }
+
+  #attachCluster(wake: (cell: Cell) => void): void {
+    const { ports, policy, registry, dispatcher, since, campaigns } = this;
+    this.cluster?.attach({
+      ports,
+      policy,
+      workers: this.#workers,
+      registry,
+      dispatcher,
+      since,
+      campaigns,
+      wake,
+      forget: (id) => this.forget(id),
+      forgetBeside: (id) => this.#tellReaders((reader) => reader.forget(id)),
+    });
+  }
+
+  #makeInspection(): Inspection {
+    const { registry, dispatcher, since, campaigns } = this;
+    const { time, logLevels, platform } = this.ports;
+    return new Inspection({
+      registry,
+      dispatcher,
+      time,
+      logLevels,
+      since,
+      cooldown: this.policy.crash.cooldown,
+      picture: (id) => platform.picture(id)?.tag ?? '',
+      campaigns: (id) => campaigns.atWork(id),
+    });
   }
 
   /** Reads what is registered. After it commands work; `restore` brings the sessions back meanwhile. */
   async load(): Promise<void> {
+    await this.cluster?.remember();
     const [records, webhooks] = await Promise.all([this.ports.instances.all(), this.ports.webhooks.all()]);
     for (const webhook of webhooks) this.dispatcher.webhooks.set(webhook);
     for (const record of records) this.registry.register(record);
-    this.#restore.begin();
+    if (this.cluster) await this.cluster.join();
+    else this.#restore.begin();
     this.accepting = true;
     this.#hibernation.start();
     this.dispatcher.sweeper.start();
-    this.#expiry.start();
-    this.#fileKeeper.start();
-    this.rowRemover.wake();
+    this.chores.start();
   }
 
-  restore(): Promise<void> {
-    return this.#restore.run();
+  /** In a cluster: begins to take instances, those that shall be online among them. */
+  async restore(): Promise<void> {
+    if (this.cluster) return this.cluster.begin();
+    await this.#restore.run();
+    await this.campaigns.restore();
+  }
+
+  /** Sessions go to other nodes, where there are any; for so long at most. */
+  async drain(ms: number): Promise<void> {
+    await this.cluster?.drain(ms);
   }
 
   /** Closes every session; what was accepted is stored, what receivers took is taken out of the outbox. Bounded, whatever does not answer. */
   async stop(): Promise<void> {
     this.accepting = false;
+    this.#tellReaders((reader) => reader.stop());
     this.watchers.end();
     this.#hibernation.stop();
+    this.campaigns.stop();
     this.#workers.stop();
     this.dispatcher.sweeper.stop();
-    this.#expiry.stop();
-    this.#fileKeeper.stop();
-    this.rowRemover.stop();
+    this.chores.stop();
+    await this.cluster?.stop();
     const cells = [...this.registry.cells.values()];
     const delivered = within(this.ports.time, this.policy.stopGrace ?? usualStopGrace, this.#deliveries.ended());
     await Promise.all([delivered, ...cells.map((cell) => cell.close())]);
     for (const cell of cells) cell.end();
+  }
+
+  /** A new instance. In a cluster nobody owns it yet. */
+  add(record: InstanceRecord): InstanceView {
+    if (this.cluster === null) return this.registry.add(record).view;
+    this.registry.register(record);
+    return restingView(record);
   }
 
   cell(id: InstanceId): Cell | null {
@@ -167,9 +222,30 @@ export class Supervisor {
     return this.registry.view(id);
   }
 
+  /** The instance with a token that is not known here. */
+  async lookUp(token: string): Promise<InstanceId | null> {
+    const record = this.cluster === null ? null : await this.ports.instances.byToken(token);
+    if (record === null) return null;
+    if (!this.cluster?.mayAct(record.id)) this.registry.register(record);
+    return record.id;
+  }
+
+  /** Whether there is such an instance, here or in the database. */
+  async exists(id: InstanceId): Promise<boolean> {
+    if (this.registry.record(id) !== undefined || this.cluster === null) return this.registry.record(id) !== undefined;
+    const [record] = await this.ports.instances.some([id]);
+    if (record !== undefined && !this.cluster.mayAct(id)) this.registry.register(record);
+    return record !== undefined;
+  }
+
   /** The instance, awake: a hibernated one is woken and waited for. */
   awake(id: InstanceId): Promise<Result<Cell>> {
     return this.waking.awake(id);
+  }
+
+  /** Work on an instance that is waited for before the instance is given to another node. */
+  during<T>(id: InstanceId, work: () => Promise<T>): Promise<T> {
+    return this.cluster === null ? work() : this.cluster.uses.during(id, work);
   }
 
   /** The instance and what belongs to it is gone from the storage. */
@@ -177,18 +253,25 @@ export class Supervisor {
     this.registry.forget(id);
     this.watchers.forget(id);
     this.#restore.forget(id);
+    this.campaigns.forget(id);
     this.dispatcher.forget(id);
+    this.#tellReaders((reader) => reader.forget(id));
+  }
+
+  /** From now on it gets what instances do. */
+  attach(reader: InstanceReader): void {
+    this.#readers.push(reader);
   }
 
   figures(): Promise<Figures> {
-    const { ports, registry, dispatcher } = this;
-    return figuresOf({ ports, registry, dispatcher, gate: this.#gate, restore: this.#restore });
+    const { ports, registry, dispatcher, cluster } = this;
+    return figuresOf({ ports, registry, dispatcher, gate: this.#gate, restore: this.#restore, cluster });
   }
 
   /** `resting`: with the instances that have no actors, and so no figures of their own. */
   numbers(resting = true): Numbers {
-    const { ports, registry, dispatcher, since } = this;
-    return numbersOf({ ports, registry, gate: this.#gate, dispatcher, workers: this.#workers, since }, resting);
+    const { ports, registry, dispatcher, since, cluster } = this;
+    return numbersOf({ ports, registry, gate: this.#gate, dispatcher, workers: this.#workers, since, cluster }, resting);
   }
 
   /** How far the restore is. */
@@ -200,9 +283,49 @@ export class Supervisor {
     return new Promise((resolve) => void this.ports.time.setTimeout(resolve, ms));
   }
 
+  #tellReaders(tell: (reader: InstanceReader) => void): void {
+    for (const reader of this.#readers) {
+      try {
+        tell(reader);
+      } catch (error) {
+        this.ports.log.error({ error }, 'reader.failed');
+      }
+    }
+  }
+
   async #tellFile(id: InstanceId, { messageId, chatId }: Message, { url, mimetype }: KeptFile): Promise<void> {
     const at = this.ports.time.now();
     await this.registry.cell(id)?.recorder.tell({ kind: 'downloaded', messageId, chatId, fileUrl: url, mimetype, at });
+  }
+
+  #makeConnector(): Connector {
+    return new Connector({
+      ports: this.ports,
+      fileBytes: this.policy.chatwoot.fileBytes,
+      claim: (id) => ({ instanceId: id, epoch: this.registry.record(id)?.epoch ?? 0 }),
+      file: (id, messageId) => this.#fileOf(id, messageId),
+    });
+  }
+
+  /** What agents write in Chatwoot; `send` as HTTP calls it. */
+  makeReplies(send: RepliesHost['send']): Replies {
+    return new Replies({
+      ports: this.ports,
+      policy: this.policy.chatwoot,
+      workers: this.#workers,
+      connector: this.connector,
+      underWay: this.#deliveries,
+      webhook: (id) => (this.registry.owns(id) ? this.dispatcher.webhooks.chatwoot(id) : null),
+      connected: () => this.dispatcher.webhooks.connected().filter((id) => this.registry.owns(id)),
+      send,
+      account: (id) => this.registry.record(id) ?? { owner: '', lid: '' },
+      remove: (id, messageId) => perform(this, id, 'message.delete', { id: messageId }),
+    });
+  }
+
+  async #fileOf(id: InstanceId, messageId: string): Promise<Result<KeptFile>> {
+    const found = await this.downloads.download(id, { messageId, quoted: false, mp3: 'no', transcribe: false, apiKey: '' });
+    return found.ok ? done(found.value.file) : found;
   }
 
   #makeCell(record: InstanceRecord): Cell {
@@ -218,12 +341,17 @@ export class Supervisor {
       writeTyping,
       anotherProxy: ({ region, managedUrl }) => anotherProxy(this.ports, region, managedUrl),
       askForPicture,
+      published: (event) => this.#tellReaders((reader) => reader.note(event)),
+      mayAct: () => this.cluster?.mayAct(record.id) ?? true,
       hasRoom: () => this.capacity.objection(record.id) === null,
       arriving: (message) => this.downloads.arriving(record.id, message, this.policy.autoDownload),
       downloaded: (message, file) => void this.#tellFile(record.id, message, file),
       live: (cell) => {
         this.#faults.opened();
-        void Promise.resolve().then(() => this.#restore.live(cell));
+        void Promise.resolve()
+          .then(() => this.#restore.live(cell))
+          .then(() => this.campaigns.resume(record.id));
+        this.#tellReaders((reader) => reader.live(cell));
       },
       closed: (cell, verdict, wasLive) => this.#faults.closed(cell, verdict, wasLive),
       moved: ({ steps }) => this.watchers.moved(record.id, steps),

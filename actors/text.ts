@@ -62,6 +62,7 @@ const textsFilled: { readonly [K in SendContent['kind']]: (content: Extract<Send
   }),
   location: (content, fill) => ({ ...content, name: fill(content.name), address: fill(content.address) }),
   groupInvite: (content, fill) => ({ ...content, text: fill(content.text) }),
+  channelInvite: (content) => content,
   event: eventFilled,
   eventEdit: eventFilled,
   media: (content, fill) => ({ ...content, caption: fill(content.caption) }),

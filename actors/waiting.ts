@@ -18,6 +18,19 @@ export const within = (time: Pick<Time, 'setTimeout' | 'clearTimeout'>, ms: numb
     work.then(end('done'), end('failed'));
   });
 
+/** A pause that ends early when the signal is aborted. */
+export const pauseUnless = (signal: AbortSignal, time: Pick<Time, 'setTimeout' | 'clearTimeout'>, ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const end = (): void => {
+      time.clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = time.setTimeout(end, ms);
+    signal.addEventListener('abort', end);
+  });
+
 /** A pause that can be cut short: this time, or for good. */
 export class Pause {
   readonly #time: Time;

@@ -23,6 +23,9 @@ export const integer = (min: number, max: number): Kind<number> => ({
   show: String,
 });
 
+/** null: the program derives it from other settings. */
+export const derivedInteger = (min: number, max: number): Kind<number | null> => ({ ...integer(min, max), show: String });
+
 const week = 604_800_000;
 
 /** The longest delay that a timer of Node takes, 24.8 days; a longer one rings after 1 ms. */
@@ -71,9 +74,16 @@ export const choice = <T extends string>(...options: readonly T[]): Kind<T> => (
 
 export const text: Kind<string> = { must: 'a text', parse: (value) => value, show: (value) => value };
 
+/** A name in subjects, lines of the log and metrics. */
+export const nodeName: Kind<string | null> = {
+  must: 'a name of at most 63 letters, digits, `-` and `_`',
+  parse: (value) => (/^[\w-]{1,63}$/.test(value) ? value : undefined),
+  show: (value) => value ?? '',
+};
+
 /** null: the program finds out by itself. */
 export const url = (...protocols: readonly string[]): Kind<string | null> => ({
-  must: `an address that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+  must: `an address that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}; signs such as / # @ in a password are written as %2F %23 %40`,
   parse: (value) => (protocols.includes(URL.parse(value)?.protocol ?? '') ? value.replace(/\/+$/, '') : undefined),
   show: (value) => value ?? '',
 });
@@ -81,7 +91,7 @@ export const url = (...protocols: readonly string[]): Kind<string | null> => ({
 /** An address that holds a password. */
 export const secretUrl = (...protocols: readonly string[]): Kind<string | null> => ({ ...url(...protocols), secret: true });
 
-/** Whoever can ask a thousand times a second finds a shorter one that a person chose. */
+/** Shorter tokens that a person chose can be guessed at a thousand requests a second. */
 const shortestToken = 16;
 
 export const secretToken: Kind<string | null> = {
@@ -145,6 +155,49 @@ export const networks: Kind<readonly string[]> = {
     if (parts.length === 1 && ['none', 'false'].includes(parts[0] ?? '')) return [];
     if (parts.length === 1 && parts[0] === 'true') return ['private', 'loopback'];
     return parts.every((part) => part === 'private' || part === 'loopback' || isSubnet(part)) ? Object.freeze(parts) : undefined;
+  },
+  show: (value) => (value.length === 0 ? 'none' : value.join(',')),
+};
+
+const clock = /^([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-3]):([0-5]\d)$/;
+const clockOf = (minutes: number): string =>
+  [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0')).join(':');
+
+/** Part of the day in minutes since midnight, which may go over midnight; null for none. */
+export const hours: Kind<{ readonly from: number; readonly to: number } | null> = {
+  must: 'none, or two times of the day such as 21:00-08:00',
+  parse: (value) => {
+    if (value.trim().toLowerCase() === 'none') return null;
+    const [, ...parts] = clock.exec(value.trim()) ?? [];
+    if (parts.length === 0) return undefined;
+    const [a = 0, b = 0, c = 0, d = 0] = parts.map(Number);
+    return a === c && b === d ? undefined : { from: a * 60 + b, to: c * 60 + d };
+  },
+  show: (value) => (value === null ? 'none' : `${clockOf(value.from)}-${clockOf(value.to)}`),
+};
+
+/** Name of a time zone; '' for that of the server. */
+export const timeZone: Kind<string> = {
+  must: 'a time zone such as America/Sao_Paulo',
+  parse: (value) => {
+    if (value === '') return '';
+    try {
+      const { timeZone: zone } = new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions();
+      return zone === '' ? undefined : value;
+    } catch {
+      return undefined;
+    }
+  },
+  show: (value) => value,
+};
+
+/** Texts in lower case; `none` is none. */
+export const phrases: Kind<readonly string[]> = {
+  must: 'none, or a list of words, separated by commas',
+  parse: (value) => {
+    const parts = value.split(',').map((part) => part.trim().toLowerCase());
+    if (parts.length === 1 && parts[0] === 'none') return [];
+    return parts.every((part) => part !== '') ? Object.freeze(parts) : undefined;
   },
   show: (value) => (value.length === 0 ? 'none' : value.join(',')),
 };

@@ -86,7 +86,7 @@ export interface Sources {
   readonly file?: string;
   /** Defaults of the way in which the program was started, before those of the table. */
   readonly preset?: Environment;
-  /** Hears of each name in the file that no setting has: nothing reads it. */
+  /** Called for each name in the file that is no setting: its value has no effect. */
   readonly onUnknown?: (unknown: UnknownSetting) => void;
 }
 

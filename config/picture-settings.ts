@@ -18,7 +18,7 @@ export const pictureSettings = {
   pictureKeepMs: pictures(
     age(60_000),
     172_800_000,
-    'How long an answer counts, also that there is no picture or that it is hidden. Two days: addresses of pictures work for several, and changes are told by the platform.',
+    'How long an answer counts, also that there is no picture or that it is hidden. Two days: addresses of pictures work for several days, and the platform reports changes.',
   ),
   picturesWaiting: pictures(
     integer(1, 100_000),

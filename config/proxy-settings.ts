@@ -13,7 +13,7 @@ export const proxySettings = {
   allowPrivateProxies: proxies(
     networks,
     [],
-    "Networks that a `proxy_url` may lie in beside the public internet, as in ALLOW_PRIVATE_RECEIVERS. `none`, since whoever holds an instance token could try out what stands behind the firewall. Proxies of the catalogue are the operator's own and may lie anywhere.",
+    "Networks that a `proxy_url` may lie in beside the public internet, as in ALLOW_PRIVATE_RECEIVERS. `none`, since anybody with an instance token could try out what stands behind the firewall. Proxies of the catalogue are the operator's own and may lie anywhere.",
   ),
   proxyCatalog: proxies(
     text,

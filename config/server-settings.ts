@@ -52,7 +52,7 @@ export const serverSettings = {
     0,
     'Port at which `/metrics` is also offered, without a token, on `METRICS_HOST`. 0: metrics are offered at the API alone, for the admin token.',
   ),
-  metricsHost: server(text, '127.0.0.1', 'Address of `METRICS_PORT`. Loopback, since whoever reaches it reads the metrics.'),
+  metricsHost: server(text, '127.0.0.1', 'Address of `METRICS_PORT`. Loopback, since everybody who reaches it can read the metrics.'),
   logLevel: server(
     choice('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
     'info',
@@ -126,7 +126,7 @@ export const serverSettings = {
   corsOrigins: server(
     origins,
     [],
-    'Origins of web pages that may call the interface from a browser: `*`, or a list such as `https://app.example.com`. `none`, since whoever puts a token into a page shows it to its readers; the pages of this server itself need nothing.',
+    'Origins of web pages that may call the interface from a browser: `*`, or a list such as `https://app.example.com`. `none`, since a token in a page can be read by everybody who opens the page; the pages of this server itself need nothing.',
   ),
   shutdownMs: server(
     milliseconds(100),

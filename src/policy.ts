@@ -1,8 +1,21 @@
 /** Settings, as the actors want to read them. */
 import type { Policy } from '#actors/policy/policy.ts';
 import type { Settings } from '#config/load.ts';
+import { nodeNameOf } from './cluster-parts.ts';
 
 const day = 86_400_000;
+
+/** Of a gateway that is alone. On a node the gate of the whole cluster stands behind its own one. */
+const usualHandshakes = 5;
+
+const handshakesOf = (settings: Settings): Policy['handshakes'] => {
+  const usual = nodeNameOf(settings) === null ? usualHandshakes : settings.clusterHandshakesPerSecond;
+  return {
+    atOnce: settings.handshakesAtOnce ?? usual,
+    perSecond: settings.handshakesPerSecond ?? usual,
+    pause: { min: settings.canaryMinMs, max: settings.canaryMaxMs },
+  };
+};
 
 const lookupsOf = (settings: Settings): Policy['lookups'] => ({
   pace: { burst: settings.lookupsAtOnce, every: settings.lookupEveryMs },
@@ -17,10 +30,50 @@ const pictures = (settings: Settings): Policy['pictures'] => ({
   remembered: settings.picturesRemembered,
 });
 
+const chatbot = (settings: Settings): Policy['chatbot'] => ({
+  pause: settings.chatbotPauseMs,
+  longestPause: settings.chatbotLongestPauseMs,
+  burst: 50,
+  fresh: settings.chatbotFreshMs,
+  atOnce: { total: settings.chatbotCallsAtOnce, perInstance: settings.chatbotCallsPerInstance },
+  timeout: settings.chatbotTimeoutMs,
+  retries: settings.chatbotRetries,
+  retry: { min: 1_000, max: 10_000 },
+  circuit: { failures: settings.circuitFailures, min: settings.circuitMinMs, max: settings.circuitMaxMs },
+  tokensPerDay: settings.chatbotTokensPerDay,
+  answerTokens: settings.chatbotAnswerTokens,
+  toolRounds: settings.chatbotToolRounds,
+  toolCalls: settings.chatbotToolCalls,
+  pieces: settings.chatbotPieces,
+  answersPerMinute: settings.chatbotAnswersPerMinute,
+  answersInARow: settings.chatbotAnswersInARow,
+  conversations: settings.chatbotConversations,
+});
+
+const campaigns = (settings: Settings): Policy['campaigns'] => ({
+  recipients: settings.campaignRecipients,
+  atOnce: settings.campaignsAtOnce,
+  dailyCap: settings.campaignDailyCap,
+  quiet: settings.campaignQuietHours,
+  timeZone: settings.campaignTimeZone,
+  refusals: settings.campaignRefusals,
+  stopWords: settings.campaignStopWords,
+  kept: settings.campaignsKeepDays * day,
+});
+
 const retention = (settings: Settings): Policy['retention'] => ({
   messages: settings.messagesKeepDays * day,
   files: settings.filesKeepDays * day,
   fileBytes: settings.filesMaxBytes,
+});
+
+const chatwoot = (settings: Settings): Policy['chatwoot'] => ({
+  fileBytes: settings.chatwootFileBytes,
+  keep: settings.chatwootKeepDays * day,
+  replyWait: settings.chatwootReplyWaitMs,
+  waiting: settings.chatwootSendsWaiting,
+  atOnce: settings.chatwootSendsAtOnce,
+  atOncePerInstance: settings.chatwootSendsPerInstance,
 });
 
 export const policyOf = (settings: Settings): Policy => ({
@@ -34,11 +87,7 @@ export const policyOf = (settings: Settings): Policy => ({
   restarts: { limit: settings.restartLimit, window: settings.restartWindowMs },
   replaced: { min: settings.replacedRetryMinMs, max: settings.replacedRetryMaxMs, window: settings.replacedWindowMs },
   crash: { limit: settings.crashLimit, window: settings.crashWindowMs, cooldown: settings.crashCooldownMs },
-  handshakes: {
-    atOnce: settings.handshakesAtOnce,
-    perSecond: settings.handshakesPerSecond,
-    pause: { min: settings.canaryMinMs, max: settings.canaryMaxMs },
-  },
+  handshakes: handshakesOf(settings),
   maxConnected: settings.maxConnectedInstances,
   pairing: { qr: settings.pairingQrMs, code: settings.pairingCodeMs },
   connectAnswer: settings.connectAnswerMs,
@@ -52,6 +101,7 @@ export const policyOf = (settings: Settings): Policy => ({
   proxies: { direct: settings.allowDirectConnections, primaryEvery: settings.proxyRetryMs },
   queue: { items: settings.asyncQueueItems, age: settings.asyncQueueAgeMs },
   lookups: lookupsOf(settings),
+  campaigns: campaigns(settings),
   groups: { forceEvery: settings.groupsForceEveryMs },
   pictures: pictures(settings),
   typingAtOnce: settings.typingAtOnce,
@@ -71,8 +121,10 @@ export const policyOf = (settings: Settings): Policy => ({
     kept: { rows: settings.webhookKeepRows, delivered: settings.webhookKeepDeliveredMs, dead: settings.webhookKeepDeadMs },
     sweepEvery: settings.webhookSweepMs,
   },
+  chatbot: chatbot(settings),
   retention: retention(settings),
   autoDownload: { kinds: settings.autoDownload, most: settings.autoDownloadMaxBytes, wait: settings.autoDownloadWaitMs },
+  chatwoot: chatwoot(settings),
   webhooksPerInstance: settings.webhooksPerInstance,
   definitionsPerInstance: settings.definitionsPerInstance,
   adminRotateCooldown: settings.adminRotateCooldownMs,

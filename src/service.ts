@@ -1,13 +1,16 @@
 /** The composition root: adapters, then the gateway, then HTTP; and the reverse on stop. */
 import { createHash, randomBytes, randomInt } from 'node:crypto';
-import { isIP } from 'node:net';
+import { isIP, type AddressInfo } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createGateway, type RunningGateway } from '#actors/gateway.ts';
-import type { Chance, Log, Receiver } from '#actors/ports.ts';
+import type { Chance, Log, Ports, Receiver } from '#actors/ports.ts';
 import { within } from '#actors/waiting.ts';
 import { baseUrlOf, type Settings } from '#config/load.ts';
 import { encryptionKey, openDataDir } from '#config/secrets.ts';
+import { checkNode, clusterOf, nodeNameOf } from '#src/cluster-parts.ts';
 import { httpOptionsOf } from '#src/http-options.ts';
+import { createChatwootApi } from '#src/chatwoot/api.ts';
+import { Closers } from '#src/closers.ts';
 import { buildApp } from '#src/http/app.ts';
 import type { RequestRestart, SimulatedPhone } from '#src/http/options.ts';
 import { openFileParts } from '#src/file-parts.ts';
@@ -21,12 +24,14 @@ import { openMetrics } from '#src/metrics-parts.ts';
 import { createPlatform, type PlatformOptions } from '#src/platform/platform.ts';
 import { readCatalogue } from '#src/platform/proxy/catalogue.ts';
 import { policyOf } from '#src/policy.ts';
-import { openStorage, type Storage } from '#src/storage/open.ts';
-import { systemTime as time } from '#src/system-time.ts';
-import { createAddressGuard } from '#src/webhooks/address-guard.ts';
+import { openStorage, type Storage, type StorageOptions } from '#src/storage/open.ts';
+import { nodeTime } from '#src/node-time.ts';
+import { systemTime } from '#src/system-time.ts';
+import { type AddressGuard, createAddressGuard } from '#src/webhooks/address-guard.ts';
+import { createChatModels } from '#src/chatbot/models.ts';
 import { createReceiver } from '#src/webhooks/receiver.ts';
 import { contractPorts } from '#src/contract/views.ts';
-import { createTracing, type Tracing } from '#src/tracing/traced.ts';
+import type { Tracing } from '#src/tracing/traced.ts';
 import { signer } from '#src/webhooks/signature.ts';
 
 export interface Service {
@@ -69,35 +74,14 @@ function watchLoop(): { readonly lagMs: () => number; readonly close: () => Prom
   };
 }
 
-/** What was opened, closed in the reverse order; one that fails does not keep the others open. */
-class Closers {
-  readonly #log: Log;
-  readonly #all: { readonly name: string; readonly close: () => Promise<void> }[] = [];
-
-  constructor(log: Log) {
-    this.#log = log;
-  }
-
-  add(name: string, close: () => Promise<void>): void {
-    this.#all.push({ name, close });
-  }
-
-  async close(): Promise<void> {
-    for (const { name, close } of this.#all.splice(0).toReversed()) {
-      try {
-        await close();
-      } catch (error) {
-        this.#log.error({ part: name, error }, 'service.notClosed');
-      }
-    }
-  }
-}
-
 /** With everything that the settings say of the database. */
-const openDatabase = (settings: Settings, dataDir: string, log: Log, onTaken: () => void): Promise<Storage> =>
+const openDatabase = (
+  settings: Settings,
+  given: Pick<StorageOptions, 'dataDir' | 'log' | 'onTaken' | 'now' | 'noteTime'>,
+): Promise<Storage> =>
   openStorage({
+    ...given,
     databaseUrl: settings.databaseUrl,
-    dataDir,
     encryptionKey: Buffer.from(encryptionKey(settings)),
     formerEncryptionKey: settings.encryptionKeyOld,
     connections: {
@@ -107,8 +91,7 @@ const openDatabase = (settings: Settings, dataDir: string, log: Log, onTaken: ()
       sweeps: settings.databaseSweepConnections,
     },
     limits: { connection: settings.databaseConnectionMs, statement: settings.databaseStatementMs },
-    log,
-    onTaken,
+    shared: nodeNameOf(settings) !== null,
   });
 
 const deadlinesOf = (settings: Settings): PlatformOptions['deadlines'] => ({
@@ -124,15 +107,33 @@ const deadlinesOf = (settings: Settings): PlatformOptions['deadlines'] => ({
 const proxyParts = (settings: Settings): PlatformOptions['proxies'] => ({
   timeoutMs: settings.proxyConnectMs,
   testMs: settings.proxyTestMs,
-  guard: createAddressGuard({ allow: settings.allowPrivateProxies }),
+  guard: createAddressGuard({ allow: settings.allowPrivateProxies, setting: 'ALLOW_PRIVATE_PROXIES' }),
 });
+
+/** Services that users name: receivers of events, and models that agents ask. */
+const openServices = (
+  settings: Settings,
+  means: { readonly guard: AddressGuard; readonly userAgent: string },
+  closers: Closers,
+): Pick<Ports, 'receiver' | 'chatwoot' | 'chatModels'> => {
+  const connections = settings.webhookPostsPerHost;
+  const posts = createReceiver({ ...means, timeoutMs: settings.webhookTimeoutMs, connections });
+  closers.add('receiver', () => posts.close());
+  const chatwoot = createChatwootApi({ ...means, timeoutMs: settings.chatwootTimeoutMs, connections });
+  closers.add('chatwoot', () => chatwoot.close());
+  const receiver: Receiver = { post: (...args) => posts.post(...args), objection: (url) => means.guard.checkUrl(url) };
+  const chatModels = createChatModels({ ...means, timeoutMs: settings.chatbotTimeoutMs, connections: settings.chatbotCallsAtOnce });
+  closers.add('chatModels', () => chatModels.close());
+  return { receiver, chatwoot, chatModels };
+};
 
 /** Opens everything below the gateway. */
 async function openPorts(settings: Settings, log: Log, version: string, closers: Closers, onTaken: () => void) {
   const dataDir = openDataDir(settings.dataDir);
   const userAgent = `Dormouse/${version}`;
   const catalogue = readCatalogue(settings.proxyCatalog);
-  const storage = await openDatabase(settings, dataDir, log, onTaken);
+  const time = nodeTime(systemTime, log);
+  const storage = await openDatabase(settings, { dataDir, log, onTaken, now: time.now, noteTime: time.noteDatabaseTime });
   closers.add('storage', () => storage.close());
   const guard = createAddressGuard({ allow: settings.allowPrivateReceivers });
   const onOpen = (name: string, close: () => Promise<void>): void => closers.add(name, close);
@@ -150,9 +151,7 @@ async function openPorts(settings: Settings, log: Log, version: string, closers:
     removals: storage.removals,
     workshop,
   });
-  const posts = createReceiver({ guard, timeoutMs: settings.webhookTimeoutMs, userAgent, connections: settings.webhookPostsPerHost });
-  closers.add('receiver', () => posts.close());
-  const receiver: Receiver = { post: (...args) => posts.post(...args), objection: (url) => guard.checkUrl(url) };
+  const services = openServices(settings, { guard, userAgent }, closers);
   const platform = createPlatform({
     url: settings.platformUrl,
     vault: storage.vault,
@@ -162,6 +161,7 @@ async function openPorts(settings: Settings, log: Log, version: string, closers:
     quoted: (instance, id) => storage.messages.byId(instance, id),
     timers: (instance) => storage.chats.timers(instance),
     groups: { ...storage.groups, maxAgeMs: settings.groupsMaxAgeMs },
+    channels: { ...storage.definitions, maxAgeMs: settings.channelsMaxAgeMs },
     previews,
     uploads: {
       files,
@@ -181,13 +181,14 @@ async function openPorts(settings: Settings, log: Log, version: string, closers:
   const proxies = { ...platform.proxies, catalogue };
   const taking = { attachments: createAttachments({ intake, workshop, files }), portraits: createPortraits({ intake, workshop }) };
   const made = { ...taking, proxies, files, sounds, mediaFacts, removals };
-  const given = { platform, receiver, signer, media, chance, time, log, digest, loopLagMs: loop.lagMs, ...made };
+  const given = { platform, ...services, signer, media, chance, time, log, digest, loopLagMs: loop.lagMs, ...made };
   return { ports: { ...storage, ...contractPorts, ...given }, storage };
 }
 
-/** Traces, where a collector is named. */
-const openTracing = ({ otlpEndpoint, traceSamplePercent }: Settings, version: string, closers: Closers): Tracing | null => {
+/** Traces, where a collector is named. Their library is loaded for them alone: 300 files. */
+const openTracing = async ({ otlpEndpoint, traceSamplePercent }: Settings, version: string, closers: Closers): Promise<Tracing | null> => {
   if (otlpEndpoint === null) return null;
+  const { createTracing } = await import('#src/tracing/traced.ts');
   const tracing = createTracing({ endpoint: otlpEndpoint, ratio: traceSamplePercent / 100, version });
   closers.add('tracing', () => tracing.close());
   return tracing;
@@ -209,6 +210,8 @@ const listenError = (error: NodeJS.ErrnoException, { host, port }: Settings): Er
   return error;
 };
 
+const portOf = (bound: AddressInfo | string | null, { port }: Settings): number => (typeof bound === 'object' && bound ? bound.port : port);
+
 /**
  * Starts the gateway. `onAdminToken` gets a token that this start made, as soon as it is valid. Answers when HTTP listens;
  * sessions are brought back meanwhile. Throws when it cannot start, with everything closed.
@@ -219,12 +222,14 @@ export async function startService(
   version: string,
   { onAdminToken = () => undefined, simulatedPhone = null, restart }: ServiceOptions,
 ): Promise<Service> {
-  const { log, logLevels } = withInstanceLevels(processLog, time.now);
+  const { log, logLevels } = withInstanceLevels(processLog, systemTime.now);
   const closers = new Closers(log);
   const { promise: taken, resolve: onTaken } = Promise.withResolvers<void>();
   try {
-    const tracing = openTracing(settings, version, closers);
+    checkNode(settings, log);
+    const tracing = await openTracing(settings, version, closers);
     const { ports: opened, storage } = await openPorts(settings, log, version, closers, onTaken);
+    const onOpen = (name: string, close: () => Promise<void>): void => closers.add(name, close);
     const meter = new ProcessMeter();
     const ports = { ...opened, logLevels, meter };
     const gateway = await createGateway({
@@ -232,15 +237,15 @@ export async function startService(
       policy: policyOf(settings),
       baseUrl: settings.baseUrl,
       adminToken: settings.adminToken,
+      cluster: clusterOf(settings, storage, { version, log, onOpen }),
     });
     let stopped: Promise<void> | null = null;
     const stopGateway = (): Promise<void> => (stopped ??= gateway.stop());
     closers.add('gateway', stopGateway);
     // Before anything else can fail: only its hash is stored by now.
     if (gateway.madeAdminToken !== null) onAdminToken(gateway.madeAdminToken);
-    // To build it takes a quarter of a second without a turn of the event loop: what began with the sessions goes first.
+    // To build it takes a tenth of a second without a turn of the event loop: what began with the sessions goes first.
     await new Promise((resolve) => setTimeout(resolve));
-    const onOpen = (name: string, close: () => Promise<void>): void => closers.add(name, close);
     const made = {
       metrics: await openMetrics({ settings, meter, gateway, storage, log, onOpen }),
       log,
@@ -254,14 +259,15 @@ export async function startService(
     closers.add('http', async () => {
       const answered = app.close();
       // A request that waits for a session, or for the platform, is answered when the sessions are closed.
-      if ((await within(time, settings.stopGraceMs, answered)) === 'late') await stopGateway();
+      if ((await within(systemTime, settings.stopGraceMs, answered)) === 'late') await stopGateway();
       await answered;
     });
     await app.listen({ host: settings.host, port: settings.port }).catch((error: Error) => {
       throw listenError(error, settings);
     });
-    const bound = app.server.address();
-    const port = typeof bound === 'object' && bound ? bound.port : settings.port;
+    const port = portOf(app.server.address(), settings);
+    // The first thing of a stop: other nodes take the sessions while requests are still answered.
+    onOpen('drain', () => gateway.drain(settings.drainMs));
     gateway.restore().catch((error: unknown) => log.error({ error }, 'service.notRestored'));
     const address = baseUrlOf(isIP(settings.host) === 0 ? '127.0.0.1' : settings.host, port);
     return { gateway, address, port, taken, stop: () => closers.close() };

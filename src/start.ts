@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { loadSettings, SettingsError, type Settings, type UnknownSetting } from '#config/load.ts';
 import { openDataDir } from '#config/secrets.ts';
 import type { Log } from '#actors/ports.ts';
+import { nodeNameOf } from './cluster-parts.ts';
 import { createLog } from './log.ts';
 import { forkSandbox, sandboxPreset } from './sandbox-process.ts';
 import { Restarts } from './restarts.ts';
@@ -67,9 +68,10 @@ export async function start(args: readonly string[]): Promise<void> {
     return refuseToStart(`Dormouse could not start: ${error instanceof Error ? error.message : 'unknown error'}`);
   };
   const options = { onAdminToken: tellToken, simulatedPhone: platform?.phone ?? null };
+  const stopLimit = settings.shutdownMs + (nodeNameOf(settings) === null ? 0 : settings.drainMs);
   const restarts = new Restarts({
     start: (port) => startService({ ...settings, port }, log, version, { ...options, restart: restarts.request }).catch(refuse),
-    stop: (service) => stopToRestart(service, log, settings.shutdownMs),
+    stop: (service) => stopToRestart(service, log, stopLimit),
     onStarted: (service) => {
       log.info({ address: service.address }, 'service.restarted');
       followTaken(service);
@@ -77,7 +79,7 @@ export async function start(args: readonly string[]): Promise<void> {
   });
   const starting = restarts.start(settings.port);
   // From here on: a start that is interrupted must not leave a database server behind.
-  const stop = stopOnSignals(log, settings.shutdownMs, async () => {
+  const stop = stopOnSignals(log, stopLimit, async () => {
     await restarts.stop();
     await platform?.stop();
     pidFile.remove();

@@ -22,6 +22,7 @@ class LongTimer {
 
 export const systemTime: Time = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   turn: () => turn(),
   setTimeout: (fn, ms) => (ms <= longest ? setTimeout(fn, ms) : new LongTimer(fn, ms)),
   clearTimeout: (id) => (id instanceof LongTimer ? id.clear() : clearTimeout(id as NodeJS.Timeout)),

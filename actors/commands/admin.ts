@@ -17,6 +17,10 @@ const length = 50;
 export type Admin = Pick<Gateway, 'isAdmin' | 'rotateAdminToken'> & {
   /** Set when this start made the token: to be printed once. */
   readonly made: string | null;
+  /** Another one for another token. */
+  version(): string;
+  /** Reads what is stored again; whether it is another token. */
+  refresh(): Promise<boolean>;
 };
 
 const parse = (text: string | null): Stored | null => (text === null ? null : (JSON.parse(text) as Stored));
@@ -49,5 +53,12 @@ export async function createAdmin(ports: Ports, configured: string | null, coold
     made,
     isAdmin: (token) => digest(token) === current.hash,
     rotateAdminToken: () => serially(rotate),
+    version: () => current.hash,
+    refresh: () =>
+      serially(async () => {
+        const [before, now] = [current, parse(await settings.get(key))];
+        current = now ?? current;
+        return current.hash !== before.hash;
+      }),
   };
 }

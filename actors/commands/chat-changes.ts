@@ -1,6 +1,18 @@
 /** Commands on single chats: what the owner does with them on a phone, and what of them is removed here. */
 import type { ChatFace, ChatRemoval, RemovalStep } from '../face.ts';
-import { done, refuse, type Chat, type ChatChange, type ChatEnd, type InstanceId, type Result } from '../model.ts';
+import {
+  done,
+  isChannelId,
+  refuse,
+  unknownInstance,
+  type Chat,
+  type ChatChange,
+  type ChatEnd,
+  type InstanceId,
+  type Message,
+  type Result,
+} from '../model.ts';
+import type { Ports } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import { performIn } from '../session/perform.ts';
 import { recipientOf } from '../session/recipient-of.ts';
@@ -8,129 +20,161 @@ import { storedChat } from '../session/stored-chat.ts';
 import type { Supervisor } from '../supervisor.ts';
 import { whileLive } from './perform.ts';
 
-/** Unread messages whose authors are told that a chat was read. */
+/** Unread messages for which read receipts are sent when a chat is read, newest first. */
 const mostReceipts = 500;
 /** Messages of a chat that one statement removes at most. */
 const piece = 2_000;
+/** Times that a removed chat is made again of what arrived meanwhile: each takes moments. */
+const mostTries = 20;
 
 const unknownChat = refuse('notFound', 'chat not found');
+const timedMute = refuse('invalid', 'channels are muted for ever (-1) or not at all (0)');
 const noBusiness = refuse('notSupported', 'notes about chats are a feature of business accounts');
 
-/** A part of a removal, for a chat that is stored. */
-type Step = (cell: Cell, chat: Chat) => Promise<Result<null>>;
+/** The stored chat; a number may be written in two forms. */
+const find = async (supervisor: Supervisor, id: InstanceId, number: string): Promise<Chat | null> => {
+  const cell = supervisor.cell(id);
+  return cell && storedChat(cell, supervisor.ports.chats, number);
+};
 
-class ChatChanges implements ChatFace {
-  readonly #supervisor: Supervisor;
-  /** In this order: what is removed here is needed to name the last message to the phone. */
-  readonly #steps: Readonly<Record<keyof ChatRemoval, Step>> = {
-    clearOnPhone: (cell, chat) => this.#changeOnPhone(cell.record.id, chat, { kind: 'clear' }),
-    deleteOnPhone: (cell, chat) => this.#changeOnPhone(cell.record.id, chat, { kind: 'delete' }),
-    messages: (cell, chat) => this.#removeMessages(cell, chat),
-    chat: async (cell, { chatId }) => {
-      await cell.recorder.append({ kind: 'chatRemoved', chatId });
-      return done(null);
-    },
-  };
+/** Runs `work` on a live session, and answers with the chat as it is stored afterwards. */
+const withChat = (
+  supervisor: Supervisor,
+  id: InstanceId,
+  number: string,
+  work: (cell: Cell, signal: AbortSignal, chat: Chat) => Promise<Result<null>>,
+): Promise<Result<Chat>> =>
+  whileLive(supervisor, id, async (cell, signal) => {
+    const chat = await find(supervisor, id, number);
+    if (!chat) return unknownChat;
+    const worked = await work(cell, signal, chat);
+    return worked.ok ? done((await supervisor.ports.chats.get(id, chat.chatId)) ?? chat) : worked;
+  });
 
-  constructor(supervisor: Supervisor) {
-    this.#supervisor = supervisor;
+const newestOf = async ({ messages }: Ports, id: InstanceId, chatId: string): Promise<Message | null> =>
+  (await messages.find(id, { chatId, limit: 1, offset: 0 })).messages[0] ?? null;
+
+const endOf = async (ports: Ports, id: InstanceId, chatId: string): Promise<ChatEnd | null> => {
+  const newest = await newestOf(ports, id, chatId);
+  return newest ? { messageId: newest.messageId, fromMe: newest.fromMe, sender: newest.sender, at: newest.timestamp } : null;
+};
+
+/** The platform mutes channels by a setting of their own, which knows no end. */
+const muteChannel = (cell: Cell, signal: AbortSignal, channelId: string, until: number): Promise<Result<null>> =>
+  until > 0 ? Promise.resolve(timedMute) : performIn(cell, signal, 'channel.mute', { channelId, mute: until !== 0 });
+
+const change = async (ports: Ports, cell: Cell, signal: AbortSignal, { chatId }: Chat, wanted: ChatChange): Promise<Result<null>> => {
+  const { id, isBusiness } = cell.record;
+  if (wanted.kind === 'mute' && isChannelId(chatId)) return muteChannel(cell, signal, chatId, wanted.until);
+  if (wanted.kind === 'note' && !isBusiness) return noBusiness;
+  const isRead = wanted.kind === 'read' && wanted.on;
+  const unread = isRead ? await ports.messages.unread(id, chatId, mostReceipts) : [];
+  return performIn(cell, signal, 'chat.change', { chatId, change: wanted, last: await endOf(ports, id, chatId), unread });
+};
+
+/** Takes the messages away that the chat has now, and what the chat shows of them. Those that wait to be sent stay. */
+const removeMessages = async (ports: Ports, cell: Cell, { chatId }: Chat): Promise<Result<null>> => {
+  const { id, epoch } = cell.record;
+  const until = (await endOf(ports, id, chatId))?.at ?? 0;
+  let removed = piece;
+  while (removed === piece) removed = await ports.messages.removeOf({ instanceId: id, epoch }, chatId, until, piece);
+  const nothing = { unreadCount: 0, lastMessageText: '', lastMessageType: '', lastMessageSender: '' };
+  await cell.recorder.append({ kind: 'chat', chat: { chatId, ...nothing }, create: false, tell: 'chats' });
+  return done(null);
+};
+
+/** What a chat shows of its newest message, when nothing else is known of it. */
+const shownOf = (message: Message) => ({
+  chatId: message.chatId,
+  isGroup: message.isGroup,
+  ...(message.chatLid === '' ? {} : { chatLid: message.chatLid }),
+  ...(message.isGroup || message.fromMe || message.senderName === '' ? {} : { pushName: message.senderName }),
+  lastMessageText: message.text || message.vote,
+  lastMessageType: message.messageType,
+  lastMessageSender: message.sender,
+  lastMessageTimestamp: message.timestamp,
+});
+
+/**
+ * What arrived while a chat was removed is no part of what was removed: the chat is made of it, again until nothing newer came while that was stored.
+ * `before`: the newest message at the beginning.
+ */
+const keepLate = async (ports: Ports, cell: Cell, { chatId }: Chat, before: string | undefined): Promise<void> => {
+  const { id } = cell.record;
+  for (let [seen, tries] = [before, 0]; tries < mostTries; tries += 1) {
+    await cell.recorder.recorded();
+    const newest = await newestOf(ports, id, chatId);
+    if (newest === null || newest.messageId === seen || newest.status === 'Queued') return;
+    seen = newest.messageId;
+    const unreadCount = (await ports.messages.unread(id, chatId, mostReceipts)).length;
+    await cell.recorder.append({ kind: 'chat', chat: { ...shownOf(newest), unreadCount }, create: true, tell: 'chats' });
   }
+};
 
-  readonly chat: ChatFace['chat'] = async (id, number) => {
-    const chat = await this.#find(id, number);
+/** A part of a removal, for a chat that is stored. */
+type Step = (supervisor: Supervisor, cell: Cell, chat: Chat) => Promise<Result<null>>;
+
+const changeOnPhone =
+  (wanted: ChatChange): Step =>
+  (supervisor, { record }, chat) =>
+    whileLive(supervisor, record.id, (cell, signal) => change(supervisor.ports, cell, signal, chat, wanted));
+
+/** In this order: what is removed here is needed to name the last message to the phone. */
+const steps: Readonly<Record<keyof ChatRemoval, Step>> = {
+  clearOnPhone: changeOnPhone({ kind: 'clear' }),
+  deleteOnPhone: changeOnPhone({ kind: 'delete' }),
+  messages: ({ ports }, cell, chat) => removeMessages(ports, cell, chat),
+  chat: async (_supervisor, cell, { chatId }) => {
+    await cell.recorder.append({ kind: 'chatRemoved', chatId });
+    return done(null);
+  },
+};
+
+export const chatChangeCommands = (supervisor: Supervisor): ChatFace => ({
+  async chat(id, number) {
+    const chat = await find(supervisor, id, number);
     return chat ? done(chat) : unknownChat;
-  };
+  },
 
-  readonly changeChat: ChatFace['changeChat'] = (id, number, change) =>
-    this.#withChat(id, number, (cell, signal, chat) => this.#change(cell, signal, chat, change));
+  changeChat: (id, number, wanted) =>
+    withChat(supervisor, id, number, (cell, signal, chat) => change(supervisor.ports, cell, signal, chat, wanted)),
 
-  readonly reloadNotes: ChatFace['reloadNotes'] = (id, number) =>
-    this.#withChat(id, number, async (cell, signal) => {
+  reloadNotes: (id, number) =>
+    withChat(supervisor, id, number, async (cell, signal) => {
       const reloaded = await performIn(cell, signal, 'chat.reloadNotes', null);
       // What the library reported meanwhile is stored before the note is read.
       if (reloaded.ok) await cell.recorder.recorded();
       return reloaded;
-    });
+    }),
 
-  readonly setChatTimer: ChatFace['setChatTimer'] = (id, number, seconds) =>
-    whileLive(this.#supervisor, id, async (cell, signal) => {
+  setChatTimer: (id, number, seconds) =>
+    whileLive(supervisor, id, async (cell, signal) => {
       const recipient = await recipientOf(cell, signal, number);
       if (!recipient.ok) return recipient;
       const { chatId } = recipient.value;
       const set = await performIn(cell, signal, 'chat.timer', { chatId, seconds });
-      return set.ok ? done(await this.#supervisor.ports.chats.get(id, chatId)) : set;
-    });
+      return set.ok ? done(await supervisor.ports.chats.get(id, chatId)) : set;
+    }),
 
-  readonly block: ChatFace['block'] = (id, number, block) =>
-    whileLive(this.#supervisor, id, async (cell, signal) => {
+  block: (id, number, block) =>
+    whileLive(supervisor, id, async (cell, signal) => {
       const recipient = await recipientOf(cell, signal, number);
       return recipient.ok ? performIn(cell, signal, 'chat.block', { chatId: recipient.value.chatId, block }) : recipient;
-    });
+    }),
 
-  readonly removeChat: ChatFace['removeChat'] = async (id, number, wanted) => {
-    const cell = this.#supervisor.cell(id);
-    if (!cell) return refuse('notFound', 'instance not found');
-    const chat = await this.#find(id, number);
+  async removeChat(id, number, wanted) {
+    const cell = supervisor.cell(id);
+    if (!cell) return unknownInstance;
+    const chat = await find(supervisor, id, number);
     if (!chat) return unknownChat;
+    const before = (await newestOf(supervisor.ports, id, chat.chatId))?.messageId;
     const outcomes: RemovalStep[] = [];
-    for (const of of Object.keys(this.#steps) as (keyof ChatRemoval)[]) {
+    for (const of of Object.keys(steps) as (keyof ChatRemoval)[]) {
       if (!wanted[of]) continue;
-      const outcome = await this.#steps[of](cell, chat);
+      const outcome = await steps[of](supervisor, cell, chat);
       outcomes.push({ of, error: outcome.ok ? '' : outcome.refusal.message });
     }
+    if (wanted.messages || wanted.chat) await keepLate(supervisor.ports, cell, chat, before);
     return done(outcomes);
-  };
-
-  /** The stored chat; a number may be written in two forms. */
-  async #find(id: InstanceId, number: string): Promise<Chat | null> {
-    const cell = this.#supervisor.cell(id);
-    return cell && storedChat(cell, this.#supervisor.ports.chats, number);
-  }
-
-  /** Runs `work` on a live session, and answers with the chat as it is stored afterwards. */
-  #withChat(
-    id: InstanceId,
-    number: string,
-    work: (cell: Cell, signal: AbortSignal, chat: Chat) => Promise<Result<null>>,
-  ): Promise<Result<Chat>> {
-    return whileLive(this.#supervisor, id, async (cell, signal) => {
-      const chat = await this.#find(id, number);
-      if (!chat) return unknownChat;
-      const worked = await work(cell, signal, chat);
-      return worked.ok ? done((await this.#supervisor.ports.chats.get(id, chat.chatId)) ?? chat) : worked;
-    });
-  }
-
-  #changeOnPhone(id: InstanceId, chat: Chat, change: ChatChange): Promise<Result<null>> {
-    return whileLive(this.#supervisor, id, (cell, signal) => this.#change(cell, signal, chat, change));
-  }
-
-  async #change(cell: Cell, signal: AbortSignal, { chatId }: Chat, change: ChatChange): Promise<Result<null>> {
-    const { id, isBusiness } = cell.record;
-    if (change.kind === 'note' && !isBusiness) return noBusiness;
-    const isRead = change.kind === 'read' && change.on;
-    const unread = isRead ? await this.#supervisor.ports.messages.unread(id, chatId, mostReceipts) : [];
-    return performIn(cell, signal, 'chat.change', { chatId, change, last: await this.#endOf(id, chatId), unread });
-  }
-
-  async #endOf(id: InstanceId, chatId: string): Promise<ChatEnd | null> {
-    const [newest] = (await this.#supervisor.ports.messages.find(id, { chatId, limit: 1, offset: 0 })).messages;
-    return newest ? { messageId: newest.messageId, fromMe: newest.fromMe, sender: newest.sender, at: newest.timestamp } : null;
-  }
-
-  /** Takes the messages away that the chat has now, and what the chat shows of them. Those that wait to be sent stay. */
-  async #removeMessages(cell: Cell, { chatId }: Chat): Promise<Result<null>> {
-    const { id, epoch } = cell.record;
-    const until = (await this.#endOf(id, chatId))?.at ?? 0;
-    let removed = piece;
-    while (removed === piece) removed = await this.#supervisor.ports.messages.removeOf({ instanceId: id, epoch }, chatId, until, piece);
-    const nothing = { unreadCount: 0, lastMessageText: '', lastMessageType: '', lastMessageSender: '' };
-    await cell.recorder.append({ kind: 'chat', chat: { chatId, ...nothing }, create: false, tell: 'chats' });
-    return done(null);
-  }
-}
-
-export const chatChangeCommands = (supervisor: Supervisor): ChatFace => {
-  const { chat, changeChat, reloadNotes, setChatTimer, block, removeChat } = new ChatChanges(supervisor);
-  return { chat, changeChat, reloadNotes, setChatTimer, block, removeChat };
-};
+  },
+});

@@ -1,9 +1,9 @@
 /** Commands on chats that are more than one request: reading messages of several chats, typing that is kept up. */
 import type { Gateway, MarkedMessage } from '../face.ts';
-import { done, type InstanceId, type Result } from '../model.ts';
+import { done, notConnected, type InstanceId, type Result } from '../model.ts';
 import type { NamedMessage, TypingState } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
-import { notConnected, performIn } from '../session/perform.ts';
+import { performIn } from '../session/perform.ts';
 import { recipientOf } from '../session/recipient-of.ts';
 import type { Supervisor } from '../supervisor.ts';
 import { whileLive } from './perform.ts';

@@ -1,11 +1,10 @@
 /** Commands on the connection of an instance: opened, paused, restarted, logged out. */
 import type { DisconnectedView, Gateway, InstanceView, Origin } from '../face.ts';
-import { done, noProxy, refuse, type Result } from '../model.ts';
+import { done, noProxy, refuse, notConnected, type Result } from '../model.ts';
 import { routeOf } from '../policy/proxy-route.ts';
 import type { OpenOptions } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Supervisor } from '../supervisor.ts';
-import { notConnected } from '../session/perform.ts';
 import { perform } from './perform.ts';
 import { changeProxy } from './proxies.ts';
 import { isSettled, notDiscarded, onSettled, settled, settleMs } from './settling.ts';
@@ -122,7 +121,7 @@ async function reconnect(supervisor: Supervisor, cell: Cell, by: Origin): Promis
   return connect(supervisor, cell, {}, by);
 }
 
-/** Commands on the connection by whoever may send them beside the instance's own interface. */
+/** Commands on the connection for other callers than the instance's own interface, such as the inspector. */
 export const connectionSteps = { reconnect, hibernate, wake } as const;
 
 export const connectionCommands = (supervisor: Supervisor): ConnectionCommands => ({

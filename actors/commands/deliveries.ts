@@ -2,7 +2,17 @@
 import { webhookRequestOf } from '../events/webhook-request.ts';
 import { listensTo } from '../events/filter.ts';
 import type { DeliveryFilter, DeliveryPage, DeliveryView, Gateway, ReplayFilter, WebhookTest } from '../face.ts';
-import { deliveryStates, done, eventTypes, refuse, type DeliveryRecord, type InstanceId, type Result, type Webhook } from '../model.ts';
+import {
+  deliveryStates,
+  done,
+  eventTypes,
+  refuse,
+  type ChatwootPlace,
+  type DeliveryRecord,
+  type InstanceId,
+  type Result,
+  type Webhook,
+} from '../model.ts';
 import type { Supervisor } from '../supervisor.ts';
 
 type DeliveryCommands = Pick<Gateway, 'deliveries' | 'replay' | 'testWebhook'>;
@@ -40,6 +50,12 @@ async function look(supervisor: Supervisor, webhooks: readonly Webhook[], filter
   return { deliveries: page.deliveries.map((record) => viewOf(supervisor, record)), more: page.more, queues };
 }
 
+/** What waits for the webhook is read again, on whichever node the instances are. */
+async function nudge({ cluster, registry }: Supervisor, webhookId: string, ids: readonly InstanceId[]): Promise<void> {
+  if (cluster?.others) return cluster.others.nudge(webhookId, ids);
+  for (const id of ids) registry.cell(id)?.nudge(webhookId);
+}
+
 async function replay(supervisor: Supervisor, webhooks: readonly Webhook[], filter: ReplayFilter): Promise<number> {
   const { ids = null, types = eventTypes, states = replayable, from = 0, to = Number.MAX_SAFE_INTEGER, limit } = filter;
   let count = 0;
@@ -48,10 +64,13 @@ async function replay(supervisor: Supervisor, webhooks: readonly Webhook[], filt
     // What a webhook does not want any more would be dropped on its way.
     const wanted = types.filter((type) => listensTo(events, type));
     const query = { webhook: id, events: ids, types: wanted, states, from, to, limit: limit - count };
-    for (const back of await supervisor.ports.deliveries.replay(query)) {
-      count += back.count;
-      supervisor.cell(back.instanceId)?.nudge(id);
-    }
+    const back = await supervisor.ports.deliveries.replay(query);
+    for (const one of back) count += one.count;
+    await nudge(
+      supervisor,
+      id,
+      back.map(({ instanceId }) => instanceId),
+    );
   }
   return count;
 }
@@ -63,6 +82,15 @@ async function tryOut({ ports, dispatcher }: Supervisor, webhook: Webhook, type:
   const { url, body, headers } = webhookRequestOf(webhook, dispatcher.sender(webhook.instanceId), content, started, ports);
   const outcome = await receiver.post(url, body, headers);
   return { id: content.eventId, url, outcome, ms: time.now() - started };
+}
+
+/** A connector posts no events: it is tried by what every delivery needs. */
+async function tryChatwoot({ ports }: Supervisor, place: ChatwootPlace): Promise<WebhookTest> {
+  const { chatwoot, chance, time } = ports;
+  const started = time.now();
+  const found = await chatwoot.check(place);
+  const outcome = found.ok ? ({ ok: true, status: 200 } as const) : found;
+  return { id: `test_${chance.hex(12)}`, url: place.url, outcome, ms: time.now() - started };
 }
 
 export const deliveryCommands = (supervisor: Supervisor): DeliveryCommands => ({
@@ -78,6 +106,8 @@ export const deliveryCommands = (supervisor: Supervisor): DeliveryCommands => ({
     const webhooks = chosen(supervisor, owner, id);
     if (!webhooks.ok) return webhooks;
     const webhook = webhooks.value.find(({ managed }) => managed) ?? webhooks.value[0];
-    return webhook ? done(await tryOut(supervisor, webhook, type)) : refuse('notFound', 'Webhook not found');
+    if (!webhook) return refuse('notFound', 'Webhook not found');
+    const { url, chatwoot } = webhook;
+    return done(chatwoot ? await tryChatwoot(supervisor, { ...chatwoot, url }) : await tryOut(supervisor, webhook, type));
   },
 });

@@ -1,6 +1,6 @@
 /** Files of messages, and files by their public names. */
 import type { Gateway } from '../face.ts';
-import { refuse } from '../model.ts';
+import { unknownInstance } from '../model.ts';
 import type { Supervisor } from '../supervisor.ts';
 
 type FileCommands = Pick<Gateway, 'download' | 'file' | 'readFile'>;
@@ -8,8 +8,7 @@ type FileCommands = Pick<Gateway, 'download' | 'file' | 'readFile'>;
 export function fileCommands(supervisor: Supervisor): FileCommands {
   const { files } = supervisor.ports;
   return {
-    download: async (id, wish) =>
-      supervisor.view(id) === null ? refuse('notFound', 'instance not found') : supervisor.downloads.download(id, wish),
+    download: async (id, wish) => (supervisor.view(id) === null ? unknownInstance : supervisor.downloads.download(id, wish)),
     file: (name) => files.named(name),
     readFile: (file, range) => files.read(file, range),
   };

@@ -1,6 +1,6 @@
 /** Commands on groups that are more than one request: lists out of storage, pictures. */
 import type { Gateway } from '../face.ts';
-import { done, refuse } from '../model.ts';
+import { done, unknownInstance } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Supervisor } from '../supervisor.ts';
 import { perform } from './perform.ts';
@@ -15,8 +15,8 @@ export function groupCommands(supervisor: Supervisor): GroupCommands {
   const mayForce = (cell: Cell): boolean => ports.time.now() - (forced.get(cell) ?? -Infinity) >= policy.groups.forceEvery;
   return {
     async listGroups(id, { force, ...query }) {
-      const cell = supervisor.registry.cell(id);
-      if (!cell) return refuse('notFound', 'instance not found');
+      const cell = supervisor.cell(id);
+      if (!cell) return unknownInstance;
       const isForced = force && mayForce(cell);
       if (isForced) forced.set(cell, ports.time.now());
       if (isForced || (await ports.groups.listedAt(id)) === null) {

@@ -1,9 +1,9 @@
 /** Asking the phone for older messages of a chat, and how that stands. */
 import type { Gateway, HistoryAsk } from '../face.ts';
-import { done, refuse, type InstanceId, type Message, type Result } from '../model.ts';
+import { done, refuse, notConnected, type InstanceId, type Message, type Result } from '../model.ts';
 import type { InputOf } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
-import { notConnected, performIn } from '../session/perform.ts';
+import { performIn } from '../session/perform.ts';
 import type { Supervisor } from '../supervisor.ts';
 import { within } from '../waiting.ts';
 import { whileLive } from './perform.ts';
@@ -73,10 +73,10 @@ export function historyCommands(supervisor: Supervisor): HistoryCommands {
       if (!begun.ok) return begun;
       const { cell, answered } = begun.value;
       if (ask.wait > 0) await within(time, ask.wait, answered);
-      // What came is stored before the caller looks for it.
+      // The history is stored before the caller reads it.
       if (ask.wait > 0) await within(time, ask.wait, cell.recorder.recorded());
       return done(cell.histories.get(requestId) ?? { id: requestId, chatId: '', at: time.now(), state: 'pending', answer: null });
     },
-    histories: (id) => supervisor.cell(id)?.histories.view ?? { initial: { messages: 0, progress: null }, requests: [] },
+    histories: async (id) => supervisor.cell(id)?.histories.view ?? { initial: { messages: 0, progress: null }, requests: [] },
   };
 }

@@ -1,6 +1,7 @@
 /** Questions about where instances are and how they came there, and the few safe events that may be sent to them. */
 import type { ActorDetail, ActorEvent, Asker, Gateway } from '../face.ts';
-import { done, refuse, type InstanceId, type Result } from '../model.ts';
+import { done, refuse, unknownInstance, type InstanceId, type Result } from '../model.ts';
+import { StorageFailure } from '../ports.ts';
 import { chartSource } from '../session/chart-source.ts';
 import { charts } from '../session/charts.ts';
 import type { Supervisor } from '../supervisor.ts';
@@ -31,7 +32,7 @@ function restartWorker({ registry }: Supervisor, id: InstanceId, worker: string 
 }
 
 async function perform(supervisor: Supervisor, id: InstanceId, event: ActorEvent): Promise<Result<unknown>> {
-  if (supervisor.registry.record(id) === undefined) return refuse('notFound', 'instance not found');
+  if (supervisor.registry.record(id) === undefined) return unknownInstance;
   switch (event.type) {
     case 'clearCircuit':
       return clearCircuit(supervisor, id, event.webhookId);
@@ -44,12 +45,32 @@ async function perform(supervisor: Supervisor, id: InstanceId, event: ActorEvent
   }
 }
 
+/** A database that is away hides who owns the instance, and nothing else: that is when somebody has to look. */
+const leaseOf = async ({ cluster }: Supervisor, id: InstanceId): Promise<Pick<ActorDetail, 'lease' | 'node'>> => {
+  if (cluster === null) return {};
+  const lease = await cluster.overview.leaseOf(id).catch(nullWhenAway);
+  if (lease === null) return { node: '', lease };
+  const { node, since, cause } = lease;
+  return { node, lease: { node, since, cause, answers: cluster.owns(id) } };
+};
+
+const nullWhenAway = (error: unknown): null => {
+  if (error instanceof StorageFailure) return null;
+  throw error;
+};
+
+async function detailOf(supervisor: Supervisor, id: InstanceId): Promise<Result<ActorDetail>> {
+  const owner = await leaseOf(supervisor, id);
+  const detail = supervisor.inspection.detail(id);
+  return detail.ok ? done({ ...detail.value, ...owner }) : detail;
+}
+
 /** The line of the log stands before the outcome, since that may take a while. */
 async function act(supervisor: Supervisor, id: InstanceId, event: ActorEvent, by: Asker): Promise<Result<ActorDetail>> {
   const fields = { instance: id, asked: event.type, ...fieldsOf(event), ...by };
   supervisor.ports.log.info(fields, 'inspector.asked');
   const outcome = await perform(supervisor, id, event);
-  if (outcome.ok) return supervisor.inspection.detail(id);
+  if (outcome.ok) return detailOf(supervisor, id);
   supervisor.ports.log.info({ ...fields, refused: outcome.refusal.reason }, 'inspector.refused');
   return outcome;
 }
@@ -59,11 +80,13 @@ export const inspectorCommands = (supervisor: Supervisor): InspectorCommands => 
   return {
     charts: () => [charts.lifecycle, charts.instance],
     chartSource,
-    actors: (query) => inspection.page(query),
-    actor: (id) => inspection.detail(id),
-    actorPicture: (id) => (registry.record(id) === undefined ? null : supervisor.ports.platform.picture(id)),
-    watchSteps: (id, watcher) =>
-      registry.record(id) === undefined ? refuse('notFound', 'instance not found') : done(watchers.steps(id, watcher)),
+    actors: async (query) => inspection.page(query, await supervisor.cluster?.rows?.elsewhere()),
+    actor: (id) => detailOf(supervisor, id),
+    actorPicture: async (id) => (registry.record(id) === undefined ? null : supervisor.ports.platform.picture(id)),
+    watchSteps(id, watcher) {
+      if (registry.record(id) === undefined) return unknownInstance;
+      return done(supervisor.cluster?.steps?.watch(id, watcher) ?? watchers.steps(id, watcher));
+    },
     watchActors: (watcher) => watchers.list(watcher),
     act: (id, event, by) => act(supervisor, id, event, by),
   };

@@ -1,13 +1,16 @@
 /** Commands on the register of instances: made, listed, changed, removed. */
 import type { Gateway, Unlinked } from '../face.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
-import { done, noProxy, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
+import { done, isApiKey, noProxy, refuse, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Supervisor } from '../supervisor.ts';
 import { plannedProxy } from './proxies.ts';
 import { settled, onSettled } from './settling.ts';
 
-type InstanceCommands = Pick<Gateway, 'create' | 'all' | 'view' | 'update' | 'nameLeadFields' | 'remove' | 'rotateToken'>;
+type InstanceCommands = Pick<
+  Gateway,
+  'create' | 'all' | 'everywhere' | 'view' | 'current' | 'update' | 'nameLeadFields' | 'remove' | 'rotateToken'
+>;
 
 const tokenLength = 40;
 
@@ -62,11 +65,12 @@ async function remove(supervisor: Supervisor, cell: Cell): Promise<Result<Unlink
   const stillLinked = cell.lifecycle?.context.stillLinked ?? '';
   await cell.close();
   cell.end();
-  supervisor.rowRemover.wake();
+  supervisor.chores.wakeRemover();
   return done({ stillLinked });
 }
 
-export function instanceCommands(supervisor: Supervisor): InstanceCommands {
+/** `changed`: called after the settings of an instance were changed. */
+export function instanceCommands(supervisor: Supervisor, changed: (id: InstanceId) => void): InstanceCommands {
   const { ports, removals } = supervisor;
   const { chance, time } = ports;
   const naming = createKeyedMutex();
@@ -77,14 +81,21 @@ export function instanceCommands(supervisor: Supervisor): InstanceCommands {
       const made = newRecord(`r${chance.hex(7)}`, chance.token(tokenLength), time.now());
       const record = { ...made, ...input, proxy: proxy?.value ?? null };
       await ports.instances.insert(record);
-      return done(supervisor.registry.add(record).view);
+      return done(supervisor.add(record));
     },
     all: () => supervisor.registry.views(),
+    async everywhere() {
+      const elsewhere = new Map((await supervisor.cluster?.others?.views())?.map((view) => [view.record.id, view]));
+      return supervisor.registry.views().map((view) => elsewhere.get(view.record.id) ?? view);
+    },
     view: (id) => supervisor.registry.view(id),
+    current: async (id) => supervisor.registry.view(id),
 
     update: (id, patch) =>
       onSettled(supervisor, id, async (cell) => {
+        if (patch.aiApikey && !isApiKey(patch.aiApikey)) return refuse('invalid', 'ai_apikey has characters that no key has');
         await cell.keeper.save(patch);
+        changed(id);
         if (patch.msgDelayMin !== undefined || patch.msgDelayMax !== undefined) cell.queue.repace();
         return done(cell.view);
       }),
@@ -112,6 +123,7 @@ export function instanceCommands(supervisor: Supervisor): InstanceCommands {
         await cell.keeper.save({ token });
         supervisor.registry.addToken(token, id);
         cell.feed.end();
+        supervisor.cluster?.streams?.ended(id);
         return done(cell.view);
       }),
   };

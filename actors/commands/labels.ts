@@ -1,7 +1,7 @@
 /** Commands on labels: what is defined, what chats have, and the phone asked again. */
 import type { Gateway, LabelChange, LabelDraft, LabelsChanged } from '../face.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
-import { done, refuse, type InstanceId, type Label, type Result } from '../model.ts';
+import { done, refuse, withoutTimes, type InstanceId, type Label, type Result } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Ports } from '../ports.ts';
 import { performIn } from '../session/perform.ts';
@@ -11,17 +11,17 @@ import { whileLive } from './perform.ts';
 
 type LabelCommands = Pick<Gateway, 'labels' | 'editLabel' | 'labelChat' | 'reloadLabels'>;
 
-const noBusiness = refuse('notSupported', 'labels are a feature of business accounts');
+const noBusiness = refuse('notSupported', 'labels are a feature of business accounts: this one was none when it was paired');
 
 /** Of nine digits. */
 const highestId = 999_999_999;
-const noId = refuse('conflict', 'the account has no free id for a label');
 
-/** Ids are counted by the phone; one that was deleted is not used again. Null when there is none left. */
-const nextId = (known: readonly Label[]): string | null => {
-  const ids = known.flatMap(({ id }) => (/^\d{1,9}$/.test(id) ? [Number(id)] : []));
-  const next = Math.max(0, ...ids) + 1;
-  return next > highestId ? null : String(next);
+/** Ids are counted by the phone; one that was deleted is not used again. Behind the highest one it is the lowest that was never used. */
+const nextId = (known: readonly Label[]): string => {
+  const used = new Set(known.flatMap(({ id }) => (/^\d{1,9}$/.test(id) ? [Number(id)] : [])));
+  let next = [...used].reduce((most, id) => Math.max(most, id), 0) + 1;
+  if (next > highestId) for (next = 1; used.has(next);) next += 1;
+  return String(next);
 };
 
 /** The label as it shall be. */
@@ -31,7 +31,7 @@ const edited = (known: readonly Label[], edit: LabelDraft): Result<{ readonly la
   const { name = old?.name ?? '', color = old?.color ?? 0 } = edit;
   if (name === '') return refuse('invalid', 'name is required');
   const id = edit.labelId || nextId(known);
-  return id === null ? noId : done({ label: { id, name, color, deleted: false }, made: !old });
+  return done({ label: { id, name, color, deleted: false }, made: !old });
 };
 
 /** What changes of the labels that a chat has. */
@@ -50,7 +50,7 @@ const isBeginning = ({ histories }: Cell): boolean => {
 };
 
 const labelsOf = async ({ definitions }: Ports, id: InstanceId): Promise<readonly Label[]> =>
-  (await definitions.all(id, 'label')).map(({ created: _made, updated: _changed, ...label }) => label);
+  (await definitions.all(id, 'label')).map(withoutTimes);
 
 const changeChat = async (
   ports: Ports,

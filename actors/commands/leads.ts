@@ -1,7 +1,7 @@
 /** Commands on leads. They need no session: what they change is ours alone. */
 import type { Gateway, LeadTagEdit } from '../face.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
-import { done, refuse, type Kept, type LeadTag, type Result } from '../model.ts';
+import { done, refuse, withoutTimes, unknownInstance, type Kept, type LeadTag, type Result } from '../model.ts';
 import type { ChatStore } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Supervisor } from '../supervisor.ts';
@@ -46,7 +46,7 @@ export function leadCommands(supervisor: Supervisor): LeadCommands {
     chatStats: (id) => chats.stats(id),
     async editLead(id, name, fields) {
       const cell = supervisor.cell(id);
-      if (!cell) return refuse('notFound', 'instance not found');
+      if (!cell) return unknownInstance;
       const chat = await chats.get(id, name);
       if (!chat) return refuse('notFound', 'Chat not found');
       await cell.recorder.append({ kind: 'chat', chat: { chatId: chat.chatId, extra: fields }, create: false, tell: 'chats' });
@@ -56,8 +56,8 @@ export function leadCommands(supervisor: Supervisor): LeadCommands {
     editLeadTag: (id, edit) =>
       turns.run(id, async () => {
         const cell = supervisor.cell(id);
-        if (!cell) return refuse('notFound', 'instance not found');
-        const known = (await definitions.all(id, 'leadTag')).map(({ created: _made, updated: _changed, ...tag }) => tag);
+        if (!cell) return unknownInstance;
+        const known = (await definitions.all(id, 'leadTag')).map(withoutTimes);
         const gone = edit.delete ? known.find((tag) => tag.id === edit.id) : undefined;
         if (edit.delete && !gone) return refuse('notFound', 'Tag not found');
         if (gone) await cell.recorder.append({ kind: 'definitionGone', definition: { of: 'leadTag', value: gone } });

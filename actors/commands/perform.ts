@@ -1,8 +1,8 @@
 /** The one path of every operation: the session is woken, the operation runs as a child of its chart, and its outcome is the answer. */
-import type { InstanceId, Result } from '../model.ts';
+import { notConnected, type InstanceId, type Result } from '../model.ts';
 import type { AnswerOf, InputOf, OperationName } from '../operations.ts';
 import type { Cell } from '../session/cell.ts';
-import { notConnected, performIn } from '../session/perform.ts';
+import { performIn } from '../session/perform.ts';
 
 /** Who brings a sleeping session back. */
 interface Waker {

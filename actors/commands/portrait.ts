@@ -4,4 +4,4 @@ import type { Ports } from '../ports.ts';
 
 /** The JPEG that the platform takes; null for '', which takes a picture away. */
 export const portraitOf = ({ portraits }: Pick<Ports, 'portraits'>, source: string): Promise<Result<Uint8Array | null>> =>
-  source === '' ? Promise.resolve(done(null)) : portraits.take(source);
+  source === '' ? Promise.resolve(done(null)) : portraits.take(source, 'portrait');

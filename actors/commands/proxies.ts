@@ -1,6 +1,6 @@
 /** Commands on the proxy of an instance: shown, changed after a test, taken away. */
 import type { Gateway, ProxyChange, ProxyView } from '../face.ts';
-import { done, maskedProxy, noProxy, refuse, type InstanceId, type ProxyRegion, type ProxySettings, type Result } from '../model.ts';
+import { done, maskedProxy, noProxy, refuse, unknownInstance, type ProxyRegion, type ProxySettings, type Result } from '../model.ts';
 import { chooseProxies } from '../policy/proxy-choice.ts';
 import { effectiveOf, routeOf } from '../policy/proxy-route.ts';
 import type { Cell } from '../session/cell.ts';
@@ -91,7 +91,7 @@ export async function plannedProxy(supervisor: Supervisor, current: ProxySetting
 }
 
 /** Tests and stores; a running session is restarted when its next connection would go another way. */
-export async function changeProxy(supervisor: Supervisor, cell: Cell, change: ProxyChange) {
+async function testAndStore(supervisor: Supervisor, cell: Cell, change: ProxyChange) {
   const { ports, policy } = supervisor;
   const before = cell.record.proxy ?? noProxy;
   const planned = await plannedProxy(supervisor, before, change);
@@ -110,26 +110,26 @@ export async function changeProxy(supervisor: Supervisor, cell: Cell, change: Pr
 
 const underWay = refuse('conflict', 'another change of this proxy is being tested, try again in a moment');
 
-/** One test at a time for each instance: a test holds a connection for as long as a proxy likes to keep it. */
-const oneAtATime = (supervisor: Supervisor): ProxyCommands['changeProxy'] => {
-  const changing = new Set<InstanceId>();
-  return async (id, change) => {
-    if (changing.has(id)) return underWay;
-    changing.add(id);
-    try {
-      return await onSettled(supervisor, id, (cell) => changeProxy(supervisor, cell, change));
-    } finally {
-      changing.delete(id);
-    }
-  };
-};
+/** Instances whose proxy is being changed. */
+const changing = new WeakSet<Cell>();
+
+/** One change at a time for each instance: its test holds a connection until the proxy answers, and two changes would overwrite each other. */
+export async function changeProxy(supervisor: Supervisor, cell: Cell, change: ProxyChange): ReturnType<ProxyCommands['changeProxy']> {
+  if (changing.has(cell)) return underWay;
+  changing.add(cell);
+  try {
+    return await testAndStore(supervisor, cell, change);
+  } finally {
+    changing.delete(cell);
+  }
+}
 
 export const proxyCommands = (supervisor: Supervisor): ProxyCommands => ({
   proxy(id) {
     const record = supervisor.registry.record(id);
-    return record === undefined ? refuse('notFound', 'instance not found') : done(viewOf(record.proxy ?? noProxy));
+    return record === undefined ? unknownInstance : done(viewOf(record.proxy ?? noProxy));
   },
-  changeProxy: oneAtATime(supervisor),
+  changeProxy: (id, change) => onSettled(supervisor, id, (cell) => changeProxy(supervisor, cell, change)),
   proxyCatalogue() {
     const { catalogue } = supervisor.ports.proxies;
     return catalogue === null ? noCatalogue : done(catalogue);

@@ -1,7 +1,7 @@
 /** Commands on quick replies: texts of business accounts are kept on the phone, everything else here. */
 import type { Gateway, QuickReplyEdit } from '../face.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
-import { done, refuse, type InstanceId, type Kept, type QuickReply, type Result } from '../model.ts';
+import { done, refuse, withoutTimes, unknownInstance, type InstanceId, type Kept, type QuickReply, type Result } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
 import { performIn } from '../session/perform.ts';
 import type { Supervisor } from '../supervisor.ts';
@@ -67,7 +67,7 @@ export function quickReplyCommands(supervisor: Supervisor): QuickReplyCommands {
   const editIn = async (cell: Cell, edit: QuickReplyEdit): Promise<Replies> => {
     const { id } = cell.record;
     if (edit.delete && edit.id === '') return unknownReply;
-    const known = (await definitions.all(id, 'quickReply')).map(({ created: _made, updated: _changed, ...reply }) => reply);
+    const known = (await definitions.all(id, 'quickReply')).map(withoutTimes);
     const wanted = wantedOf(cell, known, edit);
     if (!wanted.ok) return wanted;
     const written = await write(cell, wanted.value, edit.delete);
@@ -79,7 +79,7 @@ export function quickReplyCommands(supervisor: Supervisor): QuickReplyCommands {
     editQuickReply: (id, edit) =>
       turns.run(id, async () => {
         const cell = supervisor.cell(id);
-        return cell ? editIn(cell, edit) : refuse('notFound', 'instance not found');
+        return cell ? editIn(cell, edit) : unknownInstance;
       }),
   };
 }

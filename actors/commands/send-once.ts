@@ -1,17 +1,18 @@
 /**
- * Sends that are asked for again under the client's own key: the first answer counts, and nothing is sent a second time.
+ * Sends and campaigns that are asked for again under the client's own key: the first answer counts, and nothing is sent or made a second time.
  *
  * A request that comes while the first one is under way waits for the answer of that one, which has its own deadline. After a crash, or when the
  * platform did not answer, the stored message tells what became of it.
  */
-import { done, refuse, type InstanceId, type Message, type Result, type SendKey, type UsedSendKey } from '../model.ts';
+import type { GivenKey } from '../face.ts';
+import { done, refuse, type DoneOnce, type InstanceId, type Message, type Result, type SendKey, type UsedSendKey } from '../model.ts';
 import type { Ports } from '../ports.ts';
 
-type Send = (key: SendKey | null) => Promise<Result<Message>>;
+type Perform<T extends DoneOnce> = (key: SendKey | null) => Promise<Result<T>>;
 
 interface UnderWay {
   readonly request: string;
-  readonly answer: Promise<Result<Message>>;
+  readonly answer: Promise<Result<DoneOnce>>;
 }
 
 const otherRequest = refuse('conflict', 'the Idempotency-Key was used with another request');
@@ -30,27 +31,27 @@ export class SendOnce {
     this.#age = age;
   }
 
-  /** `send` is called at most once; with null when there is no key. */
-  run(id: InstanceId, once: { readonly key: string; readonly request: string } | undefined, send: Send): Promise<Result<Message>> {
-    if (once === undefined) return send(null);
+  /** `perform` is called at most once; with null when there is no key. The request names its call: what is found under the key is of the same kind. */
+  run<T extends DoneOnce>(id: InstanceId, once: GivenKey | undefined, perform: Perform<T>): Promise<Result<T>> {
+    if (once === undefined) return perform(null);
     const { digest } = this.#ports;
     const key = { hash: digest(once.key), request: digest(once.request) };
     const name = `${id} ${key.hash}`;
     const first = this.#underWay.get(name);
-    if (first) return first.request === key.request ? first.answer : Promise.resolve(otherRequest);
-    const answer = this.#answer(id, key, send).finally(() => this.#underWay.delete(name));
+    if (first) return first.request === key.request ? (first.answer as Promise<Result<T>>) : Promise.resolve(otherRequest);
+    const answer = this.#answer(id, key, perform).finally(() => this.#underWay.delete(name));
     this.#underWay.set(name, { request: key.request, answer });
     return answer;
   }
 
-  async #answer(id: InstanceId, key: SendKey, send: Send): Promise<Result<Message>> {
+  async #answer<T extends DoneOnce>(id: InstanceId, key: SendKey, perform: Perform<T>): Promise<Result<T>> {
     const used = await this.#ports.sendKeys.find(id, key.hash);
-    if (used === null || used.at <= this.#ports.time.now() - this.#age) return send(key);
+    if (used === null || used.at <= this.#ports.time.now() - this.#age) return perform(key);
     if (used.request !== key.request) return otherRequest;
-    return used.answer ?? this.#stateOf(id, used);
+    return (used.answer ?? (await this.#stateOf(id, used))) as Result<T>;
   }
 
-  /** A receipt may have shown by now that a message arrived whose acknowledgement was lost. */
+  /** Of a send, since a campaign is stored with its answer. A receipt may have shown by now that a message arrived whose acknowledgement was lost. */
   async #stateOf(id: InstanceId, { messageId }: UsedSendKey): Promise<Result<Message>> {
     const message = await this.#ports.messages.byId(id, messageId);
     if (message && left.has(message.status)) return done(message);

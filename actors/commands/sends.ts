@@ -1,16 +1,27 @@
 /** Sends: in turn for each chat, at once or by the asynchronous queue. */
 import { hasFilesToTake, withFilesTaken } from '../attachments.ts';
 import type { Gateway, SendOptions } from '../face.ts';
-import { done, refuse, statusChat, type InstanceId, type Message, type Result, type Send, type SendKey } from '../model.ts';
+import {
+  done,
+  refuse,
+  statusChat,
+  unknownInstance,
+  notConnected,
+  type InstanceId,
+  type Message,
+  type Result,
+  type Send,
+  type SendKey,
+} from '../model.ts';
 import type { Cell } from '../session/cell.ts';
-import { notConnected } from '../session/perform.ts';
 import { usedBy } from '../session/send-keys.ts';
 import { recipientOf } from '../session/recipient-of.ts';
 import { accept, filled, labelled, sendNow, type SendNow } from '../session/sending.ts';
+import { channelProblem } from '../policy/channel-rules.ts';
 import { contentProblem } from '../policy/content-rules.ts';
 import type { Supervisor } from '../supervisor.ts';
 import { whileLive } from './perform.ts';
-import { SendOnce } from './send-once.ts';
+import type { SendOnce } from './send-once.ts';
 
 type SendCommands = Pick<Gateway, 'send' | 'queue' | 'clearQueue'>;
 
@@ -57,7 +68,7 @@ async function sendLater(
 /** The instance, unless the send would be refused in any case: asked before its files are fetched and converted. */
 async function possible(supervisor: Supervisor, id: InstanceId, send: Send, options: SendOptions): Promise<Result<Cell>> {
   const cell = supervisor.cell(id);
-  if (!cell) return refuse('notFound', 'instance not found');
+  if (!cell) return unknownInstance;
   const chat = cell.link.chatOf(send.number);
   if (!chat.ok) return chat;
   if (options.async) return takesAsync(cell) ? done(cell) : notConnected;
@@ -77,6 +88,15 @@ async function ready(supervisor: Supervisor, id: InstanceId, send: Send, options
   return content.ok ? done({ ...send, content: content.value }) : content;
 }
 
+/** What travels to the owner of the session: its files are taken on this node, and bytes stay behind. */
+export const withFilesHere = async ({ ports }: Pick<Supervisor, 'ports'>, id: InstanceId, send: Send): Promise<Result<Send>> => {
+  const problem = contentProblem(send.content);
+  if (problem !== null) return refuse('invalid', problem);
+  if (!hasFilesToTake(send.content)) return done(send);
+  const content = await withFilesTaken(send.content, (given) => ports.attachments.take(id, given));
+  return content.ok ? done({ ...send, content: content.value }) : content;
+};
+
 /** A status post has an audience, within the bound of the gateway. Without a wish it is for the people whom the account's privacy setting names. */
 const withAudience = (send: Send, bound: number): Send => {
   if (send.number !== statusChat) return send;
@@ -84,10 +104,8 @@ const withAudience = (send: Send, bound: number): Send => {
   return { ...send, audience: { recipients, most: most > 0 ? Math.min(most, bound) : bound, contacts: [] } };
 };
 
-export function sendCommands(supervisor: Supervisor): SendCommands {
+export function sendCommands(supervisor: Supervisor, once: SendOnce): SendCommands {
   const { ports, policy } = supervisor;
-
-  const once = new SendOnce(ports, policy.sendKeyAge);
 
   const sendInTurn = (id: InstanceId, given: Send, options: SendOptions, key: SendKey | null): Promise<Result<Message>> =>
     whileLive(supervisor, id, async (cell, signal) => {
@@ -102,14 +120,14 @@ export function sendCommands(supervisor: Supervisor): SendCommands {
     });
 
   const sendAny = async (id: InstanceId, given: Send, options: SendOptions, key: SendKey | null): Promise<Result<Message>> => {
-    const problem = contentProblem(given.content);
+    const problem = channelProblem(given) ?? contentProblem(given.content);
     if (problem !== null) return refuse('invalid', problem);
     const prepared = await ready(supervisor, id, withAudience(given, policy.statusRecipients), options);
     if (!prepared.ok) return prepared;
     const send = prepared.value;
     if (options.async) {
       const cell = supervisor.cell(id);
-      if (!cell) return refuse('notFound', 'instance not found');
+      if (!cell) return unknownInstance;
       const accepted = await sendLater(supervisor, cell, { send, options, key });
       // Nobody waits for it: what keeps the session asleep now is looked at again by the next sweep of sleeping sessions.
       if (accepted.ok && cell.view.status === 'hibernated') supervisor.awake(id).catch(() => undefined);
@@ -140,7 +158,7 @@ export function sendCommands(supervisor: Supervisor): SendCommands {
     },
     async clearQueue(id) {
       const cell = supervisor.cell(id);
-      return cell ? done(await cell.queue.clear()) : refuse('notFound', 'instance not found');
+      return cell ? done(await cell.queue.clear()) : unknownInstance;
     },
   };
 }

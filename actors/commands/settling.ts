@@ -1,5 +1,5 @@
 /** Commands wait for a session that is in the middle of closing: its chart takes none then. */
-import { refuse, type InstanceId, type Result } from '../model.ts';
+import { refuse, unknownInstance, type InstanceId, type Result } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Supervisor } from '../supervisor.ts';
 
@@ -8,7 +8,6 @@ export const settleMs = 10_000;
 
 /** A login with credentials that have to go would need no pairing. */
 export const notDiscarded = refuse('unavailable', 'the last session is not logged out completely: its credentials are still being deleted');
-const unknownInstance = refuse('notFound', 'instance not found');
 
 /** Somebody asked for a logout that is not done, and that is not waiting for storage or for the end of the pause after crashes. */
 const isUnlinking = (cell: Cell): boolean => cell.record.wanted === 'unlinked' && !cell.undiscarded && !cell.failed;

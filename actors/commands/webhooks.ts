@@ -8,7 +8,7 @@ import type { Supervisor } from '../supervisor.ts';
 
 type WebhookCommands = Pick<
   Gateway,
-  'webhooks' | 'saveWebhook' | 'webhookErrors' | 'globalWebhook' | 'saveGlobalWebhook' | 'globalWebhookErrors' | 'subscribe'
+  'webhooks' | 'saveWebhook' | 'webhookErrors' | 'globalWebhook' | 'saveGlobalWebhook' | 'globalWebhookErrors' | 'subscribe' | 'past'
 >;
 
 export function webhookCommands(supervisor: Supervisor): WebhookCommands {
@@ -30,7 +30,7 @@ export function webhookCommands(supervisor: Supervisor): WebhookCommands {
       await ports.webhooks.remove(id);
       dispatcher.remove(id);
     }
-    supervisor.rowRemover.wake();
+    supervisor.chores.wakeRemover();
     return done('');
   };
   const apply = async (id: InstanceId | null, input: WebhookInput): Promise<Result<SavedWebhooks>> => {
@@ -38,7 +38,7 @@ export function webhookCommands(supervisor: Supervisor): WebhookCommands {
       const objection = ports.receiver.objection(input.url);
       if (objection !== null) return refuse('invalid', objection);
     }
-    const situation = { instanceId: id, current: dispatcher.webhooks.own(id), newId: ports.chance.hex(12), now: ports.time.now() };
+    const situation = { instanceId: id, current: dispatcher.webhooks.receivers(id), newId: ports.chance.hex(12), now: ports.time.now() };
     const change = changeOf(situation, input);
     if (!change.ok) return change;
     const most = supervisor.policy.webhooksPerInstance;
@@ -46,18 +46,21 @@ export function webhookCommands(supervisor: Supervisor): WebhookCommands {
     if (id !== null && isNew && situation.current.length >= most)
       return refuse('invalid', `Maximum number of webhooks per instance reached (${most})`);
     const revealed = 'save' in change.value ? await save(change.value.save, input) : await remove(change.value.remove);
-    return revealed.ok ? done({ webhooks: dispatcher.webhooks.own(id), revealed: revealed.value }) : revealed;
+    return revealed.ok ? done({ webhooks: dispatcher.webhooks.receivers(id), revealed: revealed.value }) : revealed;
   };
   const history = (errors: ErrorHistory['errors']): ErrorHistory => ({ since: supervisor.since, errors });
 
   return {
-    webhooks: (id) => dispatcher.webhooks.own(id),
+    webhooks: (id) => dispatcher.webhooks.receivers(id),
     saveWebhook: (id, input) => mutex.run(id, () => apply(id, input)),
-    webhookErrors: (id) => history(supervisor.cell(id)?.history.errors ?? []),
-    globalWebhook: () => dispatcher.webhooks.own(null)[0] ?? null,
+    webhookErrors: async (id) => history(supervisor.cell(id)?.history.errors ?? []),
+    globalWebhook: () => dispatcher.webhooks.receivers(null)[0] ?? null,
     saveGlobalWebhook: (input) => mutex.run('', () => apply(null, { ...input, action: '', id: '', enabled: input.enabled ?? true })),
-    globalWebhookErrors: () => history(dispatcher.globalHistory.errors),
-    subscribe(id, onEvent, onEnd) {
+    globalWebhookErrors: async () => (await supervisor.cluster?.others?.globalErrors()) ?? history(dispatcher.globalHistory.errors),
+    past: async (id) => (await supervisor.cluster?.streams?.past(id)) ?? null,
+    subscribe(id, onEvent, onEnd, onGap) {
+      const streams = supervisor.cluster?.streams;
+      if (streams) return streams.subscribe(id, onEvent, onEnd, onGap);
       const cell = supervisor.cell(id);
       if (cell) return cell.feed.subscribe(onEvent, onEnd);
       onEnd();

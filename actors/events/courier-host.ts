@@ -1,4 +1,5 @@
 /** What a courier needs of its surroundings, and what it is asked to do. */
+import type { Connector } from '../chatwoot/connector.ts';
 import type { Delivery, DeliveryError, EventSender, InstanceId, Webhook } from '../model.ts';
 import type { DeliveryPolicy } from '../policy/policy.ts';
 import type { Envelope, Log, Meter, OutboxStore, Receiver, Signer, Time } from '../ports.ts';
@@ -9,6 +10,8 @@ import type { Slots } from './slots.ts';
 export interface CourierHost {
   readonly outbox: OutboxStore;
   readonly receiver: Receiver;
+  /** Takes what goes to Chatwoot in place of the receiver. */
+  readonly connector: Pick<Connector, 'deliver'>;
   readonly signer: Signer;
   readonly envelope: Envelope;
   /** Limits the posts under way at once, of all couriers together. */
@@ -18,6 +21,8 @@ export interface CourierHost {
   readonly log: Log;
   readonly meter: Pick<Meter, 'posted'>;
   random(): number;
+  /** Whether this process may post for the instance now. */
+  owns(instance: InstanceId): boolean;
   /** The configuration now; null when the webhook is gone. */
   webhook(id: string): Webhook | null;
   sender(instance: InstanceId): EventSender;
@@ -40,6 +45,8 @@ export type CourierEvent =
   | { readonly type: 'delivery.changed' }
   /** Rows that may be in memory were dropped from the outbox. */
   | { readonly type: 'delivery.trimmed' }
+  /** Another node may post for the instance from now on: nothing more is sent, and what is under way is cut. */
+  | { readonly type: 'delivery.lost' }
   /** Somebody looks: answered within the call, with null while the courier is being restarted. */
   | { readonly type: 'delivery.asked'; answer(view: CourierView | null): void };
 
@@ -51,6 +58,8 @@ export interface CourierView {
   readonly isBehind: boolean;
   /** Lanes under way, and how many may be. */
   readonly lanes: { readonly used: number; readonly of: number };
+  /** No post is under way, and none that succeeded is left in the outbox. */
+  readonly isQuiet: boolean;
 }
 
 export interface CourierInput {

@@ -2,7 +2,7 @@
  * Delivers the events of one instance to one webhook (design, section 5): takes rows from its window on the outbox, posts them side by side by lane,
  * and decides what follows each answer. Quick retries keep their lane waiting, so that a chat stays in order; after those the row is parked.
  */
-import { EpochLost, StorageFailure, type Attempt } from '../ports.ts';
+import { EpochLost, StorageFailure, type Attempt, type Cuts } from '../ports.ts';
 import type { Claim, Delivery, LastAttempt, Webhook } from '../model.ts';
 import { storageRetryMs } from '../waiting.ts';
 import { Alarm } from './alarm.ts';
@@ -11,10 +11,13 @@ import type { CourierEvent, CourierHost, CourierInput, CourierView } from './cou
 import { stillWants } from './filter.ts';
 import { OutboxWindow } from './outbox-window.ts';
 import { stepAfter, type FailedAttempt } from './retry.ts';
-import { enveloped, WebhookRequests, type WebhookRequest } from './webhook-request.ts';
+import { enveloped, WebhookRequests } from './webhook-request.ts';
 
 /** Before a courier looks whether the probe of another one is over, in milliseconds. */
 const probeLookMs = 1000;
+
+/** One attempt; it never rejects. */
+type Sending = () => Promise<Attempt>;
 
 export class Courier {
   readonly #input: CourierInput;
@@ -27,6 +30,9 @@ export class Courier {
   readonly #timers = new Set<unknown>();
   /** The circuit lets a probe through. */
   readonly #probe: Alarm;
+  /** Posts under way. */
+  #posting = 0;
+  readonly #cuts: Cuts = new Set();
   #isStopped = false;
   #isPumping = false;
   #isPumpWanted = false;
@@ -59,6 +65,7 @@ export class Courier {
   handle(event: CourierEvent): void {
     this.#guard(() => {
       if (event.type === 'delivery.asked') return event.answer(this.view);
+      if (event.type === 'delivery.lost') return this.stop();
       if (event.type === 'delivery.added') return this.#window.add(event.rows);
       // A new configuration may have mended what failed: the receiver gets a fresh chance.
       if (event.type === 'delivery.changed') this.#circuit.reset();
@@ -66,8 +73,10 @@ export class Courier {
     });
   }
 
+  /** Posts under way are cut: their rows stay in the outbox, and are posted by the next who reads it. Idempotent. */
   stop(): void {
     this.#isStopped = true;
+    for (const cut of this.#cuts) cut();
     for (const id of this.#timers) this.#host.time.clearTimeout(id);
     this.#timers.clear();
     this.#probe.clear();
@@ -80,7 +89,9 @@ export class Courier {
   }
 
   get view(): CourierView {
-    return { waiting: this.#window.size, isBehind: this.#window.isBehind, lanes: { used: this.#window.underWay, of: this.#circuit.lanes } };
+    const lanes = { used: this.#window.underWay, of: this.#circuit.lanes };
+    const isQuiet = this.#posting === 0 && this.#window.isClean;
+    return { waiting: this.#window.size, isBehind: this.#window.isBehind, lanes, isQuiet };
   }
 
   get #claim(): Claim {
@@ -123,7 +134,8 @@ export class Courier {
 
   /** The webhook, while anything may be sent to it. */
   #receiving(): Webhook | null {
-    const webhook = this.#isStopped ? null : this.#host.webhook(this.#input.webhookId);
+    const { host, instanceId, webhookId } = this.#input;
+    const webhook = this.#isStopped || !host.owns(instanceId) ? null : host.webhook(webhookId);
     return webhook?.enabled ? webhook : null;
   }
 
@@ -191,19 +203,20 @@ export class Courier {
   /** `free` gives the slot back, once, whatever happens. */
   #post(row: Delivery, free: () => void): void {
     const webhook = this.#receiving();
-    const request = webhook && this.#requestOf(row, webhook);
-    if (!request) {
+    const send = webhook && this.#sendingOf(row, webhook);
+    if (!send) {
       free();
       this.#circuit.forgo(row.seq);
       // The row stays in the outbox when nothing may be sent now. One that was set aside is released already.
       if (webhook === null) this.#guard(() => this.#window.release(row));
       return;
     }
-    this.#send(row, webhook, request).then(
+    this.#send(row, webhook, send).then(
       (outcome) => {
         free();
-        // Also after a stop: the circuit is shared, and may wait for this attempt.
-        this.#circuit.judge(row.seq, outcome, this.#host.time.now());
+        // Also after a stop: the circuit is shared, and may wait for this attempt. One that the stop cut says nothing of the receiver.
+        if (this.#isStopped && !outcome.ok) this.#circuit.forgo(row.seq);
+        else this.#circuit.judge(row.seq, outcome, this.#host.time.now());
         this.#guard(() => this.#judge(row, webhook, outcome));
       },
       (error: unknown) => {
@@ -215,10 +228,12 @@ export class Courier {
   }
 
   /** Null when the event cannot be rendered: it is set aside then, so that those behind it go on. */
-  #requestOf(row: Delivery, webhook: Webhook): WebhookRequest | null {
-    const { time, sender } = this.#host;
+  #sendingOf(row: Delivery, webhook: Webhook): Sending | null {
+    const { time, sender, receiver, connector } = this.#host;
+    if (webhook.chatwoot) return () => connector.deliver(webhook, row);
     try {
-      return this.#requests.of(webhook, sender(this.#input.instanceId), row, time.now());
+      const { url, body, headers } = this.#requests.of(webhook, sender(this.#input.instanceId), row, time.now());
+      return () => receiver.post(url, body, headers, this.#cuts);
     } catch (error) {
       this.#guard(() => this.#setAside(row, webhook, error));
       return null;
@@ -235,10 +250,12 @@ export class Courier {
     this.#window.finish(row, last, true);
   }
 
-  async #send(row: Delivery, webhook: Webhook, { url, body, headers }: WebhookRequest): Promise<Attempt> {
-    const { time, receiver, log, meter } = this.#host;
+  async #send(row: Delivery, webhook: Webhook, send: Sending): Promise<Attempt> {
+    const { time, log, meter } = this.#host;
     const started = time.now();
-    const outcome = await receiver.post(url, body, headers);
+    this.#posting += 1;
+    const outcome = await send().finally(() => (this.#posting -= 1));
+    if (this.#isStopped && !outcome.ok) return outcome;
     const fields = { instance: row.instanceId, webhook: webhook.id, event: row.type, attempt: row.attempts + 1, status: outcome.status };
     const [ended, isRefusal] = [time.now(), outcome.status !== undefined];
     meter.posted(outcome.ok ? 'delivered' : isRefusal ? 'refused' : 'failed', ended - started, outcome.ok ? ended - row.at : null);

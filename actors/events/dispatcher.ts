@@ -1,4 +1,5 @@
 /** What the couriers of all instances share: the webhooks, the slots for posts, the circuits, the bounds, and the error histories. */
+import type { Connector } from '../chatwoot/connector.ts';
 import type { EventSender, InstanceId, InstanceRecord, Webhook } from '../model.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Ports } from '../ports.ts';
@@ -17,12 +18,17 @@ export interface DispatcherInput {
   readonly policy: Policy;
   readonly baseUrl: string;
   readonly workers: SupervisedWorkers;
+  readonly connector: Pick<Connector, 'deliver'>;
   /** Cells that exist; none is made for the question. */
   readonly cells: ReadonlyMap<InstanceId, Cell>;
   /** The record of any instance, as it is now. */
   record(id: InstanceId): InstanceRecord | undefined;
   /** False during a stop: nothing new is begun. */
   open(): boolean;
+  /** Whether this process may act for the instance now. */
+  owns(id: InstanceId): boolean;
+  /** Whether this process does the work that one of several does for all. */
+  onDuty?(): boolean;
 }
 
 export class Dispatcher {
@@ -44,6 +50,7 @@ export class Dispatcher {
       log,
       workers: input.workers,
       policy: input.policy.delivery,
+      onDuty: () => input.onDuty?.() ?? true,
       trimmed: (webhookId) => this.#notify(this.webhooks.get(webhookId), 'delivery.trimmed'),
     });
   }
@@ -121,11 +128,12 @@ export class Dispatcher {
   }
 
   #courierHost(): CourierHost {
-    const { ports, policy, cells } = this.#input;
+    const { ports, policy, cells, connector } = this.#input;
     const { outbox, receiver, signer, envelope, time, log, meter, chance } = ports;
     return {
       outbox,
       receiver,
+      connector,
       signer,
       envelope,
       time,
@@ -134,6 +142,7 @@ export class Dispatcher {
       slots: createSlots(policy.delivery.atOnce),
       policy: policy.delivery,
       random: () => chance.random(),
+      owns: (id) => this.#input.owns(id),
       webhook: (id) => {
         const webhook = this.webhooks.get(id);
         return webhook && !this.#input.open() ? { ...webhook, enabled: false } : webhook;

@@ -17,8 +17,11 @@ const filters: Readonly<Record<MessageFilter, (message: Facts) => boolean>> = {
 export const isExcluded = (exclude: readonly string[], message: Facts | null): boolean =>
   message !== null && exclude.some((name) => Object.hasOwn(filters, name) && filters[name as MessageFilter](message));
 
+/** Types that `All` does not mean: channels post much that nobody asked for. */
+const onlyByName: ReadonlySet<string> = new Set(['newsletter_messages']);
+
 export const listensTo = (events: readonly string[], type: string): boolean =>
-  events.some((name) => name === type || name === 'All' || name === 'all');
+  events.some((name) => name === type || (!onlyByName.has(type) && (name === 'All' || name === 'all')));
 
 export const wants = (webhook: Webhook, event: GatewayEvent): boolean =>
   webhook.enabled && listensTo(webhook.events, event.type) && !isExcluded(webhook.excludeMessages, event.message);

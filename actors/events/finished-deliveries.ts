@@ -29,6 +29,11 @@ export class FinishedDeliveries {
     return !this.#busy && this.#rows.size > 0;
   }
 
+  /** Everything that ended is taken out. */
+  get isEmpty(): boolean {
+    return this.#rows.size === 0;
+  }
+
   /** One statement for all that ended while the one before was under way. Resolves with their numbers; when it rejects they wait as before. */
   async takeOut(): Promise<readonly number[]> {
     this.#busy = true;

@@ -3,6 +3,10 @@ import type { DeliveryError } from '../model.ts';
 
 const limit = 20;
 
+/** Of several histories together. */
+export const newestErrors = (errors: readonly DeliveryError[]): readonly DeliveryError[] =>
+  errors.toSorted((a, b) => b.created - a.created).slice(0, limit);
+
 export class History {
   /** Newest first; the event they belong to, so that further attempts update the record in place. */
   #records: { readonly key: string; readonly error: DeliveryError }[] = [];

@@ -36,6 +36,7 @@ const chatOf = (entry: Entry): string | null => {
     case 'message':
     case 'queued':
     case 'composed':
+    case 'postEdited':
       return entry.message.chatId;
     case 'chat':
       return entry.chat.chatId;

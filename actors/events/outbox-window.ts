@@ -102,6 +102,11 @@ export class OutboxWindow {
     return this.#lanes.take();
   }
 
+  /** No row that was delivered is left in the outbox. */
+  get isClean(): boolean {
+    return this.#finished.isEmpty;
+  }
+
   /** The row, as it is now, is the head of its lane again. */
   putBack(row: Delivery): void {
     this.#lanes.putBack(row);

@@ -263,7 +263,7 @@ export class Recorder {
     }
   }
 
-  /** The database is away: callers hear of it at once, and what nobody waits for is tried again after a pause. */
+  /** The database is away: callers get the error at once, and entries that no caller waits for are tried again after a pause. */
   async #outlast(error: Error): Promise<void> {
     this.#away = error;
     for (const { settle } of [...this.#group, ...this.#items]) settle?.(error);

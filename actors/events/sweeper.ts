@@ -42,6 +42,8 @@ export interface SweeperHost {
   /** Rows of this webhook are gone that couriers may hold in memory. */
   trimmed(webhookId: string): void;
   readonly workers: SupervisedWorkers;
+  /** Whether this process does the work that one of several does for all. */
+  onDuty?(): boolean;
 }
 
 export interface Outstanding {
@@ -73,7 +75,7 @@ export class Sweeper {
 
   constructor(host: SweeperHost) {
     this.#host = host;
-    const { time, log, workers, policy } = host;
+    const { time, log, workers, policy, onDuty = () => true } = host;
     const unanswered = 'webhook.notSwept';
     this.#worker = new PeriodicWorker({
       time,
@@ -82,6 +84,7 @@ export class Sweeper {
       name: 'sweeper',
       everyMs: policy.sweepEvery,
       unanswered,
+      onDuty,
       run: () => this.sweep(),
     });
   }

@@ -1,4 +1,5 @@
 /** What couriers do to the world: gathered where one statement serves all of them, and counted, so that a stop can wait for the end of it. */
+import type { Connector } from '../chatwoot/connector.ts';
 import type { OutboxStore, Receiver, Time } from '../ports.ts';
 import type { UnderWay } from '../waiting.ts';
 import { microBatch } from './micro-batch.ts';
@@ -26,6 +27,10 @@ export const trackedOutbox = (outbox: OutboxStore, underWay: UnderWay): OutboxSt
 });
 
 export const trackedReceiver = (receiver: Receiver, underWay: UnderWay): Receiver => ({
-  post: (url, body, headers) => underWay.track(receiver.post(url, body, headers)),
+  post: (url, body, headers, cuts) => underWay.track(receiver.post(url, body, headers, cuts)),
   objection: (url) => receiver.objection(url),
+});
+
+export const trackedConnector = (connector: Pick<Connector, 'deliver'>, underWay: UnderWay): Pick<Connector, 'deliver'> => ({
+  deliver: (webhook, row) => underWay.track(connector.deliver(webhook, row)),
 });

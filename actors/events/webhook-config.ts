@@ -47,7 +47,9 @@ const checked = (webhook: Webhook): Result<WebhookChange> => {
   if (webhook.events.some(isKnown) || (!webhook.enabled && webhook.events.length === 0)) return done({ save: webhook });
   return refuse(
     'invalid',
-    webhook.events.length === 0 ? 'events is required' : `events holds no known event type; they are ${['all', ...eventTypes].join(', ')}`,
+    webhook.events.length === 0
+      ? 'events is required'
+      : `events holds no known event type; known types: ${['all', ...eventTypes].join(', ')}`,
   );
 };
 

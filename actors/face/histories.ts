@@ -42,5 +42,5 @@ export interface HistoryFace {
    * with `notFound` when the message before which it shall look is not known.
    */
   requestHistory(id: InstanceId, ask: HistoryAsk): Promise<Result<HistoryRequest>>;
-  histories(id: InstanceId): HistoryView;
+  histories(id: InstanceId): Promise<HistoryView>;
 }

@@ -1,5 +1,6 @@
 /** What the gateway offers on looking inside: the charts, where each instance is in them, how it came there, and a few safe events. */
 import type { InstanceId, Result, Status, Wanted } from '../model.ts';
+import type { Lease } from '../ports/lease-store.ts';
 import type { SmallPicture } from '../ports/platform.ts';
 import type { LogLevel } from '../ports/system.ts';
 import type { ChartName } from '../session/watched.ts';
@@ -101,7 +102,7 @@ export type PartState = 'ok' | 'busy' | 'off' | 'trouble';
 
 /** A part of an instance. */
 export interface Part {
-  /** `supervisor`, `link`, `operations`, `recorder`, `recordKeeper`, `queue`, `courier.<webhook>`. */
+  /** `supervisor`, `link`, `operations`, `recorder`, `recordKeeper`, `queue`, `campaigns` (while some are under way), `courier.<webhook>`. */
   readonly id: string;
   readonly state: PartState;
   /** In words. */
@@ -148,6 +149,14 @@ export interface ActorRow {
   readonly outbox: number;
   /** The last hour in 24 parts, oldest first: see `Hour`. */
   readonly hour: string;
+  /** Name of the node that owns the instance, '' when none does. Absent where there are no nodes. */
+  readonly node?: string;
+}
+
+/** Who owns an instance, since when and why. */
+export interface ActorLease extends Omit<Lease, 'heldMs'> {
+  /** False: that node did not answer, so that the rest is what the database and this node know. */
+  readonly answers: boolean;
 }
 
 export interface ActorCounts {
@@ -185,9 +194,13 @@ export interface ActorPage {
   readonly rows: readonly ActorRow[];
   /** '' on the last page. */
   readonly next: string;
+  /** Nodes that did not answer: their instances are shown as this node knows them. Absent where there are no nodes. */
+  readonly silent?: readonly string[];
 }
 
 export interface ActorDetail extends ActorRow {
+  /** Null when no node owns it; absent where there are no nodes. */
+  readonly lease?: ActorLease | null;
   /** State of the root machine, which restarts the chart. */
   readonly root: string;
   readonly wanted: Wanted;
@@ -250,9 +263,9 @@ export interface InspectorFace {
   chartSource(id: string): string | null;
   actors(query: ActorQuery): Promise<Result<ActorPage>>;
   /** Makes no actor: an instance at rest has neither steps nor parts. */
-  actor(id: InstanceId): Result<ActorDetail>;
+  actor(id: InstanceId): Promise<Result<ActorDetail>>;
   /** Of the account, from memory; null while there is none. */
-  actorPicture(id: InstanceId): SmallPicture | null;
+  actorPicture(id: InstanceId): Promise<SmallPicture | null>;
   /** Each further step of the instance, until the answered function is called. */
   watchSteps(id: InstanceId, watcher: { onStep(step: Step): void } & WatchEnd): Result<() => void>;
   /** Changes of the list, gathered, until the answered function is called. */

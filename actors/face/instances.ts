@@ -32,7 +32,11 @@ export interface InstanceFace {
     region?: ProxyRegion,
   ): Promise<Result<InstanceView>>;
   all(): readonly InstanceView[];
+  /** The same, as their owners see them, on whatever nodes those are. */
+  everywhere(): Promise<readonly InstanceView[]>;
   view(id: InstanceId): InstanceView | null;
+  /** The same as the owner of the session sees it, on whatever node that is. */
+  current(id: InstanceId): Promise<InstanceView | null>;
   /**
    * Starts pairing or connecting; the same request joins what is under way, another one begins a pairing anew. Answers when there is what it asked for
    * (a QR, the code for its number, a connection) or a refusal, at the latest after some seconds.

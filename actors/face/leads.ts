@@ -21,8 +21,8 @@ export interface LeadFace {
   /** Tags that leads may have, columns of a board first and in its order. */
   leadTags(id: InstanceId): Promise<readonly Kept<'leadTag'>[]>;
   /**
-   * Makes, changes or deletes a tag; answers with all of them. Chats name their tags by their names and keep them. Refused: `notFound` for an unknown id,
-   * `conflict` for a name that another tag has, `limited` beyond the most tags.
+   * Makes, changes or deletes a tag; answers with all of them. Chats carry tags by name: a new name replaces the old one in the chats that carry it, and a
+   * deleted tag stays in its chats. Refused: `notFound` for an unknown id, `conflict` for a name that another tag has, `limited` beyond the most tags.
    */
   editLeadTag(id: InstanceId, edit: LeadTagEdit): Promise<Result<readonly Kept<'leadTag'>[]>>;
 }

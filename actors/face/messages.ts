@@ -1,6 +1,12 @@
 /** What the gateway offers on messages and chats. */
-import type { Chat, ChatStats, InstanceId, Message, Preparation, Receipt, Result, Send } from '../model.ts';
+import type { AiMetadata, Chat, ChatStats, InstanceId, Message, Preparation, Receipt, Result, Send } from '../model.ts';
 import type { AnswerOf, ChatQuery, InputOf, MessageQuery, OperationName, ReceiptQuery, TypingState } from '../ports.ts';
+
+/** A client's own key for one request, and the whole request as text. */
+export interface GivenKey {
+  readonly key: string;
+  readonly request: string;
+}
 
 /** Fields that every send has beside what is sent (contract/behaviour.md). */
 export interface SendOptions extends Preparation {
@@ -12,8 +18,12 @@ export interface SendOptions extends Preparation {
   readonly label: string;
   /** What the client sent, base64 left out; comes back as `sendPayload`. */
   readonly payload: unknown;
-  /** The client's own key for this send, and the whole request as text. The same key again gives the first answer and sends nothing. */
-  readonly once?: { readonly key: string; readonly request: string };
+  /** Of a message of a campaign: which one, and the position of its recipient. */
+  readonly folder?: { readonly id: string; readonly position: number };
+  /** The client's own key for this send. The same key again gives the first answer and sends nothing. */
+  readonly once?: GivenKey;
+  /** Of a message that an agent wrote. */
+  readonly aiMetadata?: AiMetadata;
 }
 
 /** What became of one id of `markRead`. `error`: '' when it is marked. */

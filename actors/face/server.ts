@@ -1,8 +1,9 @@
 /** What the gateway offers on the server as a whole. */
-import type { InstanceId, Status } from '../model.ts';
+import type { InstanceId, Result, Status } from '../model.ts';
+import type { KnownNode } from '../ports/lease-store.ts';
 import type { VitalsView } from '../session/vitals.ts';
 
-/** Figures of the server and of every instance; times in milliseconds. */
+/** Figures of the server and of every instance; of those of this node where there are several. Times in milliseconds. */
 export interface Numbers {
   readonly registered: number;
   readonly disconnected: number;
@@ -49,12 +50,74 @@ export interface Figures {
   readonly loopLagMs: number;
   readonly outbox: { readonly waiting: number; readonly parked: number; readonly oldestAgeMs: number };
   readonly circuitsOpen: number;
+  /** Null where there are no nodes. The rest is of this node alone, so that sums over nodes count each instance once. */
+  readonly node: NodeFigures | null;
+}
+
+/** Of this node of a cluster. */
+export interface NodeFigures {
+  readonly name: string;
+  /** Instances that it owns, and how many it may own. */
+  readonly owned: number;
+  readonly capacity: number;
+  readonly draining: boolean;
+  /** How long its lease still counts for it; 0 when it does not. */
+  readonly leaseLeftMs: number;
+  /** Live nodes as this one saw them last. */
+  readonly nodes: { readonly live: number; readonly draining: number };
+}
+
+/** One of several nodes. `gone`: its lease has ended without its leaving, so that others take its instances. */
+export interface NodeView {
+  readonly name: string;
+  readonly state: 'live' | 'draining' | 'gone';
+  readonly version: string;
+  /** Instances that it owned when it last renewed its lease, and how many it may own. */
+  readonly owned: number;
+  readonly capacity: number;
+  readonly draining: boolean;
+  /** Milliseconds since it joined. */
+  readonly age: number;
+  /** Milliseconds that its lease has left unless it is renewed; 0 when it is gone. */
+  readonly leaseMs: number;
+  /** Instances that it took within the last hour and still has, by cause. */
+  readonly taken: KnownNode['taken'];
 }
 
 /** Credentials, figures and progress of the server. */
+/** Sign-ins to the dashboard that count on every node. They are named by hashes of what cookies hold. Storage that is away rejects. */
+export interface SignIns {
+  add(key: string, ms: number): Promise<void>;
+  /** Milliseconds that it still counts; 0 for one that is over, unknown, or made with a former admin token. */
+  left(key: string): Promise<number>;
+  /** Other nodes know it within a second. */
+  end(key: string): Promise<void>;
+  /** Who remembers sign-ins in this process: `end` is called for those which another node ended. */
+  remembers(memory: SignInMemory): void;
+}
+
+export interface SignInMemory {
+  keys(): Iterable<string>;
+  end(key: string): void;
+}
+
 export interface ServerFace {
+  /** Null where this process knows all of them. */
+  readonly signIns: SignIns | null;
+  /** Nodes of the last hour that have not left; none where this gateway has its database for itself. */
+  nodes(): Promise<readonly NodeView[]>;
+  /** Name of this node; null where there are no others. */
+  readonly nodeName: string | null;
+  /** This gateway is a node that gives its sessions away. */
+  draining(): boolean;
+  /** The node gives its sessions to others and takes none until it is started again. Refused: `notFound`, `unavailable` when it does not answer. */
+  drainNode(name: string): Promise<Result<null>>;
   /** The instance of a token, or null. Constant time in the number of instances. */
   authenticate(token: string): InstanceId | null;
+  /** The same of a token that is not known here, since another node may have made it a moment ago. */
+  lookUp(token: string): Promise<InstanceId | null>;
+  /** Whether there is such an instance, asked of the database where it is not known here: another node may have made it a moment ago. */
+  exists(id: InstanceId): Promise<boolean>;
   isAdmin(token: string): boolean;
   /** False while the server is stopping: new work is answered with 503. */
   readonly accepting: boolean;

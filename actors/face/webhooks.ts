@@ -82,20 +82,36 @@ export interface ErrorHistory {
   readonly errors: readonly DeliveryError[];
 }
 
+/** Events of an instance without a gap between them. */
+export interface StreamPast {
+  /** Id of the event before the first one; null when it is not known. */
+  readonly anchor: string | null;
+  readonly events: readonly GatewayEvent[];
+}
+
 /** Webhooks, their deliveries, and the live events of an instance. */
 export interface WebhookFace {
   webhooks(id: InstanceId): readonly Webhook[];
   saveWebhook(id: InstanceId, input: WebhookInput): Promise<Result<SavedWebhooks>>;
-  webhookErrors(id: InstanceId): ErrorHistory;
+  webhookErrors(id: InstanceId): Promise<ErrorHistory>;
   globalWebhook(): Webhook | null;
   saveGlobalWebhook(input: WebhookInput): Promise<Result<SavedWebhooks>>;
-  globalWebhookErrors(): ErrorHistory;
+  /** Of all nodes; complete since the start of the latest one. */
+  globalWebhookErrors(): Promise<ErrorHistory>;
   /* of the webhooks of an instance, or (null) of the global one */
   deliveries(owner: InstanceId | null, filter: DeliveryFilter): Promise<Result<DeliveryPage>>;
   /** How many deliveries are sent again. */
   replay(owner: InstanceId | null, filter: ReplayFilter): Promise<Result<number>>;
   /** Posts a marked event outside of the queue. `type` absent: `test`, which is no event type of the interface. */
   testWebhook(owner: InstanceId | null, input: { readonly webhook?: string; readonly type?: string }): Promise<Result<WebhookTest>>;
-  /** Every committed event of the instance from now on, in order. `onEnd` is called once when the token rotates, the instance goes or the server stops. */
-  subscribe(id: InstanceId, onEvent: (event: GatewayEvent) => void, onEnd: () => void): () => void;
+  /**
+   * Every committed event of the instance from now on, in order. `onEnd` is called once when the token rotates, the instance goes or the server
+   * stops; `onGap` each time that events were lost on their way from another node.
+   */
+  subscribe(id: InstanceId, onEvent: (event: GatewayEvent) => void, onEnd: () => void, onGap?: () => void): () => void;
+  /**
+   * Events of the types of streams up to those that a subscription gets which was made before, as far as other nodes keep them; null when none are.
+   * Never rejects.
+   */
+  past(id: InstanceId): Promise<StreamPast | null>;
 }

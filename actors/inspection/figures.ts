@@ -1,4 +1,5 @@
 /** The figures of all instances together, gathered in slices, so that ten thousand of them hold up nobody. */
+import type { Cluster } from '../cluster/cluster.ts';
 import type { Figures } from '../face.ts';
 import type { Dispatcher } from '../events/dispatcher.ts';
 import type { Gate } from '../policy/gate.ts';
@@ -14,12 +15,14 @@ export interface FiguresInput {
   readonly gate: Gate;
   readonly dispatcher: Dispatcher;
   readonly restore: Pick<Restore, 'progress'>;
+  /** Null where this gateway has all instances. */
+  readonly cluster: Pick<Cluster, 'counts' | 'figures'> | null;
 }
 
 /** Instances that one turn of the event loop looks at: less than 2 ms. */
 const perTurn = 500;
 
-export async function figuresOf({ ports, registry, gate, dispatcher, restore }: FiguresInput): Promise<Figures> {
+export async function figuresOf({ ports, registry, gate, dispatcher, restore, cluster }: FiguresInput): Promise<Figures> {
   const states = new Map<string, number>();
   const frameAges: number[] = [];
   const sums = { queued: 0, unrecorded: 0, operations: 0 };
@@ -27,9 +30,9 @@ export async function figuresOf({ ports, registry, gate, dispatcher, restore }: 
   for (const [index, id] of [...registry.ids].entries()) {
     if (index % perTurn === perTurn - 1) await ports.time.turn();
     const cell = registry.cells.get(id);
-    const record = cell ? undefined : registry.record(id);
-    if (!cell && !record) continue; // it went meanwhile
-    const state = cell ? stateOf(cell) : record ? restingStates[restingStatus(record)] : '';
+    const record = registry.record(id);
+    if (!record || cluster?.counts(record) === false) continue; // it went meanwhile, or another node counts it
+    const state = cell ? stateOf(cell) : restingStates[restingStatus(record)];
     states.set(state, (states.get(state) ?? 0) + 1);
     if (!cell) continue;
     sums.queued += cell.queue.pending;
@@ -49,5 +52,6 @@ export async function figuresOf({ ports, registry, gate, dispatcher, restore }: 
     loopLagMs: ports.loopLagMs(),
     outbox: { ...outstanding, oldestAgeMs: oldestAt === null ? 0 : Math.max(0, now - oldestAt) },
     circuitsOpen: dispatcher.openCircuits,
+    node: cluster?.figures ?? null,
   };
 }

@@ -1,13 +1,13 @@
 /** Where every instance is and how it came there, asked of those that have actors and of those that rest. No question makes an actor. */
 import type { ActorDetail, ActorPage, ActorQuery, ActorRow } from '../face/inspector.ts';
 import type { Dispatcher } from '../events/dispatcher.ts';
-import { done, refuse, type InstanceId, type Result } from '../model.ts';
+import { done, unknownInstance, type InstanceId, type Result } from '../model.ts';
 import type { LogLevels, Time } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Registry } from '../supervisor/registry.ts';
 import { hourOf, letterOf, restingHour } from './hour.ts';
 import { pageOf } from './list.ts';
-import { outboxOf, partsOf } from './parts.ts';
+import { outboxOf, partsOf, type CampaignsAtWork } from './parts.ts';
 import { liveRow, restingRow, type LightRow } from './rows.ts';
 import { countsOf } from './watchers.ts';
 
@@ -18,6 +18,8 @@ export interface InspectionInput {
   readonly logLevels: LogLevels;
   /** Changes with the picture of the account; '' without one. */
   picture(id: InstanceId): string;
+  /** Null while the instance has no campaigns under way. */
+  campaigns(id: InstanceId): CampaignsAtWork | null;
   /** When this process started. */
   readonly since: number;
   /** How long a chart rests that crashed too often. */
@@ -33,6 +35,15 @@ const retryAt = (cell: Cell, { state, since }: LightRow, cooldown: number): numb
   return /\.(waiting|\w+Later)$/.test(state) ? since + context.retryInMs : null;
 };
 
+/** What other nodes of a cluster answered. */
+export interface RowsElsewhere {
+  readonly rows: ReadonlyMap<InstanceId, ActorRow>;
+  /** Nodes that did not answer. */
+  readonly silent: readonly string[];
+  /** Of an instance that is not among them: this node, or ''. */
+  ownerOf(id: InstanceId): string;
+}
+
 /** Instances that one turn of the event loop looks at. */
 const perTurn = 500;
 
@@ -47,22 +58,26 @@ export class Inspection {
   }
 
   /** Gathers the rows in slices, so that ten thousand of them hold up nobody. */
-  async page(query: ActorQuery): Promise<Result<ActorPage>> {
+  async page(query: ActorQuery, elsewhere?: RowsElsewhere): Promise<Result<ActorPage>> {
     const rows: LightRow[] = [];
     for (const [index, id] of [...this.#input.registry.ids].entries()) {
       if (index % perTurn === perTurn - 1) await this.#input.time.turn();
-      const row = this.row(id);
+      const row = elsewhere?.rows.get(id) ?? this.row(id);
       if (row) rows.push(row);
     }
-    const page = pageOf(rows, query, (row) => this.#outbox(row));
-    return page.ok ? done({ ...page.value, rows: page.value.rows.map((row) => this.#wholeRow(row)), counts: countsOf(rows) }) : page;
+    const page = pageOf(rows, query, (row) => elsewhere?.rows.get(row.id)?.outbox ?? this.#outbox(row));
+    if (!page.ok) return page;
+    const whole = page.value.rows.map(
+      (row) => elsewhere?.rows.get(row.id) ?? { ...this.wholeRow(row), ...(elsewhere && { node: elsewhere.ownerOf(row.id) }) },
+    );
+    return done({ ...page.value, rows: whole, counts: countsOf(rows), ...(elsewhere && { silent: elsewhere.silent }) });
   }
 
   detail(id: InstanceId): Result<ActorDetail> {
-    const { registry, dispatcher, time, logLevels, cooldown } = this.#input;
+    const { registry, dispatcher, time, logLevels, cooldown, campaigns } = this.#input;
     const light = this.row(id);
-    if (!light) return refuse('notFound', 'instance not found');
-    const [row, wanted, cell] = [this.#wholeRow(light), registry.record(id)?.wanted ?? 'offline', registry.cells.get(id)];
+    if (!light) return unknownInstance;
+    const [row, wanted, cell] = [this.wholeRow(light), registry.record(id)?.wanted ?? 'offline', registry.cells.get(id)];
     const logLevel = logLevels.of(id);
     if (!cell) return done({ ...row, ...atRest, wanted, logLevel });
     const { attempts, crashes, lastFrameAgeMs: lastFrameAge } = cell.numbers;
@@ -76,9 +91,15 @@ export class Inspection {
       lastFrameAge,
       crashes,
       logLevel,
-      parts: partsOf(cell, row.state, dispatcher, time.now()),
+      parts: partsOf(cell, row.state, { dispatcher, campaigns: campaigns(id), now: time.now() }),
       steps: cell.steps.after(0),
     });
+  }
+
+  /** Null when the instance is gone. */
+  rowOf(id: InstanceId): ActorRow | null {
+    const row = this.row(id);
+    return row && this.wholeRow(row);
   }
 
   *rows(): Generator<LightRow> {
@@ -96,7 +117,7 @@ export class Inspection {
     return record ? restingRow(record) : null;
   }
 
-  #wholeRow(row: LightRow): ActorRow {
+  wholeRow(row: LightRow): ActorRow {
     const { registry, time, since, picture } = this.#input;
     const [cell, now] = [registry.cells.get(row.id), time.now()];
     const hour = cell ? hourOf(cell.steps, now) : restingHour(row.needsPerson ? 'p' : letterOf(row.state), since, now);

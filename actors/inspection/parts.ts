@@ -46,6 +46,16 @@ const queuePart = ({ queue, status }: Cell): Part => {
   return { id: 'queue', state: pending > 0 ? 'busy' : 'ok', note, waiting: pending, crashes: 0 };
 };
 
+/** The campaigns of an instance: until when they rest, in Unix milliseconds; null: they do not. */
+export interface CampaignsAtWork {
+  readonly nextAt: number | null;
+}
+
+const campaignPart = ({ status }: Cell, { nextAt }: CampaignsAtWork, now: number): Part => {
+  const resting = nextAt === null ? 'sending' : `next message in ${inSeconds(nextAt - now)}`;
+  return { id: 'campaigns', state: 'busy', note: status === 'connected' ? resting : 'wait for the session', waiting: 0, crashes: 0 };
+};
+
 const courierNote = (webhook: Webhook, part: CourierPart, waiting: number, now: number): readonly [PartState, string] => {
   if (!webhook.enabled) return ['off', 'switched off'];
   const { lanes, circuit } = part;
@@ -70,7 +80,14 @@ const courierPart = (cell: Cell, dispatcher: Dispatcher, webhook: Webhook, now: 
   return { id: `courier.${webhook.id}`, state, note, waiting, crashes: cell.workers.crashes['courier'] ?? 0, courier };
 };
 
-export const partsOf = (cell: Cell, state: string, dispatcher: Dispatcher, now: number): readonly Part[] => {
+export interface PartsInput {
+  readonly dispatcher: Dispatcher;
+  /** Null while the instance has none. */
+  readonly campaigns: CampaignsAtWork | null;
+  readonly now: number;
+}
+
+export const partsOf = (cell: Cell, state: string, { dispatcher, campaigns, now }: PartsInput): readonly Part[] => {
   const { operations } = cell;
   const webhooks = dispatcher.webhooks.receiving(cell.record.id);
   return [
@@ -80,6 +97,7 @@ export const partsOf = (cell: Cell, state: string, dispatcher: Dispatcher, now: 
     workerPart(cell, 'recorder', cell.recorder.waiting, cell.recorder.away ? 'the database does not answer' : ''),
     workerPart(cell, 'recordKeeper', cell.keeper.waiting),
     queuePart(cell),
+    ...(campaigns === null ? [] : [campaignPart(cell, campaigns, now)]),
     ...webhooks.map((webhook) => courierPart(cell, dispatcher, webhook, now)),
   ];
 };

@@ -27,6 +27,10 @@ const storedWhy = ({ lastDisconnectReason, lastDisconnectCause }: InstanceRecord
 const isLeftToPerson = ({ wanted, jid, lastDisconnectCause }: InstanceRecord): boolean =>
   wanted === 'offline' && (jid !== '' || lastDisconnectCause === 'loggedOut');
 
+/** Nobody scanned in time, and no session was live since. */
+const ranOut = ({ lastDisconnectCause, lastDisconnect, lastActiveAt }: InstanceRecord): boolean =>
+  lastDisconnectCause === 'pairingExpired' && (lastDisconnect ?? 0) >= lastActiveAt;
+
 const whyOf = (cell: Cell, state: string): Why => {
   if (state === 'failed') return crashedTooOften;
   if (state === 'crashed') return { reason: 'the session crashed and is started again', cause: 'crashed' };
@@ -34,7 +38,7 @@ const whyOf = (cell: Cell, state: string): Why => {
   if (status === 'connected' || status === 'hibernated') return nothing;
   const verdict = lifecycle?.context.verdict;
   if (verdict) return verdict.cause === 'restartRequired' ? nothing : { reason: verdict.sentence, cause: verdict.cause };
-  return status === 'disconnected' && isLeftToPerson(record) ? storedWhy(record) : nothing;
+  return status === 'disconnected' && (isLeftToPerson(record) || ranOut(record)) ? storedWhy(record) : nothing;
 };
 
 /** Path in the chart of the session, or what its root says when there is no chart. */
@@ -85,7 +89,7 @@ export const restingRow = (record: InstanceRecord): LightRow => {
     needsPerson: needs,
     linked: record.jid !== '',
     since: status === 'disconnected' ? (record.lastDisconnect ?? record.created) : record.lastActiveAt,
-    ...(needs ? storedWhy(record) : nothing),
+    ...(needs || (status === 'disconnected' && ranOut(record)) ? storedWhy(record) : nothing),
     lastEvent: record.lastActiveAt,
     queue: 0,
   };

@@ -5,6 +5,7 @@ export type ChatChange =
   | { readonly kind: 'read'; readonly on: boolean }
   /** A chat that is archived loses its pin. */
   | { readonly kind: 'archive'; readonly on: boolean }
+  /** A chat that is pinned leaves the archive. */
   | { readonly kind: 'pin'; readonly on: boolean }
   /** `until`: Unix milliseconds; 0 ends the muting, −1 is for ever. */
   | { readonly kind: 'mute'; readonly until: number }

@@ -1,4 +1,4 @@
-/** People whom an account knows: its address book, and whoever told a name. */
+/** People whom an account knows: those of its address book, and those whose name the platform has reported. */
 
 /** Unique by (instance, contactId). */
 export interface Contact {

@@ -1,5 +1,7 @@
-/** What is defined once for an instance: labels, quick replies, tags of leads. There are few of them, and all of one kind are read at once. */
+/** What is defined once for an instance: labels, quick replies, tags of leads, the channels it follows, the chatbot's agents and triggers. All of one kind are read at once. */
+import type { Channel, ChannelListing } from './channel.ts';
 import type { Label } from './chat.ts';
+import type { ChatbotAgent, ChatbotTrigger } from './chatbot.ts';
 
 export const quickReplyTypes = ['text', 'audio', 'myaudio', 'ptt', 'document', 'video', 'image'] as const;
 
@@ -34,6 +36,10 @@ export interface Definitions {
   readonly label: Label;
   readonly quickReply: QuickReply;
   readonly leadTag: LeadTag;
+  readonly chatbotAgent: ChatbotAgent;
+  readonly chatbotTrigger: ChatbotTrigger;
+  readonly channel: Channel;
+  readonly channelListing: ChannelListing;
 }
 
 export type DefinitionKind = keyof Definitions;
@@ -43,3 +49,10 @@ export type Definition = { [K in DefinitionKind]: { readonly of: K; readonly val
 
 /** As it is stored. Unix milliseconds. */
 export type Kept<K extends DefinitionKind> = Definitions[K] & { readonly created: number; readonly updated: number };
+
+/** As it is written: the storage keeps the times itself. */
+export const withoutTimes = <T extends Kept<DefinitionKind>>({
+  created: _created,
+  updated: _updated,
+  ...definition
+}: T): Omit<T, 'created' | 'updated'> => definition;

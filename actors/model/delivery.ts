@@ -12,8 +12,14 @@ export interface GatewayEvent {
   readonly messageType: string;
   /** Events of one lane stay in order; those of different lanes need not. */
   readonly lane: string;
-  /** What the filters look at; null for what they never suppress (receipts, connection). */
-  readonly message: { readonly fromMe: boolean; readonly isGroup: boolean; readonly wasSentByApi: boolean } | null;
+  /** What the filters look at; null for what they never suppress (receipts, connection). `messageId`: at the platform. */
+  readonly message: {
+    readonly fromMe: boolean;
+    readonly isGroup: boolean;
+    readonly wasSentByApi: boolean;
+    readonly messageId?: string;
+    readonly trackSource?: string;
+  } | null;
   readonly at: number;
   /** The event's own keys, as they stand at the root of a webhook body (contract/events.md). */
   readonly payload: Readonly<Record<string, unknown>>;

@@ -33,7 +33,7 @@ export interface GroupSettings {
   readonly parent?: string;
 }
 
-/** Everything of a group beside its members. */
+/** A group without its members. */
 export interface GroupFacts extends GroupSettings {
   readonly owner: Person;
   /** Unix milliseconds; null when it is unknown. */
@@ -56,7 +56,7 @@ export interface Group extends GroupFacts {
   readonly members: readonly GroupMember[];
 }
 
-/** An element of the platform's own language, as it came. */
+/** An XML element of the platform's protocol, unchanged. */
 export interface RawChange {
   readonly tag: string;
   readonly attrs: Readonly<Record<string, string>>;
@@ -65,7 +65,7 @@ export interface RawChange {
 
 export type MemberAction = 'join' | 'leave' | 'promote' | 'demote';
 
-/** What happened. */
+/** What changed in a group. */
 export type GroupEvent =
   | { readonly kind: 'settings'; readonly settings: GroupSettings }
   | {
@@ -78,13 +78,13 @@ export type GroupEvent =
     }
   /** The account came into this group. */
   | { readonly kind: 'entered'; readonly group: Group; readonly reason?: string }
-  /** Somebody's number changed; for everybody else that is no event. */
+  /** The number of a member changed. The stored group gets the new one; the event shows no change. */
   | { readonly kind: 'renamed'; readonly from: Person; readonly to: Person }
-  /** The group is no more. */
+  /** The group was deleted. */
   | { readonly kind: 'deleted'; readonly reason: string }
-  /** It became part of a community, or left it. */
+  /** The group became part of a community, or left it. */
   | { readonly kind: 'linked' | 'unlinked'; readonly type: string; readonly reason: string; readonly groups: readonly LinkedGroup[] }
-  /** Something that has no field of its own: requests to join, and whatever is newer than this build. */
+  /** A change that is passed on as it came: requests to join, and kinds that this build does not know. */
   | { readonly kind: 'other'; readonly raw: RawChange };
 
 export interface LinkedGroup {
@@ -96,7 +96,7 @@ export interface LinkedGroup {
 export interface GroupChange {
   readonly groupId: string;
   readonly by: Person;
-  /** The name that who did it has chosen; '' when the platform did not tell. */
+  /** The profile name of the person in `by`; '' when the platform did not send it. */
   readonly byName?: string;
   readonly at: number;
   readonly change: GroupEvent;
@@ -105,7 +105,7 @@ export interface GroupChange {
 const shared = (one: Person, other: Person): boolean =>
   (one.id !== '' && one.id === other.id) || (one.pn !== '' && one.pn === other.pn) || (one.lid !== '' && one.lid === other.lid);
 
-/** Whether these people include this one, whichever of the person's addresses each names. */
+/** Whether the person is among these people: it is enough that one of the person's addresses (id, number, LID) is the same. */
 export const includesPerson = (people: readonly Person[], person: Person): boolean => people.some((one) => shared(one, person));
 
 const withRank = (members: Group['members'], people: readonly Person[], isAdmin: boolean): Group['members'] =>
@@ -124,7 +124,7 @@ const membersAfter = (members: Group['members'], action: MemberAction, people: r
   }
 };
 
-/** The group after a change; null when it is none any more. A change that says nothing of what is kept leaves the group as it is. */
+/** The group after a change; null when the change deleted it. A change of something that is not stored leaves the group as it is. */
 export const groupAfter = (group: Group, { change }: GroupChange): Group | null => {
   switch (change.kind) {
     case 'settings':

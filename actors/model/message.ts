@@ -1,5 +1,7 @@
 /** Messages as they are stored (specification 2.5). */
 import type { Audience } from './audience.ts';
+import type { AiMetadata } from './chatbot.ts';
+import type { PostMarks } from './post.ts';
 import type { QueuedSend } from './send.ts';
 
 /** Lifecycle of a message (specification 3.2); '' for messages received. The order is the order of progress. */
@@ -57,8 +59,15 @@ export interface Message {
   readonly pinnedUntil: number;
   readonly trackSource: string;
   readonly trackId: string;
+  /** The campaign that it belongs to, and its recipient there; absent or '' for every other message. */
+  readonly sendFolderId?: string;
+  readonly sendPosition?: number;
   /** Of an own status post only. */
   readonly audience?: Audience | null;
+  /** Of a message that an agent wrote. */
+  readonly aiMetadata?: AiMetadata | null;
+  /** Of a post of a channel only. */
+  readonly post?: PostMarks | null;
   /** Set while the message waits in the asynchronous queue; null for every other message. */
   readonly queuedSend: QueuedSend | null;
   /** The encoded protobuf message, for quoting, forwarding and retry requests; null when there is none. */

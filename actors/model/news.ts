@@ -1,10 +1,10 @@
-/** What becomes an event of its own: changes of the connection, presence, calls, groups and labels, in the gateway's own words. Calls, groups and labels are stored too. */
+/** Facts that each make one event: changes of the connection, presence, calls, groups and labels. Calls, groups and labels are stored too. */
 import type { Label } from './chat.ts';
 import type { GroupChange } from './group.ts';
 import type { Status } from './instance.ts';
 import type { Person } from './person.ts';
 
-/** A change of the connection that integrators hear of. */
+/** A change of the connection that makes a `connection` event. */
 export interface ConnectionChange {
   readonly status: Status;
   /** PNG data URL. */
@@ -22,7 +22,7 @@ export interface PresenceChange {
   readonly fromMe: boolean;
   /** `available`, `unavailable`, `composing`, `paused`. */
   readonly state: string;
-  /** Composing a voice message. */
+  /** `composing` means recording a voice message. */
   readonly recording: boolean;
   /** Unix milliseconds; null when the platform did not say. */
   readonly lastSeen: number | null;
@@ -33,19 +33,19 @@ export interface Call {
   readonly chatId: string;
   readonly isGroup: boolean;
   readonly caller: Person;
-  /** `offer`, `accept`, `reject`, `timeout`, `terminate`; of past calls the platform's word for how it ended. */
+  /** `offer`, `accept`, `reject`, `timeout`, `terminate`; for a past call the platform's word for how it ended. */
   readonly status: string;
   readonly isVideo: boolean;
   /** Unix milliseconds. */
   readonly at: number;
-  /** It came while the session was away. Of live calls only. */
+  /** The call came while the session was not connected. Live calls only. */
   readonly offline?: boolean;
-  /** Of past calls only. */
+  /** Past calls only. */
   readonly fromMe?: boolean;
   readonly seconds?: number;
 }
 
-/** By the type of the event that it becomes. */
+/** Discriminated by the type of the event. */
 export type News =
   | { readonly type: 'connection'; readonly name: string; readonly connection: ConnectionChange }
   | { readonly type: 'presence'; readonly presence: PresenceChange }

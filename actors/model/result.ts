@@ -57,3 +57,7 @@ export const refuse = (reason: Reason, message: string, more: Partial<Refusal> =
   ok: false,
   refusal: { ...more, reason, message },
 });
+
+export const unknownInstance = refuse('notFound', 'instance not found');
+
+export const notConnected = refuse('notSent', 'the instance is not connected: connect it first, unless it is connecting already');

@@ -1,6 +1,6 @@
 /** Messages to be sent, as plain data: they are stored while they wait in the asynchronous queue. */
 import type { AudienceWish } from './audience.ts';
-import type { ContactContent, GroupInviteContent, LocationContent } from './content/cards.ts';
+import type { ChannelInviteContent, ContactContent, GroupInviteContent, LocationContent } from './content/cards.ts';
 import type { EventContent, EventEditContent } from './content/event.ts';
 import type { InteractiveContent } from './content/interactive.ts';
 import type { MediaContent } from './content/media.ts';
@@ -24,6 +24,7 @@ export type SendContent =
   | ContactContent
   | LocationContent
   | GroupInviteContent
+  | ChannelInviteContent
   | EventContent
   | EventEditContent
   | MediaContent
@@ -39,6 +40,8 @@ export interface Send {
   /** Digits or jids; `all` for every member of a group. */
   readonly mentions: readonly string[];
   readonly forward: boolean;
+  /** Placeholders in it stay as they stand. */
+  readonly literal?: boolean;
   /** Of a status post only. */
   readonly audience?: AudienceWish | null;
 }

@@ -1,4 +1,5 @@
 /** Webhooks and what they can be configured to deliver (specification 2.2 and 6). */
+import type { ChatwootInbox } from './chatwoot.ts';
 import type { InstanceId } from './instance.ts';
 
 /** Event types of specification 6.1, in its order. */
@@ -19,6 +20,11 @@ export const eventTypes = [
 ] as const;
 
 export type EventType = (typeof eventTypes)[number];
+
+const webhooksOnly: readonly EventType[] = ['newsletter_messages', 'sender'];
+
+/** The eleven types of specification 4.7, which streams show. */
+export const streamTypes: readonly EventType[] = eventTypes.filter((type) => !webhooksOnly.includes(type));
 
 /** Filters of specification 6.2 rule 3. */
 export const messageFilters = ['wasSentByApi', 'wasNotSentByApi', 'fromMeYes', 'fromMeNo', 'isGroupYes', 'isGroupNo'] as const;
@@ -42,5 +48,7 @@ export interface Webhook {
   readonly secret: string;
   /** Sent with every delivery; they may hold credentials and are sealed at rest. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Its deliveries become messages in this inbox, and `url` is that of the Chatwoot server. Absent for all that are posted to a receiver. */
+  readonly chatwoot?: ChatwootInbox;
   readonly created: number;
 }

@@ -1,12 +1,12 @@
 /** What the platform can be asked about groups. `groupId`: such as `120363153742561022@g.us`. */
 import type { Group, Person } from '../model.ts';
 
-/** What became of one person whom a request named. */
+/** The outcome for one person of a request. */
 export interface MemberOutcome {
   readonly person: Person;
   /** The platform's code; 0: done. */
   readonly error: number;
-  /** What can be sent to a person who could not be added. `expiresAt`: Unix milliseconds. */
+  /** An invitation that can be sent to a person who could not be added. `expiresAt`: Unix milliseconds. */
   readonly invitation: { readonly code: string; readonly expiresAt: number } | null;
 }
 
@@ -21,14 +21,14 @@ export type GroupWish =
 export type MembersAction = 'add' | 'remove' | 'promote' | 'demote' | 'approve' | 'reject';
 
 export interface GroupOperations {
-  /** Makes a group. People are numbers or ids, as a client writes them. Who could not be added is told in `outcomes`. */
+  /** Creates a group. People are numbers or ids, as a client writes them. `outcomes`: the people who could not be added. */
   'group.create': {
     readonly input: { readonly name: string; readonly people: readonly string[] };
     readonly answer: { readonly group: Group; readonly outcomes: readonly MemberOutcome[] };
   };
   /**
-   * A group, from memory unless `fresh`. With `link` the code of its link is asked for, with `requests` who asked to join; both are told to admins
-   * only, and left out (null for the requests) where the platform refuses.
+   * A group, from memory unless `fresh`. `link`: with the code of its invite link; `requests`: with the people who asked to join. The platform gives both
+   * to admins only; without them the code is left out, and `requests` is null.
    */
   'group.get': {
     readonly input: { readonly groupId: string; readonly fresh: boolean; readonly link: boolean; readonly requests: boolean };
@@ -38,7 +38,7 @@ export interface GroupOperations {
   'group.refresh': { readonly input: null; readonly answer: null };
   /** The group behind a link, without joining it. */
   'group.preview': { readonly input: { readonly code: string }; readonly answer: Group };
-  /** Joins by the code of a link. `group` is null while an admin has to approve, or where the platform does not tell of it. */
+  /** Joins by the code of a link. `group` is null while an admin has to approve, or when it is not known. */
   'group.join': {
     readonly input: { readonly code: string };
     readonly answer: { readonly groupId: string; readonly group: Group | null; readonly waits: boolean };

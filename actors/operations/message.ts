@@ -9,10 +9,14 @@ export interface MessageOperations {
    */
   'message.compose': { readonly input: { readonly send: Send; readonly draft: Message | null }; readonly answer: Message };
   /**
-   * Writes a composed message and waits for the platform's ack. Messages leave in the order of the calls. `at`: Unix milliseconds.
+   * Writes a composed message and waits for the platform's ack. Messages leave in the order of the calls. `at`: Unix milliseconds;
+   * `serverId`: the number that a post got in its channel.
    * The same message may be transmitted again after `unknown`: its id stays the same. `to`: another id of its chat, to which it is addressed.
    */
-  'message.transmit': { readonly input: { readonly message: Message; readonly to?: string }; readonly answer: { readonly at: number } };
+  'message.transmit': {
+    readonly input: { readonly message: Message; readonly to?: string };
+    readonly answer: { readonly at: number; readonly serverId?: number };
+  };
   /** Reacts to a message, named by any form of its id; an empty text takes the reaction back. Answers with the reaction. */
   'message.react': { readonly input: { readonly id: string; readonly text: string }; readonly answer: Message };
   /** Replaces the text of an own message. Answers with the edit, which is a message of its own. */

@@ -91,6 +91,8 @@ const ownMeanings: Readonly<Record<string, Meaning>> = {
     text: 'the stored credentials cannot be read: disconnect and pair again',
   },
   numberRefused: { cause: 'numberRefused', reaction: 'stop', text: 'the platform makes no pairing code for this number' },
+  // The node renews its lease and goes on, or has lost it and closes the session for good.
+  leaseUnsure: { ...lost, text: 'the lease of the node may have ended' },
   epochLost: { cause: 'epochLost', reaction: 'stop', text: 'the instance belongs to another node' },
   proxyFailed: { cause: 'proxyFailed', reaction: 'backOff', text: 'the proxy failed' },
   proxyMissing: {
@@ -129,6 +131,9 @@ const escalate = (meaning: Meaning, situation: Situation): Meaning => {
 
 /** `text` as people read it, with the code before it. */
 export const sentenceOf = (code: number | null, text: string): string => `${code === null ? '' : `${code}: `}${text}`;
+
+/** Of a pairing that ended by the gateway's own clock, as of one that the platform ended. */
+export const ranOut = sentenceOf(408, pairingExpired.text);
 
 /** The words of every verdict, each of which has one cause. */
 export const closeTexts: ReadonlyMap<string, CloseCause> = new Map(

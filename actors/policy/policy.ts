@@ -1,5 +1,6 @@
 /** Every constant of reconnection, admission and delivery in one record; `config/` supplies it, tests shorten it. Times in milliseconds. */
 import type { SlotLimits } from '../events/slots.ts';
+import type { CampaignPolicy } from './campaign-policy.ts';
 import type { Pace } from './token-bucket.ts';
 import type { GateLimits, OutageRule } from './gate.ts';
 import type { ProxyPolicy } from './proxy-route.ts';
@@ -34,6 +35,7 @@ export interface Policy {
   /** What may wait in the asynchronous queue of one instance: messages, and milliseconds. */
   readonly queue: QueueLimits;
   readonly lookups: LookupPolicy;
+  readonly campaigns: CampaignPolicy;
   /** How often a client may have all groups listed anew. */
   readonly groups: { readonly forceEvery: number };
   readonly pictures: PicturePolicy;
@@ -43,10 +45,12 @@ export interface Policy {
   readonly sendKeyAge: number;
   /** Chats of one instance in which typing may be kept up at once. */
   readonly typingAtOnce: number;
+  readonly chatbot: ChatbotPolicy;
   readonly recorder: { readonly maxWait: number; readonly maxBatch: number };
   readonly delivery: DeliveryPolicy;
   readonly retention: Retention;
   readonly autoDownload: AutoDownload;
+  readonly chatwoot: ChatwootPolicy;
   readonly webhooksPerInstance: number;
   /** Tags of leads, and quick replies that are kept here, of one instance. */
   readonly definitionsPerInstance: number;
@@ -83,6 +87,40 @@ export interface QueueLimits {
   readonly age: number;
 }
 
+/** When the chatbot answers, and what it may cost. */
+export interface ChatbotPolicy {
+  /** Texts that come within `pause` of each other are one question; the first of them waits `longestPause` at most. */
+  readonly pause: number;
+  readonly longestPause: number;
+  /** Texts of a question at most. */
+  readonly burst: number;
+  /** Older messages are not answered. */
+  readonly fresh: number;
+  /** Calls under way at once: of all instances, and of one. */
+  readonly atOnce: { readonly total: number; readonly perInstance: number };
+  /** Of one call. */
+  readonly timeout: number;
+  /** After a failure that may pass: how often, and after how long it is asked again. */
+  readonly retries: number;
+  readonly retry: { readonly min: number; readonly max: number };
+  readonly circuit: { readonly failures: number; readonly min: number; readonly max: number };
+  /** Of one instance on one day; 0: no bound. */
+  readonly tokensPerDay: number;
+  /** Of one answer. */
+  readonly answerTokens: number;
+  /** Times that the model is asked again with what its tools led to, and uses of tools, for one answer. */
+  readonly toolRounds: number;
+  readonly toolCalls: number;
+  /** Messages of one answer at most. */
+  readonly pieces: number;
+  /** Of one conversation. */
+  readonly answersPerMinute: number;
+  /** Of one conversation, without a minute of silence. */
+  readonly answersInARow: number;
+  /** Of one instance, under way or over for less than a minute. */
+  readonly conversations: number;
+}
+
 /** Looking numbers up before the first message; ages in milliseconds. */
 export interface LookupPolicy {
   /** Of one session. */
@@ -102,6 +140,21 @@ export interface PicturePolicy {
   readonly waiting: number;
   /** Answers of one session in memory. */
   readonly remembered: number;
+}
+
+/** The connector to Chatwoot; times in milliseconds. */
+export interface ChatwootPolicy {
+  /** Largest file that goes there, in bytes. */
+  readonly fileBytes: number;
+  /** How long it is known which messages stand on both sides. */
+  readonly keep: number;
+  /** How long what an agent wrote waits for a session that is away. */
+  readonly replyWait: number;
+  /** Messages of agents that may wait for one instance; Chatwoot shows more as failed. */
+  readonly waiting: number;
+  /** Messages of agents that are being sent at once: of all instances, and of one. */
+  readonly atOnce: number;
+  readonly atOncePerInstance: number;
 }
 
 export interface DeliveryPolicy {

@@ -1,10 +1,10 @@
 /** Files on their way into messages. */
 import type { Attachment, GivenFile, InstanceId, Result } from '../model.ts';
 
-/** Pictures of groups and people. */
+/** Pictures that stand for something: a group or a person (`portrait`, square), a product (in its own proportions). */
 export interface Portraits {
-  /** A square JPEG of what an address, a data URL or base64 leads to. Refused like a file of a message, or with `notConvertible` when it is no picture. */
-  take(source: string): Promise<Result<Uint8Array>>;
+  /** A JPEG of what an address, a data URL or base64 leads to. Refused like a file of a message, or with `notConvertible` when it is no picture. */
+  take(source: string, as: 'portrait' | 'product'): Promise<Result<Uint8Array>>;
 }
 
 export interface Attachments {

@@ -6,9 +6,12 @@ export type Attempt =
   | { readonly ok: true; readonly status: number }
   | { readonly ok: false; readonly status?: number; readonly error: string; /** Seconds. */ readonly retryAfter?: number };
 
+/** What ends each post that is under way, at once and as a failure. */
+export type Cuts = Set<() => void>;
+
 export interface Receiver {
-  /** Posts JSON, waits at most the configured time. Never rejects. */
-  post(url: string, body: string, headers: Readonly<Record<string, string>>): Promise<Attempt>;
+  /** Posts JSON, waits at most the configured time. `cuts` has an entry for it while it is under way. Never rejects. */
+  post(url: string, body: string, headers: Readonly<Record<string, string>>, cuts?: Cuts): Promise<Attempt>;
   /** Why this address is never posted to (scheme, form, a forbidden literal); null when nothing speaks against it. Resolves no name. */
   objection(url: string): string | null;
 }

@@ -16,7 +16,12 @@ export interface NamedGroup {
 }
 
 export interface KnownGroups {
-  readonly names: readonly NamedGroup[];
+  /** Of all groups, by id. */
+  readonly names: ReadonlyMap<string, string>;
+  /** Groups that belong to a community. `isDefault`: the group of its announcements. */
+  readonly memberships: readonly { readonly id: string; readonly parent: string; readonly isDefault: boolean }[];
+  /** Addresses of the pictures of these communities, '' for what is unknown. */
+  readonly pictures: readonly { readonly id: string; readonly image: string; readonly preview: string }[];
   /** When the platform listed all groups last, in Unix milliseconds; null: never. */
   readonly listedAt: number | null;
 }

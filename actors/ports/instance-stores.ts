@@ -4,6 +4,10 @@ import type { InstanceId, InstancePatch, InstanceRecord, Webhook } from '../mode
 export interface InstanceStore {
   /** All of them, at start. */
   all(): Promise<readonly InstanceRecord[]>;
+  /** Those of these that are registered. */
+  some(ids: readonly InstanceId[]): Promise<readonly InstanceRecord[]>;
+  /** The one with this token; null when there is none. */
+  byToken(token: string): Promise<InstanceRecord | null>;
   insert(record: InstanceRecord): Promise<void>;
   /** Sets `updated` too. False when the instance is gone. Rejects with `EpochLost` when `epoch` is not the instance's any more. */
   update(id: InstanceId, epoch: number, patch: InstancePatch): Promise<boolean>;
@@ -16,6 +20,8 @@ export interface InstanceStore {
 
 export interface WebhookStore {
   all(): Promise<readonly Webhook[]>;
+  /** Those of these that there are. */
+  some(ids: readonly string[]): Promise<readonly Webhook[]>;
   save(webhook: Webhook): Promise<void>;
   /** It is gone for all other methods. Its deliveries are left to `RemovalStore`. */
   remove(id: string): Promise<void>;
@@ -23,7 +29,8 @@ export interface WebhookStore {
 
 /** Something that was removed and still has rows. */
 export interface Removal {
-  readonly kind: 'instance' | 'webhook';
+  readonly kind: 'instance' | 'webhook' | 'campaign';
+  /** Of a campaign behind that of its instance, with a space between. */
   readonly id: string;
 }
 

@@ -99,6 +99,8 @@ export interface LinkHost {
   /** Something in the adapter threw where nobody listened. The link is being closed with a `platform.closed` of code 500. */
   surprise(error: unknown): void;
   readonly epoch: number;
+  /** Whether this process owns the instance, at this moment. Asked before every frame; one that may not leave ends the connection. */
+  mayAct(): boolean;
   /** Asked at each open: what the new connection, with its media, goes through. */
   route(): Route;
 }

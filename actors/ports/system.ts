@@ -33,6 +33,12 @@ export interface Meter {
   event(type: string): void;
   /** A post to a receiver; `sinceEvent`: from the event to the 2xx, null when there was none. */
   posted(outcome: 'delivered' | 'refused' | 'failed', ms: number, sinceEvent: number | null): void;
+  /** A question to a model; `tokens`: of the question and the answer, 0 when there was none. */
+  modelAsked(outcome: 'answered' | 'failed' | 'givenUp', ms: number, tokens: number): void;
+  /** What became of a recipient of a campaign. */
+  campaigned(outcome: 'sent' | 'failed' | 'skipped' | 'unknown'): void;
+  /** This node took instances, or gave instances up, by cause. */
+  leases(what: 'taken' | 'ended', cause: string, count: number): void;
   /** Crashes of charts and of background workers. */
   crashed(part: string): void;
 }
@@ -51,6 +57,8 @@ export interface LogLevels {
 /** A clock that XState understands (`setTimeout`, `clearTimeout`) and that tells the time. */
 export interface Time {
   now(): number;
+  /** Milliseconds since some moment, which no change of the system's clock touches. */
+  monotonic(): number;
   /** Of any length: a delay that one timer of the system cannot hold takes several. */
   setTimeout(fn: () => void, ms: number): unknown;
   clearTimeout(id: unknown): void;

@@ -19,13 +19,14 @@ import { HistoryRequests } from './history-requests.ts';
 import { Proxying } from './proxying.ts';
 import type { Host } from './host.ts';
 import type { InstanceEvent } from './instance.ts';
+import { withOptOuts } from './opt-outs.ts';
 import { Pictures, type PicturesInput } from './pictures.ts';
 import { Recipients } from './recipients.ts';
 import { RecordKeeper } from './record-keeper.ts';
 import { setAside } from './set-aside.ts';
 import { SendQueue, type QueueHost } from './queue.ts';
 import { RootActor } from './root-actor.ts';
-import { beginningOf, viewOf, type LifecycleSnapshot } from './status.ts';
+import { beginningMs, beginningOf, viewOf, type LifecycleSnapshot } from './status.ts';
 import { Steps } from './steps.ts';
 import { Typing, type TypingInput } from './typing.ts';
 import { Vitals, type VitalsView } from './vitals.ts';
@@ -52,8 +53,12 @@ export interface CellInput {
   readonly downloaded: (message: Message, file: KeptFile) => void;
   /** Another managed proxy of the same region; '' when there is none. */
   readonly anotherProxy: (settings: ProxySettings) => string;
+  /** Whether this process owns the instance, at this moment. */
+  readonly mayAct: () => boolean;
   /** Whether this session may connect without passing the cap. */
   readonly hasRoom: () => boolean;
+  /** Called with each committed event. Never throws. */
+  readonly published: (event: GatewayEvent) => void;
   /** Called each time the session became live. */
   readonly live: (cell: Cell) => void;
   /** Called at each close; `wasLive`: a live session was lost. */
@@ -91,13 +96,14 @@ export class Cell {
   presence: 'available' | 'unavailable' = 'unavailable';
   readonly #input: CellInput;
   readonly #root: RootActor;
-  /** Until when calls wait for a session that is being woken. */
-  #wakingUntil = 0;
+  /** Until when calls wait for a session that is woken, or that begins after a restart or on another node. */
+  #wakingUntil: number;
 
   constructor(input: CellInput) {
     const { record, ports, policy } = input;
     this.#input = input;
     this.activeAt = record.lastActiveAt;
+    this.#wakingUntil = beginningOf(record) === 'online' ? ports.time.now() + beginningMs : 0;
     this.steps = new Steps(() => ports.time.now());
     this.vitals = new Vitals(() => ports.time.now(), input.since);
     this.workers = supervisedWorkers(ports, policy, { instance: record.id });
@@ -125,18 +131,19 @@ export class Cell {
     });
     this.queue = new SendQueue(input.queueHost(this));
     this.typing = new Typing({ time: ports.time, atOnce: policy.typingAtOnce, write: input.writeTyping(this) });
-    this.proxying = this.#proxying();
+    this.proxying = this.#makeProxying();
     this.link = ports.platform.link({
       id: record.id,
       epoch: record.epoch,
       record: (entries) => {
         if (entries.some((entry) => entry.kind === 'message')) this.touch();
         this.pictures.note(entries);
-        this.#gate.record(entries);
+        this.#gate.record(withOptOuts(policy.campaigns, entries));
         this.histories.note(entries);
       },
       recorded: () => this.#gate.recorded(),
       route: () => this.proxying.route(),
+      mayAct: () => input.mayAct(),
       pictureChanged: (id) => this.pictures.changed(id),
       surprise: (error) => this.send({ type: 'link.surprised', error }),
     });
@@ -169,7 +176,7 @@ export class Cell {
     return this.#root.busy || this.queue.pending > 0 || this.queue.processing;
   }
 
-  /** On its way from hibernation to a live session. */
+  /** On its way to a live session, for which calls wait. */
   get waking(): boolean {
     return this.view.status === 'connecting' && this.#input.ports.time.now() < this.#wakingUntil;
   }
@@ -270,8 +277,12 @@ export class Cell {
     await within(ports.time, policy.stopGrace ?? usualStopGrace, all);
   }
 
-  /** Closes the session, stores what was said. The link is closed even when the actor is not well. The couriers live on until `end`. */
-  async close(): Promise<void> {
+  /**
+   * Closes the session, stores what was said. The link is closed even when the actor is not well. The couriers live on until `end`; in a hurry, when
+   * another node may post for the instance soon, they are cut.
+   */
+  async close(hurry = false): Promise<void> {
+    if (hurry) this.#root.cutDeliveries();
     const { ports, policy } = this.#input;
     const grace = policy.stopGrace ?? usualStopGrace;
     this.send({ type: 'instance.stop', by: 'stop' });
@@ -284,14 +295,8 @@ export class Cell {
 
   /** Nothing of this cell is left running. */
   end(): void {
-    this.recorder.stop();
-    this.keeper.stop();
-    this.workers.stop();
-    this.queue.stop();
-    this.typing.stop();
-    this.pictures.stop();
-    this.histories.stop();
-    this.#root.stop();
+    const { recorder, keeper, workers, queue, typing, pictures, histories } = this;
+    for (const part of [recorder, keeper, workers, queue, typing, pictures, histories, this.#root]) part.stop();
     this.#input.gate.release(this.record.id);
     this.feed.end();
   }
@@ -308,6 +313,7 @@ export class Cell {
     for (const event of events) {
       meter.event(event.type);
       this.feed.publish(event);
+      this.#input.published(event);
     }
     for (const event of unrendered) setAside(event, this.record.id, this.#input, this.vitals);
     const rows = Map.groupBy(deliveries, ({ webhookId }) => webhookId);
@@ -329,7 +335,7 @@ export class Cell {
     }
   }
 
-  #proxying(): Proxying {
+  #makeProxying(): Proxying {
     const { record, ports, policy, anotherProxy } = this.#input;
     return new Proxying({
       instance: record.id,

@@ -1,4 +1,4 @@
-/** What the log calls each change of the connection that integrators hear of. */
+/** The name in the log of each change of the connection that makes an event. */
 import type { Status } from '../model.ts';
 
 export const changeNames: Readonly<Record<Status, string>> = {

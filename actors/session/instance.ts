@@ -46,7 +46,9 @@ interface Context extends InstanceInput {
 }
 
 /** The name of a courier among the children. */
-export const courierId = (webhookId: string) => `delivery.${webhookId}`;
+const couriers = 'delivery.';
+export const courierId = (webhookId: string) => `${couriers}${webhookId}`;
+export const isCourier = (childId: string): boolean => childId.startsWith(couriers);
 
 const kit = setup({
   types: { context: {} as Context, events: {} as InstanceEvent, input: {} as InstanceInput },

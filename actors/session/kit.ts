@@ -1,6 +1,6 @@
 /** What the chart of a session is made of: its events, its memory, its effects. The chart itself is `lifecycle.ts`. */
 import { assign, enqueueActions, fromCallback, fromPromise, sendTo, setup, spawnChild, stopChild } from 'xstate';
-import { classify, type Reaction, type Verdict } from '../policy/close-cause.ts';
+import { classify, ranOut, type Reaction, type Verdict } from '../policy/close-cause.ts';
 import { addTime, backOff, between, capRetryMs } from '../policy/policy.ts';
 import { type Close, type Identity, type OpenOptions, type PlatformFact, StorageFailure } from '../ports.ts';
 import type { Origin } from '../face/inspector.ts';
@@ -225,13 +225,13 @@ export const kit = setup({
     noteClose: ({ context: { host, verdict } }) => {
       if (!verdict || verdict.cause === 'restartRequired') return;
       host.log.info({ instance: host.id, cause: verdict.cause, reaction: verdict.reaction, reason: verdict.sentence }, 'session.closed');
-      if (verdict.cause === 'pairingExpired') return host.note({ wanted: 'offline' });
-      if (verdict.cause === 'numberRefused') host.note({ wanted: 'offline' });
+      if (verdict.cause === 'numberRefused' || verdict.cause === 'pairingExpired') host.note({ wanted: 'offline' });
       host.note({ lastDisconnect: host.now(), lastDisconnectReason: verdict.sentence, lastDisconnectCause: verdict.cause });
     },
     noteIdentity: ({ context: { host } }, identity: Identity) => host.note({ ...identity, lastActiveAt: host.now() }),
     notePatch: ({ context: { host } }, patch: InstancePatch) => host.note(patch),
-    notePairingEnded: ({ context: { host } }) => host.note({ wanted: 'offline' }),
+    notePairingEnded: ({ context: { host } }) =>
+      host.note({ wanted: 'offline', lastDisconnect: host.now(), lastDisconnectReason: ranOut, lastDisconnectCause: 'pairingExpired' }),
     noteRefused: ({ context: { host } }) => host.note({ wanted: 'offline' }),
     forgetVerdict: assign({ verdict: null }),
     forgetFailures: assign(noFailures),
@@ -253,8 +253,7 @@ export const kit = setup({
     goLive: ({ context }) => context.host.live(),
     announceConnected: ({ context }) => context.host.announce({ status: 'connected' }),
     announceHibernated: ({ context }) => context.host.announce({ status: 'hibernated' }),
-    announcePairingEnded: ({ context: { host } }) =>
-      host.announce({ status: 'disconnected', reason: '408: the QR or pairing code ran out' }),
+    announcePairingEnded: ({ context: { host } }) => host.announce({ status: 'disconnected', reason: ranOut }),
     announceDisconnected: ({ context: { host, verdict } }) =>
       host.announce({
         status: 'disconnected',

@@ -1,4 +1,4 @@
-/** Which of many numbers have accounts. What is known is not asked again; the rest is asked in one request, at the pace of all lookups. */
+/** Which of many numbers have accounts. Known numbers are not asked again; the others are asked in one request, at the pace of all lookups. */
 import type { CheckedNumber } from '../face.ts';
 import { done, type Result } from '../model.ts';
 import type { Identified } from '../operations.ts';
@@ -16,7 +16,7 @@ const identify = async (cell: Cell, signal: AbortSignal, ids: readonly string[])
 
 type Found = ReadonlyMap<string, Known>;
 
-/** `chat`: what was asked for; `found`: what is known of numbers. */
+/** The answer for one query. `chat`: the query, identified. `found`: the results of the lookups by id. `names`: the accounts found, by id. */
 const checked = (query: string, chat: Identified, found: Found, names: ReadonlyMap<string, Identified>): CheckedNumber => {
   const { id, lid, kind, groupName } = chat;
   if (kind === 'other') return { ...nothing, query, error: 'only contacts and groups can be checked' };
@@ -31,7 +31,7 @@ const checked = (query: string, chat: Identified, found: Found, names: ReadonlyM
     };
   if (kind === 'lid') return { ...nothing, query, chatId: id, lid, exists: null, error: 'the number of this LID is not known' };
   const known = found.get(id);
-  // Who is not asked about is the account itself.
+  // Only the account's own number is missing in the results: it is not looked up.
   if (known === undefined) return { ...nothing, query, chatId: id, lid, exists: true };
   if (known === null) return { ...nothing, query, chatId: id, exists: null, error: 'the platform did not say' };
   if (known.chatId === '') return { ...nothing, query, chatId: id };
@@ -39,7 +39,7 @@ const checked = (query: string, chat: Identified, found: Found, names: ReadonlyM
   return { ...nothing, query, chatId: known.chatId, lid: account?.lid ?? '', exists: true, businessName: known.businessName ?? '' };
 };
 
-/** On a live session. Refused as a whole as `Recipients.check` says; what makes no sense has an error of its own. */
+/** On a live session. Refused as a whole as `Recipients.check` says; a query that is not a number or id has an error of its own. */
 export async function checkNumbers(cell: Cell, signal: AbortSignal, numbers: readonly string[]): Promise<Result<readonly CheckedNumber[]>> {
   const chats = numbers.map((number) => cell.link.chatOf(number));
   const asked = await identify(

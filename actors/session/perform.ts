@@ -1,9 +1,7 @@
 /** One operation on a live session: its time is bounded, and what it changed is recorded. */
-import { refuse, type Picture, type PictureKind, type Result } from '../model.ts';
+import { notConnected, type Picture, type PictureKind, type Result } from '../model.ts';
 import type { AnswerOf, InputOf, OperationName, Outcome, TypingState } from '../operations.ts';
 import type { Cell } from './cell.ts';
-
-export const notConnected = refuse('notSent', 'the instance is not connected: connect it first');
 
 /** Performs one operation inside a task of `Cell.request`, whose `signal` it gets. What the handler learned is recorded before this resolves. */
 export async function performIn<N extends OperationName>(

@@ -1,12 +1,14 @@
 /**
- * Pictures of people and groups: looked up in the background when somebody writes or calls, at a pace, and remembered; what is hidden or absent is
- * remembered too. Nothing waits for it: a message whose sender is not known yet goes out without a picture.
+ * Pictures of people and groups: looked up in the background when somebody writes or calls, at a limited pace, and remembered; that a picture is hidden
+ * or absent is remembered too. Messages do not wait for a picture: the event of a sender without a known picture has none.
  */
 import {
   done,
   refuse,
+  notConnected,
   type Claim,
   type Entry,
+  type Group,
   type LookedPicture,
   type Message,
   type Picture,
@@ -36,39 +38,46 @@ interface Remembered {
   readonly until: number;
 }
 
-/** What waits to be looked up. */
+/** A look-up that waits. */
 interface Wish {
-  /** The platform says that it changed: what is stored does not count. */
+  /** The platform reported a change: the stored picture is out of date. */
   readonly changed: boolean;
-  /** The storage knows nothing that is young enough. */
+  /** The storage was read and has no answer that is young enough. */
   isNew: boolean;
 }
 
-/** Ids that one query reads. */
+/** Ids read by one query. */
 const together = 100;
-/** Milliseconds for which nobody asks again after a question without an answer. */
+/** Milliseconds until a picture is asked for again after the platform did not answer. */
 const silenceMs = 3_600_000;
-/** Milliseconds without look-ups after the platform refused one for their number. */
+/** Milliseconds without look-ups after the platform refused one with 429. */
 const penaltyMs = 600_000;
-/** Milliseconds within which a picture is not asked about twice, whoever insists. */
+/** Milliseconds between two requests for the same picture, also with `force`. */
 const leastMs = 20_000;
 
-/** Seconds until the platform is asked again when the session was not live; sooner when it becomes so. */
+/** Seconds until the next try when the session was not live; sooner when it becomes live. */
 const notLivePause = 30;
-/** Seconds until the storage is asked again that did not answer. */
+/** Seconds until the next try after the storage did not answer. */
 const storagePause = 30;
 
 const keyOf = (id: string, kind: PictureKind): string => `${kind} ${id}`;
 
-/** Who wrote or called. Status posts and channels have no pictures of people. */
+/** People and groups have pictures; status posts and channels have none. */
 const shownIn = (id: string): boolean => /@(s\.whatsapp\.net|lid|g\.us)$/.test(id);
+
+/** The whole group that an entry tells of. */
+const groupIn = (entry: Entry): Group | null => {
+  if (entry.kind === 'group') return entry.group;
+  const change = entry.kind === 'news' && entry.news.type === 'groups' ? entry.news.group.change : null;
+  return change?.kind === 'entered' ? change.group : null;
+};
 
 export class Pictures {
   readonly #input: PicturesInput & { readonly time: Time; readonly store: PictureStore };
   readonly #worker: SupervisedWorker;
   readonly #remembered = new Map<string, Remembered>();
   readonly #waiting = new Map<string, Wish>();
-  /** Look-ups under way, by key: who asks meanwhile gets the same answer. */
+  /** Look-ups under way, by key: callers that come meanwhile get the same answer. */
   readonly #underWay = new Map<string, Promise<Result<Picture>>>();
   #bucket: Bucket;
   /** Unix milliseconds. */
@@ -84,24 +93,27 @@ export class Pictures {
   }
 
   /**
-   * Wishes for the pictures of whoever wrote or called. Messages that arrived in groups get the picture of their sender when it is in memory; they are
-   * filled in place, since whoever follows an entry knows it by its identity.
+   * Queues look-ups for the chats and senders of messages and calls. A message that arrived in a group gets the picture of its sender when it is in
+   * memory. The message object itself is changed, not a copy: later steps find an entry by its identity.
    */
   note(entries: readonly Entry[]): void {
     for (const entry of entries) {
       if (entry.kind === 'news' && entry.news.type === 'call') this.#want(entry.news.call.chatId);
+      // The chats of its groups show the picture of a community, in which nobody writes.
+      const group = groupIn(entry);
+      if (group?.isCommunity) this.#want(group.id);
       if (entry.kind === 'message' && !entry.message.fromMe) this.#noteMessage(entry.message);
     }
   }
 
-  /** The platform says that a picture changed or went. */
+  /** The platform reported that a picture was changed or removed. */
   changed(id: string): void {
     this.#remembered.delete(keyOf(id, 'preview'));
     this.#remembered.delete(keyOf(id, 'image'));
     this.#enqueue(id, { changed: true, isNew: false });
   }
 
-  /** Goes on with what waits: the session is live. */
+  /** The session is live: waiting look-ups go on. */
   wake(): void {
     if (this.#waiting.size > 0) this.#pause(0);
   }
@@ -112,7 +124,7 @@ export class Pictures {
   }
 
   /**
-   * The picture as far as it is known, else as the platform says now. `force`: asks again, unless it was asked a moment ago. Refused: `limited` by the pace,
+   * The known picture, or else the platform's answer. `force`: asks the platform, unless it was asked within `leastMs`. Refused: `limited` by the pace,
    * `notSent` while the session is not live, else as the platform refuses.
    */
   async look(id: string, kind: PictureKind, force: boolean): Promise<Result<Picture>> {
@@ -126,7 +138,7 @@ export class Pictures {
       if (stored) return done(stored);
     }
     const answer = await this.#ask(id, kind);
-    // Over the pace an older answer is better than none.
+    // When the pace does not allow a look-up, an older answer is better than none.
     return !answer.ok && answer.refusal.reason === 'limited' && known?.picture ? done(known.picture) : answer;
   }
 
@@ -167,16 +179,15 @@ export class Pictures {
   async #lookUpWaiting(): Promise<void> {
     while (this.#waiting.size > 0 && !this.#stopped) {
       await this.#readWaiting();
-      const [next] = [...this.#waiting].filter(([, { isNew }]) => isNew);
-      if (!next) continue;
-      const [id] = next;
+      const id = this.#waiting.keys().find((one) => this.#waiting.get(one)?.isNew);
+      if (id === undefined) continue;
       const answer = await this.#ask(id, 'preview');
       if (answer.ok || !['limited', 'notSent'].includes(answer.refusal.reason)) this.#waiting.delete(id);
       else return this.#pause(answer.refusal.reason === 'limited' ? (answer.refusal.retryAfter ?? 60) : notLivePause);
     }
   }
 
-  /** Reads what the storage knows of those that wait, in one query, and leaves those that it does not know. */
+  /** Reads stored pictures for the waiting look-ups, in one query. Those without a stored picture wait for the platform. */
   async #readWaiting(): Promise<void> {
     const { store, claim } = this.#input;
     const unread = [...this.#waiting].filter(([, { isNew }]) => !isNew).slice(0, together);
@@ -194,7 +205,7 @@ export class Pictures {
     }
   }
 
-  /** What was looked up before and has changed. A preview is asked for by the worker; a whole picture is forgotten, until somebody asks for it. */
+  /** A picture that was looked up before has changed. The worker asks for the preview; the whole picture is forgotten until a client asks for it. */
   async #refresh(id: string, stored: readonly LookedPicture[]): Promise<void> {
     const { store, claim } = this.#input;
     if (stored.length === 0) return void this.#waiting.delete(id);
@@ -245,7 +256,7 @@ export class Pictures {
     if (pause > 0) return refuse('limited', 'too many pictures were looked up: try again later', { retryAfter: Math.ceil(pause / 1000) });
     this.#bucket = bucket;
     const outcome = await ask(id, kind);
-    if (outcome === null) return refuse('notSent', 'the instance is not connected: connect it first');
+    if (outcome === null) return notConnected;
     if (!outcome.ok) return this.#refused(id, kind, outcome);
     const { state, url } = outcome.value;
     this.#remember(id, kind, { state, url }, now, now + policy.age);

@@ -39,7 +39,7 @@ async function complete(cell: Cell, signal: AbortSignal, message: Message): Prom
 const lookupPauseMs = 5_000;
 
 /** The recipient cannot be looked up now; null when it never can. `gone`: because the session went away. */
-const postponed = ({ reason, connectionLost, retryAfter }: Refusal, gone: boolean): Sending | null => {
+export const postponed = ({ reason, connectionLost, retryAfter }: Refusal, gone: boolean): Exclude<Sending, 'done'> | null => {
   if (reason === 'limited') return { waitMs: (retryAfter ?? 1) * 1000 };
   if (gone || connectionLost) return 'later';
   return reason === 'notSent' ? { waitMs: lookupPauseMs } : null;
@@ -103,15 +103,20 @@ const batch = 500;
  * Fails messages that an earlier run accepted and did not finish, and whose caller waited for an answer: the caller has had an error and may have
  * sent them again.
  */
-export async function failInterrupted({ messages }: Ports, cell: Cell, since: number): Promise<void> {
+export async function failInterrupted(cell: Cell, messages: readonly Message[]): Promise<void> {
+  await Promise.all(
+    messages.map((message) => giveUp(cell, message, 'Failed', 'interrupted by a restart of the gateway: whether it was sent is not known')),
+  );
+  await cell.recorder.recorded();
+}
+
+/** Fails all of them that are from before this time. */
+export async function failAllInterrupted({ messages }: Ports, cell: Cell, since: number): Promise<void> {
   // Messages carry whole seconds, as the platform counts them.
   const before = since - 1000;
   for (;;) {
     const given = await messages.interrupted(cell.record.id, before, batch);
-    await Promise.all(
-      given.map((message) => giveUp(cell, message, 'Failed', 'interrupted by a restart of the gateway: whether it was sent is not known')),
-    );
-    await cell.recorder.recorded();
+    await failInterrupted(cell, given);
     if (given.length < batch) return;
   }
 }

@@ -49,7 +49,7 @@ export class RecordKeeper {
     this.#worker.wake();
   }
 
-  /** Stores first, then changes memory: for commands, whose caller must hear of a failure. */
+  /** Stores first, then changes memory: for commands, whose caller must get the failure. */
   save(patch: InstancePatch): Promise<void> {
     const { instances, time } = this.#input;
     return this.#serially(async () => {

@@ -3,7 +3,7 @@ import { createActor, type Actor } from 'xstate';
 import type { CourierView } from '../events/courier-host.ts';
 import type { Status } from '../model.ts';
 import type { Time } from '../ports.ts';
-import { courierId, instance, type InstanceEvent, type InstanceInput, type InstanceSnapshot } from './instance.ts';
+import { courierId, instance, isCourier, type InstanceEvent, type InstanceInput, type InstanceSnapshot } from './instance.ts';
 import { statusOf, type LifecycleSnapshot } from './status.ts';
 
 export interface RootActorInput {
@@ -69,6 +69,11 @@ export class RootActor {
       answer: (now: CourierView | null) => (view = now ?? 'down'),
     });
     return view;
+  }
+
+  /** Couriers send nothing more, and what they have under way is cut. */
+  cutDeliveries(): void {
+    for (const [id, child] of Object.entries(this.snapshot.children)) if (isCourier(id)) child?.send({ type: 'delivery.lost' });
   }
 
   send(event: InstanceEvent): void {

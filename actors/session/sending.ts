@@ -1,8 +1,11 @@
-/** The steps of a message of any kind on a live session: filled, composed, stored as `Queued`, prepared, written, recorded. */
+/** The steps of a message of any kind on a live session: filled, composed, prepared, stored as `Queued`, written, recorded. */
 import { fileUrlOf } from '../attachments.ts';
 import type { SendOptions } from '../face.ts';
 import {
   done,
+  isChannelId,
+  newPost,
+  notConnected,
   progress,
   refuse,
   statusChat,
@@ -16,8 +19,9 @@ import {
   type UsedSendKey,
 } from '../model.ts';
 import { contentProblem } from '../policy/content-rules.ts';
-import type { Outcome, Ports } from '../ports.ts';
+import type { AnswerOf, Ports } from '../ports.ts';
 import { fillPlaceholders, hasPlaceholders } from '../text.ts';
+import { pauseUnless } from '../waiting.ts';
 import type { Cell } from './cell.ts';
 import { performIn } from './perform.ts';
 import { free, settleFailure, usedBy } from './send-keys.ts';
@@ -51,7 +55,7 @@ async function withContacts(ports: Ports, cell: Cell, send: Send): Promise<Send>
  */
 export async function filled(ports: Ports, cell: Cell, given: Send, chatId: string): Promise<Result<Send>> {
   const send = await withContacts(ports, cell, given);
-  if (!hasPlaceholders(send.content)) return done(send);
+  if (send.literal === true || !hasPlaceholders(send.content)) return done(send);
   const chat = await ports.chats.get(cell.record.id, chatId);
   const content = fillPlaceholders(send.content, chat, ports.placeholder);
   const problem = contentProblem(content);
@@ -59,13 +63,19 @@ export async function filled(ports: Ports, cell: Cell, given: Send, chatId: stri
 }
 
 /** What the caller wants to find the message by, and where its file is kept. */
-export const labelled = (message: Message, { content }: Send, { trackId, trackSource, label, payload }: SendOptions): Message => ({
+export const labelled = (
+  message: Message,
+  { content }: Send,
+  { trackId, trackSource, label, payload, aiMetadata, folder }: SendOptions,
+): Message => ({
   ...message,
   fileUrl: fileUrlOf(content),
   trackId,
   trackSource,
   sendFunction: label,
   sendPayload: payload,
+  ...(aiMetadata ? { aiMetadata } : {}),
+  ...(folder ? { sendFolderId: folder.id, sendPosition: folder.position } : {}),
 });
 
 /**
@@ -85,9 +95,9 @@ export async function accept(cell: Cell, message: Message, key: UsedSendKey | nu
 /** Shows typing, or recording, and confirms reading before a message. */
 export async function prepare(ports: Ports, cell: Cell, signal: AbortSignal, message: Message, how: Preparation): Promise<void> {
   const { chatId, mediaType } = message;
-  if (how.delay > 0 && chatId !== statusChat) {
+  if (how.delay > 0 && chatId !== statusChat && !isChannelId(chatId)) {
     await performIn(cell, signal, 'chat.typing', { chatId, state: mediaType === 'ptt' ? 'recording' : 'composing' });
-    await new Promise<void>((resolve) => void ports.time.setTimeout(resolve, how.delay));
+    await pauseUnless(signal, ports.time, how.delay);
     await performIn(cell, signal, 'chat.typing', { chatId, state: 'paused' });
   }
   if (!how.readChat && !how.readMessages) return;
@@ -95,20 +105,35 @@ export async function prepare(ports: Ports, cell: Cell, signal: AbortSignal, mes
   if (messages.length > 0) await performIn(cell, signal, 'chat.markRead', { chatId, messages });
 }
 
+/** The message as it is once the platform has taken it. */
+const sentForm = (message: Message, { serverId }: AnswerOf<'message.transmit'>): Message => ({
+  ...message,
+  status: 'Sent',
+  ...(serverId === undefined ? {} : { post: { ...newPost, ...message.post, serverId } }),
+});
+
+/** `serverId`: of a post. */
+const sentEntry = (message: Message, { at, serverId }: AnswerOf<'message.transmit'>): Entry => ({
+  ...(progress(message, 'Sent', at) as Extract<Entry, { kind: 'status' }>),
+  ...(serverId === undefined ? {} : { serverId }),
+});
+
 /**
- * Writes a composed message; `to`: not to the chat's own id. Resolves with the platform's answer, after the first try to record `Sent` together with
- * `further`; a failure is for the caller to record.
+ * Writes a composed message; `to`: not to the chat's own id. Resolves with the message as it was sent, after the first try to record that together with
+ * what `further` makes of it; a failure is for the caller to record.
  */
 export async function transmit(
   cell: Cell,
   signal: AbortSignal,
   message: Message,
-  { to, further = [] }: { readonly to?: string; readonly further?: readonly Entry[] } = {},
-): Promise<Outcome<{ readonly at: number }>> {
+  { to, further = () => [] }: { readonly to?: string; readonly further?: (sent: Message) => readonly Entry[] } = {},
+): Promise<Result<Message>> {
   cell.typing.end(message.chatId);
-  const sent = await performIn(cell, signal, 'message.transmit', { message, ...(to === undefined ? {} : { to }) });
-  if (sent.ok) await Promise.all([progress(message, 'Sent', sent.value.at), ...further].map((entry) => cell.recorder.tell(entry)));
-  return sent;
+  const answer = await performIn(cell, signal, 'message.transmit', { message, ...(to === undefined ? {} : { to }) });
+  if (!answer.ok) return answer;
+  const sent = sentForm(message, answer.value);
+  await Promise.all([sentEntry(message, answer.value), ...further(sent)].map((entry) => cell.recorder.tell(entry)));
+  return done(sent);
 }
 
 export interface SendNow {
@@ -132,20 +157,15 @@ export async function sendNow(
   if (!composed.ok) return composed;
   const message = labelled(composed.value, send, options);
   const used = key && usedBy(key, message, ports.time.now());
+  await prepare(ports, cell, signal, message, options);
+  // Nothing is stored of a message whose session went away while somebody seemed to type: its sender may try again at once.
+  if (signal.aborted) return notConnected;
   await accept(cell, message, used);
-  try {
-    await prepare(ports, cell, signal, message, options);
-  } catch (error) {
-    void giveUp(cell, message, 'Failed', 'it could not be prepared');
-    void free(cell, used);
-    throw error;
-  }
-  const success = done<Message>({ ...message, status: 'Sent' });
-  const further: Entry[] = used ? [{ kind: 'sendKey', key: usedBy(used, message, used.at, success) }] : [];
+  const further = (sent: Message): Entry[] => (used ? [{ kind: 'sendKey', key: usedBy(used, message, used.at, done(sent)) }] : []);
   const answer = transmit(cell, signal, message, { further });
   release();
   const sent = await answer;
-  if (sent.ok) return success;
+  if (sent.ok) return sent;
   await giveUp(cell, message, 'Failed', sent.refusal.message);
   return settleFailure(cell, used, message, sent.refusal);
 }

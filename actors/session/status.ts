@@ -23,6 +23,9 @@ export function statusOf(root: InstanceSnapshot['value'], chart: LifecycleSnapsh
   return words[top ?? ''] ?? 'disconnected';
 }
 
+/** Milliseconds in which calls wait for a session that begins: of a thousand that begin at once the last has its turn after 50 s. Later calls do not wait. */
+export const beginningMs = 60_000;
+
 /** Only a paired session is brought back by itself. Credentials that somebody wants deleted may exist without a pairing in the record. */
 export const beginningOf = ({ jid, wanted }: InstanceRecord): Wanted => (jid === '' && wanted !== 'unlinked' ? 'offline' : wanted);
 

@@ -1,6 +1,6 @@
 /**
- * The last steps of one instance through its charts, kept for whoever looks later. Ten thousand instances keep them, so that a step is 16 bytes of
- * one buffer that grows with the steps; names are made of it when somebody asks. They are the cell's and outlive its actors.
+ * The last steps of one instance through its charts, kept for the inspector. Ten thousand instances keep them, so a step is 16 bytes of one buffer
+ * that grows with the steps; names are made when steps are read. The cell owns the buffer, which outlives the actors.
  *
  * A step: time (8 bytes), state left, state entered, event, detail of the cause (1 each), code of a close, delay in tenths of a second (2 each).
  */
@@ -16,7 +16,7 @@ const mostSteps = 100;
 /** Every state of both charts; a number of this table stands for it. */
 const places = chartNames.flatMap((chart) => charts[chart].states.map(({ id }) => ({ chart, state: id })));
 const placeOf = new Map(places.map(({ chart, state }, index) => [`${chart} ${state}`, index]));
-/** The beginning of the root machine, which has no state for it. */
+/** Stands for the start of the root machine, before its first state. */
 const nowhere = 255;
 
 const events = [...new Set(chartNames.flatMap((chart) => charts[chart].events.map(({ name }) => name)))];
@@ -26,7 +26,7 @@ const texts = [...closeTexts.keys()];
 /** Reactions after which something is tried at a later time. */
 const delayed: ReadonlySet<Reaction> = new Set(['backOff', 'contest', 'gate']);
 
-/** Names of errors that crashed something, as far as they fit one byte; the classes of a program are few. */
+/** Names of the errors behind crashes. A step stores the index in one byte, so 255 names at most; a program has fewer classes of errors. */
 const errorNames: string[] = [];
 
 /** States in which an event leads to the state itself and enters it anew: such a move is a step. */
@@ -106,19 +106,19 @@ export class Steps {
     return true;
   }
 
-  /** Those that are held after the given one, oldest first. */
+  /** The held steps with a number greater than `n`, oldest first. */
   after(n: number): readonly Step[] {
     const first = Math.max(n, this.#count - this.#held) + 1;
     return Array.from({ length: Math.max(0, this.#count - first + 1) }, (_, index) => this.#read(first + index));
   }
 
-  /** When the chart entered the state in which it is now; null when that is not held. */
+  /** When the chart entered its current state, in Unix milliseconds; null when that step is not held any more. */
   enteredAt(chart: ChartName): number | null {
     for (let n = this.#count; n > this.#count - this.#held; n -= 1) if (places[this.#byte(n, 9)]?.chart === chart) return this.#at(n);
     return null;
   }
 
-  /** Newest first, without names: for what looks at many instances. */
+  /** Newest first, without the names of events: cheap enough to read for many instances. */
   *backwards(): Generator<{ readonly at: number; readonly chart: ChartName; readonly from: string; readonly to: string }> {
     for (let n = this.#count; n > this.#count - this.#held; n -= 1) {
       const to = places[this.#byte(n, 9)];
@@ -137,7 +137,7 @@ export class Steps {
     return name.startsWith('after.') ? { ...none, delayMs: this.#sinceEntry(chart, from, name) } : none;
   }
 
-  /** How long the chart was in the state whose timer rang, which may be a parent. */
+  /** Milliseconds that the chart was in the state whose timer fired; that may be a parent of `from`. */
   #sinceEntry(chart: ChartName, from: string, name: string): number {
     const owner = charts[chart].transitions.find(({ event, from: own }) => event === name && isUnder(from, own))?.from ?? from;
     for (const step of this.backwards()) {
@@ -159,7 +159,7 @@ export class Steps {
     bytes.setUint16(at + 14, Math.min(65_535, Math.round(delayMs / 100)));
   }
 
-  /** Where the step is; the buffer grows when it would not fit. */
+  /** The byte offset of step `n`; the buffer grows when the step does not fit. */
   #offset(n: number): number {
     const size = this.#bytes.byteLength / stepBytes;
     if (n > size && size < mostSteps) {

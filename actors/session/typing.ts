@@ -2,7 +2,7 @@
 import { refuse, type Result } from '../model.ts';
 import type { Time, TypingState } from '../ports.ts';
 
-/** Milliseconds. Apps show typing for some 25 s after they heard of it. */
+/** Milliseconds. Apps show typing for some 25 s after the stanza. */
 export const renewEvery = 10_000;
 
 export interface TypingInput {

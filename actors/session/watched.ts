@@ -1,17 +1,17 @@
 /**
- * Tells a host of every transition of a chart, for all instances at once and at no measurable cost: the logic of the machine is wrapped, where
- * `inspect` would be called some twelve times for each message, and a subscription would know neither the event nor a restart.
+ * Reports every transition of a chart to its host, for all instances, at no measurable cost: the logic of the machine is wrapped. XState's `inspect`
+ * would be called some twelve times for each message, and a subscription would know neither the event nor a restart.
  */
 
-/** What is read of a snapshot. */
+/** The part of a snapshot that is read here. */
 export interface Shown {
   readonly value: unknown;
   readonly context: { readonly host: Watcher };
 }
 
-/** The part of an instance's host that is told. */
+/** The part of an instance's host that takes the reports. */
 export interface Watcher {
-  /** A chart took this event; `before` is null at its start. Whether its state is another one is for the watcher to find out. Never throws. */
+  /** A chart took this event; `before` is null at its start. The state may be the same as before. Never throws. */
   moved(move: Move): void;
 }
 
@@ -35,7 +35,7 @@ interface Logic<S, Event, Scope, Input> {
 
 const start = { type: 'start' } as const;
 
-/** The machine, whose host is told. The value of an atomic state is its name, so that most events cost one comparison. */
+/** The machine, reporting to its host. The value of an atomic state is its name, so most events cost one comparison. */
 export const watched = <S extends Shown, Event extends { readonly type: string }, Scope, Input, L extends Logic<S, Event, Scope, Input>>(
   logic: L & Logic<S, Event, Scope, Input>,
 ): L => {

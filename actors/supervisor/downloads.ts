@@ -4,7 +4,7 @@
  * A fetch belongs to the gateway and not to its first caller, so that a client who goes away takes nothing from the others.
  */
 import type { Download, DownloadWish } from '../face.ts';
-import { done, refuse, type InstanceId, type Message, type Result } from '../model.ts';
+import { done, refuse, unknownInstance, type InstanceId, type Message, type Result } from '../model.ts';
 import type { AutoDownload } from '../policy/policy.ts';
 import type { FileKey, KeptFile, MediaFacts, Ports, TakenFile } from '../ports.ts';
 
@@ -152,7 +152,7 @@ export class Downloads {
   }
 
   #kept(file: KeptFile | null): Result<KeptFile> {
-    return file === null ? refuse('notFound', 'instance not found') : done(file);
+    return file === null ? unknownInstance : done(file);
   }
 
   /** Calls while it is under way share its outcome. */

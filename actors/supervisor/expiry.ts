@@ -24,9 +24,11 @@ export interface ExpiryInput {
   readonly time: Time;
   readonly log: Log;
   readonly workers: SupervisedWorkers;
+  /** Whether this process does the work that one of several does for all. */
+  onDuty?(): boolean;
 }
 
-export const expiry = ({ perishables, time, log, workers }: ExpiryInput): PeriodicWorker => {
+export const expiry = ({ perishables, time, log, workers, onDuty = () => true }: ExpiryInput): PeriodicWorker => {
   const expire = async ({ name, age, expire }: Perishable, pause: Pause): Promise<void> => {
     const before = time.now() - age;
     let rows = 0;
@@ -40,5 +42,5 @@ export const expiry = ({ perishables, time, log, workers }: ExpiryInput): Period
   const run = async (pause: Pause): Promise<void> => {
     for (const perishable of perishables) await expire(perishable, pause);
   };
-  return new PeriodicWorker({ time, log, workers, name: 'expiry', everyMs, unanswered: 'rows.notExpired', run });
+  return new PeriodicWorker({ time, log, workers, name: 'expiry', everyMs, unanswered: 'rows.notExpired', onDuty, run });
 };

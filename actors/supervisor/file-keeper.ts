@@ -19,6 +19,8 @@ export interface FileKeeperInput {
   readonly time: Time;
   readonly log: Log;
   readonly workers: SupervisedWorkers;
+  /** Whether this process does the work that one of several does for all. */
+  onDuty?(): boolean;
 }
 
 export class FileKeeper {
@@ -30,9 +32,9 @@ export class FileKeeper {
 
   constructor(input: FileKeeperInput) {
     this.#input = input;
-    const { time, log, workers } = input;
+    const { time, log, workers, onDuty = () => true } = input;
     const run = (pause: Pause): Promise<void> => this.#run(pause);
-    this.#worker = new PeriodicWorker({ time, log, workers, name: 'fileKeeper', everyMs, unanswered: 'files.notKept', run });
+    this.#worker = new PeriodicWorker({ time, log, workers, name: 'fileKeeper', everyMs, unanswered: 'files.notKept', onDuty, run });
   }
 
   start(): void {

@@ -1,5 +1,6 @@
 /** The figures of the server and of its instances, for `GET /admin/numbers` and for the log. */
 import type { Dispatcher } from '../events/dispatcher.ts';
+import type { Cluster } from '../cluster/cluster.ts';
 import type { Numbers, StatusCounts } from '../face.ts';
 import type { Gate } from '../policy/gate.ts';
 import type { Ports } from '../ports.ts';
@@ -15,6 +16,8 @@ export interface NumbersInput {
   readonly workers: SupervisedWorkers;
   /** When this process started. */
   readonly since: number;
+  /** Null where this gateway has all instances. */
+  readonly cluster: Pick<Cluster, 'counts'> | null;
 }
 
 /** Looks at every instance, and at nothing of it but its state. */
@@ -30,11 +33,13 @@ export function countsOf(registry: Registry): StatusCounts {
 }
 
 /** `resting`: with the instances that have no actors, and so no figures of their own. */
-export function numbersOf({ ports, registry, gate, dispatcher, workers, since }: NumbersInput, resting: boolean): Numbers {
+export function numbersOf({ ports, registry, gate, dispatcher, workers, since, cluster }: NumbersInput, resting: boolean): Numbers {
   const restingMs = ports.time.now() - since;
   const counts = { disconnected: 0, connecting: 0, connected: 0, hibernated: 0, failed: 0 };
   const instances: Numbers['instances'][number][] = [];
   for (const id of registry.ids) {
+    const record = registry.record(id);
+    if (record && cluster?.counts(record) === false) continue;
     const cell = registry.cells.get(id);
     const status = registry.status(id);
     counts[status] += 1;

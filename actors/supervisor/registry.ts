@@ -6,13 +6,17 @@ import { beginningOf, restingStatus, restingView } from '../session/status.ts';
 
 export class Registry {
   readonly #make: (record: InstanceRecord) => Cell;
+  /** Whether this process may act for the instance. */
+  readonly owns: (id: InstanceId) => boolean;
   /** As they were read or registered; the record of an instance with a cell is the cell's. */
   readonly #records = new Map<InstanceId, InstanceRecord>();
   readonly #cells = new Map<InstanceId, Cell>();
   readonly #tokens = new Map<string, InstanceId>();
 
-  constructor(make: (record: InstanceRecord) => Cell) {
+  /** `owns`: whether this process may act for an instance; it makes no cell of any other. */
+  constructor(make: (record: InstanceRecord) => Cell, owns: (id: InstanceId) => boolean = () => true) {
     this.#make = make;
+    this.owns = owns;
   }
 
   register(record: InstanceRecord): void {
@@ -33,6 +37,13 @@ export class Registry {
     this.#records.delete(id);
   }
 
+  /** The cell is closed and ended; its instance is one without a cell again. */
+  drop(id: InstanceId): void {
+    const record = this.#cells.get(id)?.record;
+    this.#cells.delete(id);
+    if (record) this.#records.set(id, record);
+  }
+
   /** Cells that exist. */
   get cells(): ReadonlyMap<InstanceId, Cell> {
     return this.#cells;
@@ -46,12 +57,12 @@ export class Registry {
     return this.#records.keys();
   }
 
-  /** The cell of a registered instance, made when it is first asked for; null when there is no such instance. */
+  /** The cell of a registered instance, made when it is first asked for; null when there is no such instance, or another process owns it. */
   cell(id: InstanceId): Cell | null {
     const known = this.#cells.get(id);
     if (known) return known;
     const record = this.#records.get(id);
-    if (!record) return null;
+    if (!record || !this.owns(id)) return null;
     const cell = this.#make(record);
     this.#cells.set(id, cell);
     return cell;

@@ -2,7 +2,7 @@
 import type { InstanceId, Wanted } from '../model.ts';
 import type { Ports } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
-import { failInterrupted, restoreQueues } from '../session/queue-host.ts';
+import { failAllInterrupted, restoreQueues } from '../session/queue-host.ts';
 import { beginningOf } from '../session/status.ts';
 import { untilStored } from '../waiting.ts';
 import type { Registry } from './registry.ts';
@@ -10,7 +10,7 @@ import type { Registry } from './registry.ts';
 export interface RestoreInput {
   readonly ports: Ports;
   readonly registry: Registry;
-  /** When this process started. */
+  /** Unix milliseconds. What was accepted before is of an earlier run. */
   readonly since: number;
   /** False during a stop: nothing more is brought back. */
   readonly open: () => boolean;
@@ -62,7 +62,7 @@ export class Restore {
     const { ports, since } = this.#input;
     this.forget(cell.record.id);
     try {
-      await this.#untilStored(() => failInterrupted(ports, cell, since));
+      await this.#untilStored(() => failAllInterrupted(ports, cell, since));
     } catch (error) {
       ports.log.warn({ instance: cell.record.id, error }, 'queue.unread');
     }

@@ -14,6 +14,8 @@ export interface RowRemoverInput {
   readonly time: Time;
   readonly log: Log;
   readonly workers: SupervisedWorkers;
+  /** Whether this process does the work that one of several does for all. */
+  onDuty?(): boolean;
 }
 
 export class RowRemover {
@@ -39,6 +41,7 @@ export class RowRemover {
 
   /** All removals, also when one of them fails; the first failure is then the crash. */
   async #run(): Promise<void> {
+    if (this.#input.onDuty?.() === false) return;
     const failures: unknown[] = [];
     for (const removal of await untilStored(this.#pause, () => this.#input.removals.pending())) {
       try {

@@ -1,5 +1,5 @@
-/** Wakes hibernated sessions for the calls that need them. */
-import { done, refuse, type InstanceId, type Result } from '../model.ts';
+/** Wakes hibernated sessions for the calls that need them, which also wait for sessions that begin. */
+import { done, notConnected, unknownInstance, type InstanceId, type Result } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Hibernation } from '../session/hibernation.ts';
 import type { Capacity } from './capacity.ts';
@@ -26,11 +26,11 @@ export class Waking {
     cell.touch();
   }
 
-  /** The instance, awake: a hibernated one is woken and waited for. Whether it is connected is for the caller's request to find out. */
+  /** The instance, awake: a hibernated one is woken and waited for, and so is one that begins. Whether it is connected is for the caller's request to find out. */
   async awake(id: InstanceId): Promise<Result<Cell>> {
     const { registry, capacity, timeout } = this.#input;
     const cell = registry.cell(id);
-    if (!cell) return refuse('notFound', 'instance not found');
+    if (!cell) return unknownInstance;
     await cell.waitFor((other) => !other.closing, timeout); // on its way to sleep, perhaps
     this.keepAwake(cell);
     if (cell.view.status === 'hibernated') {
@@ -40,7 +40,7 @@ export class Waking {
     if (!cell.waking) return done(cell);
     const over = (other: Cell): boolean => other.view.connected || other.view.status === 'disconnected';
     const awake = await cell.waitFor(over, timeout);
-    return awake ? done(cell) : refuse('notSent', 'the instance did not wake in time');
+    return awake ? done(cell) : notConnected;
   }
 
   /** Others may take the last place, or wake the session, while it is stored that it shall be online. */

@@ -105,9 +105,9 @@ const emptyValues: Values = { text: '', number: 0, boolean: false, list: Object.
 
 export const emptyValueOf = ({ type }: ChatField): Values[FieldType] => emptyValues[type];
 
-/** What integrators keep about a chat, in the order of the table: fields of the lead, and until when the chatbot leaves it alone. */
+/** What integrators keep about a chat, in the order of the table: fields of the lead, what an agent forgets, and until when the chatbot is silent. */
 export const leadFields: readonly string[] = Object.keys(chatFields).filter(
-  (name) => name.startsWith('lead_') || name === 'chatbot_disableUntil',
+  (name) => name.startsWith('lead_') || name === 'chatbot_agentResetMemoryAt' || name === 'chatbot_disableUntil',
 );
 
 /** The field by which chats are counted for each attendant. */

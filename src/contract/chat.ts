@@ -1,5 +1,5 @@
 /** A chat as the interface spells it (specification 2.4). */
-import type { Chat, ChatStats, ChatTally } from '#actors/model.ts';
+import { parentCommunity, type Chat, type ChatStats, type ChatTally, type ParentCommunity } from '#actors/model.ts';
 
 import { chatFields, emptyValueOf, type ChatKey } from './chat-fields.ts';
 import { fastChatId } from './chat-id.ts';
@@ -9,7 +9,15 @@ const fields = Object.entries(chatFields);
 const columns: readonly (readonly [name: string, key: ChatKey])[] = fields.flatMap(([name, { key }]) =>
   key === null ? [] : [[name, key]],
 );
-const others: ReadonlySet<string> = new Set([...fields.flatMap(([name, { key }]) => (key === null ? [name] : [])), 'parent_community']);
+const others: ReadonlySet<string> = new Set(fields.flatMap(([name, { key }]) => (key === null ? [name] : [])));
+
+const communityView = ({ id, name, image, preview, defaultGroup }: ParentCommunity) => ({
+  jid: id,
+  name,
+  image_url: image,
+  image_preview_url: preview,
+  default_subgroup_jid: defaultGroup,
+});
 
 /** Copied for every view: to give an object its many names one by one takes three times as long. */
 const emptyView: Readonly<Record<string, unknown>> = {
@@ -25,6 +33,8 @@ export const chatView = (chat: Chat, owner: string): Record<string, unknown> => 
   view['wa_fastid'] = fastChatId(owner, chat.chatId);
   view['owner'] = owner;
   for (const name in chat.extra) if (others.has(name)) view[name] = chat.extra[name];
+  const community = chat.extra[parentCommunity];
+  if (community) view['parent_community'] = communityView(community as ParentCommunity);
   return view;
 };
 

@@ -1,8 +1,9 @@
 /** An instance as the interface spells it (specification 2.1). */
 import type { InstanceView } from '#actors/face.ts';
+import { keyView } from './chatbot.ts';
 import { timeText } from './time.ts';
 
-/** `now` becomes `currentTime`; `fieldsMap` appears only when it was set. */
+/** `now` becomes `currentTime`; `fieldsMap` appears only when it was set. Of the key for the chatbot only whether there is one. */
 export const instanceView = ({ record, status, qrcode, paircode, presence }: InstanceView, now: number) => ({
   id: record.id,
   token: record.token,
@@ -21,7 +22,7 @@ export const instanceView = ({ record, status, qrcode, paircode, presence }: Ins
   lastDisconnectReason: record.lastDisconnectReason,
   adminField01: record.adminField01,
   adminField02: record.adminField02,
-  ai_apikey: record.aiApikey,
+  ai_apikey: keyView(record.aiApikey !== ''),
   chatbot_enabled: record.chatbotEnabled,
   chatbot_ignoreGroups: record.chatbotIgnoreGroups,
   chatbot_stopConversation: record.chatbotStopConversation,

@@ -1,6 +1,7 @@
 /** A message as the interface spells it: in answers (specification 2.5) and in events. Runs once a message: one object, nothing else. */
-import type { CallPeer, Chat, Message } from '#actors/model.ts';
+import type { CallPeer, Chat, Message, PostMarks } from '#actors/model.ts';
 import { chatView } from './chat.ts';
+import { aiMetadataView } from './chatbot.ts';
 import { contentView } from './content.ts';
 
 const noMetadata = Object.freeze({});
@@ -35,25 +36,29 @@ const fieldsOf = (message: Message, owner: string, now: number) => ({
   sendPayload: message.sendPayload ?? '',
   fileURL: message.fileUrl,
   pinned: message.pinnedUntil > now,
-  send_folder_id: '',
+  send_folder_id: message.sendFolderId ?? '',
   track_source: message.trackSource,
   track_id: message.trackId,
-  ai_metadata: noMetadata,
+  ai_metadata: message.aiMetadata ? aiMetadataView(message.aiMetadata) : noMetadata,
 });
+
+/** The names are those of the lists of posts. */
+const postOf = ({ serverId, views, reactions }: PostMarks) => ({ serverid: serverId, viewsCount: views, reactionCounts: reactions });
 
 const peerOf = ({ chatId, name, image }: CallPeer) => ({ callPeer: { jid: chatId, name, imagePreviewUrl: image } });
 
 /**
- * Every field is always there, but `callPeer`, which only calls have; `content` and `sendPayload` are an object or a text, '' when there is none.
+ * Every field is always there, but `callPeer`, which only calls have, and the number, views and reactions of a post; `content` and `sendPayload` are an object or a text, '' when there is none.
  * `now`: Unix milliseconds; without it the message is new, and nobody has pinned it.
  */
 export const messageView = (
   message: Message,
   owner: string,
   now = Infinity,
-): ReturnType<typeof fieldsOf> & Partial<ReturnType<typeof peerOf>> => {
+): ReturnType<typeof fieldsOf> & Partial<ReturnType<typeof peerOf> & ReturnType<typeof postOf>> => {
   const view = fieldsOf(message, owner, now);
-  return message.peer ? { ...view, ...peerOf(message.peer) } : view;
+  if (message.peer) return { ...view, ...peerOf(message.peer) };
+  return message.post ? { ...view, ...postOf(message.post) } : view;
 };
 
 /** `<owner>:<messageid>`, the form of message ids in events. */

@@ -43,8 +43,9 @@ const inputHooks = ({ relevantFields, params, query, body }: Route): Hook[] => {
   return hooks;
 };
 
-const configOf = ({ credential, givesToken, relieves, whileStopping, invalidTexts, failure, refusals }: Route) => ({
+const configOf = ({ credential, givesToken, relieves, whileStopping, invalidTexts, failure, refusals, bodyLimit }: Route) => ({
   credential,
+  ...(bodyLimit === undefined ? {} : { ownBodyLimit: bodyLimit }),
   ...(givesToken === undefined ? {} : { givesToken }),
   ...(relieves === undefined ? {} : { relieves }),
   ...(whileStopping === undefined ? {} : { whileStopping }),
@@ -74,7 +75,7 @@ export const addRoute = (app: FastifyInstance, spec: Route, { gateway, now, answ
       schema: documentedSchema(spec, index, shared),
       config: configOf(spec),
       preValidation,
-      ...(spec.bodyLimit === undefined ? {} : { bodyLimit: spec.bodyLimit }),
+      ...(spec.bodyLimit === undefined ? {} : { bodyLimit: spec.bodyLimit.bytes }),
       // A stream has no end that an answer to HEAD could tell of.
       exposeHeadRoute: method === 'GET' && spec.produces !== 'text/event-stream',
       handler: async (request, reply) => {

@@ -1,7 +1,11 @@
-/** Sessions of the dashboard: a random name in a cookie stands for the admin token, so that no page has to keep the token itself. */
+/**
+ * Sessions of the dashboard: a random name in a cookie stands for the admin token, so that no page has to keep the token itself. They are in memory, and
+ * with several nodes in the database as well, so that each node knows those of all.
+ */
 import { createHash, randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { FastifyRequest } from 'fastify';
+import type { SignIns } from '#actors/gateway.ts';
 
 /** More than one person opens; the session that was opened first ends for a new one. */
 const most = 1_000;
@@ -16,20 +20,24 @@ interface Session {
 
 export interface AdminSessions {
   /** Begins a session; answers with its name, which only the cookie holds from then on. */
-  begin(): string;
-  has(name: string): boolean;
+  begin(): Promise<string>;
+  has(name: string): Promise<boolean>;
   /** Ends one session, and the streams that were opened with it. */
-  end(name: string): void;
+  end(name: string): Promise<void>;
+  /** Ends those of this process, since the admin token was replaced. */
   endAll(): void;
   /** The answer ends with the session at the latest. */
   tie(name: string, response: ServerResponse): void;
 }
 
-/** Only hashes are kept, so that a look into the memory opens no session. */
+/** Only hashes are kept, so that a look into the memory or the database opens no session. */
 const keyOf = (name: string): string => createHash('sha256').update(name).digest('base64');
 
-/** `lifeMs`: how long a session lasts, however much it is used. */
-export const createAdminSessions = (lifeMs: number): AdminSessions => {
+/**
+ * `lifeMs`: how long a session lasts, however much it is used. `shared`: where the nodes of a cluster keep them; what is found there is remembered here
+ * until another node ends it.
+ */
+export const createAdminSessions = (lifeMs: number, shared: SignIns | null): AdminSessions => {
   const sessions = new Map<string, Session>();
 
   const endKey = (key: string): void => {
@@ -40,23 +48,43 @@ export const createAdminSessions = (lifeMs: number): AdminSessions => {
     for (const response of session.open) response.destroy();
   };
 
+  const open = (key: string, ms: number): void => {
+    if (sessions.has(key)) return;
+    const [oldest] = sessions.keys();
+    if (sessions.size >= most && oldest !== undefined) endKey(oldest);
+    sessions.set(key, { timer: setTimeout(() => endKey(key), ms).unref(), open: new Set() });
+  };
+
+  shared?.remembers({ keys: () => sessions.keys(), end: endKey });
   return {
-    begin() {
+    async begin() {
       const name = randomBytes(32).toString('base64url');
       const key = keyOf(name);
-      const [oldest] = sessions.keys();
-      if (sessions.size >= most && oldest !== undefined) endKey(oldest);
-      sessions.set(key, { timer: setTimeout(() => endKey(key), lifeMs).unref(), open: new Set() });
+      await shared?.add(key, lifeMs);
+      open(key, lifeMs);
       return name;
     },
-    has: (name) => name !== '' && sessions.has(keyOf(name)),
-    end: (name) => endKey(keyOf(name)),
+    async has(name) {
+      if (name === '') return false;
+      const key = keyOf(name);
+      if (sessions.has(key)) return true;
+      const left = (await shared?.left(key)) ?? 0;
+      if (left > 0) open(key, left);
+      return left > 0;
+    },
+    async end(name) {
+      const key = keyOf(name);
+      endKey(key);
+      await shared?.end(key);
+    },
     endAll: () => [...sessions.keys()].forEach(endKey),
     tie(name, response) {
-      const open = sessions.get(keyOf(name))?.open;
-      if (open === undefined) return;
-      open.add(response);
-      response.once('close', () => open.delete(response));
+      const answers = sessions.get(keyOf(name))?.open;
+      // Either may have ended while the other was looked for.
+      if (answers === undefined) return void response.destroy();
+      if (response.closed) return;
+      answers.add(response);
+      response.once('close', () => answers.delete(response));
     },
   };
 };

@@ -17,6 +17,7 @@ import { refuseOverload } from './overload.ts';
 import { limitAuthentication, limitRequests } from './rate-limit.ts';
 import type { Route } from './route.ts';
 import { allRoutes } from './routes/index.ts';
+import { lazyValidators } from './validators.ts';
 import { createHub } from './stream/hub.ts';
 
 declare module 'fastify' {
@@ -130,6 +131,7 @@ export const buildApp = async (gateway: Gateway, options: HttpOptions, more: rea
     return503OnClosing: false,
     clientErrorHandler: answerParserError,
     frameworkErrors: frameworkErrors(log),
+    schemaController: lazyValidators(),
     // Input is taken as it is: a text is not made of a number behind the caller's back.
     ajv: { customOptions: { coerceTypes: false, useDefaults: false, removeAdditional: false, allowUnionTypes: true } },
     http: { requireHostHeader: false },
@@ -146,7 +148,7 @@ export const buildApp = async (gateway: Gateway, options: HttpOptions, more: rea
   closeGracefully(app, gateway, () => hub.close());
   app.server.on('checkExpectation', refuseExpectation);
   handleErrors(app, options);
-  const sessions = createAdminSessions(options.adminSessionMs);
+  const sessions = createAdminSessions(options.adminSessionMs, gateway.signIns);
   guardRoutes(app, gateway, options, await limitAuthentication(app, options), sessions);
   limitRequests(app, options);
   readBodies(app);

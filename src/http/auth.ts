@@ -34,10 +34,10 @@ const deny = (reply: FastifyReply, { status, text }: Denial): FastifyReply => re
 
 /** What a session of the dashboard stands for, in requests without a token: whether it admits them, or why it does not. */
 const sessionGuard = (gateway: Gateway, sessions: AdminSessions) => {
-  const admit = (request: FastifyRequest, reply: FastifyReply): FastifyReply | boolean => {
+  const admit = async (request: FastifyRequest, reply: FastifyReply): Promise<Denial | boolean> => {
     const name = sessionNameOf(request);
-    if (!sessions.has(name)) return false;
-    if (!isOwnRequest(request)) return deny(reply, forged);
+    if (!(await sessions.has(name))) return false;
+    if (!isOwnRequest(request)) return forged;
     request.adminSession = name;
     // Only streams go on after they were answered; a request that ends its own session has to be answered first.
     if (request.method === 'GET') sessions.tie(name, reply.raw);
@@ -47,11 +47,11 @@ const sessionGuard = (gateway: Gateway, sessions: AdminSessions) => {
   return {
     admit,
     /** The instance that the dashboard names is called as with its token, which no page has to know. */
-    admitAsInstance(request: FastifyRequest, reply: FastifyReply): FastifyReply | boolean {
+    async admitAsInstance(request: FastifyRequest, reply: FastifyReply): Promise<Denial | boolean> {
       const named = textOf(request.headers['x-instance']);
-      const session = named !== '' && admit(request, reply);
+      const session = named !== '' && (await admit(request, reply));
       if (session !== true) return session;
-      if (gateway.view(named) === null) return deny(reply, unknownInstance);
+      if (!(await gateway.exists(named))) return unknownInstance;
       request.instanceId = named;
       return true;
     },
@@ -98,8 +98,8 @@ export const guardRoutes = (
   const admitAdmin = async (request: FastifyRequest, reply: FastifyReply, credential: Credential): Promise<FastifyReply | undefined> => {
     if (demoServer) return deny(reply, { status: 403, text: demoText });
     const token = tokenOf(request, credential, allowQueryTokens);
-    const session = token === '' && admit(request, reply);
-    if (session !== false) return session === true ? undefined : session;
+    const session = token === '' && (await admit(request, reply));
+    if (session !== false) return session === true ? undefined : deny(reply, session);
     const wait = await limit.adminWait(request);
     if (wait !== null) return refuseTooMany(reply, wait);
     return token !== '' && gateway.isAdmin(token) ? undefined : fail(request, reply, credential, token);
@@ -119,9 +119,9 @@ export const guardRoutes = (
     if (credential === null) return undefined;
     if (credential.name === 'admintoken') return admitAdmin(request, reply, credential);
     const token = tokenOf(request, credential, allowQueryTokens);
-    const session = token === '' && admitAsInstance(request, reply);
-    if (session !== false) return session === true ? undefined : session;
-    const id = token === '' ? null : gateway.authenticate(token);
+    const session = token === '' && (await admitAsInstance(request, reply));
+    if (session !== false) return session === true ? undefined : deny(reply, session);
+    const id = token === '' ? null : (gateway.authenticate(token) ?? (await gateway.lookUp(token)));
     if (id === null) return fail(request, reply, credential, token);
     request.instanceId = id;
     return undefined;

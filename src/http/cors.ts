@@ -3,7 +3,7 @@ import cors from '@fastify/cors';
 import type { FastifyInstance } from 'fastify';
 import type { HttpOptions } from './options.ts';
 
-/** Credentials are headers, not cookies: without cookies no page can act for whoever reads it. */
+/** Credentials are headers, not cookies: without cookies no page can act for its reader. */
 const allowedHeaders = ['content-type', 'token', 'admintoken', 'idempotency-key', 'last-event-id', 'range', 'x-request-id'];
 
 /** Headers of answers that a page may read beside the usual ones. */

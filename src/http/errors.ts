@@ -6,7 +6,7 @@ import { EpochLost, FilesUnavailable, type Reason, type Refusal, StorageBusy, St
 import { capView, limitsEndpoint, timeLockView } from '#src/contract/views.ts';
 import { type InvalidTexts, invalidText } from './invalid-text.ts';
 import type { HttpLog, HttpOptions } from './options.ts';
-import type { FailureAnswer, RefusalAnswer } from './route.ts';
+import type { BodyLimit, FailureAnswer, RefusalAnswer } from './route.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -16,6 +16,8 @@ declare module 'fastify' {
     failure?: FailureAnswer;
     /** Words before the sentence on a body that is too large. */
     tooLarge?: string;
+    /** In place of the setting BODY_LIMIT. */
+    ownBodyLimit?: BodyLimit;
   }
 }
 
@@ -34,7 +36,7 @@ export const refusalTable: Readonly<Record<Reason, { readonly status: number; re
   limited: { status: 429, text: 'Rate limit exceeded' },
   refused: { status: 500, text: 'the platform refused it' },
   unknown: { status: 504, text: 'the platform did not answer in time' },
-  notSent: { status: 409, text: 'the instance is not connected: connect it first' },
+  notSent: { status: 409, text: 'the instance is not connected: connect it first, unless it is connecting already' },
   unavailable: { status: 503, text: 'the database is not available now' },
   notSupported: { status: 501, text: 'this is not supported' },
 };
@@ -78,10 +80,12 @@ export const sendRefusal = (
   return reply.send({ ...body, ...(special.text === undefined ? {} : { error: special.text }), ...special.details?.(refusal, call) });
 };
 
+export const tooLargeText = ({ bytes, setting }: BodyLimit): string =>
+  `the body is too large: at most ${bytes} bytes${setting === undefined ? '' : ` (see ${setting})`}`;
+
 /** Texts for the failures of the framework whose own ones speak of its insides. */
 const frameworkTexts: Readonly<Record<string, string>> = {
   FST_ERR_CTP_INVALID_JSON_BODY: 'the body is not valid JSON',
-  FST_ERR_CTP_BODY_TOO_LARGE: 'the body is too large',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'the header Content-Type is not valid; it should be application/json',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'the body has another length than its Content-Length header says',
   FST_ERR_BAD_URL: 'the address is not a valid URL',
@@ -122,6 +126,8 @@ const sendSurprise = (log: HttpLog, error: unknown, request: FastifyRequest, rep
   return reply.code(500).send({ error: config.failure?.text ?? unexpectedText, ...config.failure?.details?.(request.instanceId) });
 };
 
+const tooLargeCode = 'FST_ERR_CTP_BODY_TOO_LARGE';
+
 const sendError = (log: HttpLog, error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
   const { config } = request.routeOptions;
   if (error.validation !== undefined) {
@@ -130,12 +136,14 @@ const sendError = (log: HttpLog, error: FastifyError, request: FastifyRequest, r
   const status = error.statusCode ?? 500;
   if (status < 400 || status >= 500) return sendSurprise(log, error, request, reply);
   // Closing with unread bytes resets the connection, and the client would never see the answer.
-  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') void reply.removeHeader('connection');
+  if (error.code === tooLargeCode) {
+    void reply.removeHeader('connection');
+    const limit = config.ownBodyLimit ?? { bytes: request.routeOptions.bodyLimit ?? 0, setting: 'BODY_LIMIT' };
+    return reply.code(413).send({ error: led(config.tooLarge, tooLargeText(limit)) });
+  }
   // A body that cannot be read is as invalid as one that makes no sense.
   const fixed = status === 400 ? config.invalidTexts?.['*'] : undefined;
-  return reply
-    .code(status)
-    .send({ error: led(status === 413 ? config.tooLarge : undefined, fixed ?? frameworkTexts[error.code] ?? error.message) });
+  return reply.code(status).send({ error: fixed ?? frameworkTexts[error.code] ?? error.message });
 };
 
 interface Known {

@@ -2,9 +2,9 @@
 import { type TSchema, Type } from 'typebox';
 import { type Reason, reasons } from '#actors/gateway.ts';
 import { credentials } from './credentials.ts';
-import { refusalTable, unexpectedText } from './errors.ts';
+import { refusalTable, tooLargeText, unexpectedText } from './errors.ts';
 import { exampleOf, type SharedSchemas } from './examples.ts';
-import type { Method, RefusalAnswer, Refusals, Route } from './route.ts';
+import type { BodyLimit, Method, RefusalAnswer, Refusals, Route } from './route.ts';
 import { ErrorBody, PlatformErrorBody } from './schemas/errors.ts';
 import { ref } from './schemas/common.ts';
 
@@ -17,6 +17,9 @@ interface ErrorCase {
   readonly reason?: Reason;
   readonly fields?: RefusalAnswer['fields'];
 }
+
+/** In the examples: the default of the setting. */
+const usualBodyLimit: BodyLimit = { bytes: 1_048_576, setting: 'BODY_LIMIT' };
 
 const methodOf = ({ on }: Route): Method => on[0].split(' ')[0] as Method;
 
@@ -33,7 +36,7 @@ const usualErrors = (spec: Route): readonly ErrorCase[] => {
     ...denialsOf(spec),
     ...(spec.credential === 'none' ? [] : [{ status: 429, text: refusalTable.limited.text }]),
     ...(takes || hasBody ? [{ status: 400, text: Object.values(spec.invalidTexts ?? {})[0] ?? 'the body is not valid JSON' }] : []),
-    ...(hasBody ? [{ status: 413, text: 'the body is too large' }] : []),
+    ...(hasBody ? [{ status: 413, text: tooLargeText(spec.bodyLimit ?? usualBodyLimit) }] : []),
     ...(hasBody ? [{ status: 415, text: 'the body must be JSON, with the header Content-Type: application/json' }] : []),
     {
       status: 500,

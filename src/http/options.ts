@@ -44,10 +44,10 @@ export interface SimulatedPhone {
   scan(picture: string, name: string): Promise<string | null>;
 }
 
-/** What came of the wish to restart; `underWay`: an earlier one was there first. */
+/** Whether a restart begins; `underWay`: an earlier request has begun one. */
 export type RestartAnswer = 'begins' | 'underWay' | 'stopping';
 
-/** Stops the service and starts it again, once `answered` is settled: whoever asked has the answer by then. */
+/** Stops the service and starts it again, once `answered` is settled: the answer to the request leaves first. */
 export type RequestRestart = (answered: Promise<void>) => RestartAnswer;
 
 /** What happens on the way, counted. */
@@ -94,7 +94,7 @@ export interface HttpOptions {
   readonly allowQueryTokens: boolean;
   readonly log: HttpLog;
   readonly version: string;
-  /** Who is told more than yes or no by `/health/ready`. */
+  /** Who gets reasons and counts from `/health/ready`, beside yes or no. */
   readonly healthDetails: 'all' | 'admin';
   /** Average delay of the event loop in milliseconds from which requests are refused; 0: none are. */
   readonly overloadLagMs: number;

@@ -25,10 +25,20 @@ export interface Page<View> {
   readonly json: string;
 }
 
-/** As many of the first items as fit into the bytes; one in any case, so that paging always comes to an end. */
-export const pageWithin = <Item, View>(items: readonly Item[], view: (item: Item) => View, bytes: number): Page<View> => {
-  const [views, texts]: [View[], string[]] = [[], []];
-  let room = bytes - rest;
+export const emptyPage: Page<never> = { views: [], cut: false, json: '[]' };
+
+/**
+ * As many of the first items as fit into the bytes, behind those of `before`; one in any case, so that paging always comes to an end.
+ */
+export const pageWithin = <Item, View>(
+  items: readonly Item[],
+  view: (item: Item) => View,
+  bytes: number,
+  before: Page<View> = emptyPage,
+): Page<View> => {
+  const views = [...before.views];
+  const texts = views.length === 0 ? [] : [before.json.slice(1, -1)];
+  let room = bytes - rest - Buffer.byteLength(before.json);
   for (const item of items) {
     const made = view(item);
     const json = JSON.stringify(made);

@@ -4,6 +4,7 @@ import type { Static, TObject, TSchema, TUnknown } from 'typebox';
 import type { Gateway, InstanceId, Reason, Refusal } from '#actors/gateway.ts';
 import type { CredentialName } from './credentials.ts';
 import type { InvalidTexts } from './invalid-text.ts';
+import { unknownInstance } from './outcome.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -75,8 +76,17 @@ export interface FailureAnswer extends Pick<RefusalAnswer, 'text' | 'fields'> {
   readonly details?: (instance: InstanceId) => Readonly<Record<string, unknown>>;
 }
 
+/** The largest body of a request. `setting`: the setting that it follows from; absent for one that cannot be changed. */
+export interface BodyLimit {
+  readonly bytes: number;
+  readonly setting?: string;
+}
+
 /** With what reasons a route can refuse, and what is special about each. Only `invalid` and `unavailable` are understood by themselves. */
 export type Refusals = Readonly<Partial<Record<Reason, RefusalAnswer>>>;
+
+/** Of routes for which nothing but the instance itself can be missing. */
+export const instanceRefusals = { notFound: { example: unknownInstance.refusal.message } } as const satisfies Refusals;
 
 /** What every route can refuse with that asks the platform for something. */
 export const platformRefusals = { notSent: {}, refused: {}, unknown: {}, notSupported: {}, capped: {} } as const satisfies Refusals;
@@ -110,8 +120,8 @@ export interface RouteSpec<
   readonly headers?: Readonly<Record<string, string>>;
   /** Instead of the examples that are made of the schemas. */
   readonly examples?: { readonly body?: Frozen<Static<Body>>; readonly answer?: AnswerOf<Answer> };
-  /** Bytes; the setting BODY_LIMIT when left out. */
-  readonly bodyLimit?: number;
+  /** The setting BODY_LIMIT when left out. */
+  readonly bodyLimit?: BodyLimit;
   /** Picks what counts of a body before it is checked, where the rest is to be ignored even when it makes no sense. */
   readonly relevantFields?: (body: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
   /** Fixed texts for input that does not fit the schemas. */

@@ -1,5 +1,5 @@
 /** Files on their way into messages: taken, prepared for their kind, kept. Whatever fails on the way, nothing of it stays on the disk. */
-import { type Attachment, done, type GivenFile, refuse, type Result } from '#actors/model.ts';
+import { type Attachment, done, type GivenFile, refuse, unknownInstance, type Result } from '#actors/model.ts';
 import type { Attachments, FileStore, TakenFile } from '#actors/ports.ts';
 import { hashFile } from '#src/files/hash-file.ts';
 import { plainName } from './file-name.ts';
@@ -39,7 +39,7 @@ export const createAttachments = ({ intake, workshop, files }: AttachmentParts):
     const made = file === taken ? {} : { madeOf: taken.hash };
     const filename = plainName(given.filename);
     const kept = await files.keep(instance, file, { ...made, mimetype: prepared.mimetype, filename });
-    if (kept === null) return refuse('notFound', 'instance not found');
+    if (kept === null) return unknownInstance;
     const { name, url, hash, size } = kept;
     // Type and name are those of this request: the kept file may have others, from an earlier send of the same bytes.
     const { width, height, seconds, isAnimated, mimetype } = prepared;

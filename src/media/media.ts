@@ -14,7 +14,7 @@ export interface PreviewPictures {
 }
 
 /** What a picture is made for; a portrait is that of a group or a person. */
-export type PictureKind = 'image' | 'sticker' | 'portrait';
+export type PictureKind = 'image' | 'sticker' | 'portrait' | 'product';
 
 /** After `close` every method rejects. */
 export interface Media extends MediaPort {
@@ -43,6 +43,7 @@ const pictureTasks: Readonly<Record<PictureKind, string>> = {
   image: 'prepareImage',
   sticker: 'prepareSticker',
   portrait: 'preparePortrait',
+  product: 'prepareProduct',
 };
 
 /** Threads start when there is work and end when there was none for a while: an idle gateway has none. */

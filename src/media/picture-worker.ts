@@ -96,10 +96,9 @@ const thumbnailOf = async (picture: Sharp): Promise<Uint8Array> =>
 
 const longestEdge = 1_600;
 
-/** For `image`: a JPEG or PNG whose edges the platform shows as they are stays, everything else becomes one. */
-export const prepareImage = (task: PictureTask): Promise<PictureOutcome> =>
+const prepareShown = (task: PictureTask, mayBePng: boolean): Promise<PictureOutcome> =>
   withPicture(task, false, async (open, facts, { width, height }) => {
-    const isPng = facts.format === 'png';
+    const isPng = mayBePng && facts.format === 'png';
     const mimetype = isPng ? 'image/png' : 'image/jpeg';
     const fits = (isPng || facts.format === 'jpeg') && Math.max(width, height) <= longestEdge && (facts.orientation ?? 1) === 1;
     const usual: Pick<Made, 'problem' | 'mimetype' | 'isAnimated'> = { problem: null, mimetype, isAnimated: false };
@@ -109,6 +108,12 @@ export const prepareImage = (task: PictureTask): Promise<PictureOutcome> =>
     const size = await made.toFile(task.target);
     return { ...usual, isNew: true, width: size.width, height: size.height, thumbnail: await thumbnailOf(sharp(task.target)) };
   });
+
+/** For `image`: a JPEG or PNG whose edges the platform shows as they are stays, everything else becomes one. */
+export const prepareImage = (task: PictureTask): Promise<PictureOutcome> => prepareShown(task, true);
+
+/** For `product`: a JPEG, the only format that the platform takes for catalogs. */
+export const prepareProduct = (task: PictureTask): Promise<PictureOutcome> => prepareShown(task, false);
 
 const portraitSide = 640;
 

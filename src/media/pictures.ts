@@ -49,7 +49,7 @@ const pictureMaker =
     if (!readable.has(file.mimetype))
       throw new MediaFailure(
         'notConvertible',
-        `the file is ${file.mimetype}, which cannot be ${as === 'portrait' ? 'used as a picture' : `sent as ${as}`}: send a JPEG, PNG, WebP or GIF`,
+        `the file is ${file.mimetype}, which cannot be ${as === 'portrait' || as === 'product' ? 'used as a picture' : `sent as ${as}`}: send a JPEG, PNG, WebP or GIF`,
       );
     const task = {
       path: file.path,
@@ -67,7 +67,7 @@ const pictureMaker =
 
 export const imageMaker = pictureMaker('image');
 export const stickerMaker = pictureMaker('sticker');
-export const portraitMaker = pictureMaker('portrait');
+export const portraitMakers = { portrait: pictureMaker('portrait'), product: pictureMaker('product') } as const;
 
 /** The own picture of a file that is an image; null when there is none, which spoils nothing. */
 export const ownThumbnail = async (file: SourceFile, bench: Bench): Promise<Uint8Array | null> => {

@@ -1,4 +1,4 @@
-/** Pictures of groups and people: taken from where a client has them, and made the small square JPEGs that the platform takes. Nothing of them is kept. */
+/** Pictures of groups, people and products: taken from where a client has them, and made the JPEGs that the platform takes. Nothing of them is kept. */
 import { readFile } from 'node:fs/promises';
 import { done } from '#actors/model.ts';
 import type { Portraits } from '#actors/ports.ts';
@@ -11,11 +11,11 @@ export interface PortraitParts {
 }
 
 export const createPortraits = ({ intake, workshop }: PortraitParts): Portraits => ({
-  async take(source) {
+  async take(source, as) {
     const taken = await intake.take(source);
     if (!taken.ok) return taken;
     try {
-      const made = await workshop.portrait(taken.value);
+      const made = await workshop.portrait(taken.value, as);
       if (!made.ok) return made;
       try {
         return done(new Uint8Array(await readFile(made.value.path)));

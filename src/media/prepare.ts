@@ -8,7 +8,7 @@ import { documentMaker } from './documents.ts';
 import { Ffmpeg } from './ffmpeg.ts';
 import type { Media } from './media.ts';
 import { MediaFailure } from './media-failure.ts';
-import { imageMaker, portraitMaker, stickerMaker, wishedThumbnail } from './pictures.ts';
+import { imageMaker, portraitMakers, stickerMaker, wishedThumbnail } from './pictures.ts';
 import type { MediaWorkshop, PreparedMedia, PrepareWishes } from './prepared.ts';
 import { Slots } from './slots.ts';
 import { audioMaker, mp3Maker, voiceMaker } from './sounds.ts';
@@ -74,7 +74,8 @@ export const createWorkshop = ({ folder, jobs, timeoutMs, ffmpeg: program, ...op
       };
       return bounded.run((signal) => onBench(work, wishes, signal), wishes.signal);
     },
-    portrait: (file, { signal: given } = {}) => bounded.run((signal) => onBench((bench) => portraitMaker(file, bench), {}, signal), given),
+    portrait: (file, as, { signal: given } = {}) =>
+      bounded.run((signal) => onBench((bench) => portraitMakers[as](file, bench), {}, signal), given),
     toMp3(path, { signal: given } = {}) {
       const work = async (bench: Bench): Promise<Made> =>
         mp3Maker({ path, size: (await stat(path)).size, mimetype: await typeOf(path) }, bench);

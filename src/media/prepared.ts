@@ -42,8 +42,12 @@ export interface PrepareWishes {
  */
 export interface MediaWorkshop {
   prepare(file: SourceFile, as: MediaKind, wishes?: PrepareWishes): Promise<Result<PreparedMedia>>;
-  /** A square JPEG of a picture, as it stands for a group or a person. */
-  portrait(file: SourceFile, options?: { readonly signal?: AbortSignal | undefined }): Promise<Result<PreparedMedia>>;
+  /** A JPEG of a picture, as it stands for a group or a person (square) or for a product. */
+  portrait(
+    file: SourceFile,
+    as: 'portrait' | 'product',
+    options?: { readonly signal?: AbortSignal | undefined },
+  ): Promise<Result<PreparedMedia>>;
   /** The sound of an audio or video file as an MP3; one that is an MP3 stays as it is. */
   toMp3(path: string, options?: { readonly signal?: AbortSignal | undefined }): Promise<Result<PreparedMedia>>;
   /** Refuses everything from now on, and ends what is under way. */

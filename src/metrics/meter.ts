@@ -5,6 +5,7 @@ import type { Meter } from '#actors/ports.ts';
 export const secondsBounds = {
   request: [0.005, 0.025, 0.1, 0.5, 2.5, 10, 60],
   delivery: [0.05, 0.25, 1, 5, 30, 300, 3600],
+  model: [0.5, 1, 2.5, 5, 10, 30, 60],
   reconnect: [0.5, 2, 10, 60, 300, 1800],
   frame: [5, 15, 30, 60, 120, 300],
 } as const;
@@ -59,6 +60,12 @@ export class ProcessMeter implements Meter {
   readonly events = new Counts();
   readonly posts = new Counts();
   readonly crashes = new Counts();
+  readonly models = new Counts();
+  readonly modelTimes = new Histogram(secondsBounds.model);
+  modelTokens = 0;
+  readonly recipients = new Counts();
+  readonly leasesTaken = new Counts();
+  readonly leasesEnded = new Counts();
   /** `<method> <route> <status>`. */
   readonly answers = new Counts();
   readonly routes = new Map<string, Histogram>();
@@ -88,6 +95,20 @@ export class ProcessMeter implements Meter {
     this.posts.add(outcome);
     this.postTimes.add(ms);
     if (sinceEvent !== null) this.deliveries.add(sinceEvent);
+  }
+
+  modelAsked(outcome: string, ms: number, tokens: number): void {
+    this.models.add(outcome);
+    this.modelTimes.add(ms);
+    this.modelTokens += tokens;
+  }
+
+  campaigned(outcome: string): void {
+    this.recipients.add(outcome);
+  }
+
+  leases(what: 'taken' | 'ended', cause: string, count: number): void {
+    (what === 'taken' ? this.leasesTaken : this.leasesEnded).add(cause, count);
   }
 
   crashed(part: string): void {

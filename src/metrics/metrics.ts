@@ -47,7 +47,8 @@ export const createMetrics = (input: MetricsInput): Metrics => {
   const gather = async (): Promise<string> => {
     const sources: Sources = { meter: input.meter, figures: await input.figures(), pools: input.pools() };
     const texts: string[] = [];
-    for (const series of allSeries) texts.push(await write(series, sources));
+    const offered = allSeries.filter(({ ofNodes }) => ofNodes !== true || sources.figures.node !== null);
+    for (const series of offered) texts.push(await write(series, sources));
     return `${texts.join('\n\n')}\n`;
   };
 

@@ -1,5 +1,5 @@
 /** Every series of `/metrics`: its name, what it says, and its values, made of what was counted and of the figures of the moment. */
-import type { Figures } from '#actors/gateway.ts';
+import type { Figures, NodeFigures } from '#actors/gateway.ts';
 import { Histogram, secondsBounds, type Counts, type ProcessMeter } from './meter.ts';
 
 export interface Value {
@@ -29,6 +29,8 @@ export interface Series {
   readonly name: string;
   readonly type: 'gauge' | 'counter' | 'histogram';
   readonly help: string;
+  /** Left out where there are no nodes. */
+  readonly ofNodes?: true;
   values(sources: Sources): readonly Value[];
 }
 
@@ -104,6 +106,15 @@ const deliveries: readonly Series[] = [
   ),
 ];
 
+const chatbot: readonly Series[] = [
+  counter('model_calls_total', 'Questions of the chatbot to models, by outcome', ({ meter }) => byLabel('outcome', meter.models)),
+  histogram('model_call_seconds', 'How long a question to a model took', ({ meter }) => meter.modelTimes),
+  counter('campaign_recipients_total', 'Recipients of campaigns whose turn came, by what became of them', ({ meter }) =>
+    byLabel('outcome', meter.recipients),
+  ),
+  counter('model_tokens_total', 'Tokens of the questions to models and of their answers', ({ meter }) => plain(meter.modelTokens)),
+];
+
 const answered = (key: string): Value['labels'] => {
   const [method = '', ...rest] = key.split(' ');
   return { method, route: rest.slice(0, -1).join(' '), status: rest.at(-1) ?? '' };
@@ -146,4 +157,37 @@ const server: readonly Series[] = [
   ),
 ];
 
-export const allSeries: readonly Series[] = [...sessions, ...deliveries, ...server];
+const ofNode =
+  (value: (node: NodeFigures) => number): Series['values'] =>
+  ({ figures: { node } }) =>
+    node === null ? [] : plain(value(node));
+
+const nodes: readonly Series[] = [
+  gauge(
+    'node_sessions',
+    'Instances that this node owns',
+    ofNode(({ owned }) => owned),
+  ),
+  gauge(
+    'node_capacity',
+    'Instances that this node may own',
+    ofNode(({ capacity }) => capacity),
+  ),
+  gauge(
+    'node_draining',
+    '1 while this node gives its sessions away',
+    ofNode(({ draining }) => Number(draining)),
+  ),
+  gauge(
+    'node_lease_left_seconds',
+    'How long the lease of this node still counts',
+    ofNode(({ leaseLeftMs }) => leaseLeftMs / 1000),
+  ),
+  gauge('cluster_nodes', 'Live nodes as this one saw them last, by state', ({ figures: { node } }) =>
+    Object.entries(node?.nodes ?? {}).map(([state, value]) => ({ labels: { state }, value })),
+  ),
+  counter('leases_taken_total', 'Instances that this node took, by cause', ({ meter }) => byLabel('cause', meter.leasesTaken)),
+  counter('leases_ended_total', 'Instances that this node gave up, by cause', ({ meter }) => byLabel('cause', meter.leasesEnded)),
+].map((series) => ({ ...series, ofNodes: true }));
+
+export const allSeries: readonly Series[] = [...sessions, ...deliveries, ...chatbot, ...server, ...nodes];

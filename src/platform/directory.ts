@@ -1,5 +1,5 @@
 /** What a conversion has to know beside the event itself: the account, the two addresses of people, names of groups, polls. Never a query to the platform. */
-import type { Person } from '#actors/model.ts';
+import type { ParentCommunity, Person } from '#actors/model.ts';
 import { bare, isLid, isPerson, lidJid, personJid, userOf } from './jid.ts';
 
 export interface Directory {
@@ -10,6 +10,8 @@ export interface Directory {
   /** The LID of a phone jid, '' when it is not known. */
   lid(pn: string): string;
   groupName(jid: string): string;
+  /** Null for a group that belongs to none. */
+  community(groupId: string): ParentCommunity | null;
   /** `r` and 7 hex digits. */
   newId(): string;
   now(): number;

@@ -1,4 +1,5 @@
 /** Addresses of the platform: what kinds there are, and what a client may write for one (specification 2.8). */
+import { isChannelId } from '#actors/model.ts';
 
 export const personServer = 's.whatsapp.net';
 const groupSuffix = '@g.us';
@@ -11,7 +12,7 @@ const personSuffix = `@${personServer}`;
 export const isGroup = (jid: string): boolean => jid.endsWith(groupSuffix);
 export const isLid = (jid: string): boolean => jid.endsWith(lidSuffix);
 export const isPerson = (jid: string): boolean => jid.endsWith(personSuffix);
-export const isChannel = (jid: string): boolean => jid.endsWith(channelSuffix);
+export const isChannel = isChannelId;
 
 const userEnd = /[@:_]/;
 /** The part before the server, without device and agent: `5511…` of `5511…:57@s.whatsapp.net`. */
@@ -21,7 +22,11 @@ export const userOf = (jid: string): string => {
 };
 
 /** `hosted` and `hosted.lid` are devices run by a provider for the same people; `c.us` is the old name of the server of people. */
-const servers: Readonly<Record<string, string>> = { 'c.us': personServer, hosted: personServer, 'hosted.lid': 'lid' };
+const servers: ReadonlyMap<string, string> = new Map([
+  ['c.us', personServer],
+  ['hosted', personServer],
+  ['hosted.lid', 'lid'],
+]);
 
 /** Without device and agent, and with today's server; '' for what is no address. */
 export const bare = (jid: string | null | undefined): string => {
@@ -31,7 +36,7 @@ export const bare = (jid: string | null | undefined): string => {
   // Most are so already, and every message brings a dozen.
   if (jid.search(userEnd) === at && (isPerson(jid) || isLid(jid) || isGroup(jid))) return jid;
   const server = jid.slice(at + 1);
-  return `${userOf(jid)}@${servers[server] ?? server}`;
+  return `${userOf(jid)}@${servers.get(server) ?? server}`;
 };
 
 export const personJid = (digits: string): string => digits + personSuffix;

@@ -5,7 +5,6 @@ import type {
   ChatTimer,
   Close,
   GroupStore,
-  KnownGroups,
   LinkHost,
   Log,
   OpenOptions,
@@ -23,6 +22,7 @@ import { chatOf, type Directory } from './directory.ts';
 import { bare, formsOf, isLid, isPerson, resolveTarget } from './jid.ts';
 import { performOn } from './operations/perform.ts';
 import { notSent } from './outcomes.ts';
+import { type ChannelStore, storedChannels } from './connection/channel-list.ts';
 import type { Deadlines } from './connection/deadlines.ts';
 import { openSession } from './connection/session.ts';
 import type { Session } from './connection/session-face.ts';
@@ -62,6 +62,7 @@ export interface LinkParts {
   /** Chats of two people whose messages disappear. */
   timers(instance: string): Promise<readonly ChatTimer[]>;
   readonly groups: Pick<GroupStore, 'known' | 'get'> & { readonly maxAgeMs: number };
+  readonly channels: ChannelStore;
   readonly previews: Previews;
   readonly uploads: SharedUploads;
   readonly downloads: Downloads;
@@ -82,6 +83,7 @@ const offline: Directory = {
   pn: () => '',
   lid: () => '',
   groupName: () => '',
+  community: () => null,
   newId: () => '',
   now: () => 0,
 };
@@ -198,8 +200,23 @@ export class BaileysLink implements PlatformLink {
   }
 
   async #begin(generation: number, report: (fact: PlatformFact) => void): Promise<void> {
-    const { trust, turns, pictures, deadlines, inboundBytes, log, url, now, newId, quoted, groups, previews, uploads, downloads } =
-      this.#parts;
+    const {
+      trust,
+      turns,
+      pictures,
+      deadlines,
+      inboundBytes,
+      log,
+      url,
+      now,
+      newId,
+      quoted,
+      groups,
+      channels,
+      previews,
+      uploads,
+      downloads,
+    } = this.#parts;
     const { id: instance } = this.#host;
     const current = (): boolean => generation === this.#generation;
     if (!current()) return;
@@ -211,7 +228,7 @@ export class BaileysLink implements PlatformLink {
     // What waits for the storage would grow with every connection, and be recorded out of order.
     if ((await within(systemTime, deadlines.close, this.#host.recorded())) === 'late')
       return report({ type: 'platform.closed', close: ownCloses.storage });
-    const { auth, known, timers } = await this.#stored();
+    const { auth, timers } = await this.#stored();
     if (!current()) return;
     const route = this.#route(media);
     if (route === null) return report({ type: 'platform.closed', close: ownCloses.proxyMissing });
@@ -231,7 +248,8 @@ export class BaileysLink implements PlatformLink {
       newId,
       quoted: (messageId) => quoted(instance, messageId),
       timers,
-      groups: { known, maxAgeMs: groups.maxAgeMs, stored: (groupId) => groups.get(instance, groupId) },
+      groups: { known: () => groups.known(instance), maxAgeMs: groups.maxAgeMs, stored: (groupId) => groups.get(instance, groupId) },
+      channels: storedChannels(channels, instance),
       previews,
       uploads: { ...uploads, memory: this.#uploaded, now, dispatcher: route.dispatcher },
       downloads: { ...downloads, dispatcher: route.dispatcher },
@@ -239,17 +257,17 @@ export class BaileysLink implements PlatformLink {
     });
   }
 
-  /** What a connection begins with: its keys, the groups of the account, the chats whose messages disappear. */
-  async #stored(): Promise<{ auth: AuthState; known: KnownGroups; timers: readonly ChatTimer[] }> {
-    const { vault, preKeys, log, now, groups, timers } = this.#parts;
+  /** What a connection begins with: its keys, and the chats whose messages disappear. */
+  async #stored(): Promise<{ auth: AuthState; timers: readonly ChatTimer[] }> {
+    const { vault, preKeys, log, now, timers } = this.#parts;
     const { id: instance, epoch } = this.#host;
     // Storage that is slow keeps the state of an abandoned code in memory.
     if (this.#auth && isAbandoned(this.#auth.state.creds)) this.#forget();
     const onLost = (error: unknown): void => this.#onLost(error);
     const parts = { vault, instance, epoch, preKeys, log, suspicious: !this.#orderly, now, onLost };
-    const [auth, known, timed] = await Promise.all([this.#auth ?? openAuthState(parts), groups.known(instance), timers(instance)]);
+    const [auth, timed] = await Promise.all([this.#auth ?? openAuthState(parts), timers(instance)]);
     this.#auth = auth;
-    return { auth, known, timers: timed };
+    return { auth, timers: timed };
   }
 
   /** The way of a new connection; null when there is none. */

@@ -1,5 +1,5 @@
 /** Outcomes of operations, in the words of the gateway: what a failure of the client library or of the platform did to the world. */
-import { type Entry, type Refusal, refuse } from '#actors/model.ts';
+import { done, type Entry, type Refusal, refuse, type Result } from '#actors/model.ts';
 import type { Outcome } from '#actors/ports.ts';
 import { closeOf } from './connection/close-cause.ts';
 
@@ -9,6 +9,8 @@ export const answered = <T>(value: T, entries?: readonly Entry[]): Outcome<T> =>
 
 /** Nothing left the process: trying again is safe. */
 export const notSent: Failed = refuse('notSent', 'the connection was closed before anything was sent', { connectionLost: true });
+
+export const notKnown: Failed = refuse('notSupported', 'this version of the gateway does not know the operation');
 
 /** A frame left the process, and the connection ended before the platform answered. */
 export const lostAnswer: Failed = refuse(
@@ -24,6 +26,12 @@ export const lateAnswer: Failed = refuse('unknown', 'the platform did not answer
 /** The platform said no. */
 export const refused = (code: number | null, text: string): Failed => refuse('refused', text, code === null ? {} : { code });
 
+/** The platform refuses requests about a group that the account left, or never was in. */
+export const noMember: Failed = refuse('forbidden', 'the account is not a member of this group');
+
+export const noAdmin: Failed = refuse('forbidden', 'the account is no admin of this channel');
+export const noChannel: Failed = refuse('notFound', 'Channel not found');
+
 /** The code that the platform gave: Boom errors of the library carry it in `data`, or as their status. */
 const codeOf = (error: unknown, status: number | null): number | null =>
   typeof error === 'object' && error !== null && 'data' in error && typeof error.data === 'number' ? error.data : status;
@@ -38,4 +46,15 @@ export const outcomeOfError = (error: unknown, live: boolean): Failed | null => 
   if (code === 408) return lateAnswer;
   const answer = codeOf(error, code);
   return answer === null ? null : refused(answer, message);
+};
+
+/** The answer of the platform, or its refusal as a value; rejects with everything else. `live`: as in `outcomeOfError`, asked when the request failed. */
+export const answerOf = async <T>(work: Promise<T>, live: () => boolean): Promise<Result<T>> => {
+  try {
+    return done(await work);
+  } catch (error) {
+    const outcome = outcomeOfError(error, live());
+    if (outcome?.refusal.reason !== 'refused') throw error;
+    return outcome;
+  }
 };

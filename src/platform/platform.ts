@@ -6,6 +6,7 @@ import type { Chance, LinkHost, Log, Platform, Proxies } from '#actors/ports.ts'
 import { usualLimits } from './inbound/inbound-gate.ts';
 import { BaileysLink, type LinkParts, type SharedUploads } from './link.ts';
 import { quietConsole } from './connection/quiet-console.ts';
+import { repairStanzaWords } from './connection/stanza-words.ts';
 import { repairSenderKeys } from './keys/sender-keys.ts';
 import { repairSessionTrials } from './keys/session-trials.ts';
 import type { Deadlines } from './connection/deadlines.ts';
@@ -48,6 +49,7 @@ export interface PlatformOptions {
   quoted(instance: string, messageId: string): Promise<Message | null>;
   readonly timers: LinkParts['timers'];
   readonly groups: LinkParts['groups'];
+  readonly channels: LinkParts['channels'];
   readonly previews: Previews;
   readonly uploads: Omit<SharedUploads, 'dispatcher'>;
   readonly downloads: Downloads;
@@ -81,6 +83,7 @@ export const createPlatform = (options: PlatformOptions): BaileysPlatform => {
   quietConsole();
   repairSessionTrials();
   repairSenderKeys();
+  repairStanzaWords();
   Buffer.poolSize = slab;
   const { chance, pictures: delays = pictureDelays, inboundBytes = usualLimits.bytes, ...parts } = options;
   // One upload never waits for another on the same connection.

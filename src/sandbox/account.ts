@@ -16,7 +16,7 @@ export function keepPicture({ media, random }: Parts, file: Uint8Array | undefin
   return { id: String(random.bytes(4).readUInt32BE(0)), path: media.keepNow(file) };
 }
 
-/** Sets the picture of a person. The devices of all who know the person and may see it are told. */
+/** Sets the picture of a person. Notifies the devices of all who know the person and may see it. */
 export function setPicture(parts: Parts, person: Person, picture: Picture | undefined): void {
   const { links, people, random } = parts;
   person.picture = picture;
@@ -31,7 +31,7 @@ export function setPicture(parts: Parts, person: Person, picture: Picture | unde
   }
 }
 
-/** Sets whom a person blocks. The person's devices are told, except the one that made the change. */
+/** Sets whom a person blocks. Notifies the person's devices, except the one that made the change. */
 export function setBlocked({ links, people, random }: Parts, person: Person, blocked: readonly Digits[], maker?: Device): void {
   const before = new Set(person.blocked);
   const after = new Set(blocked);

@@ -28,6 +28,8 @@ export const otherForm = (user: Digits): Digits | undefined => {
 
 export const isGroupJid = (jid: string): boolean => /^[\d-]{5,40}@g\.us$/.test(jid);
 
+export const isChannelJid = (jid: string): boolean => /^\d{5,25}@newsletter$/.test(jid);
+
 /** The chat of all status posts. It works like a group whose members the sender chooses for each post. */
 export const statusJid = 'status@broadcast';
 

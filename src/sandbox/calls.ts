@@ -66,7 +66,7 @@ function reject(parts: Parts, device: Device, id: string): string | undefined {
   parts.calls.add(call, 'reject', call.to);
   const attrs = { 'call-id': id, 'call-creator': jidOf(parts.people.ensure(call.from), 'lid') };
   const heading = { from: jidOf(called, 'lid'), id: parts.random.id(), t: unixSeconds(Date.now()) };
-  // The caller hears of it, and the other devices stop ringing.
+  // The caller gets the end of the call, and the other devices stop ringing.
   parts.db.atomically(() => {
     for (const one of parts.people.devices(call.from)) parts.links.deliver(one, node('call', heading, [node('reject', attrs)]));
     for (const one of parts.people.devices(call.to)) {

@@ -112,6 +112,10 @@ export function textOf(message: proto.IMessage): string {
     content.locationMessage?.name ||
     content.eventMessage?.name ||
     content.groupInviteMessage?.caption ||
+    content.productMessage?.body ||
+    content.productMessage?.product?.title ||
+    content.orderMessage?.message ||
+    content.orderMessage?.orderTitle ||
     pollOf(content)?.name ||
     content.interactiveMessage?.body?.text ||
     content.buttonsMessage?.contentText ||
@@ -163,6 +167,8 @@ function mediaType(content: proto.IMessage): string | undefined {
   if (content.interactiveResponseMessage) return 'native_flow_response';
   if (content.buttonsResponseMessage) return 'buttons_response';
   if (content.listResponseMessage) return 'list_response';
+  if (content.productMessage) return 'product';
+  if (content.orderMessage) return 'order';
   if (content.videoMessage?.gifPlayback) return 'gif';
   if (content.audioMessage?.ptt) return 'ptt';
   return mediaOf(content)?.kind;

@@ -1,4 +1,4 @@
-/** The life of a linked device: it goes live after its login, it is unlinked, and pages are told of both. */
+/** The life of a linked device: it goes live after its login, it is unlinked, and pages are notified of both. */
 import { applyFault, liveKinds } from './live-faults.ts';
 import { sendHistory } from './messages/peer.ts';
 import { node, platformJid } from './nodes.ts';

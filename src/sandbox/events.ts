@@ -1,7 +1,7 @@
 /** Events as phones handle them: answers and changes are encrypted once more, under the secret of the event. */
 import { aesDecryptGCM, aesEncryptGCM, hkdf, hmacSign, proto } from '@whiskeysockets/baileys';
 
-/** Jids without device: of whoever made the event, and of whoever answers or changes it. */
+/** Jids without device. `creator` made the event, `other` answers or changes it. */
 export interface EventContext {
   readonly eventId: string;
   readonly secret: Uint8Array;

@@ -5,21 +5,28 @@
  * Every method rejects with a `SandboxError` when its input makes no sense. Any other rejection is a bug.
  */
 import type { AccountFace } from './face/account.ts';
+import type { BusinessFace } from './face/business.ts';
 import type { CallsFace } from './face/calls.ts';
+import type { ChannelsFace } from './face/channels.ts';
 import type { GroupsFace } from './face/groups.ts';
 import type { MessagesFace } from './face/messages.ts';
 import type { PeopleFace } from './face/people.ts';
 import type { PlatformFace } from './face/platform.ts';
+import type { PostsFace } from './face/posts.ts';
 import type { SettingsFace } from './face/settings.ts';
 
 export type * from './face/account.ts';
+export type * from './face/business.ts';
 export type * from './face/calls.ts';
+export type * from './face/channels.ts';
 export * from './face/common.ts';
 export type * from './face/groups.ts';
 export type * from './face/messages.ts';
 export type * from './face/people.ts';
 export type * from './face/platform.ts';
+export type * from './face/posts.ts';
 export type * from './face/settings.ts';
 
 /** Everything that can be done with the simulated platform, by area: a new capability stands in one of them. */
-export interface Sandbox extends PeopleFace, MessagesFace, SettingsFace, AccountFace, GroupsFace, CallsFace, PlatformFace {}
+export interface Sandbox
+  extends PeopleFace, MessagesFace, SettingsFace, AccountFace, GroupsFace, ChannelsFace, PostsFace, BusinessFace, CallsFace, PlatformFace {}

@@ -1,5 +1,6 @@
 /** Groups: members, ranks and settings, and the notifications that tell members of every change. */
 import { jidOf, type Addressing } from './address.ts';
+import { communityNodes, viewCommunity, type CommunityFields } from './community-shape.ts';
 import { SandboxError, type Digits, type GroupView } from './face.ts';
 import type { Links } from './links.ts';
 import { node, unixSeconds, type BinaryNode } from './nodes.ts';
@@ -10,7 +11,7 @@ import type { KeyStore } from './store/keys.ts';
 
 export type Rank = 'admin' | 'superadmin' | null;
 
-export interface Group {
+export interface Group extends CommunityFields {
   readonly jid: string;
   readonly creator: Digits;
   readonly createdAt: number;
@@ -89,7 +90,8 @@ export class Groups {
     return this.all().filter((group) => rankOf(group, number) !== undefined);
   }
 
-  create(subject: string, creator: Person, others: readonly Person[], addressing: Addressing): Group {
+  /** `more`: what the group has from the beginning. */
+  create(subject: string, creator: Person, others: readonly Person[], addressing: Addressing, more: Partial<Group> = {}): Group {
     if (this.#groups.size >= maxGroups) throw new SandboxError(507, 'too many groups');
     const members = [...new Set(others.filter((one) => one !== creator))];
     if (members.length >= maxMembers) throw new SandboxError(400, 'too many participants');
@@ -110,6 +112,7 @@ export class Groups {
       approval: false,
       invite: this.#random.bytes(12).toString('base64url'),
       members: [{ number: creator.number, rank: 'superadmin' }, ...members.map((one) => ({ number: one.number, rank: null }))],
+      ...more,
     };
     this.#groups.set(group.jid, group);
     this.save(group);
@@ -212,6 +215,7 @@ export class Groups {
       size: String(group.members.length),
     };
     const flags = [
+      ...communityNodes(group),
       ...(group.description ? [this.#descriptionNode(group)] : []),
       ...(group.announce ? [node('announcement')] : []),
       ...(group.locked ? [node('locked')] : []),
@@ -262,7 +266,7 @@ export class Groups {
 /** The rank of a member; `undefined` for everybody else. */
 export const rankOf = (group: Group, number: Digits): Rank | undefined => group.members.find((one) => one.number === number)?.rank;
 
-/** Whoever is a member is no longer one who left, was removed, was invited or asked. */
+/** New members leave the lists of people who asked to join, were invited, were removed or left. */
 function forget(group: Group, members: readonly Person[]): void {
   const isNew = (number: Digits): boolean => members.some((one) => one.number === number);
   group.requests = (group.requests ?? []).filter(({ number }) => !isNew(number));
@@ -283,6 +287,7 @@ export const viewGroup = (group: Group): GroupView => ({
   ephemeral: group.ephemeral,
   invite: group.invite,
   ...(group.picture ? { picture: group.picture.id } : {}),
+  ...viewCommunity(group),
   requests: (group.requests ?? []).map(({ number, at, method }) => ({ number, at, method })),
   invited: (group.invited ?? []).map(({ number, code, expiration }) => ({ number, code, expiration })),
   participants: group.members.map(({ number, rank }) => ({ number, admin: rank })),

@@ -77,7 +77,7 @@ const isWay = (setting: Json): boolean => {
   const type = textAt(setting, 'type');
   if (type === 'cards') return isObject(setting['cards']);
   const details = setting[type];
-  return isObject(details) && (ways[type]?.every((field) => said(details[field])) ?? false);
+  return isObject(details) && Object.hasOwn(ways, type) && (ways[type]?.every((field) => said(details[field])) ?? false);
 };
 
 /** `text` is the label that the phone's own language gives to such a button. */

@@ -34,6 +34,7 @@ export function createHandler(parts: Parts): ConnectionHandler {
       links.detach(connection);
       pairing.end(connection);
       if (!device || links.of(device)) return;
+      counters.closed(device.number, Date.now());
       parts.presence.setOnline(parts.people.ensure(device.number), false);
       emitPerson(parts, device.number);
     },

@@ -1,14 +1,16 @@
 /**
- * Uploads to the media host: `POST /mms/<type>/<hash>` of encrypted files, `POST /newsletter/newsletter-<type>/<hash>` of plain ones. The hash is
+ * Uploads to the media host: `POST /mms/<type>/<hash>` of encrypted files, `POST /newsletter/newsletter-<type>/<hash>` of plain ones, and
+ * `POST /product/image/<hash>` of pictures of products, which are plain JPEGs. The hash is
  * the SHA-256 of what is sent, in URL-safe base64. A file that broke off is continued by `file_offset`; `resume=1` asks how much is there.
  */
 import { createWriteStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Faults } from './faults.ts';
-import { maxMedia, type Media } from './media.ts';
+import { channelPath, handleOf, maxMedia, type Media } from './media.ts';
 import type { MediaRights } from './media-rights.ts';
 import type { Counters } from './stats.ts';
 
@@ -70,7 +72,17 @@ export async function upload(parts: UploadParts, url: URL, request: IncomingMess
   if (asks) return drain(request).then(() => progress(parts, type, token));
   const refusal = faults.take('uploadRefused');
   if (refusal) return drain(request).then(() => refused(refusal.code ?? 507, 'refused by a fault'));
+  return media.inTurn(token, () => take(parts, url, request, token, type));
+}
 
+/** One at a time for each file: all uploads of the same bytes have the same beginning of a file. */
+async function take(
+  { media, counters, faults }: UploadParts,
+  url: URL,
+  request: IncomingMessage,
+  token: string,
+  type: string,
+): Promise<HostAnswer | undefined> {
   const offset = Number(url.searchParams.get('file_offset') ?? 0);
   const known = await media.partSize(token);
   if (offset !== 0 && offset !== known) return drain(request).then(() => refused(416, `${known} bytes are here`));
@@ -83,17 +95,25 @@ export async function upload(parts: UploadParts, url: URL, request: IncomingMess
   );
   if (broken instanceof RangeError) return refused(413, broken.message);
   if (broken !== undefined) return undefined;
+  if (url.pathname.startsWith('/product/') && !(await isJpeg(media.part(token)))) return refused(415, 'a JPEG is wanted');
   const directPath = await media.adopt(token);
   if (directPath === undefined) return refused(400, 'hash differs');
   counters.uploaded(String(request.headers.host), offset > 0);
   return [200, answerOf(media, type, directPath)];
 }
 
-const answerOf = (media: Media, type: string, directPath: string): object => ({
-  url: media.url(directPath),
-  direct_path: directPath,
-  ...(type.startsWith('newsletter-') ? { handle: directPath.slice(3, 40) } : {}),
-});
+/** By its first bytes. */
+const isJpeg = async (file: string): Promise<boolean> => {
+  await using opened = await open(file, 'r');
+  const { buffer } = await opened.read(Buffer.alloc(3), 0, 3, 0);
+  return buffer.toString('hex') === 'ffd8ff';
+};
+
+const answerOf = (media: Media, type: string, stored: string): object => {
+  if (!type.startsWith('newsletter-')) return { url: media.url(stored), direct_path: stored };
+  const directPath = channelPath(stored);
+  return { url: media.url(directPath), direct_path: directPath, handle: handleOf(directPath) };
+};
 
 async function progress({ media }: UploadParts, type: string, token: string): Promise<HostAnswer> {
   const directPath = await media.stored(token);

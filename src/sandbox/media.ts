@@ -15,7 +15,7 @@ const maxTotal = 4 * 1024 * 1024 * 1024;
 const macLength = 10;
 /** Ends the names of files that did not arrive whole. */
 const partSuffix = '.part';
-const name = /^\/v\/([0-9a-f]{64})\.enc(\?|$)/;
+const name = /^(?:\/m1)?\/v\/([0-9a-f]{64})\.enc(\?|$)/;
 
 /** The fields of a media message that say where the file is and how to decrypt it. */
 export interface SealedMedia {
@@ -33,6 +33,7 @@ export class Media {
   hosts: readonly [string, string] = ['', ''];
   readonly #folder: string;
   readonly #random: Random;
+  readonly #turns = new Map<string, Promise<void>>();
   /** Size of all files together, in bytes. */
   #bytes = 0;
 
@@ -64,6 +65,19 @@ export class Media {
   /** Where the beginning of an upload lies. `token`: the hash that it shall have, in URL-safe base64. */
   part(token: string): string {
     return join(this.#folder, Buffer.from(token, 'base64url').toString('hex').slice(0, 64) + partSuffix);
+  }
+
+  /** Runs work on the beginning of one upload after all earlier work on it. */
+  async inTurn<T>(token: string, work: () => Promise<T>): Promise<T> {
+    const part = this.part(token);
+    const mine = (this.#turns.get(part) ?? Promise.resolve()).then(work);
+    const ended = mine.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#turns.set(part, ended);
+    void ended.then(() => this.#turns.get(part) === ended && this.#turns.delete(part));
+    return mine;
   }
 
   async partSize(token: string): Promise<number> {
@@ -120,13 +134,19 @@ export class Media {
     return pathOf(id);
   }
 
+  /** Stores a file of a channel, which is not encrypted. */
+  async keepPlain(file: Uint8Array): Promise<Partial<SealedMedia>> {
+    const directPath = channelPath(await this.keep(file));
+    return { url: this.url(directPath), directPath, fileSha256: sha256(file), fileLength: file.length };
+  }
+
   #reserve(bytes: number): void {
     if (this.#bytes + bytes > maxTotal) throw new SandboxError(507, 'the media folder is full');
     this.#bytes += bytes;
   }
 
   /** Encrypts and stores a file that a phone sends. */
-  async seal(kind: MediaPart['kind'], plain: Uint8Array): Promise<SealedMedia> {
+  async seal(kind: MediaPart['kind'] | 'md-msg-hist', plain: Uint8Array): Promise<SealedMedia> {
     const mediaKey = this.#random.bytes(32);
     const keys = await getMediaKeys(mediaKey, kind);
     const ciphertext = aesEncrypWithIV(Buffer.from(plain), Buffer.from(keys.cipherKey), Buffer.from(keys.iv));
@@ -167,6 +187,15 @@ const plainFile = (file: Buffer, { fileSha256 }: MediaPart): Buffer => {
 };
 
 const pathOf = (id: string): string => `/v/${id}.enc?ccb=11-4&oh=${id.slice(0, 16)}`;
+
+const channelPrefix = '/m1';
+
+/** Files of channels have paths of their own. */
+export const channelPath = (directPath: string): string => channelPrefix + directPath;
+
+/** The name of a channel's file, by which a post says which upload it means; `undefined` for other files. */
+export const handleOf = (directPath: string): string | undefined =>
+  directPath.startsWith(channelPrefix) ? `4:${name.exec(directPath)?.[1]?.slice(0, 40) ?? ''}` : undefined;
 
 export const sha256 = (data: Uint8Array): Buffer => createHash('sha256').update(data).digest();
 

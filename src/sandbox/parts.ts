@@ -1,7 +1,10 @@
 /** The components of the platform. They are made once and passed to the handlers of client requests. */
 import type { Logger } from 'pino';
 import type { AppState } from './app-state/app-state.ts';
+import type { Shops } from './business/shops.ts';
 import type { CallLog } from './call-log.ts';
+import type { Channels } from './channels/channels.ts';
+import type { LiveUpdates } from './channels/live-updates.ts';
 import type { Faults } from './faults.ts';
 import type { Groups } from './groups.ts';
 import type { Links } from './links.ts';
@@ -20,6 +23,7 @@ import type { Counters } from './stats.ts';
 import type { Database } from './store/database.ts';
 import type { KeyStore } from './store/keys.ts';
 import type { MessageStore } from './store/messages.ts';
+import type { PostStore } from './store/posts.ts';
 
 export interface Parts {
   readonly db: Database;
@@ -30,6 +34,10 @@ export interface Parts {
   readonly phones: Phones;
   readonly bundles: Bundles;
   readonly groups: Groups;
+  readonly channels: Channels;
+  readonly shops: Shops;
+  readonly posts: PostStore;
+  readonly liveUpdates: LiveUpdates;
   readonly receipts: Receipts;
   readonly inbox: Inbox;
   readonly outbox: Outbox;

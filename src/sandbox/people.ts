@@ -71,6 +71,8 @@ export interface Person {
   migrated?: boolean;
   /** The phone answers no request of its linked devices. */
   asleep?: boolean;
+  /** Ids of the notices of terms that the account accepted. */
+  notices?: readonly string[];
   /** The phone has the app for businesses. */
   business?: boolean;
 }

@@ -1,4 +1,4 @@
-/** How the platform keeps accounts from writing to strangers: what clients are told of it, and which messages are refused. */
+/** How the platform keeps accounts from writing to strangers: what clients are notified of, and which messages are refused. */
 import type { Restrictions } from './face.ts';
 import { node, platformJid, unixSeconds } from './nodes.ts';
 import type { Parts } from './parts.ts';

@@ -5,8 +5,11 @@ import type { Duplex } from 'node:stream';
 import { pino, type Logger } from 'pino';
 import { WebSocketServer } from 'ws';
 import { AppState } from './app-state/app-state.ts';
+import { Shops } from './business/shops.ts';
 import { openIdentity, type ServerIdentity } from './certificates.ts';
 import { CallLog } from './call-log.ts';
+import { Channels } from './channels/channels.ts';
+import { LiveUpdates } from './channels/live-updates.ts';
 import { buildControl } from './control/app.ts';
 import { answerHttpErrors, refuse } from './control/http-errors.ts';
 import type { Sandbox } from './face.ts';
@@ -32,6 +35,7 @@ import { Counters } from './stats.ts';
 import { Database, Records } from './store/database.ts';
 import { KeyStore } from './store/keys.ts';
 import { MessageStore } from './store/messages.ts';
+import { PostStore } from './store/posts.ts';
 import { QueueStore } from './store/queue.ts';
 import { SentStore } from './store/sent.ts';
 import { maxFrame } from './wire/codec.ts';
@@ -122,6 +126,8 @@ function build(db: Database, records: Records, options: SandboxOptions, log: Log
   const phones = new Phones(db, keys, people);
   const bundles = new Bundles(people, phones, keys, links, random);
   const groups = new Groups(records, people, links, keys, random);
+  const channels = new Channels(records, people, random);
+  const shops = new Shops(records, random);
   const receipts = new Receipts(people, links, groups, messages);
   const media = new Media(options.dataDir, random);
   const inbox = new Inbox(people, phones, messages, media, links, receipts, counters);
@@ -131,7 +137,22 @@ function build(db: Database, records: Records, options: SandboxOptions, log: Log
   const appState = new AppState(db, records, people, links, media, counters, random);
   const decrypt = options.decrypt ?? true;
   const traffic = { links, phones, bundles, groups, receipts, inbox, outbox, media, pairing, presence, appState, calls: new CallLog() };
-  return { db, keys, messages, people, ...traffic, faults, counters, random, log, decrypt, rights: new MediaRights() };
+  const inChannels = { channels, posts: new PostStore(db), liveUpdates: new LiveUpdates() };
+  return {
+    db,
+    keys,
+    messages,
+    people,
+    shops,
+    ...inChannels,
+    ...traffic,
+    faults,
+    counters,
+    random,
+    log,
+    decrypt,
+    rights: new MediaRights(),
+  };
 }
 
 /** Makes a connection of every upgrade to `/ws/chat`. Returns the set of open ones. */

@@ -13,6 +13,7 @@ export class Counters {
   signatures = { verified: 0, rejected: 0 };
   lookups = { requests: 0, numbers: 0 };
   groups = { metadata: 0, lists: 0 };
+  channels = { metadata: 0, lists: 0, posts: 0 };
   pictures = 0;
   media = { begun: 0, uploads: 0, resumed: 0, uploadsByHost: {} as Record<string, number>, downloads: 0 };
   /** Patches of shared settings that clients sent: those that were stored, and those on an old version. */
@@ -21,6 +22,7 @@ export class Counters {
   readonly #refusedPatches = new Map<string, number>();
   readonly #logins = { total: 0, failed: 0, double: 0, perSecondMax: 0 };
   readonly #loginsByNumber = new Map<Digits, number>();
+  readonly #times = new Map<Digits, { readonly loggedIn: number; readonly closed: number }>();
   readonly #unknown = new Map<string, number>();
   #recentLogins: number[] = [];
 
@@ -28,8 +30,14 @@ export class Counters {
     this.#logins.total += 1;
     if (double) this.#logins.double += 1;
     this.#loginsByNumber.set(number, (this.#loginsByNumber.get(number) ?? 0) + 1);
+    this.#times.set(number, { closed: 0, ...this.#times.get(number), loggedIn: now });
     this.#recentLogins = [...this.#recentLogins.filter((at) => at > now - 1000), now];
     this.#logins.perSecondMax = Math.max(this.#logins.perSecondMax, this.#recentLogins.length);
+  }
+
+  /** The last connection of an account ended. */
+  closed(number: Digits, now: number): void {
+    this.#times.set(number, { loggedIn: 0, ...this.#times.get(number), closed: now });
   }
 
   /** `host`: as the client called it. */
@@ -74,11 +82,12 @@ export class Counters {
       addresses: Object.fromEntries(this.#addresses),
       handshakes: this.handshakes,
       pairings: this.pairings,
-      logins: { ...this.#logins, byNumber: Object.fromEntries(this.#loginsByNumber) },
+      logins: { ...this.#logins, byNumber: Object.fromEntries(this.#loginsByNumber), times: Object.fromEntries(this.#times) },
       messages: this.messages,
       signatures: this.signatures,
       lookups: this.lookups,
       groups: this.groups,
+      channels: this.channels,
       pictures: this.pictures,
       media: this.media,
       settings: { ...this.settings, refused: Object.fromEntries(this.#refusedPatches) },

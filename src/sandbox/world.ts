@@ -2,10 +2,13 @@
 import type { Sandbox } from './face.ts';
 import type { Parts } from './parts.ts';
 import { accountRoom } from './world/account.ts';
+import { businessRoom } from './world/business.ts';
 import { callsRoom } from './world/calls.ts';
+import { channelsRoom } from './world/channels.ts';
 import { groupsRoom } from './world/groups.ts';
 import { messagesRoom } from './world/messages.ts';
 import { peopleRoom } from './world/people.ts';
+import { postsRoom } from './world/posts.ts';
 import { platformRoom, type Trust } from './world/platform.ts';
 import { settingsRoom } from './world/settings.ts';
 
@@ -15,6 +18,9 @@ export const createWorld = (parts: Parts, trust: Trust): Sandbox => ({
   ...settingsRoom(parts),
   ...accountRoom(parts),
   ...groupsRoom(parts),
+  ...channelsRoom(parts),
+  ...businessRoom(parts),
+  ...postsRoom(parts),
   ...callsRoom(parts),
   ...platformRoom(parts, trust),
 });

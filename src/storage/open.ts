@@ -1,8 +1,13 @@
 /** The door to storage: a PostgreSQL server, ours or a given one, brought up to date, behind the ports of the gateway. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { FileRows, Log, SettingStore, Stores } from '#actors/ports.ts';
+import type { ChangeStore, FileRows, LeaseStore, Log, SettingStore, SignInStore, Stores } from '#actors/ports.ts';
 import type { Vault } from '#src/platform/vault.ts';
+import { makeChatbotStore } from './stores/chatbots.ts';
 import { createChatCounts } from './journal/chat-counts.ts';
+import { makeChatwootStore } from './stores/chatwoot.ts';
+import { makeCampaignStore } from './stores/campaigns.ts';
+import { makeOptOutStore } from './stores/opt-outs.ts';
+import { makeChangeStore } from './stores/changes.ts';
 import { makeChatStore } from './stores/chats.ts';
 import { isInUse, usualLimits, type Limits } from './postgres/database.ts';
 import { makeContactStore } from './stores/contacts.ts';
@@ -11,6 +16,7 @@ import { makeDeliveryStore } from './stores/deliveries.ts';
 import { startEmbedded, type EmbeddedServer } from './postgres/embedded.ts';
 import { makeFileRows } from './stores/files.ts';
 import { makeGroupStore } from './stores/groups.ts';
+import { makeLeaseStore } from './stores/leases.ts';
 import { makeInstanceStore } from './stores/instances.ts';
 import { makeJournal } from './journal/journal.ts';
 import { makeMessageExpiry } from './stores/message-expiry.ts';
@@ -21,6 +27,7 @@ import { makeOutboxStore } from './stores/outbox.ts';
 import { makeRemovalStore } from './stores/removals.ts';
 import { makePictureStore } from './stores/pictures.ts';
 import { makeRecipientStore } from './stores/recipients.ts';
+import { makeSignInStore } from './stores/sign-ins.ts';
 import { makeSendKeyStore } from './stores/send-keys.ts';
 import { startResealing } from './vault/resealing.ts';
 import { makeSealer, placeOf, type Sealer } from './vault/sealing.ts';
@@ -42,6 +49,8 @@ export interface StorageOptions {
   readonly log: Log;
   /** Milliseconds. */
   readonly now?: () => number;
+  /** Of one node among several: gets the database's clock, in Unix milliseconds, and how long the answer took. */
+  readonly noteTime?: (now: number, tripMs: number) => void;
   /** Settings of the embedded server, such as `fsync: 'off'` for tests. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Connections of each pool. */
@@ -49,11 +58,19 @@ export interface StorageOptions {
   readonly limits?: Partial<Limits>;
   /** With it the database is for this process alone: opening rejects when another has it, and this is called when another took it later. */
   readonly onTaken?: () => void;
+  /** The process is one node of several, which share the database. */
+  readonly shared?: boolean;
 }
 
 export interface Storage extends Stores {
   readonly vault: Vault;
   readonly fileRows: FileRows;
+  /** Null for a single gateway. */
+  readonly leases: LeaseStore | null;
+  readonly changes: ChangeStore;
+  readonly signIns: SignInStore;
+  /** Whether this process is the one that does the work which one does for all. */
+  onDuty(): boolean;
   /** Resolves when nothing is sealed under the former key any more, or when the storage was closed before. */
   readonly resealed: Promise<void>;
   /** Whether the database answered last time; while it does not, it is asked again and again. */
@@ -90,7 +107,13 @@ interface Base {
   readonly tenancy: Tenancy | null;
 }
 
-const storageOf = ({ pools, server, tenancy }: Base, sealer: Sealer, log: Log, now: () => number): Storage => {
+const campaignsOf = ({ journal, queries, sweeps }: Pools): Storage['campaigns'] => {
+  const { list, recipients } = makeCampaignStore(queries);
+  const { create, removeAll, expire, settle } = makeCampaignStore(sweeps);
+  return { ...makeCampaignStore(journal), list, recipients, create, removeAll, expire, settle };
+};
+
+const storageOf = ({ pools, server, tenancy }: Base, sealer: Sealer, { log, now = Date.now, noteTime }: StorageOptions): Storage => {
   const chance = { chatId: () => `r${randomBytes(7).toString('hex')}`, eventId: () => randomUUID() };
   const counts = createChatCounts(now);
   let closing: Promise<void> | null = null;
@@ -117,10 +140,19 @@ const storageOf = ({ pools, server, tenancy }: Base, sealer: Sealer, log: Log, n
     recipients: { ...makeRecipientStore(journal), expire: makeRecipientStore(sweeps).expire },
     // Sessions ask for single groups; pages of them wait behind nothing but questions.
     definitions: makeDefinitionStore(queries),
+    chatbots: makeChatbotStore(journal, sealer),
     contacts: { ...makeContactStore(queries), saved: makeContactStore(journal).saved },
     groups: { ...makeGroupStore(journal), find: makeGroupStore(queries).find, common: makeGroupStore(queries).common },
+    chatwootRows: { ...makeChatwootStore(journal), expire: makeChatwootStore(sweeps).expire },
     sendKeys: { ...makeSendKeyStore(journal), expire: makeSendKeyStore(sweeps).expire },
+    // The pacing of a campaign does not wait behind lists; making one holds a connection for a second.
+    campaigns: campaignsOf(pools),
+    optOuts: { ...makeOptOutStore(journal), list: makeOptOutStore(queries).list },
     vault: makeVault(keys, sealer, now),
+    changes: makeChangeStore(queries),
+    signIns: makeSignInStore(queries),
+    leases: pools.leases && makeLeaseStore(pools.leases, noteTime),
+    onDuty: () => tenancy?.onDuty ?? true,
     resealed: Promise.resolve(),
     healthy: () => pools.healthy(),
     usage: () => pools.usage(),
@@ -147,23 +179,24 @@ export const openStorage = async (options: StorageOptions): Promise<Storage> => 
   let pools: Pools | null = null;
   let tenancy: Tenancy | null = null;
   try {
-    const { log, onTaken } = options;
+    const { log, onTaken, shared = false } = options;
     const fence = { lost: false };
     const lose = (): void => {
       fence.lost = true;
       onTaken?.();
     };
-    if (onTaken) tenancy = await takeTenancy({ url, log, onTaken: lose });
+    if (onTaken) tenancy = await takeTenancy({ url, log, onTaken: lose, shared });
     await migrate(url, options.log);
     await tenancy?.raise();
     pools = await openPools({
       url,
       log,
       fence,
+      shared,
       sizes: { ...usualSizes, ...options.connections },
       limits: { ...usualLimits, ...options.limits },
     });
-    const storage = storageOf({ pools, server, tenancy }, sealer, options.log, options.now ?? Date.now);
+    const storage = storageOf({ pools, server, tenancy }, sealer, options);
     await checkKey(storage.settings, sealer);
     return former === null ? storage : resealing(storage, pools, sealer, log);
   } catch (error) {

@@ -45,3 +45,16 @@ export const checkGone = async (runner: Runner, ids: readonly string[]): Promise
   const [row] = await runner.rows<{ count: number }>(ownershipStatements.exist, [ids]);
   if (row?.count !== 0) throw lost();
 };
+
+/** A statement that changes rows of an instance ($1) under its epoch ($2); `changed` is its part, which looks at `owned` and returns a row for each change. */
+export const whileOwned = (name: string, changed: string): Statement => ({
+  name,
+  text: `with ${owned}, changed as (${changed}) select (select count(*)::int from owned) as owned, count(*)::int as count from changed`,
+});
+
+/** Runs one of `whileOwned`; how many rows it changed. */
+export const changeOwned = async (runner: Runner, statement: Statement, values: readonly unknown[]): Promise<number> => {
+  const rows = await runner.rows<Owned & { readonly count: number }>(statement, values);
+  checkOwned(rows);
+  return rows[0]?.count ?? 0;
+};

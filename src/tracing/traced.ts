@@ -51,6 +51,7 @@ const tracedHost = (host: LinkHost, arrivals: Arrivals): LinkHost => ({
     host.record(entries);
   },
   recorded: () => host.recorded(),
+  mayAct: () => host.mayAct(),
   route: () => host.route(),
   pictureChanged: (id) => host.pictureChanged(id),
   surprise: (error) => host.surprise(error),

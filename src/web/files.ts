@@ -119,7 +119,7 @@ export const openPageFiles = (): PageFiles => {
   const kept = new Map<string, { readonly changed: number; readonly file: PageFile }>();
 
   return {
-    // Whoever works on the page reloads it and nothing else: what changed on the disk has another version.
+    // The version follows from the files on the disk: after a change of the page a reload is enough.
     async document() {
       const base = `/admin/files/${await versionOf(table)}/`;
       const importMap = JSON.stringify({ imports: Object.fromEntries(library.map((name) => [name, base + libraryFile(name)])) });

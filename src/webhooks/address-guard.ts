@@ -43,9 +43,6 @@ const listOf = (subnets: readonly string[]): BlockList => {
 
 const lists = policy.map(([name, subnets]) => [name, listOf(subnets)] as const);
 
-const notAllowed = (found: Class): string => `an address that is not allowed (${found})`;
-const refusedText = (found: Class): string => `url points to ${notAllowed(found)}`;
-
 /** The connection was not made because of where it would have led. */
 export class AddressRefused extends Error {
   override readonly name = 'AddressRefused';
@@ -53,9 +50,9 @@ export class AddressRefused extends Error {
 }
 
 export interface AddressGuard {
-  /** Why this URL may not be used, such as `url points to an address that is not allowed (loopback)`; null when nothing speaks against it. Asks no name server. */
+  /** Why this URL may not be used, such as `url points to an address that is not allowed (loopback): see …`; null when it may. Asks no name server. */
   checkUrl(url: string): string | null;
-  /** The same for a host by itself, as the end of a sentence such as `an address that is not allowed (loopback)`. */
+  /** The same for a host by itself, as the end of a sentence, such as `an address that is not allowed (loopback): see …`. */
   checkHost(host: string): string | null;
   /** For a connector: resolves a name and fails with `AddressRefused` when any of its addresses is not allowed. */
   readonly lookup: LookupFunction;
@@ -64,6 +61,8 @@ export interface AddressGuard {
 export interface GuardOptions {
   /** What is allowed beside public addresses: `private`, `loopback`, subnets and addresses. A subnet named here wins over everything. */
   readonly allow: readonly string[];
+  /** The setting behind `allow`, which refusals name. */
+  readonly setting?: string;
   readonly resolve?: (
     host: string,
     options: LookupOptions & { all: true },
@@ -71,7 +70,9 @@ export interface GuardOptions {
   ) => void;
 }
 
-export const createAddressGuard = ({ allow, resolve = systemLookup }: GuardOptions): AddressGuard => {
+export const createAddressGuard = ({ allow, setting = 'ALLOW_PRIVATE_RECEIVERS', resolve = systemLookup }: GuardOptions): AddressGuard => {
+  const notAllowed = (found: Class): string => `an address that is not allowed (${found}): see ${setting}`;
+  const refusedText = (found: Class): string => `url points to ${notAllowed(found)}`;
   const words = new Set(allow);
   const exceptions = listOf(allow.filter((entry) => isIP(entry.split('/')[0] ?? '') > 0));
 

@@ -2,7 +2,8 @@
 import { Agent } from 'undici';
 import { AddressRefused, type AddressGuard } from './address-guard.ts';
 
-export const createAgent = (guard: AddressGuard, timeoutMs: number, connections = 64): Agent =>
+/** `most`: bytes of an answer; -1: no bound. */
+export const createAgent = (guard: AddressGuard, timeoutMs: number, connections = 64, most = -1): Agent =>
   new Agent({
     // One answer never waits for another on the same connection, and a slow receiver holds no more than its own.
     allowH2: false,
@@ -13,6 +14,7 @@ export const createAgent = (guard: AddressGuard, timeoutMs: number, connections 
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
     maxHeaderSize: 16_384,
+    maxResponseSize: most,
   });
 
 /** A signal that aborts after `ms`, and a way to forget it: an `AbortSignal.timeout` would stay behind for every request that was quicker. */

@@ -3,6 +3,7 @@
  * as much again.
  */
 import type { Dispatcher } from 'undici';
+import type { Cuts } from '#actors/ports.ts';
 
 export interface Answer {
   readonly status: number;
@@ -18,6 +19,7 @@ export interface PostOptions {
   readonly timeoutMs: number;
   /** Bytes of the answer that are read, so that its connection can be used again. */
   readonly most: number;
+  readonly cuts?: Cuts;
 }
 
 /** The time is over. It has the code of every other time-out, so that it is reported like one. */
@@ -27,16 +29,19 @@ class Listener implements Dispatcher.DispatchHandler {
   readonly #resolve: (answer: Answer) => void;
   readonly #reject: (error: unknown) => void;
   readonly #timer: NodeJS.Timeout;
+  readonly #cuts: Cuts | undefined;
+  readonly #cutNow = (): void => this.#cut(late());
   #controller: Dispatcher.DispatchController | null = null;
   #answer: Answer | null = null;
   #left: number;
   #over = false;
 
-  constructor({ timeoutMs, most }: PostOptions, resolve: (answer: Answer) => void, reject: (error: unknown) => void) {
+  constructor({ timeoutMs, most, cuts }: PostOptions, resolve: (answer: Answer) => void, reject: (error: unknown) => void) {
     this.#resolve = resolve;
     this.#reject = reject;
     this.#left = most;
-    this.#timer = setTimeout(() => this.#cut(late()), timeoutMs);
+    this.#timer = setTimeout(this.#cutNow, timeoutMs);
+    this.#cuts = cuts?.add(this.#cutNow);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -69,15 +74,19 @@ class Listener implements Dispatcher.DispatchHandler {
   fail(error: unknown): void {
     if (this.#over) return;
     if (this.#answer) return this.#end(this.#answer);
-    this.#over = true;
-    clearTimeout(this.#timer);
+    this.#finish();
     this.#reject(error);
   }
 
   #end(answer: Answer): void {
+    this.#finish();
+    this.#resolve(answer);
+  }
+
+  #finish(): void {
     this.#over = true;
     clearTimeout(this.#timer);
-    this.#resolve(answer);
+    this.#cuts?.delete(this.#cutNow);
   }
 
   #cut(error: Error): void {

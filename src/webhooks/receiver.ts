@@ -30,7 +30,7 @@ interface Place {
 const mostKnown = 1000;
 
 /** Seconds of a Retry-After, which is a number of seconds or a date. */
-const retryAfterOf = (header: string, now: number): { retryAfter?: number } => {
+export const retryAfterOf = (header: string, now: number): { retryAfter?: number } => {
   const text = header.trim();
   const seconds = /^\d{1,10}$/.test(text) ? Number(text) : Math.ceil((Date.parse(text) - now) / 1000);
   return Number.isFinite(seconds) && seconds > 0 ? { retryAfter: Math.min(seconds, maxRetryAfter) } : {};
@@ -59,11 +59,11 @@ export const createReceiver = ({
   };
 
   return {
-    async post(url, body, headers) {
+    async post(url, body, headers, cuts) {
       const { refusal, origin, path } = placeOf(url);
       if (refusal !== null) return { ok: false, error: `webhook could not be reached: ${refusal}` };
       try {
-        const sent = { origin, path, body, headers: { ...defaults, ...headers }, timeoutMs, most: answerBytes };
+        const sent = { origin, path, body, headers: { ...defaults, ...headers }, timeoutMs, most: answerBytes, ...(cuts && { cuts }) };
         const { status, retryAfter } = await post(dispatcher, sent);
         if (status >= 200 && status <= 299) return { ok: true, status };
         const error = `webhook returned non-success status: ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd();

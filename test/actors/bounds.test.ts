@@ -60,7 +60,7 @@ test('storage away: a text that was written is answered as Sent; its status is s
   assert.deepEqual(statusesOf(stage), ['Sent']);
 });
 
-test('storage away: a text whose receipts cannot be read is not sent, and is Failed when storage is back', async () => {
+test('storage away: a text whose receipts cannot be read is not sent, and nothing of it is stored', async () => {
   const stage = await staged();
   const sending = stage.gateway.send('r1', text(), { ...options, delay: 1000, readChat: true });
   await stage.world.time.pass(500);
@@ -68,7 +68,7 @@ test('storage away: a text whose receipts cannot be read is not sent, and is Fai
   await assert.rejects(stage.world.answerOf(sending), StorageUnavailable);
   stage.world.db.away = false;
   await stage.world.time.pass(1000);
-  assert.deepEqual([statusesOf(stage), stage.link().sent], [['Failed'], []]);
+  assert.deepEqual([statusesOf(stage), stage.link().sent], [[], []]);
 });
 
 test('storage away: clearing the queue answers', async () => {
@@ -109,6 +109,21 @@ test('remove: storage that is away is told before anything is undone', async () 
 });
 
 /* ---------- restore ---------- */
+
+test('restore: a send waits for a session that begins, for a minute; a later one is answered at once', async () => {
+  const world = new World();
+  for (const id of ['r1', 'r2']) world.register({ id, ...paired });
+  const gateway = await world.start();
+  await gateway.restore();
+  await world.time.pass(50_000);
+  const waiting = gateway.send('r1', text(), options);
+  await world.time.pass(9_000);
+  world.platform.of('r1').login();
+  assert.equal((await world.answerOf(waiting, 1_000)).ok, true);
+  await world.time.pass(2_000);
+  const late = await world.answerOf(gateway.send('r2', text(), options), 100);
+  assert.equal(late.ok ? '' : late.refusal.reason, 'notSent');
+});
 
 test('restore: the most recently active first, whoever looks at the instances before', async () => {
   const world = new World();

@@ -258,13 +258,13 @@ test('gateway: failures of local and global webhooks are kept apart, and apart f
   world.receiver.answer = () => ({ ok: false, status: 502, error: 'webhook returned non-success status: 502 Bad Gateway' });
   link.host.record([{ kind: 'message', message: sampleMessage, chat: { chatId: sampleMessage.chatId }, unread: true }]);
   await world.time.pass(8000);
-  const [local] = gateway.webhookErrors('r1').errors;
+  const [local] = (await gateway.webhookErrors('r1')).errors;
   assert.deepEqual([local?.type, local?.statusCode, local?.attempts, local?.url], ['local', 502, 3, 'http://receiver.test/hook']);
   assert.deepEqual(
-    gateway.globalWebhookErrors().errors.map(({ type }) => type),
+    (await gateway.globalWebhookErrors()).errors.map(({ type }) => type),
     ['global'],
   );
-  assert.deepEqual(gateway.webhookErrors('r2').errors, []);
+  assert.deepEqual((await gateway.webhookErrors('r2')).errors, []);
 });
 
 test('gateway: webhooks are saved, refused, removed; two simple-mode calls at once make one', async () => {

@@ -1,6 +1,8 @@
 /** Background workers: a crash is counted, logged and followed by a restart, whatever threw. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { PeriodicWorker } from '#actors/periodic-worker.ts';
+import { EpochLost, StorageUnavailable } from '#actors/ports.ts';
 import { SupervisedWorkers } from '#actors/supervised-workers.ts';
 import { FakeLog, FakeTime, settle } from '#test/fakes/time.ts';
 
@@ -92,3 +94,19 @@ test('workers: nothing is left armed after a stop', async () => {
   await time.pass(60_000);
   assert.deepEqual([runs.length, workers.crashes], [1, { sorter: 1 }]);
 });
+
+for (const [title, error, crashes] of [
+  ['storage that does not answer is', new StorageUnavailable('away'), {}],
+  ['a database that belongs to another process is', new EpochLost('taken'), {}],
+  ['anything else is a crash, not', new Error('broken'), { keeper: 1 }],
+] as const)
+  test(`periodic workers: ${title} left to the next round`, async () => {
+    const { time, log, workers } = bench(() => undefined);
+    const run = (): Promise<void> => Promise.reject(error);
+    const worker = new PeriodicWorker({ time, log, workers, name: 'keeper', everyMs: 10_000, unanswered: 'keeper.unanswered', run });
+    worker.start();
+    await time.pass(10_000);
+    assert.deepEqual(workers.crashes, crashes);
+    assert.equal(log.of('keeper.unanswered').length, Object.keys(crashes).length === 0 ? 1 : 0);
+    worker.stop();
+  });

@@ -1,12 +1,12 @@
 /** Texts of contacts on one session, from the platform's socket to the receiver's answer, beside what bare Baileys decrypts and emits. */
 import { numberOf, scaled, type Bench, type Measure, type Setting } from './bench.ts';
-import { startBare, startGateway, type Client } from './clients.ts';
+import { startBare, startGateway, type Client, type GatewayClient } from './clients.ts';
 import { profiled, spent, type Spent } from './cost.ts';
 import { analyze } from './fill.ts';
 import { median, percentile, type Figure } from './report.ts';
 import { postJson, startSandbox, type BenchSandbox } from './sandbox.ts';
 import type { Arrivals } from './tally.ts';
-import { eventually, type Child } from './workshop.ts';
+import { eventually, type Child, type ChildOptions } from './workshop.ts';
 
 const rounds = 7;
 const perRound = 1000;
@@ -134,19 +134,24 @@ const openBare = async ({ workshop }: Setting, sandbox: BenchSandbox): Promise<S
   return { number, client, end: client, database: null, folder: '' };
 };
 
-const openGateway = async ({ workshop }: Setting, sandbox: BenchSandbox): Promise<Side> => {
+/** A gateway with one session, its contacts, and a receiver of what they write. */
+export const openGateway = async (
+  { workshop }: Setting,
+  sandbox: BenchSandbox,
+  number = numberOf(2, 0),
+  start: (env: ChildOptions['env']) => Promise<GatewayClient> = (env) => startGateway(workshop, sandbox, { env }),
+): Promise<Side & { readonly client: GatewayClient; readonly token: string }> => {
   const receiver = await workshop.start('test/bench/peers.ts');
-  const client = await startGateway(workshop, sandbox, { env: { ALLOW_PRIVATE_RECEIVERS: 'loopback' } });
-  const number = numberOf(2, 0);
+  const client = await start({ ALLOW_PRIVATE_RECEIVERS: 'loopback' });
   const token = await client.pair(number);
   for (const contact of contacts) await postJson(`${client.address}/send/text`, { number: contact, text: 'hello' }, { token });
   const url = `${await receiver.ask<string>('receive')}/hook`;
   await postJson(`${client.address}/webhook`, { url, enabled: true, events: ['messages'], excludeMessages: ['fromMeYes'] }, { token });
-  return { number, client, end: receiver, database: client.database, folder: client.folder };
+  return { number, client, token, end: receiver, database: client.database, folder: client.folder };
 };
 
 /** `sandbox`: the platform as clients see it, through the dam. */
-const openStage = async ({ workshop }: Setting): Promise<{ readonly stage: Stage; readonly sandbox: BenchSandbox }> => {
+export const openStage = async ({ workshop }: Setting): Promise<{ readonly stage: Stage; readonly sandbox: BenchSandbox }> => {
   const sandbox = await startSandbox(workshop, { decrypt: true });
   const dam = await workshop.start('test/bench/dam.ts');
   const port = await dam.ask<number>('open', Number(new URL(sandbox.control).port));

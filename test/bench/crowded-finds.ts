@@ -5,15 +5,16 @@
 import { scaled, type Bench, type Setting } from './bench.ts';
 import { createInstance, startGateway, type GatewayClient } from './clients.ts';
 import { spent } from './cost.ts';
-import { fill, withDatabase } from './fill.ts';
+import { fill, settle, withDatabase } from './fill.ts';
 import { median, percentile, type Figure } from './report.ts';
-import { postJson, startSandbox } from './sandbox.ts';
+import { postJson, startSandbox, type BenchSandbox } from './sandbox.ts';
+import type { Database } from '#src/storage/postgres/database.ts';
 
 /** Of each instance; a hundred of them hold 100,000 chats and a million messages. */
 const perInstance = { chats: 1_000, messages: 10_000 };
-const others = { before: 99, after: 999 };
-const asks = 200;
-const warmUp = 40;
+const others = { few: 99, many: 999 };
+/** Rounds of so many questions each, on either side. */
+const [rounds, perRound] = [8, 40];
 const page = { limit: 100 };
 const most = { milliseconds: 20, growth: 1.3 };
 
@@ -74,89 +75,104 @@ const messageColumns = (own: string): Readonly<Record<string, string>> => ({
   track_source: `case when ${own} % 7 = 0 then 'crm' else '' end`,
 });
 
-/** Rows of the instances from this one to that one, by number; they are of nobody who is registered. */
-const crowd = async (folder: string, from: number, to: number): Promise<void> => {
-  await withDatabase(folder, async (database) => {
-    for (const [table, count, columns] of [
-      ['chat', perInstance.chats, chatColumns],
-      ['message', perInstance.messages, messageColumns],
-    ] as const) {
-      const own = `(n % ${count})`;
-      await fill(database, table, (to - from) * count, { instance_id: `'other ' || ${from} + n / ${count}`, ...columns(own) });
-    }
-  });
+/** Rows of so many instances that nobody has registered. */
+const crowd = async (database: Database, instances: number): Promise<void> => {
+  for (const [table, count, columns] of [
+    ['chat', perInstance.chats, chatColumns],
+    ['message', perInstance.messages, messageColumns],
+  ] as const) {
+    const own = `(n % ${count})`;
+    await fill(database, table, instances * count, { instance_id: `'other ' || n / ${count}`, ...columns(own) });
+  }
 };
+
+/** One gateway with its database: the instance that is asked, among so many others. */
+interface Place {
+  readonly gateway: GatewayClient;
+  readonly token: string;
+}
 
 interface Measured {
   /** Milliseconds of each answer, one after the other. */
-  readonly times: readonly number[];
-  /** Milliseconds of processor time an answer, of the gateway and of its database: what else the machine does has little to do with it. */
-  readonly cost: number;
+  readonly times: number[];
+  /** Milliseconds of processor time an answer in each round, of the gateway and of its database. */
+  readonly costs: number[];
 }
 
-const measured = async (gateway: GatewayClient, token: string, { path, body }: Question): Promise<Measured> => {
-  const times: number[] = [];
-  const ask = async (n: number): Promise<void> => {
-    const begun = performance.now();
-    await postJson(`${gateway.address}${path}`, body(n), { token });
-    times.push(performance.now() - begun);
-  };
-  for (let n = 0; n < warmUp; n += 1) await ask(n);
-  times.length = 0;
-  const { cpu, database } = await spent(gateway, gateway.database, asks, async () => {
-    for (let n = 0; n < asks; n += 1) await ask(warmUp + n);
+const askRound = async ({ gateway, token }: Place, { path, body }: Question, from: number, into: Measured | null): Promise<void> => {
+  const { cpu, database } = await spent(gateway, gateway.database, perRound, async () => {
+    for (let n = from; n < from + perRound; n += 1) {
+      const begun = performance.now();
+      await postJson(`${gateway.address}${path}`, body(n), { token });
+      into?.times.push(performance.now() - begun);
+    }
   });
-  return { times, cost: cpu + database };
+  into?.costs.push(cpu + database);
 };
 
-const measureAll = async (gateway: GatewayClient, token: string): Promise<ReadonlyMap<string, Measured>> => {
-  const all = new Map<string, Measured>();
-  for (const [name, question] of Object.entries(questions)) all.set(name, await measured(gateway, token, question));
+/** Round by round in turn, so that what else the machine does meets both alike. */
+const measureBoth = async (few: Place, many: Place): Promise<ReadonlyMap<string, readonly [Measured, Measured]>> => {
+  const all = new Map<string, readonly [Measured, Measured]>();
+  for (const question of Object.values(questions)) for (const place of [few, many, few, many]) await askRound(place, question, 0, null);
+  for (const [name, question] of Object.entries(questions)) {
+    const both = [
+      { times: [], costs: [] },
+      { times: [], costs: [] },
+    ] as const satisfies readonly [Measured, Measured];
+    for (let round = 1; round <= rounds; round += 1) {
+      await askRound(few, question, round * perRound, both[0]);
+      await askRound(many, question, round * perRound, both[1]);
+    }
+    all.set(name, both);
+  }
   return all;
 };
 
-const figuresOf = (name: string, before: Measured, after: Measured): readonly Figure[] => [
+const figuresOf = (name: string, few: Measured, many: Measured): readonly Figure[] => [
   {
     name: `${name}: 99th percentile`,
     unit: 'ms',
-    ours: percentile(before.times, 0.99),
+    ours: percentile(few.times, 0.99),
     baseline: null,
     judged: 'value',
     bound: { most: most.milliseconds },
-    details: { median: median(before.times), medianAfter: median(after.times), p99After: percentile(after.times, 0.99) },
+    details: { median: median(few.times), medianAmongMany: median(many.times), p99AmongMany: percentile(many.times, 0.99) },
   },
   {
     name: `${name}: processor, among ten times as much`,
     unit: 'ms/answer',
-    ours: after.cost,
-    baseline: before.cost,
+    ours: median(many.costs),
+    baseline: median(few.costs),
     judged: 'ratio',
     bound: { most: most.growth },
-    details: { baselineIs: 'the same before' },
+    details: { baselineIs: 'the same among a tenth', rounds },
   },
 ];
+
+/** A gateway whose one registered instance has its rows, and whose database holds those of so many others. */
+const placeAmong = async (setting: Setting, sandbox: BenchSandbox, count: number): Promise<Place> => {
+  const first = await startGateway(setting.workshop, sandbox);
+  const { token, id } = await createInstance(first.address, 'finds');
+  await first.end();
+  await withDatabase(first.folder, async (database) => {
+    const instance = { instance_id: `'${id}'` };
+    await fill(database, 'chat', perInstance.chats, { ...chatColumns('n'), ...instance });
+    await fill(database, 'message', perInstance.messages, { ...messageColumns('n'), ...instance });
+    await crowd(database, count);
+    await settle(database);
+  });
+  setting.say(`${count} others are there`);
+  return { gateway: await startGateway(setting.workshop, sandbox, { folder: first.folder }), token };
+};
 
 export const crowdedFinds: Bench = {
   name: 'crowded-finds',
   about: 'pages of one instance among 99 others, and among 999',
   async run(setting: Setting) {
     const sandbox = await startSandbox(setting.workshop);
-    const first = await startGateway(setting.workshop, sandbox);
-    const { token, id } = await createInstance(first.address, 'finds');
-    await first.end();
-    await withDatabase(first.folder, async (database) => {
-      const instance = { instance_id: `'${id}'` };
-      await fill(database, 'chat', perInstance.chats, { ...chatColumns('n'), ...instance });
-      await fill(database, 'message', perInstance.messages, { ...messageColumns('n'), ...instance });
-    });
-    const [few, many] = [scaled(others.before, setting), scaled(others.after, setting)];
-    await crowd(first.folder, 0, few);
-    setting.say(`${few} others are there`);
-    const gateway = await startGateway(setting.workshop, sandbox, { folder: first.folder });
-    const before = await measureAll(gateway, token);
-    await crowd(first.folder, few, many);
-    setting.say(`${many} others are there`);
-    const after = await measureAll(gateway, token);
-    return [...before].flatMap(([name, one]) => figuresOf(name, one, after.get(name) ?? one));
+    const few = await placeAmong(setting, sandbox, scaled(others.few, setting));
+    const many = await placeAmong(setting, sandbox, scaled(others.many, setting));
+    const all = await measureBoth(few, many);
+    return [...all].flatMap(([name, both]) => figuresOf(name, ...both));
   },
 };

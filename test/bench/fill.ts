@@ -1,5 +1,6 @@
 /** Rows by the hundred thousand, made by the database itself: whatever columns a checkout gives its tables, those that are not named are empty. */
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '#actors/ports.ts';
 import { openDatabase, type Database } from '#src/storage/postgres/database.ts';
 import { startEmbedded } from '#src/storage/postgres/embedded.ts';
@@ -52,4 +53,14 @@ export const fill = async (database: Database, table: string, rows: number, colu
     from generate_series($1::int, $2::int) as n`;
   for (let from = 0; from < rows; from += group) await database.rows({ name: '', text }, [from, Math.min(rows, from + group) - 1]);
   await database.rows({ name: '', text: `vacuum analyze ${table}` }, []);
+};
+
+/**
+ * Ends the server's work on what was filled in: pages that are still to be written, and vacuums under way. Measured beside it, that work would count as the
+ * work of what is measured.
+ */
+export const settle = async (database: Database): Promise<void> => {
+  await database.rows({ name: '', text: 'checkpoint' }, []);
+  const vacuums = { name: '', text: 'select pid from pg_stat_progress_vacuum' };
+  while ((await database.rows(vacuums, [])).length > 0) await wait(500);
 };

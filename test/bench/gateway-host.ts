@@ -13,6 +13,7 @@ import { policyOf } from '#src/policy.ts';
 import { openStorage, type Storage } from '#src/storage/open.ts';
 import { createAddressGuard } from '#src/webhooks/address-guard.ts';
 import { createReceiver } from '#src/webhooks/receiver.ts';
+import { noChatwoot } from '#test/fakes/chatwoot.ts';
 import { createFakeFiles } from '#test/fakes/files.ts';
 import { contractPorts } from '#src/contract/views.ts';
 import { signer } from '#src/webhooks/signature.ts';
@@ -62,17 +63,20 @@ const portsOf = (stores: Storage): Ports => {
     attachments: { take: refuse },
     portraits: { take: refuse },
     receiver: posts,
+    chatwoot: noChatwoot,
     signer,
     ...contractPorts,
     loopLagMs: () => 0,
     media: { qrPng: async () => '' },
     files: createFakeFiles({ baseUrl: '', hex: (bytes) => randomBytes(bytes).toString('hex'), now: () => Date.now() }).files,
     mediaFacts: () => null,
+    chatModels: { objection: () => null, ask: refuse, toolCall: refuse },
     proxies: { catalogue: null, objection: () => null, test: async () => '' },
     sounds: { toMp3: refuse, transcribe: refuse },
     chance: { random: () => Math.random(), hex: (bytes) => randomBytes(bytes).toString('hex'), token: (length) => 'x'.repeat(length) },
     time: {
       now: () => Date.now(),
+      monotonic: () => performance.now(),
       turn: () => new Promise((resolve) => setImmediate(resolve)),
       setTimeout: (fn, ms) => setTimeout(fn, ms),
       clearTimeout: (id) => clearTimeout(id as NodeJS.Timeout),

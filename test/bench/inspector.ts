@@ -37,6 +37,7 @@ const chartOf = async (logic: typeof lifecycle): Promise<(count: number) => Prom
     epoch: 1,
     record: nothing,
     recorded: async () => true,
+    mayAct: () => true,
     pictureChanged: nothing,
     surprise: nothing,
     route: () => ({ via: 'direct' }),

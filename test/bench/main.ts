@@ -7,9 +7,11 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Bench, Setting } from './bench.ts';
 import { arrivals } from './arrivals.ts';
+import { campaigns } from './campaigns.ts';
 import { crowdedFinds } from './crowded-finds.ts';
 import { dashboard } from './dashboard.ts';
 import { deliveries } from './deliveries.ts';
+import { failover } from './failover.ts';
 import { finds } from './finds.ts';
 import { flood } from './flood.ts';
 import { groups } from './groups.ts';
@@ -19,8 +21,12 @@ import { inspector } from './inspector.ts';
 import { isolation } from './isolation.ts';
 import { downloads } from './downloads.ts';
 import { documents, pictures } from './media.ts';
+import { nodeSends } from './nodes.ts';
+import { leases } from './leases.ts';
+import { oneNode } from './one-node.ts';
 import { outbox } from './outbox.ts';
 import { pairing } from './pairing.ts';
+import { channelPosts } from './posts.ts';
 import { reactions } from './reactions.ts';
 import { receipts } from './receipts.ts';
 import { registered } from './registered.ts';
@@ -55,6 +61,12 @@ const benches: readonly Bench[] = [
   documents,
   downloads,
   dashboard,
+  campaigns,
+  channelPosts,
+  nodeSends,
+  oneNode,
+  failover,
+  leases,
 ];
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);

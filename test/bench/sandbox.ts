@@ -1,5 +1,6 @@
 /** The simulated platform of a bench. */
 import { request } from 'undici';
+import type { Stats } from '#src/sandbox/face.ts';
 import type { Child, Workshop } from './workshop.ts';
 
 export interface BenchSandbox extends Child {
@@ -35,6 +36,17 @@ export const counted = async ({ control }: BenchSandbox): Promise<Counted> => {
   const { body } = await request(`${control}/stats`);
   return ((await body.json()) as { messages: Counted }).messages;
 };
+
+const logins = async ({ control }: BenchSandbox): Promise<Stats['logins']> => {
+  const { body } = await request(`${control}/stats`);
+  return ((await body.json()) as Pick<Stats, 'logins'>).logins;
+};
+
+/** Logins of devices that were logged in already. */
+export const doubleLogins = async (sandbox: BenchSandbox): Promise<number> => (await logins(sandbox)).double;
+
+/** When each account logged in last and when its last connection ended, in Unix milliseconds; 0: never. */
+export const loginTimes = async (sandbox: BenchSandbox): Promise<Stats['logins']['times']> => (await logins(sandbox)).times;
 
 /** Without `decrypt` it acknowledges what clients send without a look, so that it is not what is measured. */
 export const startSandbox = async (workshop: Workshop, { decrypt = false } = {}): Promise<BenchSandbox> => {

@@ -25,7 +25,7 @@ export interface ChildOptions {
   readonly args?: readonly string[];
   /** Runs the file of the checkout that is measured, not of this one. */
   readonly measured?: boolean;
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>> | undefined;
 }
 
 const endMs = 15_000;
@@ -36,8 +36,8 @@ export const here = resolve(import.meta.dirname, '../..');
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Polls what no event tells about. */
-export const eventually = async <T>(look: () => Promise<T | null> | T | null, what: string, ms = lifeMs): Promise<T> => {
-  for (const deadline = Date.now() + ms; ; await pause(25)) {
+export const eventually = async <T>(look: () => Promise<T | null> | T | null, what: string, ms = lifeMs, every = 25): Promise<T> => {
+  for (const deadline = Date.now() + ms; ; await pause(every)) {
     const found = await look();
     if (found !== null) return found;
     if (Date.now() > deadline) throw new Error(`waited ${ms} ms for ${what}`);

@@ -131,6 +131,15 @@ const values: readonly (readonly [name: string, text: string, expected: unknown]
   ['ALLOW_PRIVATE_RECEIVERS', 'private, 127.0.0.1,fd00::/8', ['private', '127.0.0.1', 'fd00::/8']],
   ['ALLOW_PRIVATE_RECEIVERS', '10.0.0.0/33', undefined],
   ['ALLOW_PRIVATE_RECEIVERS', 'everything', undefined],
+  ['CAMPAIGN_QUIET_HOURS', 'none', null],
+  ['CAMPAIGN_QUIET_HOURS', '21:30-08:00', { from: 1_290, to: 480 }],
+  ['CAMPAIGN_QUIET_HOURS', '24:00-08:00', undefined],
+  ['CAMPAIGN_QUIET_HOURS', '08:00-08:00', undefined],
+  ['CAMPAIGN_TIME_ZONE', 'America/Sao_Paulo', 'America/Sao_Paulo'],
+  ['CAMPAIGN_TIME_ZONE', 'Brazil', undefined],
+  ['CAMPAIGN_STOP_WORDS', 'STOP, no more', ['stop', 'no more']],
+  ['CAMPAIGN_STOP_WORDS', 'none', []],
+  ['CAMPAIGN_STOP_WORDS', 'stop,,', undefined],
 ];
 
 for (const [name, text, expected] of values)
@@ -155,8 +164,45 @@ test('docs: the table of settings is the one of the program', () => {
   assert.equal(page, withSettings(page), 'run: node config/describe.ts');
 });
 
-test('settings: the example file names settings that exist', () => {
-  const names = new Set(Object.keys(table).map(nameOf));
-  const example = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8');
-  for (const [, name = ''] of example.matchAll(/^#?([A-Z_]+)=/gm)) assert.ok(names.has(name), name);
+const fileOf = (name: string): string => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
+const namesIn = (file: string, pattern: RegExp): string[] => [...fileOf(file).matchAll(pattern)].map(([, name = '']) => name);
+
+/** `POSTGRES_*` are those of the database beside the gateway. */
+const composed = /^ +((?!POSTGRES_)[A-Z][A-Z_]+):/gm;
+const naming: readonly (readonly [file: string, pattern: RegExp])[] = [
+  ['.env.example', /^#?([A-Z_]+)=/gm],
+  ['docker-compose.yml', composed],
+  ['docker-compose.cluster.yml', composed],
+  ['deploy/kubernetes.yml', /name: ([A-Z][A-Z_]+)\b/g],
+];
+for (const [file, pattern] of naming)
+  test(`settings: ${file} names settings that exist`, () => {
+    const known = new Set(Object.keys(table).map(nameOf));
+    const names = namesIn(file, pattern);
+    assert.ok(names.length > 3, 'the pattern finds the settings');
+    assert.deepEqual(
+      names.filter((name) => !known.has(name)),
+      [],
+    );
+  });
+
+test('settings: the compose file of several nodes passes on all settings of nodes and of the bucket', () => {
+  const passed = new Set([...namesIn('docker-compose.cluster.yml', composed), 'NODE_NAME']);
+  const wanted = Object.entries(table).filter(([key, { group }]) => group === 'Several nodes' || key.startsWith('filesBucket'));
+  const names = wanted.map(([key]) => nameOf(key));
+  assert.ok(names.includes('DRAIN_MS') && names.includes('FILES_BUCKET_REGION'));
+  assert.deepEqual(
+    names.filter((name) => !passed.has(name)),
+    [],
+  );
 });
+
+const behindProxy = ['BASE_URL', 'TRUSTED_PROXIES', 'FILES_BUCKET', 'FILES_BUCKET_KEY_ID', 'FILES_BUCKET_SECRET'];
+for (const [file, pattern] of naming.slice(2))
+  test(`settings: ${file} sets what nodes behind a proxy need`, () => {
+    const names = new Set(namesIn(file, pattern));
+    assert.deepEqual(
+      behindProxy.filter((name) => !names.has(name)),
+      [],
+    );
+  });

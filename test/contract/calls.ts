@@ -1,4 +1,8 @@
 /** How each operation of the interface is called with everything that it takes: every field of `interface.json`, in a value that makes sense. */
+import { channelCalls } from './channel-calls.ts';
+
+import { campaignCalls } from './campaign-calls.ts';
+import { groupCalls, groupjid } from './group-calls.ts';
 
 export interface ContractCall {
   readonly body?: Readonly<Record<string, unknown>>;
@@ -11,8 +15,6 @@ export interface ContractCall {
 const url = 'https://example.com/hook';
 const messageId = '3EB0538DA65A59F6D8A251';
 const events = ['connection', 'history', 'messages', 'messages_update', 'newsletter_messages', 'call', 'contacts', 'presence', 'blocks'];
-const groupjid = '120363153742561022@g.us';
-const invitecode = 'https://chat.whatsapp.com/IYnl5Zg9bUcJD32rJrDzO7';
 const webhook = {
   url,
   events: [...events, 'groups', 'labels', 'chats', 'chat_labels', 'sender'],
@@ -67,6 +69,19 @@ export const calls: Readonly<Record<string, ContractCall>> = {
     withoutPlatform: 503,
   },
   'GET /proxy-managed/cities': { withoutPlatform: 503 },
+  'GET /chatwoot/config': {},
+  'PUT /chatwoot/config': {
+    body: {
+      enabled: false,
+      url: 'https://app.chatwoot.com',
+      access_token: 'pXXGHHHyJPYHYgWHJHYHgJjj',
+      account_id: 1,
+      inbox_id: 5,
+      ignore_groups: true,
+      sign_messages: true,
+      create_new_conversation: true,
+    },
+  },
   'POST /instance/disconnect': {},
   'POST /instance/reset': { withoutPlatform: 409 },
   'GET /instance/status': {},
@@ -275,6 +290,7 @@ export const calls: Readonly<Record<string, ContractCall>> = {
       ...leadFieldTexts,
     },
   },
+  ...channelCalls,
   'GET /labels': {},
   'POST /label/edit': { body: { labelid: '25', name: 'VIP', color: 2, delete: false }, withoutPlatform: 409 },
   'POST /labels/refresh': { body: { force: false }, withoutPlatform: 409 },
@@ -316,29 +332,24 @@ export const calls: Readonly<Record<string, ContractCall>> = {
   'POST /contacts/list': { body: { limit: 100, offset: 0, contactScope: 'address_book' } },
   'POST /contact/add': { body: { number: '5511999999999', name: 'Ana Lima' }, withoutPlatform: 409 },
   'POST /contact/remove': { body: { number: '5511999999999' }, withoutPlatform: 409 },
-  ...Object.fromEntries(
-    (
-      [
-        ['create', { name: 'Team', participants: ['5511999999999'] }],
-        ['info', { groupjid, getInviteLink: true, getRequestsParticipants: true, force: true }],
-        ['inviteInfo', { invitecode }],
-        ['join', { invitecode }],
-        ['leave', { groupjid }],
-        ['list', { limit: 50, offset: 0, search: 'team', force: true, noParticipants: true }],
-        ['resetInviteCode', { groupjid }],
-        ['updateAnnounce', { groupjid, announce: true }],
-        ['updateJoinApproval', { groupjid, IsJoinApprovalRequired: true }],
-        ['updateMemberAddMode', { groupjid, MemberAddMode: 'admin_add' }],
-        ['updateDescription', { groupjid, description: 'About us' }],
-        ['ephemeral', { groupjid, duration: '1d' }],
-        ['updateImage', { groupjid, image: 'remove' }],
-        ['updateLocked', { groupjid, locked: true }],
-        ['updateName', { groupjid, name: 'Team' }],
-        ['updateParticipants', { groupjid, action: 'add', participants: ['5511999999999'] }],
-      ] as const
-    ).map(([name, body]) => [`POST /group/${name}`, { body, withoutPlatform: 409 }]),
-  ),
+  ...groupCalls,
   'GET /group/list': { withoutPlatform: 409 },
+  'POST /business/get/profile': { body: { jid: '5511999999999@s.whatsapp.net' }, withoutPlatform: 409 },
+  'GET /business/get/categories': { withoutPlatform: 409 },
+  'POST /business/update/profile': {
+    body: { description: 'Everything for the kitchen', address: 'Rua das Flores, 123', email: 'shop@example.com' },
+    withoutPlatform: 409,
+  },
+  'POST /business/catalog/list': { body: { jid: '5511999999999@s.whatsapp.net', after: 'cursor' }, withoutPlatform: 409 },
+  'POST /business/catalog/info': { body: { jid: '5511999999999@s.whatsapp.net', id: '6987301987654321' }, withoutPlatform: 409 },
+  'POST /business/catalog/delete': { body: { id: '6987301987654321' }, withoutPlatform: 409 },
+  'POST /business/catalog/show': { body: { id: '6987301987654321' }, withoutPlatform: 409 },
+  'POST /business/catalog/hide': { body: { id: '6987301987654321' }, withoutPlatform: 409 },
+  'POST /community/create': { body: { name: 'Neighbours' }, withoutPlatform: 409 },
+  'POST /community/editgroups': {
+    body: { community: groupjid, action: 'add', groupjids: ['120363000000000001@g.us'] },
+    withoutPlatform: 409,
+  },
   'GET /webhook': {},
   'POST /webhook': { body: { ...webhook, id: '', enabled: true, action: 'add' } },
   'GET /webhook/errors': {},
@@ -348,4 +359,6 @@ export const calls: Readonly<Record<string, ContractCall>> = {
   'GET /sse': { stream: true },
   'POST /admin/token/rotate': {},
   'POST /admin/restart': { withoutPlatform: 202 },
+  'GET /admin/nodes': {},
+  ...campaignCalls,
 };

@@ -1,7 +1,6 @@
 /** Every operation of the public interface: what it takes, answers and refuses, beside the facts of `interface.json`. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import type { FastifyInstance } from 'fastify';
+import { after, test } from 'node:test';
 import type { Reason } from '#actors/gateway.ts';
 import { buildApp } from '#src/http/app.ts';
 import { defaultStreamLimits } from '#src/http/options.ts';
@@ -11,7 +10,7 @@ import { createAdminSessions } from '#src/http/admin-sessions.ts';
 import { allRoutes } from '#src/http/routes/index.ts';
 import { createHub } from '#src/http/stream/hub.ts';
 import { createFakeGateway, type FakeGateway, storageAway } from '#test/fakes/gateway.ts';
-import { asAdmin, asInstance, optionsWith } from '#test/http/setup.ts';
+import { asAdmin, asInstance, optionsWith, standIn } from '#test/http/setup.ts';
 import { testDatabase } from '#test/support/database.ts';
 import {
   type Document,
@@ -38,9 +37,14 @@ const offered: ReadonlyMap<string, Operation> = operationsOf(document);
 const options = optionsWith({});
 const hub = createHub(createFakeGateway(), defaultStreamLimits, options.log);
 const rows = new Map(
-  allRoutes(options, hub, createAdminSessions(60_000)).flatMap((row) => row.on.map((name) => [name as string, row] as const)),
+  allRoutes(options, hub, createAdminSessions(60_000, null)).flatMap((row) => row.on.map((name) => [name as string, row] as const)),
 );
 hub.close();
+
+/** One app for all operations, since making one takes long; each operation has a gateway of its own behind it. */
+const behind = { gateway: createFakeGateway() };
+const app = await buildApp(standIn(behind), options);
+after(() => app.close());
 
 const none = (found: readonly string[]): void => assert.deepEqual(found, []);
 
@@ -93,16 +97,15 @@ const headersOf = (facts: OperationFacts) => ({
 });
 
 class Bench {
-  readonly gateway: FakeGateway = createFakeGateway();
+  readonly gateway: FakeGateway = (behind.gateway = createFakeGateway());
   readonly name: string;
   readonly facts: OperationFacts;
-  app!: FastifyInstance;
 
   constructor(name: string, facts: OperationFacts) {
     this.name = name;
     this.facts = facts;
     const history = { since: now, errors: [deliveryError] };
-    Object.assign(this.gateway, { webhookErrors: () => history, globalWebhookErrors: () => history });
+    Object.assign(this.gateway, { webhookErrors: async () => history, globalWebhookErrors: async () => history });
   }
 
   async ask(change: { readonly headers?: object; readonly body?: object; readonly query?: string } = {}): Promise<Answer> {
@@ -110,7 +113,7 @@ class Bench {
     const payload = method === ('GET' as string) ? undefined : (change.body ?? this.body);
     const query = change.query ?? (this.name === 'GET /sse' ? `?events=messages&token=${asInstance.token}` : '');
     const headers = { ...(change.headers ?? headersOf(this.facts)) };
-    const reply = await this.app.inject({ method, url: path + query, headers, ...(payload === undefined ? {} : { payload }) });
+    const reply = await app.inject({ method, url: path + query, headers, ...(payload === undefined ? {} : { payload }) });
     return { status: reply.statusCode, body: reply.json() };
   }
 
@@ -184,10 +187,8 @@ for (const [name, facts] of built) {
     none(unexplained(name, documentDifferences(facts, operation, document.components.schemas)));
   });
 
-  test(`interface: ${name} answers and refuses as its document says`, async (t) => {
+  test(`interface: ${name} answers and refuses as its document says`, async () => {
     const bench = new Bench(name, facts);
-    bench.app = await buildApp(bench.gateway, options);
-    t.after(() => bench.app.close());
     const row = rows.get(name);
     assert.ok(row);
     none(await denials(bench));
@@ -195,7 +196,7 @@ for (const [name, facts] of built) {
     if (calls[name]?.stream) return;
     if (name === 'GET /globalwebhook') {
       none(surprises(name, await bench.ask()));
-      await bench.app.inject({
+      await app.inject({
         method: 'POST',
         url: '/globalwebhook',
         headers: asAdmin,

@@ -143,7 +143,7 @@ const connectionCases: Readonly<Record<string, (stage: LinkStage) => Promise<voi
   async 'a request on a link that is not live: nothing is sent'(stage) {
     const presence = { name: 'account.presence', input: { presence: 'available' } } as const;
     const ask = async () => {
-      const outcome = await stage.link.perform(presence, { signal: new AbortController().signal, deadline: Date.now() + 5_000 });
+      const outcome = await stage.link.perform(presence, { signal: new AbortController().signal, deadline: Date.now() + 60_000 });
       return outcome.ok ? 'done' : outcome.refusal.reason;
     };
     assert.equal(await ask(), 'notSent');

@@ -1,6 +1,6 @@
 /** Complete records of everyday life, for tests to vary; `whole-samples.ts` has those with a value of its own in every field. */
 import type { InstanceView } from '#actors/face.ts';
-import type { Chat, DeliveryError, Group, Message, Webhook } from '#actors/model.ts';
+import type { Channel, Chat, DeliveryError, Group, Message, Webhook } from '#actors/model.ts';
 
 export const now = Date.parse('2026-08-19T17:36:34.345Z');
 
@@ -35,6 +35,8 @@ export const message: Message = {
   error: '',
   peer: null,
   audience: null,
+  aiMetadata: null,
+  post: null,
   content: { text: 'Oi' },
   sendFunction: '',
   sendPayload: null,
@@ -42,6 +44,8 @@ export const message: Message = {
   pinnedUntil: 0,
   trackSource: 'crm',
   trackId: 'order 7',
+  sendFolderId: '',
+  sendPosition: 0,
   queuedSend: null,
   raw: null,
 };
@@ -154,4 +158,21 @@ export const group: Group = {
   subject: { text: 'Team', by: ana, at: now },
   topic: { text: 'What we do', id: 'A1', by: ana, at: now },
   members: [{ ...ana, isAdmin: true, isSuperAdmin: true }],
+};
+
+export const channel: Channel = {
+  id: '120363123456789012@newsletter',
+  state: 'active',
+  createdAt: now,
+  name: { text: 'Offers', id: '1', at: now },
+  description: { text: 'Every day', id: '2', at: now },
+  invite: '0029VaAbCdEfGhIjKlMn',
+  handle: 'offers',
+  subscribers: 12,
+  verification: 'unverified',
+  picture: { id: '3', path: '/v/picture.enc' },
+  preview: { id: '3', path: '/v/preview.enc' },
+  reactions: 'all',
+  role: 'owner',
+  muted: false,
 };

@@ -76,11 +76,17 @@ test('chatView: makes the quick id of the number, for people, groups and bare id
 });
 
 test('chatView: takes known fields out of extra, and their empty values where extra is silent', () => {
-  const community = { jid: '1@g.us', name: 'Town', image_url: '', image_preview_url: '', default_subgroup_jid: '' };
+  const community = { id: '1@g.us', name: 'Town', image: 'i', preview: 'p', defaultGroup: '2@g.us' };
   const view = chatView({ ...chat, extra: { ...chat.extra, parent_community: community, internal: 1 } }, owner);
   assert.deepEqual([view['lead_name'], view['lead_field07'], view['lead_field08']], ['Ana', 'seven', '']);
   assert.deepEqual([view['lead_tags'], view['lead_kanbanOrder'], view['lead_isTicketOpen']], [['new'], 0, false]);
-  assert.deepEqual(view['parent_community'], community);
+  assert.deepEqual(view['parent_community'], {
+    jid: '1@g.us',
+    name: 'Town',
+    image_url: 'i',
+    image_preview_url: 'p',
+    default_subgroup_jid: '2@g.us',
+  });
   assert.equal(view['internal'], undefined);
 });
 

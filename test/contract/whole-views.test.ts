@@ -107,7 +107,7 @@ const shownInstance = {
   lastDisconnectReason: 'the reason',
   adminField01: 'the first',
   adminField02: 'the second',
-  ai_apikey: 'the key',
+  ai_apikey: '********',
   chatbot_enabled: true,
   chatbot_ignoreGroups: true,
   chatbot_stopConversation: 'stop',

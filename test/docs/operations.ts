@@ -12,30 +12,44 @@ export const pagePath = join(root, 'docs/operations.md');
 const head = `# Operations
 
 Every call of the interface, made of the same table as the routes. \`/docs\` of a running gateway has the fields, answers and errors of each with examples, and
-\`/openapi.json\` is the whole as OpenAPI 3.1. A field with a star is required. \`token\` is the header of an instance, \`admintoken\` that of the
-administrator; numbers and booleans may come as texts, and unknown fields are ignored.`;
+\`/openapi.json\` is the whole as OpenAPI 3.1. A field with a star is required; values in brackets are the only ones that it may have. \`token\` is the header
+of an instance, \`admintoken\` that of the administrator; numbers and booleans may come as texts, and unknown fields are ignored.`;
 
 const credentialOf = ({ security }: Operation): string => security.flatMap((one) => Object.keys(one))[0] ?? 'none';
 
-const fieldsIn = (schema: JsonSchema | undefined): readonly string[] => {
-  const required = new Set((schema?.['required'] ?? []) as readonly string[]);
-  return Object.keys((schema?.['properties'] ?? {}) as JsonSchema).map((name) => `\`${name}\`${required.has(name) ? '\\*' : ''}`);
+/** The values that a field may have, where they are listed. */
+const valuesOf = ({ enum: own, items }: JsonSchema): string => {
+  const values = (own ?? (items as JsonSchema | undefined)?.['enum'] ?? []) as readonly unknown[];
+  const shown = values.filter((value) => value !== '').map((value) => `\`${String(value)}\``);
+  return shown.length === 0 ? '' : ` (${shown.join(' / ')})`;
 };
 
-const fieldsOf = ({ requestBody, parameters = [] }: Operation, { components }: Document): string => {
+const field = (name: string, isRequired: boolean, schema: JsonSchema): string => `\`${name}\`${isRequired ? '\\*' : ''}${valuesOf(schema)}`;
+
+const fieldsIn = (schema: JsonSchema | undefined): readonly string[] => {
+  const required = new Set((schema?.['required'] ?? []) as readonly string[]);
+  const properties = (schema?.['properties'] ?? {}) as Readonly<Record<string, JsonSchema>>;
+  return Object.entries(properties).map(([name, own]) => field(name, required.has(name), own));
+};
+
+const fieldsOf = ({ requestBody, parameters = [] }: Operation, { components }: Document): readonly string[] => {
   const schema = mediaOf(requestBody?.content).schema;
   const query = parameters
     .filter((parameter) => parameter.in === 'query')
-    .map(({ name, required }) => `\`?${name}\`${required === true ? '\\*' : ''}`);
-  return [...query, ...fieldsIn(schema && resolved(schema, components.schemas))].join(', ');
+    .map(({ name, required, schema: own }) => field(`?${name}`, required === true, own));
+  return [...query, ...fieldsIn(schema && resolved(schema, components.schemas))];
 };
+
+/** Headers beside those of credentials. */
+const headersOf = ({ parameters = [] }: Operation): readonly string[] =>
+  parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => `header \`${name}\``);
 
 /** Many fields (all of a chat) would bury the rest. */
 const mostFields = 40;
 
 const row = (name: string, operation: Operation, document: Document): string => {
   const fields = fieldsOf(operation, document);
-  const shown = fields.split(', ').length > mostFields ? 'see `/docs`' : fields;
+  const shown = [...(fields.length > mostFields ? ['see `/docs`'] : fields), ...headersOf(operation)].join(', ');
   return `| \`${name}\` | ${credentialOf(operation)} | ${operation.summary.replaceAll('|', '\\|')} | ${shown} |`;
 };
 

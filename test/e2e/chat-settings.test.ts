@@ -35,8 +35,7 @@ const written = async (to: string): Promise<string> => {
 const stored = async (id: string): Promise<Json | undefined> =>
   ((await account.call('POST', '/message/find', { id })).body['messages'] as readonly Json[])[0];
 
-const chat = async (id = contactJid): Promise<Json> =>
-  ((await account.call('POST', '/chat/find', { wa_chatid: `=${id}` })).body['chats'] as readonly Json[])[0] ?? {};
+const chat = async (id = contactJid): Promise<Json> => (await account.chatOf(id)) ?? {};
 
 const onPhone = (of = contact): ChatSettings =>
   scene.platform.sandbox.settings(account.number).chats.find((one) => one.chat === of) ?? { chat: of };
@@ -79,6 +78,22 @@ const rows: readonly Row[] = [
     answer: { response: 'Chat updated successfully' },
     phone: ({ archived, pinnedAt }) => archived === true && pinnedAt === undefined,
     fields: { wa_archived: true },
+  },
+  {
+    title: 'a pin, which ends the archive',
+    path: 'pin',
+    body: { pin: true },
+    answer: { response: 'Chat pinned' },
+    phone: ({ archived, pinnedAt = 0 }) => archived === false && pinnedAt > 0,
+    fields: { wa_archived: false, wa_isPinned: true },
+  },
+  {
+    title: 'the archive again',
+    path: 'archive',
+    body: { archive: true },
+    answer: {},
+    phone: ({ archived }) => archived === true,
+    fields: { wa_archived: true, wa_isPinned: false },
   },
   {
     title: 'out of the archive',

@@ -86,8 +86,7 @@ test('contact: one is added, renamed and removed on the phone, here and in event
     assert.deepEqual(await listed(), [`${jid(contact)} ${name}`, `${jid(early)} Bia Early`]);
     await told(from, { jid: jid(contact), contact_name: name });
   }
-  const chat = await account.call('POST', '/chat/find', { wa_chatid: `=${jid(contact)}` });
-  assert.equal((chat.body['chats'] as readonly Json[])[0]?.['wa_contactName'], 'Ana Souza');
+  assert.equal((await account.chatOf(jid(contact)))?.['wa_contactName'], 'Ana Souza');
   const from = scene.receiver.posted.length;
   const { status, body } = await account.call('POST', '/contact/remove', { number: jid(contact) });
   const removed = { jid: jid(contact), phone: contact };

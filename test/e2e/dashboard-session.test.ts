@@ -1,51 +1,24 @@
 /** The page of one session in a real browser, with the real gateway and the simulated platform: the chart moves as the session does, and says why. */
 import assert from 'node:assert/strict';
-import { after } from 'node:test';
 import sharp from 'sharp';
 import { objectionsTo } from '#test/support/access.ts';
-import type { Account } from '#test/support/account.ts';
-import { Dashboard, inBrowser, windows } from '#test/support/dashboard.ts';
-import { contact, Scene } from '#test/support/scene.ts';
+import { ChatwootStandIn } from '#test/support/chatwoot/stand-in.ts';
+import { inBrowser, windows } from '#test/support/dashboard.ts';
+import { button, dashboardStage, type DashboardStage, lit } from '#test/support/dashboard-stage.ts';
+import { contact } from '#test/support/scene.ts';
 import { until } from '#test/support/until.ts';
 
 /** A back-off that can be watched, and deliveries that are given up soon. */
 const settings = {
-  RECONNECT_MIN_MS: '4000',
+  RECONNECT_MIN_MS: '8000',
   RECONNECT_MAX_MS: '8000',
   WEBHOOK_QUICK_RETRIES_MS: '0,50',
   WEBHOOK_SLOW_RETRIES_MS: '100',
   CIRCUIT_FAILURES: '8',
 };
 
-interface Stage {
-  readonly scene: Scene;
-  readonly account: Account;
-  readonly id: string;
-  readonly dashboard: Dashboard;
-}
-
-/** Opened by the first test, so that nothing starts where there is no browser. */
-let opened: Promise<Stage> | undefined;
-const open = async (): Promise<Stage> => {
-  const scene = await Scene.open(settings);
-  const account = await scene.paired();
-  const { id } = await account.seen();
-  const dashboard = await Dashboard.open(scene.gateway.address);
-  await dashboard.goto(`/admin/sessions/${id}`);
-  await dashboard.signIn();
-  return { scene, account, id, dashboard };
-};
-const stage = (): Promise<Stage> => (opened ??= open());
-after(async () => {
-  const { scene, dashboard } = (await opened?.catch(() => undefined)) ?? {};
-  await dashboard?.close();
-  await scene?.close();
-});
-
-/** The state that is lit on the chart. */
-const lit = ({ dashboard: { page } }: Stage, state: string) => page.locator(`.chart .state.lit[data-state="${state}"]`);
-const button = ({ dashboard: { page } }: Stage, name: string) => page.getByRole('button', { name, exact: true });
-const goTo = ({ dashboard, id }: Stage, tab = '') => dashboard.goto(`/admin/sessions/${id}${tab}`);
+const stage = dashboardStage(settings);
+const goTo = ({ dashboard, id }: DashboardStage, tab = '') => dashboard.goto(`/admin/sessions/${id}${tab}`);
 
 inBrowser('the chart shows where a session is, and how it came there', async () => {
   const on = await stage();
@@ -66,7 +39,7 @@ inBrowser('a connection that breaks moves the chart, which says why and counts t
     /^The platform closed the connection \(503: .*\); .* after a pause\.$/,
   );
   assert.match(String(await page.locator('.chart .chip').textContent()), /closed\s*503 · back off/);
-  assert.match(String(await lit(on, 'connecting.waiting').textContent()), /next try in \d s/);
+  assert.match(String(await lit(on, 'connecting.waiting').textContent()), /next try in \d+ s/);
   await lit(on, 'connected').waitFor();
 });
 
@@ -132,6 +105,43 @@ inBrowser('no word of the chart is wider than its room', async () => {
   }
 });
 
+/** Buttons that a notice lies on after they were scrolled into view; runs in the page. */
+const coveredButtons = `(async () => {
+  const { toast } = await import(document.querySelector('link[rel=modulepreload][href$="/ui/asking.js"]').href);
+  toast('Reconnecting', 'bad');
+  await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+  return [...document.querySelectorAll('#app button:not(.toast *), #app a')].filter((button) => {
+    if (!button.checkVisibility()) return false;
+    button.scrollIntoView({ block: 'center' });
+    const { left, top, width, height } = button.getBoundingClientRect();
+    return document.elementFromPoint(left + width / 2, top + height / 2)?.closest('.toasts') != null;
+  }).map((button) => button.textContent);
+})()`;
+
+/** Two letters of each name; runs in the page. */
+const initials = `(async () => {
+  const { initialsOf } = await import(document.querySelector('link[rel=modulepreload][href$="/sessions/words.js"]').href);
+  return ['Ana Silva', 'ana', 'A', '😀 Shop', '😀😀', ''].map(initialsOf);
+})()`;
+
+inBrowser('the initials of a name are whole characters', async () => {
+  const { page } = (await stage()).dashboard;
+  assert.deepEqual(await page.evaluate(initials), ['AS', 'AN', 'A', '😀S', '😀😀', '']);
+});
+
+inBrowser('on a phone a notice covers no button', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  await on.dashboard.view(windows['phone-light']!);
+  for (const where of ['/admin', `/admin/sessions/${on.id}`, `/admin/sessions/${on.id}/settings`]) {
+    await on.dashboard.goto(where);
+    await page.getByRole('button', { name: 'Sign out' }).waitFor();
+    await page.locator('main button:visible').first().waitFor();
+    assert.deepEqual(await page.evaluate(coveredButtons), [], where);
+  }
+  await goTo(on);
+});
+
 inBrowser('the console sends a message and shows the events as they come', async () => {
   const on = await stage();
   const { page } = on.dashboard;
@@ -171,6 +181,30 @@ inBrowser('a webhook is made, tested, and what it refused is replayed', async ()
   await page.locator('.webhook .badge', { hasText: 'paused' }).waitFor();
 });
 
+inBrowser('an answer to an earlier filter does not take the place of the later one', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  const late = Promise.withResolvers<void>();
+  await page.route(/deliveries\?.*state=waiting/, async (route) => {
+    await late.promise;
+    await route.fulfill({ json: { deliveries: [], hasMore: false } });
+  });
+  await goTo(on, '/webhooks');
+  const shown = page.getByRole('row').filter({ hasText: 'delivered' });
+  await shown.first().waitFor();
+  const filters = page.getByRole('group', { name: 'Deliveries by state' });
+  const answered = page.waitForResponse(/state=waiting/);
+  await filters.getByRole('button', { name: 'waiting' }).click();
+  await filters.getByRole('button', { name: 'delivered' }).click();
+  await page.waitForResponse(/state=delivered/);
+  await shown.first().waitFor();
+  late.resolve();
+  await answered;
+  await page.evaluate('new Promise((resolve) => setTimeout(resolve))');
+  assert.ok((await shown.count()) > 0);
+  await page.unroute(/deliveries\?.*state=waiting/);
+});
+
 inBrowser('a circuit that opened is said in the parts, and cleared by its button', async () => {
   const on = await stage();
   const { page } = on.dashboard;
@@ -208,9 +242,36 @@ for (const tab of ['', '/webhooks', '/console', '/settings']) {
   });
 }
 
+inBrowser('a gateway that is no node shows nothing of nodes', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  await goTo(on);
+  await page.locator('.why .figures').waitFor();
+  assert.equal(await page.getByRole('link', { name: 'Nodes' }).count(), 0);
+  assert.doesNotMatch(String(await page.locator('.why .figures').textContent()), /Node/);
+});
+
 inBrowser('nothing of the page is refused by its policy or throws', async () => {
   const on = await stage();
   assert.deepEqual(on.dashboard.complaints, []);
+});
+
+inBrowser('the connector to Chatwoot is shown with its inbox, and its deliveries as those of webhooks', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  const desk = await ChatwootStandIn.open();
+  try {
+    const connected = await on.account.call('PUT', '/chatwoot/config', desk.settings);
+    assert.equal(connected.status, 200, JSON.stringify(connected.body));
+    await on.scene.write(on.account, 'For the agents');
+    await until(() => desk.texts().includes('For the agents'), 'the agents see it');
+    await goTo(on, '/webhooks');
+    await page.getByText(/^Chatwoot: inbox 5 at 127\.0\.0\.1:\d+$/).waitFor();
+    await page.getByRole('row').filter({ hasText: 'Chatwoot' }).filter({ hasText: 'delivered' }).first().waitFor();
+  } finally {
+    await on.account.call('PUT', '/chatwoot/config', { ...desk.settings, enabled: false });
+    await desk.close();
+  }
 });
 
 inBrowser('the picture of the account is shown over the initials, in the list and at the head, and changes with it', async () => {

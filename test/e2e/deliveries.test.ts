@@ -9,7 +9,12 @@ import { until } from '#test/support/until.ts';
 
 const database = await testDatabase();
 const storage = await database.storage();
-const quick = { WEBHOOK_TIMEOUT_MS: '400', WEBHOOK_QUICK_RETRIES_MS: '0,30,30', WEBHOOK_SLOW_RETRIES_MS: '50', CIRCUIT_FAILURES: '10000' };
+const quick = {
+  WEBHOOK_TIMEOUT_MS: '20000',
+  WEBHOOK_QUICK_RETRIES_MS: '0,30,30',
+  WEBHOOK_SLOW_RETRIES_MS: '50',
+  CIRCUIT_FAILURES: '10000',
+};
 const service = await TestService.open(database.url, quick);
 const receivers = new Receivers();
 after(() => receivers.close());
@@ -45,13 +50,13 @@ const pageOf = async (shop: Shop, query = ''): Promise<Page> => {
 /** Which webhooks want the n-th event. */
 type Hooks = readonly string[] | ((n: number) => readonly string[]);
 /** Commits events while the service is away, so that it finds them at its start. */
-const commit = async (shop: Shop, hooks: Hooks, events: readonly { readonly type?: EventType; readonly lane: string }[]) => {
+const commit = async (shop: Shop, hooks: Hooks, events: readonly { readonly type?: EventType; readonly lane: string }[], env = {}) => {
   await service.stop();
   const entries = events.map(({ type = 'messages', lane }, n): Entry => ({ kind: 'event', type, lane, payload: { lane, n } }));
   const committed = await storage.journal.commit(await writerOf(storage, shop.id), entries, ({ payload }) =>
     typeof hooks === 'function' ? hooks(Number(payload['n'])) : hooks,
   );
-  await service.start();
+  await service.start(env);
   return committed.events.map(({ id }) => id);
 };
 const lanes = (count: number, of = 3) => Array.from({ length: count }, (_, n) => ({ lane: `chat ${n % of}` }));
@@ -66,9 +71,10 @@ test('deliveries: hostile receivers delay nobody else, and each of theirs says w
   const good = await addHook(shop, await receivers.friendly(heard));
   const bad = new Map<string, string>();
   for (const name of hostileNames) bad.set(await addHook(shop, await receivers.hostile(name)), name);
-  const ids = await commit(shop, (n) => (n < 6 ? [good, ...bad.keys()] : [good]), lanes(30));
-  // A receiver that never answers holds its six deliveries for longer than this.
-  await until(() => new Set(heard.map(({ id }) => id)).size >= 30, 'the friendly receiver has everything', 6000);
+  const ids = await commit(shop, (n) => (n < 6 ? [good, ...bad.keys()] : [good]), lanes(30), { WEBHOOK_TIMEOUT_MS: '1500' });
+  await until(() => new Set(heard.map(({ id }) => id)).size >= 30, 'the friendly receiver has everything');
+  const givenUp = (await pageOf(shop, '?state=dead&limit=500')).deliveries.filter(({ webhook }) => bad.get(webhook) === 'never');
+  assert.ok(givenUp.length < 6, 'a receiver that never answers still holds deliveries');
   assert.deepEqual(new Set(heard.map(({ id }) => id)), new Set(ids));
   for (const lane of ['chat 0', 'chat 1', 'chat 2']) {
     const order = [...new Set(heard.filter(({ body }) => body['lane'] === lane).map(({ body }) => Number(body['n'])))];
@@ -82,9 +88,7 @@ test('deliveries: hostile receivers delay nobody else, and each of theirs says w
     const { deliveries } = await pageOf(shop, '?state=dead&limit=500');
     return [...ended].every((name) => deliveries.some(({ webhook }) => bad.get(webhook) === name)) && deliveries;
   };
-  const reasons = new Map(
-    (await until(isOver, 'every hostile receiver has a dead delivery', 20_000)).map((one) => [bad.get(one.webhook), one]),
-  );
+  const reasons = new Map((await until(isOver, 'every hostile receiver has a dead delivery')).map((one) => [bad.get(one.webhook), one]));
   const said = (name: string) => [reasons.get(name)?.status_code, reasons.get(name)?.reason, reasons.get(name)?.attempts];
   const away = 'webhook could not be reached:';
   assert.deepEqual(said('never'), [undefined, `${away} no answer in time`, 4]);
@@ -105,6 +109,8 @@ test('deliveries: hostile receivers delay nobody else, and each of theirs says w
     waiting.every(({ next_attempt }) => Date.parse(next_attempt ?? '') > Date.now() + 2_000_000),
     'it asked for 50 minutes',
   );
+  // So that no later stop waits for them.
+  for (const id of bad.keys()) assert.equal((await shop.call('POST', '/webhook', { action: 'delete', id })).status, 200);
 });
 
 test('GET /webhook/errors: holds the newest failures of this instance only, with the payload and the capture time', async () => {
@@ -158,11 +164,11 @@ test('POST /webhook/replay: sends again what is dead and what was delivered, und
   await until(async () => (await pageOf(shop, '?state=delivered')).deliveries.length === 3, 'one record a delivery');
   await until(async () => (await pageOf(shop)).queues[0]?.waiting === 0, 'nothing waits');
   for (const [body, text] of [
-    [{}, 'say what to replay: id, event, state, from or to'],
+    [{}, 'say what to replay: id, event, state (waiting, parked, dead, delivered), from or to'],
     [{ from: 2, to: 1 }, 'from must not be later than to'],
-    [{ event: 'nonsense' }, 'event must be of'],
+    [{ event: 'nonsense' }, 'event must be one of'],
     [{ from: 'yesterday' }, 'from and to must be'],
-    [{ id: 'x', state: 'lost' }, 'state must be of'],
+    [{ id: 'x', state: 'lost' }, 'state must be one of'],
   ] as const) {
     const reply = await shop.call('POST', '/webhook/replay', body);
     assert.equal(reply.status, 400);
@@ -182,7 +188,8 @@ test('deliveries: too many that wait are dropped by importance, counted and show
   await service.start({ WEBHOOK_QUEUE_ROWS: '25', WEBHOOK_SWEEP_MS: '100' });
   const { queues } = await until(async () => {
     const page = await pageOf(shop, '?limit=1');
-    return Object.keys(page.queues[0]?.dropped ?? {}).length > 0 && page;
+    const dropped = Object.values(page.queues[0]?.dropped ?? {}).reduce((sum, count) => sum + count, 0);
+    return dropped >= 15 && page;
   }, 'the bound is kept');
   const dropped = queues[0]?.dropped ?? {};
   assert.equal(

@@ -40,8 +40,8 @@ const ok = async (path: string, body: Json): Promise<Json> => {
 test('details: a whole chat with picture, business and common groups; asked again, nothing is looked up', async () => {
   const details = await until(async () => {
     const found = await ok('/chat/details', { number: contact });
-    return found['common_groups'] !== '' && found;
-  }, 'the group is stored');
+    return found['common_groups'] !== '' && found['image'] !== '' && found;
+  }, 'the group and the picture are stored');
   assert.deepEqual(picked(details, { wa_chatid: '', is_business: '', business_name: '', common_groups: '', owner: '' }), {
     wa_chatid: jid(contact),
     is_business: true,

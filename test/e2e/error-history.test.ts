@@ -84,7 +84,7 @@ test('errors: an address that is not allowed is refused when it is set, and reco
   const hook = idOf(await shop.call('POST', '/webhook', input));
   await commit(shop, [hook], 1, { ALLOW_PRIVATE_RECEIVERS: 'private' });
   const [error] = await settled(() => shop.call('GET', '/webhook/errors'), 1);
-  const reason = 'url points to an address that is not allowed (loopback)';
+  const reason = 'url points to an address that is not allowed (loopback): see ALLOW_PRIVATE_RECEIVERS';
   assert.deepEqual([error?.['error'], error?.['status_code'], error?.['url']], [`webhook could not be reached: ${reason}`, undefined, url]);
   for (const [address, found] of [
     [url, 'loopback'],
@@ -95,7 +95,11 @@ test('errors: an address that is not allowed is refused when it is set, and reco
     ['http://239.1.1.1/', 'multicast'],
   ] as const) {
     const own = await shop.call('POST', '/webhook', { ...input, url: address });
-    assert.deepEqual([own.status, own.body], [400, { error: `url points to an address that is not allowed (${found})` }], address);
+    assert.deepEqual(
+      [own.status, own.body],
+      [400, { error: `url points to an address that is not allowed (${found}): see ALLOW_PRIVATE_RECEIVERS` }],
+      address,
+    );
     const shared = await service.admin('POST', '/globalwebhook', { ...input, url: address });
     assert.deepEqual([shared.status, shared.body], [400, { error: 'Invalid payload' }], address);
   }
@@ -106,6 +110,6 @@ test('errors: an address that is not allowed is refused when it is set, and reco
   );
   await service.restart({ ALLOW_PRIVATE_RECEIVERS: 'none' });
   const { status, body } = await shop.call('POST', '/webhook', { ...input, url: 'http://10.0.0.1/' });
-  assert.deepEqual([status, body], [400, { error: 'url points to an address that is not allowed (private)' }]);
+  assert.deepEqual([status, body], [400, { error: 'url points to an address that is not allowed (private): see ALLOW_PRIVATE_RECEIVERS' }]);
   await service.restart();
 });

@@ -14,7 +14,6 @@ const shop = '5511990000001';
 const ana = '5511988880001';
 const bruno = '5511988880002';
 const carla = '5511988880003';
-const channel = '120363000000000001@newsletter';
 
 const connections = readGolden('connection');
 const messages = readGolden('messages');
@@ -57,7 +56,7 @@ before(async () => {
   gateway = await new GatewayProcess({ platformUrl: platform.url }).start();
   const created = await gateway.call('POST', '/instance/create', { body: { name: 'shop' } });
   account = Account.of(gateway, shop, String(created.body['token']));
-  const { status } = await account.call('POST', '/webhook', { url: receiver.url, enabled: true, events: ['All'] });
+  const { status } = await account.call('POST', '/webhook', { url: receiver.url, enabled: true, events: ['All', 'newsletter_messages'] });
   assert.equal(status, 200);
   for (const [number, name] of [
     [ana, 'Ana'],
@@ -259,10 +258,12 @@ test('call: it rings, nobody answers; or it is refused on the phone', async () =
 
 test('newsletter_messages: a channel posts', async () => {
   const golden = readGolden('newsletter_messages');
-  await platform.sandbox.post(channel, { followers: [shop], content: { kind: 'text', text: 'News' } });
+  const { jid: channel } = await platform.sandbox.createChannel({ name: 'Daily', owner: ana });
+  await platform.sandbox.changeChannel(channel, shop, { action: 'follow' });
+  await platform.sandbox.post(channel, { content: { kind: 'text', text: 'News' } });
   golden.check('a post', await next('newsletter_messages', 'the post'));
   const picture = { kind: 'image', data: Buffer.from('photo').toString('base64'), caption: 'look' } as const;
-  await platform.sandbox.post(channel, { followers: [shop], content: picture });
+  await platform.sandbox.post(channel, { content: picture });
   golden.check('a picture', await next('newsletter_messages', 'the picture'));
   golden.finish();
 });

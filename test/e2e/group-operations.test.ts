@@ -9,6 +9,14 @@ import { until } from '#test/support/until.ts';
 const bench = groupBench();
 const unknown = '120363000000000001@g.us';
 
+test('group create: names that every JavaScript object inherits are names like others', async () => {
+  for (const name of ['constructor', '__proto__']) {
+    const { group } = await bench.call('create', { name, participants: [contact] });
+    const id = String((group as Json)['JID']);
+    assert.deepEqual([(group as Json)['Name'], bench.stateOf(id).subject], [name, name]);
+  }
+});
+
 test('group create: who could not be added is listed with the reason, and an invitation where there is one', async () => {
   const answer = await bench.call('create', { name: 'Made', participants: [contact, bia, shy, missing] });
   const group = answer['group'] as Json;
@@ -121,6 +129,8 @@ test('group links: shown, renewed, previewed, followed; the old one is void', as
   assert.ok(!bench.stateOf(theirs.jid).participants.some(({ number }) => number === bench.account.number));
   assert.equal(await bench.listed(theirs.jid), undefined);
   assert.deepEqual(picked(await bench.chatOf(theirs.jid), { wa_isGroup_member: 0 }), { wa_isGroup_member: false });
+  const late = await bench.account.send(theirs.jid, 'too late');
+  assert.deepEqual([late.status, late.body['error']], [403, 'the account is not a member of this group']);
   assert.equal((await bench.call('leave', { groupjid: unknown }))['response'], 'Group leave successful');
   await sandbox.updateGroup(theirs.jid, contact, { action: 'approval', on: true });
   const waiting = await bench.call('join', { invitecode: theirs.invite });
@@ -179,6 +189,7 @@ test('groups cost the platform nothing: after a login, for messages and for list
       return (body['messages'] as readonly Json[]).length === 1;
     }, 'the message is stored');
     assert.equal((await bench.account.send(bench.led, `out ${n}`)).status, 200);
+    await bench.scene.told([id]);
   }
   const names = bench.scene.receiver.posted.flatMap(({ body }) => (body['message'] as Json | undefined)?.['groupName'] ?? []);
   assert.equal(names.at(-1), bench.stateOf(bench.led).subject);

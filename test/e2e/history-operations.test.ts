@@ -77,5 +77,18 @@ test('history: a phone that is off is waited for as long as the caller says, and
   assert.ok(Number((body['initial'] as Json)['messages']) >= 5);
 });
 
+test('history: a past that the media host does not give at once is fetched again, and stored once', async () => {
+  const { sandbox } = bench.scene.platform;
+  const late = await bench.scene.create();
+  await sandbox.fault({ kind: 'mediaGone', code: 503, times: 2 });
+  await late.scan(bench.scene.platform, { history: { chats: 18, messages: 50 } });
+  const past = async (): Promise<number> => {
+    const { body } = await late.call('POST', '/message/find', { limit: 1_000 });
+    return (body['messages'] as readonly unknown[]).length;
+  };
+  await until(async () => (await past()) === 900, 'the whole past, though its files were refused at first');
+  assert.equal((await sandbox.fault({ kind: 'mediaGone', times: 0 })).hit, 0, 'both refusals happened');
+});
+
 test('history: the platform was asked nothing that it does not know', () =>
   assert.deepEqual(bench.scene.platform.sandbox.stats().unknown, {}));

@@ -23,7 +23,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 }
 
 test('start: an argument that means nothing is refused', () => {
-  const { status, stderr } = spawnSync(process.execPath, [join(root, 'src/main.ts'), '--sanbox'], { encoding: 'utf8', timeout: 20_000 });
+  const { status, stderr } = spawnSync(process.execPath, [join(root, 'src/main.ts'), '--sanbox'], { encoding: 'utf8', timeout: 60_000 });
   assert.deepEqual([status, stderr.includes('--sanbox is not known')], [1, true]);
 });
 

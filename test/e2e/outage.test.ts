@@ -6,7 +6,7 @@ import { GatewayProcess } from '#test/support/gateway.ts';
 import { answersInAnOutage } from '#test/support/outage.ts';
 import { signalTo } from '#test/support/processes.ts';
 import { contact, Scene } from '#test/support/scene.ts';
-import { until } from '#test/support/until.ts';
+import { patience, until } from '#test/support/until.ts';
 
 let scene: Scene;
 before(async () => {
@@ -117,7 +117,7 @@ test('two gateways: the second one on the same data refuses to start, and the fi
   const second = new GatewayProcess({ platformUrl: scene.platform.url }, scene.gateway.dataDir);
   try {
     second.launch();
-    assert.equal(await second.endsWithin(30_000), 1, second.printed);
+    assert.equal(await second.endsWithin(patience), 1, second.printed);
     assert.match(second.printed, /^Dormouse could not start: Another gateway uses this database/m);
   } finally {
     await second.end();

@@ -34,9 +34,9 @@ before(async () => {
   scene = await Scene.open({
     ALLOW_PRIVATE_PROXIES: 'loopback',
     PROXY_CATALOG: catalog,
-    PROXY_CONNECT_MS: '700',
-    PROXY_TEST_MS: '700',
-    OPEN_DEADLINE_MS: '1500',
+    PROXY_CONNECT_MS: '4000',
+    PROXY_TEST_MS: '4000',
+    OPEN_DEADLINE_MS: '10000',
     RECONNECT_STABLE_MS: '100000',
   });
 });
@@ -136,7 +136,11 @@ const refused: readonly (readonly [title: string, body: () => Json, error: RegEx
   ['wrong credentials of SOCKS5', () => ({ proxy_url: socks.wrongUrl }), /does not take the credentials/],
   ['a port where nothing listens', () => ({ proxy_url: 'http://127.0.0.1:1' }), /refuses connections/],
   ['a protocol that is none', () => ({ proxy_url: 'ftp://127.0.0.1:21' }), /must start with/],
-  ['a private address that is not allowed', () => ({ proxy_url: 'http://10.0.0.1:3128' }), /not allowed \(private\)/],
+  [
+    'a private address that is not allowed',
+    () => ({ proxy_url: 'http://10.0.0.1:3128' }),
+    /not allowed \(private\): see ALLOW_PRIVATE_PROXIES$/,
+  ],
   ['no address', () => ({ mode: 'custom' }), /proxy_url is required/],
   ['nothing at all', () => ({}), /is required/],
   ['no proxy without a confirmation', () => ({ mode: 'none' }), /confirm_no_proxy/],
@@ -208,7 +212,10 @@ test('proxy: the kernel holds no connection after a stalled connect', async () =
   http.conduct = 'stall';
   http.cut();
   await until(async () => /did not answer in time/.test(String((await shown(account))['last_test_error'])), 'the stall is told');
-  assert.ok(http.open <= 1, `${http.open} connections are open`);
+  await until(
+    () => http.open <= 1,
+    () => `one connection is open; there are ${http.open}`,
+  );
   http.conduct = 'work';
   await account.reaches('connected');
 });

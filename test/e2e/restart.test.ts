@@ -9,6 +9,7 @@ import { after, before, test } from 'node:test';
 import type { Account } from '#test/support/account.ts';
 import { ExternalServer } from '#test/support/external-server.ts';
 import { GatewayProcess, type Answer } from '#test/support/gateway.ts';
+import { freePort } from '#test/support/ports.ts';
 import { signalTo } from '#test/support/processes.ts';
 import { readStream } from '#test/support/receivers.ts';
 import { contact, Scene } from '#test/support/scene.ts';
@@ -21,7 +22,8 @@ const patience = 60_000;
 
 let scene: Scene;
 before(async () => {
-  scene = await Scene.open();
+  // The service comes back on its port, which nobody may take meanwhile but the test.
+  scene = await Scene.open({ PORT: String(await freePort()) });
 });
 after(() => scene.close());
 
@@ -66,6 +68,16 @@ const arrivesOnce = async (account: Account, answered: ReadonlyMap<string, strin
     'no event is posted twice',
   );
 };
+
+test('restart: a text that is sent before its session is connected again waits for it', async () => {
+  const accounts = await Promise.all([scene.paired(), scene.paired()]);
+  await restartWhole(scene.gateway);
+  const sent = await Promise.all(accounts.map((account) => account.send(contact, `just after the restart ${account.number}`)));
+  assert.deepEqual(
+    sent.map(({ status }) => status),
+    [200, 200],
+  );
+});
 
 test(`restart: texts go both ways through ${restarts} restarts, and everything that was accepted arrives exactly once`, async (t) => {
   const { gateway } = scene;

@@ -14,6 +14,9 @@ import { contact, Scene } from '#test/support/scene.ts';
 import { startTraffic, steady } from '#test/support/traffic.ts';
 import { until } from '#test/support/until.ts';
 
+/** The connections of the first gateway bear this name, which counts for more than the gateway's own: a port does not tell, it may be given again. */
+const watchedName = 'first';
+
 /** The machine may be busy with other tests. */
 const patience = 60_000;
 const common = { ENCRYPTION_KEY: 'ab'.repeat(32), LOG_LEVEL: 'warn' };
@@ -25,7 +28,7 @@ let admin: Database;
 before(async () => {
   server = await ExternalServer.open();
   network = await openNetwork(server.url);
-  scene = await Scene.open({ ...common, DATABASE_URL: network.url });
+  scene = await Scene.open({ ...common, DATABASE_URL: `${network.url}?application_name=${watchedName}` });
   admin = await openDatabase({ url: server.url, log: quietLog, poolSize: 1, application: 'test' });
   await watchWrites();
 });
@@ -40,12 +43,12 @@ const run = <T>(text: string): Promise<readonly T[]> => admin.rows<T>({ name: ''
 
 const watched = ['instance', 'credential', 'signal_key', 'inbound', 'message', 'chat', 'outbox', 'archive'];
 
-/** Notes every row that anybody writes, with the port that the writer came from. */
+/** Notes every row that anybody writes, with the name of the writer's connection. */
 const watchWrites = async (): Promise<void> => {
-  await run('create table written (seq bigserial, port int, what text, epoch int)');
+  await run('create table written (seq bigserial, writer text, what text, epoch int)');
   await run(`create function note_write() returns trigger language plpgsql as $$ begin
-    insert into written (port, what, epoch)
-      values (inet_client_port(), tg_table_name, case when tg_op = 'UPDATE' then (to_jsonb(new)->>'epoch')::int - (to_jsonb(old)->>'epoch')::int end);
+    insert into written (writer, what, epoch)
+      values (current_setting('application_name'), tg_table_name, case when tg_op = 'UPDATE' then (to_jsonb(new)->>'epoch')::int - (to_jsonb(old)->>'epoch')::int end);
     return null;
   end $$`);
   for (const table of watched)
@@ -54,25 +57,25 @@ const watchWrites = async (): Promise<void> => {
 
 interface Written {
   readonly seq: number;
-  readonly port: number;
+  readonly writer: string;
   readonly what: string;
   readonly epoch: number | null;
 }
 
-/** What came over the network after the last one who raised an epoch did so. */
+/** What the first gateway wrote after the last one who raised an epoch did so. */
 const writtenLate = async (): Promise<readonly string[]> => {
-  const rows = await run<Written>('select seq::float8 as seq, port, what, epoch from written order by written.seq');
+  const rows = await run<Written>('select seq::float8 as seq, writer, what, epoch from written order by written.seq');
   const began = rows.findLastIndex(({ epoch }) => epoch === 1);
   assert.ok(began > 0, 'somebody raised an epoch');
   assert.ok(
-    rows.slice(0, began).some(({ port, what }) => what === 'signal_key' && network.ports.has(port)),
+    rows.slice(0, began).some(({ writer, what }) => what === 'signal_key' && writer === watchedName),
     'the first one wrote keys before',
   );
   assert.ok(
-    rows.slice(began).some(({ port, what }) => what === 'signal_key' && !network.ports.has(port)),
+    rows.slice(began).some(({ writer, what }) => what === 'signal_key' && writer !== watchedName),
     'the second one wrote keys after',
   );
-  return rows.slice(began + 1).flatMap(({ port, what, seq }) => (network.ports.has(port) ? [`${what} at ${seq}`] : []));
+  return rows.slice(began + 1).flatMap(({ writer, what, seq }) => (writer === watchedName ? [`${what} at ${seq}`] : []));
 };
 
 /** The server gives the tenant up, as it does when it hears nothing of its machine for half a minute. */
@@ -105,7 +108,7 @@ for (const [index, [title, hold, release]] of holdUps.entries())
       await heir.reaches('connected', patience);
       await scene.works(heir);
       release(first);
-      assert.equal(await first.endsWithin(20_000), 0, first.printed);
+      assert.equal(await first.endsWithin(patience), 0, first.printed);
       await flow.stop();
       assert.match(first.printed, /storage\.taken/);
       assert.doesNotMatch(first.printed, /unhandledRejection|rashed|surprised/);

@@ -25,8 +25,7 @@ before(async () => {
 });
 after(() => scene.close());
 
-const chat = async (id: string): Promise<Json> =>
-  ((await account.call('POST', '/chat/find', { wa_chatid: `=${id}` })).body['chats'] as readonly Json[])[0] ?? {};
+const chat = async (id: string): Promise<Json> => (await account.chatOf(id)) ?? {};
 
 /** The timer of a message, as the contact's phone got it; undefined for one that stays. */
 const timerOf = async (path: string, number: string, body: Json): Promise<number | undefined> => {

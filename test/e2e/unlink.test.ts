@@ -83,7 +83,7 @@ test('unlink: delete succeeds while the platform says nothing, and the log tells
   const { status, body } = await account.call('DELETE', '/instance');
   assert.equal(status, 200, JSON.stringify(body));
   assert.equal((await account.call('GET', '/instance/status')).status, 401);
-  assert.equal(warnings(), 1);
+  await until(() => warnings() === 1, 'the log tells it');
   assert.equal(linked(account), 1);
   await silent(0);
 });
@@ -103,7 +103,10 @@ test('unlink: a connection that ends right after the login leaves no device that
   const before = warnings();
   await scene.platform.sandbox.fault({ kind: 'closeAfterLogin', number: account.number });
   assert.equal((await account.call('DELETE', '/instance')).status, 200);
-  assert.ok(linked(account) === 0 || warnings() === before + 1, scene.gateway.printed);
+  await until(
+    () => linked(account) === 0 || warnings() === before + 1,
+    () => `it is gone, or the log tells that it is not:\n${scene.gateway.printed}`,
+  );
 });
 
 test('unlink: a stop does not wait for the platform, and does what was asked for', async () => {

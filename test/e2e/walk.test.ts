@@ -4,8 +4,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { hasCurl } from '#test/support/curl.ts';
+import { isFree } from '#test/support/ports.ts';
 import { removeFolder } from '#test/support/processes.ts';
-import { choosePorts, makeFolder, Terminal, tryPort, withPorts } from '#test/support/terminal.ts';
+import { choosePorts, makeFolder, Terminal, withPorts } from '#test/support/terminal.ts';
 import { root } from '#test/source-tree.ts';
 
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
@@ -59,7 +60,7 @@ test(`README: the walk works word for word${reason}`, { skip: reason !== '' }, a
       const output = await terminal.paste(withPorts(commands, ports));
       for (const pattern of printed) assert.match(output, pattern, `${promise}, but ${step} printed:\n${output}`);
     }
-    for (const port of ports.values()) assert.equal(await tryPort(port), port, `${port} is still in use`);
+    for (const port of ports.values()) assert.ok(await isFree(port), `${port} is still in use`);
   } finally {
     terminal.close();
     await removeFolder(folder);

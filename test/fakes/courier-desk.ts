@@ -39,6 +39,7 @@ export class CourierDesk {
     this.host = {
       outbox: ports.outbox,
       receiver,
+      connector: { deliver: async () => no(500) },
       signer: ports.signer,
       envelope: ports.envelope,
       slots,
@@ -47,6 +48,7 @@ export class CourierDesk {
       meter: quietMeter,
       policy,
       random: () => 0.5,
+      owns: () => true,
       webhook: () => this.webhook,
       epoch: () => instance.epoch,
       sender: () => ({ owner: '', token: '', name: '', baseUrl: '' }),

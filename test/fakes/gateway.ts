@@ -1,10 +1,15 @@
 /** A gateway in memory: one server, a few instances, and levers for tests to make it fail. */
-import { peopleCommands } from './people.ts';
+import { nodeCalls, reads } from './nodes.ts';
+import { areaCommands } from './areas.ts';
 import { createHash } from 'node:crypto';
 import { countChats } from '#src/storage/journal/chat-counts.ts';
 import { inspectorCalls, type InspectorLevers } from './inspector.ts';
 import { type Attempt, definitionCommands } from './definitions.ts';
+import { postAnswers } from './posts.ts';
 import { wordsOf } from './words.ts';
+import { businessAnswers, product } from './business.ts';
+import { channelAnswers, channelCommands } from './channels.ts';
+import { groupAnswers } from './groups.ts';
 import { chat, group, instance as sample, message, now } from '#test/contract/samples.ts';
 import {
   type AnswerOf,
@@ -30,17 +35,13 @@ import {
   type Webhook,
   type WebhookInput,
 } from '#actors/gateway.ts';
-import { noProxy } from '#actors/model.ts';
+import { noProxy, unknownInstance } from '#actors/model.ts';
+import { streamCalls, type Listener, type StreamLevers } from './streams.ts';
 
 export const adminToken = 'the-admin-token';
 
-interface Listener {
-  readonly onEvent: (event: GatewayEvent) => void;
-  readonly onEnd: () => void;
-}
-
 /** What a test may look at and pull. */
-export interface FakeGateway extends Gateway {
+export interface FakeGateway extends Gateway, StreamLevers {
   readonly inspector: InspectorLevers;
   accepting: boolean;
   /** What a disconnect tells of the phone's list of devices. */
@@ -66,9 +67,6 @@ export interface FakeGateway extends Gateway {
   /** How the bytes of a file come. */
   paced: (bytes: Buffer) => AsyncIterable<Uint8Array>;
   readonly connects: Parameters<Gateway['connect']>[1][];
-  emit(event: Partial<GatewayEvent>): void;
-  endStreams(id: InstanceId): void;
-  listeners(id: InstanceId): number;
 }
 
 const done = <T>(value: T): Result<T> => ({ ok: true, value });
@@ -84,13 +82,11 @@ const createState = () => ({
 
 type State = ReturnType<typeof createState>;
 
-const unknown: Result<never> = { ok: false, refusal: { reason: 'notFound', message: 'instance not found' } };
-
 const instanceCommands = ({ instances, listeners }: State, attempt: Attempt, fake: () => FakeGateway) => {
   const change = (id: InstanceId, patch: (view: InstanceView) => InstanceView): Promise<Result<InstanceView>> =>
     attempt(() => {
       const view = instances.get(id);
-      if (view === undefined) return unknown;
+      if (view === undefined) return unknownInstance;
       instances.set(id, patch(view));
       return done(patch(view));
     });
@@ -125,7 +121,7 @@ const instanceCommands = ({ instances, listeners }: State, attempt: Attempt, fak
     hibernate: (id: InstanceId) => change(id, (view) => ({ ...view, status: 'hibernated', connected: false })),
     update: (id: InstanceId, patch: Parameters<Gateway['update']>[1]) => change(id, withRecord(patch)),
     nameLeadFields: (id: InstanceId, names: Readonly<Record<string, string>>) => change(id, withRecord({ fieldsMap: names })),
-    remove: (id: InstanceId) => attempt(() => (instances.delete(id) ? done({ stillLinked: '' }) : unknown)),
+    remove: (id: InstanceId) => attempt(() => (instances.delete(id) ? done({ stillLinked: '' }) : unknownInstance)),
     rotateToken: (id: InstanceId) => {
       for (const { onEnd } of listeners.get(id) ?? []) onEnd();
       return change(id, withRecord({ token: 'rotated-token' }));
@@ -174,7 +170,7 @@ const messageCommands = (attempt: Attempt, fake: () => FakeGateway) => ({
   showTyping: () => attempt(() => done(null)),
   requestHistory: (_id: InstanceId, ask: HistoryAsk) =>
     attempt(() => done({ id: ask.requestId || 'q1', chatId: message.chatId, at: now, state: 'pending' as const, answer: null })),
-  histories: () => ({ initial: { messages: 0, progress: null }, requests: [] }),
+  histories: async () => ({ initial: { messages: 0, progress: null }, requests: [] }),
   receipts: () => {
     const receipt = { messageId: message.messageId, member: '1000000001@lid', memberPn: '', deliveredAt: now, readAt: 0, playedAt: 0 };
     return attempt(() => done({ message, receipts: [receipt], more: false }));
@@ -192,6 +188,8 @@ const messageCommands = (attempt: Attempt, fake: () => FakeGateway) => ({
   listGroups: () => attempt(() => done({ groups: [group], total: 1 })),
   setOwnPicture: () => attempt(() => done(null)),
   setGroupPicture: () => attempt(() => done(group)),
+  saveProduct: () => attempt(() => done(product)),
+  ...channelCommands(attempt),
   chatStats: async () => {
     await attempt(() => done(null));
     return countChats([chat]);
@@ -254,13 +252,13 @@ const webhookCommands = (state: State, attempt: Attempt, fake: () => FakeGateway
         return done({ webhooks: state.webhooks, revealed: '' });
       });
     },
-    webhookErrors: () => ({ since: now, errors: [] }),
+    webhookErrors: async () => ({ since: now, errors: [] }),
     globalWebhook: () => state.global,
     saveGlobalWebhook(input: WebhookInput) {
       fake().webhookInputs.push(input);
       return attempt(() => done({ webhooks: [(state.global = made(input, null))], revealed: '' }));
     },
-    globalWebhookErrors: () => ({ since: now, errors: [] }),
+    globalWebhookErrors: async () => ({ since: now, errors: [] }),
     deliveries: () => attempt(() => done({ deliveries: [], more: false, queues: [] })),
     replay(_owner: InstanceId | null, filter: ReplayFilter) {
       fake().replays.push(filter);
@@ -273,16 +271,10 @@ const webhookCommands = (state: State, attempt: Attempt, fake: () => FakeGateway
 
 /** What operations answer; those that are not named answer with a message. */
 const performed: Readonly<Partial<{ [N in OperationName]: AnswerOf<N> }>> = {
-  'group.create': { group, outcomes: [{ person: group.owner, error: 403, invitation: { code: 'CODE', expiresAt: now } }] },
-  'group.get': { group: { ...group, inviteCode: 'IYnl5Zg9bUcJD32rJrDzO7' }, requests: [group.owner] },
-  'group.refresh': null,
-  'group.preview': group,
-  'group.join': { groupId: group.id, group, waits: false },
-  'group.leave': null,
-  'group.link': { code: 'IYnl5Zg9bUcJD32rJrDzO7', group },
-  'group.change': group,
-  'group.picture': group,
-  'group.members': { group, outcomes: [{ person: group.owner, error: 0, invitation: null }] },
+  ...groupAnswers,
+  ...businessAnswers,
+  ...postAnswers,
+  ...channelAnswers,
   'message.delete': { messageId: message.messageId, at: now },
   'account.limits': {
     timeLock: { ok: true, value: { active: true, until: now, kind: 'BIZ_QUALITY' } },
@@ -363,33 +355,20 @@ export const createFakeGateway = (): FakeGateway => {
       yield bytes;
     },
     authenticate: (token) => [...state.instances.values()].find(({ record }) => record.token === token)?.record.id ?? null,
+    lookUp: async () => null,
     isAdmin: (token) => token === adminToken,
-    all: () => [...state.instances.values()],
-    view: (id) => state.instances.get(id) ?? null,
+    ...reads(state),
     ...instanceCommands(state, attempt, () => fake),
     ...proxyCommands(attempt),
     ...messageCommands(attempt, () => fake),
-    ...peopleCommands(attempt),
+    ...areaCommands(attempt),
     ...fileCommands(attempt, () => fake),
     ...webhookCommands(state, attempt, () => fake),
     ...inspectorCalls(attempt),
-    subscribe(id, onEvent, onEnd) {
-      const listener = { onEvent, onEnd };
-      const all = state.listeners.get(id) ?? new Set();
-      state.listeners.set(id, all.add(listener));
-      return () => void all.delete(listener);
-    },
-    ready: () => ({ restored: 1, total: 2 }),
+    ...streamCalls(state.listeners, sampleEvent),
+    ...nodeCalls,
     numbers: () => sampleNumbers,
     counts: () => ({ total: 1, connected: 1, connecting: 0, reconnecting: 0, disconnected: 0 }),
-    emit(event) {
-      const full = { ...sampleEvent, ...event };
-      for (const { onEvent } of state.listeners.get(full.instanceId) ?? []) onEvent(full);
-    },
-    endStreams(id) {
-      for (const { onEnd } of state.listeners.get(id) ?? []) onEnd();
-    },
-    listeners: (id) => state.listeners.get(id)?.size ?? 0,
   };
   return fake;
 };

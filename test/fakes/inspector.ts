@@ -8,7 +8,7 @@ import {
   done,
   type Gateway,
   type InstanceId,
-  refuse,
+  unknownInstance,
   type Result,
 } from '#actors/gateway.ts';
 import { chartSource } from '#actors/session/chart-source.ts';
@@ -113,6 +113,7 @@ const sampleFigures: Awaited<ReturnType<Gateway['figures']>> = {
   loopLagMs: 1,
   outbox: { waiting: 0, parked: 0, oldestAgeMs: 0 },
   circuitsOpen: 0,
+  node: null,
 };
 
 type InspectorCalls = Pick<
@@ -141,8 +142,7 @@ export const inspectorCalls = (
   attempt: <T>(run: () => Result<T>) => Promise<Result<T>>,
 ): InspectorCalls & { readonly inspector: InspectorLevers } => {
   const inspector: InspectorLevers = { queries: [], acts: [], stepWatchers: new Set(), listWatchers: new Set() };
-  const known = <T>(id: InstanceId, value: T): Result<T> =>
-    id === sampleActor.id ? done(value) : refuse('notFound', 'instance not found');
+  const known = <T>(id: InstanceId, value: T): Result<T> => (id === sampleActor.id ? done(value) : unknownInstance);
   return {
     inspector,
     figures: async () => sampleFigures,
@@ -152,8 +152,8 @@ export const inspectorCalls = (
       inspector.queries.push(query);
       return done(page);
     },
-    actor: (id) => known(id, sampleActor),
-    actorPicture: (id) => (id === sampleActor.id ? { jpeg: Buffer.of(0xff, 0xd8, 0xff), tag: 'abc' } : null),
+    actor: async (id) => known(id, sampleActor),
+    actorPicture: async (id) => (id === sampleActor.id ? { jpeg: Buffer.of(0xff, 0xd8, 0xff), tag: 'abc' } : null),
     watchSteps: (id, watcher) => (id === sampleActor.id ? done(join(inspector.stepWatchers, watcher)) : known(id, () => undefined)),
     watchActors: (watcher) => join(inspector.listWatchers, watcher),
     act(id, event, by) {

@@ -3,6 +3,7 @@ import type { Delivery, Entry, GatewayEvent } from '#actors/model.ts';
 import type { Committed, Journal } from '#actors/ports.ts';
 import { reduceEntries, type Outcome } from '#src/storage/journal/ledger.ts';
 import { render } from '#src/storage/journal/rendering.ts';
+import { putCampaigns } from './campaigns.ts';
 import { contactsOf, putContacts } from './contacts.ts';
 import type { FakeDatabase } from './storage.ts';
 import type { FakeChance, FakeTime } from './time.ts';
@@ -87,6 +88,7 @@ export class FakeJournal implements Journal {
     for (const { after } of chats) this.#db.putChat({ ...after, instanceId });
     this.#db.putGroups(instanceId, others);
     putContacts(this.#db, instanceId, others);
+    putCampaigns(this.#db, instanceId, others);
     this.#db.putDefinitions(instanceId, others, this.#time.now());
   }
 

@@ -9,5 +9,8 @@ export const quietMeter: Meter = {
   reconnected: nothing,
   event: nothing,
   posted: nothing,
+  modelAsked: nothing,
+  campaigned: nothing,
+  leases: nothing,
   crashed: nothing,
 };

@@ -1,5 +1,5 @@
 /** Stored records for tests to vary. */
-import type { Chat, Delivery, InstanceRecord, Webhook } from '#actors/model.ts';
+import type { Campaign, CampaignRecipient, CampaignSend, Chat, Delivery, InstanceRecord, Webhook } from '#actors/model.ts';
 import type { StoredMessage } from '#src/storage/journal/columns.ts';
 
 /** Rows of tables, which know whose they are. */
@@ -69,3 +69,11 @@ export const delivery = (seq: number, lane = 'chat', change: Partial<Delivery> =
   notBefore: 0,
   ...change,
 });
+
+/** A recipient of a campaign as it stands in its table; a test changes it in place. */
+export type RecipientRow = { -readonly [K in keyof CampaignRecipient]: CampaignRecipient[K] } & { readonly send: CampaignSend };
+
+export interface CampaignRow {
+  campaign: Campaign;
+  readonly recipients: RecipientRow[];
+}

@@ -1,9 +1,14 @@
 /** A world in memory behind the face of the simulated platform: no protocol, only bookkeeping, and a record of every call. */
 import {
+  type ChannelView,
+  type BusinessView,
+  type CollectionView,
   type Content,
   type Fault,
   type GroupView,
   type PersonView,
+  type PostView,
+  type ProductView,
   type ReceivedMessage,
   type Sandbox,
   SandboxError,
@@ -17,26 +22,60 @@ const stats: Stats = {
   addresses: {},
   handshakes: 3,
   pairings: 1,
-  logins: { total: 2, failed: 0, double: 0, perSecondMax: 1, byNumber: { 5511900000001: 2 } },
+  logins: {
+    total: 2,
+    failed: 0,
+    double: 0,
+    perSecondMax: 1,
+    byNumber: { 5511900000001: 2 },
+    times: { 5511900000001: { loggedIn: 2, closed: 1 } },
+  },
   messages: { fromClients: 0, toClients: 0, acknowledged: 0, decrypted: 0, undecryptable: 0, retryReceipts: 0 },
   signatures: { verified: 4, rejected: 0 },
   lookups: { requests: 0, numbers: 0 },
   groups: { metadata: 0, lists: 0 },
+  channels: { metadata: 0, lists: 0, posts: 0 },
   pictures: 0,
   media: { begun: 0, uploads: 0, resumed: 0, uploadsByHost: {}, downloads: 0 },
   settings: { patches: 0, conflicts: 0, refused: {} },
   unknown: {},
 };
 
-type Input<M extends 'scan' | 'enterCode' | 'receipt' | 'presence' | 'createGroup' | 'putPerson' | 'change' | 'call' | 'post'> = Parameters<
-  Sandbox[M]
->;
+const post: PostView = {
+  serverId: 100,
+  id: 'POST',
+  author: '5511900000001',
+  at: 1_700_000_000_000,
+  edited: false,
+  deleted: false,
+  kind: 'conversation',
+  text: 'News',
+  content: { conversation: 'News' },
+  views: 2,
+  reactions: { '👍': 1 },
+};
+
+type Input<
+  M extends
+    | 'scan'
+    | 'enterCode'
+    | 'receipt'
+    | 'presence'
+    | 'createGroup'
+    | 'putPerson'
+    | 'change'
+    | 'call'
+    | 'post'
+    | 'changePost'
+    | 'createChannel',
+> = Parameters<Sandbox[M]>;
 
 export class FakeSandbox implements Sandbox {
   /** Every call that changes something: name of the method and its input. */
   readonly calls: (readonly [string, ...unknown[]])[] = [];
   readonly #people = new Map<string, PersonView>();
   readonly #groups = new Map<string, GroupView>();
+  readonly #channels = new Map<string, ChannelView>();
   readonly #inboxes = new Map<string, ReceivedMessage[]>();
   readonly #listeners = new Set<(event: WorldEvent) => void>();
   #serial = 0;
@@ -126,9 +165,90 @@ export class FakeSandbox implements Sandbox {
     return group;
   }
 
+  async createCommunity(input: Parameters<Sandbox['createCommunity']>[0]) {
+    this.calls.push(['createCommunity', input]);
+    return { ...(await this.createGroup({ ...input, participants: [] })), isCommunity: true };
+  }
+
+  async editCommunity(...input: Parameters<Sandbox['editCommunity']>) {
+    this.calls.push(['editCommunity', ...input]);
+    return input[2].groups.map((jid) => ({ jid }));
+  }
+
+  async changeBusiness(...input: Parameters<Sandbox['changeBusiness']>) {
+    this.calls.push(['changeBusiness', ...input]);
+    return this.business(input[0]);
+  }
+
+  business(number: string): BusinessView {
+    return { number, profile: { description: '', address: '', email: '', websites: [], categories: [] }, products: [], collections: [] };
+  }
+
+  storefront(number: string): BusinessView {
+    return this.business(number);
+  }
+
+  async putProduct(...input: Parameters<Sandbox['putProduct']>): Promise<ProductView> {
+    this.calls.push(['putProduct', ...input]);
+    const texts = { name: '', description: '', price: '', currency: '', salePrice: '', retailerId: '', url: '', complianceCategory: '' };
+    return { id: '1', ...texts, isHidden: false, status: 'PENDING', images: [], videos: [], compliance: {} };
+  }
+
+  async dropProduct(...input: Parameters<Sandbox['dropProduct']>) {
+    this.calls.push(['dropProduct', ...input]);
+  }
+
+  async putCollection(...input: Parameters<Sandbox['putCollection']>): Promise<CollectionView> {
+    this.calls.push(['putCollection', ...input]);
+    return { id: '1', name: '', status: 'APPROVED', products: [] };
+  }
+
   async joinGroup(number: string, code: string) {
     this.calls.push(['joinGroup', number, code]);
     return { jid: '120363000000000001@g.us', joined: true };
+  }
+
+  async createChannel(...[input]: Input<'createChannel'>) {
+    this.calls.push(['createChannel', input]);
+    const { name, owner, description = '' } = input;
+    const jid = `12036300000000${String(++this.#serial).padStart(4, '0')}@newsletter`;
+    const channel: ChannelView = {
+      jid,
+      name,
+      description,
+      invite: '0029VaAbCdEfGhIjKlMn',
+      handle: null,
+      reactions: 'ALL',
+      state: 'ACTIVE',
+      verified: false,
+      country: '',
+      createdAt: 1_700_000_000_000,
+      followers: [{ number: owner, role: 'OWNER', muted: false, followersMuted: false, since: 1_700_000_000_000 }],
+      invitations: [],
+    };
+    this.#channels.set(jid, channel);
+    this.emit({ type: 'channel', channel });
+    return channel;
+  }
+
+  async changeChannel(jid: string, ...input: readonly unknown[]) {
+    this.calls.push(['changeChannel', jid, ...input]);
+    return this.channel(jid);
+  }
+
+  async setChannelFacts(jid: string, facts: object) {
+    this.calls.push(['setChannelFacts', jid, facts]);
+    return this.channel(jid);
+  }
+
+  channels(): readonly ChannelView[] {
+    return [...this.#channels.values()];
+  }
+
+  channel(jid: string): ChannelView {
+    const channel = this.#channels.get(jid);
+    if (channel === undefined) throw new SandboxError(404, `no channel ${jid}`);
+    return channel;
   }
 
   callLog() {
@@ -159,7 +279,16 @@ export class FakeSandbox implements Sandbox {
 
   async post(...input: Input<'post'>) {
     this.calls.push(['post', ...input]);
-    return { id: 'POST' };
+    return { id: 'POST', serverId: 100 };
+  }
+
+  async changePost(...input: Input<'changePost'>) {
+    this.calls.push(['changePost', ...input]);
+    return post;
+  }
+
+  async posts() {
+    return [post];
   }
 
   async putPerson(...[input]: Input<'putPerson'>) {

@@ -13,6 +13,7 @@ import type {
   InstanceRecord,
   LastAttempt,
   Message,
+  OptOut,
   Receipt,
   UsedSendKey,
   Webhook,
@@ -36,7 +37,7 @@ import {
 } from '#actors/ports.ts';
 import type { DefinitionOutcome } from '#src/storage/journal/definition-ledger.ts';
 import type { GroupOutcome } from '#src/storage/journal/group-ledger.ts';
-import type { ChatRow, MessageRow } from './records.ts';
+import type { CampaignRow, ChatRow, MessageRow } from './records.ts';
 
 /** As couriers see it: without what a row knows of its last attempt and its end. */
 export const deliveryOf = (row: Delivery): Delivery => ({
@@ -80,6 +81,10 @@ export class FakeDatabase {
   readonly pictures = new Map<string, LookedPicture>();
   /** By instance and id. */
   readonly groups = new Map<string, Group>();
+  /** By instance and id. */
+  readonly campaigns = new Map<string, CampaignRow>();
+  /** By instance and chat. */
+  readonly optOuts = new Map<string, OptOut>();
   /** When all groups were listed, by instance. */
   readonly groupLists = new Map<string, number>();
   /** Removed, with rows that are left. */
@@ -176,6 +181,9 @@ export class FakeInstances implements InstanceStore {
     this.#db.run('instances.all', () =>
       [...this.#db.instances.values()].toSorted((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1)),
     );
+  some = (ids: readonly string[]) => this.#db.run('instances.some', () => ids.flatMap((id) => this.#db.instances.get(id) ?? []));
+  byToken = (token: string) =>
+    this.#db.run('instances.byToken', () => [...this.#db.instances.values()].find((record) => record.token === token) ?? null);
   insert = (record: InstanceRecord) =>
     this.#db.run('instances.insert', () => {
       const { instances } = this.#db;
@@ -206,6 +214,7 @@ export class FakeWebhooks implements WebhookStore {
     this.#db = db;
   }
   all = () => this.#db.run('webhooks.all', () => [...this.#db.webhooks.values()]);
+  some = (ids: readonly string[]) => this.#db.run('webhooks.some', () => ids.flatMap((id) => this.#db.webhooks.get(id) ?? []));
   save = (webhook: Webhook) => this.#db.run('webhooks.save', () => void this.#db.webhooks.set(webhook.id, webhook));
   remove = (id: string) =>
     this.#db.run('webhooks.remove', () => {
@@ -348,7 +357,11 @@ export class FakeGroups implements GroupStore {
   known = (instance: string) =>
     this.#db.run('groups.known', () => ({
       listedAt: this.#db.groupLists.get(instance) || null,
-      names: this.#named(instance).map(({ id, name }) => ({ id, name })),
+      names: new Map(this.#named(instance).map(({ id, name }) => [id, name])),
+      memberships: this.#named(instance).flatMap(({ id, group }) =>
+        group.parent ? [{ id, parent: group.parent, isDefault: group.isDefaultSubgroup ?? false }] : [],
+      ),
+      pictures: [],
     }));
 
   #named(instance: string): readonly { readonly id: string; readonly name: string; readonly group: Group }[] {

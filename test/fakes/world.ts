@@ -9,11 +9,14 @@ import { withInstanceLevels } from '#src/instance-levels.ts';
 import { signer } from '#src/webhooks/signature.ts';
 import { createGateway, type RunningGateway } from '#actors/gateway.ts';
 import type { Policy } from '#actors/policy/policy.ts';
-import type { Attempt, Ports, Receiver } from '#actors/ports.ts';
+import type { Attempt, Cuts, Ports, Receiver } from '#actors/ports.ts';
 import { instance as sampleInstance, webhook as sampleWebhook } from './records.ts';
 import { FakeAttachments } from './attachments.ts';
 import { createFakeFiles, type FakeFiles } from './files.ts';
 import { FakeJournal } from './journal.ts';
+import { FakeChatwootRows, noChatwoot } from './chatwoot.ts';
+import { FakeChatbots, FakeChatModels } from './chatbot.ts';
+import { FakeCampaigns, FakeOptOuts } from './campaigns.ts';
 import { FakeContacts } from './contacts.ts';
 import { FakePlatform } from './platform.ts';
 import { FakeDeliveries } from './deliveries.ts';
@@ -48,10 +51,13 @@ export class FakeReceiver implements Receiver {
     this.#time = time;
   }
 
-  post(url: string, body: string, headers: Readonly<Record<string, string>>): Promise<Attempt> {
+  async post(url: string, body: string, headers: Readonly<Record<string, string>>, cuts?: Cuts): Promise<Attempt> {
     const post = { at: this.#time.now(), url, headers, body: JSON.parse(body) as Record<string, unknown> };
     this.posts.push(post);
-    return Promise.resolve(this.answer(post));
+    const { promise, resolve } = Promise.withResolvers<Attempt>();
+    const cut = (): void => resolve({ ok: false, error: 'cut' });
+    cuts?.add(cut);
+    return Promise.race([promise, this.answer(post)]).finally(() => cuts?.delete(cut));
   }
 
   objection(url: string): string | null {
@@ -79,9 +85,29 @@ export const testPolicy: Policy = {
   pictures: { pace: { burst: 20, every: 3_000 }, age: 172_800_000, waiting: 500, remembered: 500 },
   lookups: { pace: { burst: 100, every: 2_000 }, knownFor: 604_800_000, absentFor: 21_600_000 },
   groups: { forceEvery: 20_000 },
+  campaigns: { recipients: 1_000, atOnce: 5, dailyCap: 0, quiet: null, timeZone: 'UTC', refusals: 3, stopWords: ['stop'], kept: 0 },
   typingAtOnce: 3,
   statusRecipients: 500,
   sendKeyAge: 86_400_000,
+  chatbot: {
+    pause: 3_000,
+    longestPause: 12_000,
+    burst: 20,
+    fresh: 300_000,
+    atOnce: { total: 4, perInstance: 2 },
+    timeout: 30_000,
+    retries: 2,
+    retry: { min: 1_000, max: 10_000 },
+    circuit: { failures: 3, min: 30_000, max: 600_000 },
+    tokensPerDay: 10_000,
+    answerTokens: 500,
+    toolRounds: 3,
+    toolCalls: 5,
+    pieces: 4,
+    answersPerMinute: 3,
+    answersInARow: 20,
+    conversations: 5,
+  },
   recorder: { maxWait: 5, maxBatch: 64 },
   delivery: {
     concurrency: 4,
@@ -98,6 +124,7 @@ export const testPolicy: Policy = {
   },
   retention: { messages: 0, files: 0, fileBytes: 0 },
   autoDownload: { kinds: [], most: 1_000_000, wait: 10_000 },
+  chatwoot: { fileBytes: 1_000_000, keep: 2_592_000_000, replyWait: 600_000, waiting: 100, atOnce: 8, atOncePerInstance: 2 },
   webhooksPerInstance: 5,
   definitionsPerInstance: 3,
   adminRotateCooldown: 3_600_000,
@@ -113,6 +140,8 @@ export class World {
   readonly receiver: FakeReceiver;
   readonly journal: FakeJournal;
   readonly files: FakeFiles;
+  readonly chatbots: FakeChatbots;
+  readonly chatModels: FakeChatModels;
   /** What a message says of its file; null: it has none. */
   mediaFacts: Ports['mediaFacts'] = () => null;
   readonly sounds: { -readonly [K in keyof Ports['sounds']]: Ports['sounds'][K] } = {
@@ -120,7 +149,7 @@ export class World {
     transcribe: async () => done('spoken'),
   };
   /** What a test of a proxy says; '' when it works. */
-  readonly proxies: { catalogue: ProxyCatalogue | null; verdicts: Record<string, string>; tested: string[] } = {
+  readonly proxies: { catalogue: ProxyCatalogue | null; verdicts: Record<string, string | Promise<string>>; tested: string[] } = {
     catalogue: null,
     verdicts: {},
     tested: [],
@@ -136,6 +165,8 @@ export class World {
     this.receiver = new FakeReceiver(time);
     this.journal = new FakeJournal(db, time, chance);
     this.files = createFakeFiles({ baseUrl: 'http://gateway.test', hex: (bytes) => chance.hex(bytes), now: () => time.now() });
+    this.chatbots = new FakeChatbots(db);
+    this.chatModels = new FakeChatModels(time);
     this.ports = {
       loopLagMs: () => 0,
       digest: (text) => createHash('sha256').update(text).digest('hex'),
@@ -156,11 +187,17 @@ export class World {
       pictures: new FakePictures(db),
       recipients: new FakeRecipients(db),
       contacts: new FakeContacts(db),
+      chatbots: this.chatbots,
+      campaigns: new FakeCampaigns(db),
+      optOuts: new FakeOptOuts(db),
       definitions: new FakeDefinitions(db),
       groups: new FakeGroups(db),
       receiver: this.receiver,
+      chatwoot: noChatwoot,
+      chatwootRows: new FakeChatwootRows(),
       signer,
       ...contractPorts,
+      chatModels: this.chatModels,
       media: { qrPng: async (text) => `data:image/png;base64,${text}` },
       files: this.files.files,
       mediaFacts: (message, quoted) => this.mediaFacts(message, quoted),

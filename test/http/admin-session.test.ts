@@ -1,8 +1,10 @@
 /** The dashboard's session: a cookie in place of the admin token, for requests of the dashboard only. */
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { type TestContext, test } from 'node:test';
+import { eventTypes, messageFilters, streamTypes } from '#actors/gateway.ts';
 import { instance } from '#test/contract/samples.ts';
-import { asAdmin, type Setup, setUp } from './setup.ts';
+import { asAdmin, type Setup, setUp, setUpCommon } from './setup.ts';
 
 const { id } = instance.record;
 const host = 'gateway.example';
@@ -11,8 +13,8 @@ const own = { host, 'sec-fetch-site': 'same-origin' };
 const cookieIn = (headers: Readonly<Record<string, unknown>>): string => String(headers['set-cookie'] ?? '');
 
 /** Signs in; answers with how the browser asks from then on. */
-const signedIn = async (t: TestContext, options: Parameters<typeof setUp>[1] = {}) => {
-  const setup = await setUp(t, options);
+const signedIn = async (t: TestContext, options?: Parameters<typeof setUp>[1]) => {
+  const setup = await (options ? setUp(t, options) : setUpCommon());
   const reply = await setup.app.inject({ method: 'POST', url: '/admin/session', headers: { ...own, ...asAdmin } });
   assert.equal(reply.statusCode, 200, reply.body);
   const cookie = cookieIn(reply.headers).split(';', 1)[0] ?? '';
@@ -23,8 +25,8 @@ const signedIn = async (t: TestContext, options: Parameters<typeof setUp>[1] = {
   return { ...setup, cookie, ask };
 };
 
-test('sign-in: the admin token becomes a cookie that no script reads and no other site sends', async (t) => {
-  const { app } = await setUp(t);
+test('sign-in: the admin token becomes a cookie that no script reads and no other site sends', async () => {
+  const { app } = await setUpCommon();
   const begin = (headers: object) => app.inject({ method: 'POST', url: '/admin/session', headers: { ...asAdmin, ...headers } });
   const plain = cookieIn((await begin({})).headers);
   assert.match(plain, /^dormouse_session=[\w-]{43}; Max-Age=60; Path=\/; HttpOnly; SameSite=Strict$/);
@@ -32,8 +34,8 @@ test('sign-in: the admin token becomes a cookie that no script reads and no othe
   assert.notEqual(cookieIn((await begin({})).headers), plain);
 });
 
-test('sign-in: a wrong token, or none, makes no cookie', async (t) => {
-  const { app } = await setUp(t);
+test('sign-in: a wrong token, or none, makes no cookie', async () => {
+  const { app } = await setUpCommon();
   for (const [headers, status] of [
     [{ admintoken: 'wrong' }, 403],
     [{}, 401],
@@ -67,8 +69,8 @@ test('session: counts as the admin token, and with x-instance as the token of th
   assert.equal((await ask('GET', '/instance/status', { ...named, token: 'wrong' })).status, 401, 'a token that is sent counts instead');
 });
 
-test('session: x-instance without a session is nothing', async (t) => {
-  const { app } = await setUp(t);
+test('session: x-instance without a session is nothing', async () => {
+  const { app } = await setUpCommon();
   const reply = await app.inject({ url: '/instance/status', headers: { ...own, 'x-instance': id, cookie: 'dormouse_session=guess' } });
   assert.equal(reply.statusCode, 401);
 });
@@ -137,10 +139,20 @@ test('session: of more than a thousand, the first ends', async (t) => {
 /** What the page asks first. */
 test('session: tells whether there is one, and the version only then', async (t) => {
   const { app, ask } = await signedIn(t);
-  assert.partialDeepStrictEqual((await ask('GET', '/admin/session')).body, { signedIn: true, demo: false, version: '0.0.0' });
+  const { body } = await ask('GET', '/admin/session');
+  assert.partialDeepStrictEqual(body, { signedIn: true, demo: false, version: '0.0.0', eventTypes, messageFilters, streamTypes });
   const stranger = (await app.inject({ url: '/admin/session' })).json();
   assert.equal(stranger.signedIn, false);
   assert.ok(!('version' in stranger));
+});
+
+test('session: the page has a text for each choice of a webhook that it is given', async () => {
+  const texts = await readFile(new URL('../../src/web/page/texts/en.js', import.meta.url), 'utf8');
+  const names = [...eventTypes.map((type) => `event_${type}`), ...messageFilters.map((filter) => `filter_${filter}`)];
+  assert.deepEqual(
+    names.filter((name) => !texts.includes(`  ${name}: `)),
+    [],
+  );
 });
 
 test('session: its streams end with it', async (t) => {
@@ -185,8 +197,8 @@ test('session: no answer holds the token of an instance, unless it is asked for'
   assert.equal((await ask('POST', '/instance/token/rotate', named)).body['token'], 'rotated-token');
 });
 
-test('session: whoever calls with a token gets tokens as ever', async (t) => {
-  const { app } = await setUp(t);
+test('session: whoever calls with a token gets tokens as ever', async () => {
+  const { app } = await setUpCommon();
   const [first] = (await app.inject({ url: '/instance/all', headers: asAdmin })).json();
   assert.equal(first.token, instance.record.token);
 });
@@ -204,9 +216,8 @@ for (const [title, qrcode, objection, status, scanned] of [
       return objection;
     };
     const { ask, gateway } = await signedIn(t, { simulatedPhone: { page: 'http://127.0.0.1:3001/', scan } });
-    const view = gateway.view.bind(gateway);
-    gateway.view = (named) => {
-      const found = view(named);
+    gateway.current = async (named) => {
+      const found = gateway.view(named);
       return found && { ...found, qrcode };
     };
     const answer = await ask('POST', '/admin/sandbox/scan', { ...own, 'x-instance': id });

@@ -8,15 +8,16 @@ const stranger = 'https://other.example.com';
 
 const asked = { origin: page, 'access-control-request-method': 'POST', 'access-control-request-headers': 'token,content-type' };
 
-const ask = async (t: TestContext, corsOrigins: readonly string[], method: 'GET' | 'OPTIONS', url: string, headers: object) => {
+const asking = async (t: TestContext, corsOrigins: readonly string[]) => {
   const { app } = await setUp(t, { corsOrigins });
-  return app.inject({ method, url, headers: { ...headers } });
+  return (method: 'GET' | 'OPTIONS', url: string, headers: object) => app.inject({ method, url, headers: { ...headers } });
 };
 
 test('cors: off, answers name no origin, and the question of a browser is an unknown method', async (t) => {
-  const answer = await ask(t, [], 'GET', '/instance/status', { ...asInstance, origin: page });
+  const ask = await asking(t, []);
+  const answer = await ask('GET', '/instance/status', { ...asInstance, origin: page });
   assert.deepEqual([answer.statusCode, answer.headers['access-control-allow-origin']], [200, undefined]);
-  const question = await ask(t, [], 'OPTIONS', '/send/text', asked);
+  const question = await ask('OPTIONS', '/send/text', asked);
   assert.deepEqual([question.statusCode, question.headers['access-control-allow-origin']], [405, undefined]);
 });
 
@@ -27,7 +28,8 @@ const rows: readonly (readonly [title: string, origins: readonly string[], origi
 ];
 for (const [title, origins, origin, allowed] of rows)
   test(`cors: ${title}: questions without a credential, answers and refusals`, async (t) => {
-    const question = await ask(t, origins, 'OPTIONS', '/instance/create', { ...asked, origin });
+    const ask = await asking(t, origins);
+    const question = await ask('OPTIONS', '/instance/create', { ...asked, origin });
     assert.equal(question.statusCode, 204);
     assert.equal(question.headers['access-control-allow-origin'], allowed);
     const names = String(question.headers['access-control-allow-headers']);
@@ -37,16 +39,17 @@ for (const [title, origins, origin, allowed] of rows)
       [asInstance, 200],
       [{}, 401],
     ] as const) {
-      const answer = await ask(t, origins, 'GET', '/instance/status', { ...headers, origin });
+      const answer = await ask('GET', '/instance/status', { ...headers, origin });
       assert.deepEqual([answer.statusCode, answer.headers['access-control-allow-origin']], [status, allowed]);
       assert.match(String(answer.headers['access-control-expose-headers']), /retry-after/);
     }
-    const admin = await ask(t, origins, 'GET', '/admin/numbers', { ...asAdmin, origin });
+    const admin = await ask('GET', '/admin/numbers', { ...asAdmin, origin });
     assert.deepEqual([admin.statusCode, admin.headers['access-control-allow-credentials']], [200, undefined]);
   });
 
 test('cors: an address that does not exist is still a 404 in our words', async (t) => {
-  const answer = await ask(t, ['*'], 'GET', '/nothing', { origin: page });
+  const ask = await asking(t, ['*']);
+  const answer = await ask('GET', '/nothing', { origin: page });
   assert.deepEqual([answer.statusCode, answer.json()], [404, { error: 'nothing is at /nothing' }]);
 });
 

@@ -5,7 +5,7 @@ import { EpochLost, type Refusal, StorageBusy, StorageSlow, StorageUnavailable }
 import { now } from '#test/contract/samples.ts';
 import { storageAway } from '#test/fakes/gateway.ts';
 import { sendRaw } from '#test/support/raw-http.ts';
-import { asAdmin, asInstance, bodyLimit, setUp, token } from './setup.ts';
+import { asAdmin, asInstance, bodyLimit, setUp, token, setUpCommon } from './setup.ts';
 
 const send = { method: 'POST', url: '/send/text', headers: asInstance, payload: { number: '551', text: 'x' } } as const;
 
@@ -24,16 +24,16 @@ const refusals: readonly (readonly [Refusal['reason'], number])[] = [
 ];
 
 for (const [reason, status] of refusals) {
-  test(`refusal: ${reason} is ${status} with the sentence of the gateway`, async (t) => {
-    const { app, gateway } = await setUp(t);
+  test(`refusal: ${reason} is ${status} with the sentence of the gateway`, async () => {
+    const { app, gateway } = await setUpCommon();
     gateway.refuseNext = { reason, message: 'so it is' };
     const reply = await app.inject(send);
     assert.deepEqual([reply.statusCode, reply.json()], [status, { error: 'so it is' }]);
   });
 }
 
-test('refusal: the platform is quoted with its code, and the reach-out lock by its name', async (t) => {
-  const { app, gateway } = await setUp(t);
+test('refusal: the platform is quoted with its code, and the reach-out lock by its name', async () => {
+  const { app, gateway } = await setUpCommon();
   const source = { error_source: 'whatsapp_server', provider: 'whatsapp' };
   gateway.refuseNext = { reason: 'refused', message: 'no', code: 463 };
   const locked = await app.inject(send);
@@ -43,8 +43,8 @@ test('refusal: the platform is quoted with its code, and the reach-out lock by i
   assert.deepEqual((await app.inject(send)).json(), { error: 'no', ...source });
 });
 
-test('refusal: says after how many seconds to try again, in whole ones', async (t) => {
-  const { app, gateway } = await setUp(t);
+test('refusal: says after how many seconds to try again, in whole ones', async () => {
+  const { app, gateway } = await setUpCommon();
   gateway.refuseNext = { reason: 'capped', message: 'full', retryAfter: 29.1 };
   assert.equal((await app.inject(send)).headers['retry-after'], '30');
   const pause = { from: now - 1_000, to: now + 59_500 };
@@ -65,8 +65,8 @@ const surprises: readonly (readonly [on: string, payload: object, text: string])
 for (const [on, payload, text] of surprises) {
   const [method, url] = on.split(' ') as ['POST', string];
 
-  test(`surprise: ${on} answers 500 with a constant text and logs where it happened, without what it was about`, async (t) => {
-    const { app, gateway, lines } = await setUp(t);
+  test(`surprise: ${on} answers 500 with a constant text and logs where it happened, without what it was about`, async () => {
+    const { app, gateway, lines } = await setUpCommon();
     gateway.throwNext = new Error('insert into message values (the secret text)');
     const reply = await app.inject({ method, url, headers: { ...asInstance, ...asAdmin }, payload });
     assert.deepEqual([reply.statusCode, reply.json()], [500, { error: text }]);
@@ -75,8 +75,8 @@ for (const [on, payload, text] of surprises) {
     assert.ok(!JSON.stringify(lines).includes('secret'));
   });
 
-  test(`surprise: ${on} answers 503 while the database is away`, async (t) => {
-    const { app, gateway } = await setUp(t);
+  test(`surprise: ${on} answers 503 while the database is away`, async () => {
+    const { app, gateway } = await setUpCommon();
     gateway.throwNext = storageAway();
     const reply = await app.inject({ method, url, headers: { ...asInstance, ...asAdmin }, payload });
     assert.equal(reply.statusCode, 503);
@@ -91,16 +91,16 @@ for (const [error, text] of [
   [new StorageBusy('53100'), 'the database takes no more work now'],
   [new EpochLost('the secret epoch'), 'another gateway has taken over the database'],
 ] as const)
-  test(`storage: ${error.name} answers 503 that says so, and when to try again`, async (t) => {
-    const { app, gateway } = await setUp(t);
+  test(`storage: ${error.name} answers 503 that says so, and when to try again`, async () => {
+    const { app, gateway } = await setUpCommon();
     gateway.throwNext = error;
     const reply = await app.inject(send);
     assert.deepEqual([reply.statusCode, reply.json()], [503, { error: text }]);
     assert.ok(Number(reply.headers['retry-after']) > 0);
   });
 
-test('surprise: GET /webhook has a text of its own', async (t) => {
-  const { app, gateway } = await setUp(t);
+test('surprise: GET /webhook has a text of its own', async () => {
+  const { app, gateway } = await setUpCommon();
   gateway.webhooks = () => {
     throw new Error('no such thing');
   };
@@ -135,16 +135,16 @@ const complaints: readonly (readonly [on: string, payload: object, error: string
 ];
 
 for (const [on, payload, error] of complaints) {
-  test(`validation: ${on} with ${JSON.stringify(payload).slice(0, 60)} says ${error}`, async (t) => {
-    const { app } = await setUp(t);
+  test(`validation: ${on} with ${JSON.stringify(payload).slice(0, 60)} says ${error}`, async () => {
+    const { app } = await setUpCommon();
     const [method, url] = on.split(' ') as ['POST', string];
     const reply = await app.inject({ method, url, headers: { ...asInstance, ...asAdmin }, payload });
     assert.deepEqual([reply.statusCode, reply.json()], [error === 'instance not found' ? 404 : 400, { error }]);
   });
 }
 
-test('webhook: hands over names that nobody knows as they were sent, and leaves the rules to the gateway', async (t) => {
-  const { app, gateway } = await setUp(t);
+test('webhook: hands over names that nobody knows as they were sent, and leaves the rules to the gateway', async () => {
+  const { app, gateway } = await setUpCommon();
   const payload = { url: 'https://example.com/', events: ['messages', 'blocks'], enable: true, excludeMessages: ['old'], enabled: false };
   const reply = await app.inject({ method: 'POST', url: '/webhook', headers: asInstance, payload });
   assert.partialDeepStrictEqual(reply.json(), [{ events: ['messages', 'blocks'], excludeMessages: ['old'] }]);
@@ -156,8 +156,8 @@ test('webhook: hands over names that nobody knows as they were sent, and leaves 
   ]);
 });
 
-test('POST /globalwebhook: says the same for a body that is no JSON and for an address that is refused', async (t) => {
-  const { app, gateway } = await setUp(t);
+test('POST /globalwebhook: says the same for a body that is no JSON and for an address that is refused', async () => {
+  const { app, gateway } = await setUpCommon();
   const post = async (payload: string | object) => {
     const headers = { ...asAdmin, 'content-type': 'application/json' };
     const reply = await app.inject({ method: 'POST', url: '/globalwebhook', headers, payload });
@@ -168,8 +168,8 @@ test('POST /globalwebhook: says the same for a body that is no JSON and for an a
   assert.deepEqual(await post({ url: 'http://10.0.0.1/', events: ['All'] }), [400, { error: 'Invalid payload' }]);
 });
 
-test('unknown addresses: are 404 whatever the body, and bad ones 400', async (t) => {
-  const { app } = await setUp(t);
+test('unknown addresses: are 404 whatever the body, and bad ones 400', async () => {
+  const { app } = await setUpCommon();
   const json = { 'content-type': 'application/json' };
   for (const url of ['/', '/nothing', '/instance/', '/send', '/webhook/errors/x', '/docs/static/nothing.js']) {
     const reply = await app.inject({ method: 'POST', url, headers: json, payload: '{' });
@@ -206,8 +206,8 @@ test('logging: one line a request, by its route, and never a token', async (t) =
   assert.ok(!JSON.stringify(lines).includes(token) && !JSON.stringify(lines).includes(asAdmin.admintoken));
 });
 
-test('stopping: new work is refused with 503', async (t) => {
-  const { app, gateway } = await setUp(t);
+test('stopping: new work is refused with 503', async () => {
+  const { app, gateway } = await setUpCommon();
   gateway.accepting = false;
   const reply = await app.inject(send);
   assert.deepEqual([reply.statusCode, reply.json()], [503, { error: 'the server is stopping' }]);
@@ -240,21 +240,24 @@ test('10 MB over a real connection: the client sees the answer instead of a rese
   const body = JSON.stringify({ number: '551', text: 'x'.repeat(10 * bodyLimit) });
   const headers = { 'content-type': 'application/json' };
   const large = await fetch(`${await address()}/send/text`, { method: 'POST', headers: { ...headers, ...asInstance }, body });
-  assert.deepEqual([large.status, await large.json()], [413, { error: 'the body is too large' }]);
+  assert.deepEqual(
+    [large.status, await large.json()],
+    [413, { error: `the body is too large: at most ${bodyLimit} bytes (see BODY_LIMIT)` }],
+  );
   const stranger = await fetch(`${await address()}/send/text`, { method: 'POST', headers, body });
   assert.deepEqual([stranger.status, await stranger.json()], [401, { error: 'instance info not found' }]);
 });
 
-test('answers: JSON is not kept by caches, also of errors', async (t) => {
-  const { app } = await setUp(t);
+test('answers: JSON is not kept by caches, also of errors', async () => {
+  const { app } = await setUpCommon();
   for (const url of ['/instance/status', '/instance/all', '/nothing']) {
     const reply = await app.inject({ url, headers: asInstance });
     assert.equal(reply.headers['cache-control'], 'no-store', url);
   }
 });
 
-test('body: a text that is no JSON is refused with the type that is wanted', async (t) => {
-  const { app } = await setUp(t);
+test('body: a text that is no JSON is refused with the type that is wanted', async () => {
+  const { app } = await setUpCommon();
   const reply = await app.inject({ ...send, headers: { ...asInstance, 'content-type': 'text/plain' }, payload: 'hello' });
   assert.deepEqual(
     [reply.statusCode, reply.json()],

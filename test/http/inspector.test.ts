@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { sampleActor } from '#test/fakes/inspector.ts';
 import { now } from '#test/contract/samples.ts';
-import { asAdmin, asInstance, setUp, until } from './setup.ts';
+import { asAdmin, asInstance, setUp, until, setUpCommon } from './setup.ts';
 
 const { id } = sampleActor;
 
@@ -19,16 +19,16 @@ const addresses = [
 ] as const;
 
 for (const address of addresses)
-  test(`${address}: only the administrator may`, async (t) => {
-    const { app } = await setUp(t);
+  test(`${address}: only the administrator may`, async () => {
+    const { app } = await setUpCommon();
     const [method, url] = address.split(' ') as ['GET' | 'POST', string];
     const payload = method === 'POST' ? { payload: { type: 'wake' } } : {};
     assert.equal((await app.inject({ method, url, headers: asInstance, ...payload })).statusCode, 401);
     assert.equal((await app.inject({ method, url, headers: { admintoken: 'wrong' }, ...payload })).statusCode, 403);
   });
 
-test('GET /admin/machines: both charts, with their layouts', async (t) => {
-  const { app } = await setUp(t);
+test('GET /admin/machines: both charts, with their layouts', async () => {
+  const { app } = await setUpCommon();
   const machines = (await app.inject({ url: '/admin/machines', headers: asAdmin })).json<{ id: string; layouts: object }[]>();
   assert.deepEqual(
     machines.map((machine) => machine.id),
@@ -37,16 +37,16 @@ test('GET /admin/machines: both charts, with their layouts', async (t) => {
   assert.ok(machines.every(({ layouts }) => typeof layouts === 'object'));
 });
 
-test('GET /admin/machines/{id}/stately: a module as text; an unknown machine is a clear 400', async (t) => {
-  const { app } = await setUp(t);
+test('GET /admin/machines/{id}/stately: a module as text; an unknown machine is a clear 400', async () => {
+  const { app } = await setUpCommon();
   const source = await app.inject({ url: '/admin/machines/lifecycle/stately', headers: asAdmin });
   assert.match(String(source.headers['content-type']), /^text\/plain/);
   assert.match(source.body, /^import \{ createMachine \} from 'xstate';/);
   assert.equal((await app.inject({ url: '/admin/machines/other/stately', headers: asAdmin })).statusCode, 400);
 });
 
-test('GET /admin/actors: filters, order and page go to the gateway as they are meant', async (t) => {
-  const { app, gateway } = await setUp(t);
+test('GET /admin/actors: filters, order and page go to the gateway as they are meant', async () => {
+  const { app, gateway } = await setUpCommon();
   const url = '/admin/actors?state=connecting.waiting,needsPerson&reason=locked&q=%20Ana%20&sort=-since&limit=5000&after=abc';
   assert.equal((await app.inject({ url, headers: asAdmin })).statusCode, 200);
   await app.inject({ url: '/admin/actors', headers: asAdmin });
@@ -57,8 +57,8 @@ test('GET /admin/actors: filters, order and page go to the gateway as they are m
   assert.equal((await app.inject({ url: '/admin/actors?sort=colour', headers: asAdmin })).statusCode, 400);
 });
 
-test('GET /admin/actors/{id}: steps carry their cause as a sentence', async (t) => {
-  const { app } = await setUp(t);
+test('GET /admin/actors/{id}: steps carry their cause as a sentence', async () => {
+  const { app } = await setUpCommon();
   const actor = (await app.inject({ url: `/admin/actors/${id}`, headers: asAdmin })).json<{ steps: { why: string }[] }>();
   assert.equal(
     actor.steps.at(-1)?.why,
@@ -85,8 +85,8 @@ const events: readonly (readonly [body: object, event: object | string])[] = [
   [{}, 'type is required'],
 ];
 for (const [body, event] of events)
-  test(`POST /admin/actors/{id}/events: ${JSON.stringify(body)}`, async (t) => {
-    const { app, gateway } = await setUp(t);
+  test(`POST /admin/actors/{id}/events: ${JSON.stringify(body)}`, async () => {
+    const { app, gateway } = await setUpCommon();
     const reply = await app.inject({ method: 'POST', url: `/admin/actors/${id}/events`, headers: asAdmin, payload: body });
     const { acts } = gateway.inspector;
     if (typeof event === 'string') {
@@ -198,8 +198,8 @@ test('inspector streams: a reader that does not read is cut', async (t) => {
   await until(() => gateway.inspector.stepWatchers.size === 0);
 });
 
-test('GET /admin/actors/{id}/picture: bytes that the browser keeps, 304 for those that it has, 404 without a picture', async (t) => {
-  const { app } = await setUp(t);
+test('GET /admin/actors/{id}/picture: bytes that the browser keeps, 304 for those that it has, 404 without a picture', async () => {
+  const { app } = await setUpCommon();
   const url = `/admin/actors/${id}/picture`;
   const reply = await app.inject({ url, headers: asAdmin });
   assert.deepEqual([reply.statusCode, reply.headers['content-type'], reply.headers['etag']], [200, 'image/jpeg', '"abc"']);

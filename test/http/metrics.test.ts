@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ProcessMeter } from '#src/metrics/meter.ts';
 import { adminToken } from '#test/fakes/gateway.ts';
-import { asAdmin, asInstance, setUp } from './setup.ts';
+import { asAdmin, asInstance, setUp, until } from './setup.ts';
 import { openStream } from './stream-client.ts';
 
 const counted = () => {
@@ -43,6 +43,6 @@ test('metrics: streams are counted while they are open', async (t) => {
   const stream = await openStream(t, await address(), 'events=messages');
   assert.equal(meter.streams.open, 1);
   stream.leave();
-  for (let n = 0; n < 1_000 && meter.streams.open > 0; n += 1) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => meter.streams.open === 0);
   assert.deepEqual(meter.streams, { open: 0, cut: 0 });
 });

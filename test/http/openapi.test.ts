@@ -5,7 +5,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import type { FastifyInstance } from 'fastify';
 import { buildApp } from '#src/http/app.ts';
 import { createFakeGateway } from '#test/fakes/gateway.ts';
-import { type Document, mediaOf, objections, type Operation, operationsOf, resolved } from '#test/support/openapi.ts';
+import { type Document, type JsonSchema, mediaOf, objections, type Operation, operationsOf, resolved } from '#test/support/openapi.ts';
 import { optionsWith } from './setup.ts';
 
 let app: FastifyInstance;
@@ -37,6 +37,12 @@ test('document: every operation has a summary, one tag and an operationId of its
   assert.ok(operations.size > 30, `${operations.size} operations`);
 });
 
+test('document: every tag that an operation has is described, and no other', () => {
+  const described = document.tags.map(({ name }) => name);
+  assert.deepEqual(described.toSorted(), [...new Set([...operations.values()].flatMap(({ tags }) => tags))].toSorted());
+  none(document.tags.filter(({ description }) => !description).map(({ name }) => name));
+});
+
 test('document: every body and every answer has an example, which its schema allows', () => {
   const { schemas } = document.components;
   none(
@@ -56,11 +62,54 @@ test('document: every body and every answer has an example, which its schema all
   );
 });
 
+/** Every text in a value, but what kind of content it is, which may be `text`. */
+const textsIn = (value: unknown): readonly string[] => {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null
+    ? Object.entries(value).flatMap(([name, one]) => (name === 'type' ? [] : textsIn(one)))
+    : [];
+};
+
+test('document: the example of a body says something, and needs neither a catalogue of proxies nor a field under two names', () => {
+  none(
+    [...operations].flatMap(([name, { requestBody }]) => {
+      const { example, examples = {} } = mediaOf(requestBody?.content);
+      const given = [example, ...Object.values(examples).map(({ value }) => value)].filter((one) => one !== undefined) as readonly object[];
+      return given.flatMap((body) => [
+        ...textsIn(body).flatMap((text) =>
+          text === '' || text === 'text' ? [`${name} has no example for a text: ${JSON.stringify(body)}`] : [],
+        ),
+        ...('proxy_managed_country' in body ? [`${name} wants a managed proxy`] : []),
+        ...('jid' in body && 'id' in body && body.jid === body.id ? [`${name} names its channel twice`] : []),
+      ]);
+    }),
+  );
+});
+
 test('document: every operation names its errors with their bodies', () => {
   none(
     [...operations].flatMap(([name, { security, responses }]) => {
       const wanted = [500, ...(security.length === 0 ? [] : [401, 429, 503]), ...(name.startsWith('GET') ? [] : [400, 413, 415])];
       return wanted.filter((status) => mediaOf(responses[status]?.content).schema === undefined).map((status) => `${name} ${status}`);
+    }),
+  );
+});
+
+/** Names of fields without a description, of these and of what is inside them. */
+const undescribed = (properties: JsonSchema, at: string): readonly string[] =>
+  Object.entries(properties).flatMap(([name, value]) => {
+    const field = value as JsonSchema;
+    const inner = (field['items'] as JsonSchema | undefined) ?? field;
+    return [...(field['description'] ? [] : [`${at}${name}`]), ...undescribed((inner['properties'] ?? {}) as JsonSchema, `${at}${name}.`)];
+  });
+
+test('document: every field of a request says what it is', () => {
+  const { schemas } = document.components;
+  none(
+    [...operations].flatMap(([name, { requestBody, parameters = [] }]) => {
+      const body = mediaOf(requestBody?.content).schema;
+      const properties = (body === undefined ? {} : (resolved(body, schemas)['properties'] ?? {})) as JsonSchema;
+      return [...parameters.flatMap((one) => (one.description ? [] : [`${name} ?${one.name}`])), ...undescribed(properties, `${name} `)];
     }),
   );
 });

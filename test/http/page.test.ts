@@ -1,7 +1,7 @@
 /** Pages that end at a number of bytes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { chat, message } from '#test/contract/samples.ts';
+import { chat, group, message } from '#test/contract/samples.ts';
 import { asInstance, setUp } from './setup.ts';
 import { countChats } from '#src/storage/journal/chat-counts.ts';
 import { pageWithin, serialise, withPage } from '#src/http/page.ts';
@@ -59,6 +59,31 @@ test('POST /chat/find: a page ends where the next chat would not fit, and says w
   }
   assert.ok(offset === 90 && pages > 2, `${pages} pages to ${offset}`);
 });
+
+for (const [title, count] of [
+  ['all groups when they fit', 250],
+  ['groups until the answer is full', 2_000],
+] as const)
+  test(`GET /group/list: reads pieces, and answers with ${title}`, async (t) => {
+    const { app, gateway } = await setUp(t, { answerBytes: 524_288 });
+    const all = Array.from({ length: count }, (_, at) => ({ ...group, id: `${at}@g.us`, members: [] }));
+    const reads: number[] = [];
+    gateway.listGroups = async (_id, { limit, offset }) => {
+      reads.push(offset);
+      return { ok: true, value: { groups: all.slice(offset, offset + limit), total: count } };
+    };
+    const reply = await app.inject({ url: '/group/list', headers: asInstance });
+    assert.ok(Buffer.byteLength(reply.body) <= 524_288, `${Buffer.byteLength(reply.body)} bytes`);
+    const { groups, pagination } = reply.json();
+    const shown = groups.map(({ JID }: { readonly JID: string }) => JID);
+    assert.deepEqual(
+      shown,
+      all.slice(0, shown.length).map(({ id }) => id),
+    );
+    assert.deepEqual([pagination.nextOffset, pagination.hasMore], [shown.length, shown.length < count]);
+    assert.deepEqual([shown.length === count, reads], [count === 250, Array.from({ length: reads.length }, (_, n) => n * 100)]);
+    assert.ok(reads.length > 2 && reads.length < 20, `${reads.length} reads`);
+  });
 
 test('page: one item that is larger than the whole page is given all the same', () => {
   const page = pageWithin(['x'.repeat(5_000), 'y'], (text) => ({ text }), 2_000);

@@ -5,7 +5,7 @@ import type { InjectOptions } from 'fastify';
 import { chatView, instanceView, messageView } from '#src/contract/views.ts';
 import { chat, instance, message, now, owner } from '#test/contract/samples.ts';
 import type { SendContent } from '#actors/gateway.ts';
-import { asAdmin, asInstance, setUp } from './setup.ts';
+import { asAdmin, asInstance, setUpCommon } from './setup.ts';
 
 const { id } = instance.record;
 const shown = instanceView(instance, now);
@@ -71,8 +71,8 @@ const cases: readonly Case[] = [
 ];
 
 for (const { on, body, answer } of cases) {
-  test(`${on}: answers in the shape of the interface`, async (t) => {
-    const { app } = await setUp(t);
+  test(`${on}: answers in the shape of the interface`, async () => {
+    const { app } = await setUpCommon();
     const [method, url] = on.split(' ') as [InjectOptions['method'] & string, string];
     const reply = await app.inject({
       method,
@@ -85,8 +85,8 @@ for (const { on, body, answer } of cases) {
   });
 }
 
-test('names: the spaces around them are taken away', async (t) => {
-  const { app, gateway } = await setUp(t);
+test('names: the spaces around them are taken away', async () => {
+  const { app, gateway } = await setUpCommon();
   const post = (url: string, payload: object) => app.inject({ method: 'POST', url, headers: { ...asInstance, ...asAdmin }, payload });
   assert.equal((await post('/instance/create', { name: '  my shop\n' })).json().name, 'my shop');
   assert.equal((await post('/instance/updateInstanceName', { name: ' shop 3 ' })).json().name, 'shop 3');
@@ -94,14 +94,14 @@ test('names: the spaces around them are taken away', async (t) => {
   assert.deepEqual(gateway.connects.at(-1), { systemName: 'Windows' });
 });
 
-test('GET /instance/all: answers a bare array of full instances', async (t) => {
-  const { app } = await setUp(t);
+test('GET /instance/all: answers a bare array of full instances', async () => {
+  const { app } = await setUpCommon();
   const reply = await app.inject({ url: '/instance/all', headers: asAdmin });
   assert.deepEqual(reply.json(), [shown]);
 });
 
-test('POST /send/text: hands over what the client wrote, in the types of the gateway', async (t) => {
-  const { app, gateway } = await setUp(t);
+test('POST /send/text: hands over what the client wrote, in the types of the gateway', async () => {
+  const { app, gateway } = await setUpCommon();
   const payload = { number: 5511999999999, text: 'Oi', delay: '1000', mentions: '551, 552,', track_id: 7, replyid: null, other: 1 };
   const reply = await app.inject({ method: 'POST', url: '/send/text', headers: asInstance, payload: { ...payload, async: true } });
   assert.equal(reply.json().response.message, 'Message queued successfully');
@@ -128,8 +128,8 @@ test('POST /send/text: hands over what the client wrote, in the types of the gat
   ]);
 });
 
-test('POST /send/text: tells the gateway how the link preview is wanted, and keeps base64 out of the payload', async (t) => {
-  const { app, gateway } = await setUp(t);
+test('POST /send/text: tells the gateway how the link preview is wanted, and keeps base64 out of the payload', async () => {
+  const { app, gateway } = await setUpCommon();
   const send = (more: object) =>
     app.inject({ method: 'POST', url: '/send/text', headers: asInstance, payload: { number: '551', text: 'x', ...more } });
   await send({ linkPreview: true });
@@ -141,8 +141,8 @@ test('POST /send/text: tells the gateway how the link preview is wanted, and kee
   assert.deepEqual(custom?.options.payload, { number: '551', text: 'x', linkPreview: true, linkPreviewTitle: 'T', linkPreviewLarge: true });
 });
 
-test('POST /instance/connect: reads the digits of a punctuated number', async (t) => {
-  const { app, gateway } = await setUp(t);
+test('POST /instance/connect: reads the digits of a punctuated number', async () => {
+  const { app, gateway } = await setUpCommon();
   for (const phone of ['+55 (11) 98888-7777', 5511988887777, '']) {
     await app.inject({ method: 'POST', url: '/instance/connect', headers: asInstance, payload: { phone, browser: 'chrome' } });
   }
@@ -153,8 +153,8 @@ test('POST /instance/connect: reads the digits of a punctuated number', async (t
   ]);
 });
 
-test('POST /message/find: hands ids over as they were written, and never gives more than the documented maximum', async (t) => {
-  const { app, gateway } = await setUp(t);
+test('POST /message/find: hands ids over as they were written, and never gives more than the documented maximum', async () => {
+  const { app, gateway } = await setUpCommon();
   for (const payload of [
     { chatid: '5511999999999', limit: 1e6 },
     { id: `${owner}:3EB0`, limit: 0, offset: '20' },
@@ -168,16 +168,16 @@ test('POST /message/find: hands ids over as they were written, and never gives m
 });
 
 for (const credential of ['webhook', 'globalwebhook']) {
-  test(`GET /${credential}/errors: tells since when failures are kept`, async (t) => {
-    const { app } = await setUp(t);
+  test(`GET /${credential}/errors: tells since when failures are kept`, async () => {
+    const { app } = await setUpCommon();
     const reply = await app.inject({ url: `/${credential}/errors`, headers: { ...asInstance, ...asAdmin } });
     assert.equal(reply.headers['x-webhook-error-capture-started-at'], new Date(now).toISOString());
     assert.deepEqual(reply.json(), []);
   });
 }
 
-test('GET /globalwebhook: is 404 before one was set, and shows it afterwards', async (t) => {
-  const { app } = await setUp(t);
+test('GET /globalwebhook: is 404 before one was set, and shows it afterwards', async () => {
+  const { app } = await setUpCommon();
   const get = () => app.inject({ url: '/globalwebhook', headers: asAdmin });
   const before = await get();
   assert.deepEqual([before.statusCode, before.json()], [404, { error: 'Global webhook not found' }]);
@@ -186,13 +186,13 @@ test('GET /globalwebhook: is 404 before one was set, and shows it afterwards', a
   assert.partialDeepStrictEqual((await get()).json(), payload);
 });
 
-test('GET /docs: shows the document as a page', async (t) => {
-  const { app } = await setUp(t);
+test('GET /docs: shows the document as a page', async () => {
+  const { app } = await setUpCommon();
   assert.equal((await app.inject({ url: '/docs/' })).statusCode, 200);
 });
 
-test('POST /instance/disconnect: tells of a device that the phone still lists', async (t) => {
-  const { app, gateway } = await setUp(t);
+test('POST /instance/disconnect: tells of a device that the phone still lists', async () => {
+  const { app, gateway } = await setUpCommon();
   gateway.stillLinked = 'not logged in within the limit';
   const reply = await app.inject({ method: 'POST', url: '/instance/disconnect', headers: asInstance });
   assert.deepEqual([reply.statusCode, reply.json().stillLinked], [200, true]);

@@ -1,5 +1,5 @@
 /** An app in front of a gateway in memory, closed when its test ends. */
-import type { TestContext } from 'node:test';
+import { after, type TestContext } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { buildApp, type HttpOptions } from '#src/http/app.ts';
 import { instance, now } from '#test/contract/samples.ts';
@@ -23,8 +23,8 @@ export interface Setup {
   address(): Promise<string>;
 }
 
-const logInto = (lines: LogLine[]): HttpOptions['log'] => {
-  const at = (level: string) => (fields: object, event: string) => void lines.push({ level, fields: { ...fields }, event });
+const logInto = (kept: { readonly lines: LogLine[] }): HttpOptions['log'] => {
+  const at = (level: string) => (fields: object, event: string) => void kept.lines.push({ level, fields: { ...fields }, event });
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 };
 
@@ -44,7 +44,7 @@ export const optionsWith = (options: Partial<HttpOptions>, lines: LogLine[] = []
   trustedProxies: [],
   allowQueryTokens: false,
   corsOrigins: [],
-  log: logInto(lines),
+  log: logInto({ lines }),
   version: '0.0.0',
   healthDetails: 'all',
   overloadLagMs: 0,
@@ -63,9 +63,30 @@ export const setUp = async (t: TestContext, options: Partial<HttpOptions> = {}):
   return { app, gateway, lines, address: () => (listening ??= app.listen({ host: '127.0.0.1', port: 0 })) };
 };
 
-/** Resolves when the condition holds, rejects after two seconds. */
+/** A gateway that stands for another one, which can be replaced. */
+export const standIn = (behind: { gateway: FakeGateway }): FakeGateway =>
+  new Proxy(behind.gateway, {
+    get: (_, key) => Reflect.get(behind.gateway, key) as unknown,
+    set: (_, key, value) => Reflect.set(behind.gateway, key, value),
+  });
+
+const common = { gateway: createFakeGateway(), lines: [] as LogLine[] };
+let commonApp: Promise<FastifyInstance> | undefined;
+after(async () => (await commonApp)?.close());
+
+/**
+ * One app for all tests of a file that only ask and get an answer, since making one takes 0.2 s. Each gets a gateway and a log of its own.
+ * Sessions of the dashboard stay; tests with streams, connections or settings make their own app.
+ */
+export const setUpCommon = async (): Promise<Pick<Setup, 'app' | 'gateway' | 'lines'>> => {
+  Object.assign(common, { gateway: createFakeGateway(), lines: [] });
+  commonApp ??= buildApp(standIn(common), optionsWith({ log: logInto(common) }));
+  return { app: await commonApp, ...common };
+};
+
+/** Resolves when the condition holds, rejects after half a minute. */
 export const until = async (condition: () => boolean): Promise<void> => {
-  const deadline = Date.now() + 2000;
+  const deadline = Date.now() + 30_000;
   while (!condition()) {
     if (Date.now() > deadline) throw new Error('the condition never held');
     await new Promise((resolve) => setImmediate(resolve));

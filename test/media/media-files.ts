@@ -30,8 +30,8 @@ export const intakeFor = (t: TestContext, folder: TemporaryFolder, options: Part
     userAgent: 'Dormouse/test',
     folder,
     maxBytes: 1_000_000,
-    timeoutMs: 5_000,
-    silenceMs: 2_000,
+    timeoutMs: 30_000,
+    silenceMs: 15_000,
     ...options,
   });
   t.after(() => intake.close());

@@ -75,6 +75,6 @@ test('media: an idle pool does not keep a process alive', () => {
   const script = `
     import { createMedia } from ${JSON.stringify(new URL('../../src/media/media.ts', import.meta.url).href)};
     process.stdout.write((await createMedia({ threads: 1 }).qrPng('x')).slice(0, 10));`;
-  const { stdout, status } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8', timeout: 20_000 });
+  const { stdout, status } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8', timeout: 60_000 });
   assert.deepEqual([stdout, status], ['data:image', 0]);
 });

@@ -35,7 +35,7 @@ const serve = async (answer: (response: ServerResponse) => void) => {
 };
 
 const transcriberAt = (url: string, allow: readonly string[] = ['loopback']) => {
-  const made = createTranscriber({ guard: createAddressGuard({ allow }), userAgent: 'Test/1', url, model: 'whisper-1', timeoutMs: 500 });
+  const made = createTranscriber({ guard: createAddressGuard({ allow }), userAgent: 'Test/1', url, model: 'whisper-1', timeoutMs: 3_000 });
   after(() => made.close());
   return made;
 };

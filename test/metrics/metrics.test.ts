@@ -29,6 +29,7 @@ const figures: Figures = {
   loopLagMs: 12,
   outbox: { waiting: 9, parked: 1, oldestAgeMs: 90_000 },
   circuitsOpen: 2,
+  node: { name: 'a', owned: 3, capacity: 200, draining: true, leaseLeftMs: 9_500, nodes: { live: 2, draining: 1 } },
 };
 
 const made = (meter = new ProcessMeter(), gather = async () => figures) =>
@@ -45,6 +46,11 @@ test('metrics: figures of the moment and counts since the start, each series wit
   meter.posted('delivered', 120, 700);
   meter.posted('failed', 30_000, null);
   meter.crashed('courier');
+  meter.modelAsked('answered', 2_000, 150);
+  meter.modelAsked('failed', 100, 0);
+  meter.campaigned('sent');
+  meter.leases('taken', 'failover', 1);
+  meter.leases('ended', 'drained', 2);
   meter.reconnected(1_500);
   meter.stream('opened');
   meter.answered('GET', '/status', 200, 3);
@@ -64,12 +70,22 @@ test('metrics: figures of the moment and counts since the start, each series wit
     'dormouse_reconnect_seconds_sum 1.5',
     'dormouse_outbox_oldest_age_seconds 90',
     'dormouse_crashes_total{part="courier"} 1',
+    'dormouse_model_calls_total{outcome="failed"} 1',
+    'dormouse_model_call_seconds_bucket{le="2.5"} 2',
+    'dormouse_model_tokens_total 150',
+    'dormouse_campaign_recipients_total{outcome="sent"} 1',
     'dormouse_streams_open 1',
     'dormouse_http_requests_total{method="GET",route="/status",status="2xx"} 1',
     'dormouse_http_request_seconds_bucket{le="0.005",route="/status"} 1',
     'dormouse_loop_lag_seconds 0.012',
     'dormouse_database_connections{pool="keys",state="busy"} 2',
     'dormouse_database_waiting{pool="keys"} 2',
+    'dormouse_node_sessions 3',
+    'dormouse_node_draining 1',
+    'dormouse_node_lease_left_seconds 9.5',
+    'dormouse_cluster_nodes{state="draining"} 1',
+    'dormouse_leases_taken_total{cause="failover"} 1',
+    'dormouse_leases_ended_total{cause="drained"} 2',
   ])
     assert.ok(lines.includes(line), line);
   for (const { name, type } of allSeries) {
@@ -77,6 +93,11 @@ test('metrics: figures of the moment and counts since the start, each series wit
     assert.ok(text.includes(`# HELP ${name} `), name);
   }
   for (const line of lines) assert.match(line, /^[a-z_]+(?:\{(?:\w+="[^"]*",?)*\})? (?:[\d.e+-]+|NaN)$/);
+});
+
+test('metrics: a gateway that is no node has no series of nodes', async () => {
+  const text = await made(new ProcessMeter(), async () => ({ ...figures, node: null })).text();
+  assert.doesNotMatch(text, /node|lease/);
 });
 
 test('metrics: names that come from outside are bounded', () => {
@@ -140,6 +161,16 @@ for (const [path, text] of deployed)
       [],
     );
   });
+
+test('docs/runbook.md: it says what to do about every alert', () => {
+  const runbook = readFileSync(join(root, 'docs/runbook.md'), 'utf8');
+  const alerts = [...(deployed[0]?.[1] ?? '').matchAll(/alert: (\w+)/g)].map(([, name]) => name ?? '');
+  assert.ok(alerts.length > 10);
+  assert.deepEqual(
+    alerts.filter((name) => !runbook.includes(`\`${name}\``)),
+    [],
+  );
+});
 
 test('deploy/grafana-dashboard.json: panels have places of their own, and every series of the gateway is shown or alerted on', () => {
   interface Panel {

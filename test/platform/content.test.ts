@@ -16,6 +16,7 @@ const directory: Directory = {
   pn: (lid) => (lid === friend.lid ? friend.pn : ''),
   lid: (pn) => (pn === friend.pn ? friend.lid : ''),
   groupName: (jid) => (jid === '123@g.us' ? 'Team' : ''),
+  community: () => null,
   newId: () => 'r0000000',
   now: () => 5_000,
 };

@@ -19,6 +19,7 @@ const directory: Directory = {
   pn: () => '',
   lid: () => '',
   groupName: () => '',
+  community: () => null,
   newId: () => 'r0000000',
   now: () => 1_000,
 };
@@ -30,12 +31,23 @@ interface Options {
   readonly learn?: () => Promise<void>;
   /** The next turn of the event loop. */
   readonly turned?: () => Promise<void>;
+  /** The past that is being fetched is there. */
+  readonly fetched?: () => Promise<void>;
+  /** The names of groups are read. */
+  readonly unread?: () => Promise<void> | null;
   /** Records entries. */
   readonly record?: (entries: readonly Entry[]) => void;
 }
 
 /** A pipeline on an empty storage. */
-const pipelineWith = ({ synchronised = 1, learn, record, turned = () => setImmediate() }: Options) => {
+const pipelineWith = ({
+  synchronised = 1,
+  learn,
+  record,
+  turned = () => setImmediate(),
+  fetched = async () => undefined,
+  unread = () => null,
+}: Options) => {
   const recorded: Entry[][] = [];
   const surprises: unknown[] = [];
   const logged: string[] = [];
@@ -54,6 +66,8 @@ const pipelineWith = ({ synchronised = 1, learn, record, turned = () => setImmed
     record: record ?? ((entries) => void recorded.push([...entries])),
     recorded: async () => true,
     turn: () => turned(),
+    fetched,
+    unread,
     surprise: (error) => void surprises.push(error),
   });
   const ids = (): readonly string[] => recorded.flat().flatMap((entry) => (entry.kind === 'message' ? [entry.message.messageId] : []));
@@ -106,6 +120,37 @@ test('pipeline: the shared state that is seen for the first time is gathered, la
       expected,
     );
   }
+});
+
+test('pipeline: the shared state of the first time waits for a past that is being fetched, which says who is who', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const { pipeline, recorded, ids } = pipelineWith({ synchronised: 0, fetched: () => promise });
+  for (const event of shared) pipeline.push(event);
+  await setImmediate();
+  assert.equal(recorded.length, 0);
+  pipeline.push(arrived('of the past', { conversation: 'a' }));
+  resolve();
+  await setImmediate();
+  await pipeline.drain();
+  assert.deepEqual(ids(), ['of the past']);
+  assert.deepEqual(
+    recorded.map(([first]) => first?.kind),
+    ['message', 'history'],
+  );
+});
+
+test('pipeline: the first events wait until the names of groups are read, also over a storage that is away', async () => {
+  let readings = 0;
+  const unread = (): Promise<void> | null => {
+    readings += 1;
+    if (readings < 3) return Promise.reject(new StorageUnavailable('away'));
+    return readings === 3 ? setImmediate() : null;
+  };
+  const { pipeline, ids } = pipelineWith({ unread });
+  for (const id of ['a', 'b']) pipeline.push(arrived(id, { conversation: id }));
+  assert.deepEqual(ids(), []);
+  assert.equal(await pipeline.drain(), true);
+  assert.deepEqual(ids(), ['a', 'b']);
 });
 
 test('pipeline: a message whose addresses cannot be looked up is recorded with what is known, and so are those behind it', async () => {

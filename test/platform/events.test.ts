@@ -12,6 +12,7 @@ const directory: Directory = {
   pn: (lid) => (lid === '222@lid' ? friend : ''),
   lid: (pn) => (pn === friend ? '222@lid' : ''),
   groupName: () => '',
+  community: () => null,
   newId: () => 'r0000000',
   now: () => 1_000,
 };
@@ -321,23 +322,6 @@ test('events: calls and status posts of the past are neither messages nor chats'
   ]);
   assert.ok(status?.kind === 'history' && status.past.of === 'status');
   assert.deepEqual([status.past.items[0]?.senderPn, status.past.items[0]?.text], [friend, 'my day']);
-});
-
-test('events: a post of a channel that comes as JSON is read like one that comes as bytes', () => {
-  const post = {
-    key: { remoteJid: '120363000000000001@newsletter', id: '105', fromMe: false },
-    messageTimestamp: '7',
-    message: { imageMessage: { url: 'https://mmg/x', fileSha256: 'AQID', fileLength: '12', caption: 'look' } },
-  };
-  // What the library makes of a notification, whatever its types say.
-  const [entry] = convert({ name: 'messages.upsert', data: { type: 'append', messages: [post as unknown as WAMessage] } });
-  assert.ok(entry?.kind === 'message');
-  const { content, raw, text, timestamp } = entry.message;
-  assert.deepEqual(
-    [content, text, timestamp],
-    [{ url: 'https://mmg/x', fileSha256: 'AQID', fileLength: 12, caption: 'look' }, 'look', 7_000],
-  );
-  assert.deepEqual([...(proto.Message.decode(raw ?? new Uint8Array()).imageMessage?.fileSha256 ?? [])], [1, 2, 3]);
 });
 
 test('events: steps of a call that only devices need are not told', () => {

@@ -16,7 +16,7 @@ after(() => {
 });
 
 const raw = client as unknown as FrameSocket & { readonly _socket: Socket };
-gatherFrames(raw);
+gatherFrames(raw, { granted: () => true, denied: () => undefined });
 
 /** Calls to the system, counted where the stream makes them. */
 let writes = 0;
@@ -53,6 +53,36 @@ test('who sends a frame need not wait for the others', () => {
   let done = 0;
   raw.send(Buffer.from('a'), () => (done += 1));
   assert.equal(done, 1);
+});
+
+/** Another connection, whose process may lose its session at any moment. */
+const fenced = async () => {
+  const own = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const [[other]] = (await Promise.all([once(server, 'connection'), once(own, 'open')])) as [[WebSocket], unknown];
+  const state = { granted: true, denied: 0 };
+  gatherFrames(own as unknown as FrameSocket, { granted: () => state.granted, denied: () => void (state.denied += 1) });
+  const got: string[] = [];
+  other.on('message', (data: Buffer) => got.push(data.toString()));
+  return { own, got, state, closed: once(other, 'close') };
+};
+
+test('without permission no frame leaves, and the connection ends', async () => {
+  const { own, got, state, closed } = await fenced();
+  state.granted = false;
+  const error = await new Promise((resolve) => own.send(Buffer.from('a'), resolve));
+  assert.ok(error instanceof Error);
+  await closed;
+  assert.deepEqual(got, []);
+  assert.equal(state.denied, 1);
+});
+
+test('frames that were gathered do not leave when permission was lost before they could', async () => {
+  const { own, got, state, closed } = await fenced();
+  own.send(Buffer.from('a'));
+  state.granted = false;
+  await closed;
+  assert.deepEqual(got, []);
+  assert.equal(state.denied, 1);
 });
 
 test('a frame for a connection that is gone fails', async () => {

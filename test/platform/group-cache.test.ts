@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BinaryNode } from '@whiskeysockets/baileys';
 import type { Entry, Group, GroupEvent, Person } from '#actors/model.ts';
+import { StorageUnavailable } from '#actors/ports.ts';
 import { GroupCache } from '#src/platform/connection/group-cache.ts';
 
 const me = { pn: '551@s.whatsapp.net', lid: '1@lid', name: 'Me' };
@@ -33,23 +34,31 @@ const joins = (groupId: string, n: number): Entry => changed(groupId, { kind: 'm
 const leaves = (groupId: string, n: number): Entry => changed(groupId, { kind: 'members', action: 'leave', people: [person(n)] });
 
 interface World {
+  /** The names are not read yet. */
+  unread?: boolean;
   stored?: readonly Group[];
   platform?: readonly Group[];
   listedAt?: number | null;
 }
 
 /** A cache with its storage and its platform; answers wait for `release` when a test holds them. */
-const setup = ({ stored = [], platform = [], listedAt = 1 }: World) => {
+const setup = async ({ stored = [], platform = [], listedAt = 1, unread = false }: World) => {
   const entries: Entry[] = [];
   const asked: string[] = [];
   const read: string[] = [];
   const failures: unknown[] = [];
+  const state = { away: false, readings: 0 };
   let held: Promise<void> = Promise.resolve();
   let recorded: Promise<unknown> = Promise.resolve();
   const cache: GroupCache = new GroupCache({
-    known: { names: stored.map(({ id, subject }) => ({ id, name: subject?.text ?? '' })), listedAt },
+    known: async () => {
+      state.readings += 1;
+      await held;
+      if (state.away) throw new StorageUnavailable('the database is away');
+      return { names: new Map(stored.map(({ id, subject }) => [id, subject?.text ?? ''])), memberships: [], pictures: [], listedAt };
+    },
     maxAgeMs: 1_000,
-    directory: () => ({ me, pn: () => '', lid: () => '', groupName: () => '', newId: () => 'r', now: () => 900 }),
+    directory: () => ({ me, pn: () => '', lid: () => '', groupName: () => '', community: () => null, newId: () => 'r', now: () => 900 }),
     sock: () => ({
       query: async ({ attrs }: BinaryNode) => {
         asked.push(attrs['to'] ?? '');
@@ -84,11 +93,12 @@ const setup = ({ stored = [], platform = [], listedAt = 1 }: World) => {
   };
   const members = async (id: string) =>
     (await cache.get(id))?.members.map((one) => `${one.id.split('@')[0]}${one.isAdmin ? '*' : ''}`).join(' ');
-  return { cache, entries, asked, read, failures, hold, unrecorded, members };
+  if (!unread) await cache.unread();
+  return { cache, state, entries, asked, read, failures, hold, unrecorded, members };
 };
 
 test('group cache: a group that is stored is read once and costs the platform nothing', async () => {
-  const { cache, asked, read, members } = setup({ stored: [group('a@g.us', 'A')] });
+  const { cache, asked, read, members } = await setup({ stored: [group('a@g.us', 'A')] });
   cache.opened();
   assert.equal(cache.name('a@g.us'), 'A');
   assert.deepEqual(await Promise.all([members('a@g.us'), members('a@g.us')]), ['1* 2', '1* 2']);
@@ -107,7 +117,7 @@ test('group cache: a group that is stored is read once and costs the platform no
 });
 
 test('group cache: members, names and the timer follow the changes', async () => {
-  const { cache, members, asked } = setup({ stored: [group('a@g.us', 'A')] });
+  const { cache, members, asked } = await setup({ stored: [group('a@g.us', 'A')] });
   await members('a@g.us');
   cache.learn([joins('a@g.us', 3), changed('a@g.us', { kind: 'members', action: 'promote', people: [person(3)] }), leaves('a@g.us', 2)]);
   cache.learn([
@@ -122,7 +132,7 @@ test('group cache: members, names and the timer follow the changes', async () =>
 });
 
 test('group cache: a change that is not stored yet counts for a group that is read from storage', async () => {
-  const { cache, unrecorded, hold, members } = setup({ stored: [group('a@g.us', 'A'), group('b@g.us', 'B')] });
+  const { cache, unrecorded, hold, members } = await setup({ stored: [group('a@g.us', 'A'), group('b@g.us', 'B')] });
   const stored = unrecorded();
   cache.learn([joins('a@g.us', 3)]);
   assert.equal(await members('a@g.us'), '1* 2 3', 'before the read');
@@ -135,7 +145,7 @@ test('group cache: a change that is not stored yet counts for a group that is re
 });
 
 test('group cache: a group that is not known is asked for once, and recorded', async () => {
-  const { entries, asked, members, failures } = setup({ platform: [group('n@g.us', 'N')] });
+  const { entries, asked, members, failures } = await setup({ platform: [group('n@g.us', 'N')] });
   assert.deepEqual(await Promise.all([members('n@g.us'), members('n@g.us')]), ['1* 2', '1* 2']);
   assert.equal(await members('n@g.us'), '1* 2');
   assert.deepEqual(asked, ['n@g.us']);
@@ -148,7 +158,7 @@ test('group cache: a group that is not known is asked for once, and recorded', a
 });
 
 test('group cache: the account is added to a group that nobody told of: the group is asked for', async () => {
-  const { cache, asked } = setup({ platform: [group('n@g.us', 'N')] });
+  const { cache, asked } = await setup({ platform: [group('n@g.us', 'N')] });
   cache.learn([joins('n@g.us', 9)]);
   assert.deepEqual(asked, []);
   cache.learn([joins('n@g.us', 1)]);
@@ -162,15 +172,45 @@ const logins: readonly (readonly [what: string, listedAt: number | null, asked: 
   ['they were listed lately', 100, 0],
 ];
 for (const [what, listedAt, count] of logins)
-  test(`group cache: at a login ${what}`, () => {
-    const { cache, asked } = setup({ listedAt });
+  test(`group cache: at a login ${what}`, async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const { cache, asked } = await setup({ listedAt, unread: true });
     cache.opened();
+    t.mock.timers.tick(250);
+    await cache.unread();
     assert.equal(asked.length, count);
   });
 
+test('group cache: a login waits for no names, and what changes before they are read counts', async () => {
+  const { cache, state, hold, unrecorded, members } = await setup({ stored: [group('a@g.us', 'A'), group('b@g.us', 'B')], unread: true });
+  const [release, store] = [hold(), unrecorded()];
+  cache.opened();
+  cache.learn([joins('a@g.us', 3), changed('b@g.us', { kind: 'settings', settings: { subject: { text: 'C', by: person(1), at: 2 } } })]);
+  const asked = members('a@g.us');
+  assert.deepEqual([cache.name('a@g.us'), cache.community('a@g.us')], ['', null]);
+  release();
+  await cache.unread();
+  assert.deepEqual([cache.name('a@g.us'), cache.name('b@g.us'), await asked], ['A', 'C', '1* 2 3']);
+  store();
+  assert.deepEqual([state.readings, cache.unread()], [1, null]);
+});
+
+test('group cache: names that nobody needed are read a little after the login; when they cannot be read, as soon as somebody needs them', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { cache, state, failures, members } = await setup({ stored: [group('a@g.us', 'A')], unread: true });
+  state.away = true;
+  cache.opened();
+  assert.equal(state.readings, 0);
+  t.mock.timers.tick(250);
+  await assert.rejects(async () => cache.unread(), StorageUnavailable);
+  assert.equal(failures.length, 1);
+  state.away = false;
+  assert.deepEqual([await members('a@g.us'), cache.name('a@g.us'), state.readings], ['1* 2', 'A', 2]);
+});
+
 test('group cache: a list is one request for whoever asks meanwhile, and for single groups too', async () => {
   const many = Array.from({ length: 60 }, (_, n) => group(`g${n}@g.us`, `G${n}`));
-  const { cache, asked, entries, members } = setup({ platform: many });
+  const { cache, asked, entries, members } = await setup({ platform: many });
   const [, , found] = await Promise.all([cache.refresh(), cache.refresh(), members('g59@g.us')]);
   assert.equal(found, '1* 2');
   assert.deepEqual(asked, ['@g.us']);
@@ -180,7 +220,7 @@ test('group cache: a list is one request for whoever asks meanwhile, and for sin
 });
 
 test('group cache: what happens while a list is on its way counts, whether the list has it or not', async () => {
-  const { cache, entries, hold, members } = setup({
+  const { cache, entries, hold, members } = await setup({
     stored: [group('old@g.us', 'Old'), group('a@g.us', 'A')],
     platform: [group('a@g.us', 'A', [1, 2]), group('left@g.us', 'Left')],
   });

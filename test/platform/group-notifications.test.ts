@@ -3,18 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BinaryNode } from '@whiskeysockets/baileys';
 import type { Entry } from '#actors/model.ts';
-import type { Directory } from '#src/platform/directory.ts';
 import { fromGroupNotification } from '#src/platform/events/from-groups.ts';
-import { groupOfNode, resultsIn } from '#src/platform/events/group-nodes.ts';
+import { groupOfNode, outcomesIn } from '#src/platform/events/group-nodes.ts';
+import { plainDirectory as directory } from './plain-directory.ts';
 
-const directory: Directory = {
-  me: { pn: '551@s.whatsapp.net', lid: '1@lid', name: 'Me' },
-  pn: () => '',
-  lid: () => '',
-  groupName: () => '',
-  newId: () => 'r',
-  now: () => 9_000,
-};
 const id = '1203@g.us';
 const node = (tag: string, attrs: BinaryNode['attrs'] = {}, content?: BinaryNode['content']): BinaryNode => ({
   tag,
@@ -193,7 +185,7 @@ test('group notification: the account comes into a group, whose chat is made', (
 
 test('group answer: an error of each person, and the invitation instead', () => {
   const refused = node('participant', { jid: '4@lid', error: '403' }, [node('add_request', { code: 'CODE', expiration: '60' })]);
-  assert.deepEqual(resultsIn(node('add', {}, [participant(3), refused]), directory), [
+  assert.deepEqual(outcomesIn(node('add', {}, [participant(3), refused]), directory), [
     { person: person(3), error: 0, invitation: null },
     { person: { id: '4@lid', pn: '', lid: '4@lid' }, error: 403, invitation: { code: 'CODE', expiresAt: 60_000 } },
   ]);

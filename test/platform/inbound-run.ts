@@ -4,8 +4,8 @@ import type { BinaryNode } from '@whiskeysockets/baileys';
 import type { Close } from '#actors/ports.ts';
 import { ackHeld } from '#src/platform/inbound/held-acks.ts';
 import { InboundGate, type StanzaKind } from '#src/platform/inbound/inbound-gate.ts';
-import type { Page } from '#src/platform/inbound/finished-names.ts';
-import { finishedType, InboundLog } from '#src/platform/inbound/inbound-log.ts';
+import { finishedType, type Page } from '#src/platform/inbound/finished-names.ts';
+import { InboundLog } from '#src/platform/inbound/inbound-log.ts';
 import { createKeyWriter } from '#src/platform/keys/key-writer.ts';
 import { hashOf, plainType } from '#src/platform/keys/ratchets.ts';
 import type { FakeVault } from '#test/fakes/vault.ts';
@@ -98,7 +98,7 @@ export const start = async (vault: FakeVault, suspicious = true): Promise<Run> =
       failed: (close) => void run.closes.push(close),
       crashed: (error) => void run.crashes.push(error),
       handlerFailed: () => undefined,
-      limits: { bytes: 40_000, handling: 500 },
+      limits: { bytes: 40_000, handling: 500, again: [1, 1] },
     }),
   };
   return run;

@@ -50,7 +50,7 @@ export class MediaScene {
   }
 
   async perform<N extends OperationName>(name: N, input: InputOf<N>, signal = new AbortController().signal, instance = this.instance) {
-    const outcome: Outcome<AnswerOf<N>> = await instance.link.perform({ name, input }, { signal, deadline: Date.now() + 8_000 });
+    const outcome: Outcome<AnswerOf<N>> = await instance.link.perform({ name, input }, { signal, deadline: Date.now() + 60_000 });
     return outcome;
   }
 

@@ -38,7 +38,7 @@ const send = ({ text = '', preview = null, ...more }: Text): Send => ({
 });
 
 const performed = <N extends OperationName>(name: N, input: InputOf<N>, { link } = instance): Promise<Outcome<AnswerOf<N>>> =>
-  link.perform({ name, input }, { signal: new AbortController().signal, deadline: Date.now() + 8_000 });
+  link.perform({ name, input }, { signal: new AbortController().signal, deadline: Date.now() + 60_000 });
 
 const composed = async (text: Text, on = instance): Promise<Message> => {
   const message = await performed('message.compose', { send: send(text), draft: null }, on);
@@ -181,7 +181,7 @@ test('outbound: a refusal of the platform comes with its code; what was written 
   assert.deepEqual([refusal.refusal.reason, refusal.refusal.code], ['refused', 463]);
   await sandbox.fault({ kind: 'ackError', number: own, times: 0 });
 
-  const hasty = await connected(bench, '5511900000104', { send: 300 });
+  const hasty = await connected(bench, '5511900000104', { send: 3_000 });
   await sandbox.fault({ kind: 'noAck', number: '5511900000104' });
   const silence = await performed('message.transmit', { message: await composed({ text: 'unanswered' }, hasty) }, hasty);
   assert.ok(!silence.ok && silence.refusal.reason === 'unknown' && !silence.refusal.connectionLost);

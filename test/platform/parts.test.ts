@@ -1,10 +1,12 @@
 /** The small parts of the adapter, as tables. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { decodeBinaryNode, encodeBinaryNode } from '@whiskeysockets/baileys';
 import { Curve } from '@whiskeysockets/baileys';
 import { sign, verify } from 'curve25519-js';
 import { createBaileysLogger } from '#src/platform/connection/baileys-logger.ts';
 import { closeOf } from '#src/platform/connection/close-cause.ts';
+import { repairStanzaWords } from '#src/platform/connection/stanza-words.ts';
 import { bare, resolveTarget, shortMessageId } from '#src/platform/jid.ts';
 import { quietConsole } from '#src/platform/connection/quiet-console.ts';
 import { browserOf } from '#src/platform/connection/socket-config.ts';
@@ -53,6 +55,7 @@ const jids: readonly (readonly [string | null | undefined, string])[] = [
   ['5511:99@hosted', '5511@s.whatsapp.net'],
   ['5511:99@hosted.lid', '5511@lid'],
   ['1-2@g.us', '1-2@g.us'],
+  ['1@constructor', '1@constructor'],
   ['nothing', ''],
   [null, ''],
   [undefined, ''],
@@ -79,6 +82,15 @@ const closes: readonly (readonly [string, unknown, object])[] = [
   ['a status that is no number', boom('428'), { code: null, message: 'why' }],
 ];
 for (const [title, error, close] of closes) test(`close: ${title}`, () => assert.deepEqual(closeOf(error), close));
+
+test('stanzas: texts that every object inherits by name are written as they are', async () => {
+  repairStanzaWords();
+  for (const word of ['constructor', '__proto__', 'toString', 'hasOwnProperty', 'message']) {
+    const node = { tag: word, attrs: { id: word, subject: `${word} 2` }, content: [{ tag: 'item', attrs: { [`${word}s`]: word } }] };
+    const read = await decodeBinaryNode(encodeBinaryNode(node));
+    assert.deepEqual(JSON.parse(JSON.stringify(read)), JSON.parse(JSON.stringify(node)));
+  }
+});
 
 test('signatures: right ones are accepted, from either library, and anything else is not', () => {
   for (let round = 0; round < 8; round += 1) {

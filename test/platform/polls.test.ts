@@ -18,7 +18,7 @@ before(async () => {
 after(() => bench.stop());
 
 const performed = <N extends OperationName>(name: N, input: InputOf<N>): Promise<Outcome<AnswerOf<N>>> =>
-  instance.link.perform({ name, input }, { signal: new AbortController().signal, deadline: Date.now() + 8_000 });
+  instance.link.perform({ name, input }, { signal: new AbortController().signal, deadline: Date.now() + 60_000 });
 
 const pollTo = (number: string, change: Partial<PollContent> = {}): Send => ({
   number,

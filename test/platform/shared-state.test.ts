@@ -21,6 +21,7 @@ const directory: Directory = {
   pn: (lid) => (lid === friendLid ? friendJid : ''),
   lid: () => '',
   groupName: () => '',
+  community: () => null,
   newId: () => 'r1',
   now: () => Date.now(),
 };

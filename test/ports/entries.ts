@@ -6,7 +6,7 @@ import { instance, message as sample, owner, webhook } from '#test/contract/samp
 /** The ports that these suites are about, and those that they need for their data. */
 export type Conversations = Pick<
   Stores,
-  'journal' | 'messages' | 'chats' | 'contacts' | 'definitions' | 'instances' | 'webhooks' | 'outbox'
+  'journal' | 'messages' | 'chats' | 'campaigns' | 'optOuts' | 'sendKeys' | 'contacts' | 'definitions' | 'instances' | 'webhooks' | 'outbox'
 >;
 
 /** Opens empty stores; their time stands still. */

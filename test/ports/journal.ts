@@ -21,6 +21,7 @@ import {
   sent,
   status,
 } from './entries.ts';
+import { posts } from './journal-posts.ts';
 import { revisions } from './journal-revisions.ts';
 import { statuses } from './journal-statuses.ts';
 
@@ -117,7 +118,13 @@ const messages: readonly Case[] = [
           'messages',
           message.messageType,
           chatId,
-          { fromMe: false, isGroup: message.isGroup, wasSentByApi: message.wasSentByApi },
+          {
+            fromMe: false,
+            isGroup: message.isGroup,
+            wasSentByApi: message.wasSentByApi,
+            messageId: message.messageId,
+            trackSource: message.trackSource,
+          },
           now,
           record.id,
         ],
@@ -287,7 +294,7 @@ export const journalSuite = (kind: string, open: Open): void => {
       bench = await benchOf(open, 'rjournal');
     });
 
-    for (const [title, run] of [...messages, ...statuses, ...revisions, ...commits]) test(title, () => run(bench));
+    for (const [title, run] of [...messages, ...statuses, ...revisions, ...posts, ...commits]) test(title, () => run(bench));
 
     for (const [title, entries, told, fields] of changes)
       test(`chats: ${title}`, async () => {

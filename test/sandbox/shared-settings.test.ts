@@ -146,6 +146,8 @@ test('a client’s change reaches the other device; a message that was deleted f
   );
 });
 
+const fromFriend = async (text: string): Promise<string> => (await sandbox.sandbox.send(friend, owner, { kind: 'text', text })).id;
+
 test('clear and delete: up to the last message that the client names, later ones stay', async () => {
   const range = (): { key: proto.IMessageKey; messageTimestamp: number }[] => [
     { key: { id: outbound, fromMe: true, remoteJid: friendJid }, messageTimestamp: now() },
@@ -156,6 +158,16 @@ test('clear and delete: up to the last message that the client names, later ones
   await modify({ delete: true, lastMessages: range() });
   assert.ok((chat().deletedUntil ?? 0) > Date.now() - 60_000);
   await twin.wait('chats.delete', (chats) => chats.includes(friendLid));
+  const [last, next] = [await fromFriend('last'), await fromFriend('in the same second, mostly')];
+  const clearTo = (id: string): Promise<void> =>
+    modify({ clear: true, lastMessages: [{ key: { id, fromMe: false, remoteJid: friendJid }, messageTimestamp: now() }] });
+  await clearTo(last);
+  assert.deepEqual(
+    sandbox.sandbox.shown(owner, friend).map(({ id }) => id),
+    [next],
+    'the range names the last message that goes',
+  );
+  await clearTo(next);
   const fresh = await pair(sandbox, { number: owner }, strict);
   await eventually(() => fresh.auth.creds.accountSyncCounter === 1, 'the first sync');
   assert.equal(

@@ -1,7 +1,7 @@
 /** What the simulated platform does not know: it is refused as the platform refuses it, and counted. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { BinaryNode } from '@whiskeysockets/baileys';
+import { type BinaryNode, getBinaryNodeChild } from '@whiskeysockets/baileys';
 import { connect, createAuth, openSandbox, pair, qrOf, type Client, type TestSandbox } from './client.ts';
 
 const number = '5511999990031';
@@ -43,19 +43,25 @@ for (const [title, name, xmlns, type, content] of rows) {
   });
 }
 
+const askInJson = (id: string, content?: BinaryNode['content']): Promise<BinaryNode> =>
+  client.sock.query({
+    tag: 'iq',
+    attrs: { to: 's.whatsapp.net', type: 'get', xmlns: 'w:mex' },
+    content: [{ tag: 'query', attrs: { query_id: id }, ...(content ? { content } : {}) }],
+  });
+
 test('unknown: a query in JSON by an unknown id answers with an error in JSON, and is counted', async () => {
-  await assert.rejects(client.sock.newsletterAdminCount('120363000000000009@newsletter'), /feature-not-implemented/);
-  assert.equal(sandbox.sandbox.stats().unknown['w:mex/7130823597031706'], 1);
+  const result = getBinaryNodeChild(await askInJson('7', Buffer.from('{"variables":{}}')), 'result');
+  assert.deepEqual(JSON.parse(String(result?.content)), {
+    data: null,
+    errors: [{ message: 'feature-not-implemented', extensions: { error_code: 501 } }],
+  });
+  assert.equal(sandbox.sandbox.stats().unknown['w:mex/7'], 1);
 });
 
 test('a query in JSON that cannot be read is refused with 400', async () => {
-  const ask = (content: BinaryNode['content']): Promise<unknown> =>
-    client.sock.query({
-      tag: 'iq',
-      attrs: { to: 's.whatsapp.net', type: 'get', xmlns: 'w:mex' },
-      content: [{ tag: 'query', attrs: { query_id: '23983697327930364' }, ...(content ? { content } : {}) }],
-    });
-  for (const content of [undefined, Buffer.from('{'), Buffer.from('{"variables":7}')]) await assert.rejects(ask(content), /bad-request/);
+  for (const content of [undefined, Buffer.from('{'), Buffer.from('{"variables":7}')])
+    await assert.rejects(askInJson('23983697327930364', content), /bad-request/);
   assert.equal(typeof (await client.sock.fetchAccountReachoutTimelock()).isActive, 'boolean');
 });
 

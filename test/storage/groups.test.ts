@@ -108,11 +108,17 @@ test('groups: a complete list takes away what it lacks, and says when it came', 
   assert.equal(ids((await groups.find('r1', everything)).groups), 'g5@g.us g7@g.us');
   assert.deepEqual(await groups.known('r1'), {
     listedAt: 77,
-    names: ['g5@g.us', 'g7@g.us'].map((id) => ({ id, name: `Group ${id}` })),
+    names: new Map(['g5@g.us', 'g7@g.us'].map((id) => [id, `Group ${id}`])),
+    memberships: [],
+    pictures: [],
   });
-  assert.equal(ids((await groups.known('r2')).names), 'g6@g.us');
+  assert.deepEqual([...(await groups.known('r2')).names.keys()], ['g6@g.us']);
   await journal.commit({ id: 'r2', owner: '', epoch }, [{ kind: 'groupsListed', groupIds: [], at: 0 }], () => []);
-  assert.deepEqual(await groups.known('r2'), { listedAt: null, names: [] }, 'another account was paired');
+  assert.deepEqual(
+    await groups.known('r2'),
+    { listedAt: null, names: new Map(), memberships: [], pictures: [] },
+    'another account was paired',
+  );
 });
 
 test('groups: pages, searches by name or id, with members and without', async () => {

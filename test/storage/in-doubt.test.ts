@@ -22,7 +22,7 @@ const stored = (messageId: string) =>
 
 test('in doubt: a message that was given up after a lost answer is not stored as queued by a late statement', async (t) => {
   const network = await testNetwork(t, database.url);
-  const limits = { statement: 300, connection: 2_000 };
+  const limits = { statement: 2_000, connection: 10_000 };
   const behind = await openDatabase({ url: network.url, log: quietLog, poolSize: 2, limits });
   t.after(() => behind.close());
   const journal = makeJournal(

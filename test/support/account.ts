@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Answer, GatewayProcess } from './gateway.ts';
 import type { TestPlatform } from './platform.ts';
-import { until } from './until.ts';
+import { patience, until } from './until.ts';
 
 /** Whoever can scan a picture: the simulated platform, in whatever process. */
 export type Phone = Pick<TestPlatform, 'scan'>;
@@ -51,6 +51,12 @@ export class Account {
     return this.gateway.call(method, path, { token: this.token, ...(body === undefined ? {} : { body }) });
   }
 
+  /** The chat of this id as `/chat/find` has it; undefined when it is not stored. */
+  async chatOf(id: string): Promise<Readonly<Record<string, unknown>> | undefined> {
+    const { body } = await this.call('POST', '/chat/find', { wa_chatid: `=${id}` });
+    return (body['chats'] as readonly Readonly<Record<string, unknown>>[])[0];
+  }
+
   async seen(): Promise<InstanceSeen> {
     const { status, body } = await this.call('GET', '/instance/status');
     assert.equal(status, 200, JSON.stringify(body));
@@ -58,7 +64,7 @@ export class Account {
   }
 
   /** Waits for one of the four words, and answers with what is seen then. */
-  async reaches(status: string, ms = 20_000): Promise<InstanceSeen> {
+  async reaches(status: string, ms = patience): Promise<InstanceSeen> {
     let last: InstanceSeen | null = null;
     return until(
       async () => {

@@ -8,6 +8,7 @@ import { quietLog } from './database.ts';
 import { troublesOf, type Trouble } from './database-troubles.ts';
 import { assertTold, Flow } from './flow.ts';
 import { GatewayProcess } from './gateway.ts';
+import { Opened } from './opened.ts';
 import { PlatformProcess } from './platform-process.ts';
 import { randomOf, shuffled } from './random.ts';
 import { openReceiver } from './receivers.ts';
@@ -67,20 +68,6 @@ const pairAll = async (gateway: GatewayProcess, platform: PlatformProcess, sessi
   await Promise.all(Array.from({ length: pairingsAtOnce }, pair));
   return accounts;
 };
-
-/** What is closed last is opened first. */
-class Opened {
-  readonly #close: (() => unknown)[] = [];
-
-  add<T>(part: T, close: (part: T) => unknown): T {
-    this.#close.push(() => close(part));
-    return part;
-  }
-
-  async close(): Promise<void> {
-    for (const close of this.#close.splice(0).toReversed()) await close();
-  }
-}
 
 const urlOf = (dataDir: string): string =>
   `postgresql://postgres@localhost/postgres?host=${encodeURIComponent(join(dataDir, 'postgres', 'data'))}`;

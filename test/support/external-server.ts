@@ -1,10 +1,10 @@
 /** A PostgreSQL server that the gateway does not own, as an operator has one: over TCP, with a role and a database of its own, killed and started at will. */
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { openDatabase } from '#src/storage/postgres/database.ts';
 import { startEmbedded } from '#src/storage/postgres/embedded.ts';
 import { quietLog } from './database.ts';
+import { freePort } from './ports.ts';
 import { databaseServers, removeFolder, signalTo, temporaryFolder } from './processes.ts';
 import { until } from './until.ts';
 
@@ -19,16 +19,6 @@ const running = new Set<ExternalServer>();
 process.once('exit', () => {
   for (const server of running) for (const pid of server.pids) signalTo(pid, 'SIGQUIT');
 });
-
-/** Below the ports that systems give to outgoing connections: one of those could take it while the server is down. */
-const candidate = (): number => 20_000 + Math.floor(Math.random() * 10_000);
-
-const isFree = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-  });
 
 /** Started without being watched: nobody starts it again. */
 const startAlone = async (folder: string, settings: Readonly<Record<string, string>>): Promise<void> => {
@@ -64,8 +54,7 @@ export class ExternalServer {
     const server = new ExternalServer(temporaryFolder());
     try {
       await prepare(server.#folder);
-      do server.#port = candidate();
-      while (!(await isFree(server.#port)));
+      server.#port = await freePort();
       await server.start();
       return server;
     } catch (error) {

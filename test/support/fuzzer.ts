@@ -19,7 +19,7 @@ export const excluded: Readonly<Record<string, string>> = {
 };
 
 /** Milliseconds that an answer may take. */
-const slowest = 5_000;
+const slowest = 15_000;
 /** What the documents may name beside it are refusals of the platform: 500 with `error_source`. */
 const documentedFailures: ReadonlySet<number> = new Set([501, 503, 504]);
 
@@ -108,7 +108,7 @@ export const fuzz = async ({ address, tokens, seed, perRoute, mostMs }: FuzzOpti
         method,
         headers,
         ...(body === undefined ? {} : { body }),
-        signal: AbortSignal.timeout(15_000),
+        signal: AbortSignal.timeout(30_000),
       });
       const objection = objectionTo(operation, answer.status, await answer.text(), performance.now() - begun);
       if (objection !== null) found.push(`${name} (${of}) ${sent.url} ${body?.slice(0, 400) ?? ''}: ${answer.status} ${objection}`);

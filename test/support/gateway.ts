@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { root } from '#test/source-tree.ts';
 import { databaseServers, removeFolder, signalTo, temporaryFolder } from './processes.ts';
-import { until } from './until.ts';
+import { patience, until } from './until.ts';
 
 export const adminToken = 'admin-token-of-the-e2e-tests';
 
@@ -41,8 +41,6 @@ process.once('exit', () => {
   for (const gateway of running) gateway.abandon();
 });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
-
-const startLimit = 60_000;
 
 export class GatewayProcess {
   readonly dataDir: string;
@@ -86,6 +84,7 @@ export class GatewayProcess {
         ALLOW_PRIVATE_RECEIVERS: 'loopback',
         // The machine may be busy with other tests, which is no load of this gateway.
         OVERLOAD_LAG_MS: '0',
+        SHUTDOWN_MS: '60000',
         ...platform,
         ...own,
         ...env,
@@ -109,7 +108,7 @@ export class GatewayProcess {
         return this.address !== '' && this.#isHealthy();
       },
       () => `the gateway answers; it printed:\n${this.#printed}`,
-      startLimit,
+      2 * patience,
     );
     return this;
   }
@@ -138,7 +137,7 @@ export class GatewayProcess {
     return databaseServers(this.dataDir);
   }
 
-  async call(method: string, path: string, { token, body, headers = {}, ms = 30_000 }: CallOptions = {}): Promise<Answer> {
+  async call(method: string, path: string, { token, body, headers = {}, ms = patience }: CallOptions = {}): Promise<Answer> {
     const response = await fetch(this.address + path, {
       method,
       headers: {

@@ -26,6 +26,8 @@ const words: Readonly<Record<string, (value: Json) => boolean>> = {
   png: fits(/^data:image\/png;base64,/),
   invite: fits(/^https:\/\/chat\.whatsapp\.com\/[\w-]{16}$/),
   group: fits(/^120363\d{12}@g\.us$/),
+  channel: fits(/^120363\d{12}@newsletter$/),
+  'server id': (value) => Number.isInteger(value) && Number(value) >= 100,
   lid: fits(/^\d{15}@lid$/),
   person: fits(/^\d+@(?:s\.whatsapp\.net|lid)$/),
   word: fits(/^[a-z]*$/),

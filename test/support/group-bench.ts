@@ -23,6 +23,13 @@ export const isPart = (whole: unknown, part: unknown): boolean =>
     ? Object.entries(part).every(([name, value]) => isPart((whole as Json | null)?.[name], value))
     : JSON.stringify(whole) === JSON.stringify(part);
 
+/** Waits for a posted event of this type that has these fields. */
+export const posted = ({ receiver }: Scene, type: string, fields: Json): Promise<unknown> =>
+  until(
+    () => receiver.posted.some(({ body }) => body['EventType'] === type && isPart(body, fields)),
+    () => `the event ${JSON.stringify(fields)}`,
+  );
+
 export class GroupBench {
   scene!: Scene;
   account!: Account;
@@ -64,17 +71,13 @@ export class GroupBench {
     return this.scene.platform.sandbox.groups().find((one) => one.jid === id)!;
   }
 
-  async chatOf(id: string): Promise<Json | undefined> {
-    const { body } = await this.account.call('POST', '/chat/find', { wa_chatid: `=${id}` });
-    return (body['chats'] as readonly Json[])[0];
+  chatOf(id: string): Promise<Json | undefined> {
+    return this.account.chatOf(id);
   }
 
+  /** The `groups` event of a group with these fields. */
   told(id: string, fields: Json): Promise<unknown> {
-    const { posted } = this.scene.receiver;
-    return until(
-      () => posted.some(({ body }) => body['EventType'] === 'groups' && isPart(body['event'], { JID: id, ...fields })),
-      () => `the event ${JSON.stringify(fields)}`,
-    );
+    return posted(this.scene, 'groups', { event: { JID: id, ...fields } });
   }
 }
 

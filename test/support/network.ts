@@ -15,8 +15,6 @@ export interface Network {
   resume(): void;
   /** As `pause`, but new connections pass. Answers with a function that tells how many of the held ones the server has not ended. */
   hold(): () => number;
-  /** Ports from which the server was ever connected to: what it says of a client's address tells who came this way. */
-  readonly ports: ReadonlySet<number>;
   close(): void;
 }
 
@@ -26,13 +24,11 @@ export const openNetwork = async (url: string): Promise<Network> => {
   const folder = searchParams.get('host');
   const clients = new Set<Socket>();
   const servers = new Set<Socket>();
-  const ports = new Set<number>();
   const state = { paused: false };
   const relay = createServer((client) => {
     const server = folder === null ? connect(Number(port), hostname) : connect(`${folder}/.s.PGSQL.5432`);
     for (const socket of [client, server]) socket.on('error', () => socket.destroy());
     server.on('close', () => client.end());
-    server.on('connect', () => ports.add(server.localPort ?? 0));
     clients.add(client.on('data', (chunk) => server.write(chunk)));
     servers.add(server.on('data', (chunk) => client.write(chunk)));
     client.on('close', () => clients.delete(client));
@@ -48,7 +44,6 @@ export const openNetwork = async (url: string): Promise<Network> => {
   const user = password === '' ? username || 'postgres' : `${username}:${password}`;
   return {
     url: `postgresql://${user}@127.0.0.1:${(relay.address() as AddressInfo).port}${pathname}`,
-    ports,
     forget,
     pause: () => setPaused(true),
     resume: () => setPaused(false),

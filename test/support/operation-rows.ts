@@ -116,13 +116,16 @@ const tryRow = async (
 ): Promise<void> => {
   const messages = await bench.stand(place);
   const [method = '', path = ''] = call.split(' ');
+  const before = bench.scene.platform.sandbox.received(contact).length;
   const answered = await bench.account.call(method, path, body(messages));
   assert.equal(answered.status, status, JSON.stringify(answered.body));
   assert.deepEqual(picked(answered.body, answer(messages)), answer(messages));
   if (phone) {
     const received = await until(() => {
       const all = bench.scene.platform.sandbox.received(contact);
-      return all.find(({ id }) => id === answered.body['messageid']) ?? (answered.body['messageid'] === undefined && all.at(-1));
+      return (
+        all.find(({ id }) => id === answered.body['messageid']) ?? (answered.body['messageid'] === undefined && all.slice(before).at(-1))
+      );
     }, 'the arrival at the contact');
     phone(received, messages);
   }

@@ -1,5 +1,6 @@
 /** Small proxies: HTTP CONNECT and SOCKS5, with credentials, which refuse, stall and die when a test says so. */
-import { createServer, connect, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createServer, connect, type Server, type Socket } from 'node:net';
+import { freePort } from './ports.ts';
 
 /** `stall`: connections are taken and never answered. `mute`: the tunnel is made, and nothing passes. */
 export type Conduct = 'work' | 'refuse' | 'stall' | 'mute';
@@ -117,12 +118,12 @@ class SmallProxy implements TestProxy {
   }
 
   async revive(): Promise<void> {
+    if (this.port === 0) this.port = await freePort();
     const server = createServer((socket) => void this.#serve(socket));
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       server.listen(this.port, '127.0.0.1', resolve);
     });
-    this.port = (server.address() as AddressInfo).port;
     this.#server = server;
   }
 

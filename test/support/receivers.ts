@@ -2,6 +2,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setTimeout as wait } from 'node:timers/promises';
 import { until } from './until.ts';
 
 export interface Posted {
@@ -20,6 +21,8 @@ export interface Receiver {
   readonly posted: readonly Posted[];
   /** Attempts that were answered with 503. */
   readonly refused: number;
+  /** Ids of events of which two attempts were under way at the same time. */
+  readonly overlapping: readonly string[];
   /** What is answered from now on. */
   answer(status: 200 | 503): void;
   /** The first event, past or coming, that fits. */
@@ -27,23 +30,38 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-export const openReceiver = async (): Promise<Receiver> => {
+/** `hold`: milliseconds for which the next attempt waits for its answer. */
+export const openReceiver = async (hold: () => number = () => 0): Promise<Receiver> => {
   const posted: Posted[] = [];
+  const underWay = new Set<string>();
+  const overlapping: string[] = [];
   let status = 200;
   let refused = 0;
   const server = createServer((request, response) => {
-    void text(request).then((sent) => {
+    const { headers } = request;
+    const id = String(headers['webhook-id']);
+    if (underWay.has(id)) overlapping.push(id);
+    underWay.add(id);
+    response.once('close', () => underWay.delete(id));
+    const take = async (): Promise<void> => {
+      const sent = await text(request);
+      const ms = hold();
+      if (ms > 0) await wait(ms);
+      // Who asked is gone, and takes it for unanswered.
+      if (response.destroyed) return;
       response.writeHead(status).end();
       if (status !== 200) return void (refused += 1);
       const body = JSON.parse(sent) as Posted['body'];
-      const { headers } = request;
-      posted.push({ id: String(headers['webhook-id']), type: String(body['EventType']), token: String(body['token']), headers, body });
-    });
+      posted.push({ id, type: String(body['EventType']), token: String(body['token']), headers, body });
+    };
+    // A body that breaks off is no attempt that was answered.
+    take().catch(() => undefined);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
     posted,
+    overlapping,
     get refused() {
       return refused;
     },

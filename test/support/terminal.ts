@@ -1,35 +1,24 @@
 /** Commands of the documents, pasted into a bash as a person has it: in a folder of their own, on free ports. */
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { cpSync, existsSync, readFileSync, symlinkSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { root } from '#test/source-tree.ts';
+import { freePort, isFree } from './ports.ts';
 import { signalTo, temporaryFolder } from './processes.ts';
-
-/** Listens for a moment; 0 takes a free port. Answers null when the port is taken. */
-export const tryPort = (port: number): Promise<number | null> =>
-  new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(null));
-    server.listen(port, '127.0.0.1', () => {
-      const taken = (server.address() as AddressInfo).port;
-      server.close(() => resolve(taken));
-    });
-  });
 
 const documented = [3000, 3001, 4000];
 
 /** The README's ports where they are free; only those that are not are replaced. For one test alone: another one would see them free as well. */
 export const choosePorts = async (): Promise<ReadonlyMap<number, number>> => {
   const ports = new Map<number, number>();
-  for (const wanted of documented) ports.set(wanted, (await tryPort(wanted)) ?? (await tryPort(0)) ?? 0);
+  for (const wanted of documented) ports.set(wanted, (await isFree(wanted)) ? wanted : await freePort());
   return ports;
 };
 
 /** Other ports in place of the README's. */
 export const otherPorts = async (): Promise<ReadonlyMap<number, number>> => {
   const ports = new Map<number, number>();
-  for (const wanted of documented) ports.set(wanted, (await tryPort(0)) ?? 0);
+  for (const wanted of documented) ports.set(wanted, await freePort());
   return ports;
 };
 
@@ -47,7 +36,7 @@ export const makeFolder = (): string => {
   return folder;
 };
 
-const blockLimit = 60_000;
+const blockLimit = 180_000;
 
 /** One bash that stays, as a person has it: it is given a block, and answers with what the block printed. */
 export class Terminal {

@@ -2,12 +2,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
 const interval = 20;
+/** Milliseconds: a busy machine takes its time, and nobody waits for it where all goes well. */
+export const patience = 60_000;
 
 /** Answers with the first value that is neither undefined nor false. `what` completes "… did not happen". */
 export const until = async <T>(
   ask: () => T | false | undefined | Promise<T | false | undefined>,
   what: string | (() => string),
-  ms = 15_000,
+  ms = patience,
 ): Promise<T> => {
   for (const deadline = Date.now() + ms; ; await wait(interval)) {
     const answer = await ask();

@@ -60,6 +60,8 @@ const photographStates = async (stage: Stage): Promise<void> => {
 /** The same scene in both colours, with as few colours as a drawing needs. */
 const photographCover = async ({ dashboard }: Stage): Promise<void> => {
   await dashboard.page.mouse.move(5, 5);
+  // Notices of the acts before would lie on the picture.
+  await dashboard.page.locator('.toasts:not(:has(.toast))').waitFor({ state: 'attached' });
   for (const scheme of ['light', 'dark'] as const) {
     await dashboard.view({ ...cover, scheme });
     await dashboard.page.waitForTimeout(200);

@@ -8,9 +8,9 @@ import { createReceiver } from '#src/webhooks/receiver.ts';
 
 const guard = createAddressGuard({ allow: ['loopback'] });
 const noon = Date.parse('2026-01-01T12:00:00Z');
-const options = { guard, timeoutMs: 5_000, userAgent: 'Dormouse/test', now: () => noon };
+const options = { guard, timeoutMs: 30_000, userAgent: 'Dormouse/test', now: () => noon };
 const receiver = createReceiver(options);
-const impatient = createReceiver({ ...options, timeoutMs: 150 });
+const impatient = createReceiver({ ...options, timeoutMs: 1_500 });
 const servers: (Server | TcpServer)[] = [];
 after(async () => {
   await Promise.all([receiver.close(), impatient.close()]);
@@ -167,7 +167,10 @@ test('receiver: an address that is not allowed gets nothing, as a literal and as
   let requests = 0;
   const url = await serve((_request, response) => void response.end(String((requests += 1))));
   const strict = createReceiver({ ...options, guard: createAddressGuard({ allow: [] }) });
-  const refusal = { ok: false, error: 'webhook could not be reached: url points to an address that is not allowed (loopback)' };
+  const refusal = {
+    ok: false,
+    error: 'webhook could not be reached: url points to an address that is not allowed (loopback): see ALLOW_PRIVATE_RECEIVERS',
+  };
   assert.deepEqual(await strict.post(url, '{}', {}), refusal);
   await strict.close();
   const resolve = createAddressGuard({ allow: [], resolve: (_host, _options, done) => done(null, [{ address: '127.0.0.1', family: 4 }]) });
@@ -181,4 +184,21 @@ test('receiver: closing it ends what is under way as a failure', async () => {
   const closing = createReceiver(options);
   const url = await serve(() => void closing.close());
   assert.deepEqual(await closing.post(url, '{}', {}), { ok: false, error: 'webhook could not be reached: the server is stopping' });
+});
+
+test('receiver: a cut ends what is under way at once, and closes its connection', async () => {
+  const cuts = new Set<() => void>();
+  const { promise: closed, resolve: close } = Promise.withResolvers<void>();
+  const url = await serve((request) => {
+    request.socket.once('close', () => close());
+    for (const cut of cuts) cut();
+  });
+  const failed = { ok: false, error: 'webhook could not be reached: no answer in time' };
+  assert.deepEqual(await receiver.post(url, '{}', {}, cuts), failed);
+  await closed;
+  assert.equal(cuts.size, 0);
+  // Also before there is a connection.
+  const posting = receiver.post(url, '{}', {}, cuts);
+  for (const cut of cuts) cut();
+  assert.deepEqual(await posting, failed);
 });

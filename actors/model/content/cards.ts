@@ -1,4 +1,4 @@
-/** Small cards: a contact, a place, an invitation to a group. */
+/** Small cards: a contact, a place, invitations to a group and to a channel. */
 
 export interface ContactContent {
   readonly kind: 'contact';
@@ -29,6 +29,18 @@ export interface GroupInviteContent {
   /** `…@g.us` */
   readonly group: string;
   readonly code: string;
+  /** Unix seconds. */
+  readonly expiresAt: number;
+  /** '' for none. */
+  readonly text: string;
+}
+
+/** Makes a person an admin of a channel, when it is accepted. */
+export interface ChannelInviteContent {
+  readonly kind: 'channelInvite';
+  /** `…@newsletter` */
+  readonly channel: string;
+  readonly name: string;
   /** Unix seconds. */
   readonly expiresAt: number;
   /** '' for none. */

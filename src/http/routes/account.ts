@@ -61,6 +61,7 @@ export const accountRoutes: readonly Route[] = [
     ...common,
     summary: 'Change who may see or do what of the account; what is left out stays',
     body: shape.PrivacyBody,
+    examples: { body: { last: 'contacts', readreceipts: 'all' } },
     answer: shape.PrivacyAnswer,
     refusals: platformRefusals,
     async run({ gateway, id, body }) {

@@ -6,10 +6,10 @@ import { instanceView } from '#src/contract/views.ts';
 import type { AdminSessions } from '../admin-sessions.ts';
 import type { HttpOptions } from '../options.ts';
 import { done, mapResult, refuse } from '../outcome.ts';
-import { type Route, route } from '../route.ts';
+import { instanceRefusals, type Route, route } from '../route.ts';
 import * as shape from '../schemas/instance.ts';
 import { regionOf } from '../schemas/proxy.ts';
-import { NumbersAnswer, RestartingAnswer } from '../schemas/server.ts';
+import { DrainingAnswer, NodeParams, NodesAnswer, NumbersAnswer, RestartingAnswer } from '../schemas/server.ts';
 
 const common = { credential: 'admin', tag: 'admin' } as const;
 
@@ -48,7 +48,10 @@ const instanceRows: readonly Route[] = [
     ...common,
     summary: 'Show operating figures of the server and of every instance: reconnects by cause, delays, ages, queues',
     answer: NumbersAnswer,
-    run: ({ gateway }) => done(gateway.numbers()),
+    run: async ({ gateway }) => {
+      const { nodeName: node } = gateway;
+      return done({ ...gateway.numbers(), ...(node === null ? {} : { node, nodes: await gateway.nodes() }) });
+    },
   }),
   route({
     on: ['GET /instance/all'],
@@ -56,7 +59,7 @@ const instanceRows: readonly Route[] = [
     ...common,
     summary: 'List all instances with their tokens',
     answer: Type.Array(shape.InstanceAnswer),
-    run: ({ gateway, now }) => done(gateway.all().map((view) => instanceView(view, now))),
+    run: async ({ gateway, now }) => done((await gateway.everywhere()).map((view) => instanceView(view, now))),
   }),
   route({
     on: ['POST /instance/updateAdminFields'],
@@ -65,7 +68,7 @@ const instanceRows: readonly Route[] = [
     summary: 'Set the free fields of an instance',
     body: shape.AdminFieldsBody,
     answer: shape.InstanceAnswer,
-    refusals: { notFound: { example: 'instance not found' } },
+    refusals: instanceRefusals,
     run: async ({ gateway, now, body: { id, adminField01, adminField02 } }) => {
       const patch = {
         ...(adminField01 === undefined ? {} : { adminField01 }),
@@ -131,8 +134,35 @@ const restartRow = ({ restart }: HttpOptions): Route =>
     },
   });
 
+const nodeRows: readonly Route[] = [
+  route({
+    on: ['GET /admin/nodes'],
+    relieves: true,
+    operationId: 'listNodes',
+    ...common,
+    summary:
+      'List the nodes of the cluster: their state, how many instances each owns, and why it took those of the last hour; empty where this gateway has its database for itself',
+    answer: NodesAnswer,
+    run: async ({ gateway }) => done(await gateway.nodes()),
+  }),
+  route({
+    on: ['POST /admin/nodes/:name/drain'],
+    relieves: true,
+    operationId: 'drainNode',
+    ...common,
+    summary: 'Let a node give its sessions to the others, a few at a time; it takes none until it is started again',
+    params: NodeParams,
+    status: 202,
+    answer: DrainingAnswer,
+    refusals: { notFound: { example: 'there is no live node of this name' }, unavailable: { example: 'the node does not answer' } },
+    run: async ({ gateway, params: { name } }) =>
+      mapResult(await gateway.drainNode(name), () => ({ message: 'The node gives its sessions away' })),
+  }),
+];
+
 export const adminRoutes = (options: HttpOptions, sessions: AdminSessions): readonly Route[] => [
   ...instanceRows,
   rotateRow(sessions),
   restartRow(options),
+  ...nodeRows,
 ];

@@ -194,6 +194,7 @@ export const chatSettingRoutes: readonly Route[] = [
     tag,
     summary: 'Delete or empty a chat on the phone, and remove what is stored of it here; each part has its own outcome',
     body: RemoveChatBody,
+    examples: { body: { number: '5511999999999', deleteMessagesDB: true } },
     answer: RemoveChatAnswer,
     invalidTexts: { 'number:required': 'Missing number in payload', 'number:minLength': 'Missing number in payload' },
     refusals: { notFound: { example: 'chat not found' } },

@@ -41,6 +41,7 @@ const labelRoutes: readonly Route[] = [
     ...common,
     summary: 'Make, change or delete a label, on the phone too; business accounts alone have labels',
     body: shape.EditLabelBody,
+    examples: { body: { labelid: 'new', name: 'VIP', color: 3 } },
     answer: shape.EditLabelAnswer,
     invalidTexts: { 'labelid:required': 'invalid payload' },
     failure: { text: 'error editing label' },
@@ -94,6 +95,7 @@ const labelRoutes: readonly Route[] = [
     ...common,
     summary: 'Set the labels of a chat, put one on or take one off, on the phone too',
     body: shape.LabelChatBody,
+    examples: { body: { number: '5511999999999', labelids: ['1', '3'] } },
     answer: shape.LabelChatAnswer,
     refusals: { ...platformRefusals, invalid: { example: 'there is no label 99' }, notFound: { example: 'Chat not found' } },
     run: async ({ gateway, id, body }) => {
@@ -125,6 +127,7 @@ const quickReplyRoutes: readonly Route[] = [
     ...common,
     summary: 'Make, change or delete a quick reply; texts of business accounts are kept on the phone, everything else here',
     body: shape.EditQuickReplyBody,
+    examples: { body: { shortCut: 'hello', type: 'text', text: 'Hello, how can we help?' } },
     answer: shape.EditQuickReplyAnswer,
     refusals: {
       ...platformRefusals,

@@ -42,12 +42,12 @@ const momentOf = (value: string | number | undefined): number | undefined | null
 const replayOf = (body: Static<typeof shape.ReplayBody>): Result<ReplayFilter> => {
   const { id, event, webhook, limit = usualReplay } = body;
   if ([id, event, body.state, body.from, body.to].every((one) => one === undefined))
-    return refuse('invalid', 'say what to replay: id, event, state, from or to');
+    return refuse('invalid', `say what to replay: id, event, state (${deliveryStates.join(', ')}), from or to`);
   const types = known(event, eventTypes);
   const states = known(body.state, deliveryStates);
   const [from, to] = [momentOf(body.from), momentOf(body.to)];
-  if (types === null) return refuse('invalid', `event must be of ${eventTypes.join(', ')}`);
-  if (states === null) return refuse('invalid', `state must be of ${deliveryStates.join(', ')}`);
+  if (types === null) return refuse('invalid', `event must be one of ${eventTypes.join(', ')}`);
+  if (states === null) return refuse('invalid', `state must be one of ${deliveryStates.join(', ')}`);
   if (from === null || to === null) return refuse('invalid', 'from and to must be ISO 8601 or Unix milliseconds');
   if (from !== undefined && to !== undefined && from > to) return refuse('invalid', 'from must not be later than to');
   return done({
@@ -102,6 +102,7 @@ const routesOf = ({ path, credential, of, name, owner }: Side): readonly Route[]
     refusals: missing,
     summary: `Send deliveries ${of} again; each keeps its webhook-id`,
     body: shape.ReplayBody,
+    examples: { body: { state: 'dead', from: '2026-08-19T00:00:00.000Z' } },
     answer: shape.ReplayAnswer,
     run: async ({ gateway, id, body }) => {
       const filter = replayOf(body);

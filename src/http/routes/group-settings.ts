@@ -1,20 +1,14 @@
 /** Settings of groups: one row each, all of them the same request with another field. */
 import { type Static, type TProperties, Type } from 'typebox';
 import type { GroupWish } from '#actors/gateway.ts';
-import { chatView, timerOf } from '#src/contract/views.ts';
+import { addModes, chatView, timerOf } from '#src/contract/views.ts';
 import type { InvalidTexts } from '../invalid-text.ts';
 import { done, mapResult, refuse } from '../outcome.ts';
-import { type Address, platformRefusals, type Refusals, type Route, route } from '../route.ts';
+import { type Address, type Route, route } from '../route.ts';
 import { pictureBodyLimit, pictureRefusals, pictureSource } from './picture.ts';
 import { Flag, OneOf } from '../schemas/common.ts';
 import { ChangedGroup, EphemeralAnswer, EphemeralBody, GroupJid, PictureBody } from '../schemas/group.ts';
-import { changedView, noGroup, tag } from './group.ts';
-
-const refusals: Refusals = {
-  ...platformRefusals,
-  forbidden: { example: 'User is not an admin of this group' },
-  notFound: { example: 'Group not found' },
-};
+import { adminRefusals, changedView, noGroup, tag } from './group.ts';
 
 interface SettingRow<Fields extends TProperties> {
   readonly on: Address;
@@ -49,7 +43,7 @@ const setting = <Fields extends TProperties>({
     body: Type.Object({ groupjid: GroupJid, ...fields }),
     answer: ChangedGroup,
     invalidTexts: { ...noGroup, ...invalidTexts },
-    refusals: { ...refusals, ...(invalid === undefined ? {} : { invalid: { example: invalid } }) },
+    refusals: { ...adminRefusals, ...(invalid === undefined ? {} : { invalid: { example: invalid } }) },
     ...(failure === undefined ? {} : { failure: { text: failure } }),
     run: async ({ gateway, id, body }) => {
       const given = body as unknown as Parameters<typeof wish>[0] & { readonly groupjid: string };
@@ -66,7 +60,9 @@ export const groupSettingRoutes: readonly Route[] = [
     on: 'POST /group/updateName',
     operationId: 'renameGroup',
     summary: 'Rename a group',
-    fields: { name: Type.String({ minLength: 1, maxLength: 100, pattern: String.raw`\S`, description: 'The new name' }) },
+    fields: {
+      name: Type.String({ minLength: 1, maxLength: 100, pattern: String.raw`\S`, description: 'The new name', examples: ['Team'] }),
+    },
     invalidTexts: {
       'name:minLength': 'Name cannot be empty',
       'name:pattern': 'Name cannot be empty',
@@ -82,7 +78,15 @@ export const groupSettingRoutes: readonly Route[] = [
     on: 'POST /group/updateDescription',
     operationId: 'describeGroup',
     summary: 'Replace the description of a group',
-    fields: { description: Type.String({ minLength: 1, maxLength: 2048, pattern: String.raw`\S`, description: 'The new description' }) },
+    fields: {
+      description: Type.String({
+        minLength: 1,
+        maxLength: 2048,
+        pattern: String.raw`\S`,
+        description: 'The new description',
+        examples: ['Everything about the team'],
+      }),
+    },
     invalidTexts: { 'description:minLength': 'Description cannot be empty', 'description:pattern': 'Description cannot be empty' },
     wish: ({ description }) => ({ of: 'description', text: description }),
     response: () => 'Group description updated successfully',
@@ -117,8 +121,8 @@ export const groupSettingRoutes: readonly Route[] = [
     on: 'POST /group/updateMemberAddMode',
     operationId: 'setGroupAddMode',
     summary: 'Let only admins add members to a group, or everybody',
-    fields: { MemberAddMode: OneOf(['admin_add', 'all_member_add']) },
-    wish: ({ MemberAddMode }) => ({ of: 'whoAddsMembers', who: MemberAddMode === 'admin_add' ? 'admins' : 'all' }),
+    fields: { MemberAddMode: OneOf(Object.values(addModes), { description: 'Who may add members' }) },
+    wish: ({ MemberAddMode }) => ({ of: 'whoAddsMembers', who: MemberAddMode === addModes.admins ? 'admins' : 'all' }),
     response: ({ MemberAddMode }) => `Group member add mode set to ${MemberAddMode} successfully`,
   }),
   route({
@@ -130,19 +134,17 @@ export const groupSettingRoutes: readonly Route[] = [
     body: EphemeralBody,
     answer: EphemeralAnswer,
     invalidTexts: { ...noGroup, duration: badTimer },
-    refusals: { ...refusals, forbidden: { text: 'user is not an admin of this group' }, invalid: { example: badTimer } },
+    refusals: { ...adminRefusals, forbidden: { text: 'user is not an admin of this group' }, invalid: { example: badTimer } },
     run: async ({ gateway, id, body }) => {
       const timer = timerOf(body.duration);
       if (timer === null) return refuse('invalid', badTimer);
       const { label, seconds } = timer;
       const changed = await gateway.perform(id, 'group.change', { groupId: body.groupjid, wish: { of: 'ephemeral', seconds } });
       if (!changed.ok) return changed;
-      const filters = [{ field: 'wa_chatid', operator: '=', value: body.groupjid }] as const;
-      const { chats } = await gateway.findChats(id, { filters, any: false, sort: null, limit: 1, offset: 0 });
-      const [chat] = chats;
+      const chat = await gateway.chat(id, body.groupjid);
       return done({
         response: 'Ephemeral timer updated successfully',
-        ...(chat === undefined ? {} : { chat: chatView(chat, gateway.view(id)?.record.owner ?? '') }),
+        ...(!chat.ok ? {} : { chat: chatView(chat.value, gateway.view(id)?.record.owner ?? '') }),
         ephemeral: { enabled: seconds > 0, seconds, label },
         ...changedView(gateway, id, changed.value),
       });
@@ -158,7 +160,7 @@ export const groupSettingRoutes: readonly Route[] = [
     answer: ChangedGroup,
     invalidTexts: noGroup,
     bodyLimit: pictureBodyLimit,
-    refusals: { ...refusals, ...pictureRefusals },
+    refusals: { ...adminRefusals, ...pictureRefusals },
     run: async ({ gateway, id, body }) => {
       const source = pictureSource(body.image);
       return mapResult(await gateway.setGroupPicture(id, body.groupjid, source), (group) => ({

@@ -2,8 +2,8 @@
 import type { Gateway, Group as Stored, GroupQuery, InstanceId, Result } from '#actors/gateway.ts';
 import { failedView, groupInfoView, groupView, inviteCodeOf, inviteLink, memberOutcomeView } from '#src/contract/views.ts';
 import { done, mapResult, refuse } from '../outcome.ts';
-import { pageSize, pageWithin, withPage } from '../page.ts';
-import { platformRefusals, type Route, route } from '../route.ts';
+import { emptyPage, type Page, pageSize, pageWithin, withPage } from '../page.ts';
+import { instanceRefusals, platformRefusals, type Refusals, type Route, route } from '../route.ts';
 import { ref } from '../schemas/common.ts';
 import {
   ChangedGroup,
@@ -49,17 +49,16 @@ interface Listing extends GroupQuery {
 
 /** Reads pieces of a page until it is full, or the answer is. */
 const listed = async (gateway: Gateway, id: InstanceId, query: Listing, bytes: number) => {
-  const groups: Stored[] = [];
   const me = accountOf(gateway, id);
   const view = (group: Stored) => groupView(group, { me, members: query.members });
+  let page: Page<ReturnType<typeof view>> = emptyPage;
   for (;;) {
-    const limit = Math.min(piece, query.limit - groups.length);
-    const force = query.force && groups.length === 0;
-    const found = await gateway.listGroups(id, { ...query, force, limit, offset: query.offset + groups.length });
+    const read = page.views.length;
+    const limit = Math.min(piece, query.limit - read);
+    const found = await gateway.listGroups(id, { ...query, force: query.force && read === 0, limit, offset: query.offset + read });
     if (!found.ok) return found;
-    groups.push(...found.value.groups);
-    const page = pageWithin(groups, view, bytes);
-    if (!page.cut && found.value.groups.length === limit && groups.length < query.limit) continue;
+    page = pageWithin(found.value.groups, view, bytes, page);
+    if (!page.cut && found.value.groups.length === limit && page.views.length < query.limit) continue;
     const { limit: asked, offset } = query;
     const nextOffset = offset + page.views.length;
     const totalRecords = found.value.total;
@@ -76,7 +75,12 @@ const codeOf = (written: string): Result<string> => {
 
 const noCode = { '*': 'Invalid invite code' } as const;
 export const noGroup = { groupjid: 'Could not parse Group JID' } as const;
-const forbidden = { example: 'User is not an admin of this group' } as const;
+/** Of requests that only admins may make. */
+export const adminRefusals = {
+  ...platformRefusals,
+  forbidden: { example: 'User is not an admin of this group' },
+  notFound: { example: 'Group not found' },
+} as const satisfies Refusals;
 
 export const groupRoutes: readonly Route[] = [
   route({
@@ -185,7 +189,7 @@ export const groupRoutes: readonly Route[] = [
     summary: 'List the groups of the account, in pages',
     body: ListGroupsBody,
     answer: GroupsAnswer,
-    refusals: { ...platformRefusals, notFound: { example: 'instance not found' } },
+    refusals: { ...platformRefusals, ...instanceRefusals },
     run: ({ gateway, id, body, answerBytes }) =>
       listed(
         gateway,
@@ -208,7 +212,7 @@ export const groupRoutes: readonly Route[] = [
     summary: 'List the groups of the account, as many as an answer holds',
     query: ListGroupsQuery,
     answer: GroupsAnswer,
-    refusals: { ...platformRefusals, notFound: { example: 'instance not found' } },
+    refusals: { ...platformRefusals, ...instanceRefusals },
     run: ({ gateway, id, query, answerBytes }) => {
       const { force = false, noparticipants = false } = query;
       return listed(gateway, id, { search: '', members: !noparticipants, force, limit: groupPage.all, offset: 0 }, answerBytes);
@@ -223,7 +227,7 @@ export const groupRoutes: readonly Route[] = [
     body: GroupBody,
     answer: LinkAnswer,
     invalidTexts: noGroup,
-    refusals: { ...platformRefusals, forbidden, notFound: { example: 'Group not found' } },
+    refusals: adminRefusals,
     failure: { text: 'Failed to reset group invite link' },
     run: async ({ gateway, id, body }) =>
       mapResult(await gateway.perform(id, 'group.link', { groupId: body.groupjid, renew: true }), ({ code, group }) => ({
@@ -240,7 +244,7 @@ export const groupRoutes: readonly Route[] = [
     params: GroupParams,
     answer: LinkAnswer,
     invalidTexts: { groupJID: 'Could not parse Group JID' },
-    refusals: { ...platformRefusals, forbidden, notFound: { example: 'Group not found' } },
+    refusals: adminRefusals,
     run: async ({ gateway, id, params }) =>
       mapResult(await gateway.perform(id, 'group.link', { groupId: params.groupJID, renew: false }), ({ code, group }) => ({
         InviteLink: inviteLink(code),

@@ -12,11 +12,12 @@ const common = { credential: 'none', tag: 'server', relieves: true } as const;
 /** Why the server cannot do its work now; empty when it can. */
 const reasonsOf = ({ storageHealthy }: HttpOptions, gateway: Gateway, overloaded: boolean): readonly string[] => [
   ...(gateway.accepting ? [] : ['the server is stopping']),
+  ...(gateway.draining() ? ['the node gives its sessions away'] : []),
   ...(storageHealthy() ? [] : ['the database is not available now']),
   ...(overloaded ? ['the event loop is overloaded'] : []),
 ];
 
-/** A stranger is told no more than HEALTH_DETAILS allows. */
+/** Whether the request gets reasons and counts, as HEALTH_DETAILS says. */
 const mayKnow = ({ healthDetails }: HttpOptions, gateway: Gateway, { headers }: FastifyRequest): boolean =>
   healthDetails === 'all' || (typeof headers['admintoken'] === 'string' && gateway.isAdmin(headers['admintoken']));
 
@@ -46,7 +47,7 @@ export const healthRoutes = (options: HttpOptions): readonly Route[] => [
     ...common,
     summary:
       'Tell whether the server can work, and how many sessions are restored after a start; 503 with the reasons while it stops, is overloaded or has no database. ' +
-      'HEALTH_DETAILS says who is told more than yes or no',
+      'HEALTH_DETAILS says who gets the reasons and the counts',
     answer: ReadyAnswer,
     run: ({ gateway, request }) => {
       const reasons = reasonsOf(options, gateway, request.server.isUnderPressure());

@@ -47,6 +47,6 @@ export const historyRoutes: readonly Route[] = [
     tag,
     summary: 'Show how far the phone has handed over its past, and what it was asked for',
     answer: HistoryStatus,
-    run: ({ gateway, id }) => done(historyStatusView(gateway.histories(id))),
+    run: async ({ gateway, id }) => done(historyStatusView(await gateway.histories(id))),
   }),
 ];

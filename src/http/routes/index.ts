@@ -5,9 +5,15 @@ import type { Route } from '../route.ts';
 import type { Hub } from '../stream/hub.ts';
 import { accountRoutes } from './account.ts';
 import { adminRoutes } from './admin.ts';
+import { businessRoutes } from './business.ts';
 import { callRoutes } from './call.ts';
+import { chatbotRoutes } from './chatbot.ts';
+import { channelAdminRoutes } from './channel-admins.ts';
+import { channelRoutes } from './channel.ts';
 import { chatSettingRoutes } from './chat-settings.ts';
 import { chatRoutes } from './chat.ts';
+import { chatwootRoutes } from './chatwoot.ts';
+import { communityRoutes } from './community.ts';
 import { contactRoutes } from './contact.ts';
 import { definitionRoutes } from './definition.ts';
 import { deliveryRoutes } from './delivery.ts';
@@ -22,9 +28,11 @@ import { leadRoutes } from './lead.ts';
 import { downloadRoutes } from './message-download.ts';
 import { metricsRoutes } from './metrics.ts';
 import { messageRoutes } from './message.ts';
+import { newsletterPostRoutes } from './newsletter-posts.ts';
 import { peopleRoutes } from './people.ts';
 import { proxyRoutes } from './proxy.ts';
-import { sendRoutes } from './send/index.ts';
+import { chatSendRoutes, sendRoutes } from './send/index.ts';
+import { senderRoutes } from './sender/index.ts';
 import { sessionRoutes } from './session.ts';
 import { streamRoutes } from './stream.ts';
 import { webhookRoutes } from './webhook.ts';
@@ -36,6 +44,7 @@ export const allRoutes = (options: HttpOptions, hub: Hub, sessions: AdminSession
   ...accountRoutes,
   ...proxyRoutes,
   ...sendRoutes(options),
+  ...senderRoutes(chatSendRoutes(options), options),
   ...messageRoutes,
   ...historyRoutes,
   ...downloadRoutes(options.base64Bytes),
@@ -45,12 +54,19 @@ export const allRoutes = (options: HttpOptions, hub: Hub, sessions: AdminSession
   ...contactRoutes,
   ...groupRoutes,
   ...groupSettingRoutes,
+  ...communityRoutes,
+  ...businessRoutes,
+  ...newsletterPostRoutes,
+  ...channelRoutes,
+  ...channelAdminRoutes,
   ...leadRoutes,
   ...peopleRoutes,
   ...definitionRoutes,
+  ...chatbotRoutes,
   ...callRoutes,
   ...webhookRoutes,
   ...deliveryRoutes,
+  ...chatwootRoutes,
   ...streamRoutes(hub),
   ...inspectorRoutes(hub.inspector),
   ...metricsRoutes(options),

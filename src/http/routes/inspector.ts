@@ -4,10 +4,11 @@ import type { FastifyReply } from 'fastify';
 import type { Static } from 'typebox';
 import type { ActorEvent, ActorQuery, ActorSort, Result } from '#actors/gateway.ts';
 import { actorView } from '#src/contract/views.ts';
+import { commaList } from '../comma-list.ts';
 import { layoutsOf } from '../layouts.ts';
-import { done, mapResult, refuse } from '../outcome.ts';
+import { done, mapResult, refuse, unknownInstance } from '../outcome.ts';
 import { pageSize } from '../page.ts';
-import { platformRefusals, type Route, route } from '../route.ts';
+import { instanceRefusals, platformRefusals, type Route, route } from '../route.ts';
 import { FileBytes } from '../schemas/file.ts';
 import * as shape from '../schemas/inspector.ts';
 import type { InspectorHub } from '../stream/inspector-hub.ts';
@@ -15,15 +16,7 @@ import type { InspectorHub } from '../stream/inspector-hub.ts';
 /** Answered also while the server is overloaded: that is when somebody has to look. */
 const common = { credential: 'admin', tag: 'inspector', relieves: true } as const;
 
-const notFound = { notFound: { example: 'instance not found' } } as const;
-
 const rows = { usual: 200, most: 1000 };
-
-const wordsOf = (list: string | undefined): readonly string[] =>
-  (list ?? '')
-    .split(',')
-    .map((word) => word.trim())
-    .filter((word) => word !== '');
 
 interface Asked {
   readonly state?: string;
@@ -34,9 +27,9 @@ interface Asked {
   readonly limit?: number;
 }
 
-const queryOf = ({ state, reason, q = '', sort = 'trouble', after = '', limit = 0 }: Asked): ActorQuery => ({
-  states: wordsOf(state),
-  causes: wordsOf(reason),
+const queryOf = ({ state = '', reason = '', q = '', sort = 'trouble', after = '', limit = 0 }: Asked): ActorQuery => ({
+  states: commaList(state),
+  causes: commaList(reason),
   text: q.trim(),
   sort: sort.replace(/^-/, '') as ActorSort,
   descending: sort.startsWith('-'),
@@ -93,8 +86,9 @@ const streamRoutes = (hub: InspectorHub): readonly Route[] => [
     query: shape.StepsQuery,
     answer: shape.StepsAnswer,
     produces: 'text/event-stream',
-    refusals: { ...notFound, ...streaming },
-    run: ({ params: { id }, query, request, reply }) => {
+    refusals: { ...instanceRefusals, ...streaming },
+    run: async ({ gateway, params: { id }, query, request, reply }) => {
+      if (!(await gateway.exists(id))) return unknownInstance;
       const last = request.headers['last-event-id'];
       const after = typeof last === 'string' && /^\d{1,15}$/.test(last) ? Number(last) : (query.after ?? null);
       return streamOf(hub, () => hub.openSteps(id, after, hijacked(reply)));
@@ -111,7 +105,7 @@ const eventRoute = route({
   body: shape.EventBody,
   answer: shape.ActorAnswer,
   examples: { body: { type: 'reconnect' } },
-  refusals: { ...notFound, ...platformRefusals, conflict: { example: 'no crashed worker waits for its restart' } },
+  refusals: { ...instanceRefusals, ...platformRefusals, conflict: { example: 'no crashed worker waits for its restart' } },
   run: async ({ gateway, params: { id }, body, request }) => {
     const event = eventOf(body);
     if (!event.ok) return event;
@@ -131,8 +125,8 @@ const pictureRoute = route({
   produces: 'image/jpeg',
   headers: { ETag: 'Changes with the picture' },
   refusals: { notFound: { example: 'there is no picture' } },
-  run: ({ gateway, params: { id }, request, reply }) => {
-    const picture = gateway.actorPicture(id);
+  run: async ({ gateway, params: { id }, request, reply }) => {
+    const picture = await gateway.actorPicture(id);
     if (picture === null) return refuse('notFound', 'there is no picture');
     const etag = `"${picture.tag}"`;
     void reply.headers({ etag, 'cache-control': 'private, max-age=86400', 'x-content-type-options': 'nosniff' });
@@ -170,8 +164,9 @@ export const inspectorRoutes = (hub: InspectorHub): readonly Route[] => {
       summary: 'Show one instance from the inside: its state, its parts and its last 100 transitions with their causes',
       params: shape.ActorParams,
       answer: shape.ActorAnswer,
-      refusals: notFound,
-      run: ({ gateway, params: { id } }) => mapResult(gateway.actor(id), actorView),
+      refusals: instanceRefusals,
+      run: async ({ gateway, params: { id } }) =>
+        (await gateway.exists(id)) ? mapResult(await gateway.actor(id), actorView) : unknownInstance,
     }),
     pictureRoute,
     route({

@@ -1,15 +1,13 @@
 /** Routes of an instance's session and of its record. */
 import type { Gateway, InstanceId, InstanceView, Result } from '#actors/gateway.ts';
 import { instanceView, limitsView } from '#src/contract/views.ts';
-import { done, mapResult, refuse } from '../outcome.ts';
-import { platformRefusals, type RefusalAnswer, type Route, route } from '../route.ts';
+import { done, mapResult, refuse, unknownInstance } from '../outcome.ts';
+import { instanceRefusals, platformRefusals, type RefusalAnswer, type Route, route } from '../route.ts';
 import * as shape from '../schemas/instance.ts';
 import { type RegionBody, regionOf } from '../schemas/proxy.ts';
 import { LimitsAnswer } from '../schemas/limits.ts';
 
-const unknownInstance = { notFound: { example: 'instance not found' } } as const;
-
-const common = { credential: 'instance', tag: 'instance', refusals: unknownInstance } as const;
+const common = { credential: 'instance', tag: 'instance', refusals: instanceRefusals } as const;
 
 const notReset = (id: InstanceId) => ({ resetting: false, instanceId: id, queuedRecoveryAttempted: false });
 
@@ -62,7 +60,7 @@ const sessionRoutes: readonly Route[] = [
     summary: 'Connect the instance; one that is not paired yet gets a QR code, or with a phone number a pairing code',
     body: shape.ConnectBody,
     answer: shape.ConnectAnswer,
-    refusals: { ...unknownInstance, conflict: {}, capped: {} },
+    refusals: { ...instanceRefusals, conflict: {}, capped: {} },
     run: async ({ gateway, now, id, body }) => {
       const options = connectOptions(body);
       if (!options.ok) return options;
@@ -75,11 +73,9 @@ const sessionRoutes: readonly Route[] = [
     ...common,
     summary: 'Show the state of the instance with the current QR code or pairing code',
     answer: shape.StatusAnswer,
-    run: ({ gateway, now, id }) => {
-      const view = gateway.view(id);
-      return view === null
-        ? refuse('notFound', 'instance not found')
-        : done({ instance: instanceView(view, now), status: sessionView(view) });
+    run: async ({ gateway, now, id }) => {
+      const view = await gateway.current(id);
+      return view === null ? unknownInstance : done({ instance: instanceView(view, now), status: sessionView(view) });
     },
   }),
   route({
@@ -102,7 +98,7 @@ const sessionRoutes: readonly Route[] = [
     ...common,
     summary: 'Close the connection and keep the credentials; a connect, or a call that needs the session, wakes it',
     answer: shape.ClosedAnswer,
-    refusals: { ...unknownInstance, notSent: {} },
+    refusals: { ...instanceRefusals, notSent: {} },
     run: async ({ gateway, now, id }) =>
       mapResult(await gateway.hibernate(id), (view) =>
         closedView(view, now, 'Hibernated', 'The session is paused. It wakes for a connect or a call that needs it.'),
@@ -130,7 +126,7 @@ const sessionRoutes: readonly Route[] = [
     ...common,
     summary: 'Ask the platform how it restricts the account from beginning new chats',
     answer: LimitsAnswer,
-    refusals: { ...unknownInstance, ...platformRefusals },
+    refusals: { ...instanceRefusals, ...platformRefusals },
     run: async ({ gateway, id }) => mapResult(await gateway.perform(id, 'account.limits', null), limitsView),
   }),
   route({
@@ -140,7 +136,7 @@ const sessionRoutes: readonly Route[] = [
     summary: 'Show the account as available or unavailable',
     body: shape.PresenceBody,
     answer: shape.PresenceAnswer,
-    refusals: { ...unknownInstance, ...platformRefusals },
+    refusals: { ...instanceRefusals, ...platformRefusals },
     run: async ({ gateway, id, body }) =>
       mapResult(await gateway.presence(id, body.presence), () => ({ response: 'Presence updated successfully' })),
   }),

@@ -1,13 +1,11 @@
 /** Leads: what integrators keep about a chat. Nothing of it leaves this server. */
 import { chatFields, chatView, emptyValueOf, instanceView, leadFields, leadTagView } from '#src/contract/views.ts';
 import { done, mapResult } from '../outcome.ts';
-import { type Route, route } from '../route.ts';
+import { instanceRefusals, type Route, route } from '../route.ts';
 import { Chat } from '../schemas/chat.ts';
-import { ref } from '../schemas/common.ts';
+import { numberExample, ref } from '../schemas/common.ts';
 import { InstanceAnswer } from '../schemas/instance.ts';
 import { EditLeadBody, EditLeadTagAnswer, EditLeadTagBody, FieldsMapBody, LeadTagsAnswer, namesOf } from '../schemas/lead.ts';
-
-const unknownInstance = { notFound: { example: 'instance not found' } } as const;
 
 /** An empty value is not kept: the field goes. */
 const kept = (name: string, value: unknown): unknown => {
@@ -30,6 +28,7 @@ export const leadRoutes: readonly Route[] = [
     tag: 'lead',
     summary: 'Change the lead fields of a chat; fields that are not given stay as they are',
     body: EditLeadBody,
+    examples: { body: { id: numberExample, lead_name: 'Ana', lead_tags: ['vip'] } },
     answer: ref(Chat),
     refusals: { notFound: { example: 'Chat not found' } },
     run: async ({ gateway, id, body }) => {
@@ -44,8 +43,9 @@ export const leadRoutes: readonly Route[] = [
     tag: 'lead',
     summary: 'Name the twenty free fields of leads; names that are not given stay as they are',
     body: FieldsMapBody,
+    examples: { body: { lead_field01: 'Size of shoes' } },
     answer: InstanceAnswer,
-    refusals: unknownInstance,
+    refusals: instanceRefusals,
     run: async ({ gateway, now, id, body }) =>
       mapResult(await gateway.nameLeadFields(id, namesOf(body)), (view) => instanceView(view, now)),
   }),
@@ -68,6 +68,7 @@ export const leadRoutes: readonly Route[] = [
     tag: 'lead',
     summary: 'Make, change or delete a tag of leads, or a column of the board',
     body: EditLeadTagBody,
+    examples: { body: { name: 'vip' } },
     answer: EditLeadTagAnswer,
     refusals: {
       invalid: { example: 'name is required' },

@@ -4,8 +4,8 @@ import type { Gateway, InstanceId, Message as Stored, MessageQuery } from '#acto
 import { messageView, receiptsView } from '#src/contract/views.ts';
 import { done, mapResult } from '../outcome.ts';
 import { pageSize, pageWithin, withPage } from '../page.ts';
-import { platformRefusals, type Route, route } from '../route.ts';
-import { LooseText, optional, ref, Text } from '../schemas/common.ts';
+import { instanceRefusals, platformRefusals, type Route, route } from '../route.ts';
+import { like, LooseText, optional, ref, Text } from '../schemas/common.ts';
 import {
   ClearedAnswer,
   ClearedStats,
@@ -107,7 +107,7 @@ export const messageRoutes: readonly Route[] = [
   route({
     on: ['DELETE /message/async'],
     operationId: 'clearQueue',
-    refusals: { notFound: { example: 'instance not found' } },
+    refusals: instanceRefusals,
     credential: 'instance',
     tag,
     summary: 'Cancel the messages that wait in the queue of asynchronous sends',
@@ -129,7 +129,11 @@ export const messageRoutes: readonly Route[] = [
     credential: 'instance',
     tag,
     summary: 'React to a message; an empty text takes the reaction back',
-    body: Type.Object({ id: MessageId, text: Text(64, 'An emoji'), number: optional(LooseText(128, 'Chat of the message; not needed')) }),
+    body: Type.Object({
+      id: MessageId,
+      text: like(Text(64, 'An emoji'), '👍'),
+      number: optional(LooseText(128, 'Chat of the message; not needed')),
+    }),
     answer: ref(Message),
     invalidTexts: { 'id:required': 'Missing Id in Payload', 'id:minLength': 'Missing Id in Payload' },
     refusals: { ...platformRefusals, notFound: { text: 'Message not found' } },
@@ -142,8 +146,11 @@ export const messageRoutes: readonly Route[] = [
     operationId: 'editMessage',
     credential: 'instance',
     tag,
-    summary: 'Replace the text of an own message; the answer is the edit, which has an id of its own',
-    body: Type.Object({ id: MessageId, text: Type.String({ minLength: 1, maxLength: 65_536, description: 'The new text' }) }),
+    summary: 'Replace the text of an own message; the answer is the edit, which has an id of its own, but in a channel that of the post',
+    body: Type.Object({
+      id: MessageId,
+      text: Type.String({ minLength: 1, maxLength: 65_536, description: 'The new text', examples: ['We open at ten'] }),
+    }),
     answer: ref(Message),
     invalidTexts: { '*': 'Invalid payload' },
     refusals: { ...platformRefusals, notFound: { text: 'Message not found' } },

@@ -1,8 +1,8 @@
 /** What rows that take a picture of somebody share. */
-import type { Refusals } from '../route.ts';
+import type { BodyLimit, Refusals } from '../route.ts';
 
-/** Bytes of such a request: a photograph of a phone as base64. */
-export const pictureBodyLimit = 8_388_608;
+/** Holds a photograph of a phone as base64. */
+export const pictureBodyLimit: BodyLimit = { bytes: 8_388_608 };
 
 /** What may be wrong with the picture itself. */
 export const pictureRefusals = {

@@ -2,11 +2,11 @@
 import type { Gateway } from '#actors/gateway.ts';
 import { citiesView, countriesView, proxyView } from '#src/contract/views.ts';
 import { done, mapResult, refuse } from '../outcome.ts';
-import { type Route, route } from '../route.ts';
+import { instanceRefusals, type Route, route } from '../route.ts';
 import * as shape from '../schemas/proxy.ts';
 
 const tag = 'proxy';
-const common = { credential: 'instance', tag, refusals: { notFound: { example: 'instance not found' } } } as const;
+const common = { credential: 'instance', tag, refusals: instanceRefusals } as const;
 
 type Change = Parameters<Gateway['changeProxy']>[1];
 

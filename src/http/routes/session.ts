@@ -1,9 +1,10 @@
 /** Routes of the dashboard's session: the admin token is sent once, and a cookie stands for it afterwards. */
+import { eventTypes, type Gateway, messageFilters, streamTypes } from '#actors/gateway.ts';
 import type { AdminSessions } from '../admin-sessions.ts';
 import { sessionCookie, sessionNameOf } from '../admin-sessions.ts';
 import type { HttpOptions, SimulatedPhone } from '../options.ts';
-import { done, refuse } from '../outcome.ts';
-import { type Route, route } from '../route.ts';
+import { done, refuse, unknownInstance } from '../outcome.ts';
+import { instanceRefusals, type Route, route } from '../route.ts';
 import { ScanAnswer, SessionAnswer, TokenAnswer } from '../schemas/session.ts';
 
 const tag = 'admin';
@@ -19,8 +20,8 @@ const scanRow = (phone: SimulatedPhone): Route =>
     answer: ScanAnswer,
     refusals: { notFound: {}, conflict: { example: 'the instance shows no QR code now' } },
     run: async ({ gateway, id }) => {
-      const view = gateway.view(id);
-      if (view === null) return refuse('notFound', 'instance not found');
+      const view = await gateway.current(id);
+      if (view === null) return unknownInstance;
       if (view.qrcode === '') return refuse('conflict', 'the instance shows no QR code now');
       const objection = await phone.scan(view.qrcode, view.record.name);
       return objection === null ? done({ scanned: true }) : refuse('conflict', objection);
@@ -35,10 +36,10 @@ const tokenRow: Route = route({
   summary: 'Give the token of the instance to the dashboard, for somebody who wants to copy it',
   givesToken: true,
   answer: TokenAnswer,
-  refusals: { notFound: { example: 'instance not found' } },
+  refusals: instanceRefusals,
   run: ({ gateway, id }) => {
     const view = gateway.view(id);
-    return view === null ? refuse('notFound', 'instance not found') : done({ token: view.record.token });
+    return view === null ? unknownInstance : done({ token: view.record.token });
   },
 });
 
@@ -47,10 +48,12 @@ export const sessionRoutes = (
   sessions: AdminSessions,
 ): readonly Route[] => {
   const sandbox = simulatedPhone !== null;
-  const shown = (signedIn: boolean) => ({
+  /** The page offers what this build has. */
+  const choices = { eventTypes: [...eventTypes], streamTypes: [...streamTypes], messageFilters: [...messageFilters] };
+  const shown = (signedIn: boolean, { nodeName }: Pick<Gateway, 'nodeName'>) => ({
     signedIn,
     demo: demoServer,
-    ...(signedIn ? { version, sandbox, sandboxPage: simulatedPhone?.page ?? '' } : {}),
+    ...(signedIn ? { version, cluster: nodeName !== null, sandbox, sandboxPage: simulatedPhone?.page ?? '', ...choices } : {}),
   });
   return [
     route({
@@ -60,7 +63,7 @@ export const sessionRoutes = (
       tag,
       summary: 'Tell whether the cookie of the request is a session of the dashboard',
       answer: SessionAnswer,
-      run: ({ request }) => done(shown(sessions.has(sessionNameOf(request)))),
+      run: async ({ gateway, request }) => done(shown(await sessions.has(sessionNameOf(request)), gateway)),
     }),
     route({
       on: ['POST /admin/session'],
@@ -70,11 +73,11 @@ export const sessionRoutes = (
       summary: 'Sign in to the dashboard: the admin token in the header becomes a cookie, which counts instead of it',
       answer: SessionAnswer,
       headers: { 'set-cookie': 'The session: HttpOnly, SameSite=Strict, and Secure over HTTPS' },
-      run: ({ request, reply }) => {
+      run: async ({ gateway, request, reply }) => {
         // A session that could make another one would never end.
         if (request.adminSession !== '') return refuse('invalid', 'the admin token is required to begin a session');
-        void reply.header('set-cookie', sessionCookie(request, sessions.begin(), adminSessionMs));
-        return done(shown(true));
+        void reply.header('set-cookie', sessionCookie(request, await sessions.begin(), adminSessionMs));
+        return done(shown(true, gateway));
       },
     }),
     route({
@@ -84,10 +87,10 @@ export const sessionRoutes = (
       tag,
       summary: 'Sign out of the dashboard; its streams end',
       answer: SessionAnswer,
-      run: ({ request, reply }) => {
-        sessions.end(sessionNameOf(request));
+      run: async ({ gateway, request, reply }) => {
+        await sessions.end(sessionNameOf(request));
         void reply.header('set-cookie', sessionCookie(request, '', 0));
-        return done(shown(false));
+        return done(shown(false, gateway));
       },
     }),
     tokenRow,

@@ -83,7 +83,7 @@ const localRoutes: readonly Route[] = [
     tag,
     summary: 'List the last 20 failed deliveries of the instance; they are kept in memory',
     answer: shape.ErrorsAnswer,
-    run: ({ gateway, id, reply }) => historyOf(gateway.webhookErrors(id), reply),
+    run: async ({ gateway, id, reply }) => historyOf(await gateway.webhookErrors(id), reply),
   }),
 ];
 
@@ -123,7 +123,7 @@ const globalRoutes: readonly Route[] = [
     tag,
     summary: 'List the last 20 failed deliveries of the global webhook; they are kept in memory',
     answer: shape.ErrorsAnswer,
-    run: ({ gateway, reply }) => historyOf(gateway.globalWebhookErrors(), reply),
+    run: async ({ gateway, reply }) => historyOf(await gateway.globalWebhookErrors(), reply),
   }),
 ];
 

@@ -1,7 +1,7 @@
 /** Shapes of the account: its profile and its privacy; and of calls. */
 import { type TSchema, Type } from 'typebox';
 import { type PrivacySettings, privacyValues } from '#actors/gateway.ts';
-import { Count, LooseText, OneOf, optional, Text } from './common.ts';
+import { Count, like, LooseText, numberExample, OneOf, optional, Text } from './common.ts';
 
 /** The platform's own limit for names of profiles. */
 const longestName = 25;
@@ -56,7 +56,7 @@ const categories = Type.Object(PrivacyCategories);
 export const PrivacyBody = Type.Unsafe<PrivacySettings>(categories);
 export const PrivacyAnswer = Type.Unsafe<PrivacySettings>({ ...categories, description: 'What the platform does not tell is absent' });
 
-const number = (description: string) => LooseText(100, description, 1);
+const number = (description: string) => like(LooseText(100, description, 1), numberExample);
 
 export const CallBody = Type.Object({
   number: number('Whom to call'),

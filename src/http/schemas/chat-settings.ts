@@ -1,6 +1,6 @@
 /** Shapes of what the owner of an account does with a chat. */
 import { type TProperties, Type } from 'typebox';
-import { Flag, NumberText, optional, ref, Text } from './common.ts';
+import { Flag, like, NumberText, optional, ref, Text } from './common.ts';
 import { Chat } from './chat.ts';
 
 export const number = { number: NumberText('The chat: its number, or its id') };
@@ -51,7 +51,7 @@ const noteFields = { chat: ref(Chat), wa_notes: Type.String(), source: Type.Stri
 export const NoteAnswer = Type.Object(noteFields);
 export const EditedNoteAnswer = Type.Object({ response: Type.String(), ...noteFields });
 export const ReloadNotesBody = ofChat({ force: optional(Flag('Ignored: the notes are always read anew')) });
-export const EditNoteBody = ofChat({ notes: Text(5_000, 'The note; an empty text removes it') });
+export const EditNoteBody = ofChat({ notes: like(Text(5_000, 'The note; an empty text removes it'), 'Calls back on Monday') });
 
 const blockList = Type.Array(Type.String(), { description: 'Ids of all blocked people', examples: [['5511999999999@s.whatsapp.net']] });
 

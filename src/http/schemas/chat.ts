@@ -64,7 +64,9 @@ export const compactPage = { usual: 100, most: 200 };
 /** Any field of a chat is a filter. */
 export const FindChatsBody = Type.Unsafe<Readonly<Record<string, string | number | boolean | undefined>>>(
   Type.Object({
-    operator: optional(OneOf(['AND', 'OR', 'and', 'or'])),
+    operator: optional(
+      OneOf(['AND', 'OR', 'and', 'or'], { description: 'Whether all filters must match or one of them; AND when left out' }),
+    ),
     sort: optional(Text(64, 'A field of the chat, with a minus before it for descending order')),
     limit: optional(Count(-1_000_000, 100_000_000, `At most ${chatPage.most}; ${chatPage.usual} when not positive`)),
     offset: optional(Count(0, 100_000_000, 'Chats to leave out')),

@@ -13,9 +13,13 @@ export const Name = (description: string, example = 'shop') =>
 export const LooseText = (maxLength: number, description: string, minLength = 0) =>
   Type.Unsafe<string | number>({ type: ['string', 'number'], minLength, maxLength, description });
 
+/** The schema with what the documents show in its place. */
+export const like = <T extends TSchema>(schema: T, example: unknown): T => ({ ...schema, examples: [example] });
+
+export const numberExample = '5511999999999';
+
 /** Somebody to write to, or a chat. */
-export const NumberText = (description: string) =>
-  Type.Unsafe<string | number>({ ...LooseText(128, description, 1), examples: ['5511999999999'] });
+export const NumberText = (description: string) => like(LooseText(128, description, 1), numberExample);
 
 /** A whole number; digits in a text are read as one before validation. */
 export const Count = (minimum: number, maximum: number, description: string) => Type.Integer({ minimum, maximum, description });

@@ -91,7 +91,7 @@ export const EditQuickReplyBody = Type.Object({
   id: optional(LooseText(60, 'The quick reply; without it one is made')),
   delete: optional(Flag('Deletes it')),
   shortCut: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S', description: 'What people type for it', examples: ['hello'] }),
-  type: OneOf(quickReplyTypes),
+  type: OneOf(quickReplyTypes, { description: 'text, or the kind of the file' }),
   text: optional(Text(10_000, 'The text, or the caption of the file')),
   file: optional(Text(2_000, 'Address of the file, for every other type than text')),
   docName: optional(Text(255, 'Name of a document')),

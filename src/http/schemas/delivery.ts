@@ -7,7 +7,7 @@ const Webhook = Text(64, 'Id of a webhook; all of the owner when absent');
 
 export const DeliveryQuery = Type.Object({
   webhook: optional(Webhook),
-  state: optional(OneOf(deliveryStates)),
+  state: optional(OneOf(deliveryStates, { description: 'Only deliveries in this state' })),
   limit: optional(Count(0, 999_999, 'At most 500; 100 when absent')),
   offset: optional(Count(0, 999_999, 'So many of the newest are left out')),
 });

@@ -1,6 +1,7 @@
 /** Shapes of groups (contract: Group, GroupParticipant). */
 import { PictureSource } from './account.ts';
 import { Type } from 'typebox';
+import { addModes } from '#src/contract/views.ts';
 import { Count, fields, Flag, LooseText, OneOf, optional, ref, Text } from './common.ts';
 import { Chat } from './chat.ts';
 
@@ -41,7 +42,7 @@ export const Group = Type.Unsafe<Readonly<Record<string, unknown>>>(
       NameSetAt: optional(DateText),
       TopicSetAt: optional(DateText),
       DisappearingTimer: optional(Type.Integer({ minimum: 0, description: 'Seconds; 0: messages stay' })),
-      MemberAddMode: optional(OneOf(['admin_add', 'all_member_add'])),
+      MemberAddMode: optional(OneOf(Object.values(addModes))),
       AddressingMode: optional(OneOf(['pn', 'lid'])),
       ParticipantCount: optional(Type.Integer()),
       Participants: optional(Type.Array(Participant)),
@@ -77,8 +78,10 @@ export const Group = Type.Unsafe<Readonly<Record<string, unknown>>>(
   ),
 );
 
+export const groupPattern = String.raw`^\d+(-\d+)?@g\.us$`;
+
 export const GroupJid = Type.String({
-  pattern: String.raw`^\d+(-\d+)?@g\.us$`,
+  pattern: groupPattern,
   maxLength: 64,
   description: 'Id of the group',
   examples: [groupExample],
@@ -114,8 +117,8 @@ export const CreateGroupAnswer = Type.Object({
 
 export const GroupInfoBody = Type.Object({
   groupjid: GroupJid,
-  getInviteLink: optional(Flag('With the link; only admins are told it')),
-  getRequestsParticipants: optional(Flag('With those who asked to join; only admins are told them')),
+  getInviteLink: optional(Flag('With the invite link; the platform gives it to admins only')),
+  getRequestsParticipants: optional(Flag('With the people who asked to join; the platform names them to admins only')),
   force: optional(Flag('Ask the platform, even when the group is known')),
 });
 
@@ -173,7 +176,9 @@ export const EphemeralAnswer = Type.Object({
 
 export const MembersBody = Type.Object({
   groupjid: GroupJid,
-  action: OneOf(['add', 'remove', 'promote', 'demote', 'approve', 'reject']),
+  action: OneOf(['add', 'remove', 'promote', 'demote', 'approve', 'reject'], {
+    description: 'What happens to the people; approve and reject answer requests to join',
+  }),
   participants: Type.Unsafe<readonly (string | number)[]>({ ...People, minItems: 1, maxItems: 256 }),
 });
 

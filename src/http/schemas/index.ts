@@ -1,6 +1,9 @@
 /** The shapes that documents name once and `ref` points at. */
 import type { TSchema } from 'typebox';
+import { Channel } from './channel.ts';
+import { Folder } from './campaign.ts';
 import { Chat } from './chat.ts';
+import { ChatbotAgent, ChatbotTrigger } from './chatbot.ts';
 import { Label, QuickReply } from './definition.ts';
 import { Group } from './group.ts';
 import { Delivery } from './delivery.ts';
@@ -17,9 +20,13 @@ export const sharedSchemas: readonly TSchema[] = [
   Message,
   Chat,
   Group,
+  Channel,
   LeadTag,
   Label,
   QuickReply,
+  ChatbotAgent,
+  ChatbotTrigger,
   Webhook,
   Delivery,
+  Folder,
 ];

@@ -1,6 +1,6 @@
 /** Shapes of the inspector. */
 import { Type } from 'typebox';
-import { actorEventTypes, actorSorts, chartNames, logLevels, origins, statuses } from '#actors/gateway.ts';
+import { actorEventTypes, actorSorts, chartNames, leaseCauses, logLevels, origins, statuses } from '#actors/gateway.ts';
 import { Count, OneOf, optional, Text } from './common.ts';
 
 const count = Type.Integer({ minimum: 0 });
@@ -32,6 +32,7 @@ const row = {
     'The last hour in 24 parts, oldest first: c connected, w connecting, h hibernated, d disconnected, p needs a person, . not known',
     '..ccccwcccccccccccccccww',
   ),
+  node: optional(text('Name of the node that owns it; empty when none does. Only with several nodes', 'node-a')),
 };
 
 export const ActorsQuery = Type.Object({
@@ -50,6 +51,11 @@ export const ActorsAnswer = Type.Object({
   counts: Type.Object(counts.properties, { description: 'Of all instances' }),
   rows: Type.Array(Type.Object(row)),
   next: text('For `after`; empty on the last page'),
+  silent: optional(
+    Type.Array(Type.String(), {
+      description: 'Nodes that did not answer: their instances are shown as the database has them. Only with several nodes',
+    }),
+  ),
 });
 
 export const ActorParams = Type.Object({ id: Text(64, 'Of the instance') });
@@ -99,8 +105,18 @@ const Part = Type.Object({
 
 const orNull = (description: string) => Type.Union([Type.Number(), Type.Null()], { description });
 
+const lease = Type.Object({
+  node: text('Name of the node', 'node-a'),
+  since: moment('Since when it owns the instance'),
+  cause: OneOf(leaseCauses),
+  answers: Type.Boolean({ description: 'False: the node did not answer, and the rest is what the database knows' }),
+});
+
 export const ActorAnswer = Type.Object({
   ...row,
+  lease: optional(
+    Type.Union([lease, Type.Null()], { description: 'Which node owns it, and why; null when none does. Only with several nodes' }),
+  ),
   root: text('State of the machine that restarts the chart; `resting` when the instance needs no actors yet', 'running'),
   wanted: OneOf(['offline', 'online', 'asleep', 'unlinked']),
   attempts: Type.Integer({ minimum: 0, description: 'Connections tried since the start of the process' }),

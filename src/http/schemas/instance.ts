@@ -76,7 +76,9 @@ export const CreateAnswer = Type.Object({
 
 export const ConnectBody = Type.Object({
   phone: optional(LooseText(40, 'With it the session pairs by code, without it by QR code. 10 to 15 digits, with country code')),
-  browser: optional(OneOf(['auto', 'safari', 'firefox', 'edge', 'chrome'])),
+  browser: optional(
+    OneOf(['auto', 'safari', 'firefox', 'edge', 'chrome'], { description: 'Browser as which the phone lists the session' }),
+  ),
   systemName: optional(Text(100, 'Name that the phone shows for this session')),
   ...regionFields,
 });
@@ -119,7 +121,7 @@ export const DelayBody = Type.Object({
 export const DelayAnswer = Type.Object({ instance: InstanceAnswer });
 
 export const PresenceBody = Type.Object({
-  presence: OneOf(['available', 'unavailable']),
+  presence: OneOf(['available', 'unavailable'], { description: 'What contacts see: online or not' }),
 });
 export const PresenceAnswer = Type.Object({ response: Type.String() });
 

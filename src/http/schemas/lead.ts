@@ -1,7 +1,7 @@
 /** Shapes of leads: the fields that integrators keep about a chat. */
 import { type TSchema, Type } from 'typebox';
 import { chatFields, type FieldType, leadFields } from '#src/contract/views.ts';
-import { Count, fields, Flag, LooseText, optional, ref, Text } from './common.ts';
+import { Count, fields, Flag, like, LooseText, numberExample, optional, ref, Text } from './common.ts';
 
 /** Characters: a field is a line, notes are a page. */
 const longest = { line: 2_000, notes: 20_000 };
@@ -10,14 +10,14 @@ const tags = { most: 100, longest: 100 };
 const shapes: Readonly<Record<FieldType, (name: string) => TSchema>> = {
   text: (name) => Text(name === 'lead_notes' ? longest.notes : longest.line, 'An empty text takes the field away'),
   number: () => Count(-Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, 'A whole number; 0 takes the field away'),
-  boolean: () => Type.Boolean(),
+  boolean: () => Flag('False takes the field away'),
   list: () =>
     Type.Array(Text(tags.longest, 'A tag'), { maxItems: tags.most, description: 'All tags of the lead; an empty list takes them away' }),
 };
 
 export const EditLeadBody = Type.Unsafe<{ readonly id: string | number } & Readonly<Record<string, unknown>>>(
   Type.Object({
-    id: LooseText(100, 'The chat: its jid, its LID or its number', 1),
+    id: like(LooseText(100, 'The chat: its jid, its LID or its number', 1), numberExample),
     ...Object.fromEntries(leadFields.map((name) => [name, optional(shapes[chatFields[name]?.type ?? 'text'](name))])),
   }),
 );

@@ -1,7 +1,7 @@
 /** Shapes of messages: sends, the queue, queries. */
 import { Type } from 'typebox';
 import { receiptStates } from '#actors/gateway.ts';
-import { Count, fields, Flag, FreeObject, LooseText, NumberText, OneOf, optional, ref, Text, TextOrNull } from './common.ts';
+import { Count, fields, Flag, FreeObject, like, LooseText, NumberText, OneOf, optional, ref, Text, TextOrNull } from './common.ts';
 
 const Free = Type.Unsafe<unknown>({ description: 'object or text' });
 
@@ -72,6 +72,19 @@ type Described<Names> = { [Name in keyof Names]: ReturnType<typeof Type.String> 
 const described = <const Names extends Readonly<Record<string, string>>>(names: Names): Described<Names> =>
   Object.fromEntries(Object.entries(names).map(([name, description]) => [name, Type.String({ description })])) as Described<Names>;
 
+/** Only of a post of a channel. */
+const postFields = {
+  serverid: optional(Type.Integer({ description: 'Only of a post of a channel: its number there; 0 before the platform has taken it' })),
+  viewsCount: optional(Type.Integer({ description: 'Only of a post of a channel: how often it was seen, as far as the platform told' })),
+  reactionCounts: optional(
+    Type.Unsafe<Readonly<Record<string, number>>>({
+      type: 'object',
+      additionalProperties: { type: 'integer' },
+      description: 'Only of a post of a channel: its reactions, as counts by emoji',
+    }),
+  ),
+};
+
 export const Message = Type.Object(
   {
     ...described(texts),
@@ -79,6 +92,7 @@ export const Message = Type.Object(
     ...fields('isGroup fromMe wasSentByApi pinned', Type.Boolean()),
     messageTimestamp: Type.Integer({ description: 'Unix milliseconds' }),
     callPeer: optional(Type.Object(fields('jid name imagePreviewUrl', Type.String()), { description: 'only of a call' })),
+    ...postFields,
     content: Free,
     sendPayload: Free,
     ai_metadata: FreeObject('Of messages that an agent wrote'),
@@ -87,7 +101,7 @@ export const Message = Type.Object(
 );
 
 /** Names a stored message. */
-export const MessageId = LooseText(300, 'Short id, platform id, or `<owner>:<messageid>`', 1);
+export const MessageId = like(LooseText(300, 'Short id, platform id, or `<owner>:<messageid>`', 1), '3EB0B4302B3A8A52F7A1');
 
 export const QueueAnswer = Type.Object({
   response: Type.String(),
@@ -150,7 +164,7 @@ export const ChatNumber = NumberText('Number, or id of the chat');
 
 export const TypingBody = Type.Object({
   number: ChatNumber,
-  presence: OneOf(['composing', 'recording', 'paused']),
+  presence: OneOf(['composing', 'recording', 'paused'], { description: 'What the chat shows: typing, recording, or neither' }),
   delay: optional(Count(0, 300_000, 'Milliseconds for which it is kept up; without it the platform forgets it after some seconds')),
 });
 

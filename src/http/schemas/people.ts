@@ -2,13 +2,17 @@
 import { Type } from 'typebox';
 import type { chatDetailsView } from '#src/contract/views.ts';
 import { Chat } from './chat.ts';
-import { fields, Flag, LooseText, OneOf, optional } from './common.ts';
+import { fields, Flag, like, LooseText, numberExample, OneOf, optional } from './common.ts';
 
 /** The platform's own client asks about no more in one request. */
 const mostNumbers = 500;
 
 export const CheckBody = Type.Object({
-  numbers: Type.Array(LooseText(100, 'A number in any spelling, or the id of a group'), { minItems: 1, maxItems: mostNumbers }),
+  numbers: Type.Array(like(LooseText(100, 'A number in any spelling, or the id of a group'), numberExample), {
+    minItems: 1,
+    maxItems: mostNumbers,
+    description: 'Numbers and groups to look up, answered in this order',
+  }),
 });
 
 const CheckedNumber = Type.Object({
@@ -22,7 +26,7 @@ const CheckedNumber = Type.Object({
 
 export const CheckAnswer = Type.Array(CheckedNumber);
 
-const number = LooseText(100, 'A number in any spelling, or the id of a person or group', 1);
+const number = like(LooseText(100, 'A number in any spelling, or the id of a person or group', 1), numberExample);
 const preview = optional(Flag('The small picture in place of the whole one'));
 
 export const DetailsBody = Type.Object({ number, preview });

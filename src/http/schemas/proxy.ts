@@ -5,8 +5,7 @@ import { Flag, fields, OneOf, optional, Text } from './common.ts';
 
 const country = Type.String({
   pattern: '^(?:[a-z]{2})?$',
-  description: 'Country of the managed proxy, as in /proxy-managed/countries',
-  examples: ['br'],
+  description: 'Country of the managed proxy, such as br: one of /proxy-managed/countries',
 });
 
 /** Also of create and connect. */
@@ -84,7 +83,7 @@ export const CountriesAnswer = Type.Object({ countries: Type.Array(Type.Object(f
 
 export const CitiesQuery = Type.Object({
   country: optional(Type.String({ pattern: '^[a-z]{2}$', default: 'br', description: 'br when left out' })),
-  state: optional(Type.String({ pattern: '^[a-z0-9-]{1,16}$' })),
+  state: optional(Type.String({ pattern: '^[a-z0-9-]{1,16}$', description: 'Only cities of this state' })),
   search: optional(Text(100, 'Part of a name')),
 });
 

@@ -19,18 +19,21 @@ export const sendOptions = {
   async: optional(Flag('Queue the message and answer at once')),
 };
 
-/** The client's own key for one send; the same key again gives the first answer and sends nothing. */
-export const sendHeaders = Type.Object({
-  'idempotency-key': optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 255,
-      pattern: '^[\\x20-\\x7e]+$',
-      description:
-        'Any text of your own, best a random UUID, for this one send. The same key again within a day (IDEMPOTENCY_KEY_MS) gives the first answer and sends nothing; with another request it is a 409.',
-    }),
-  ),
-});
+/** The client's own key for one request; the same key again gives the first answer and does nothing. */
+const keyHeaders = (thing: string, again: string) =>
+  Type.Object({
+    'idempotency-key': optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 255,
+        pattern: '^[\\x20-\\x7e]+$',
+        description: `Any text of your own, best a random UUID, for this one ${thing}. The same key again within a day (IDEMPOTENCY_KEY_MS) gives the first answer and ${again}; with another request it is a 409.`,
+      }),
+    ),
+  });
+
+export const sendHeaders = keyHeaders('send', 'sends nothing');
+export const campaignHeaders = keyHeaders('campaign', 'makes no second one');
 
 /** Names the message of a send whose outcome is not known. */
 export const uncertainFields = {

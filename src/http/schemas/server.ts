@@ -1,6 +1,7 @@
 /** Shapes of the stream and of the server's own state. */
 import { Type } from 'typebox';
-import { fields, optional } from './common.ts';
+import { leaseCauses } from '#actors/gateway.ts';
+import { fields, OneOf, optional } from './common.ts';
 
 const names = (description: string) =>
   Type.Unsafe<string | readonly string[]>({
@@ -24,6 +25,27 @@ export const MetricsAnswer = Type.String({ description: 'Series of the gateway; 
 export const HealthAnswer = Type.Object({ status: Type.String(), version: Type.String() });
 
 export const RestartingAnswer = Type.Object({ message: Type.String() });
+
+export const NodeParams = Type.Object({ name: Type.String({ minLength: 1, maxLength: 63, description: 'Name of the node' }) });
+
+export const NodesAnswer = Type.Array(
+  Type.Object({
+    name: Type.String(),
+    version: Type.String(),
+    owned: Type.Integer({ description: 'Instances that it owned when it last renewed its lease' }),
+    capacity: Type.Integer({ description: 'How many it may own' }),
+    state: OneOf(['live', 'draining', 'gone'], { description: '`gone`: it did not renew its lease, and others take its instances' }),
+    draining: Type.Boolean({ description: 'It gives its sessions away' }),
+    age: Type.Number({ description: 'Milliseconds since it joined' }),
+    leaseMs: Type.Number({ description: 'Milliseconds that its lease has left unless it is renewed' }),
+    taken: Type.Partial(Type.Object(Object.fromEntries(leaseCauses.map((cause) => [cause, Type.Integer({ minimum: 0 })]))), {
+      description:
+        'Instances that it took within the last hour and still has. placed: it needed an owner; asked: a request needed it; moved and drained: another node gave it away; failover: its node died',
+    }),
+  }),
+);
+
+export const DrainingAnswer = Type.Object({ message: Type.String() });
 
 export const ReadyReasons = Type.Array(Type.String(), { description: 'Why the server cannot work now' });
 
@@ -55,6 +77,12 @@ const workerCrashes = Type.Record(Type.String(), count, {
 });
 
 export const NumbersAnswer = Type.Object({
+  node: optional(
+    Type.String({
+      description: 'Name of this node; the figures beside `nodes` are those of the instances that it has. Only with several nodes',
+    }),
+  ),
+  nodes: optional(NodesAnswer),
   registered: count,
   disconnected: count,
   connecting: count,

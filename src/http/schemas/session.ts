@@ -8,6 +8,10 @@ export const SessionAnswer = Type.Object({
   sandbox: Type.Optional(Flag('The platform is simulated, and its phone can scan')),
   sandboxPage: Type.Optional(Type.String({ description: 'The address of the simulated phones; empty beside the real platform' })),
   version: Type.Optional(Type.String({ description: 'Of the server; only for a session' })),
+  cluster: Type.Optional(Flag('This gateway is one of several nodes; only for a session')),
+  eventTypes: Type.Optional(Type.Array(Type.String(), { description: 'Events that webhooks can have; only for a session' })),
+  streamTypes: Type.Optional(Type.Array(Type.String(), { description: 'Events that streams can have; only for a session' })),
+  messageFilters: Type.Optional(Type.Array(Type.String(), { description: 'Messages that webhooks can leave out; only for a session' })),
 });
 
 export const TokenAnswer = Type.Object({ token: Type.String({ description: 'Of the instance' }) });

@@ -6,7 +6,7 @@ import { fields, Flag, OneOf, optional, ref, Text } from './common.ts';
 const names = (known: readonly string[], description: string) =>
   Type.Array(Type.String({ maxLength: 64, examples: [known[0]] }), { maxItems: 64, description: `${description}: ${known.join(', ')}` });
 
-const Events = names(eventTypes, 'Event types, or `All`');
+const Events = names(eventTypes, 'Event types, or `All`, which means all but `newsletter_messages`');
 const Filters = names(messageFilters, 'Messages that are not delivered');
 
 const privacy = {
@@ -74,7 +74,11 @@ export const WebhookBody = Type.Object({
   excludeMessages: optional(Filters),
   ...addressing,
   ...privacy,
-  action: optional(OneOf(['add', 'update', 'delete', ''])),
+  action: optional(
+    OneOf(['add', 'update', 'delete', ''], {
+      description: 'Without it, or empty, the one webhook of simple mode is set',
+    }),
+  ),
 });
 
 /** Of names that nobody knows alone nothing would ever be delivered. */

@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Gateway, InstanceId } from '#actors/gateway.ts';
 import type { HttpLog, StreamLimits, StreamMeter } from '../options.ts';
-import { createInstanceStream, type InstanceStream } from './instance-stream.ts';
+import { InstanceStream } from './instance-stream.ts';
 import { comment } from './frame.ts';
 import { createInspectorHub, type InspectorHub } from './inspector-hub.ts';
 import { createSubscriber } from './subscriber.ts';
@@ -30,7 +30,7 @@ export const createHub = (gateway: Gateway, limits: StreamLimits, log: HttpLog, 
   const streamOf = (id: InstanceId): InstanceStream => {
     const known = streams.get(id);
     if (known !== undefined) return known;
-    const stream = createInstanceStream(gateway, id, limits, () => void streams.delete(id));
+    const stream = new InstanceStream(gateway, id, limits, () => void streams.delete(id));
     if (!stream.ended) streams.set(id, stream);
     return stream;
   };

@@ -1,6 +1,6 @@
 /** Streams of the inspector: steps of single instances, and changes of the list. A reader that does not keep up is cut, as on every stream. */
 import type { ServerResponse } from 'node:http';
-import type { Gateway, InstanceId, Result } from '#actors/gateway.ts';
+import type { Gateway, InstanceId, Result, Step } from '#actors/gateway.ts';
 import { changesView, stepView } from '#src/contract/views.ts';
 import type { HttpLog, StreamLimits, StreamMeter } from '../options.ts';
 import { done } from '../outcome.ts';
@@ -16,20 +16,35 @@ export interface InspectorHub {
   close(): void;
 }
 
+const frameOf = (step: Step): Buffer => plainFrame('step', stepView(step), String(step.n));
+
 const hello = comment('stream open');
 const heartbeat = comment('keep-alive');
 const gap = comment('gap: some of the steps after the given one are not kept any more');
 
-/** What the reader missed: steps count from 1 anew when the process restarts, so that a number from before says nothing. */
-const pushMissed = (gateway: Gateway, id: InstanceId, after: number, sink: Sink): void => {
-  const actor = gateway.actor(id);
+/** Writes what the reader missed; answers the number of the last step. Steps count from 1 anew with each owner, so that a number from before says nothing. */
+const pushMissed = async (gateway: Gateway, id: InstanceId, after: number, sink: Sink): Promise<number> => {
+  const actor = await gateway.actor(id);
   const steps = actor.ok ? actor.value.steps : [];
   const [first, last] = [steps.at(0)?.n ?? 1, steps.at(-1)?.n ?? 0];
   const isGap = after > last || after < first - 1;
   if (isGap) sink.push(gap);
   const missed = isGap ? steps : steps.filter(({ n }) => n > after);
   // In one piece: what is replayed must not count as many steps behind.
-  if (missed.length > 0) sink.push(Buffer.concat(missed.map((step) => plainFrame('step', stepView(step), String(step.n)))));
+  if (missed.length > 0) sink.push(Buffer.concat(missed.map(frameOf)));
+  return last;
+};
+
+/** Holds steps that are taken while those before them are looked for. `release`: the last one that was found. */
+const inOrder = (write: (step: Step) => void) => {
+  let held: Step[] | null = [];
+  const show = (step: Step): void => (held === null ? write(step) : void held.push(step));
+  const release = (last: number): void => {
+    const waiting = held ?? [];
+    held = null;
+    for (const step of waiting) if (step.n > last) write(step);
+  };
+  return { show, release };
 };
 
 export const createInspectorHub = (gateway: Gateway, limits: StreamLimits, log: HttpLog, meter?: StreamMeter): InspectorHub => {
@@ -59,17 +74,19 @@ export const createInspectorHub = (gateway: Gateway, limits: StreamLimits, log: 
     objection: () =>
       sinks.size >= limits.perToken ? `Maximum number of open streams of the inspector reached (${limits.perToken})` : null,
     openSteps(id, after, response) {
-      // A step may be taken while the stream is opened: nothing waits between the two.
       let sink: Sink | null = null;
-      const watch = gateway.watchSteps(id, {
-        onStep: (step) => sink?.push(plainFrame('step', stepView(step), String(step.n))),
-        onEnd: () => sink?.end(),
-      });
+      const steps = inOrder((step) => sink?.push(frameOf(step)));
+      const watch = gateway.watchSteps(id, { onStep: steps.show, onEnd: () => sink?.end() });
       if (!watch.ok) return watch;
       const raw = response();
-      sink = open(raw);
-      if (after !== null) pushMissed(gateway, id, after, sink);
-      untilClosed(raw, sink, watch.value);
+      const opened = (sink = open(raw));
+      const failed = (error: unknown): void => {
+        log.warn({ instance: id, error }, 'inspector.notResumed');
+        opened.end();
+      };
+      if (after === null) steps.release(0);
+      else void pushMissed(gateway, id, after, opened).then(steps.release, failed);
+      untilClosed(raw, opened, watch.value);
       return done(null);
     },
     openList(response) {

@@ -1,19 +1,7 @@
 /** Which events one subscriber of the stream wants: the query is read, and a filter is made of it. */
-import {
-  eventTypes,
-  type EventType,
-  type GatewayEvent,
-  isExcluded,
-  type MessageFilter,
-  messageFilters,
-  type Result,
-} from '#actors/gateway.ts';
+import { type GatewayEvent, isExcluded, type MessageFilter, messageFilters, type Result, streamTypes } from '#actors/gateway.ts';
+import { commaList } from '../comma-list.ts';
 import { done, refuse } from '../outcome.ts';
-
-const webhooksOnly: readonly EventType[] = ['newsletter_messages', 'sender'];
-
-/** The eleven types of specification 4.7. */
-export const streamTypes: readonly EventType[] = eventTypes.filter((type) => !webhooksOnly.includes(type));
 
 const known: ReadonlySet<string> = new Set(streamTypes);
 
@@ -27,12 +15,7 @@ export interface Subscription {
 type Names = string | readonly string[] | undefined;
 
 /** Comma-separated and repeated parameters mean the same. */
-const namesOf = (value: Names = []): readonly string[] =>
-  [value]
-    .flat()
-    .flatMap((part) => part.split(','))
-    .map((name) => name.trim())
-    .filter((name) => name !== '');
+const namesOf = (value: Names = []): readonly string[] => [value].flat().flatMap(commaList);
 
 const isFilter = (name: string): name is MessageFilter => (messageFilters as readonly string[]).includes(name);
 
@@ -40,7 +23,7 @@ export const subscriptionOf = (events: Names, excludeMessages: Names): Result<Su
   const types = namesOf(events);
   if (types.length === 0) return refuse('invalid', 'events is required');
   const unknown = types.find((name) => !known.has(name));
-  if (unknown !== undefined) return refuse('invalid', `events must be of ${streamTypes.join(', ')}; ${unknown.slice(0, 64)} is not`);
+  if (unknown !== undefined) return refuse('invalid', `events must be some of ${streamTypes.join(', ')}; ${unknown.slice(0, 64)} is not`);
   const excluded = namesOf(excludeMessages);
   const kinds = excluded.filter((name) => !isFilter(name)).map((name) => name.toLowerCase());
   return done({ types: new Set(types), filters: excluded.filter(isFilter), kinds: new Set(kinds) });

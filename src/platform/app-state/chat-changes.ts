@@ -27,17 +27,17 @@ const rangeOf = ({ jid, last, now }: About): proto.SyncActionValue.ISyncActionMe
 /** A chat has one note, under this id. */
 const noteId = (jid: string): string => createHash('sha256').update(jid).digest('base64');
 
-const pin = (jid: string, pinned: boolean): Mutation => setAction('pin_v1', [jid], { pinAction: { pinned } });
+const pin = ({ jid }: About, pinned: boolean): Mutation => setAction('pin_v1', [jid], { pinAction: { pinned } });
+
+const archive = (about: About, archived: boolean): Mutation =>
+  setAction('archive', [about.jid], { archiveChatAction: { archived, messageRange: rangeOf(about) } });
 
 type Mutations = readonly [Mutation, ...Mutation[]];
 
 const writers: { readonly [K in Kind]: (change: Of<K>, about: About) => Mutations } = {
   read: ({ on }, about) => [setAction('markChatAsRead', [about.jid], { markChatAsReadAction: { read: on, messageRange: rangeOf(about) } })],
-  archive: ({ on }, about) => [
-    setAction('archive', [about.jid], { archiveChatAction: { archived: on, messageRange: rangeOf(about) } }),
-    ...(on ? [pin(about.jid, false)] : []),
-  ],
-  pin: ({ on }, { jid }) => [pin(jid, on)],
+  archive: ({ on }, about) => [archive(about, on), ...(on ? [pin(about, false)] : [])],
+  pin: ({ on }, about) => [pin(about, on), ...(on ? [archive(about, false)] : [])],
   mute: ({ until }, { jid }) => [
     setAction('mute', [jid], { muteAction: until === 0 ? { muted: false } : { muted: true, muteEndTimestamp: until } }),
   ],

@@ -27,13 +27,16 @@ const rounds = 5;
 
 export interface SharedState {
   /**
-   * Writes mutations of one collection, as one patch. Answers when the platform has taken it and what it changed is stored: the same that would
-   * follow from the phone's doing it, and recorded also when nobody waits for the answer any more. On a conflict what was missed is applied first, and reported as ever; after five of them, or when the
-   * platform refuses the patch, the outcome is `refused`. `notSent` while the phone has not shared its keys. Throws what a query of the library throws.
+   * Writes mutations of one collection, as one patch. Answers when the platform has taken it and its changes are stored, as if the phone had made them;
+   * they are stored also when the caller has given up. After a conflict the missed changes are applied and reported, and the patch is sent again, five
+   * times at most. `refused`: the platform does not take the patch. `notSent`: the phone has not shared its keys yet. Throws what a query of the library
+   * throws.
    */
   patch(mutations: readonly [Mutation, ...Mutation[]]): Promise<Outcome<null>>;
   /** The session is live: collections whose last patch has no known outcome are brought up to date in the background. */
   opened(): void;
+  /** Brings collections up to date. What was missed is reported. Throws what a query of the library throws. */
+  refresh(collections: readonly WAPatchName[]): Promise<void>;
   /** Reads whole collections anew, from the platform's snapshots. What they say is reported like changes. Throws what a query of the library throws. */
   reload(collections: readonly WAPatchName[]): Promise<void>;
 }
@@ -112,39 +115,35 @@ class LiveSharedState implements SharedState {
 
   opened(): void {
     const { patches, stumbled } = this.#parts;
-    const settle = async (collection: string): Promise<void> => {
-      await this.#sock.appStatePatchMutex.mutex(() => this.#sock.resyncAppState([collection as WAPatchName], false));
-      patches.settled(collection);
-    };
-    for (const collection of patches.open) settle(collection).catch(stumbled);
+    for (const collection of patches.open)
+      this.refresh([collection as WAPatchName])
+        .then(() => patches.settled(collection))
+        .catch(stumbled);
   }
 
-  async reload(collections: readonly WAPatchName[]): Promise<void> {
-    await this.#sock.appStatePatchMutex.mutex(async () => {
-      await this.#forget(collections);
-      await this.#sock.resyncAppState(collections, false);
-    });
+  refresh(collections: readonly WAPatchName[]): Promise<void> {
+    return this.#sock.appStatePatchMutex.mutex(() => this.#sock.resyncAppState(collections, false));
+  }
+
+  reload(collections: readonly WAPatchName[]): Promise<void> {
+    return this.#sock.appStatePatchMutex.mutex(() => this.#readAnew(collections));
   }
 
   async #tryRounds(collection: WAPatchName, mutations: readonly Mutation[]): Promise<Outcome<null>> {
-    let verdict: Verdict = { taken: true };
-    let reread = false;
-    for (let round = 0; round < rounds; round += 1) {
+    let isReread = false;
+    for (let round = 1; ; round += 1) {
       const key = await this.#sharedKey();
       if (key === null) return { ok: false, refusal: { ...notSent.refusal, message: noKeys } };
-      verdict = await this.#send(collection, mutations, key);
+      const verdict = await this.#send(collection, mutations, key);
       if (verdict.taken) return answered(null);
+      const isConflict = verdict.code === 409;
+      if (round === rounds || (!isConflict && isReread)) return refused(verdict.code, verdict.text);
       // The lock of the keys is free here: what the library reports must not happen within a transaction of its keys.
-      if (verdict.code === 409) await this.#sock.resyncAppState([collection], false);
-      else if (reread) break;
-      else {
-        // The state of the collection may be wrong: the library goes on after a patch that it could not check.
-        reread = true;
-        await this.#forget([collection]);
-        await this.#sock.resyncAppState([collection], false);
-      }
+      if (isConflict) await this.#sock.resyncAppState([collection], false);
+      else await this.#readAnew([collection]);
+      // A refusal may mean that the stored state is wrong: the library goes on after a patch that it could not check.
+      isReread ||= !isConflict;
     }
-    return verdict.taken ? answered(null) : refused(verdict.code, verdict.text);
   }
 
   /** Sends the patch, and stores the state behind it when it was taken. */
@@ -171,9 +170,10 @@ class LiveSharedState implements SharedState {
     return state ? ensureLTHashStateVersion(state) : { version: 0, hash: Buffer.alloc(128), indexValueMap: {} };
   }
 
-  /** The library then asks for the whole collection. */
-  #forget(collections: readonly WAPatchName[]): Promise<void> {
-    return this.#locked(async () => this.#keys.set({ [stateType]: Object.fromEntries(collections.map((name) => [name, null])) }));
+  /** Without a stored version the library asks for the whole collection. */
+  async #readAnew(collections: readonly WAPatchName[]): Promise<void> {
+    await this.#locked(async () => this.#keys.set({ [stateType]: Object.fromEntries(collections.map((name) => [name, null])) }));
+    await this.#sock.resyncAppState(collections, false);
   }
 
   async #sharedKey(): Promise<SharedKey | null> {

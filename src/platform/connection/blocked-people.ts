@@ -1,12 +1,12 @@
 /**
- * Whom the account blocks, as the platform says at the login. The library asks for it and drops the answer. A new device gets its chats later than
- * that, with the past of the phone: they are marked when they are there.
+ * The people whom the account blocks, as the platform lists them at the login. The library asks for the list and drops the answer. A new device gets
+ * its chats after the login, with the history of the phone: the list is reported once more behind it.
  */
 import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren, type WASocket } from '@whiskeysockets/baileys';
 import type { BaileysEvent } from '../events/baileys-event.ts';
 
 export interface BlockedPeople {
-  /** Keeps what an event tells, and reports them again behind the past of a phone. */
+  /** Follows changes of the list, and reports the list again behind each part of the history. */
   learn(event: BaileysEvent): void;
 }
 

@@ -47,6 +47,7 @@ export const ownCloses = {
   brokenFrame: { code: 500, message: 'a frame could not be read' },
   surprise: { code: 500, message: 'unexpected error' },
   proxyMissing: { code: null, message: 'no proxy is set, and none is not allowed', data: { reason: 'proxyMissing' } },
+  leaseUnsure: { code: null, message: 'the lease of this node may have ended', data: { reason: 'leaseUnsure' } },
   epochLost: { code: null, message: 'another node owns the instance', data: { reason: 'epochLost' } },
   corruptCredentials: { code: null, message: 'the stored credentials cannot be read', data: { reason: 'corruptCredentials' } },
   storage: { code: null, message: 'the storage is unavailable', data: { reason: 'storageUnavailable' } },

@@ -10,18 +10,40 @@ export interface FrameSocket {
   readonly readyState: number;
   readonly OPEN: number;
   /** The TCP or TLS socket; null before the upgrade. */
-  readonly _socket: Pick<Socket, 'cork' | 'uncork'> | null;
+  readonly _socket: Pick<Socket, 'cork' | 'uncork' | 'destroy'> | null;
   send(frame: Uint8Array, done?: (error?: Error) => void): void;
+  /** Ends the connection, also one that is still being made. */
+  terminate(): void;
+}
+
+/** Whether this process may act for the session, at the moment of the call; and what happens when it may not. */
+export interface Permission {
+  granted(): boolean;
+  /** Called for each frame that was not written; the connection is ended already. */
+  denied(): void;
 }
 
 /**
  * The sender goes on at once, as if the frame had left: the library handles messages one by one and waits for each receipt. A frame that cannot
  * leave ends the connection, which is what everybody listens to.
+ *
+ * Permission is asked before each frame, and again before what was gathered leaves: the process may have stood still between the two, for longer than
+ * it owns the session.
  */
-export const gatherFrames = (raw: FrameSocket): void => {
+export const gatherFrames = (raw: FrameSocket, permission: Permission): void => {
   const send = raw.send.bind(raw);
   let gathering = false;
+  const deny = (): void => {
+    // Corked frames go with the socket.
+    raw._socket?.destroy();
+    raw.terminate();
+    permission.denied();
+  };
   raw.send = (frame, done) => {
+    if (!permission.granted()) {
+      deny();
+      return done?.(new Error('another process may own the session'));
+    }
     const socket = raw._socket;
     if (socket === null || raw.readyState !== raw.OPEN) return send(frame, done);
     if (!gathering) {
@@ -29,7 +51,8 @@ export const gatherFrames = (raw: FrameSocket): void => {
       socket.cork();
       setImmediate(() => {
         gathering = false;
-        socket.uncork();
+        if (permission.granted()) socket.uncork();
+        else deny();
       });
     }
     send(frame);

@@ -3,17 +3,26 @@
  * asked of the platform, once. Every entry about groups passes here, so that neither sends nor names ask the platform for a group that is known.
  */
 import { getBinaryNodeChild, getBinaryNodeChildren, type BinaryNode, type GroupMetadata, type WASocket } from '@whiskeysockets/baileys';
-import { groupAfter, includesPerson, type Entry, type Group, type GroupChange } from '#actors/model.ts';
+import {
+  groupAfter,
+  includesPerson,
+  type Entry,
+  type Group,
+  type GroupChange,
+  type ParentCommunity,
+  type PictureKind,
+} from '#actors/model.ts';
 import type { KnownGroups } from '#actors/ports.ts';
 import { createLruMap } from '#src/lru-map.ts';
 import type { Directory } from '../directory.ts';
+import { Communities } from './communities.ts';
 import { goneEntries, wholeEntries } from '../events/from-groups.ts';
 import { groupOfNode } from '../events/group-nodes.ts';
 
 /** The account's groups as they are stored. */
 export interface StoredGroups {
-  /** When the connection began. */
-  readonly known: KnownGroups;
+  /** Their names, and what else is asked for with every message. */
+  known(): Promise<KnownGroups>;
   /** Milliseconds after which a list of all groups is asked for again at a login. */
   readonly maxAgeMs: number;
   stored(groupId: string): Promise<Group | null>;
@@ -32,6 +41,8 @@ export interface GroupCacheParts extends StoredGroups {
 
 /** Groups whose members are in memory: a group of a thousand takes 200 KB. */
 const membersKept = 250;
+/** After a login, in milliseconds: many sessions come back at once, and the names are needed with the first event. */
+const readNamesMs = 250;
 /** Groups that are read out of a list in one turn of the event loop. */
 const mostInTurn = 25;
 
@@ -78,7 +89,12 @@ const replayed = (group: Group | null, entries: readonly Entry[]): Group | null 
 
 export class GroupCache {
   readonly #parts: GroupCacheParts;
-  readonly #names: Map<string, string>;
+  readonly #names = new Map<string, string>();
+  /** Null until the names are read, which is after the login: it does not wait for them, and events of groups do. */
+  #communities: Communities | null = null;
+  #readingNames: Promise<void> | null = null;
+  /** What was recorded before the names were read. */
+  readonly #early: Entry[] = [];
   readonly #kept = createLruMap<Kept>(membersKept);
   readonly #loading = new Map<string, Promise<Group | null>>();
   /** Of groups that are not in memory: what may not be stored yet. */
@@ -90,7 +106,14 @@ export class GroupCache {
 
   constructor(parts: GroupCacheParts) {
     this.#parts = parts;
-    this.#names = new Map(parts.known.names.map(({ id, name }) => [id, name]));
+  }
+
+  /** Null when the names are read; else a promise of that, which rejects with `StorageFailure`. */
+  unread(): Promise<void> | null {
+    if (this.#communities !== null) return null;
+    return (this.#readingNames ??= this.#readNames().finally(() => {
+      this.#readingNames = null;
+    }));
   }
 
   /** '' when the group is unknown. */
@@ -98,10 +121,20 @@ export class GroupCache {
     return this.#names.get(jid) ?? '';
   }
 
-  /** The session is live: groups that were never listed, or long ago, are asked for. */
+  /** The community that a group belongs to, as far as it is known; null for none. */
+  community(jid: string): ParentCommunity | null {
+    return this.#communities?.of(jid) ?? null;
+  }
+
+  /** The picture of a group was looked up: what follows for the groups of a community. */
+  pictured(jid: string, kind: PictureKind, url: string): readonly Entry[] {
+    return this.#communities?.pictured(jid, kind, url) ?? [];
+  }
+
+  /** The session is live: when nobody needed the names before, they are read; groups that were never listed, or long ago, are asked for then. */
   opened(): void {
-    const { known, maxAgeMs, directory } = this.#parts;
-    if (known.listedAt === null || directory().now() - known.listedAt > maxAgeMs) this.#refreshBehind();
+    const read = (): unknown => this.unread()?.catch((error: unknown) => this.#parts.stumbled('groups', error));
+    setTimeout(read, readNamesMs).unref();
   }
 
   /** The group from memory, storage or the platform; null when the platform does not tell. */
@@ -139,7 +172,7 @@ export class GroupCache {
     return group;
   }
 
-  /** Asks the platform for all groups, in one request, and records them. Whoever asks meanwhile gets the same. Rejects with the library's errors. */
+  /** Asks the platform for all groups, in one request, and records them. Calls that come meanwhile share it. Rejects with the library's errors. */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#refresh().finally(() => {
       this.#refreshing = null;
@@ -150,10 +183,16 @@ export class GroupCache {
 
   /** Called with everything that was given to the recorder. */
   learn(entries: readonly Entry[]): void {
+    if (this.#communities === null) {
+      for (const entry of entries) this.#early.push(entry);
+      return;
+    }
     for (const entry of entries) {
       const id = aboutGroup(entry);
       if (id !== '') this.#learn(id, entry);
     }
+    const told = this.#communities.learn(entries);
+    if (told.length > 0) this.#parts.record(told);
   }
 
   #learn(id: string, entry: Entry): void {
@@ -178,7 +217,7 @@ export class GroupCache {
     else if (change?.kind === 'members' && change.action === 'join' && !this.#names.has(id)) this.#missed(id, change.people);
   }
 
-  /** The account came into a group that nobody told of as a whole. */
+  /** The account joined a group of which only the change was reported: the whole group is asked for. */
   #missed(id: string, people: Parameters<typeof includesPerson>[0]): void {
     const { pn, lid } = this.#parts.directory().me;
     if (includesPerson(people, { id: '', pn, lid })) void this.get(id);
@@ -195,7 +234,18 @@ export class GroupCache {
     });
   }
 
+  async #readNames(): Promise<void> {
+    const known = await this.#parts.known();
+    const { maxAgeMs, directory } = this.#parts;
+    for (const [id, name] of known.names) this.#names.set(id, name);
+    this.#communities = new Communities(known, (id) => this.name(id));
+    this.learn(this.#early.splice(0));
+    if (known.listedAt === null || directory().now() - known.listedAt > maxAgeMs) this.#refreshBehind();
+  }
+
   async #load(jid: string): Promise<Group | null> {
+    const names = this.unread();
+    if (names !== null) await names;
     // The list that is on its way has it, most likely: one request for each group would be a burst that the platform answers with 429.
     if (this.#refreshing !== null && !this.#names.has(jid)) await this.#refreshing.catch(() => undefined);
     // What is stored while the read is under way may be in its answer or not.
@@ -220,6 +270,8 @@ export class GroupCache {
   }
 
   async #refresh(): Promise<void> {
+    const names = this.unread();
+    if (names !== null) await names;
     const meanwhile: Meanwhile = new Map();
     this.#meanwhile = meanwhile;
     const wanted = ['participants', 'description'].map((tag) => ({ tag, attrs: {} }));

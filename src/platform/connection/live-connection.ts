@@ -4,6 +4,7 @@ import type { Entry, Group, Message } from '#actors/model.ts';
 import type { LinkPreviews } from '#src/media/link-preview.ts';
 import type { SharedState } from '../app-state/shared-state.ts';
 import type { Directory } from '../directory.ts';
+import type { ChannelList } from './channel-list.ts';
 import type { RingingCalls } from './ringing-calls.ts';
 import type { GroupCache } from './group-cache.ts';
 import type { Standing } from './standing.ts';
@@ -32,7 +33,7 @@ export interface LiveConnection {
   /** A stored message by any form of its id, or of the id of one of its edits; null when there is none. */
   stored(id: string): Promise<Message | null>;
   readonly previews: Previews;
-  readonly uploads: Pick<Uploads, 'upload'>;
+  readonly uploads: Pick<Uploads, 'upload' | 'plain'>;
   readonly downloads: LiveDownloads;
   /** Hands entries to the recorder, in order with what the platform reports: before a frame leaves, so that no receipt overtakes them. */
   record(entries: readonly Entry[]): void;
@@ -47,6 +48,7 @@ export interface LiveConnection {
   /** Members and addressing of a group, from memory where possible; null when the platform does not tell. */
   group(jid: string): Promise<Group | null>;
   readonly groups: GroupCache;
+  readonly channels: ChannelList;
   /** Seconds after which messages of a chat disappear, 0 for never; from memory, groups as `group` says. */
   timer(jid: string): Promise<number>;
 }

@@ -1,7 +1,7 @@
 /** The address of the account's own profile picture: looked up once a login and after each change, at a pace that all sessions share. */
 import type { WASocket } from '@whiskeysockets/baileys';
 import { bare } from '../jid.ts';
-import { outcomeOfError } from '../outcomes.ts';
+import { answerOf } from '../outcomes.ts';
 import type { BaileysEvent } from '../events/baileys-event.ts';
 
 /** Milliseconds. */
@@ -59,7 +59,7 @@ export class OwnPicture {
     this.#ask(this.#input.pace.login);
   }
 
-  /** Looks again when the platform says that the own picture changed or went; tells of others. */
+  /** Looks again when the platform says that the own picture was changed or removed; reports changes of other pictures. */
   learn(event: BaileysEvent): void {
     if (event.name !== 'contacts.update') return;
     const { pn, lid } = this.#input.me();
@@ -82,13 +82,11 @@ export class OwnPicture {
   async #look(): Promise<void> {
     const { sock, me, found, failed } = this.#input;
     try {
-      const url = await sock.profilePictureUrl(me().pn, 'image');
-      if (!this.#closed) found(url ?? '');
+      // The platform refuses the request when there is no picture.
+      const asked = await answerOf(sock.profilePictureUrl(me().pn, 'image'), () => true);
+      if (!this.#closed) found(asked.ok ? (asked.value ?? '') : '');
     } catch (error) {
-      if (this.#closed) return;
-      // The platform's word for "no picture" is a refusal.
-      if (outcomeOfError(error, true)?.refusal.reason === 'refused') found('');
-      else failed(error);
+      if (!this.#closed) failed(error);
     }
   }
 }

@@ -80,7 +80,7 @@ export class PairingOffer {
     this.#nextText = setTimeout(() => this.#show(first, n + 1), deadlines.pairingQr / this.#refs.length);
   }
 
-  /** One request at a time: their answers carry nothing by which they could be told apart. */
+  /** One request at a time: an answer does not say to which request it belongs. */
   async #request(): Promise<void> {
     if (this.#requesting) return;
     this.#requesting = true;

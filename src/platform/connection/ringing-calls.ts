@@ -10,10 +10,10 @@ export interface RingingCall {
   readonly event: WACallEvent;
 }
 
-/** More calls than anybody is called at once; the oldest are forgotten first. */
+/** Calls that are remembered, more than ever ring at once; the oldest are forgotten first. */
 const most = 100;
 const ends: ReadonlySet<WACallEvent['status']> = new Set(['accept', 'reject', 'timeout', 'terminate']);
-/** Milliseconds after which a call whose end nobody told does not ring any more: phones give up after a minute. */
+/** Milliseconds after which a call counts as ended when the platform reported no end: phones ring for a minute. */
 const longest = 120_000;
 
 export class RingingCalls {

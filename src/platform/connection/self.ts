@@ -8,7 +8,7 @@ import type { GroupCache } from './group-cache.ts';
 
 interface DirectoryParts {
   readonly auth: AuthState;
-  readonly groups: Pick<GroupCache, 'name'>;
+  readonly groups: Pick<GroupCache, 'name' | 'community'>;
   newId(): string;
   now(): number;
 }
@@ -24,6 +24,7 @@ export const directoryOf = ({ auth, groups, newId, now }: DirectoryParts): Direc
     pn: (lid) => mappedJid(lookUp, lid),
     lid: (pn) => mappedJid(lookUp, pn),
     groupName: (jid) => groups.name(jid),
+    community: (id) => groups.community(id),
     newId,
     now,
   };

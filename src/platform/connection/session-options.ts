@@ -6,6 +6,7 @@ import type { LiveDownloads } from '../media/downloads.ts';
 import type { UploadParts } from '../outbound/upload/uploads.ts';
 import type { LiveRoute } from '../proxy/route.ts';
 import type { Deadlines } from './deadlines.ts';
+import type { StoredChannels } from './channel-list.ts';
 import type { SmallPictures } from './small-pictures.ts';
 import type { StoredGroups } from './group-cache.ts';
 import type { Previews } from './live-connection.ts';
@@ -31,6 +32,7 @@ export interface SessionOptions {
   /** As they were stored when the connection began. */
   readonly timers: readonly ChatTimer[];
   readonly groups: StoredGroups;
+  readonly channels: StoredChannels;
   readonly previews: Previews;
   readonly uploads: UploadParts;
   readonly downloads: LiveDownloads;

@@ -1,11 +1,12 @@
 /** One connection: one socket of Baileys from its making to its end, with its own deadlines and its own idea of when it is dead. */
-import { makeWASocket, proto, type BaileysEventMap, type WAMessage, type WASocket } from '@whiskeysockets/baileys';
+import { makeWASocket, type BaileysEventMap, type WASocket } from '@whiskeysockets/baileys';
 import type { Entry } from '#actors/model.ts';
 import type { Close } from '#actors/ports.ts';
 import { within } from '#actors/waiting.ts';
 import { createSharedState, type SharedState } from '../app-state/shared-state.ts';
 import { createBaileysLogger } from './baileys-logger.ts';
 import { type BlockedPeople, watchBlocked } from './blocked-people.ts';
+import { ChannelList, unlisted } from './channel-list.ts';
 import { ChatTimers } from './chat-timers.ts';
 import { closeOf, ownCloses } from './close-cause.ts';
 import { confirmReceived } from '../inbound/confirm.ts';
@@ -14,9 +15,10 @@ import { originalOf } from '../events/edits.ts';
 import type { BaileysEvent } from '../events/from-baileys.ts';
 import { GroupCache } from './group-cache.ts';
 import { isGroup, isLid, isPerson } from '../jid.ts';
+import { reportArrivals } from '../inbound/arrivals.ts';
 import { divert, InboundGate, usualLimits } from '../inbound/inbound-gate.ts';
-import { takeOverGroupLists, withGroupNotifications } from '../inbound/group-notifications.ts';
-import { withStatusReceipts } from '../inbound/status-receipts.ts';
+import { takeOverGroupLists } from '../inbound/group-notifications.ts';
+import { withOwnReaders } from '../inbound/own-readers.ts';
 import { createEventPipeline, type EventPipeline } from '../events/event-pipeline.ts';
 import { directoryOf, identityOf } from './self.ts';
 import type { SessionOptions } from './session-options.ts';
@@ -33,8 +35,6 @@ import { Resends } from '../outbound/resends.ts';
 import { createTransmissions, type Transmissions } from '../outbound/transmissions.ts';
 import { Uploads } from '../outbound/upload/uploads.ts';
 import { systemTime } from '#src/system-time.ts';
-
-const { StubType } = proto.WebMessageInfo;
 
 class LiveSession implements Session {
   readonly connection: LiveConnection;
@@ -67,7 +67,7 @@ class LiveSession implements Session {
   constructor(options: SessionOptions) {
     this.#options = options;
     const { auth, deadlines } = options;
-    this.#groups = this.#makeGroups();
+    this.#groups = new GroupCache({ ...options.groups, ...this.#asking() });
     this.#directory = directoryOf({ ...options, groups: this.#groups });
     this.#timers = new ChatTimers(options.timers, this.#directory);
     this.#profileName = this.#directory.me.name;
@@ -113,6 +113,7 @@ class LiveSession implements Session {
       learn,
       group: (jid) => this.#groups.get(jid),
       groups: this.#groups,
+      channels: new ChannelList({ ...options.channels, ...this.#asking() }),
       timer: async (jid) => (isGroup(jid) ? ((await this.#groups.get(jid))?.ephemeral ?? 0) : this.#timers.of(jid)),
       shared: this.#makeShared(),
       tokenIssued: (jid) => auth.tokenIssued(isLid(jid) ? jid : this.#directory.lid(jid) || jid, options.now()),
@@ -132,16 +133,15 @@ class LiveSession implements Session {
     return this.closed;
   }
 
-  #makeGroups(): GroupCache {
-    const { host, groups } = this.#options;
-    return new GroupCache({
-      ...groups,
+  /** What parts need that ask the platform by themselves. */
+  #asking() {
+    return {
       sock: () => this.#sock,
       directory: () => this.#directory,
-      record: (entries) => this.#record(entries),
-      recorded: () => host.recorded(),
-      stumbled: (where, error) => this.#stumbled(where, error),
-    });
+      record: (entries: readonly Entry[]) => this.#record(entries),
+      recorded: () => this.#options.host.recorded(),
+      stumbled: (where: string, error: unknown) => this.#stumbled(where, error),
+    };
   }
 
   /** Resolves when everything that the library reported so far is stored; false when it never will be. Never rejects. */
@@ -173,6 +173,8 @@ class LiveSession implements Session {
       record: (entries) => this.#record(entries),
       recorded: () => host.recorded(),
       turn: () => this.#options.turns.messages.taken(),
+      fetched: () => this.#gate.whenFetched(),
+      unread: () => this.#groups.unread(),
       surprise: (error) => this.#surprise(error),
     });
   }
@@ -206,7 +208,8 @@ class LiveSession implements Session {
     this.#resends.takeOver(sock);
     this.#blocked = watchBlocked(sock, (event) => this.#pipeline.push(event));
     followPrivacy(sock, (error) => this.#stumbled('privacy', error));
-    guard(sock, hooks, { closeMs: deadlines.close / 2, frames: turns.frames });
+    const permission = { granted: () => host.mayAct(), denied: () => this.#fail(ownCloses.leaseUnsure) };
+    guard(sock, hooks, { closeMs: deadlines.close / 2, frames: turns.frames, permission });
     sock.ws.on('CB:ack,class:message', ({ attrs }: { attrs: Record<string, string> }) => this.#transmissions.acknowledged(attrs));
     return sock;
   }
@@ -230,7 +233,7 @@ class LiveSession implements Session {
     const { auth, turns, inboundBytes } = this.#options;
     const diverted = divert(this.#sock, (kind, node) => this.#gate.take(kind, node));
     const tell = (event: BaileysEvent): void => this.#pipeline.push(event);
-    const handlers = withGroupNotifications(withStatusReceipts(diverted, tell), this.#sock, tell);
+    const handlers = withOwnReaders(diverted, this.#sock, { tell, read: (messageId) => this.#gate.reported(messageId) });
     takeOverGroupLists(
       this.#sock,
       () => this.#groups.refresh(),
@@ -277,7 +280,7 @@ class LiveSession implements Session {
       if (event.name === 'connection.update') this.#onConnection(event.data);
       else if (event.name === 'creds.update') this.#onCredentials();
       else {
-        if (event.name === 'messages.upsert') this.#arrived(event.data.messages);
+        reportArrivals(this.#gate, event);
         this.#picture.learn(event);
         this.#calls.learn(event);
         this.#pipeline.push(event);
@@ -286,10 +289,6 @@ class LiveSession implements Session {
     } catch (error) {
       this.#surprise(error);
     }
-  }
-
-  #arrived(messages: readonly WAMessage[]): void {
-    for (const { key, messageStubType } of messages) if (messageStubType !== StubType.CIPHERTEXT) this.#gate.reported(key.id ?? '');
   }
 
   #onCredentials(): void {
@@ -319,7 +318,7 @@ class LiveSession implements Session {
     const { auth, emit, deadlines } = this.#options;
     this.#offer.end();
     // It may be another account than before.
-    this.#record([{ kind: 'groupsListed', groupIds: [], at: 0 }]);
+    this.#record([{ kind: 'groupsListed', groupIds: [], at: 0 }, unlisted]);
     // The platform asks for a new connection next; when it does not, the gateway opens one after this time.
     this.#expect(deadlines.login, ownCloses.restartTimeout);
     auth.saveCredentials();
@@ -339,8 +338,7 @@ class LiveSession implements Session {
     emit({ type: 'platform.opened', identity: identityOf(auth, this.#directory) });
     this.#gate.open();
     this.#picture.loggedIn();
-    this.#groups.opened();
-    this.connection.shared.opened();
+    for (const part of [this.#groups, this.connection.channels, this.connection.shared]) part.opened();
   }
 
   #record(entries: readonly Entry[]): void {

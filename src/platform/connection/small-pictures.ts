@@ -1,4 +1,4 @@
-/** Small pictures of the accounts, for lists of sessions: fetched once for each picture, the way that everything of its session goes, and kept in memory. */
+/** Small pictures of the accounts, for lists of sessions: each is fetched once, through the proxy of its session, and kept in memory. */
 import { createHash } from 'node:crypto';
 import type { SmallPicture } from '#actors/ports.ts';
 import { plainStream } from '../media/media-stream.ts';
@@ -32,9 +32,9 @@ const nameOf = (url: string): string => URL.parse(url)?.pathname ?? '';
 
 export class SmallPictures {
   readonly #most: number;
-  /** By instance, those that came first first. */
+  /** By instance, oldest first. */
   readonly #kept = new Map<string, SmallPicture & { readonly name: string }>();
-  /** What each instance's picture is by now, while it is fetched. */
+  /** The name of the picture that is being fetched, by instance. */
   readonly #wanted = new Map<string, string>();
   #bytes = 0;
 
@@ -55,7 +55,7 @@ export class SmallPictures {
     this.#bytes -= old.jpeg.length;
   }
 
-  /** The account has this picture, or none (''). Fetches it unless it is there; what cannot be had is asked for again at the next login. Never rejects. */
+  /** The account has this picture, or none (''). Fetches it unless it is kept; one that could not be fetched is tried again at the next login. Never rejects. */
   async learn(instance: string, url: string, { downloads, previews }: PictureWay): Promise<void> {
     const name = nameOf(url);
     if (name === '') return this.forget(instance);

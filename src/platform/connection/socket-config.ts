@@ -1,5 +1,5 @@
 /** How Baileys is configured for an instance, and why. */
-import { DEFAULT_CONNECTION_CONFIG, type UserFacingSocketConfig, proto } from '@whiskeysockets/baileys';
+import { DEFAULT_CONNECTION_CONFIG, PROCESSABLE_HISTORY_TYPES, type UserFacingSocketConfig, proto } from '@whiskeysockets/baileys';
 import type { OpenOptions } from '#actors/ports.ts';
 import { statusJid } from '../jid.ts';
 import type { AuthState } from '../keys/auth-state.ts';
@@ -13,6 +13,10 @@ import { createTtlCache } from './ttl-cache.ts';
 /** Longest delay of a timer: the library makes the first QR text only, `PairingOffer` makes the others. */
 const never = 2 ** 31 - 1;
 const minute = 60_000;
+
+/** Recent history only: a full one is years of messages. */
+export const historyWanted = ({ syncType }: proto.Message.IHistorySyncNotification): boolean =>
+  syncType !== proto.HistorySync.HistorySyncType.FULL && PROCESSABLE_HISTORY_TYPES.some((known) => known === syncType);
 
 export interface SocketParts {
   /** Null: the platform's own address, as compiled into the library. */
@@ -52,9 +56,8 @@ export const socketConfig = (parts: SocketParts): UserFacingSocketConfig => ({
   emitOwnEvents: false,
   // Otherwise the phone stays silent while the gateway is connected.
   markOnlineOnConnect: false,
-  // Recent history only: a full one is years of messages.
   syncFullHistory: false,
-  shouldSyncHistoryMessage: ({ syncType }) => syncType !== proto.HistorySync.HistorySyncType.FULL,
+  shouldSyncHistoryMessage: historyWanted,
   // Requests to send an own post again come from the chat of the stories too.
   // Status posts: nobody asked for them, and they outnumber messages. People, groups, channels, bots and lists pass.
   shouldIgnoreJid: (jid) => jid === statusJid && !parts.resending(),

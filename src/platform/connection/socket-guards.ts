@@ -5,7 +5,7 @@ import type { BaileysEventMap, WASocket } from '@whiskeysockets/baileys';
 import type { Close } from '#actors/ports.ts';
 import { closeOf, ownCloses } from './close-cause.ts';
 import { type BaileysEvent, recorded } from '../events/from-baileys.ts';
-import { gatherFrames, takeTurns, type FrameSocket, type TurnSocket } from './frames.ts';
+import { gatherFrames, takeTurns, type FrameSocket, type Permission, type TurnSocket } from './frames.ts';
 import { playedReceipts } from './played-receipts.ts';
 import type { Turns } from './turns.ts';
 
@@ -112,14 +112,15 @@ export interface GuardOptions {
   readonly closeMs: number;
   /** Of all sessions. */
   readonly frames: Turns;
+  readonly permission: Permission;
 }
 
-export const guard = (sock: WASocket, hooks: GuardHooks, { closeMs, frames }: GuardOptions): void => {
+export const guard = (sock: WASocket, hooks: GuardHooks, { closeMs, frames, permission }: GuardOptions): void => {
   catchRejections(sock, hooks);
   tapEvents(sock, hooks);
   const raw = rawSocket(sock);
   if (raw !== null) {
-    gatherFrames(raw);
+    gatherFrames(raw, permission);
     takeTurns(raw, frames, hooks.frame);
   }
   boundClose(sock, closeMs);

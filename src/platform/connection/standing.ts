@@ -1,10 +1,10 @@
 /** How the platform restricts the account: asked for, and updated by notifications in between. */
-import { type BinaryNode, getBinaryNodeChild, type WASocket } from '@whiskeysockets/baileys';
+import type { BinaryNode, WASocket } from '@whiskeysockets/baileys';
 import type { AccountLimits, Looked, NewChatCap, TimeLock } from '#actors/model.ts';
 import { within } from '#actors/waiting.ts';
 import { systemTime } from '#src/system-time.ts';
-import { personServer } from '../jid.ts';
 import { closeOf } from './close-cause.ts';
+import { askMex, mexNews, objectOf, type Json } from './mex.ts';
 
 /** Queries for the number of new chats: as the platform's client asks today, and as it asked before. */
 const capQueries = [
@@ -14,8 +14,6 @@ const capQueries = [
 
 /** Milliseconds that a refused message waits for the reason. */
 const reasonMs = 3_000;
-
-type Json = Readonly<Record<string, unknown>>;
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 /** Numbers come as texts too. */
@@ -45,16 +43,6 @@ const timeLockOf = (answer: Json): TimeLock => ({
   until: answer['is_active'] === true ? timeOf(answer['time_enforcement_ends']) : null,
   kind: textOf(answer['enforcement_type']),
 });
-
-/** JSON of a mex answer or notification; an empty object when it makes no sense. */
-const dataOf = (node: BinaryNode | undefined): Json => {
-  try {
-    const parsed = JSON.parse(String(node?.content)) as { readonly data?: Json | null };
-    return parsed.data ?? {};
-  } catch {
-    return {};
-  }
-};
 
 /** One query at a time: further calls meanwhile share its answer. */
 const shared = <T>(ask: () => Promise<T>): (() => Promise<T>) => {
@@ -120,19 +108,14 @@ export class Standing {
     throw failure;
   }
 
-  async #mex(id: string, variables: Json, field: string): Promise<Json> {
-    const result = (await this.#sock.query({
-      tag: 'iq',
-      attrs: { id: this.#sock.generateMessageTag(), type: 'get', to: `@${personServer}`, xmlns: 'w:mex' },
-      content: [{ tag: 'query', attrs: { query_id: id }, content: Buffer.from(JSON.stringify({ variables })) }],
-    })) as BinaryNode;
-    const limits = dataOf(getBinaryNodeChild(result, 'result'))[field];
-    if (typeof limits !== 'object' || limits === null) throw new Error('the platform did not answer with the limits of the account');
-    return limits as Json;
+  async #mex(id: string, variables: Json, root: string): Promise<Json> {
+    const limits = await askMex(this.#sock, { id, root }, variables);
+    if (limits === null) throw new Error('the platform did not answer with the limits of the account');
+    return objectOf(limits);
   }
 
   #hear(node: BinaryNode): void {
-    const data = dataOf(getBinaryNodeChild(node, 'update'));
+    const data = mexNews(node);
     const lock = data['xwa2_notify_account_reachout_timelock'] as Json | null | undefined;
     const cap = data['xwa2_notify_new_chat_messages_capping_info_update'] as Json | null | undefined;
     if (lock) this.#known = { ...this.#known, timeLock: timeLockOf(lock) };

@@ -25,6 +25,10 @@ export interface EventPipelineOptions {
   recorded(): Promise<unknown>;
   /** Resolves in a later turn of the event loop, when it is the turn of this session. */
   turn(): Promise<void>;
+  /** Resolves when no past is being fetched that came before: it says who is who in what comes after it. At once, mostly. */
+  fetched(): Promise<void>;
+  /** Null when the names of groups are known, which is the rule; else a promise of that, which rejects with `StorageFailure`. */
+  unread(): Promise<void> | null;
   /** `record` threw: the pipeline is closed. */
   surprise(error: unknown): void;
 }
@@ -132,7 +136,10 @@ const createHolders = ({ quoted, recorded }: EventPipelineOptions) => {
   };
 };
 
-const createLookUp = ({ auth, directory, log, instance }: EventPipelineOptions, findHolder: (id: string) => Promise<Message | null>) => {
+const createLookUp = (
+  { auth, directory, log, instance, unread }: EventPipelineOptions,
+  findHolder: (id: string) => Promise<Message | null>,
+) => {
   const storageRetry = createStorageRetry(log, instance);
   const mappings = async (jids: readonly string[]): Promise<void> => auth.learn('lid-mapping', [...new Set(jids.map(mappingKey))]);
 
@@ -154,7 +161,7 @@ const createLookUp = ({ auth, directory, log, instance }: EventPipelineOptions, 
   };
 
   /**
-   * Learns the addresses of an event and reads its answers. Returns null when nothing has to be looked up, which is the rule. Waits for a storage that
+   * Learns the names of groups, the addresses of an event, and reads its answers. Returns null when nothing has to be looked up, which is the rule. Waits for a storage that
    * is away, with all events behind this one, because they have an order; resolves with null when that was given up. Never rejects.
    */
   const lookUp = (event: QueuedEvent): Promise<ReadonlyMap<string, Reading> | null> | null => {
@@ -163,9 +170,12 @@ const createLookUp = ({ auth, directory, log, instance }: EventPipelineOptions, 
         .map(bare)
         .filter((jid) => (isLid(jid) || isPerson(jid)) && auth.peek('lid-mapping', mappingKey(jid)) === undefined);
       const answering = event.name === 'messages.upsert' ? event.data.messages.filter((message) => secretHolder(message) !== '') : [];
-      if (unknown.length === 0 && answering.length === 0) return null;
+      let names = unread();
+      if (unknown.length === 0 && answering.length === 0 && names === null) return null;
       const work = async (): Promise<ReadonlyMap<string, Reading>> => {
-        await mappings(unknown);
+        const first = names;
+        names = null;
+        await Promise.all([first ?? unread(), mappings(unknown)]);
         return answering.length === 0 ? noReadings : await readings(answering);
       };
       return storageRetry.wait('events', work).catch((error: unknown) => failed(event, error));
@@ -251,13 +261,14 @@ class OrderedPipeline implements EventPipeline {
   }
 
   push(event: BaileysEvent): void {
-    // The library counts its synchronisations when they are done.
-    const isFirst = !this.#options.auth.state.creds.accountSyncCounter && shared.has(event.name) && !isEcho(event);
-    if (!isFirst) return this.#add(event);
-    if (this.#first.push(event) === 1) queueMicrotask(() => this.#addFirst());
+    // The library counts its synchronisations when they are done. What is changed while the first one waits comes behind it.
+    const isFirst = !this.#options.auth.state.creds.accountSyncCounter || this.#first.length > 0;
+    if (!isFirst || !shared.has(event.name) || isEcho(event)) return this.#add(event);
+    if (this.#first.push(event) === 1) void this.#options.fetched().then(() => this.#addFirst());
   }
 
   async drain(): Promise<boolean> {
+    if (this.#first.length > 0) await this.#options.fetched();
     this.#addFirst();
     await this.#running;
     return !this.#lost;

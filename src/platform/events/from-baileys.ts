@@ -6,10 +6,12 @@ import type { Reading } from './answers.ts';
 import type { Directory } from '../directory.ts';
 import { fromCall } from './from-calls.ts';
 import { fromAddressBook, fromBlocklist, fromChatUpdate, fromContact } from './from-chats.ts';
+import { fromChannelNotification } from './from-channels.ts';
 import { fromGroupNotification } from './from-groups.ts';
 import { fromHistory } from './from-history.ts';
 import { fromAssociation, fromLabelEdit } from './from-labels.ts';
 import { fromMessage } from './from-messages.ts';
+import { fromChannel } from './from-posts.ts';
 import { fromSharedAction } from './from-shared-actions.ts';
 import { fromPresence } from './from-presence.ts';
 import { fromMemberReceipts, fromMessageUpdates } from './from-receipts.ts';
@@ -32,10 +34,10 @@ const reasons = {
   'group-participants.update': 'as above',
   'group.join-request': 'as above',
   'group.member-tag.update': 'nothing in the interface shows it',
-  'newsletter.reaction': 'counts of channels are asked for, not pushed',
+  'newsletter.reaction': 'read from the notification itself',
   'newsletter.view': 'as above',
-  'newsletter-participants.update': 'nothing in the interface shows it',
-  'newsletter-settings.update': 'nothing in the interface shows it',
+  'newsletter-participants.update': 'read from the notification itself',
+  'newsletter-settings.update': 'as above',
   'message-capping.update': 'nothing in the interface shows it',
   'settings.update': 'settings of the phone',
 } as const satisfies Partial<Record<keyof BaileysEventMap, string>>;
@@ -68,6 +70,10 @@ export const fromBaileys = (event: BaileysEvent, directory: Directory, readings:
       return event.data.flatMap((contact) => fromContact(contact, directory));
     case 'group.notification':
       return fromGroupNotification(event.data, directory);
+    case 'channel.stanza':
+      return fromChannel(event.data, directory);
+    case 'channel.notification':
+      return fromChannelNotification(event.data, directory);
     case 'presence.update':
       return fromPresence(event.data, directory);
     case 'call':

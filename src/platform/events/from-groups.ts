@@ -54,6 +54,12 @@ export const wholeEntries = (group: Group, directory: Directory): readonly Entry
   { kind: 'chat', chat: groupPatch(group, directory), create: false },
 ];
 
+/** A group that the account made: its chat is there at once. */
+export const createdEntries = (group: Group, directory: Directory): readonly Entry[] => [
+  { kind: 'group', group },
+  { kind: 'chat', chat: groupPatch(group, directory), create: true },
+];
+
 export const groupNews = ({ groupId, ...happened }: Happened, change: GroupEvent): Entry => ({
   kind: 'news',
   lane: groupId,

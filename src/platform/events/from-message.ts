@@ -1,6 +1,6 @@
 /** One message of the platform as the gateway keeps it; the same conversion for what arrives, for history and for what the API sends. */
 import { getDevice, proto, type WAMessage } from '@whiskeysockets/baileys';
-import { type ChatPatch, emptyMessage, type Message, type MessageStatus } from '#actors/model.ts';
+import { type ChatPatch, emptyMessage, type Message, type MessageStatus, parentCommunity } from '#actors/model.ts';
 import { contentJson, numberOf } from './content-json.ts';
 import { addressesOf, chatOf, type Directory, isMe } from '../directory.ts';
 import { bare, isGroup } from '../jid.ts';
@@ -83,6 +83,8 @@ const chatPatch = (message: Message, source: WAMessage, directory: Directory): C
   if (!group && !message.fromMe && source.pushName) patch.pushName = source.pushName;
   if (group) patch.groupMember = true;
   if (group && name !== '') patch.name = name;
+  const community = group ? directory.community(chatId) : null;
+  if (community) patch.extra = { [parentCommunity]: community };
   return patch;
 };
 

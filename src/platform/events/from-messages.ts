@@ -5,7 +5,7 @@ import { numberOf } from './content-json.ts';
 import { addressesOf, chatOf, type Directory } from '../directory.ts';
 import { fromEphemeral } from './from-groups.ts';
 import { convertMessage, type Marks } from './from-message.ts';
-import { bare, isChannel, isGroup } from '../jid.ts';
+import { bare, isGroup } from '../jid.ts';
 import { unwrapped } from './message-kinds.ts';
 
 const { Type } = proto.Message.ProtocolMessage;
@@ -57,10 +57,7 @@ const pinOf = ({ pinInChatMessage: pin, messageContextInfo }: proto.IMessage, at
  * One message as it arrived. Left out: placeholders for what could not be decrypted yet (the message itself follows, under the same id),
  * notices about groups and calls (they have events of their own), and messages without content. `vote`: options a poll's vote names. `marks`: of own messages.
  */
-export const fromMessage = (given: WAMessage, directory: Directory, vote: string, marks: Marks = {}): Entry[] => {
-  // Posts of channels may come as JSON, in which bytes and numbers are texts.
-  const plain = given.message && isChannel(given.key.remoteJid ?? '');
-  const source = plain ? { ...given, message: proto.Message.fromObject({ ...given.message }) } : given;
+export const fromMessage = (source: WAMessage, directory: Directory, vote: string, marks: Marks = {}): Entry[] => {
   const protocol = unwrapped(source.message)?.protocolMessage;
   if (protocol) return fromProtocolMessage(source, protocol, directory, marks);
   const converted = convertMessage(source, directory, vote === '' ? marks : { ...marks, vote });

@@ -1,6 +1,7 @@
-/** Groups in the platform's own words: a whole group, its members, and why somebody is none. The library loses half of it. */
+/** Reads groups out of the platform's stanzas: a whole group, its members, and outcomes for people. The library drops half of these fields. */
 import { getBinaryNodeChild, getBinaryNodeChildren, getBinaryNodeChildString, type BinaryNode } from '@whiskeysockets/baileys';
 import type { Group, GroupFacts, GroupMember, Person, RawChange } from '#actors/model.ts';
+import type { MemberOutcome } from '#actors/ports.ts';
 import { type Directory, personOf } from '../directory.ts';
 
 export const groupJid = (id: string | undefined): string => (id === undefined || id === '' ? '' : id.includes('@') ? id : `${id}@g.us`);
@@ -22,16 +23,7 @@ const memberOfNode = (node: BinaryNode, directory: Directory): GroupMember => ({
 export const peopleIn = (node: BinaryNode, directory: Directory): readonly Person[] =>
   getBinaryNodeChildren(node, 'participant').map((one) => personOfNode(one, directory));
 
-/** What the platform answered about one person whom a request named. */
-export interface PersonResult {
-  readonly person: Person;
-  /** 0: done. */
-  readonly error: number;
-  /** What can be sent to a person who could not be added. `expiresAt`: Unix milliseconds. */
-  readonly invitation: { readonly code: string; readonly expiresAt: number } | null;
-}
-
-const resultOf = (node: BinaryNode, directory: Directory): PersonResult => {
+const outcomeOf = (node: BinaryNode, directory: Directory): MemberOutcome => {
   const request = getBinaryNodeChild(node, 'add_request')?.attrs;
   return {
     person: personOfNode(node, directory),
@@ -40,10 +32,11 @@ const resultOf = (node: BinaryNode, directory: Directory): PersonResult => {
   };
 };
 
-export const resultsIn = (node: BinaryNode | undefined, directory: Directory): readonly PersonResult[] =>
-  node === undefined ? [] : getBinaryNodeChildren(node, 'participant').map((one) => resultOf(one, directory));
+/** What the platform answered about each person whom a request named. */
+export const outcomesIn = (node: BinaryNode | undefined, directory: Directory): readonly MemberOutcome[] =>
+  node === undefined ? [] : getBinaryNodeChildren(node, 'participant').map((one) => outcomeOf(one, directory));
 
-const topicOf = (node: BinaryNode, directory: Directory): GroupFacts['topic'] => {
+const topicOf = (node: BinaryNode, directory: Directory): NonNullable<GroupFacts['topic']> => {
   const { id = '', t, participant, participant_pn: pn } = node.attrs;
   const text = getBinaryNodeChildString(node, 'body') ?? '';
   return { text, id, by: personOf(directory, participant, pn), at: timeOf(t, directory.now()) };
@@ -70,7 +63,7 @@ const factsOf = (node: BinaryNode, directory: Directory): GroupFacts => {
       by: personOf(directory, attrs['s_o'], attrs['s_o_pn']),
       at: timeOf(attrs['s_t'], directory.now()),
     },
-    topic: description === undefined ? null : topicOf(description, directory)!,
+    topic: description === undefined ? null : topicOf(description, directory),
     locked: has('locked'),
     announce: has('announcement'),
     ephemeral: seconds,
@@ -87,7 +80,7 @@ const factsOf = (node: BinaryNode, directory: Directory): GroupFacts => {
   };
 };
 
-/** A whole group out of its element; members whom the platform did not take stand beside it in an answer, and are none. */
+/** A whole group out of its element. An answer also lists people whom the platform refused; they are no members. */
 export const groupOfNode = (node: BinaryNode, directory: Directory): Group => ({
   ...factsOf(node, directory),
   id: groupJid(node.attrs['id']),
@@ -102,5 +95,5 @@ const contentOf = (content: BinaryNode['content']): RawChange['content'] => {
   return typeof content === 'string' ? content : Buffer.from(content).toString('utf8');
 };
 
-/** An element as it came. */
+/** The element with its content, unchanged. */
 export const rawOf = ({ tag, attrs, content }: BinaryNode): RawChange => ({ tag, attrs: { ...attrs }, content: contentOf(content) });

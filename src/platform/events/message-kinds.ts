@@ -1,5 +1,6 @@
 /** The kinds of message content: what each is called in the interface and where its text, answers and options are (contract/events.md). */
 import { normalizeMessageContent, type proto } from '@whiskeysockets/baileys';
+import { orderText, productText } from './shopping-texts.ts';
 import { answeredId, labelsOf } from './taps.ts';
 
 type Content = proto.IMessage;
@@ -106,8 +107,9 @@ const readers: { readonly [K in keyof Content]?: Reader<K> } = {
   }),
   secretEncryptedMessage: ({ targetMessageKey }) => ({ type: 'unknown', mediaType: '', quoted: targetMessageKey?.id, attached: true }),
   groupInviteMessage: ({ caption }) => media('url', { text: caption }),
-  productMessage: ({ body }) => media('product', { text: body }),
-  orderMessage: ({ message }) => media('order', { text: message }),
+  newsletterAdminInviteMessage: ({ caption, newsletterName }) => ({ type: 'text', mediaType: '', text: caption || newsletterName }),
+  productMessage: (shown) => media('product', { text: productText(shown) }),
+  orderMessage: (order) => media('order', { text: orderText(order) }),
   albumMessage: () => media('album'),
   pinInChatMessage: () => unnamed,
   keepInChatMessage: () => unnamed,

@@ -6,6 +6,9 @@
  * decrypted a second time, because its ratchet has moved on.
  */
 
+/** The key type under which the names of finished stanzas are stored. */
+export const finishedType = 'inbound-finished';
+
 /** A page as it is stored. The pages form a ring: only the newest is written, so that a message costs the write of a small row. */
 export interface Page {
   /** Counts up; the page with the largest number is the one that is being written. */
@@ -31,7 +34,9 @@ interface MemoryPage {
 
 export class FinishedNames {
   readonly #now: () => number;
-  readonly #pages = new Map<number, MemoryPage>();
+  readonly #opened = new Map<number, MemoryPage>();
+  /** Stored pages, as sets only when the first stanza asks: a login does not wait for thousands of names. */
+  #unopened: readonly Page[] = [];
   /** Numbers of pages that were changed or dropped since the last `save`. */
   readonly #changed = new Set<number>();
   #at = 0;
@@ -42,10 +47,8 @@ export class FinishedNames {
 
   /** Takes the stored pages of an earlier run, in any order. */
   load(pages: Iterable<Page>): void {
-    for (const { at, begun, names } of [...pages].toSorted((a, b) => a.at - b.at)) {
-      this.#pages.set(at, { begun, names: new Set(names) });
-      this.#at = at;
-    }
+    this.#unopened = [...pages].toSorted((a, b) => a.at - b.at);
+    this.#at = this.#unopened.at(-1)?.at ?? this.#at;
   }
 
   has(name: string): boolean {
@@ -66,6 +69,12 @@ export class FinishedNames {
       put(String(at % pageCount), page === undefined ? null : { at, begun: page.begun, names: [...page.names] });
     }
     this.#changed.clear();
+  }
+
+  get #pages(): Map<number, MemoryPage> {
+    for (const { at, begun, names } of this.#unopened) this.#opened.set(at, { begun, names: new Set(names) });
+    this.#unopened = [];
+    return this.#opened;
   }
 
   /** The page that is written, or a new one when that is full. */

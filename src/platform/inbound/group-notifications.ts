@@ -1,18 +1,31 @@
-/** Notifications about groups and requests to list them again, taken from the library: it reads the first change of several only, and loses parts of a list. */
+/**
+ * Notifications about groups and channels, and requests to list groups again, taken from the library: of several changes of a group it reads the first
+ * only, it loses parts of a list, and it reads older shapes of what happens in channels.
+ */
 import { getBinaryNodeChild, type BinaryNode, type WASocket } from '@whiskeysockets/baileys';
 import type { BaileysEvent } from '../events/baileys-event.ts';
 import type { Handlers } from './inbound-gate.ts';
 
+const aboutChannels = /^NotificationNewsletter/;
+
+/** The event that a notification becomes; null for what the library reads. */
+const eventOf = (node: BinaryNode): 'group.notification' | 'channel.notification' | null => {
+  if (node.attrs['type'] === 'w:gp2') return 'group.notification';
+  const isChannel = node.attrs['type'] === 'mex' && aboutChannels.test(getBinaryNodeChild(node, 'update')?.attrs['op_name'] ?? '');
+  return isChannel ? 'channel.notification' : null;
+};
+
 /** Passes every other notification on to the library. */
-export const withGroupNotifications = (
+export const withOwnNotifications = (
   handlers: Handlers,
   sock: Pick<WASocket, 'sendMessageAck'>,
   tell: (event: BaileysEvent) => void,
 ): Handlers => ({
   ...handlers,
   notification(node) {
-    if (node.attrs['type'] !== 'w:gp2') return handlers.notification(node);
-    tell({ name: 'group.notification', data: { tag: 'notification', attrs: node.attrs, ...(node.content && { content: node.content }) } });
+    const name = eventOf(node);
+    if (name === null) return handlers.notification(node);
+    tell({ name, data: { tag: 'notification', attrs: node.attrs, ...(node.content && { content: node.content }) } });
     return sock.sendMessageAck(node);
   },
 });

@@ -22,6 +22,8 @@ export interface GateLimits {
   readonly bytes: number;
   /** Milliseconds. A message that takes longer (a history is downloaded) holds up the next ones no longer. */
   readonly handling: number;
+  /** Milliseconds before each further try of a message whose file could not be fetched. Then it is left to the next connection. */
+  readonly again: readonly number[];
 }
 
 export interface GateOptions {
@@ -56,13 +58,20 @@ interface Item {
   readonly logged: Promise<Logged | null> | null;
 }
 
+/** No event carried the message; one did; one did that names a file which is still missing, by that name. */
+type Reported = false | true | { readonly missing: string };
+
 interface WaitsForLog {
   readonly message: Unlogged;
   readonly done: (logged: Logged | null) => void;
 }
 
 const mostInGroup = 256;
-export const usualLimits: GateLimits = { bytes: 16 * 1024 * 1024, handling: 10_000 };
+export const usualLimits: GateLimits = { bytes: 16 * 1024 * 1024, handling: 10_000, again: [1_000, 10_000, 60_000, 600_000, 3_600_000] };
+/** Milliseconds for which others wait for a file that the library fetches. */
+const longestFetch = 1_000;
+/** Milliseconds after which nobody asks for the file of a message any more: the media hosts have deleted it. */
+const filesKept = 30 * 86_400_000;
 
 /** Takes the library's listeners off its socket and puts `take` in their place. Throws when they are not what they were. */
 export const divert = (sock: WASocket, take: (kind: StanzaKind, node: BinaryNode) => void): Handlers => {
@@ -110,8 +119,11 @@ export class InboundGate {
   #closed = false;
   #busy = false;
   #idleWaiters: (() => void)[] = [];
-  /** Ids of messages that the library is handling; true when one of its events carried the message. */
-  readonly #reported = new Map<string, boolean>();
+  #fetchWaiters: (() => void)[] = [];
+  /** Ids of messages that the library is handling, and how much of each its events have carried. */
+  readonly #reported = new Map<string, Reported>();
+  /** Messages whose file could not be fetched, and the timer of the next try. */
+  readonly #again = new Map<Logged, { readonly tries: number; readonly timer: NodeJS.Timeout }>();
 
   constructor(options: GateOptions) {
     const { inbound, stored, keysStored, acknowledge, limits = usualLimits } = options;
@@ -153,13 +165,32 @@ export class InboundGate {
     if (this.#reported.has(messageId)) this.#reported.set(messageId, true);
   }
 
+  /** An event carried this message, whose content is a file that the library fetches: it is whole when `fetched` is called with the same name. */
+  fetching(messageId: string, file: string): void {
+    if (this.#reported.has(messageId)) this.#reported.set(messageId, { missing: file });
+  }
+
+  fetched(file: string): void {
+    for (const [id, state] of this.#reported) if (typeof state === 'object' && state.missing === file) this.#reported.set(id, true);
+    this.#tellFetched();
+  }
+
+  /** Resolves when the library fetches no file: at once, mostly. A slow fetch is waited for no longer than `longestFetch`. Never rejects. */
+  async whenFetched(): Promise<void> {
+    if (!this.#isFetching) return;
+    const fetched = new Promise<void>((resolve) => this.#fetchWaiters.push(resolve));
+    await within(systemTime, longestFetch, fetched);
+  }
+
   /**
    * Idempotent. Stanzas that the library does not have yet are dropped. Resolves when what it has is handled, and stored where its acknowledgement is
    * held.
    */
   async close(): Promise<void> {
     this.#closed = true;
+    this.#tellFetched();
     this.#queue.clear();
+    for (const { timer } of this.#again.values()) clearTimeout(timer);
     this.#options.inbound.giveUpWaiting();
     for (const { message, done } of this.#unlogged.splice(0)) {
       this.#options.inbound.giveUp(message);
@@ -167,6 +198,14 @@ export class InboundGate {
     }
     if (this.#busy) await new Promise<void>((resolve) => this.#idleWaiters.push(resolve));
     await this.#acks.close();
+  }
+
+  get #isFetching(): boolean {
+    return !this.#closed && this.#reported.values().some((state) => typeof state === 'object');
+  }
+
+  #tellFetched(): void {
+    if (!this.#isFetching) for (const resolve of this.#fetchWaiters.splice(0)) resolve();
   }
 
   #takeMessage(node: BinaryNode): Item | null {
@@ -282,11 +321,30 @@ export class InboundGate {
     const id = logged.node.attrs['id'] ?? '';
     this.#reported.set(id, false);
     const handled = this.#call('message', unmarked(logged.node)).then(() => {
-      // Neither an event nor a connection: the library could not confirm it, and gave it up. It stays in the log.
-      const reported = this.#reported.get(id) === true;
-      if (reported || connected()) inbound.finish(logged, reported, this.#stored);
+      const reported = this.#reported.get(id);
       this.#reported.delete(id);
+      this.#tellFetched();
+      if (typeof reported === 'object' && this.#tryAgain(logged)) return;
+      this.#again.delete(logged);
+      // Neither an event nor a connection: the library could not confirm it, and gave it up. It stays in the log.
+      if (reported || connected()) inbound.finish(logged, reported === true, this.#stored);
     });
     await within(systemTime, this.#limits.handling, handled);
+  }
+
+  /** The library gives up after one try and tells nobody, and a phone hands its history over once. False when the file is too old to be there. */
+  #tryAgain(logged: Logged): boolean {
+    const sent = Number(logged.node.attrs['t'] ?? 0) * 1000;
+    const tries = this.#again.get(logged)?.tries ?? 0;
+    this.#options.handlerFailed('file', new Error(`the file of a message could not be fetched, try ${tries + 1}`));
+    if (sent < systemTime.now() - filesKept) return false;
+    const pause = this.#limits.again[tries];
+    if (pause === undefined || this.#closed) return true;
+    const timer = setTimeout(() => {
+      this.#queue.add({ kind: 'message', node: logged.node, logged: Promise.resolve(logged) });
+      this.#run();
+    }, pause).unref();
+    this.#again.set(logged, { tries: tries + 1, timer });
+    return true;
   }
 }

@@ -6,7 +6,7 @@
  */
 import { type BinaryNode, decodeBinaryNode, encodeBinaryNode } from '@whiskeysockets/baileys';
 import type { Log } from '#actors/ports.ts';
-import { FinishedNames, type Page } from './finished-names.ts';
+import { FinishedNames, finishedType, type Page } from './finished-names.ts';
 import type { KeyWriter } from '../keys/key-writer.ts';
 import { createStorageRetry, type StorageRetry } from '../storage-retry.ts';
 import { hashOf, plainType } from '../keys/ratchets.ts';
@@ -53,8 +53,6 @@ interface Finishing {
 
 /** A message that was tried so often is set aside. */
 const mostTries = 5;
-/** The key type under which the names of finished messages are stored. */
-export const finishedType = 'inbound-finished';
 
 /** What an earlier run left among the keys. */
 export interface LeftBehind {
@@ -68,13 +66,22 @@ const hashesOf = ({ content }: BinaryNode): string[] =>
     ? content.flatMap((child) => (child.tag === 'enc' && child.content instanceof Uint8Array ? [hashOf(child.content)] : []))
     : [];
 
+/** What tells the changes of a post apart, which all have its id; nothing for other messages. */
+const postParts = ({ attrs, content }: BinaryNode): readonly (string | undefined)[] => {
+  const children = Array.isArray(content) ? content : [];
+  const post = children.find(({ tag }) => tag === 'plaintext');
+  if (post === undefined) return [];
+  const text = post.content instanceof Uint8Array ? hashOf(post.content) : '';
+  return [attrs['edit'], children.find(({ tag }) => tag === 'meta')?.attrs['msg_edit_t'], text];
+};
+
 /**
  * The same for every repetition of a stanza. The ciphertexts are part of it: a message that is encrypted anew is another one. 96 bits, so that
  * two stanzas never share a name.
  */
 const nameOf = (node: BinaryNode): string => {
   const { id, from, participant, type } = node.attrs;
-  const parts = node.tag === 'message' ? hashesOf(node) : [node.tag, type];
+  const parts = node.tag === 'message' ? [...hashesOf(node), ...postParts(node)] : [node.tag, type];
   return hashOf([id, from, participant, ...parts].join(' ')).slice(0, 16);
 };
 

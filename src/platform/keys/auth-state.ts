@@ -7,8 +7,8 @@ import type { AuthenticationCreds, AuthenticationState, SignalDataSet, SignalDat
 import type { Log } from '#actors/ports.ts';
 import { decodeCredentials, decodeKey, encodeCredentials, encodeKey } from './key-codec.ts';
 import { unstoredSends } from './unclean-runs.ts';
-import type { Page } from '../inbound/finished-names.ts';
-import { finishedType, InboundLog } from '../inbound/inbound-log.ts';
+import { finishedType, type Page } from '../inbound/finished-names.ts';
+import { InboundLog } from '../inbound/inbound-log.ts';
 import { createKeyWriter, type KeyWriter } from './key-writer.ts';
 import { type PatchNotes, patchType, StoredPatchNotes } from './patch-notes.ts';
 import { createStorageRetry, type StorageRetry } from '../storage-retry.ts';
@@ -65,8 +65,8 @@ export interface AuthOptions {
 
 /** Entries kept in memory, up to twice as many, absent ones included. An idle session has a few dozen, a busy one keeps the conversations of the last hours. */
 const cacheLimit = 500;
-/** Read at every start, few, and asked for by the first requests: they come with one query. */
 const versionType = 'app-state-sync-version';
+/** Types of which a session has few keys, and whose keys its first requests need: every start reads all of them, with one query. */
 const warmTypes = [versionType, 'app-state-sync-key', runType, plainType, finishedType, patchType] as const;
 /** Privacy tokens are given once in each week of Unix time. */
 const weekOf = (seconds: number): number => Math.floor(seconds / 604_800);

@@ -1,5 +1,6 @@
 /** Keys and credentials as JSON text and back: Baileys' own format, so that stores of other programs can be carried over. */
 import { type AuthenticationCreds, BufferJSON, type KeyPair, proto } from '@whiskeysockets/baileys';
+import { finishedType } from '../inbound/finished-names.ts';
 
 /** Base64 without the detour over a replacer: 812 of these are made in one go. */
 const bytes = (value: Uint8Array): string =>
@@ -11,8 +12,11 @@ export const encodeKey = (value: unknown): string =>
 /** The one type whose value is an object of the protocol, not plain data. */
 const protocolType = 'app-state-sync-key';
 
+/** Types without bytes: pages of thousands of names, each of which a reviver would look at. */
+const textTypes: ReadonlySet<string> = new Set([finishedType]);
+
 export const decodeKey = (type: string, text: string): unknown => {
-  const value: unknown = JSON.parse(text, BufferJSON.reviver);
+  const value: unknown = JSON.parse(text, textTypes.has(type) ? undefined : BufferJSON.reviver);
   return type === protocolType && typeof value === 'object' && value !== null
     ? proto.Message.AppStateSyncKeyData.fromObject(value as Record<string, unknown>)
     : value;

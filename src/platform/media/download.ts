@@ -7,21 +7,16 @@ import { keyOf } from '../outbound/about.ts';
 import { notSent, refused } from '../outcomes.ts';
 import { type MediaPart, mediaPartOf } from './media-part.ts';
 import { askPhone } from './media-retry.ts';
+import { isMediaHost, offeredHosts } from './platform-hosts.ts';
 import { MediaBroken, MediaForged, MediaGone, mediaStream } from './media-stream.ts';
 
 type Failed = { readonly ok: false; readonly refusal: Refusal };
 
-/** The platform's own hosts; a message may name any other, and its author would learn our address. */
-const isPlatforms = (host: string): boolean => host === DEF_MEDIA_HOST || host.endsWith('.whatsapp.net');
-
 /** Hosts to ask, the one that the message names first. */
 const hostsFor = async ({ sock }: LiveConnection, { url }: MediaPart): Promise<readonly string[]> => {
   const named = URL.parse(url)?.host ?? '';
-  const offered = await sock.refreshMediaConn(false).then(
-    ({ hosts }) => hosts.map(({ hostname }) => hostname),
-    (): readonly string[] => [],
-  );
-  const usable = named !== '' && (isPlatforms(named) || offered.includes(named)) ? [named] : [];
+  const offered = await offeredHosts(sock);
+  const usable = isMediaHost(named, offered) ? [named] : [];
   return [...new Set([...usable, ...offered, ...(offered.length === 0 ? [DEF_MEDIA_HOST] : [])])];
 };
 

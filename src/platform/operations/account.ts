@@ -3,17 +3,17 @@ import { privacyValues, type PrivacyCategory, type PrivacySettings } from '#acto
 import type { AccountOperations } from '#actors/ports.ts';
 import { setAction } from '../app-state/actions.ts';
 import { pictureQuery } from './picture-query.ts';
-import { answered, outcomeOfError, refused } from '../outcomes.ts';
+import { answered, answerOf, refused } from '../outcomes.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
 import { personServer } from '../jid.ts';
 import type { Handlers } from './handlers.ts';
 
 const isCategory = (name: string): name is PrivacyCategory => Object.hasOwn(privacyValues, name);
 
-/** Categories and values that nobody here knows are left out. */
-const privacyOf = (told: Readonly<Record<string, string>>): PrivacySettings =>
+/** Leaves out categories and values that this build does not know. */
+const privacyOf = (settings: Readonly<Record<string, string>>): PrivacySettings =>
   Object.fromEntries(
-    Object.entries(told).filter(([name, value]) => isCategory(name) && (privacyValues[name] as readonly string[]).includes(value)),
+    Object.entries(settings).filter(([name, value]) => isCategory(name) && (privacyValues[name] as readonly string[]).includes(value)),
   );
 
 /** The library keeps the last answer for its own use (read receipts), so that a forced question also brings it up to date. */
@@ -42,13 +42,10 @@ export const accountHandlers: Handlers<AccountOperations> = {
   'account.changePrivacy': async (connection, change) => {
     const changed: string[] = [];
     for (const [name, value] of Object.entries(change)) {
-      try {
-        await setPrivacy(connection, name, value);
-      } catch (error) {
-        const outcome = outcomeOfError(error, connection.sock.ws.isOpen);
-        if (outcome?.refusal.reason !== 'refused') throw error;
+      const set = await answerOf(setPrivacy(connection, name, value), () => connection.sock.ws.isOpen);
+      if (!set.ok) {
         const before = changed.length === 0 ? '' : ` (changed already: ${changed.join(', ')})`;
-        return refused(outcome.refusal.code ?? null, `${name}: ${outcome.refusal.message}${before}`);
+        return refused(set.refusal.code ?? null, `${name}: ${set.refusal.message}${before}`);
       }
       changed.push(name);
     }

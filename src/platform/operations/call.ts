@@ -11,7 +11,7 @@ export const callHandlers: Handlers<CallOperations> = {
     const target = number === '' ? null : resolveTarget(number);
     if (target?.ok === false) return refuse('invalid', target.message);
     if (target) await learn([target.jid]);
-    // The caller is told by LID and by number, or by one of them.
+    // The caller may be known by LID, by number, or by both.
     const ids = target && (isPerson(target.jid) ? formsOf(target.jid) : [target.jid]);
     const callers = ids && new Set([...ids, ...ids.flatMap((one) => [directory.lid(one), directory.pn(one)])].filter((one) => one !== ''));
     const call = calls.find(

@@ -13,7 +13,7 @@ import { relay } from '../outbound/relay.ts';
 import { answered } from '../outcomes.ts';
 import type { Handlers } from './handlers.ts';
 import { lidOf } from './people.ts';
-import { receiptKey } from './receipt-key.ts';
+import { confirmRead } from './receipt-key.ts';
 
 type Settings = Pick<ChatOperations, 'chat.change' | 'chat.block' | 'chat.blocked' | 'chat.timer' | 'chat.reloadNotes'>;
 
@@ -46,7 +46,7 @@ export const chatSettingHandlers: Handlers<Settings> = {
   'chat.change': async (connection, { chatId, change, last, unread }) => {
     const { sock, directory, shared } = connection;
     if (isPerson(chatId)) await lidOf(connection, chatId);
-    if (unread.length > 0) await sock.readMessages(unread.map(receiptKey));
+    if (unread.length > 0) await confirmRead(sock, chatId, unread);
     return shared.patch(mutationsOf(change, { jid: indexOfChat(directory, chatId), last, now: directory.now() }));
   },
 

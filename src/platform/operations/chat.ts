@@ -2,12 +2,12 @@
 import type { ChatOperations, Identified } from '#actors/ports.ts';
 import { refuse } from '#actors/model.ts';
 import { chatOf, type Directory } from '../directory.ts';
-import { isGroup, isLid, isPerson, resolveTarget } from '../jid.ts';
+import { isChannel, isGroup, isLid, isPerson, resolveTarget } from '../jid.ts';
 import { lookUpNumbers } from '../number-lookup.ts';
 import { answered } from '../outcomes.ts';
 import { chatSettingHandlers } from './chat-settings.ts';
 import type { Handlers } from './handlers.ts';
-import { receiptKey } from './receipt-key.ts';
+import { confirmRead } from './receipt-key.ts';
 
 const kindOf = (id: string): Identified['kind'] => {
   if (isGroup(id)) return 'group';
@@ -24,19 +24,20 @@ export const chatHandlers: Handlers<ChatOperations> = {
   ...chatSettingHandlers,
 
   'chat.typing': async ({ sock }, { chatId, state }) => {
+    if (isChannel(chatId)) return refuse('invalid', 'nobody sees typing in a channel');
     await sock.sendPresenceUpdate(state, chatId);
     return answered(null);
   },
 
-  'chat.markRead': async ({ sock }, { chatId, messages }) => {
-    await sock.readMessages(messages.map(receiptKey));
+  'chat.markRead': async (connection, { chatId, messages }) => {
+    await confirmRead(connection.sock, chatId, messages);
     return answered(null, [{ kind: 'chatRead', chatId }]);
   },
 
-  'chat.markMessagesRead': async ({ sock, directory }, { chatId, messages }) => {
-    await sock.readMessages(messages.map(receiptKey));
-    const { pn, lid } = directory.me;
-    const reader = { sender: pn, senderPn: pn, senderLid: lid, at: directory.now() };
+  'chat.markMessagesRead': async (connection, { chatId, messages }) => {
+    await confirmRead(connection.sock, chatId, messages);
+    const { me, now } = connection.directory;
+    const reader = { sender: me.pn, senderPn: me.pn, senderLid: me.lid, at: now() };
     return answered(null, [{ kind: 'messagesRead', chatId, messageIds: messages.map(({ messageId }) => messageId), ...reader }]);
   },
 

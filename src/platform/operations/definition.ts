@@ -24,8 +24,8 @@ export const definitionHandlers: Handlers<DefinitionOperations> = {
     return first === undefined ? answered(null) : shared.patch([first, ...others]);
   },
 
-  'label.reload': async ({ sock, shared }, { whole }) => {
-    await (whole ? shared.reload([collection]) : sock.appStatePatchMutex.mutex(() => sock.resyncAppState([collection], false)));
+  'label.reload': async ({ shared }, { whole }) => {
+    await (whole ? shared.reload([collection]) : shared.refresh([collection]));
     return answered(null);
   },
 

@@ -1,35 +1,30 @@
 /** Operations on groups. */
 import { generateMessageIDV2, getBinaryNodeChild, getBinaryNodeChildren, type BinaryNode } from '@whiskeysockets/baileys';
-import { groupAfter, refuse, type Entry, type Group, type GroupEvent, type Refusal } from '#actors/model.ts';
-import type { GroupOperations, GroupWish, MembersAction, Outcome } from '#actors/ports.ts';
+import { done, groupAfter, refuse, type Entry, type Group, type GroupEvent, type Result } from '#actors/model.ts';
+import type { GroupOperations, GroupWish, MemberOutcome, MembersAction, Outcome } from '#actors/ports.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
-import { goneEntries, groupPatch, wholeEntries } from '../events/from-groups.ts';
-import { groupOfNode, personOfNode, resultsIn, type PersonResult } from '../events/group-nodes.ts';
+import { createdEntries, goneEntries, wholeEntries } from '../events/from-groups.ts';
+import { groupOfNode, outcomesIn, personOfNode } from '../events/group-nodes.ts';
 import { isLid, isPerson, resolveTarget } from '../jid.ts';
-import { answered, outcomeOfError, refused } from '../outcomes.ts';
+import { answered, noMember, refused } from '../outcomes.ts';
 import { anyGroup, ask, element, membersAnswer, membersElement, participantOf, settingsAfter, wishElement } from './group-queries.ts';
 import { pictureQuery } from './picture-query.ts';
 import type { Handlers } from './handlers.ts';
-
-type Refused = { readonly ok: false; readonly refusal: Refusal };
-
-/** What the platform's refusals mean, by their code. A code that is not named is passed on as it came. */
-type Meanings = Readonly<Record<number, Refused>>;
+import { meant, type Meanings } from './meanings.ts';
 
 const notAdmin = refuse('forbidden', 'User is not an admin of this group');
 const notFound = refuse('notFound', 'Group not found');
 const ofGroup: Meanings = { 401: notAdmin, 403: notAdmin, 404: notFound };
-const noMember = refuse('forbidden', 'the account is not a member of this group');
 const ofMember: Meanings = { 401: noMember, 403: noMember, 404: notFound };
 const invalidLink = refuse('notFound', 'Group invite link is invalid or has expired');
+const invalidCode = refuse('invalid', 'Invalid invite code');
 const ofLink: Meanings = {
-  400: refuse('invalid', 'Invalid invite code'),
+  400: invalidCode,
   401: invalidLink,
   404: invalidLink,
   406: invalidLink,
   410: invalidLink,
 };
-const invalidCode = refuse('invalid', 'Invalid invite code');
 const closed = refuse('forbidden', 'Unable to join group');
 const ofJoin: Meanings = {
   400: invalidCode,
@@ -42,35 +37,19 @@ const ofJoin: Meanings = {
   419: closed,
   423: closed,
 };
-
-/** The answer, or what its refusal means; rejects with everything that is no refusal of the platform. */
-const meant = async <T>(
-  connection: LiveConnection,
-  work: Promise<T>,
-  meanings: Meanings,
-): Promise<{ readonly ok: true; readonly value: T } | Refused> => {
-  try {
-    return { ok: true, value: await work };
-  } catch (error) {
-    const outcome = outcomeOfError(error, connection.sock.ws.isOpen);
-    if (outcome?.refusal.reason !== 'refused') throw error;
-    return meanings[outcome.refusal.code ?? 0] ?? outcome;
-  }
-};
+/** The platform's code for joining a group that the account is in. */
+const alreadyMember = 304;
 
 /** Ids of people as clients write them; refused when one is none. */
-const jidsOf = async (
-  connection: LiveConnection,
-  people: readonly string[],
-): Promise<{ readonly ok: true; readonly value: readonly string[] } | Refused> => {
+const jidsOf = async (connection: LiveConnection, people: readonly string[]): Promise<Result<readonly string[]>> => {
   const targets = people.map(resolveTarget);
   const jids = targets.flatMap((target) => (target.ok && (isPerson(target.jid) || isLid(target.jid)) ? [target.jid] : []));
   if (jids.length < people.length) return refuse('invalid', 'Could not parse phone');
   await connection.learn(jids);
-  return { ok: true, value: [...new Set(jids)] };
+  return done([...new Set(jids)]);
 };
 
-/** The group with what an answer told of it, to be stored. */
+/** The entries that store a group after an answer of the platform. */
 const withEntries = (group: Group | null, connection: LiveConnection): readonly Entry[] =>
   group === null ? [] : wholeEntries(group, connection.directory);
 
@@ -85,7 +64,7 @@ const sendWish = async (connection: LiveConnection, groupId: string, wish: Group
 
 const mostDescribes = 5;
 
-/** Somebody changed the description meanwhile: it is read again, and replaced once more. */
+/** With 409, for a description that somebody changed meanwhile, the group is read and the request repeated; `mostDescribes` requests at most. */
 const describe = async (connection: LiveConnection, groupId: string, wish: GroupWish): Promise<Outcome<Group | null>> => {
   let outcome = await sendWish(connection, groupId, wish);
   for (let tries = 1; tries < mostDescribes && !outcome.ok && outcome.refusal.code === 409; tries += 1) {
@@ -98,7 +77,7 @@ const describe = async (connection: LiveConnection, groupId: string, wish: Group
 const eventOf = { add: 'join', remove: 'leave', promote: 'promote', demote: 'demote' } as const;
 
 /** The group after what was done; requests that were approved become members by the platform's own notification. */
-const membersAfter = (group: Group | null, action: MembersAction, outcomes: readonly PersonResult[], at: number): Group | null => {
+const membersAfter = (group: Group | null, action: MembersAction, outcomes: readonly MemberOutcome[], at: number): Group | null => {
   if (group === null || action === 'reject' || action === 'approve') return group;
   const people = outcomes.filter(({ error }) => error === 0).map(({ person }) => person);
   const change: GroupEvent = { kind: 'members', action: eventOf[action], people };
@@ -107,7 +86,13 @@ const membersAfter = (group: Group | null, action: MembersAction, outcomes: read
 
 const nodeIn = (answer: BinaryNode, tag: string): BinaryNode => getBinaryNodeChild(answer, tag) ?? element(tag);
 
-/** What only admins are told; null for everybody else. */
+/** The id of the group that a link leads to; '' when the platform does not name it. */
+const groupIdOf = async (connection: LiveConnection, code: string): Promise<string> => {
+  const node = getBinaryNodeChild(await ask(connection, anyGroup, 'get', element('invite', { code })), 'group');
+  return node === undefined ? '' : groupOfNode(node, connection.directory).id;
+};
+
+/** An answer that the platform gives to admins only; null when it refuses it. */
 const forAdmins = async <T>(connection: LiveConnection, work: Promise<T>): Promise<T | null> => {
   const asked = await meant(connection, work, ofGroup);
   return asked.ok ? asked.value : null;
@@ -125,11 +110,8 @@ export const groupHandlers: Handlers<GroupOperations> = {
     const node = getBinaryNodeChild(answer, 'group');
     if (node === undefined) return refused(null, 'the platform answered without the group');
     const group = groupOfNode(node, directory);
-    const outcomes = resultsIn(node, directory).filter(({ error }) => error !== 0);
-    return answered({ group, outcomes }, [
-      { kind: 'group', group },
-      { kind: 'chat', chat: groupPatch(group, directory), create: true },
-    ]);
+    const outcomes = outcomesIn(node, directory).filter(({ error }) => error !== 0);
+    return answered({ group, outcomes }, createdEntries(group, directory));
   },
 
   'group.get': async (connection, { groupId, fresh, link, requests }) => {
@@ -158,29 +140,19 @@ export const groupHandlers: Handlers<GroupOperations> = {
   },
 
   'group.join': async (connection, { code }) => {
-    const asked = await meant(connection, ask(connection, anyGroup, 'set', element('invite', { code })), {
-      ...ofJoin,
-      304: refuse('conflict', ''),
-    });
-    // The account is a member already.
-    const isMember = !asked.ok && asked.refusal.reason === 'conflict';
-    if (!asked.ok && !isMember) return asked;
+    const asked = await meant(connection, ask(connection, anyGroup, 'set', element('invite', { code })), ofJoin);
+    if (!asked.ok && asked.refusal.code !== alreadyMember) return asked;
     const waiting = asked.ok ? getBinaryNodeChild(asked.value, 'membership_approval_request') : undefined;
     if (waiting !== undefined) return answered({ groupId: waiting.attrs['jid'] ?? '', group: null, waits: true });
-    const preview = asked.ok ? undefined : getBinaryNodeChild(await ask(connection, anyGroup, 'get', element('invite', { code })), 'group');
-    const groupId = asked.ok
-      ? (nodeIn(asked.value, 'group').attrs['jid'] ?? '')
-      : preview === undefined
-        ? ''
-        : groupOfNode(preview, connection.directory).id;
+    const groupId = asked.ok ? (nodeIn(asked.value, 'group').attrs['jid'] ?? '') : await groupIdOf(connection, code);
     const group = groupId === '' ? null : await connection.groups.get(groupId);
     return answered({ groupId, group, waits: false });
   },
 
   'group.leave': async (connection, { groupId }) => {
-    const done = await meant(connection, ask(connection, anyGroup, 'set', element('leave', {}, [element('group', { id: groupId })])), {});
+    const left = await meant(connection, ask(connection, anyGroup, 'set', element('leave', {}, [element('group', { id: groupId })])), {});
     // The answer is the same for a group that the account is not in.
-    if (!done.ok && done.refusal.code !== 404) return done;
+    if (!left.ok && left.refusal.code !== 404) return left;
     return answered(null, goneEntries(groupId));
   },
 
@@ -212,7 +184,7 @@ export const groupHandlers: Handlers<GroupOperations> = {
       const { code = 0, message } = asked.refusal;
       return refused(code, `failed to update participants: info query returned status ${code}: ${message}`);
     }
-    const outcomes = resultsIn(membersAnswer(asked.value, action), directory);
+    const outcomes = outcomesIn(membersAnswer(asked.value, action), directory);
     const group = membersAfter(known, action, outcomes, directory.now());
     return answered({ group, outcomes }, group === known ? [] : withEntries(group, connection));
   },

@@ -1,13 +1,21 @@
 /** Operations on messages. */
+import { type Message, refuse } from '#actors/model.ts';
 import type { MessageOperations } from '#actors/ports.ts';
 import { download } from '../media/download.ts';
 import { answered, notSent, refused } from '../outcomes.ts';
-import { sendAbout, sentMessage } from '../outbound/about.ts';
+import { sendAbout, sentMessage, targetOf } from '../outbound/about.ts';
 import { compose, contentOf, timed } from '../outbound/compose.ts';
+import { relayPost } from '../outbound/posts.ts';
 import { relay } from '../outbound/relay.ts';
-import { deletion, edit, pin, reaction } from '../outbound/revisions.ts';
-import { isPerson } from '../jid.ts';
+import { deletePost, editPost, storedPost } from '../outbound/post-changes.ts';
+import { deletion, edit, onlyOwn, pin, reaction } from '../outbound/revisions.ts';
+import { isChannel, isPerson } from '../jid.ts';
 import type { Handlers } from './handlers.ts';
+
+const noNumber = 'the number of this post in its channel is not known';
+
+/** What an edit changes. */
+const textOf = ({ text, content, convertOptions, edited }: Message) => ({ text, content, convertOptions, edited });
 
 export const messageHandlers: Handlers<MessageOperations> = {
   'message.compose': (connection, { send, draft }) => compose(send, draft, connection),
@@ -18,31 +26,53 @@ export const messageHandlers: Handlers<MessageOperations> = {
     if (content === null) return refused(null, 'the stored message cannot be read');
     if (isPerson(to) && connection.directory.lid(to) === '') await connection.learn([to]);
     if (message !== given) connection.record([{ kind: 'composed', message }]);
+    if (isChannel(to))
+      return relayPost(connection, { channel: to, messageId: message.messageId, content, mediaId: message.post?.mediaId ?? '' });
     return relay(connection, { jid: to, messageId: message.messageId, content, audience: message.audience, stored: message === given });
   },
 
-  'message.react': async (connection, { id, text }) =>
-    sentMessage(await sendAbout(connection, id, (target) => reaction(target, text, connection.directory.now()))),
+  'message.react': async (connection, { id, text }) => {
+    const target = await targetOf(connection, id);
+    if (!target.ok) return target;
+    if (isChannel(target.value.chatId) && !target.value.post?.serverId) return refuse('invalid', noNumber);
+    return sentMessage(await sendAbout(connection, target.value, (about) => reaction(about, text, connection.directory.now())));
+  },
 
-  'message.edit': async (connection, { id, text }) =>
-    sentMessage(await sendAbout(connection, id, (target) => edit(target, text, connection.directory.now()))),
+  'message.edit': async (connection, { id, text }) => {
+    const target = await targetOf(connection, id);
+    if (!target.ok) return target;
+    const message = target.value;
+    if (!isChannel(message.chatId))
+      return sentMessage(await sendAbout(connection, message, (about) => edit(about, text, connection.directory.now())));
+    if (!message.fromMe) return refuse('invalid', onlyOwn);
+    const edited = await editPost(connection, storedPost(message), { text, mediaId: message.post?.mediaId ?? '' });
+    return edited.ok ? answered({ ...message, ...textOf(edited.value.post) }, edited.entries) : edited;
+  },
 
   'message.pin': async (connection, { id, seconds }) => {
-    const outcome = await sendAbout(connection, id, (target) => pin(target, seconds, connection.directory.now()));
+    const target = await targetOf(connection, id);
+    if (!target.ok) return target;
+    const outcome = await sendAbout(connection, target.value, (about) => pin(about, seconds, connection.directory.now()));
     if (!outcome.ok) return outcome;
     const sent = sentMessage(outcome);
     return sent.ok ? answered({ pin: sent.value, messageId: outcome.value.target.messageId }, sent.entries) : sent;
   },
 
   'message.history': async ({ sock }, { chatId, before, count }) => {
+    if (isChannel(chatId)) return refuse('invalid', 'the phone has no past of channels: POST /newsletter/messages reads it');
     const key = { remoteJid: chatId, id: before.messageId, fromMe: before.fromMe };
     // Seconds, whatever the field is called.
     return answered({ requestId: await sock.fetchMessageHistory(count, key, Math.floor(before.at / 1000)) });
   },
 
   'message.delete': async (connection, { id }) => {
-    const sent = await sendAbout(connection, id, (target) => deletion(target, connection));
-    return sent.ok ? answered({ messageId: sent.value.target.messageId, at: connection.directory.now() }, sent.entries) : sent;
+    const target = await targetOf(connection, id);
+    if (!target.ok) return target;
+    const { messageId, chatId } = target.value;
+    const sent = isChannel(chatId)
+      ? await deletePost(connection, { channel: chatId, messageId })
+      : await sendAbout(connection, target.value, (about) => deletion(about, connection));
+    return sent.ok ? answered({ messageId, at: connection.directory.now() }, sent.entries) : sent;
   },
 
   'message.download': async (connection, input, control) => {

@@ -1,8 +1,8 @@
-/** The address of somebody that a request needs and that nobody has told yet: asked for at the platform. */
+/** Looks up an address of a person that a request needs and that is not known yet. */
 import type { LiveConnection } from '../connection/live-connection.ts';
 import { lookUpNumbers } from '../number-lookup.ts';
 
-/** The LID of a number, which is asked for when it is not known; '' when there is none. */
+/** The LID of a number; the platform is asked when it is not known. '' when there is none. */
 export const lidOf = async (connection: LiveConnection, pn: string): Promise<string> => {
   const { directory, sock } = connection;
   await connection.learn([pn]);

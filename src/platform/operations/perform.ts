@@ -2,27 +2,35 @@
 import type { Entry } from '#actors/model.ts';
 import type { AnswerOf, InputOf, Operation, OperationControl, OperationName, Operations, Outcome } from '#actors/ports.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
-import { lateAnswer, lostAnswer, notSent, outcomeOfError } from '../outcomes.ts';
+import { lateAnswer, lostAnswer, notKnown, notSent, outcomeOfError } from '../outcomes.ts';
 import { hasUpload } from '../outbound/compose.ts';
 import { accountHandlers } from './account.ts';
+import { businessHandlers } from './business.ts';
 import { callHandlers } from './call.ts';
+import { channelHandlers } from './channel.ts';
 import { chatHandlers } from './chat.ts';
+import { communityHandlers } from './community.ts';
 import { contactHandlers } from './contact.ts';
 import { definitionHandlers } from './definition.ts';
 import { groupHandlers } from './group.ts';
 import type { Handlers } from './handlers.ts';
 import { messageHandlers } from './message.ts';
 import { pictureHandlers } from './picture.ts';
+import { postHandlers } from './post.ts';
 
 const handlers: Handlers<Operations> = {
   ...accountHandlers,
+  ...businessHandlers,
   ...callHandlers,
+  ...channelHandlers,
   ...chatHandlers,
+  ...communityHandlers,
   ...contactHandlers,
   ...definitionHandlers,
   ...groupHandlers,
   ...messageHandlers,
   ...pictureHandlers,
+  ...postHandlers,
 };
 
 /** Operations that change nothing: cut off, they are `notSent`. */
@@ -40,6 +48,17 @@ const silent: ReadonlySet<OperationName> = new Set([
   'group.get',
   'group.refresh',
   'group.preview',
+  'business.profile',
+  'business.categories',
+  'catalog.list',
+  'catalog.get',
+  'collection.list',
+  'post.list',
+  'post.updates',
+  'post.follow',
+  'channel.refresh',
+  'channel.look',
+  'channel.find',
 ]);
 
 /** Operations that end by themselves: a message waits for its ack, and the end of the connection settles it; a download has limits of its own. */
@@ -87,6 +106,8 @@ export const performOn = async <N extends OperationName>(
 ): Promise<Outcome<AnswerOf<N>>> => {
   const { name, input } = operation;
   if (control.signal.aborted || !connection.sock.ws.isOpen) return notSent;
+  // A node of a later version may ask for what this one does not have.
+  if (!Object.hasOwn(handlers, name)) return notKnown;
   const handler = handlers[name] as unknown as (
     connection: LiveConnection,
     input: unknown,

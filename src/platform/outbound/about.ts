@@ -1,13 +1,15 @@
 /** Messages about a stored message: reactions, edits, deletions, pins. Each goes to the same chat as a message of its own. */
 import { generateWAMessageFromContent, type proto, type WAMessageKey } from '@whiskeysockets/baileys';
-import { type Entry, type Message, progress, refuse } from '#actors/model.ts';
+import { done, type Entry, type Message, progress, refuse, type Result } from '#actors/model.ts';
 import type { Outcome } from '#actors/ports.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
 import { fromMessage } from '../events/from-messages.ts';
-import { isGroup } from '../jid.ts';
+import { isChannel, isGroup } from '../jid.ts';
 import { answered } from '../outcomes.ts';
 import { newMessageId } from './compose.ts';
+import { relayReaction } from './posts.ts';
 import { relay } from './relay.ts';
+import type { Transmission } from './transmissions.ts';
 
 /** The content of the message, or the reason why there is none. */
 export type About = proto.IMessage | string;
@@ -35,24 +37,36 @@ const unreachable: Readonly<Partial<Record<Message['status'], string>>> = {
   Deleted: 'the message was deleted',
 };
 
+/** Finds a message by any form of its id. Refused when there is none, or the platform has none. */
+export const targetOf = async (connection: LiveConnection, id: string): Promise<Result<Message>> => {
+  const target = await connection.stored(id);
+  if (target === null) return refuse('notFound', 'Message not found');
+  const reason = unreachable[target.status];
+  return reason === undefined ? done(target) : refuse('invalid', reason);
+};
+
+/** Posts of channels are reacted to by their number; nothing else about them is a message of its own. */
+const transmit = (connection: LiveConnection, target: Message, messageId: string, content: proto.IMessage): Promise<Transmission> => {
+  if (!isChannel(target.chatId)) return relay(connection, { jid: target.chatId, messageId, content, audience: target.audience });
+  const { serverId = 0 } = target.post ?? {};
+  const { text } = content.reactionMessage ?? {};
+  return relayReaction(connection, { channel: target.chatId, messageId, serverId, text: text ?? '' });
+};
+
 const sentEntry = (message: Message, at: number, revises: Extract<Entry, { kind: 'message' }>['revises']): Entry => ({
   ...(progress(message, 'Sent', at) as Extract<Entry, { kind: 'status' }>),
   ...(revises ? { revises } : {}),
 });
 
 /**
- * Finds the message by any form of its id, sends what `about` makes of it, and waits for the ack. Answers with the message that was sent, null when
+ * Sends what `about` makes of a message, and waits for the ack. Answers with the message that was sent, null when
  * it is none of its own (a deletion); `entries` record it, and what it changes, as they do for what other devices of the account write.
  */
 export const sendAbout = async (
   connection: LiveConnection,
-  id: string,
+  target: Message,
   about: (target: Target) => About | Promise<About>,
 ): Promise<Outcome<{ readonly target: Message; readonly sent: Message | null }>> => {
-  const target = await connection.stored(id);
-  if (target === null) return refuse('notFound', 'Message not found');
-  const reason = unreachable[target.status];
-  if (reason !== undefined) return refuse('invalid', reason);
   const content = await about({ message: target, key: keyOf(target) });
   if (typeof content === 'string') return refuse('invalid', content);
   const { directory } = connection;
@@ -63,7 +77,7 @@ export const sendAbout = async (
   const made = entries.find((entry) => entry.kind === 'message');
   // A receipt may come right behind the ack: the message is on record before it leaves.
   if (made) connection.record([{ kind: 'queued', message: made.message, chat: made.chat }]);
-  const transmitted = await relay(connection, { jid: target.chatId, messageId, content: full.message ?? {}, audience: target.audience });
+  const transmitted = await transmit(connection, target, messageId, full.message ?? {});
   if (!transmitted.ok) {
     if (made) connection.record([progress(made.message, 'Failed', directory.now(), transmitted.refusal.message)]);
     return transmitted;

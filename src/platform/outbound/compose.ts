@@ -1,14 +1,14 @@
 /** From what a client of the interface asked for to a message of the platform; the same for every kind of content. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { generateWAMessageFromContent, getContentType, normalizeMessageContent, proto, type WAMessage } from '@whiskeysockets/baileys';
-import { done, refuse, type Group, type Message, type Result, type Send, type SendContent } from '#actors/model.ts';
+import { done, newPost, refuse, type Group, type Message, type Result, type Send, type SendContent } from '#actors/model.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
 import type { Directory } from '../directory.ts';
 import { convertMessage } from '../events/from-message.ts';
-import { bare, isGroup, isLid, personJid, resolveTarget } from '../jid.ts';
+import { bare, isChannel, isGroup, isLid, personJid, resolveTarget } from '../jid.ts';
 import { audienceOf } from './audience.ts';
 import type { Composer, Recorded } from './composer.ts';
-import { contactComposer, groupInviteComposer, locationComposer } from './content/cards.ts';
+import { channelInviteComposer, contactComposer, groupInviteComposer, locationComposer } from './content/cards.ts';
 import { eventComposer, eventEditComposer } from './content/event.ts';
 import { buttonsComposer, carouselComposer, listComposer, placeRequestComposer } from './content/interactive.ts';
 import { paymentComposer, pixComposer } from './content/payment.ts';
@@ -29,6 +29,7 @@ const composers: { readonly [K in SendContent['kind']]: Composer<Extract<SendCon
   contact: contactComposer,
   location: locationComposer,
   groupInvite: groupInviteComposer,
+  channelInvite: channelInviteComposer,
   event: eventComposer,
   eventEdit: eventEditComposer,
   media: mediaComposer,
@@ -133,11 +134,29 @@ const withSecret = (message: proto.IMessage): proto.IMessage => ({
   messageContextInfo: { ...message.messageContextInfo, messageSecret: message.messageContextInfo?.messageSecret ?? randomBytes(32) },
 });
 
+/** A post has no context, no secret and no quote: everybody may read it. */
+const composePost = async (channel: string, send: Send, draft: Message | null, connection: LiveConnection): Promise<Result<Message>> => {
+  const made = await composerOf(send.content).post?.(send.content, connection);
+  if (made === undefined) return refuse('invalid', 'channels do not take this kind of message');
+  if (!made.ok) return made;
+  const { mediaId } = made.value;
+  // The library puts a secret into texts.
+  const { messageContextInfo: _secret, ...message } = made.value.message;
+  const context = send.forward ? { isForwarded: true, forwardingScore: 1 } : null;
+  const options = { userJid: connection.directory.me.pn, messageId: draft?.messageId ?? newMessageId() };
+  const record = recordOf(generateWAMessageFromContent(channel, withContext(message, context), options), connection.directory);
+  return record.ok ? done({ ...record.value, ...idsOf(draft), post: { ...newPost, mediaId } }) : record;
+};
+
+/** The ids of a message that was accepted before, which the composed one keeps. */
+const idsOf = (draft: Message | null) => (draft === null ? {} : { id: draft.id, chatId: draft.chatId, timestamp: draft.timestamp });
+
 /** Nothing is written. Refused (`invalid`) when the number makes no sense or the quoted message is unknown. `draft`: whose ids are kept. */
 export const compose = async (send: Send, draft: Message | null, connection: LiveConnection): Promise<Result<Message>> => {
   const target = resolveTarget(send.number);
   if (!target.ok) return refuse('invalid', target.message);
   const { jid } = target;
+  if (isChannel(jid)) return composePost(jid, send, draft, connection);
   const stored = send.replyTo === '' ? null : await connection.stored(send.replyTo);
   const quoted = stored === null ? null : quotable(stored);
   if (send.replyTo !== '' && quoted === null) return refuse('invalid', `the quoted message ${send.replyTo} is unknown`);
@@ -158,9 +177,8 @@ export const compose = async (send: Send, draft: Message | null, connection: Liv
   });
   const record = recordOf(full, connection.directory, composer.recorded?.(send.content, made.value));
   if (!record.ok) return record;
-  const kept = draft === null ? {} : { id: draft.id, chatId: draft.chatId, timestamp: draft.timestamp };
   const vote = answer === null ? {} : { vote: answer.value.vote };
-  return done({ ...record.value, ...kept, ...vote, ...(audience && { audience: audience.value }) });
+  return done({ ...record.value, ...idsOf(draft), ...vote, ...(audience && { audience: audience.value }) });
 };
 
 /** A message without any connection: `raw` is set when nothing has to be looked up for it. */
@@ -170,12 +188,13 @@ export const draft = (send: Send, directory: Directory): Result<Message> => {
   const composer = composerOf(send.content);
   const options = { userJid: directory.me.pn, messageId: newMessageId() };
   const made = composer.draft(send.content);
-  const full = generateWAMessageFromContent(target.jid, withSecret(made), options);
+  const isPost = isChannel(target.jid);
+  const full = generateWAMessageFromContent(target.jid, isPost ? made : withSecret(made), options);
   const record = recordOf(full, directory, composer.recorded?.(send.content, made));
   if (!record.ok) return record;
   const complete =
     composer.isComplete(send.content) && send.replyTo === '' && send.mentions.length === 0 && !send.forward && !send.audience;
-  return complete ? record : done({ ...record.value, raw: null });
+  return done({ ...record.value, ...(complete ? {} : { raw: null }), ...(isPost ? { post: newPost } : {}) });
 };
 
 /**

@@ -16,8 +16,16 @@ export interface Composer<Content> {
   draft(content: Content): proto.IMessage;
   /** The draft is complete: the content needs nothing from the network. */
   isComplete(content: Content): boolean;
+  /** The same as `content`, for a channel. Kinds without it are not posted in channels. */
+  post?(content: Content, connection: LiveConnection): Promise<Result<Posted>>;
   /** What is kept of a message whose content is encrypted once more; null for the content itself. */
   recorded?(content: Content, made: proto.IMessage): Recorded | null;
+}
+
+/** The content of a post, and the platform's name for its uploaded file; '' without one. */
+export interface Posted {
+  readonly message: proto.IMessage;
+  readonly mediaId: string;
 }
 
 /** A kind of content that needs nothing but itself. */

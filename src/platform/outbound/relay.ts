@@ -4,9 +4,9 @@ import { type Audience, refuse, type Refusal } from '#actors/model.ts';
 import { closeOf } from '../connection/close-cause.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
 import type { Directory } from '../directory.ts';
-import { isLid, isPerson } from '../jid.ts';
+import { isGroup, isLid, isPerson } from '../jid.ts';
 import { readersOf } from './audience.ts';
-import { notSent, outcomeOfError, refused } from '../outcomes.ts';
+import { noMember, notSent, outcomeOfError, refused } from '../outcomes.ts';
 import { givenForm } from './forms.ts';
 import { stanzaOf } from './stanza.ts';
 import { refusalText, type Transmission } from './transmissions.ts';
@@ -23,12 +23,14 @@ export interface Outgoing {
 
 const noDevice = 'the recipient cannot be reached: the platform knows no device';
 
-/** The library failed before the frame of the message was written, or on writing it. */
-const failure = (error: unknown, live: boolean): Transmission => {
+/** The library failed before the frame of the message to `jid` was written, or on writing it. */
+const failure = (error: unknown, jid: string, live: boolean): Transmission => {
   const outcome = outcomeOfError(error, live) ?? refused(null, closeOf(error).message);
   const { connectionLost, code = null, message } = outcome.refusal;
   if (connectionLost) return notSent;
   if (code === 404) return refused(404, refusalText(404));
+  // For its members the library asks the platform for a group that is not known.
+  if (isGroup(jid) && (code === 401 || code === 403)) return noMember;
   return message === 'All encryptions failed' ? refused(code, noDevice) : outcome;
 };
 
@@ -65,7 +67,7 @@ export const relay = (
       // The library notes it too, in a transaction that is over by then: without us each text would be followed by another request.
       if (isPerson(jid) || isLid(jid)) connection.tokenIssued(jid);
     },
-    (error: unknown) => transmissions.failed(messageId, failure(error, sock.ws.isOpen)),
+    (error: unknown) => transmissions.failed(messageId, failure(error, jid, sock.ws.isOpen)),
   );
   return answer;
 };

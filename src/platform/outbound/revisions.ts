@@ -1,6 +1,6 @@
 /** The contents of messages that change another one, or the reason why they cannot. */
 import { proto } from '@whiskeysockets/baileys';
-import { includesPerson, type Message } from '#actors/model.ts';
+import { includesPerson } from '#actors/model.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
 import { unwrapped } from '../events/message-kinds.ts';
 import { isChannel } from '../jid.ts';
@@ -18,9 +18,9 @@ export const reaction = ({ key }: Target, text: string, now: number): About => (
 
 const captioned = ['imageMessage', 'videoMessage', 'documentMessage'] as const satisfies readonly (keyof proto.IMessage)[];
 
-/** The content of the message with another text: an edit repeats everything else. Null for kinds without a text. */
-const withOtherText = (stored: Message, text: string): proto.IMessage | null => {
-  const content = stored.raw === null ? undefined : unwrapped(proto.Message.decode(stored.raw));
+/** The content of a message with another text: an edit repeats everything else. Null for kinds without a text. */
+export const withOtherText = (message: proto.IMessage, text: string): proto.IMessage | null => {
+  const content = unwrapped(message);
   if (content === undefined) return null;
   if (typeof content.conversation === 'string' || content.extendedTextMessage) {
     const context = content.extendedTextMessage?.contextInfo;
@@ -30,10 +30,12 @@ const withOtherText = (stored: Message, text: string): proto.IMessage | null => 
   return kind === undefined ? null : { [kind]: { ...content[kind], caption: text } };
 };
 
+export const onlyOwn = 'only own messages can be edited';
+
 export const edit = ({ message, key }: Target, text: string, now: number): About => {
-  if (!message.fromMe) return 'only own messages can be edited';
+  if (!message.fromMe) return onlyOwn;
   if (now - message.timestamp > editWindow) return 'a message can be edited for 15 minutes after it was sent';
-  const editedMessage = withOtherText(message, text);
+  const editedMessage = message.raw === null ? null : withOtherText(proto.Message.decode(message.raw), text);
   if (editedMessage === null) return 'only texts and captions can be edited';
   return { protocolMessage: { key, type: Type.MESSAGE_EDIT, editedMessage, timestampMs: now } };
 };

@@ -2,8 +2,8 @@
 import type { Outcome } from '#actors/ports.ts';
 import { lateAnswer, lostAnswer, notSent, refused } from '../outcomes.ts';
 
-/** `at`: Unix milliseconds of the ack. */
-export type Transmission = Outcome<{ readonly at: number }>;
+/** `at`: Unix milliseconds of the ack. `serverId`: the number of a post in its channel. */
+export type Transmission = Outcome<{ readonly at: number; readonly serverId?: number }>;
 
 interface Waiting {
   readonly until: number;
@@ -15,6 +15,7 @@ interface Waiting {
 /** What refusals mean, for people. A code that is not listed appears as a number. */
 const refusals: Readonly<Record<number, string>> = {
   400: 'the message was refused as malformed',
+  401: 'no right to write here',
   403: 'not allowed to write here',
   404: 'the recipient does not exist',
   406: 'the message is not acceptable',
@@ -30,6 +31,7 @@ export const refusalText = (code: number): string => refusals[code] ?? `the plat
 export interface Transmissions {
   /** Resolves with the first of ack, refusal, time-out and close. `id` must not be waited for already. */
   wait(id: string): Promise<Transmission>;
+  isWaiting(id: string): boolean;
   /** The frame of this message left the process. */
   written(id: string): void;
   /** `<ack class="message">` */
@@ -73,14 +75,15 @@ export const createTransmissions = (options: { readonly timeoutMs: number; reado
         waiting.set(id, { until, settle: resolve, written: false });
         watch(until);
       }),
+    isWaiting: (id) => waiting.has(id),
     written(id) {
       const entry = waiting.get(id);
       if (entry) entry.written = true;
     },
-    acknowledged({ id, error }) {
+    acknowledged({ id, error, server_id: serverId }) {
       if (id === undefined) return;
       const code = Number(error);
-      if (error === undefined) settle(id, { ok: true, value: { at: now() } });
+      if (error === undefined) settle(id, { ok: true, value: { at: now(), ...(serverId ? { serverId: Number(serverId) } : {}) } });
       else settle(id, refused(Number.isNaN(code) ? null : code, refusalText(code)));
     },
     failed: settle,

@@ -25,12 +25,13 @@ const creator =
     const give = (socket: Socket): void => {
       if (!secure) {
         created(null, socket);
-        // The library that spoke to the proxy has stopped the stream.
+        // After the exchange with the proxy nobody reads from the socket; it starts when the client has attached its listeners.
         setImmediate(() => socket.resume());
         return;
       }
-      const sni = servername || (isIP(name) > 0 ? {} : { servername: name });
-      created(null, connectTls({ socket, ...(typeof sni === 'string' ? { servername: sni } : sni), ...(ca === undefined ? {} : { ca }) }));
+      // TLS allows no address as the name of a server.
+      const sni = servername || (isIP(name) > 0 ? '' : name);
+      created(null, connectTls({ socket, ...(sni === '' ? {} : { servername: sni }), ...(ca === undefined ? {} : { ca }) }));
     };
     tunnel.connect({ host: name, port: Number(port) || (secure ? 443 : 80) }).then(give, (error: Error) => {
       failed(error);

@@ -56,7 +56,7 @@ export class AppState {
     return { protocolMessage: { type, appStateSyncKeyShare: { keys: [{ keyId: { keyId: key.id }, keyData }] } } };
   }
 
-  /** The phone changes settings: one more patch for each collection, and all devices are told of the new versions. */
+  /** The phone changes settings: one more patch for each collection, and all devices get the new versions. */
   change(person: Person, mutations: readonly Mutation[]): void {
     this.#stored(person.number, () => {
       const changed = collectionNames.flatMap((name) => {

@@ -30,7 +30,10 @@ const storedJid = (chat: string): string => (isGroupJid(chat) ? chat : pnJid(cha
 /** The range that a phone gives with actions about a chat: up to its last message. */
 function rangeOf({ messages }: Known, owner: Person, chat: string): { messageRange: proto.SyncActionValue.ISyncActionMessageRange } {
   const last = messages.everything(owner.number, storedJid(chat)).at(-1);
-  return { messageRange: last ? { lastMessageTimestamp: Math.floor(last.at / 1000) } : {} };
+  if (!last) return { messageRange: {} };
+  const timestamp = Math.floor(last.at / 1000);
+  const key = { remoteJid: storedJid(chat), id: last.id, fromMe: last.author === '' };
+  return { messageRange: { lastMessageTimestamp: timestamp, messages: [{ key, timestamp }] } };
 }
 
 function messageOf({ messages }: Known, owner: Person, id: string): Stored {

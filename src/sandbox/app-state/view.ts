@@ -82,6 +82,12 @@ class Phone {
     return undefined;
   }
 
+  /** When the last of these messages came; undefined when the phone has none of them. */
+  latestOf(ids: readonly string[]): number | undefined {
+    const times = ids.flatMap((id) => this.#known.messages.find(this.#owner, id)?.at ?? []);
+    return times.length > 0 ? Math.max(...times) : undefined;
+  }
+
   #wrote({ author, chat }: Stored, fromMe: string, participant: string | undefined): boolean {
     if (fromMe === '1') return author === '';
     if (!isGroupJid(chat)) return author !== '';
@@ -91,10 +97,18 @@ class Phone {
 
 const without = <T>(list: readonly T[] | undefined, one: T): T[] => (list ?? []).filter((other) => other !== one);
 
-/** The time up to which messages are gone. Without a range: the time of the action. */
-function rangeEnd(range: proto.SyncActionValue.ISyncActionMessageRange | null | undefined, value: proto.ISyncActionValue): number {
+/**
+ * The time up to which messages are gone. A range has whole seconds, so it names the last message: what came behind that in the same second stays.
+ * Without a range: the time of the action.
+ */
+function rangeEnd(
+  phone: Phone,
+  range: proto.SyncActionValue.ISyncActionMessageRange | null | undefined,
+  value: proto.ISyncActionValue,
+): number {
+  const named = phone.latestOf((range?.messages ?? []).map(({ key }) => key?.id ?? ''));
   const seconds = numberOf(range?.lastMessageTimestamp);
-  return seconds > 0 ? seconds * 1000 + 999 : numberOf(value.timestamp);
+  return named ?? (seconds > 0 ? seconds * 1000 + 999 : numberOf(value.timestamp));
 }
 
 const rows: Readonly<Record<string, Row>> = {
@@ -149,12 +163,14 @@ const rows: Readonly<Record<string, Row>> = {
   clearChat: {
     collection: 'regular_high',
     version: 6,
-    read: (phone, [jid], value) => phone.inChat(jid, (chat) => (chat.clearedUntil = rangeEnd(value.clearChatAction?.messageRange, value))),
+    read: (phone, [jid], value) =>
+      phone.inChat(jid, (chat) => (chat.clearedUntil = rangeEnd(phone, value.clearChatAction?.messageRange, value))),
   },
   deleteChat: {
     collection: 'regular_high',
     version: 6,
-    read: (phone, [jid], value) => phone.inChat(jid, (chat) => (chat.deletedUntil = rangeEnd(value.deleteChatAction?.messageRange, value))),
+    read: (phone, [jid], value) =>
+      phone.inChat(jid, (chat) => (chat.deletedUntil = rangeEnd(phone, value.deleteChatAction?.messageRange, value))),
   },
   userStatusMute: {
     collection: 'regular_high',

@@ -11,10 +11,13 @@ import { checkCaller } from './guard.ts';
 import { createSentLog, type SentStorage } from './sent-log.ts';
 import { page } from './page.ts';
 import { account } from './routes/account.ts';
+import { business, catalogs } from './routes/business.ts';
 import { channels } from './routes/channels.ts';
+import { communities } from './routes/communities.ts';
 import { contacts } from './routes/contacts.ts';
 import { groups } from './routes/groups.ts';
 import { messages } from './routes/messages.ts';
+import { posts } from './routes/posts.ts';
 import { phones } from './routes/phones.ts';
 import { restrictions } from './routes/restrictions.ts';
 import { settings } from './routes/settings.ts';
@@ -47,6 +50,8 @@ const openapi = {
     { name: 'phones', description: 'Link clients and log them out' },
     { name: 'contacts', description: 'What simulated people send, receive and confirm' },
     { name: 'groups', description: 'Make and change groups' },
+    { name: 'channels', description: 'Make, follow and change channels, and post in them' },
+    { name: 'business', description: 'Profiles and catalogs of businesses' },
     { name: 'platform', description: 'Faults, counters, trust, live stream' },
   ],
 };
@@ -101,7 +106,11 @@ export const buildControl = async (sandbox: Sandbox, { onSurprise = () => undefi
   await app.register(contacts, { sandbox });
   await app.register(retries, { sandbox });
   await app.register(channels, { sandbox });
+  await app.register(posts, { sandbox });
   await app.register(groups, { sandbox });
+  await app.register(communities, { sandbox });
+  await app.register(business, { sandbox });
+  await app.register(catalogs, { sandbox });
   await app.register(world, { sandbox, events });
   await app.register(page);
   await app.ready();

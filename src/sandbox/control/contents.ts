@@ -2,11 +2,13 @@
 import { type TProperties, Type } from 'typebox';
 import type { Content } from '../face.ts';
 import { parseBase64 } from './base64.ts';
-import { addressing, Digits, MessageId, Name, Participants, Recipient } from './schemas.ts';
+import { addressing, Digits, MessageId, Name, Recipient } from './schemas.ts';
 
 const Text = Type.String({ minLength: 1, maxLength: 65_536, description: 'a text of 1 to 65536 characters' });
 const Options = (minItems: number) =>
   Type.Array(Type.String({ minLength: 1, maxLength: 255 }), { minItems, maxItems: 12, description: `a list of ${minItems} to 12 options` });
+
+const ProductId = Type.String({ minLength: 1, maxLength: 64, description: 'the id of a product' });
 
 const media = {
   data: Type.String({ minLength: 1, description: 'the bytes as base64 or as a data URL' }),
@@ -74,6 +76,16 @@ const fieldsOf: Readonly<Record<Content['kind'], TProperties>> = {
     name: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
     isCanceled: Type.Optional(Type.Boolean()),
   },
+  product: { owner: Digits, productId: ProductId, text: Type.Optional(Type.String({ maxLength: 4096 })) },
+  order: {
+    owner: Digits,
+    items: Type.Array(Type.Object({ productId: ProductId, quantity: Type.Integer({ minimum: 1, maximum: 99 }) }), {
+      minItems: 1,
+      maxItems: 100,
+      description: 'a list of 1 to 100 products',
+    }),
+    text: Type.Optional(Type.String({ maxLength: 4096 })),
+  },
   message: { message: Type.Record(Type.String(), Type.Unknown(), { description: 'any message of the protocol as JSON, bytes in base64' }) },
 };
 
@@ -88,19 +100,19 @@ interface Addressed {
 }
 type Body<C> = C extends { readonly kind: infer K } ? Omit<C, 'kind'> & { readonly type: K } & Addressed : never;
 export type MessageBody = Body<Content>;
-export type PostBody = Body<Content> & { readonly followers: readonly string[] };
+export type PostBody = Body<Content> & { readonly by?: string };
 
 const branches = (more: TProperties) =>
   Object.entries(fieldsOf).map(([type, fields]) =>
     Type.Object({ type: Type.Literal(type), ...more, ...fields }, { additionalProperties: false, title: type }),
   );
 
-/** The body of a channel's post: the same contents, with followers instead of a receiver. */
+/** The body of a channel's post: the same contents, without a receiver. */
 export const Post = Type.Unsafe<PostBody>({
   type: 'object',
   required: ['type'],
   discriminator: { propertyName: 'type' },
-  oneOf: branches({ followers: Participants }),
+  oneOf: branches({ by: Type.Optional(Digits) }),
 });
 
 /** `oneOf` with a discriminator: an error is about the chosen type only, and fields of other types are dropped. */
@@ -112,7 +124,7 @@ export const Message = Type.Unsafe<MessageBody>({
 });
 
 /** Fields of a body that are not content. */
-const outside = new Set(['to', 'addressing', 'followers']);
+const outside = new Set(['to', 'addressing', 'by']);
 
 /** The content of a body, as the face takes it. */
 export const contentOf = (body: MessageBody | PostBody): Content => {

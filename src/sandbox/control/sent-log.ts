@@ -70,6 +70,10 @@ const textOf = (content: Content): string => {
       return content.displayName;
     case 'location':
       return content.name ?? `${content.latitude}, ${content.longitude}`;
+    case 'product':
+      return content.text ?? '';
+    case 'order':
+      return content.text ?? `${content.items.reduce((sum, { quantity }) => sum + quantity, 0)} ordered`;
     case 'message':
       return '';
     default:

@@ -32,6 +32,12 @@ export interface GroupView {
   readonly invite: string;
   /** The id of the picture. */
   readonly picture?: string;
+  /** It is a community: a group of groups. */
+  readonly isCommunity?: boolean;
+  /** The community that it belongs to. */
+  readonly parent?: string;
+  /** What the platform made for the community: the group of its announcements, or the one in which all talk. */
+  readonly role?: 'announcement' | 'general';
   /** People who asked to join. `at`: Unix time in milliseconds. */
   readonly requests: readonly { readonly number: Digits; readonly at: number; readonly method: string }[];
   /** People who could not be added and may be sent an invitation. `expiration`: Unix seconds. */
@@ -51,5 +57,13 @@ export interface GroupsFace {
   updateGroup(jid: string, by: Digits, change: GroupChange): Promise<GroupView>;
   /** A person follows the link of a group. `joined` is false when an admin has to approve first. */
   joinGroup(number: Digits, code: string): Promise<{ readonly jid: string; readonly joined: boolean }>;
+  /** Makes a community with its group of announcements; the answer is the community. */
+  createCommunity(input: { readonly subject: string; readonly creator: Digits; readonly addressing?: 'pn' | 'lid' }): Promise<GroupView>;
+  /** An admin puts groups into the community, or takes them out of it. Groups that the platform refuses have its code. */
+  editCommunity(
+    jid: string,
+    by: Digits,
+    change: { readonly action: 'link' | 'unlink'; readonly groups: readonly string[] },
+  ): Promise<readonly { readonly jid: string; readonly error?: string }[]>;
   groups(): readonly GroupView[];
 }

@@ -64,6 +64,14 @@ export type Content =
     }
   /** Changes an own event; what is absent stays. */
   | { readonly kind: 'eventEdit'; readonly messageId: string; readonly name?: string; readonly isCanceled?: boolean }
+  /** A product out of the catalog of the business `owner`, with a question about it; what customers see. */
+  | { readonly kind: 'product'; readonly owner: Digits; readonly productId: string; readonly text?: string }
+  | {
+      readonly kind: 'order';
+      readonly owner: Digits;
+      readonly items: readonly { readonly productId: string; readonly quantity: number }[];
+      readonly text?: string;
+    }
   /** Any message of the protocol, as JSON with bytes in base64, for what the kinds above do not cover. */
   | { readonly kind: 'message'; readonly message: Readonly<Record<string, unknown>> };
 
@@ -142,6 +150,4 @@ export interface MessagesFace {
     number: Digits,
     input: { readonly state: 'composing' | 'recording' | 'paused' | 'available' | 'unavailable'; readonly to?: string },
   ): Promise<void>;
-  /** A channel (`…@newsletter`) posts to its followers. */
-  post(channel: string, input: { readonly followers: readonly Digits[]; readonly content: Content }): Promise<{ readonly id: string }>;
 }

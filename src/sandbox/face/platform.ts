@@ -1,4 +1,5 @@
 /** The platform as a whole: faults on demand, counters, what clients must trust, and the live stream. */
+import type { ChannelView } from './channels.ts';
 import type { Digits } from './common.ts';
 import type { GroupView } from './groups.ts';
 import type { ReceivedMessage } from './messages.ts';
@@ -69,6 +70,8 @@ export interface Stats {
     /** Highest count within any one second. */
     readonly perSecondMax: number;
     readonly byNumber: Readonly<Record<Digits, number>>;
+    /** When the account logged in last, and when its last connection ended; 0: never. Unix milliseconds. */
+    readonly times: Readonly<Record<Digits, { readonly loggedIn: number; readonly closed: number }>>;
   };
   readonly messages: {
     readonly fromClients: number;
@@ -84,6 +87,8 @@ export interface Stats {
   readonly lookups: { readonly requests: number; readonly numbers: number };
   /** Requests that read one group, and those for all groups of an account. */
   readonly groups: { readonly metadata: number; readonly lists: number };
+  /** Requests that read one channel, those for all channels that an account follows, and those for a page of posts. */
+  readonly channels: { readonly metadata: number; readonly lists: number; readonly posts: number };
   /** Requests for pictures of people and groups. */
   readonly pictures: number;
   readonly media: {
@@ -107,6 +112,9 @@ export type WorldEvent =
   | { readonly type: 'person'; readonly person: PersonView }
   | { readonly type: 'message'; readonly to: Digits; readonly message: ReceivedMessage }
   | { readonly type: 'group'; readonly group: GroupView }
+  | { readonly type: 'channel'; readonly channel: ChannelView }
+  /** A post is new, changed, was seen or reacted to. */
+  | { readonly type: 'post'; readonly channel: string; readonly serverId: number }
   | {
       readonly type: 'receipt';
       readonly to: Digits;

@@ -71,7 +71,6 @@ export const accountQueries: DeviceQueries = {
     return undefined;
   },
 
-  'w:biz/get/business_profile': () => [node('business_profile', { v: '244' })],
   'bot/get/bot': () => [node('bot', { v: '2' }, [node('section', { type: 'all' })])],
 
   'w:sync:app:state/set/sync': ({ parts, device, request }) => (request ? [parts.appState.sync(device, request)] : undefined),

@@ -1,6 +1,7 @@
 /** Requests of clients about groups: make, read, change, join and leave them. */
 import { isGroupJid } from '../address.ts';
 import { acceptInvitation, decide, joinByCode, refusalOf, refused, request as requestMembership, requestNodes } from '../admission.ts';
+import { createCommunity } from '../communities.ts';
 import { SandboxError } from '../face.ts';
 import { rankOf, type Group } from '../groups.ts';
 import { child, children, firstChild, node, text, type BinaryNode } from '../nodes.ts';
@@ -8,12 +9,12 @@ import type { Person } from '../people.ts';
 import type { Answer, DeviceQueries, DeviceQuery } from './query.ts';
 
 /** The group that a request is sent to, and the member who sent it. */
-interface Asked {
+export interface Asked {
   readonly group: Group;
   readonly me: Person;
 }
 
-function asked({ parts, device, stanza }: DeviceQuery): Asked {
+export function asMember({ parts, device, stanza }: DeviceQuery): Asked {
   const jid = stanza.attrs['to'] ?? '';
   const group = isGroupJid(jid) ? parts.groups.get(jid) : undefined;
   const me = parts.people.ensure(device.number);
@@ -22,14 +23,14 @@ function asked({ parts, device, stanza }: DeviceQuery): Asked {
   return { group, me };
 }
 
-function asAdmin(query: DeviceQuery): Asked {
-  const found = asked(query);
+export function asAdmin(query: DeviceQuery): Asked {
+  const found = asMember(query);
   if (!rankOf(found.group, found.me.number)) throw new SandboxError(403, 'forbidden');
   return found;
 }
 
 /** For subject and description: everybody may change them unless the group is locked. */
-const asEditor = (query: DeviceQuery): Asked => (asked(query).group.locked ? asAdmin(query) : asked(query));
+const asEditor = (query: DeviceQuery): Asked => (asMember(query).group.locked ? asAdmin(query) : asMember(query));
 
 function peopleIn({ parts }: DeviceQuery, parent: BinaryNode | undefined): { readonly jid: string; readonly person: Person | undefined }[] {
   return children(parent, 'participant')
@@ -63,6 +64,10 @@ const firstSettings: Readonly<Record<string, (group: Group, given: BinaryNode, m
   ephemeral: (group, given) => (group.ephemeral = Number(given.attrs['expiration'] ?? 0) || 0),
   member_add_mode: (group, given) => (group.adminAdd = text(given) === 'admin_add'),
   membership_approval_mode: (group, given) => (group.approval = child(given, 'group_join')?.attrs['state'] === 'on'),
+  // What makes it a community is read when it is made.
+  parent: () => undefined,
+  create_general_chat: () => undefined,
+  allow_non_admin_sub_group_creation: () => undefined,
 };
 
 /** Makes a group. People who cannot be in it stand in the answer with an error. */
@@ -79,7 +84,16 @@ function create(query: DeviceQuery): Answer {
     .filter(({ person }) => person !== me)
     .map((one) => ({ ...one, error: refusalOf(parts, undefined, me, one.person) }));
   const members = wanted.flatMap(({ person, error }) => (person && error === undefined ? [person] : []));
-  const group = parts.groups.create(request?.attrs['subject'] ?? '', me, members, 'pn');
+  const subject = request?.attrs['subject'] ?? '';
+  const parent = child(request, 'parent');
+  const group = parent
+    ? createCommunity(parts, me, {
+        subject,
+        addressing: 'pn',
+        general: child(request, 'create_general_chat') !== undefined,
+        approval: parent.attrs['default_membership_approval_mode'] === 'request_required',
+      })
+    : parts.groups.create(subject, me, members, 'pn');
   for (const one of set) firstSettings[one.tag]?.(group, one, me);
   parts.groups.save(group);
   const left = wanted.flatMap(({ jid, person, error }) => (error === undefined ? [] : [refused(parts, group, me, jid, person, error)]));
@@ -118,7 +132,7 @@ export const groupQueries: DeviceQueries = {
     const code = child(request, 'add_request')?.attrs['code'];
     const group = code === undefined ? undefined : parts.groups.find(stanza.attrs['to'] ?? '');
     const invited = group?.invited?.some((one) => one.code === code && one.number === device.number);
-    return [parts.groups.groupNode(group && invited ? group : asked(query).group)];
+    return [parts.groups.groupNode(group && invited ? group : asMember(query).group)];
   },
 
   'w:g2/get/participating': ({ parts, device }) => {
@@ -131,7 +145,7 @@ export const groupQueries: DeviceQueries = {
 
   'w:g2/set/add': (query) => {
     const { parts } = query;
-    const { group, me } = asked(query).group.adminAdd ? asAdmin(query) : asked(query);
+    const { group, me } = asMember(query).group.adminAdd ? asAdmin(query) : asMember(query);
     const wanted = peopleIn(query, query.request).map((one) => ({ ...one, error: refusalOf(parts, group, me, one.person) }));
     const welcome = wanted.flatMap(({ person, error }) => (person && error === undefined ? [person] : []));
     const waiting = group.approval && !rankOf(group, me.number);

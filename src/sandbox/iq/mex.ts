@@ -2,12 +2,8 @@
 import { SandboxError } from '../face.ts';
 import { bytes, node } from '../nodes.ts';
 import { cappingOf, timeLockOf } from '../restrictions.ts';
-import type { DeviceQueries, DeviceQuery } from './query.ts';
-
-export type Variables = Readonly<Record<string, unknown>>;
-
-/** Answers with the value of `data`. A handler that throws a `SandboxError` answers with an error, whose code is the status. */
-export type MexQueries = Readonly<Record<string, (query: DeviceQuery, variables: Variables) => unknown>>;
+import { channelMex } from './channels.ts';
+import type { DeviceQueries, DeviceQuery, MexQueries, Variables } from './query.ts';
 
 /** How many new chats an account may begin. Each query wants its own word for what it asks about. */
 const capping =
@@ -29,7 +25,7 @@ const standing: MexQueries = {
   },
 };
 
-const queries: MexQueries = { ...standing };
+const queries: MexQueries = { ...standing, ...channelMex };
 
 /** Largest text of variables, in bytes. A picture of a channel is the largest thing in them. */
 const maxVariables = 2 * 1024 * 1024;

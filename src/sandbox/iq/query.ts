@@ -25,3 +25,9 @@ export class Silence extends Error {}
 export type OpenQueries = Readonly<Record<string, (query: Query) => Answer>>;
 
 export type DeviceQueries = Readonly<Record<string, (query: DeviceQuery) => Answer>>;
+
+/** Variables of a query in JSON (`w:mex`). */
+export type Variables = Readonly<Record<string, unknown>>;
+
+/** Answers with the value of `data`. A handler that throws a `SandboxError` answers with an error, whose code is the status. */
+export type MexQueries = Readonly<Record<string, (query: DeviceQuery, variables: Variables) => unknown>>;

@@ -5,10 +5,15 @@ import type { Parts } from '../parts.ts';
 import type { Device } from '../people.ts';
 import type { Connection } from '../wire/connection.ts';
 import { accountQueries } from './account.ts';
+import { channelQueries } from './channels.ts';
+import { businessQueries } from './business.ts';
+import { catalogQueries } from './catalog.ts';
+import { communityQueries } from './communities.ts';
 import { groupQueries } from './groups.ts';
 import { keyQueries } from './keys.ts';
 import { mexQueries } from './mex.ts';
 import { pairingQueries } from './pairing.ts';
+import { postQueries } from './posts.ts';
 import { Silence, type Answer, type DeviceQueries, type OpenQueries } from './query.ts';
 import { pictureQueries } from './pictures.ts';
 import { usyncQueries } from './usync.ts';
@@ -21,6 +26,11 @@ const deviceQueries: DeviceQueries = {
   ...mexQueries,
   ...pictureQueries,
   ...groupQueries,
+  ...channelQueries,
+  ...communityQueries,
+  ...businessQueries,
+  ...catalogQueries,
+  ...postQueries,
 };
 
 /** Requests that are answered before the login, too. */

@@ -13,7 +13,7 @@ const maxUsers = 5000;
 interface Subject {
   readonly jid: string;
   readonly person: Person | undefined;
-  /** Whoever has the number could be written to. */
+  /** The number has an account that can be written to. */
   readonly reachable: boolean;
   readonly byLid: boolean;
   /** The number as it was asked for; '' when a jid was. */

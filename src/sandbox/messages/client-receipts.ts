@@ -1,5 +1,6 @@
 /** Receipts that clients send. A receipt deletes the stored stanza, is forwarded to the author of the message, or asks for the message again. */
-import { isRoomJid, type Addressing } from '../address.ts';
+import { isChannelJid, isRoomJid, type Addressing } from '../address.ts';
+import { view } from '../channels/posts.ts';
 import { child, children, firstChild, node, unixSeconds, type BinaryNode } from '../nodes.ts';
 import type { Parts } from '../parts.ts';
 import type { Device, Person } from '../people.ts';
@@ -19,11 +20,23 @@ export async function acceptReceipt(parts: Parts, connection: Connection, device
   const ids = [id ?? '', ...children(firstChild(stanza), 'item').map((item) => item.attrs['id'] ?? '')].slice(0, maxIds);
   for (const one of ids) parts.links.settle(keyOfDevice(device), `message ${one}`);
   const kind = passedOn[type ?? ''];
-  if (type === 'retry') await resend(parts, connection, device, stanza);
+  if (isChannelJid(to ?? '')) acceptOfChannel(parts, device, stanza);
+  else if (type === 'retry') await resend(parts, connection, device, stanza);
   else if (type === 'server-error') await resendMedia(parts, device, stanza);
   else if (kind) pass(parts, device, stanza, ids, kind);
   if (type === 'read' || type === 'read-self' || type === 'played') readOnPhone(parts, device, ids, type === 'played' ? 'played' : 'read');
   connection.send(node('ack', { class: 'receipt', id, from: to, participant, type, t: unixSeconds(Date.now()) }));
+}
+
+/** Posts of a channel were seen, or read, which only the devices of the account get to know. A channel gets no other receipts. */
+function acceptOfChannel(parts: Parts, device: Device, stanza: BinaryNode): void {
+  const { type = '' } = stanza.attrs;
+  if (type === 'read-self') return;
+  if (type !== 'view') return parts.counters.unknown(`receipt/${type}@newsletter`);
+  const channel = parts.channels.find(stanza.attrs['to'] ?? '');
+  const items = children(child(stanza, 'list'), 'item').slice(0, maxIds);
+  const serverIds = items.map(({ attrs }) => Number(attrs['server_id']));
+  if (channel) view(parts, channel, device.number, serverIds);
 }
 
 /** The author of the message that a receipt is about, with the device that sent it. */
@@ -47,7 +60,7 @@ function pass(parts: Parts, device: Device, stanza: BinaryNode, ids: readonly st
   });
 }
 
-/** The phone and its linked devices share what was read, also when nobody else is told. */
+/** The phone and its linked devices share what was read, also when nobody else gets a receipt. */
 function readOnPhone(parts: Parts, device: Device, ids: readonly string[], kind: ReceiptKind): void {
   for (const id of ids) {
     const stored = parts.messages.find(device.number, id);

@@ -3,15 +3,17 @@ import type { proto } from '@whiskeysockets/baileys';
 import { proto as types } from '@whiskeysockets/baileys';
 import { jidOf, pnJid, statusJid, type Addressing } from '../address.ts';
 import { chatInKey } from '../status-posts.ts';
-import { pollOf, secretOf } from '../content.ts';
+import { type MediaPart, pollOf, secretOf } from '../content.ts';
 import { SandboxError, type Content } from '../face.ts';
-import type { Media } from '../media.ts';
+import type { SealedMedia } from '../media.ts';
 import type { People, Person } from '../people.ts';
 import { composeTap } from './taps.ts';
 import { encryptVote } from '../polls.ts';
+import type { Shops } from '../business/shops.ts';
 import type { Random } from '../random.ts';
 import { sealEdit } from '../secret-edits.ts';
 import type { MessageStore, Stored } from '../store/messages.ts';
+import { composeOrder, composeProduct } from './compose-shopping.ts';
 import { composeAnswer, composeEvent, composeEventEdit } from './compose-events.ts';
 
 /** The chat that a message is sent to, as its sender sees it. */
@@ -29,8 +31,9 @@ export interface Composed {
 
 interface Tools {
   readonly people: People;
+  readonly shops: Shops;
   readonly messages: MessageStore;
-  readonly media: Media;
+  readonly media: { seal(kind: MediaPart['kind'], plain: Uint8Array): Promise<Partial<SealedMedia>> };
   readonly random: Random;
 }
 
@@ -72,6 +75,10 @@ export async function compose(from: Person, place: Place, content: Content, tool
       return { message: { contactMessage: { displayName: content.displayName, vcard: content.vcard } } };
     case 'location':
       return { message: { locationMessage: locationOf(content) } };
+    case 'product':
+      return { message: composeProduct(content, tools) };
+    case 'order':
+      return { message: composeOrder(content, tools) };
     case 'message':
       return { message: composeJson(content.message) };
     default:

@@ -25,7 +25,8 @@ const interactiveRefusal = (interactive: BinaryNode): string | undefined => {
   const flow = child(interactive, 'native_flow');
   if (!flow || interactive.attrs['type'] !== 'native_flow' || interactive.attrs['v'] !== '1') return malformed;
   const { name = '', v } = flow.attrs;
-  return takenFlows[name] === v ? undefined : (refusedFlows[name] ?? malformed);
+  if (Object.hasOwn(takenFlows, name) && takenFlows[name] === v) return undefined;
+  return (Object.hasOwn(refusedFlows, name) ? refusedFlows[name] : undefined) ?? malformed;
 };
 
 const bizRefusal = (biz: BinaryNode, inGroup: boolean): string | undefined => {

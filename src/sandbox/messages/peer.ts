@@ -22,22 +22,22 @@ export function answerPeer(parts: Parts, person: Person, device: Device, request
   if (!request || person.asleep) return;
   const type = request.peerDataOperationRequestType;
   const { PeerDataOperationRequestType: Operation } = proto.Message;
-  const tell = (answer: proto.IMessage): void => {
-    parts.outbox
-      .sendPeer(person, device, answer, parts.random.messageId())
+  const tell = (answer: proto.IMessage | Promise<proto.IMessage>): void => {
+    Promise.resolve(answer)
+      .then((made) => parts.outbox.sendPeer(person, device, made, parts.random.messageId()))
       .catch((error: unknown) => parts.log.warn({ error: String(error) }, 'peer.failed'));
   };
   if (type === Operation.PLACEHOLDER_MESSAGE_RESEND) tell(resent(parts, person, requestId, request));
   if (type === Operation.HISTORY_SYNC_ON_DEMAND) {
     const conversations = earlier(parts, person, request.historySyncOnDemandRequest ?? {});
-    tell(notification({ syncType: HistorySyncType.ON_DEMAND, conversations }, requestId));
+    tell(notification(parts, { syncType: HistorySyncType.ON_DEMAND, conversations }, requestId));
   }
 }
 
 /** Messages that a phone hands over on one request. */
 const mostOnDemand = 50;
 
-/** What stands in a chat before a message; the time, which is told in seconds, counts where the phone does not have the message. */
+/** What stands in a chat before a message; the time, which is given in seconds, counts where the phone does not have the message. */
 function earlier(
   parts: Parts,
   person: Person,
@@ -86,10 +86,10 @@ export async function sendHistory(parts: Parts, device: Device): Promise<void> {
     const first = index === 0;
     const place = { chunkOrder: index + 1, progress: Math.ceil(((index + 1) / chunks.length) * 100) };
     const syncType = first ? HistorySyncType.INITIAL_BOOTSTRAP : HistorySyncType.RECENT;
-    messages.push(notification({ syncType, conversations, ...place, ...(first ? { phoneNumberToLidMappings } : {}) }));
+    messages.push(await notification(parts, { syncType, conversations, ...place, ...(first ? { phoneNumberToLidMappings } : {}) }));
   }
   const pushnames = partners.map((one) => ({ id: jidOf(one, 'pn'), pushname: parts.people.pushName(one) }));
-  if (pushnames.length > 0) messages.push(notification({ syncType: HistorySyncType.PUSH_NAME, pushnames }));
+  if (pushnames.length > 0) messages.push(await notification(parts, { syncType: HistorySyncType.PUSH_NAME, pushnames }));
   for (const message of messages) await parts.outbox.sendPeer(person, device, message, parts.random.messageId());
   device.history = { ...device.history, sent: true };
   parts.people.saveDevice(device);
@@ -110,13 +110,22 @@ function chunksOf(conversations: readonly proto.IConversation[], most: number): 
   return chunks;
 }
 
-function notification(history: proto.IHistorySync & { readonly syncType: HistoryType }, peerDataRequestSessionId?: string): proto.IMessage {
+/** A short history travels in its notification, a longer one as a file of the media host (bytes, compressed). */
+const mostInline = 4_096;
+
+async function notification(
+  { media }: Parts,
+  history: proto.IHistorySync & { readonly syncType: HistoryType },
+  peerDataRequestSessionId?: string,
+): Promise<proto.IMessage> {
   const full = { conversations: [], chunkOrder: 1, progress: 100, ...history };
+  const packed = deflateSync(proto.HistorySync.encode(full).finish());
+  const place = packed.length > mostInline ? await media.seal('md-msg-hist', packed) : { initialHistBootstrapInlinePayload: packed };
   const historySyncNotification = {
     syncType: history.syncType,
     chunkOrder: full.chunkOrder,
     progress: full.progress,
-    initialHistBootstrapInlinePayload: deflateSync(proto.HistorySync.encode(full).finish()),
+    ...place,
     ...(peerDataRequestSessionId === undefined ? {} : { peerDataRequestSessionId }),
   };
   return { protocolMessage: { type: Type.HISTORY_SYNC_NOTIFICATION, historySyncNotification } };

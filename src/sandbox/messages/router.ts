@@ -1,6 +1,6 @@
 /** Messages of clients: delivers each to the phones and linked devices of its receivers, then acknowledges it. */
 import type { proto } from '@whiskeysockets/baileys';
-import { isGroupJid, isRoomJid, jidOf, parseUser, statusJid, type Addressing } from '../address.ts';
+import { isChannelJid, isGroupJid, isRoomJid, jidOf, parseUser, statusJid, type Addressing } from '../address.ts';
 import { statusRefusalOf } from '../status-posts.ts';
 import { rankOf, type Group } from '../groups.ts';
 import { bytes, child, children, node, unixSeconds, type BinaryNode } from '../nodes.ts';
@@ -12,6 +12,7 @@ import type { Arrival, Envelope } from './inbox.ts';
 import { chatOf } from './compose.ts';
 import { answerPeer } from './peer.ts';
 import { interactiveRefusalOf } from './interactive-rules.ts';
+import { acceptPost } from './to-channels.ts';
 import { besidesOf } from './visibility.ts';
 
 /** One receiving device, with the envelopes that are encrypted for it alone. */
@@ -46,15 +47,22 @@ export async function routeMessage(parts: Parts, connection: Connection, device:
   connection.held = [];
   try {
     const refused = faults.take('ackError', device.number);
-    const error = refused ? String(refused.code ?? 479) : await deliver(parts, device, stanza);
-    const acknowledged = error !== undefined || !faults.take('noAck', device.number);
+    const verdict = refused ? { error: String(refused.code ?? 479) } : await accept(parts, device, stanza);
+    const acknowledged = 'error' in verdict || !faults.take('noAck', device.number);
     const { id, to, participant } = stanza.attrs;
-    if (acknowledged) connection.send(node('ack', { class: 'message', id, from: to, participant, t: unixSeconds(Date.now()), error }));
+    if (acknowledged) connection.send(node('ack', { class: 'message', id, from: to, participant, t: unixSeconds(Date.now()), ...verdict }));
   } finally {
     const { held } = connection;
     connection.held = undefined;
     for (const send of held) send();
   }
+}
+
+/** What the ack says beside the usual: the error code of a refusal, or the number of a post. */
+async function accept(parts: Parts, device: Device, stanza: BinaryNode): Promise<Readonly<Record<string, string>>> {
+  if (isChannelJid(stanza.attrs['to'] ?? '')) return acceptPost(parts, device, stanza);
+  const error = await deliver(parts, device, stanza);
+  return error === undefined ? {} : { error };
 }
 
 /** Returns the error code when the message is refused, else `undefined`. */
@@ -171,7 +179,7 @@ const garbled = ({ type, ciphertext }: Envelope): Envelope => {
   return { type, ciphertext: bytes };
 };
 
-/** Whoever has migrated is written to by the LID alone. */
+/** People who have migrated can be written to by the LID only. */
 function migratedRefusal(parts: Parts, { attrs: { to, category, participant } }: BinaryNode): string | undefined {
   const address = category === 'peer' || participant ? undefined : parseUser(to);
   return address?.addressing === 'pn' && parts.people.find(address.user)?.migrated ? '463' : undefined;

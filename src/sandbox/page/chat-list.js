@@ -41,14 +41,17 @@ const startGroup = async () => {
     'New group',
     [
       { name: 'subject', label: 'Subject', required: true, maxLength: 100 },
+      { name: 'kind', label: 'It is', type: 'select', options: [['groups', 'a group'], ['communities', 'a community, whose groups are put into it later']] },
       { name: 'creator', label: 'Made by', type: 'select', options: everybody },
       { name: 'participants', label: 'Participants', type: 'checkboxes', options: everybody },
     ],
     'Make',
   );
   if (!values) return undefined;
-  const participants = values.participants.filter((number) => number !== values.creator);
-  const group = await attempt(() => post('/groups', { ...values, participants }), 'the group is made');
+  const { kind, subject, creator } = values;
+  const participants = values.participants.filter((number) => number !== creator);
+  const body = kind === 'groups' ? { subject, creator, participants } : { subject, creator };
+  const group = await attempt(() => post(`/${kind}`, body), kind === 'groups' ? 'the group is made' : 'the community is made');
   if (group && state.people.get(values.creator)?.devices.length === 0) await open(values.creator, group.jid);
   return group;
 };

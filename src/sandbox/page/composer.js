@@ -1,33 +1,19 @@
 /** The form by which one writes as a contact: text, files, polls, places, contact cards, and the presence. */
 import { post } from './api.js';
 import { ask, attempt, byId, el } from './dom.js';
+import { shop } from './shop.js';
+import { contentOfFile } from './files.js';
 import { changed, state } from './state.js';
 import { confirmAll, previews, reply } from './thread.js';
 
-const maxFile = 11 * 1024 * 1024;
-
 const send = (body) => attempt(() => post(`/contacts/${state.open.me}/messages`, { to: state.open.peer, ...body }));
-
-const readFile = (file) =>
-  new Promise((resolve, reject) => {
-    const reader = new FileReader();
-    reader.addEventListener('load', () => resolve(reader.result));
-    reader.addEventListener('error', () => reject(new Error('the file could not be read')));
-    reader.readAsDataURL(file);
-  });
-
-const kindOf = ({ type }) => ['image', 'video', 'audio'].find((kind) => type.startsWith(`${kind}/`)) ?? 'document';
 
 const sendFile = (file, caption) =>
   attempt(async () => {
-    if (file.size > maxFile) throw new Error('the file is larger than 11 MB');
-    const data = await readFile(file);
-    const type = kindOf(file);
-    const mimetype = file.type || 'application/octet-stream';
+    const content = await contentOfFile(file, caption);
     const { me, peer } = state.open;
-    const base64 = data.slice(data.indexOf(',') + 1);
-    const { id } = await post(`/contacts/${me}/messages`, { to: peer, type, data: base64, mimetype, fileName: file.name, ...(caption && { caption }) });
-    if (type === 'image') previews.set(id, data);
+    const { id } = await post(`/contacts/${me}/messages`, { to: peer, ...content });
+    if (content.type === 'image') previews.set(id, content.data);
     changed();
   });
 
@@ -65,6 +51,7 @@ const extras = {
 };
 
 const sendExtra = async (name) => {
+  if (name === 'catalog') return shop(state.open.peer, send);
   const { label, fields, body } = extras[name];
   const values = await ask(label, fields, 'Send');
   if (values) await send(body(values));
@@ -125,7 +112,7 @@ export const startComposer = () => {
     el(
       'div',
       { class: 'bar' },
-      picker('Send something else', 'More…', Object.entries(extras).map(([name, { label }]) => [name, label]), sendExtra),
+      picker('Send something else', 'More…', [...Object.entries(extras).map(([name, { label }]) => [name, label]), ['catalog', 'Catalog']], sendExtra),
       picker('Confirm what was received', 'Confirm…', receipts, confirmAll),
       picker('What the contact is doing', 'I am…', presences, sendPresence),
     ),

@@ -1,6 +1,6 @@
 /** Changes a group as one of its participants. */
 import { post } from './api.js';
-import { ask, attempt } from './dom.js';
+import { ask, attempt, toast } from './dom.js';
 import { nameOf, state } from './state.js';
 
 const people = (numbers) => numbers.map((number) => [number, nameOf(number)]);
@@ -17,11 +17,23 @@ const changes = {
   locked: ['Who may change the group', () => ({ name: 'on', label: 'Who', type: 'select', options: [['false', 'everybody'], ['true', 'only admins']] })],
 };
 
+/** Groups that the person can put into the community, and those that can be taken out of it. */
+const communityChange = async (by, community, action) => {
+  const fits = action === 'link' ? ({ parent, isCommunity }) => parent === undefined && !isCommunity : ({ parent, role }) => parent === community.jid && role === undefined;
+  const options = [...state.groups.values()].filter(fits).map(({ jid, subject }) => [jid, subject]);
+  const values = await ask(community.subject, [{ name: 'groups', label: 'Groups', type: 'checkboxes', options }], 'Change');
+  if (!values || values.groups.length === 0) return;
+  const refused = (await attempt(() => post(`/communities/${community.jid}`, { by, action, groups: values.groups })))?.filter(({ error }) => error);
+  if (refused?.length > 0) toast(`refused: ${refused.map(({ jid, error }) => `${nameOf(jid)} (${error})`).join(', ')}`, true);
+};
+
 export const changeGroup = async (by, jid) => {
   const group = state.groups.get(jid);
-  const options = Object.entries(changes).map(([action, [label]]) => [action, label]);
+  const more = group.isCommunity ? [['link', 'Put groups into it'], ['unlink', 'Take groups out of it']] : [];
+  const options = [...Object.entries(changes).map(([action, [label]]) => [action, label]), ...more];
   const chosen = await ask(group.subject, [{ name: 'action', label: 'What to change', type: 'select', options }], 'Next');
   if (!chosen) return;
+  if (chosen.action === 'link' || chosen.action === 'unlink') return communityChange(by, group, chosen.action);
   const [title, field] = changes[chosen.action];
   const inside = group.participants.map(({ number }) => number);
   const outside = [...state.people.keys()].filter((number) => !inside.includes(number));

@@ -1,5 +1,7 @@
 /** Starts the page: the views, the switch between them on small screens, the live stream. */
 import { drawChatList, startChatList } from './chat-list.js';
+import { drawChannels, startChannels } from './channels.js';
+import { drawPosts } from './posts.js';
 import { startComposer } from './composer.js';
 import { byId, toast } from './dom.js';
 import { startFaults } from './faults.js';
@@ -26,8 +28,9 @@ for (const tab of tabs) {
 
 startPhones();
 startChatList();
+startChannels();
 startComposer();
 startFaults();
 startStats();
-for (const draw of [drawTop, drawPhones, drawChatList, drawThread]) watch(draw);
+for (const draw of [drawTop, drawPhones, drawChatList, drawChannels, drawPosts, drawThread]) watch(draw);
 start((error) => toast(error.message, true));

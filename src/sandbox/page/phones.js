@@ -2,6 +2,7 @@
 import { post, put } from './api.js';
 import { ask, attempt, byId, el, isNews, timeOf, valuesOf } from './dom.js';
 import { startChat } from './chat-list.js';
+import { review } from './shop.js';
 import { phones } from './state.js';
 
 /** Converts a picture to PNG at a size that the camera reads well. Photographs and large screenshots work, too. */
@@ -119,6 +120,7 @@ const phoneCard = (person) =>
       { class: 'bar' },
       el('button', { type: 'button', onclick: () => startChat(person.number) }, 'Write to it'),
       el('button', { type: 'button', class: 'quiet', onclick: () => settings(person) }, 'Settings'),
+      el('button', { type: 'button', class: 'quiet', onclick: () => review(person.number) }, 'Catalog'),
       el('button', { type: 'button', class: 'quiet danger', onclick: () => logOut(person) }, 'Log out'),
     ),
   );

@@ -5,6 +5,10 @@ export const state = {
   live: false,
   people: new Map(),
   groups: new Map(),
+  /** jid → channel, deleted ones too. */
+  channels: new Map(),
+  /** jid of a channel → how many changes of its posts came */
+  postNews: new Map(),
   /** number → { received, sent }, for the contacts whose messages were read. */
   inboxes: new Map(),
   /** `of chat` → presence word */
@@ -38,7 +42,7 @@ const byName = (a, b) => a.name.localeCompare(b.name);
 export const phones = () => [...state.people.values()].filter(({ devices }) => devices.length > 0).sort(byName);
 export const contacts = () => [...state.people.values()].filter(({ devices }) => devices.length === 0).sort(byName);
 
-export const nameOf = (who) => state.people.get(who)?.name || state.groups.get(who)?.subject || who;
+export const nameOf = (who) => state.people.get(who)?.name || state.groups.get(who)?.subject || state.channels.get(who)?.name || who;
 export const isGroup = (peer) => peer.endsWith('@g.us');
 /** The other side of a received message: the account, or the group. */
 export const peerOf = ({ chat, from }) => (chat.endsWith('@s.whatsapp.net') || chat.endsWith('@lid') ? from : chat);
@@ -51,9 +55,10 @@ export const loadInbox = async (number) => {
 };
 
 const loadPeople = async () => {
-  const [linked, others, groups] = await Promise.all([get('/phones'), get('/contacts'), get('/groups')]);
+  const [linked, others, groups, channels] = await Promise.all([get('/phones'), get('/contacts'), get('/groups'), get('/channels')]);
   state.people = new Map([...linked, ...others].map((person) => [person.number, person]));
   state.groups = new Map(groups.map((group) => [group.jid, group]));
+  state.channels = new Map(channels.map((channel) => [channel.jid, channel]));
   changed();
 };
 
@@ -75,6 +80,8 @@ const append = async (number, list, message) => {
 const handlers = {
   person: ({ person }) => state.people.set(person.number, person),
   group: ({ group }) => state.groups.set(group.jid, group),
+  channel: ({ channel }) => state.channels.set(channel.jid, channel),
+  post: ({ channel }) => state.postNews.set(channel, (state.postNews.get(channel) ?? 0) + 1),
   message({ to, message }) {
     const key = keyOf(to, peerOf(message));
     if (state.open === undefined || keyOf(state.open.me, state.open.peer) !== key) state.unread.set(key, (state.unread.get(key) ?? 0) + 1);

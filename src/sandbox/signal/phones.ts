@@ -12,6 +12,7 @@ import {
 import { pino } from 'pino';
 import { lidJid } from '../address.ts';
 import type { People, Person } from '../people.ts';
+import { repairStanzaWords } from '../stanza-words.ts';
 import type { Database } from '../store/database.ts';
 import type { KeyStore } from '../store/keys.ts';
 import { makePhoneKeys, toSession, type Bundle, type PhoneKeys } from './identity.ts';
@@ -54,6 +55,7 @@ export class Phones {
 
   constructor(db: Database, keys: KeyStore, people: People) {
     repairSenderKeys();
+    repairStanzaWords();
     this.#db = db;
     this.#keys = keys;
     this.#people = people;

@@ -17,6 +17,11 @@ const schema = `
     UNIQUE (owner, id, author));
   CREATE INDEX IF NOT EXISTS message_owner ON message (owner, seq);
   CREATE TABLE IF NOT EXISTS sent (seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, value TEXT NOT NULL, status TEXT NOT NULL);
+  CREATE TABLE IF NOT EXISTS post (channel TEXT, server_id INTEGER, id TEXT NOT NULL, author TEXT NOT NULL, at INTEGER NOT NULL,
+    edited_at INTEGER NOT NULL, changed_at INTEGER NOT NULL, content BLOB, PRIMARY KEY (channel, server_id), UNIQUE (channel, id)) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS post_view (channel TEXT, server_id INTEGER, number TEXT, PRIMARY KEY (channel, server_id, number)) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS post_reaction (channel TEXT, server_id INTEGER, number TEXT, code TEXT NOT NULL,
+    PRIMARY KEY (channel, server_id, number)) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS patch (owner TEXT, collection TEXT, version INTEGER, value BLOB NOT NULL,
     PRIMARY KEY (owner, collection, version)) WITHOUT ROWID;
 `;

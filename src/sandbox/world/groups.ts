@@ -1,5 +1,6 @@
 /** Groups, and what members do in them. The rights are those that the platform enforces for clients. */
 import { decide, joinByCode, refusalOf } from '../admission.ts';
+import { createCommunity, linkGroups, unlinkGroups } from '../communities.ts';
 import { SandboxError, type GroupChange, type GroupsFace } from '../face.ts';
 import { setRule } from '../group-rules.ts';
 import { rankOf, viewGroup, type Group } from '../groups.ts';
@@ -26,6 +27,19 @@ export function groupsRoom(parts: Parts): GroupsFace {
     async joinGroup(number, code) {
       const { tag, attrs } = db.atomically(() => joinByCode(parts, code, people.ensure(number)));
       return { jid: attrs['jid'] ?? '', joined: tag === 'group' };
+    },
+    async createCommunity({ subject, creator, addressing = 'pn' }) {
+      const first = { subject, addressing, general: false, approval: true };
+      return viewGroup(db.atomically(() => createCommunity(parts, people.ensure(creator), first)));
+    },
+    async editCommunity(jid, by, { action, groups: jids }) {
+      const community = groups.get(jid);
+      if (!community.isParent) throw new SandboxError(400, `${jid} is no community`);
+      if (!rankOf(community, by)) throw new SandboxError(403, `${by} is no admin of this community`);
+      const actor = people.ensure(by);
+      return db.atomically(() =>
+        action === 'link' ? linkGroups(parts, community, actor, jids) : unlinkGroups(parts, community, actor, jids, false),
+      );
     },
     groups: () => groups.all().map(viewGroup),
   };

@@ -1,7 +1,6 @@
-/** Messages of simulated people, their receipts, presence, and posts of channels. */
+/** Messages of simulated people, their receipts and presence. */
 import { erasedOf } from '../app-state/erased.ts';
 import { pnJid } from '../address.ts';
-import { postToChannel } from '../channels.ts';
 import { SandboxError, type MessagesFace } from '../face.ts';
 import { compose } from '../messages/compose.ts';
 import { shownIn } from '../messages/shown.ts';
@@ -58,6 +57,5 @@ export function messagesRoom(parts: Parts): MessagesFace {
       if (!target) throw new SandboxError(400, `to: who shall see that ${number} is ${state}`);
       presence.chatstate(person, placeOf(target).chat, state);
     },
-    post: async (channel, input) => ({ id: await postToChannel(parts, channel, input) }),
   };
 }

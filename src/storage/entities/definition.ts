@@ -9,7 +9,7 @@ export const DefinitionEntity = defineEntity({
   tableName: 'definition',
   properties: {
     instanceId: p.text().primary(),
-    /** `label`, `quickReply`, `leadTag`. */
+    /** `label`, `quickReply`, `leadTag`, `channel`, `channelListing`. */
     kind: p.text().primary(),
     id: p.text().primary(),
     value: p.json<Definition['value']>(),

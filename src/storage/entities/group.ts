@@ -21,6 +21,10 @@ export const GroupEntity = defineEntity({
   },
   indexes: [
     { name: 'chat_group_by_member', expression: 'create index "chat_group_by_member" on "chat_group" using gin ("member_hashes")' },
+    {
+      name: 'chat_group_in_community',
+      expression: `create index "chat_group_in_community" on "chat_group" ("instance_id", "group_id") where facts ->> 'parent' <> ''`,
+    },
   ],
 });
 

@@ -1,5 +1,8 @@
 /** All tables as MikroORM sees them, one file for each resource. */
+import { CampaignEntity, CampaignRecipientEntity, OptOutEntity } from './campaign.ts';
 import { ChatEntity } from './chat.ts';
+import { ChatbotKeyEntity, ChatbotUsageEntity } from './chatbot.ts';
+import { ChatwootChatEntity, ChatwootMessageEntity, ChatwootReplyEntity } from './chatwoot.ts';
 import { ContactEntity } from './contact.ts';
 import { DefinitionEntity } from './definition.ts';
 import { ArchiveEntity, OutboxEntity, OutboxTallyEntity } from './delivery.ts';
@@ -7,6 +10,7 @@ import { FileEntity } from './file.ts';
 import { GroupEntity, GroupListEntity } from './group.ts';
 import { InstanceEntity } from './instance.ts';
 import { MessageEntity } from './message.ts';
+import { AdmissionEntity, LeaseEntity, NodeEntity, SignInEntity } from './node.ts';
 import { NumberLookupEntity } from './number-lookup.ts';
 import { ReceiptEntity } from './receipt.ts';
 import { SendKeyEntity } from './send-key.ts';
@@ -33,13 +37,25 @@ export const entities = [
   PictureEntity,
   ChatEntity,
   ContactEntity,
+  ChatbotKeyEntity,
+  ChatbotUsageEntity,
   DefinitionEntity,
   GroupEntity,
   GroupListEntity,
+  CampaignEntity,
+  CampaignRecipientEntity,
+  OptOutEntity,
   WebhookEntity,
   OutboxEntity,
   OutboxTallyEntity,
   ArchiveEntity,
   SettingEntity,
+  NodeEntity,
+  LeaseEntity,
+  AdmissionEntity,
+  SignInEntity,
   FileEntity,
+  ChatwootChatEntity,
+  ChatwootMessageEntity,
+  ChatwootReplyEntity,
 ] as const;

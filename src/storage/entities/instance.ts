@@ -41,6 +41,8 @@ export const InstanceEntity = defineEntity({
     lastActiveAt: time(),
     created: time(),
     updated: time(),
+    /** Version of the last change; a trigger sets it. */
+    changed: p.bigint('number').default(0).index('instance_changed'),
     /** Marked: gone for everybody, while its rows are removed in pieces. */
     removed: p.boolean().default(false),
   },

@@ -45,7 +45,13 @@ export const MessageEntity = defineEntity({
     pinnedUntil: time(),
     trackSource: p.text(),
     trackId: p.text(),
+    /** The campaign that it belongs to, and its recipient there. */
+    sendFolderId: p.text().default(''),
+    sendPosition: p.integer().default(0),
     audience: p.json().nullable(),
+    aiMetadata: p.json().nullable(),
+    /** Of a post of a channel: its number, views and reactions. */
+    post: p.json().nullable(),
     queuedSend: p.json().nullable(),
     raw: p.blob().nullable(),
     /** Received, and not yet read by the account. */
@@ -69,7 +75,15 @@ export const MessageEntity = defineEntity({
       name: 'message_by_kind',
       expression: `create index "message_by_kind" on "message" ("instance_id", "message_type", "timestamp", "seq") where message_type not in ('Conversation', 'ExtendedTextMessage')`,
     },
+    {
+      name: 'message_by_post',
+      expression: `create index "message_by_post" on "message" ("instance_id", "chat_id", ((post ->> 'serverId')::bigint)) where post is not null`,
+    },
     { name: 'message_waiting', expression: `create index "message_waiting" on "message" ("instance_id", "seq") where status = 'Queued'` },
+    {
+      name: 'message_by_folder',
+      expression: `create index "message_by_folder" on "message" ("instance_id", "timestamp") where send_folder_id <> ''`,
+    },
     {
       name: 'message_unread',
       expression: `create index "message_unread" on "message" ("instance_id", "chat_id", "timestamp", "seq") where unread`,

@@ -18,6 +18,8 @@ export const WebhookEntity = defineEntity({
     created: time(),
     /** Secret and headers, sealed; null when there is neither. */
     private: p.blob().nullable(),
+    /** Version of the last change; a trigger sets it. */
+    changed: p.bigint('number').default(0).index('webhook_changed'),
     /** Marked: gone for everybody, while its deliveries are removed in pieces. */
     removed: p.boolean().default(false),
   },

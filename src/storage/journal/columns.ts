@@ -46,7 +46,11 @@ const messageColumns: Readonly<Record<keyof StoredMessage, SqlType>> = {
   pinnedUntil: 'bigint',
   trackSource: 'text',
   trackId: 'text',
+  sendFolderId: 'text',
+  sendPosition: 'bigint',
   audience: 'jsonb',
+  aiMetadata: 'jsonb',
+  post: 'jsonb',
   queuedSend: 'jsonb',
   raw: 'bytea',
   unread: 'boolean',
@@ -64,13 +68,14 @@ export const composedColumns = {
   content: 'jsonb',
   raw: 'bytea',
   audience: 'jsonb',
+  post: 'jsonb',
   queuedSend: 'jsonb',
   edited: 'text',
   pinnedUntil: 'bigint',
   deletedAt: 'bigint',
 } as const satisfies Partial<Record<keyof StoredMessage, SqlType>>;
 
-/** Columns of a stored message that change when it is edited, deleted, pinned or read, or when a call goes on. */
+/** Columns of a stored message that change when it is edited, deleted, pinned or read, when a call goes on, or a post is seen. */
 export const revisedColumns = {
   text: 'text',
   content: 'jsonb',
@@ -82,6 +87,7 @@ export const revisedColumns = {
   error: 'text',
   unread: 'boolean',
   fileUrl: 'text',
+  post: 'jsonb',
 } as const satisfies Partial<Record<keyof StoredMessage, SqlType>>;
 
 const typeOf: Readonly<Record<FieldType, SqlType>> = { text: 'text', number: 'bigint', boolean: 'boolean', list: 'text[]' };
@@ -109,6 +115,8 @@ const plainMessage = without(messageColumns, ['unread', 'deletedAt']);
 
 /** Select lists whose rows are `Message`, `StoredMessage` (with `raw` null) and `Chat`. */
 export const messageFields = listOf(plainMessage, selected);
+/** Of a message that is only shown: without its encoded form. */
+export const shownMessageFields = listOf(without(messageColumns, ['unread', 'deletedAt', 'raw']), selected);
 export const storedMessageFields = `${listOf(without(messageColumns, ['raw']), selected)}, null as "raw"`;
 export const chatFields = listOf(chatColumns, selected);
 

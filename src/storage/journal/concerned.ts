@@ -1,22 +1,29 @@
-/** What entries are about: the keys by which everything known of them is read before the ledger starts. */
+/** The keys of everything that entries are about: it is read before the ledger starts. */
 import type { Call, ChatPatch, Entry, Message, Past } from '#actors/model.ts';
 import { keyText } from '../postgres/texts.ts';
 import { contactsIn } from './contact-ledger.ts';
 import { definedIn } from './definition-ledger.ts';
 import { changedGroup } from './group-ledger.ts';
 
+interface PostNumber {
+  readonly chatId: string;
+  readonly serverId: number;
+}
+
 export interface Concerned {
   /** Messages that may be stored already. */
   readonly messageIds: ReadonlySet<string>;
-  /** Messages that something happened to; their chats are wanted too, whatever they are called. */
+  /** Messages that changed. Their chats are read too, under any of their ids. */
   readonly updatedIds: ReadonlySet<string>;
   readonly chatIds: ReadonlySet<string>;
-  /** People whose names are told. */
+  /** People whose names an entry names. */
   readonly contactIds: ReadonlySet<string>;
   /** Ids of definitions, of whatever kind. */
   readonly definitionIds: ReadonlySet<string>;
   /** Groups that changed. */
   readonly groupIds: ReadonlySet<string>;
+  /** Posts of channels that are named by their number. */
+  readonly posts: readonly PostNumber[];
 }
 
 export const concernedBy = (entries: readonly Entry[]): Concerned => {
@@ -26,6 +33,7 @@ export const concernedBy = (entries: readonly Entry[]): Concerned => {
   const groupIds = new Set<string>();
   const contactIds = new Set<string>();
   const definitionIds = new Set<string>();
+  const posts: PostNumber[] = [];
   const message = ({ messageId, chatId }: Message): void => {
     messageIds.add(keyText(messageId));
     chatIds.add(keyText(chatId));
@@ -42,7 +50,8 @@ export const concernedBy = (entries: readonly Entry[]): Concerned => {
   };
   for (const entry of entries) {
     if ((entry.kind === 'message' || entry.kind === 'status') && entry.revises) messageIds.add(keyText(entry.revises.messageId));
-    if (entry.kind === 'message' || entry.kind === 'queued') message(entry.message);
+    if (entry.kind === 'message' || entry.kind === 'queued' || entry.kind === 'postEdited') message(entry.message);
+    if (entry.kind === 'postCounts') for (const { serverId } of entry.counts) posts.push({ chatId: keyText(entry.chatId), serverId });
     if (entry.kind === 'composed') updatedIds.add(keyText(entry.message.messageId));
     if (entry.kind === 'status' || entry.kind === 'messagesRead') for (const id of entry.messageIds) updatedIds.add(keyText(id));
     if (entry.kind === 'deleted' || entry.kind === 'downloaded') updatedIds.add(keyText(entry.messageId));
@@ -56,5 +65,5 @@ export const concernedBy = (entries: readonly Entry[]): Concerned => {
     const groupId = changedGroup(entry);
     if (groupId !== null) groupIds.add(groupId);
   }
-  return { messageIds, updatedIds, chatIds, groupIds, contactIds, definitionIds };
+  return { messageIds, updatedIds, chatIds, groupIds, contactIds, definitionIds, posts };
 };

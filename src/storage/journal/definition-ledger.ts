@@ -1,5 +1,5 @@
 /** The rules of definitions: which of them a commit writes or removes, and which labels are gone from all chats. */
-import type { Definition, DefinitionKind, Entry, Label } from '#actors/model.ts';
+import { channelOf, type Channel, type ChannelPatch, type Definition, type DefinitionKind, type Entry, type Label } from '#actors/model.ts';
 import { fullLabelId } from '#src/contract/views.ts';
 import { keyText } from '../postgres/texts.ts';
 
@@ -13,6 +13,7 @@ export interface DefinitionOutcome {
 /** Ids of the definitions that an entry is about. */
 export const definedIn = (entry: Entry): readonly string[] => {
   if (entry.kind === 'definition' || entry.kind === 'definitionGone') return [keyText(entry.definition.value.id)];
+  if (entry.kind === 'channel') return [keyText(entry.channel.id)];
   if (entry.kind === 'news' && entry.news.type === 'labels') return [keyText(entry.news.label.id)];
   return entry.kind === 'history' && entry.past.of === 'labels' ? entry.past.items.map(({ id }) => keyText(id)) : [];
 };
@@ -65,6 +66,12 @@ export class DefinitionLedger {
     const full = fullLabelId(this.#owner, keyText(label.id));
     if (label.deleted) this.#goneLabels.add(full);
     return label;
+  }
+
+  /** A channel that is not stored learns nothing of a change: the next whole one has it. */
+  channel(channel: ChannelPatch, create: boolean): void {
+    const known = this.#kept.get(nameOf('channel', keyText(channel.id)))?.value as Channel | undefined;
+    if (known || create) this.put({ of: 'channel', value: known ? { ...known, ...channel } : channelOf(channel) });
   }
 
   outcome(): DefinitionOutcome {

@@ -1,7 +1,8 @@
 /** What a change in an instance looks like to integrators (contract/events.md). */
-import { statusChat, type Chat, type Entry, type GatewayEvent, type Message, type Past } from '#actors/model.ts';
+import { isChannelId, statusChat, type Chat, type Entry, type GatewayEvent, type Message, type Past } from '#actors/model.ts';
 import {
   callView,
+  campaignEventView,
   chatLabelsView,
   chatView,
   confirmations,
@@ -23,20 +24,31 @@ type StatusEntry = Extract<Entry, { kind: 'status' }>;
 type DeletedEntry = Extract<Entry, { kind: 'deleted' }>;
 type DownloadedEntry = Extract<Entry, { kind: 'downloaded' }>;
 type NewsEntry = Extract<Entry, { kind: 'news' }>;
+type CampaignEntry = Extract<Entry, { kind: 'campaign' }>;
 type EventEntry = Extract<Entry, { kind: 'event' }>;
 type HistoryEntry = Extract<Entry, { kind: 'history' }>;
 
 export const isGroupId = (chatId: string): boolean => chatId.endsWith('@g.us');
 
-const isChannelId = (chatId: string): boolean => chatId.endsWith('@newsletter');
+const summaryOf = ({ fromMe, isGroup, wasSentByApi, messageId, trackSource }: Message): EventDraft['message'] => ({
+  fromMe,
+  isGroup,
+  wasSentByApi,
+  messageId,
+  trackSource,
+});
 
 export const messageDraft = (message: Message, chat: Chat, owner: string): EventDraft => ({
   type: isChannelId(message.chatId) ? 'newsletter_messages' : 'messages',
   messageType: message.messageType,
   lane: message.chatId,
-  message: { fromMe: message.fromMe, isGroup: message.isGroup, wasSentByApi: message.wasSentByApi },
+  message: summaryOf(message),
   payload: messageEventView(message, chat, owner),
 });
+
+/** Of a post that was edited: it names itself as what it edits, because the platform gives an edit no id of its own. */
+export const editedPostDraft = (post: Message, chat: Chat, owner: string): EventDraft =>
+  messageDraft({ ...post, edited: post.messageId }, chat, owner);
 
 const aboutChat = (type: EventDraft['type'], lane: string, payload: EventDraft['payload']): EventDraft => ({
   type,
@@ -114,5 +126,9 @@ export const downloadedDraft = ({ fileUrl, mimetype, at }: DownloadedEntry, mess
   );
 
 export const newsDraft = ({ lane, news }: NewsEntry): EventDraft => aboutChat(news.type, lane, newsView(news));
+
+/** Events of campaigns have an order of their own. */
+export const campaignDraft = ({ campaign, status, reason }: CampaignEntry): EventDraft =>
+  aboutChat('sender', `campaign ${campaign.id}`, campaignEventView({ ...campaign, status, reason }));
 
 export const passedOn = ({ type, lane, payload }: EventEntry): EventDraft => aboutChat(type, lane, payload);

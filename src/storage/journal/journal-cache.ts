@@ -42,7 +42,18 @@ const createShelf = <T>(limit: number, now: () => number) => {
   };
 };
 
-const steps: ReadonlySet<Entry['kind']> = new Set(['message', 'queued', 'sendKey', 'composed', 'status', 'news', 'event']);
+const steps: ReadonlySet<Entry['kind']> = new Set([
+  'message',
+  'queued',
+  'sendKey',
+  'composed',
+  'status',
+  'news',
+  'event',
+  'recipient',
+  'campaign',
+  'optOut',
+]);
 /** Of these something is stored that is not kept here. */
 const storedNews: ReadonlySet<string> = new Set(['call', 'groups', 'labels']);
 /** A step of a call, a change of a group or a label, or what a message does to an earlier one, changes what is not kept here. */

@@ -2,8 +2,9 @@
 import { createKeyedMutex } from '#actors/keyed-mutex.ts';
 import type { Chat, Contact, Definition, Delivery, Entry } from '#actors/model.ts';
 import type { Committed, Journal } from '#actors/ports.ts';
+import { campaignRows, countedCampaigns, optOutRows, recipientRows } from './campaign-rows.ts';
 import type { ChatCounts } from './chat-counts.ts';
-import { concernedBy } from './concerned.ts';
+import { type Concerned, concernedBy } from './concerned.ts';
 import {
   chatChangeRows,
   chatFields,
@@ -23,10 +24,12 @@ import { goneGroupRows, groupFields, groupListRows, groupOfRow, groupRows, unlis
 import { checkGone, owned, type Owned } from '../ownership.ts';
 import type { Database, Runner, Statement } from '../postgres/database.ts';
 import { isDuplicate, isOrphan } from '../postgres/failures.ts';
+import { growthOf } from '../postgres/statistics.ts';
 import { tallied } from '../stores/tallies.ts';
 import { reduceEntries, type Known, type Outcome } from './ledger.ts';
 import { createJournalCache } from './journal-cache.ts';
 import { render, type Rendered } from './rendering.ts';
+import { sendKeyRows } from './send-key-rows.ts';
 
 export interface JournalChance {
   /** `r` and 14 hex digits. */
@@ -82,15 +85,6 @@ const composedRows = (first: number) => {
   return { ...rows, sql };
 };
 
-/** Keys of sends, as they stand now. An expired row of the same key is replaced. */
-const sendKeyRows = (first: number) => {
-  const rows = makeRowSet({ hash: 'text', request: 'text', messageId: 'text', at: 'bigint', answer: 'jsonb' }, first);
-  const sql = `insert into send_key (instance_id, ${rows.columns}) select $1, ${rows.values} from ${rows.from}
-    on conflict (instance_id, hash) do update
-    set request = excluded.request, message_id = excluded.message_id, at = excluded.at, answer = excluded.answer`;
-  return { ...rows, sql };
-};
-
 /** What one commit may write, in this order, numbered one after the other behind $1, the instance, and $2, its epoch. */
 const sets = {
   messages: messageRows,
@@ -109,6 +103,9 @@ const sets = {
   goneContacts: goneContactRows,
   definitions: definitionRows,
   goneDefinitions: goneDefinitionRows,
+  recipients: recipientRows,
+  campaigns: campaignRows,
+  optOuts: optOutRows,
   deliveries: outboxRows,
 } as const;
 
@@ -119,6 +116,14 @@ const setNames = Object.keys(sets) as SetName[];
 
 /** Short: names of prepared statements are cut after 63 characters. */
 const writeName = (names: readonly SetName[]): string => `journal-write-${names.map((name) => setNames.indexOf(name)).join('-')}`;
+
+/** Campaigns are counted by what changes their recipients, in the same statement. */
+const campaignCounts = (names: readonly SetName[]): readonly string[] => {
+  const among = (name: SetName) => (names.includes(name) ? { [name]: name } : {});
+  return names.includes('recipients') || names.includes('campaigns')
+    ? [countedCampaigns({ ...among('recipients'), ...among('campaigns') })]
+    : [];
+};
 
 /** The statement for commits that write these sets, and its parameters: a set that has no rows would cost nearly as much as one that has. */
 const makeWrite = (names: readonly SetName[]) => {
@@ -131,7 +136,7 @@ const makeWrite = (names: readonly SetName[]) => {
     parts.push({ name, ...part });
   }
   const tally = names.includes('deliveries') ? [tallied.added('deliveries')] : [];
-  const withs = [owned, ...parts.map(({ name, sql }) => `${name} as (${sql})`), ...tally].join(',\n');
+  const withs = [owned, ...parts.map(({ name, sql }) => `${name} as (${sql})`), ...tally, ...campaignCounts(names)].join(',\n');
   // A row even without deliveries, so that an instance that has another owner can be told from one without webhooks.
   const written = names.includes('deliveries')
     ? `select seq::float8 as seq, webhook_id as "webhookId", event_id as "eventId" from owned left join deliveries on true`
@@ -158,16 +163,20 @@ const someWrites = (): Record<string, Statement> => {
   return Object.fromEntries(combinations.map((names) => [`write ${names.join()}`, makeWrite(names).statement]));
 };
 
+/** Messages of the instance $1 by their ids: one look at the index for each, however few rows the instance seems to have. */
+const messagesOf = (ids: string): string => `unnest(${ids}::text[]) as wanted,
+          lateral (select * from message where instance_id = $1 and message_id = wanted offset 0) as message`;
+
 export const journalStatements = {
   /** $2 platform ids of all messages concerned, $3 chats concerned, $4 ids whose chats are concerned too, $5 groups. */
   known: {
     name: 'journal-known',
     text: `select
       (select json_agg(m) from (
-        select ${storedMessageFields} from message where instance_id = $1 and message_id = any($2::text[]) order by message.seq) as m) as messages,
+        select ${storedMessageFields} from ${messagesOf('$2')} order by message.seq) as m) as messages,
       (select json_agg(c) from (
         select ${chatFields} from chat where instance_id = $1 and chat_id = any(
-          $3::text[] || array(select message.chat_id from message where message.instance_id = $1 and message.message_id = any($4::text[])))
+          $3::text[] || array(select message.chat_id from ${messagesOf('$4')}))
         order by chat_id) as c) as chats,
       (select json_agg(g) from (
         select ${groupFields} from chat_group where instance_id = $1 and group_id = any($5::text[]) order by group_id) as g) as groups,
@@ -186,6 +195,13 @@ export const journalStatements = {
   definitions: {
     name: 'journal-definitions',
     text: `select ${definitionFields} from definition where instance_id = $1 and id = any($2::text[])`,
+  },
+  /** $2 channels and $3 numbers, of one post each. */
+  posts: {
+    name: 'journal-posts',
+    text: `select ${storedMessageFields} from unnest($2::text[], $3::bigint[]) as wanted (channel, number), lateral (
+        select * from message where instance_id = $1 and chat_id = wanted.channel and post is not null
+          and (post ->> 'serverId')::bigint = wanted.number offset 0) as message`,
   },
   /** $3 labels that are no more, as chats name them. */
   unlabel: {
@@ -213,8 +229,31 @@ interface KnownRow {
   readonly contacts: readonly Contact[] | null;
 }
 
+/** Posts by their numbers, without those that were read by their ids. */
+const readPosts = async (
+  runner: Runner,
+  instance: string,
+  posts: Concerned['posts'],
+  known: readonly StoredMessage[],
+): Promise<readonly StoredMessage[]> => {
+  if (posts.length === 0) return [];
+  const values = [instance, posts.map(({ chatId }) => chatId), posts.map(({ serverId }) => serverId)];
+  const rows = await runner.rows<StoredMessage>(journalStatements.posts, values);
+  return rows.filter((row) => !known.some(({ messageId, chatId }) => messageId === row.messageId && chatId === row.chatId));
+};
+
 const readKnown = async (runner: Runner, instance: string, entries: readonly Entry[]): Promise<Known> => {
-  const { messageIds, updatedIds, chatIds, groupIds, contactIds, definitionIds } = concernedBy(entries);
+  const concerned = concernedBy(entries);
+  const known = await readNamed(runner, instance, concerned);
+  const posts = await readPosts(runner, instance, concerned.posts, known.messages);
+  return posts.length === 0 ? known : { ...known, messages: [...known.messages, ...posts] };
+};
+
+const readNamed = async (
+  runner: Runner,
+  instance: string,
+  { messageIds, updatedIds, chatIds, groupIds, contactIds, definitionIds }: Concerned,
+): Promise<Known> => {
   // Definitions change seldom: commits without any, which is nearly every one, do not ask for them.
   const definitions =
     definitionIds.size === 0 ? [] : await runner.rows<Definition>(journalStatements.definitions, [instance, [...definitionIds]]);
@@ -222,7 +261,7 @@ const readKnown = async (runner: Runner, instance: string, entries: readonly Ent
     return { messages: [], chats: [], groups: [], contacts: [], definitions };
   const [row] = await runner.rows<KnownRow>(journalStatements.known, [
     instance,
-    [...messageIds, ...updatedIds],
+    [...messageIds.union(updatedIds)],
     [...chatIds],
     [...updatedIds],
     [...groupIds],
@@ -281,6 +320,9 @@ const writeOutcome = async (
     goneContacts: outcome.goneContacts.map((contactId) => ({ contactId })),
     definitions: outcome.definitions.map((definition) => rowOfDefinition(definition, at)),
     goneDefinitions: outcome.goneDefinitions.map((definition) => rowOfDefinition(definition, at)),
+    recipients: outcome.recipients.map(({ position: place, ...recipient }) => ({ ...recipient, place })),
+    campaigns: outcome.campaigns,
+    optOuts: outcome.optOuts,
     deliveries: waiting.map((row) => ({ ...row, size: Buffer.byteLength(row.body) })),
   };
   const names = setNames.filter((name) => rows[name].length > 0);
@@ -301,6 +343,7 @@ export const makeJournal = (database: Database, chance: JournalChance, now: () =
   // An instance's entries have an order, and only one process owns it.
   const mutex = createKeyedMutex();
   const recent = createJournalCache(now);
+  const grown = growthOf(database, 'message', ['instance_id', 'message_id', 'chat_id']);
   const doubt = (instance: string): void => {
     recent.clear();
     counts.forget(instance);
@@ -318,6 +361,7 @@ export const makeJournal = (database: Database, chance: JournalChance, now: () =
       await checkGone(database, [instance.id]);
       return nothing;
     }
+    grown(outcome.freshMessages.length);
     recent.keep(instance.id, known, outcome);
     if (outcome.removedChats.length > 0) counts.forget(instance.id);
     counts.note(instance.id, outcome.chats);

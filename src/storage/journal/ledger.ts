@@ -1,5 +1,8 @@
 /** The journal's rules, without a database: entries are applied to what is known, and what changed is left to be written. */
+import { isDeepStrictEqual } from 'node:util';
 import {
+  isChannelId,
+  newPost,
   statusChat,
   type Call,
   type Chat,
@@ -16,13 +19,16 @@ import {
 } from '#actors/model.ts';
 import { keyText } from '../postgres/texts.ts';
 import { callChat, callContent, callMessage } from './call-message.ts';
+import { CampaignLedger, type CampaignOutcome } from './campaign-ledger.ts';
 import { ChatLedger, type ChatOutcome } from './chat-ledger.ts';
 import { ContactLedger, type ContactOutcome } from './contact-ledger.ts';
 import type { StoredMessage } from './columns.ts';
 import {
+  campaignDraft,
   chatDraft,
   deletedDraft,
   downloadedDraft,
+  editedPostDraft,
   historyDraft,
   isMemberReceipt,
   messageDraft,
@@ -46,7 +52,7 @@ export interface Known {
   readonly definitions?: readonly Definition[];
 }
 
-export interface Outcome extends GroupOutcome, ContactOutcome, DefinitionOutcome {
+export interface Outcome extends GroupOutcome, ContactOutcome, DefinitionOutcome, CampaignOutcome {
   readonly freshMessages: readonly StoredMessage[];
   readonly changedMessages: readonly StoredMessage[];
   readonly composedMessages: readonly StoredMessage[];
@@ -78,6 +84,7 @@ class Ledger {
   readonly #groups: GroupLedger;
   readonly #contacts: ContactLedger;
   readonly #definitions: DefinitionLedger;
+  readonly #campaigns = new CampaignLedger();
   readonly #events: EventDraft[] = [];
   readonly #unrendered: Outcome['unrendered'][number][] = [];
 
@@ -96,6 +103,12 @@ class Ledger {
       case 'message':
       case 'queued':
         return this.#message(entry);
+      case 'recipient':
+        return this.#campaigns.recipient(entry);
+      case 'campaign':
+        return this.#campaign(entry);
+      case 'optOut':
+        return this.#campaigns.optOut(entry);
       case 'sendKey':
         return void this.#sendKeys.set(entry.key.hash, entry.key);
       case 'composed':
@@ -104,6 +117,10 @@ class Ledger {
         return this.#status(entry);
       case 'deleted':
         return this.#deleted(entry);
+      case 'postEdited':
+        return this.#postEdited(entry);
+      case 'postCounts':
+        return this.#messages.count(keyText(entry.chatId), entry.counts);
       case 'messagesRead':
         return this.#messagesRead(entry);
       case 'downloaded':
@@ -122,6 +139,8 @@ class Ledger {
         return this.#tell('chats', this.#chats.retag(entry));
       case 'definition':
         return void this.#definitions.put(entry.definition);
+      case 'channel':
+        return this.#definitions.channel(entry.channel, entry.create);
       case 'definitionGone':
         return this.#definitions.remove(entry.definition);
       case 'history':
@@ -153,6 +172,7 @@ class Ledger {
       ...this.#groups.outcome(),
       ...this.#contacts.outcome(),
       ...this.#definitions.outcome(),
+      ...this.#campaigns.outcome(),
       events: this.#events,
       unrendered: this.#unrendered,
     };
@@ -179,6 +199,11 @@ class Ledger {
     if (tell === undefined) return;
     const isStranger = tell === 'contacts' && !isKnown && !create && isRenamed;
     this.#tell(tell, isStranger ? this.#chats.preview(patch) : changed);
+  }
+
+  #campaign(entry: Of<'campaign'>): void {
+    this.#campaigns.changed(entry);
+    this.#add('sender', () => campaignDraft(entry));
   }
 
   #history(entry: Of<'history'>): void {
@@ -232,6 +257,7 @@ class Ledger {
     if (isQueued && entry.key) this.#sendKeys.set(entry.key.hash, entry.key);
     const message: Message = isQueued ? { ...entry.message, status: 'Queued' } : entry.message;
     const stored = this.#store(message, entry.chat, !isQueued && entry.unread);
+    if (stored && isQueued) this.#campaigns.queued(stored.message);
     if (!stored || isQueued) return;
     if (entry.revises) this.#revise(stored.message, entry.revises);
     const chat = entry.revises ? this.#chats.orEmpty(stored.message.chatId) : stored.chat;
@@ -279,8 +305,10 @@ class Ledger {
         continue;
       }
       const leaves = kept.value.wasSentByApi && rank(kept.value.status) < rank('Sent') && rank(entry.status) >= rank('Sent');
+      this.#campaigns.progressed(kept.value, entry.status, entry.at);
       // What a queued message still needed is of no use once it is sent or given up.
       this.#messages.change(kept, { status: entry.status, error: entry.error ?? '', queuedSend: null });
+      if (entry.serverId !== undefined) this.#messages.number(kept, entry.serverId);
       // The messages event is made by the first sign that the message went out, whichever that is: acks get lost.
       if (leaves && kept.value.chatId !== statusChat) {
         const message: Message = { ...kept.value, status: 'Sent' };
@@ -298,12 +326,26 @@ class Ledger {
   #deleted(entry: Of<'deleted'>): void {
     const kept = this.#messages.find(entry.messageId, keyText(entry.chatId));
     if (!kept || kept.value.deletedAt !== 0) return;
-    const mayDelete = isAuthor(kept.value, entry) || (kept.value.isGroup && kept.value.chatId === keyText(entry.chatId));
+    const isShared = kept.value.isGroup || isChannelId(kept.value.chatId);
+    const mayDelete = isAuthor(kept.value, entry) || (isShared && kept.value.chatId === keyText(entry.chatId));
     if (!mayDelete) return;
     this.#retell(kept, '');
     const nothing = { text: '', content: null, convertOptions: '', raw: null, pinnedUntil: 0, error: '' };
     this.#messages.revise(kept, { ...nothing, deletedAt: Math.max(1, entry.at), status: 'Deleted' });
     this.#add('messages_update', () => deletedDraft(entry, kept.value.chatId));
+  }
+
+  /** The platform gives an edit of a post the id of the post. */
+  #postEdited({ message, chat }: Of<'postEdited'>): void {
+    const kept = this.#messages.find(message.messageId, keyText(message.chatId));
+    if (!kept) return this.#message({ kind: 'message', message, chat, unread: false });
+    const { text, content, convertOptions, messageId: edited } = message;
+    const post = { ...newPost, ...kept.value.post };
+    const editedAt = message.post?.editedAt ?? 0;
+    if (kept.value.deletedAt !== 0 || (editedAt > 0 && editedAt <= post.editedAt) || isDeepStrictEqual(kept.value.content, content)) return;
+    this.#retell(kept, text);
+    this.#messages.revise(kept, { text, content, convertOptions, edited, post: { ...post, editedAt: Math.max(editedAt, post.editedAt) } });
+    this.#add('newsletter_messages', () => editedPostDraft(kept.value, this.#chats.orEmpty(kept.value.chatId), this.#owner));
   }
 
   #messagesRead(entry: Of<'messagesRead'>): void {

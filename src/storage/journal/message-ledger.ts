@@ -1,5 +1,6 @@
 /** The rules of messages: duplicates, the progress of a status, and which stored message a receipt means. */
-import { messageStatuses, type Message, type MessageStatus } from '#actors/model.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { messageStatuses, newPost, type Message, type MessageStatus, type PostCounts } from '#actors/model.ts';
 import { keyText } from '../postgres/texts.ts';
 import type { revisedColumns, StoredMessage } from './columns.ts';
 
@@ -70,6 +71,23 @@ export class MessageLedger {
 
   revise(kept: KeptMessage, change: Partial<Pick<StoredMessage, keyof typeof revisedColumns | 'raw'>>): void {
     this.#apply(kept, change, 'revised');
+  }
+
+  /** A post got its number in its channel. */
+  number(kept: KeptMessage, serverId: number): void {
+    this.revise(kept, { post: { ...newPost, ...kept.value.post, serverId } });
+  }
+
+  /** Views and reactions of posts; those that are not stored are left out. */
+  count(channel: string, counts: readonly PostCounts[]): void {
+    const posts = new Map(this.#all().flatMap((kept) => (kept.value.chatId === channel ? [[kept.value.post?.serverId, kept]] : [])));
+    for (const { serverId, views, reactions } of counts) {
+      const kept = posts.get(serverId);
+      const post = kept?.value.post;
+      if (!kept || !post) continue;
+      const counted = { ...post, views: views ?? post.views, reactions: reactions ?? post.reactions };
+      if (!isDeepStrictEqual(counted, post)) this.revise(kept, { post: counted });
+    }
   }
 
   /** Replaces the content of a message that still waits: one that was cancelled meanwhile stays as it is. */

@@ -1,4 +1,11 @@
-/** All migrations, in the order in which they run. A name, once released, never changes: it tells what a database has had. */
+/**
+ * All migrations, in the order in which they run. A name, once released, never changes: it tells what a database has had.
+ *
+ * Nodes of the last release go on working beside the first node of the new one, on its tables. So a migration only adds: new tables, and columns that
+ * may be null or have a default. What nothing uses any more is taken away one release later, by a migration that names it in `contracts`.
+ * `test/storage/upgrade.test.ts` keeps this.
+ */
+import type { Migration } from '@mikro-orm/migrations';
 import { Tables } from './0001-tables.ts';
 import { Deliveries } from './0002-deliveries.ts';
 import { Inbound } from './0003-inbound.ts';
@@ -22,8 +29,26 @@ import { Pictures } from './0022-pictures.ts';
 import { Groups } from './0023-groups.ts';
 import { Proxies } from './0025-proxies.ts';
 import { TimersAndTags } from './0028-timers-and-tags.ts';
+import { Posts } from './0032-posts.ts';
+import { CommunityMembers } from './0034-communities.ts';
+import { Nodes } from './0042-nodes.ts';
+import { Versions } from './0043-versions.ts';
+import { MessageStatistics } from './0044-message-statistics.ts';
+import { SignIns } from './0047-sign-ins.ts';
+import { ChatwootRefused } from './0048-chatwoot-refused.ts';
+import { Chatwoot } from './0036-chatwoot.ts';
+import { Chatbot } from './0040-chatbot.ts';
+import { ChatwootReplies } from './0037-chatwoot-replies.ts';
+import { Campaigns } from './0038-campaigns.ts';
 
-export const migrations = [
+export interface ListedMigration {
+  readonly name: string;
+  readonly class: new (...args: ConstructorParameters<typeof Migration>) => Migration;
+  /** Tables, columns (`table.column`) and constraints that it takes away or makes stricter: the last release uses none of them any more. */
+  readonly contracts?: readonly string[];
+}
+
+export const migrations: readonly ListedMigration[] = [
   { name: '0001-tables', class: Tables },
   { name: '0002-deliveries', class: Deliveries },
   { name: '0003-inbound', class: Inbound },
@@ -47,4 +72,15 @@ export const migrations = [
   { name: '0023-groups', class: Groups },
   { name: '0025-proxies', class: Proxies },
   { name: '0028-timers-and-tags', class: TimersAndTags },
-] as const;
+  { name: '0032-posts', class: Posts },
+  { name: '0034-communities', class: CommunityMembers },
+  { name: '0042-nodes', class: Nodes },
+  { name: '0043-versions', class: Versions },
+  { name: '0036-chatwoot', class: Chatwoot },
+  { name: '0040-chatbot', class: Chatbot },
+  { name: '0037-chatwoot-replies', class: ChatwootReplies },
+  { name: '0038-campaigns', class: Campaigns },
+  { name: '0044-message-statistics', class: MessageStatistics },
+  { name: '0047-sign-ins', class: SignIns },
+  { name: '0048-chatwoot-refused', class: ChatwootRefused },
+];

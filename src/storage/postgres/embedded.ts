@@ -54,7 +54,7 @@ const serverSettings: Readonly<Record<string, string>> = {
 };
 
 /**
- * On Linux the server is told `/proc/self/cwd` and started inside its folder: it then needs no right to the folders above, and paths
+ * On Linux the server gets the path `/proc/self/cwd` and started inside its folder: it then needs no right to the folders above, and paths
  * may be of any length.
  */
 const dataArgument = (place: Place): string => (process.platform === 'linux' ? '/proc/self/cwd' : place.data);
@@ -242,9 +242,17 @@ export const startEmbedded = async (options: EmbeddedOptions): Promise<EmbeddedS
       await wait(delay, undefined, { ref: false });
     }
   };
+  /** Asked to stop from outside, a server takes no new connections and waits for those that it has, which are ours and never end. */
+  const hurry = async (): Promise<void> => {
+    const found = await findServer(place);
+    if (!found?.stopping || found.pid !== server.pid || ending.signal.aborted) return;
+    options.log.warn({ pid: server.pid }, 'storage.serverStopping');
+    process.kill(server.pid, 'SIGINT');
+  };
   const watch = setInterval(() => {
-    if (revival || alive(server.pid)) return;
-    revival = revive().finally(() => (revival = null));
+    if (revival) return;
+    const work = alive(server.pid) ? hurry() : revive();
+    revival = work.catch((error: unknown) => options.log.warn({ error }, 'storage.serverUnknown')).finally(() => (revival = null));
   }, watchInterval);
   watch.unref();
 

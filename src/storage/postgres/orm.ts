@@ -5,7 +5,7 @@ import { MikroORM } from '@mikro-orm/postgresql';
 import type { Log } from '#actors/ports.ts';
 import type { entities } from '../entities/index.ts';
 import { explained } from './failures.ts';
-import { migrations } from '../migrations/list.ts';
+import { migrations, type ListedMigration } from '../migrations/list.ts';
 
 /** What we use of the driver's pool; its package has no types. */
 export interface Client {
@@ -38,7 +38,13 @@ const connectLimit = 3_000;
 const databaseName = (url: string): string => decodeURIComponent(/^[^?]*\/([^/?]*)/.exec(url)?.[1] ?? '');
 
 /** `tables`: what units of work may be about. To look through them takes some tens of milliseconds: others get turns of the event loop between. */
-export const makeOrm = (url: string, log: Log, driverOptions: object, tables: typeof entities | readonly [] = []): Promise<MikroORM> =>
+export const makeOrm = (
+  url: string,
+  log: Log,
+  driverOptions: object,
+  tables: typeof entities | readonly [] = [],
+  steps: readonly ListedMigration[] = migrations,
+): Promise<MikroORM> =>
   MikroORM.init({
     dbName: databaseName(url),
     driverOptions: { connectionString: url, connectionTimeoutMillis: connectLimit, keepAlive: true, ...driverOptions },
@@ -48,7 +54,7 @@ export const makeOrm = (url: string, log: Log, driverOptions: object, tables: ty
     extensions: [Migrator],
     colors: false,
     logger: (detail) => log.debug({ detail }, 'storage.driver'),
-    migrations: { migrationsList: [...migrations], snapshot: false },
+    migrations: { migrationsList: [...steps], snapshot: false },
   });
 
 export const poolOf = (orm: MikroORM): Promise<Pool> => orm.em.getConnection().getNativeClient();
@@ -57,9 +63,12 @@ export const poolOf = (orm: MikroORM): Promise<Pool> => orm.em.getConnection().g
 const migrationLock = { name: 'migration-lock', text: `select pg_advisory_lock(7110481293)` };
 const migrationUnlock = { name: 'migration-unlock', text: `select pg_advisory_unlock(7110481293)` };
 
-/** Brings the tables up to date; of several processes that start at once, one does it and the others wait. */
-export const migrate = async (url: string, log: Log): Promise<void> => {
-  const orm = await makeOrm(url, log, { max: 3, application_name: 'dormouse migration' });
+/**
+ * Brings the tables up to date; of several processes that start at once, one does it and the others wait. A later version of the program may have
+ * brought them further. `steps`: those of another version, for tests of upgrades.
+ */
+export const migrate = async (url: string, log: Log, steps: readonly ListedMigration[] = migrations): Promise<void> => {
+  const orm = await makeOrm(url, log, { max: 3, application_name: 'dormouse migration' }, [], steps);
   try {
     const guard = await (await poolOf(orm)).connect();
     try {

@@ -34,6 +34,8 @@ export interface Pools {
   readonly journal: UnitDatabase;
   readonly queries: Database;
   readonly sweeps: Database;
+  /** Of one node among several; null for a single gateway. */
+  readonly leases: Database | null;
   /** Whether the database answered last time, whichever pool asked it. */
   healthy(): boolean;
   usage(): readonly ({ readonly name: string } & PoolUsage)[];
@@ -45,9 +47,15 @@ export interface PoolsOptions extends Pick<DatabaseOptions, 'fence'> {
   readonly log: Log;
   readonly sizes: PoolSizes;
   readonly limits: Limits;
+  /** This process is one node of several. */
+  readonly shared: boolean;
 }
 
-export const openPools = async ({ sizes, ...options }: PoolsOptions): Promise<Pools> => {
+/** A renewal that is not answered is tried again before the lease ends. */
+const leaseLimits: Limits = { connection: 1_500, statement: 1_500 };
+const leaseConnections = 3;
+
+export const openPools = async ({ sizes, shared, ...options }: PoolsOptions): Promise<Pools> => {
   const health = makeHealth(options.log, () => journal.rows({ name: 'probe', text: 'select 1' }, []));
   const common = { ...options, health };
   const journal = await openUnitDatabase({ ...common, poolSize: sizes.journal, application: 'dormouse journal' });
@@ -56,9 +64,13 @@ export const openPools = async ({ sizes, ...options }: PoolsOptions): Promise<Po
       openDatabase({ ...common, poolSize: sizes[name], application: `dormouse ${name}` }),
     ),
   );
-  const all = { keys: keys!, journal, queries: queries!, sweeps: sweeps! };
+  const leases = shared
+    ? await openDatabase({ ...common, poolSize: leaseConnections, application: 'dormouse leases', limits: leaseLimits })
+    : null;
+  const all = { keys: keys!, journal, queries: queries!, sweeps: sweeps!, ...(leases && { leases }) };
   return {
     ...all,
+    leases,
     healthy: () => health.up,
     usage: () => Object.entries(all).map(([name, pool]) => ({ name, ...pool.usage() })),
     close: async () => void (await Promise.all(Object.values(all).map((pool) => pool.close()))),

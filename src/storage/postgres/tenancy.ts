@@ -1,9 +1,12 @@
 /**
- * One process serves the sessions of a database: an advisory lock, held by a connection of its own for as long as the process lives.
+ * One process serves the sessions of a database, or the nodes of one cluster do: an advisory lock, which the nodes share, held by a connection of its own for as long as the process lives.
  *
  * The lock alone fences nothing: a process that lost it without noticing goes on writing. So the process that takes it raises the epoch of every instance
  * before reading anything, and the number of takings with it. A process that lost the lock and got it back looks at that number: when it is still
- * its own, nobody has read or written anything meanwhile.
+ * its own, nobody has read or written anything meanwhile. Nodes raise the epoch of each instance that they take; the same number tells them when
+ * a single gateway had the database.
+ *
+ * A second lock says which node does the work that one does for all.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -17,6 +20,8 @@ export interface Tenancy {
    * for writes that are under way under an older epoch. Rejects when the lock was lost.
    */
   raise(): Promise<void>;
+  /** Whether this process is the one that does the work which one does for all. */
+  readonly onDuty: boolean;
   close(): Promise<void>;
 }
 
@@ -25,6 +30,8 @@ export interface TenancyOptions {
   readonly log: Log;
   /** The connection was lost, and another process has the lock, or had it before it was back. Called once. */
   onTaken(): void;
+  /** This process is one node of several. */
+  readonly shared?: boolean;
   /** Milliseconds in which a rival may give way. */
   readonly patience?: number;
   /** Milliseconds. */
@@ -34,10 +41,16 @@ export interface TenancyOptions {
 /** Any number that only we use. */
 const key = '7110481294';
 
+const dutyKey = '7110481295';
+
 /** Granted again to the connection that has it. Named here, since a name in the connection string would count for more than ours. */
 const lock = {
   name: 'tenancy',
-  text: `select set_config('application_name', $1, false), pg_try_advisory_lock(${key}) as ours`,
+  text: `select set_config('application_name', $1, false), pg_try_advisory_lock(${key}) as ours, true as duty`,
+};
+const sharedLock = {
+  name: 'tenancy-shared',
+  text: `select set_config('application_name', $1, false), pg_try_advisory_lock_shared(${key}) as ours, pg_try_advisory_lock(${dutyKey}) as duty`,
 };
 
 /**
@@ -68,6 +81,11 @@ const raise = {
   query_timeout: 30_000,
 };
 
+/** A cluster that is stopped in order leaves no node behind; a node that was killed is there until its lease ends. */
+const liveNodes = { name: '', text: `select name from node where until > extract(epoch from clock_timestamp()) * 1000 order by name` };
+
+const firstTaking = { name: '', text: `insert into setting (name, value) values ('${raised}', '1') on conflict (name) do nothing` };
+
 const takings = { name: 'tenancy-taken', text: `select value from setting where name = '${raised}'` };
 
 /** A predecessor that was killed holds the lock until the server notices, which takes moments. */
@@ -95,16 +113,21 @@ interface Post {
   readonly pool: Pool;
   /** By this name a process knows its connections again. */
   readonly name: string;
+  readonly shared: boolean;
   taking: string | null;
+  onDuty: boolean;
 }
 
 /**
  * A holder whose name is not known (`own` is null) has just left. Whether somebody took the database meanwhile is asked in a statement of its own:
  * the one that gets the lock may have begun before that.
  */
-const ask = async (client: Client, { name, taking }: Post): Promise<Holder> => {
+const ask = async (client: Client, post: Post): Promise<Holder> => {
+  const { name, taking, shared } = post;
   const values = [name];
-  const [answer] = (await client.query({ ...lock, values })).rows as readonly { readonly ours: boolean }[];
+  const asked = { ...(shared ? sharedLock : lock), values };
+  const [answer] = (await client.query(asked)).rows as readonly { readonly ours: boolean; readonly duty: boolean }[];
+  post.onDuty = answer?.duty ?? false;
   if (taking !== null) {
     const [last] = (await client.query(takings)).rows as readonly { readonly value: string }[];
     if (last?.value !== taking) return 'another';
@@ -128,12 +151,15 @@ const withClient = async <T>({ pool }: Post, work: (client: Client) => Promise<T
 
 const holder = (post: Post): Promise<Holder> => withClient(post, (client) => ask(client, post));
 
+const inUse = {
+  alone: 'Another gateway uses this database, and only one may: stop it, or give this one a DATA_DIR or DATABASE_URL of its own.',
+  shared: 'A gateway without NODE_NAME uses this database: stop it, or start it as a node too.',
+} as const;
+
 const acquire = async (post: Post, patience: number): Promise<void> => {
   for (const deadline = Date.now() + patience; (await holder(post)) !== 'us'; await wait(pause)) {
     if (Date.now() < deadline) continue;
-    throw new Error(
-      'Another gateway uses this database, and only one may: stop it, or give this one a DATA_DIR or DATABASE_URL of its own.',
-    );
+    throw new Error(inUse[post.shared ? 'shared' : 'alone']);
   }
 };
 
@@ -141,6 +167,13 @@ const acquire = async (post: Post, patience: number): Promise<void> => {
 const raiseEpochs = (post: Post): Promise<string> =>
   withClient(post, async (client) => {
     if ((await ask(client, post)) !== 'us') throw new Error('Another gateway has just taken this database.');
+    if (post.shared) {
+      await client.query(firstTaking);
+      return ((await client.query(takings)).rows as readonly { readonly value: string }[])[0]?.value ?? '';
+    }
+    const nodes = (await client.query(liveNodes)).rows as readonly { readonly name: string }[];
+    if (nodes.length > 0)
+      throw new Error(`Nodes use this database (${nodes.map(({ name }) => name).join(', ')}): stop them, or set NODE_NAME.`);
     const results = (await client.query(raise)) as unknown as readonly { readonly rows: readonly { readonly value: string }[] }[];
     return results.at(-1)?.rows[0]?.value ?? '';
   });
@@ -158,18 +191,23 @@ const watch = (post: Post, { log, onTaken, patience = usualPatience, checkInterv
   const check = async (): Promise<void> => {
     const found = await holder(post).catch((error: unknown): Holder => {
       if (!(explained(error) instanceof StorageFailure)) log.error({ error }, 'storage.tenancyUnknown');
+      post.onDuty = false;
       return 'nobody';
     });
     state.rivalSince = found === 'rival' ? Math.min(state.rivalSince, Date.now()) : Infinity;
     const taken = found === 'another' || Date.now() - state.rivalSince >= patience;
     if (!taken || state.ended) return later(found === 'us' ? checkInterval : pause);
     state.ended = true;
+    post.onDuty = false;
     log.error({}, 'storage.taken');
     // The lock may have come back to us, and is the other's.
     await post.pool.end();
     onTaken();
   };
-  post.pool.on('error', () => later(pause));
+  post.pool.on('error', () => {
+    post.onDuty = false;
+    later(pause);
+  });
   later(checkInterval);
   return () => {
     state.ended = true;
@@ -180,7 +218,7 @@ const watch = (post: Post, { log, onTaken, patience = usualPatience, checkInterv
 /** Rejects with a sentence for the operator when another process has the database. */
 export const takeTenancy = async (options: TenancyOptions): Promise<Tenancy> => {
   const pool = await poolOf(await makeOrm(options.url, options.log, driverOptions));
-  const post: Post = { pool, name: `dormouse ${randomUUID()}`, taking: null };
+  const post: Post = { pool, name: `dormouse ${randomUUID()}`, shared: options.shared ?? false, taking: null, onDuty: false };
   try {
     await acquire(post, options.patience ?? usualPatience);
   } catch (error) {
@@ -195,6 +233,9 @@ export const takeTenancy = async (options: TenancyOptions): Promise<Tenancy> => 
       } catch (error) {
         throw explained(error);
       }
+    },
+    get onDuty() {
+      return post.onDuty;
     },
     async close() {
       unwatch();

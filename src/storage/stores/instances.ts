@@ -64,6 +64,9 @@ const page: Statement = {
 };
 const pageSize = 125;
 
+const named: Statement = { name: 'instance-some', text: `select ${selected} from instance where id = any($1::text[]) and not removed` };
+const tokened: Statement = { name: 'instance-token', text: `select ${selected} from instance where token_hash = $1 and not removed` };
+
 type StoredRecord = Omit<InstanceRecord, 'token' | 'aiApikey' | 'proxy'> & {
   readonly token: Buffer;
   readonly aiApikey: Buffer;
@@ -98,13 +101,19 @@ const mark: Statement = {
   text: `with claimed as materialized (select id from instance where id = $1 and epoch = $2 and not removed for update),
       webhooks as (update webhook set removed = true, private = null from claimed where instance_id = claimed.id),
       credentials as (delete from credential using claimed where instance_id = claimed.id),
-      retired as (delete from retired_credential using claimed where instance_id = claimed.id)
+      retired as (delete from retired_credential using claimed where instance_id = claimed.id),
+      keys as (delete from chatbot_key using claimed where instance_id = claimed.id)
     update instance set removed = true, epoch = epoch + 1, token = '', ai_apikey = '', proxy = null, token_hash = sha256(convert_to('removed ' || instance.id, 'UTF8'))
     from claimed where instance.id = claimed.id returning instance.id`,
 };
 
 export const makeInstanceStore = (database: UnitDatabase, sealer: Sealer, now: () => number): InstanceStore => ({
   all: () => readAll(database, sealer),
+  some: async (ids) => (await database.rows<StoredRecord>(named, [ids])).map((row) => recordOf(row, sealer)),
+  byToken: async (token) => {
+    const [row] = await database.rows<StoredRecord>(tokened, [tokenHash(token)]);
+    return row === undefined ? null : recordOf(row, sealer);
+  },
   insert: ({ id, created, updated, ...fields }) =>
     database.unit(async (em) => {
       await em.insert(InstanceEntity, { id, created, updated, ...columnsOf(id, fields, sealer) } as InstanceRow);

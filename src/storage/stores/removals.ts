@@ -26,6 +26,14 @@ const tables = {
   picture: 'id',
   chat_group: 'group_id',
   group_list: 'instance_id',
+  chatwoot_chat: 'chat_id',
+  chatwoot_message: 'key',
+  chatbot_key: 'agent_id',
+  chatbot_usage: 'day',
+  chatwoot_reply: 'kind',
+  campaign_recipient: 'campaign_id',
+  campaign: 'id',
+  opt_out: 'chat_id',
 } as const;
 
 export const tablesOfInstances = Object.keys(tables) as readonly (keyof typeof tables)[];
@@ -37,7 +45,7 @@ const removed = (rows: string): string => `with gone as (${rows} returning 1) se
  * pieces before removed.
  */
 const ofInstance = (table: string, key: string): Statement => ({
-  name: `removal-${table}`,
+  name: `removal-rows-${table}`,
   text: `with gone as (
       delete from ${table} where ctid = any(array(
         select ctid from ${table} where instance_id = $1 and ${key} >= $3 order by ${key} limit $2))
@@ -48,7 +56,8 @@ const ofInstance = (table: string, key: string): Statement => ({
 export const removalStatements = {
   pending: {
     name: 'removal-pending',
-    text: `select 'webhook' as kind, id from webhook where removed union all select 'instance', id from instance where removed`,
+    text: `select 'webhook' as kind, id from webhook where removed union all select 'instance', id from instance where removed
+      union all select 'campaign', instance_id || ' ' || id from campaign where status = 'deleting'`,
   },
   /** Webhooks that have deliveries of the instance: its own and the global one. */
   webhooks: {
@@ -94,6 +103,15 @@ export const removalStatements = {
       ${tallied.forgotten('gone')}
       select dead, at::float8 as at, seq::float8 as seq from page order by page.dead desc, page.at desc, page.seq desc limit 1`,
   },
+  /** $1 instance, $2 campaign, $3 rows. */
+  recipients: {
+    name: 'removal-recipients',
+    text: removed(
+      `delete from campaign_recipient where ctid = any(array(
+        select ctid from campaign_recipient where instance_id = $1 and campaign_id = $2 order by campaign_recipient.position limit $3))`,
+    ),
+  },
+  campaignItself: { name: 'removal-campaign', text: `delete from campaign where instance_id = $1 and id = $2 and status = 'deleting'` },
   instance: { name: 'removal-instance', text: `delete from instance where id = $1 and removed` },
   webhook: { name: 'removal-webhook', text: `delete from webhook where id = $1 and removed` },
 } as const satisfies Readonly<Record<string, Statement>>;
@@ -152,9 +170,17 @@ export const makeRemovalStore = (database: Database): RemovalStore => {
     return false;
   };
 
+  const campaignPiece = async (name: string): Promise<boolean> => {
+    const names = name.split(' ');
+    if (await remove(removalStatements.recipients, [...names, pieceRows])) return true;
+    await database.rows(removalStatements.campaignItself, names);
+    return false;
+  };
+
   return {
     pending: () => database.rows<Removal>(removalStatements.pending, []),
     async removePiece({ kind, id }) {
+      if (kind === 'campaign') return campaignPiece(id);
       if (await (kind === 'instance' ? instancePiece(id) : webhookPiece(id))) return true;
       await database.rows(removalStatements[kind], [id]);
       return false;

@@ -7,24 +7,24 @@ import { placeOf, type Sealer } from '../vault/sealing.ts';
 import { storable } from '../postgres/texts.ts';
 
 /** What is sealed of a webhook. */
-type Private = Pick<Webhook, 'secret' | 'headers'>;
+type Private = Pick<Webhook, 'secret' | 'headers' | 'chatwoot'>;
 
 const privatePlace = (id: string): string => placeOf('webhook', id, 'private');
 
-type WrittenRow = Omit<WebhookRow, 'removed'>;
+type WrittenRow = Omit<WebhookRow, 'removed' | 'changed'>;
 
-const rowOf = ({ instanceId, events, excludeMessages, secret, headers, ...webhook }: Webhook, sealer: Sealer): WrittenRow => ({
+const rowOf = ({ instanceId, events, excludeMessages, secret, headers, chatwoot, ...webhook }: Webhook, sealer: Sealer): WrittenRow => ({
   ...webhook,
   instance: instanceId,
   events: [...events],
   excludeMessages: [...excludeMessages],
   private:
-    secret === '' && Object.keys(headers).length === 0
+    secret === '' && Object.keys(headers).length === 0 && chatwoot === undefined
       ? null
-      : sealer.seal(privatePlace(webhook.id), JSON.stringify({ secret, headers } satisfies Private)),
+      : sealer.seal(privatePlace(webhook.id), JSON.stringify({ secret, headers, ...(chatwoot && { chatwoot }) } satisfies Private)),
 });
 
-const webhookOf = ({ instance, private: sealed, removed: _removed, ...row }: WebhookRow, sealer: Sealer): Webhook => {
+const webhookOf = ({ instance, private: sealed, removed: _removed, changed: _changed, ...row }: WebhookRow, sealer: Sealer): Webhook => {
   const kept: Private = sealed ? (JSON.parse(sealer.open(privatePlace(row.id), sealed)) as Private) : { secret: '', headers: {} };
   return { ...row, ...kept, instanceId: instance ?? null };
 };
@@ -36,6 +36,12 @@ export const makeWebhookStore = (database: UnitDatabase, sealer: Sealer): Webhoo
   all: () =>
     database.unit(async (em) => {
       const rows = await em.find(WebhookEntity, { removed: false }, { orderBy: { created: 'asc', id: 'asc' }, disableIdentityMap: true });
+      return rows.map((row) => webhookOf(row, sealer));
+    }),
+  some: (ids) =>
+    database.unit(async (em) => {
+      const rows =
+        ids.length === 0 ? [] : await em.find(WebhookEntity, { id: { $in: [...ids] }, removed: false }, { disableIdentityMap: true });
       return rows.map((row) => webhookOf(row, sealer));
     }),
   save: (webhook) =>

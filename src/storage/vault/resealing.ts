@@ -41,6 +41,12 @@ export const sealedColumns: readonly SealedColumn[] = [
   { table: 'retired_credential', column: 'sealed', keys: ['instance_id'], place: ofCredential },
   { table: 'retired_key', column: 'sealed', keys: ['instance_id', 'type', 'id'], place: ofKey },
   {
+    table: 'chatbot_key',
+    column: 'sealed',
+    keys: ['instance_id', 'agent_id'],
+    place: (row) => placeOf('chatbot_key', part(row, 'instance_id'), '', part(row, 'agent_id')),
+  },
+  {
     table: 'inbound',
     column: 'sealed',
     keys: ['instance_id', 'seq'],

@@ -25,6 +25,7 @@ import { Empty, Failed, Loading } from './ui/parts.js';
 import { Shell } from './ui/shell.js';
 import { Instance } from './views/instance.js';
 import { List } from './views/list.js';
+import { Nodes } from './views/nodes.js';
 import { SignIn } from './views/sign-in.js';
 import { Start } from './views/start.js';
 
@@ -34,6 +35,7 @@ import { Start } from './views/start.js';
 const views = [
   { path: '/admin', view: List },
   { path: '/admin/start', view: Start },
+  { path: '/admin/cluster', view: Nodes },
   { path: '/admin/sessions/:id', view: Instance },
   { path: '/admin/sessions/:id/:tab', view: Instance },
 ];
@@ -64,7 +66,7 @@ const View = () => {
 const App = () => {
   const where = place.value;
   const first = useRef(true);
-  // Whoever moves by keyboard, or listens, goes on at the top of the new view.
+  // Readers who use the keyboard or a screen reader go on at the top of the new view.
   useEffect(() => {
     const main = document.getElementById('main');
     if (first.current) first.current = false;

@@ -30,6 +30,21 @@ test('courier: one lane waits for its receiver, others go on beside it, up to th
   desk.assertQuiet();
 });
 
+test('courier: when another node may post, what is under way is cut, stays in the outbox and counts against nobody', async () => {
+  const desk = new Desk({ concurrency: 2 });
+  desk.world.receiver.answer = () => new Promise(() => undefined);
+  for (const lane of ['a', 'b', 'c']) await desk.commit(1, lane);
+  assert.equal(desk.order, 'e1 e2');
+  desk.courier.handle({ type: 'delivery.lost' });
+  await settle();
+  assert.deepEqual([desk.order, desk.stored, desk.circuit.failures, desk.failures], ['e1 e2', 3, 0, []]);
+  desk.world.receiver.answer = () => ({ ok: true, status: 200 });
+  desk.restart();
+  await settle();
+  assert.equal(desk.order, 'e1 e2 e1 e2 e3');
+  desk.assertQuiet();
+});
+
 test('courier: the quick attempts hold the lane, another lane passes by', async () => {
   const desk = new Desk();
   let left = 2;

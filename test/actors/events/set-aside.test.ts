@@ -98,7 +98,7 @@ test('journal: an event without JSON is counted and shown to the webhooks that w
   assert.deepEqual(own, [1, 1, 2, 2], 'both webhooks get the others');
   assert.equal(stage.numbers().eventsSetAside, 1);
   assert.deepEqual(stage.numbers().workerCrashes, {});
-  for (const { errors } of [stage.gateway.webhookErrors('r1'), stage.gateway.globalWebhookErrors()]) {
+  for (const { errors } of [await stage.gateway.webhookErrors('r1'), await stage.gateway.globalWebhookErrors()]) {
     assert.equal(errors.length, 1);
     assert.match(errors[0]?.error ?? '', /^the event could not be rendered: /);
   }

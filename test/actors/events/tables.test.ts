@@ -42,6 +42,11 @@ test('filter: All and all mean every event, other unknown names none', () => {
   assert.ok(!listensTo(['ALL', 'calls', ''], 'call') && !listensTo([], 'call'));
 });
 
+test('filter: posts of channels go to those alone who name them', () => {
+  assert.ok(listensTo(['newsletter_messages'], 'newsletter_messages') && listensTo(['All', 'newsletter_messages'], 'newsletter_messages'));
+  assert.ok(!listensTo(['All'], 'newsletter_messages') && !listensTo(['all', 'messages'], 'newsletter_messages'));
+});
+
 test('filter: a webhook that is disabled, or excludes the message, does not want it', () => {
   const event = { type: 'messages', message: facts } as GatewayEvent;
   assert.equal(wants(webhook, event), true);

@@ -9,8 +9,8 @@ const by = { address: '127.0.0.1', via: 'token' } as const;
 
 const act = (stage: Stage, event: ActorEvent, id = 'r1') => stage.world.answerOf(stage.gateway.act(id, event, by));
 
-const stepsOf = ({ gateway }: Stage): readonly Step[] => {
-  const actor = gateway.actor('r1');
+const stepsOf = async ({ gateway }: Stage): Promise<readonly Step[]> => {
+  const actor = await gateway.actor('r1');
   return actor.ok ? actor.value.steps : [];
 };
 
@@ -21,7 +21,7 @@ test('act: reconnect closes the connection and opens it again, and is the step o
   await stage.world.time.pass(2_000);
   assert.equal(stage.status(), 'connected');
   assert.equal(stage.opens(), 2);
-  assert.deepEqual(stepsOf(stage).find(({ event }) => event === 'instance.reset')?.cause, { kind: 'command', by: 'admin' });
+  assert.deepEqual((await stepsOf(stage)).find(({ event }) => event === 'instance.reset')?.cause, { kind: 'command', by: 'admin' });
   assert.deepEqual(stage.world.log.of('inspector.asked').at(-1)?.fields, { instance: 'r1', asked: 'reconnect', ...by });
 });
 
@@ -47,8 +47,8 @@ test('act: reconnect does not pair, and nothing is done to an instance that does
   );
 });
 
-const partOf = ({ gateway }: Stage, id: string): Part | undefined => {
-  const actor = gateway.actor('r1');
+const partOf = async ({ gateway }: Stage, id: string): Promise<Part | undefined> => {
+  const actor = await gateway.actor('r1');
   return actor.ok ? actor.value.parts.find((part) => part.id === id) : undefined;
 };
 
@@ -66,11 +66,11 @@ test('act: a circuit that is open is closed, and what waits is posted at once', 
   );
   const { receiver, time } = stage.world;
   receiver.answer = () => ({ ok: false, status: 500, error: 'no' });
-  for (let n = 0; n < 40 && partOf(stage, 'courier.w1')?.courier?.circuit.open !== true; n += 1) {
+  for (let n = 0; n < 40 && (await partOf(stage, 'courier.w1'))?.courier?.circuit.open !== true; n += 1) {
     await tell(stage);
     await time.pass(3_000);
   }
-  const open = partOf(stage, 'courier.w1');
+  const open = await partOf(stage, 'courier.w1');
   assert.deepEqual([open?.state, open?.courier?.host], ['trouble', 'receiver.test']);
   assert.match(open?.note ?? '', /^circuit open, probe in \d+ s$/);
   receiver.answer = () => ({ ok: true, status: 200 });
@@ -81,7 +81,7 @@ test('act: a circuit that is open is closed, and what waits is posted at once', 
   assert.ok((await act(stage, { type: 'clearCircuit', webhookId: 'w1' })).ok);
   await settle();
   assert.ok(receiver.posts.length > posts);
-  assert.equal(partOf(stage, 'courier.w1')?.courier?.circuit.open, false);
+  assert.equal((await partOf(stage, 'courier.w1'))?.courier?.circuit.open, false);
 });
 
 test('act: a crashed worker runs again at once instead of after its pause', async () => {
@@ -92,7 +92,7 @@ test('act: a crashed worker runs again at once instead of after its pause', asyn
     throw new Error('not an Attempt');
   };
   await tell(stage);
-  assert.deepEqual([partOf(stage, 'courier.w1')?.state, partOf(stage, 'courier.w1')?.crashes], ['trouble', 1]);
+  assert.deepEqual([(await partOf(stage, 'courier.w1'))?.state, (await partOf(stage, 'courier.w1'))?.crashes], ['trouble', 1]);
   receiver.answer = () => ({ ok: true, status: 200 });
   assert.ok(db.outbox.size > 0);
   assert.equal(refusalOf(await act(stage, { type: 'restartWorker', worker: 'recorder' })), 'conflict');
@@ -109,7 +109,7 @@ test('act: the level of the log counts for the instance until its end', async ()
   assert.equal(changed.value.logLevel?.level, 'debug');
   assert.ok(Math.abs((changed.value.logLevel?.until ?? 0) - until) <= 200);
   await stage.world.time.pass(60_001);
-  const after = stage.gateway.actor('r1');
+  const after = await stage.gateway.actor('r1');
   assert.equal(after.ok && after.value.logLevel, null);
 });
 

@@ -46,6 +46,28 @@ test('actors: what needs a person comes first, then what is in trouble, and ever
   assert.equal(rows.find(({ id }) => id === 'sleeps')?.number, '…1234');
 });
 
+test('actors: a pairing that ran out says so, until a session was live after it', async () => {
+  const ended = {
+    wanted: 'offline',
+    jid: '',
+    lastDisconnectReason: '408: the QR or pairing code ran out',
+    lastDisconnectCause: 'pairingExpired',
+  } as const;
+  const stage = await staged([
+    { id: 'expired', ...ended, lastActiveAt: 1_000, lastDisconnect: 5_000 },
+    { id: 'unlinked', ...ended, lastActiveAt: 9_000, lastDisconnect: 5_000 },
+  ]);
+  const { rows, counts } = await pageOf(stage);
+  assert.deepEqual(
+    rows.map(({ id, cause, reason }) => [id, cause, reason]),
+    [
+      ['expired', 'pairingExpired', '408: the QR or pairing code ran out'],
+      ['unlinked', '', ''],
+    ],
+  );
+  assert.equal(counts['needsPerson'], 0);
+});
+
 const filters: readonly (readonly [title: string, change: Partial<ActorQuery>, ids: readonly string[]])[] = [
   ['a word of the interface', { states: ['connected'] }, ['live1', 'live2']],
   ['a path', { states: ['connecting.waiting'] }, ['waits']],

@@ -8,8 +8,8 @@ import { chartNames } from '#actors/session/watched.ts';
 import { staged, type Stage } from '#test/actors/stage.ts';
 import { settle } from '#test/fakes/world.ts';
 
-const detailOf = ({ gateway }: Stage, id = 'r1'): ActorDetail => {
-  const found = gateway.actor(id);
+const detailOf = async ({ gateway }: Stage, id = 'r1'): Promise<ActorDetail> => {
+  const found = await gateway.actor(id);
   assert.ok(found.ok);
   return found.value;
 };
@@ -21,7 +21,7 @@ test('steps: a login is a start, an admission, a transport and a login; requests
   const stage = await staged();
   const { link, world } = { link: stage.link(), world: stage.world };
   assert.deepEqual(
-    detailOf(stage).steps.map(({ edge, event }) => `${edge} ${event}`),
+    (await detailOf(stage)).steps.map(({ edge, event }) => `${edge} ${event}`),
     [
       'beginning>connecting start',
       'connecting.admission>connecting.opening done.admission',
@@ -31,7 +31,7 @@ test('steps: a login is a start, an admission, a transport and a login; requests
   );
   link.say({ type: 'platform.identity', patch: { profileName: 'New' } });
   await settle();
-  assert.equal(detailOf(stage).steps.length, 4);
+  assert.equal((await detailOf(stage)).steps.length, 4);
   world.assertKept();
 });
 
@@ -39,7 +39,7 @@ test('steps: a close carries its code, its verdict and the pause; the timer says
   const stage = await staged();
   stage.link().end(503);
   await settle();
-  const before = detailOf(stage);
+  const before = await detailOf(stage);
   assert.deepEqual(
     [before.state, before.status, before.reason, before.cause, before.failures],
     ['connecting.waiting', 'connecting', '503: the platform is unavailable', 'connectionLost', 1],
@@ -49,7 +49,7 @@ test('steps: a close carries its code, its verdict and the pause; the timer says
   assert.deepEqual([close.code, close.cause, close.reaction], [503, 'connectionLost', 'backOff']);
   assert.ok(close.retryInMs > 0 && Math.abs((before.retryAt ?? 0) - before.since - close.retryInMs) <= 50);
   await stage.world.time.pass(close.retryInMs + 100);
-  const timer = detailOf(stage).steps.find(({ event }) => event === 'after.retryDelay');
+  const timer = (await detailOf(stage)).steps.find(({ event }) => event === 'after.retryDelay');
   assert.ok(timer?.cause.kind === 'timer');
   assert.deepEqual([timer.cause.delay, Math.abs(timer.cause.ms - close.retryInMs) <= 100], ['retryDelay', true]);
 });
@@ -58,22 +58,22 @@ test('steps: a restart that the platform asks for while opening is a step from t
   const stage = await staged();
   stage.link().end(428);
   await stage.world.time.pass(2_000);
-  assert.equal(detailOf(stage).state, 'connecting.opening');
+  assert.equal((await detailOf(stage)).state, 'connecting.opening');
   stage.link().end(515);
   await settle();
-  assert.deepEqual(detailOf(stage).steps.at(-1)?.edge, 'connecting.opening>connecting.opening');
+  assert.deepEqual((await detailOf(stage)).steps.at(-1)?.edge, 'connecting.opening>connecting.opening');
 });
 
 test('steps: commands say who sent them', async () => {
   const stage = await staged();
   await stage.gateway.hibernate('r1');
-  assert.deepEqual(told(detailOf(stage).steps.slice(-2)), [
+  assert.deepEqual(told((await detailOf(stage)).steps.slice(-2)), [
     ['connected>hibernated.closing instance.hibernate', { kind: 'command', by: 'api' }],
     ['hibernated.closing>hibernated.asleep done.closing', { kind: 'worker', src: 'closing', ok: true }],
   ]);
   stage.letIn();
   await stage.gateway.perform('r1', 'account.presence', { presence: 'available' });
-  const wake = detailOf(stage).steps.find(({ from }) => from === 'hibernated.asleep');
+  const wake = (await detailOf(stage)).steps.find(({ from }) => from === 'hibernated.asleep');
   assert.deepEqual(wake?.cause, { kind: 'command', by: 'call' });
 });
 
@@ -81,16 +81,16 @@ test('steps: a crash names the error and nothing of its text, and the steps outl
   const stage = await staged();
   stage.link().host.surprise(new TypeError('token 5511999999999'));
   await settle();
-  const crashed = detailOf(stage);
+  const crashed = await detailOf(stage);
   assert.deepEqual(told(crashed.steps.filter(({ cause }) => cause.kind === 'crash')), [
     ['running>recovering link.surprised', { kind: 'crash', error: 'TypeError' }],
   ]);
   assert.deepEqual([crashed.state, crashed.root, crashed.status, crashed.cause], ['crashed', 'restarting', 'connecting', 'crashed']);
   stage.letIn();
   await stage.world.time.pass(2_000);
-  const { steps, state, crashes } = detailOf(stage);
+  const { steps, state, crashes } = await detailOf(stage);
   assert.deepEqual([state, crashes, steps[0]?.n], ['connected', 1, 1]);
-  assert.ok(!JSON.stringify(detailOf(stage)).includes('5511999999999'));
+  assert.ok(!JSON.stringify(await detailOf(stage)).includes('5511999999999'));
 });
 
 test('steps: a hundred are kept, numbered on, the newest last', async () => {
@@ -101,7 +101,7 @@ test('steps: a hundred are kept, numbered on, the newest last', async () => {
     await settle();
     await settle();
   }
-  const { steps } = detailOf(stage);
+  const { steps } = await detailOf(stage);
   assert.equal(steps.length, 100);
   const numbers = steps.map(({ n }) => n);
   assert.deepEqual(
@@ -114,11 +114,11 @@ test('steps: a hundred are kept, numbered on, the newest last', async () => {
 
 test('steps: an instance at rest has none, and looking at it makes no actor', async () => {
   const stage = await staged([{ id: 'r1', wanted: 'asleep' }]);
-  const { steps, root, state, status, hour } = detailOf(stage);
+  const { steps, root, state, status, hour } = await detailOf(stage);
   assert.deepEqual([steps, root, state, status], [[], 'resting', 'hibernated.asleep', 'hibernated']);
   assert.match(hour, /^\.+h+$/);
   assert.equal(stage.opens(), 0);
-  assert.equal(stage.gateway.actor('nobody').ok, false);
+  assert.equal((await stage.gateway.actor('nobody')).ok, false);
 });
 
 test('steps: what a close can mean fits the bits that a step has for it', () => {

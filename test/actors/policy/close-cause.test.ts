@@ -101,6 +101,7 @@ test('classify: every close has a verdict, and only 401 costs the credentials', 
 const ownRows: readonly (readonly [string, string, string])[] = [
   ['storageUnavailable', 'storageUnavailable', 'backOff'],
   ['corruptCredentials', 'corruptCredentials', 'refuse'],
+  ['leaseUnsure', 'connectionLost', 'backOff'],
   ['epochLost', 'epochLost', 'stop'],
   ['something new', 'unknownError', 'backOff'],
 ];

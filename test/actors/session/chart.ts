@@ -45,6 +45,7 @@ export class Chart {
       record: () => undefined,
       recorded: async () => true,
       route: () => ({ via: 'direct' }),
+      mayAct: () => true,
       pictureChanged: () => undefined,
       surprise: () => undefined,
     });

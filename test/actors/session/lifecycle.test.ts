@@ -83,8 +83,10 @@ for (const [title, expire] of [
     assert.equal(chart.state, 'disconnected.idle');
     assert.equal(chart.context.qrcode, '');
     assert.equal(chart.noted.wanted, 'offline');
-    assert.equal(chart.noted.lastDisconnect, undefined);
-    assert.deepEqual(chart.news.at(-1)?.reason, '408: the QR or pairing code ran out');
+    assert.equal(chart.noted.lastDisconnect, chart.time.now());
+    assert.equal(chart.noted.lastDisconnectCause, 'pairingExpired');
+    for (const reason of [chart.noted.lastDisconnectReason, chart.news.at(-1)?.reason])
+      assert.equal(reason, '408: the QR or pairing code ran out');
     assert.notEqual(chart.news.at(-1)?.loggedOut, true);
     await chart.time.pass(3_600_000);
     assert.equal(chart.link.opens.length, 1);

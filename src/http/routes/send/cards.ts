@@ -1,6 +1,7 @@
 /** Contacts, places, invitations to groups. */
 import { Type } from 'typebox';
 import { done, refuse, type Result } from '#actors/gateway.ts';
+import { commaList } from '../../comma-list.ts';
 import { optional, Text } from '../../schemas/common.ts';
 import { sendRow } from './row.ts';
 
@@ -8,12 +9,7 @@ const missing = 'Missing required fields';
 const badPlace = 'Invalid coordinates or missing number';
 
 /** Numbers as people write them; what is none stays as it is, and is refused by the rules of contents. */
-const phonesOf = (written: string): readonly string[] =>
-  written
-    .split(',')
-    .map((phone) => phone.trim())
-    .filter((phone) => phone !== '')
-    .map((phone) => phone.replaceAll(/[+\s().-]/g, ''));
+const phonesOf = (written: string): readonly string[] => commaList(written).map((phone) => phone.replaceAll(/[+\s().-]/g, ''));
 
 /** The code alone, or the whole link that holds it. */
 const inviteCode = (written: string): string =>

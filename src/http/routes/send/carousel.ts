@@ -17,12 +17,12 @@ const CardButton = Type.Object({
 });
 
 const CardField = Type.Object({
-  text: Type.String({ minLength: 1, maxLength: 65_536 }),
+  text: Type.String({ minLength: 1, maxLength: 65_536, description: 'Text of the card', examples: ['A mug of two colours'] }),
   image: optional(Type.String({ description: 'Picture above the text: URL, data URL or base64' })),
   video: optional(Type.String({ description: 'Video in its place' })),
   document: optional(Type.String({ description: 'Document in its place' })),
   filename: optional(Text(255, 'Name of the document')),
-  buttons: Type.Array(CardButton, { minItems: 1, maxItems: 3 }),
+  buttons: Type.Array(CardButton, { minItems: 1, maxItems: 3, description: 'Below the text' }),
 });
 
 type CardFields = Type.Static<typeof CardField>;
@@ -51,8 +51,13 @@ export const carouselRows = (fileBytes: number) => [
       carousel.some(({ image = '', video = '', document = '' }) => [image, video, document].some(isBare)) ? ['carousel'] : [],
     refusals: fileRefusals,
     fields: {
-      text: Type.String({ minLength: 1, maxLength: 65_536, description: 'Text above the cards, with placeholders' }),
-      carousel: Type.Array(CardField, { minItems: 1, maxItems: 10 }),
+      text: Type.String({
+        minLength: 1,
+        maxLength: 65_536,
+        description: 'Text above the cards, with placeholders',
+        examples: ['New this week'],
+      }),
+      carousel: Type.Array(CardField, { minItems: 1, maxItems: 10, description: 'The cards, from left to right' }),
     },
     invalidTexts: Object.fromEntries(
       ['number', 'text', 'carousel'].flatMap((field) => ['required', 'minLength', 'minItems'].map((rule) => [`${field}:${rule}`, missing])),

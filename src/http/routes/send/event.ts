@@ -5,13 +5,14 @@ import { Flag, optional, Text } from '../../schemas/common.ts';
 import { secondsOf } from './cards.ts';
 import { sendRow } from './row.ts';
 
-const Time = (description: string) => Type.Integer({ minimum: 1, maximum: 1e14, description, examples: [1_800_000_000] });
+const Time = (description: string, example = 1_800_000_000) =>
+  Type.Integer({ minimum: 1, maximum: 1e14, description, examples: [example] });
 
 const fields = {
   name: Type.String({ minLength: 1, maxLength: 1000, description: 'Name of the event; at most 100 characters', examples: ['Launch'] }),
   description: optional(Text(8000, 'What happens; at most 2048 characters')),
   startTime: Time('Beginning in Unix seconds or milliseconds'),
-  endTime: optional(Time('End in Unix seconds or milliseconds, not before the beginning')),
+  endTime: optional(Time('End in Unix seconds or milliseconds, not before the beginning', 1_800_003_600)),
   location: optional(
     Type.Object(
       {

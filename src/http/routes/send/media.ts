@@ -2,6 +2,7 @@
 import { Type } from 'typebox';
 import { done, mediaKinds, type MediaKind, refuse } from '#actors/gateway.ts';
 import { Flag, OneOf, optional, Text } from '../../schemas/common.ts';
+import type { BodyLimit } from '../../route.ts';
 import { sendRow } from './row.ts';
 
 const invalid = 'Invalid media type or file format';
@@ -15,7 +16,10 @@ export const isAddress = (source: string): boolean => /^\s*https?:/i.test(source
 export const isBare = (source: string): boolean => source !== '' && !isAddress(source);
 
 /** Files in the body are base64, often with line breaks, beside a thumbnail of up to a megabyte and texts. */
-export const bodyLimitOf = (fileBytes: number): number => Math.ceil(fileBytes * 1.4) + 2_097_152;
+export const bodyLimitOf = (fileBytes: number): BodyLimit => ({
+  bytes: Math.ceil(fileBytes * 1.4) + 2_097_152,
+  setting: 'MEDIA_MAX_BYTES',
+});
 
 /** Of a file that cannot be sent. */
 export const fileRefusals = {

@@ -73,6 +73,7 @@ export const menuRows = (fileBytes: number) => [
         minLength: 1,
         maxLength: 65_536,
         description: 'Text above the choices, with placeholders; the question of a poll',
+        examples: ['Shall we deliver today?'],
       }),
       footerText: optional(Text(1024, 'Small text below')),
       listButton: optional(Text(100, 'Label of the button that opens a list; `Menu` when left out')),

@@ -1,12 +1,14 @@
 /** What a send is: the fields of one kind of content, and how they become that content. Everything else is the same for all of them. */
+import type { FastifyRequest } from 'fastify';
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import type { Message, Result, Send, SendContent, SendOptions } from '#actors/gateway.ts';
 import { messageView } from '#src/contract/views.ts';
+import { commaList } from '../../comma-list.ts';
 import { platformFields } from '../../errors.ts';
 import type { InvalidTexts } from '../../invalid-text.ts';
 import { mapResult } from '../../outcome.ts';
 import { platformErrorFields } from '../../schemas/errors.ts';
-import { type Call, platformRefusals, type RefusalAnswer, type Refusals, type Route, route } from '../../route.ts';
+import { type BodyLimit, type Call, platformRefusals, type RefusalAnswer, type Refusals, type Route, route } from '../../route.ts';
 import { Recipient, sendHeaders, sendOptions, SentAnswer, uncertainFields } from '../../schemas/send.ts';
 
 type Common = TObject<{ number: typeof Recipient } & typeof sendOptions>;
@@ -25,8 +27,8 @@ export interface SendSpec<Fields extends TProperties> {
   readonly unstored?: (body: Body<Fields>) => readonly (keyof Fields & string)[];
   readonly invalidTexts?: InvalidTexts;
   readonly refusals?: Refusals;
-  /** Bytes; the setting BODY_LIMIT when left out. */
-  readonly bodyLimit?: number;
+  /** The setting BODY_LIMIT when left out. */
+  readonly bodyLimit?: BodyLimit;
   /** Whether `replyid` names a message to be quoted; it does when left out. */
   readonly quotes?: (body: Body<Fields>) => boolean;
   /** Fields of `response` beside status and message. */
@@ -39,20 +41,14 @@ export interface SendSpec<Fields extends TProperties> {
 }
 
 /** The fields of a body that mean something, without those that are `left` out. */
-const picked = (body: Readonly<Record<string, unknown>>, known: readonly string[], left: readonly string[] = []) =>
+export const picked = (body: Readonly<Record<string, unknown>>, known: readonly string[], left: readonly string[] = []) =>
   Object.fromEntries(known.filter((key) => body[key] !== undefined && !left.includes(key)).map((key) => [key, body[key]]));
-
-const listOf = (text = ''): readonly string[] =>
-  text
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
 
 const sendOf = (body: Static<Common>, content: SendContent, quotes: boolean): Send => ({
   number: String(body.number).trim(),
   content,
   replyTo: quotes ? (body.replyid ?? '') : '',
-  mentions: listOf(body.mentions),
+  mentions: commaList(body.mentions ?? ''),
   forward: body.forward ?? false,
 });
 
@@ -89,11 +85,15 @@ export const tooMany: RefusalAnswer = {
   details: (refusal) => (refusal.code === undefined ? {} : platformFields(refusal)),
 };
 
+/** The key was used before, with something else. */
+export const otherRequest: RefusalAnswer = { example: 'the Idempotency-Key was used with another request' };
+
 /** What every send can be refused with. */
 export const sendRefusals: Refusals = {
   ...platformRefusals,
   unknown: uncertain,
-  conflict: { example: 'the Idempotency-Key was used with another request' },
+  conflict: otherRequest,
+  forbidden: { example: 'the account is not a member of this group' },
   limited: tooMany,
   notFound: { example: 'the number 5511999999999@s.whatsapp.net is not on WhatsApp' },
 };
@@ -109,26 +109,51 @@ export interface Sending {
   readonly send: Send;
 }
 
+/** The client's key with all of the request, of which `fields` are what means something. */
+export const onceOf = (request: FastifyRequest, label: string, fields: Readonly<Record<string, unknown>>): Pick<SendOptions, 'once'> => {
+  const key = request.headers['idempotency-key'];
+  return typeof key === 'string' ? { once: { key, request: canonical([label, fields]) } } : {};
+};
+
 /** The one call of a send; answers with the message, and with whose it is. */
 export const sendThrough = async (
   { gateway, id, request }: Pick<Call<unknown, unknown, unknown>, 'gateway' | 'id' | 'request'>,
   { label, body, known, left, send }: Sending,
 ): Promise<Result<{ readonly sent: Message; readonly owner: string }>> => {
   const given = body as Readonly<Record<string, unknown>>;
-  const key = request.headers['idempotency-key'];
-  const once = typeof key === 'string' ? { once: { key, request: canonical([label, picked(given, known)]) } } : {};
-  const options = { ...optionsOf(body, label, picked(given, known, left)), ...once };
+  const options = { ...optionsOf(body, label, picked(given, known, left)), ...onceOf(request, label, picked(given, known)) };
   return mapResult(await gateway.send(id, send, options), (sent) => ({ sent, owner: gateway.view(id)?.record.owner ?? '' }));
 };
 
 export const queued = 'Message queued successfully';
 
+/** A body as the message that it means. */
+export interface PreparedSend {
+  readonly send: Send;
+  readonly options: SendOptions;
+}
+
+/** A row of the table of routes, whose body can be read for others too. */
+export interface SendRoute extends Route {
+  readonly body: TObject;
+  /** `body` fits the shape. Refused (`invalid`) when it makes no sense. */
+  prepare(body: unknown, now: number): Result<PreparedSend>;
+}
+
 /** A row of the table of routes. */
-export const sendRow = <const Fields extends TProperties>(spec: SendSpec<Fields>): Route => {
+export const sendRow = <const Fields extends TProperties>(spec: SendSpec<Fields>): SendRoute => {
   const body = Type.Object({ number: Recipient, ...spec.fields, ...sendOptions });
   const known = Object.keys(body.properties);
   const label = spec.on.slice('POST '.length);
-  return route({
+  const prepare: SendRoute['prepare'] = (given, now) => {
+    const whole = given as Body<Fields>;
+    const left = spec.unstored?.(whole) ?? [];
+    return mapResult(spec.content(whole, now), (content) => ({
+      send: sendOf(whole, content, spec.quotes?.(whole) ?? true),
+      options: optionsOf(whole, label, picked(whole, known, left)),
+    }));
+  };
+  const row = route({
     on: [spec.on],
     operationId: spec.operationId,
     credential: 'instance',
@@ -153,4 +178,5 @@ export const sendRow = <const Fields extends TProperties>(spec: SendSpec<Fields>
       }));
     },
   });
+  return { ...row, body, prepare };
 };

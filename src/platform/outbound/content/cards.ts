@@ -1,7 +1,14 @@
-/** Small cards: contacts, places, invitations to groups. */
+/** Small cards: contacts, places, invitations to groups and channels. */
 import type { proto } from '@whiskeysockets/baileys';
 import { VCard } from 'vcard-creator';
-import { type ContactContent, done, type GroupInviteContent, type LocationContent, type Place } from '#actors/model.ts';
+import {
+  type ChannelInviteContent,
+  type ContactContent,
+  done,
+  type GroupInviteContent,
+  type LocationContent,
+  type Place,
+} from '#actors/model.ts';
 import type { LiveConnection } from '../../connection/live-connection.ts';
 import { type Composer, plainComposer } from '../composer.ts';
 
@@ -28,6 +35,15 @@ export const placeOf = ({ latitude, longitude, name, address }: Partial<Place>):
 });
 
 export const locationComposer = plainComposer<LocationContent>((content) => ({ locationMessage: placeOf(content) }));
+
+export const channelInviteComposer = plainComposer<ChannelInviteContent>(({ channel, name, expiresAt, text }) => ({
+  newsletterAdminInviteMessage: {
+    newsletterJid: channel,
+    newsletterName: name,
+    inviteExpiration: expiresAt,
+    ...(text && { caption: text }),
+  },
+}));
 
 const inviteOf = ({ group, code, expiresAt, text }: GroupInviteContent): proto.Message.IGroupInviteMessage => ({
   groupJid: group,

@@ -2,7 +2,7 @@
 import type { proto } from '@whiskeysockets/baileys';
 import { type Attachment, done, isTaken, type MediaContent, type MediaKind, refuse } from '#actors/model.ts';
 import type { Composer } from '../composer.ts';
-import type { UploadType } from '../upload/sealed-file.ts';
+import type { ChannelUploadType, UploadType } from '../upload/sealed-file.ts';
 import type { Uploaded } from '../upload/uploads.ts';
 
 type Content = proto.IMessage;
@@ -12,9 +12,8 @@ const fileOf = (file: Attachment, uploaded: Uploaded | null) => ({
   mimetype: file.mimetype,
   fileLength: file.size,
   fileSha256: Buffer.from(file.hash, 'hex'),
-  ...(uploaded && {
-    url: uploaded.url,
-    directPath: uploaded.directPath,
+  ...(uploaded && { url: uploaded.url, directPath: uploaded.directPath }),
+  ...(uploaded?.mediaKey && {
     mediaKey: uploaded.mediaKey,
     fileEncSha256: uploaded.fileEncSha256,
     mediaKeyTimestamp: uploaded.at,
@@ -51,23 +50,36 @@ const voice: Maker = (_content, file, sealed) => ({
   audioMessage: { ...sealed, ...lengthOf(file), ptt: true, ...known({ waveform: bytesOf(file.waveform) }) },
 });
 
-/** One row a kind: where its file is uploaded, and its field of the message. */
-const kinds: Readonly<Record<MediaKind, { readonly upload: UploadType; readonly make: Maker }>> = {
-  image: { upload: 'image', make: ({ caption }, file, sealed) => ({ imageMessage: { ...sealed, ...shown(file), ...known({ caption }) } }) },
-  video: { upload: 'video', make: video },
-  videoplay: { upload: 'video', make: video },
+/** One row a kind: where its file is uploaded, in chats and in channels, and its field of the message. */
+interface Kind {
+  readonly upload: UploadType;
+  /** Absent where channels do not take the kind. */
+  readonly post?: ChannelUploadType;
+  readonly make: Maker;
+}
+
+const kinds: Readonly<Record<MediaKind, Kind>> = {
+  image: {
+    upload: 'image',
+    post: 'newsletter-image',
+    make: ({ caption }, file, sealed) => ({ imageMessage: { ...sealed, ...shown(file), ...known({ caption }) } }),
+  },
+  video: { upload: 'video', post: 'newsletter-video', make: video },
+  videoplay: { upload: 'video', post: 'newsletter-gif', make: video },
   ptv: { upload: 'video', make: (_content, file, sealed) => ({ ptvMessage: { ...sealed, ...shown(file), ...lengthOf(file) } }) },
-  audio: { upload: 'audio', make: audio },
-  myaudio: { upload: 'audio', make: voice },
-  ptt: { upload: 'audio', make: voice },
+  audio: { upload: 'audio', post: 'newsletter-audio', make: audio },
+  myaudio: { upload: 'audio', post: 'newsletter-ptt', make: voice },
+  ptt: { upload: 'audio', post: 'newsletter-ptt', make: voice },
   sticker: {
     upload: 'image',
+    post: 'newsletter-sticker',
     make: (_content, file, sealed) => ({
       stickerMessage: { ...sealed, ...known({ width: file.width, height: file.height }), isAnimated: file.isAnimated },
     }),
   },
   document: {
     upload: 'document',
+    post: 'newsletter-document',
     make: ({ caption }, file, sealed) => ({
       documentMessage: {
         ...sealed,
@@ -97,6 +109,13 @@ export const mediaComposer: Composer<MediaContent> = {
     if (!isTaken(file)) return refuse('invalid', 'the file was not taken');
     const uploaded = await uploads.upload(directory.me.pn, file, kinds[as].upload);
     return uploaded.ok ? done(make(content, file, uploaded.value)) : uploaded;
+  },
+  async post(content, { uploads, directory }) {
+    const { as, file } = content;
+    const type = kinds[as].post;
+    if (!isTaken(file) || type === undefined) return refuse('invalid', 'the file cannot be posted in a channel');
+    const uploaded = await uploads.upload(directory.me.pn, file, type);
+    return uploaded.ok ? done({ message: make(content, file, uploaded.value), mediaId: uploaded.value.handle }) : uploaded;
   },
   draft: (content) => (isTaken(content.file) ? make(content, content.file, null) : {}),
   isComplete: () => false,

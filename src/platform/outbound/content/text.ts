@@ -36,13 +36,14 @@ const uploaded = async ({ small, large }: PreviewPictures, { sock }: LiveConnect
   return prepared?.imageMessage ?? undefined;
 };
 
-const linkPreview = async ({ text, preview }: TextContent, connection: LiveConnection): Promise<WAUrlInfo | null> => {
+/** `large`: whether a large picture may be uploaded, which is encrypted. */
+const linkPreview = async ({ text, preview }: TextContent, connection: LiveConnection, large = true): Promise<WAUrlInfo | null> => {
   const link = firstLink(text);
   if (preview === null || link === '') return null;
   const words = await wordsOf(link, preview, connection);
   if (words === null) return null;
   const { title, description, pictures } = words;
-  const highQualityThumbnail = pictures ? await uploaded(pictures, connection) : undefined;
+  const highQualityThumbnail = pictures && large ? await uploaded(pictures, connection) : undefined;
   return {
     'canonical-url': link,
     'matched-text': link,
@@ -71,6 +72,13 @@ export const textComposer: Composer<TextContent> = {
   async content(content, connection) {
     const preview = await linkPreview(content, connection);
     return done(styled(await generateWAMessageContent({ text: content.text, linkPreview: preview }, { upload: noUpload }), content));
+  },
+  async post(content, connection) {
+    const preview = await linkPreview(content, connection, false);
+    return done({
+      message: await generateWAMessageContent({ text: content.text, linkPreview: preview }, { upload: noUpload }),
+      mediaId: '',
+    });
   },
   answer: ({ text }, asked, directory) => answerTo(text, asked, directory),
   draft: (content) => styled({ extendedTextMessage: { text: content.text } }, content),

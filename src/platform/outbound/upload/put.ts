@@ -1,24 +1,30 @@
 /** One transmission of a file to one media host, and the question how much of it is there already. */
 import { Readable } from 'node:stream';
 import { type Dispatcher, request } from 'undici';
-import type { SealedFile, UploadType } from './sealed-file.ts';
+import type { SealedFile } from './sealed-file.ts';
 
 export interface Place {
   readonly url: string;
   readonly directPath: string;
+  /** The host's name for a file of a channel; '' for other files. */
+  readonly handle: string;
 }
 
-/** `unauthorised`: the right to upload has run out. `why`: what the host did, as the end of a sentence that begins with its name. */
+/**
+ * `unauthorised`: the right to upload has run out. `why`: what the host did, as the end of a sentence that begins with its name. `code`: the status by
+ * which it refused; null when it gave none.
+ */
 export type PutOutcome =
   | { readonly kind: 'kept'; readonly place: Place }
-  | { readonly kind: 'unauthorised'; readonly why: string }
-  | { readonly kind: 'failed'; readonly why: string };
+  | { readonly kind: 'unauthorised'; readonly why: string; readonly code: number }
+  | { readonly kind: 'failed'; readonly why: string; readonly code: number | null };
 
 export interface PutTarget {
   readonly host: string;
   readonly auth: string;
-  readonly type: UploadType;
-  readonly file: SealedFile;
+  /** The folder of the host, such as `mms/image`. */
+  readonly folder: string;
+  readonly file: Pick<SealedFile, 'hash' | 'size' | 'bytes'>;
   readonly dispatcher: Dispatcher | undefined;
   /** Ends the work as a whole. */
   readonly signal: AbortSignal;
@@ -26,13 +32,15 @@ export interface PutTarget {
   readonly silenceMs: number;
 }
 
+/** Where files of channels are put. */
+export const channelFolder = 'newsletter/';
 const origin = 'https://web.whatsapp.com';
 /** Bytes; answers are some hundred. */
 const longestAnswer = 65_536;
 
-const addressOf = ({ host, auth, type, file }: PutTarget, more: Readonly<Record<string, string>>): string => {
+const addressOf = ({ host, auth, folder, file }: PutTarget, more: Readonly<Record<string, string>>): string => {
   const token = file.hash.toString('base64url');
-  return `https://${host}/mms/${type}/${token}?${new URLSearchParams({ auth, token, ...more }).toString()}`;
+  return `https://${host}/${folder}/${token}?${new URLSearchParams({ auth, token, ...more }).toString()}`;
 };
 
 interface HostAnswer {
@@ -97,8 +105,13 @@ const post = async (target: PutTarget, url: string, body: AsyncGenerator<Buffer>
   }
 };
 
-const placeOf = ({ url, direct_path: directPath }: HostAnswer['json']): Place | null =>
-  typeof directPath === 'string' && directPath !== '' ? { url: typeof url === 'string' ? url : '', directPath } : null;
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** Null when the answer lacks what a message has to say of the file. */
+const placeOf = ({ url, direct_path: path, handle }: HostAnswer['json'], { folder }: PutTarget): Place | null => {
+  const place = { url: textOf(url), directPath: textOf(path), handle: textOf(handle) };
+  return place.directPath === '' || (folder.startsWith(channelFolder) && place.handle === '') ? null : place;
+};
 
 const codeOf = (error: unknown): string => {
   const { code } = (error ?? {}) as { readonly code?: unknown };
@@ -110,7 +123,7 @@ export const askProgress = async (target: PutTarget): Promise<number | Place> =>
   const answer = await post(target, addressOf(target, { resume: '1' }), null, 0).catch(() => null);
   target.signal.throwIfAborted();
   if (answer === null || answer.status >= 300) return 0;
-  const place = answer.json['resume'] === 'complete' ? placeOf(answer.json) : null;
+  const place = answer.json['resume'] === 'complete' ? placeOf(answer.json, target) : null;
   const offset = Number(answer.json['resume']);
   return place ?? (Number.isInteger(offset) && offset > 0 && offset < target.file.size ? offset : 0);
 };
@@ -121,12 +134,13 @@ export const put = async (target: PutTarget, offset: number): Promise<PutOutcome
   try {
     const { status, json } = await post(target, url, target.file.bytes(offset), target.file.size - offset);
     const why = `answered ${status}`;
-    if (status === 401 || status === 403) return { kind: 'unauthorised', why };
-    const place = status < 300 ? placeOf(json) : null;
-    return place ? { kind: 'kept', place } : { kind: 'failed', why: status < 300 ? 'did not say where the file is' : why };
+    if (status === 401 || status === 403) return { kind: 'unauthorised', why, code: status };
+    const place = status < 300 ? placeOf(json, target) : null;
+    if (place) return { kind: 'kept', place };
+    return status < 300 ? { kind: 'failed', why: 'did not say where the file is', code: null } : { kind: 'failed', why, code: status };
   } catch (error) {
     target.signal.throwIfAborted();
-    if (error instanceof Silence) return { kind: 'failed', why: `took nothing for ${target.silenceMs / 1000} seconds` };
-    return { kind: 'failed', why: `broke the connection${codeOf(error)}` };
+    if (error instanceof Silence) return { kind: 'failed', why: `took nothing for ${target.silenceMs / 1000} seconds`, code: null };
+    return { kind: 'failed', why: `broke the connection${codeOf(error)}`, code: null };
   }
 };

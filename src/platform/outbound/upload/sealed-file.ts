@@ -11,6 +11,11 @@ import type { Sealing } from '#src/media/sealing.ts';
 
 export type UploadType = 'image' | 'video' | 'audio' | 'document';
 
+/** Files of channels have types of their own, and are not encrypted. */
+export type ChannelUploadType = `newsletter-${'image' | 'video' | 'gif' | 'audio' | 'ptt' | 'document' | 'sticker'}`;
+
+export const isForChannel = (type: UploadType | ChannelUploadType): type is ChannelUploadType => type.startsWith('newsletter-');
+
 const keyNames: Readonly<Record<UploadType, string>> = {
   image: 'WhatsApp Image Keys',
   video: 'WhatsApp Video Keys',
@@ -27,7 +32,8 @@ const keysOf = (mediaKey: Uint8Array, type: UploadType): SealKeys => {
 };
 
 export interface SealedFile {
-  readonly mediaKey: Uint8Array;
+  /** Null for a file that is not encrypted. */
+  readonly mediaKey: Uint8Array | null;
   /** SHA-256 of what is sent. */
   readonly hash: Buffer;
   /** Bytes of what is sent. */
@@ -87,6 +93,21 @@ const onDisk = async (file: KeptFile, keys: SealKeys, { files, sealing }: SealPa
   } finally {
     await source.release();
   }
+};
+
+/** A file as it is, for a channel. Null and rejects as `sealFile` does. */
+export const plainFile = async (file: KeptFile, { files }: SealParts): Promise<SealedFile | null> => {
+  const facts = { mediaKey: null, hash: Buffer.from(file.hash, 'hex'), size: file.size };
+  if (file.size > heldBytes) {
+    const source = await files.localCopy(file);
+    return source && { ...facts, bytes: (offset) => fileBytes(source.path, offset), release: () => source.release() };
+  }
+  const plain = await files.whole(file);
+  if (plain === null) return null;
+  async function* bytes(offset: number): AsyncGenerator<Buffer> {
+    yield Buffer.from(plain!.buffer, plain!.byteOffset + offset, plain!.length - offset);
+  }
+  return { ...facts, bytes, release: async (arrived) => arrived && release(plain) };
 };
 
 /** Null when the bytes are not kept any more; rejects with `FilesUnavailable` when the store does not answer. */

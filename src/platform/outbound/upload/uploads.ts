@@ -1,4 +1,5 @@
 /** Uploads of one connection: each file once within an hour, one retry on another host; every upload ends with a result. */
+import { createHash } from 'node:crypto';
 import type { WASocket } from '@whiskeysockets/baileys';
 import type { Dispatcher } from 'undici';
 import { done, refuse, type Attachment, type Result } from '#actors/model.ts';
@@ -6,13 +7,14 @@ import { FilesUnavailable } from '#actors/ports.ts';
 import type { LruMap } from '#src/lru-map.ts';
 import { notSent, refused } from '../../outcomes.ts';
 import { createMediaHosts, type MediaHostList } from './media-hosts.ts';
-import { askProgress, put, type Place, type PutOutcome, type PutTarget } from './put.ts';
-import { sealFile, type SealedFile, type SealParts, type UploadType } from './sealed-file.ts';
+import { askProgress, channelFolder, put, type Place, type PutOutcome, type PutTarget } from './put.ts';
+import { type ChannelUploadType, isForChannel, plainFile, sealFile, type SealParts, type UploadType } from './sealed-file.ts';
 
 /** What a message says of its file so that receivers can fetch and read it. */
 export interface Uploaded extends Place {
-  readonly mediaKey: Uint8Array;
-  readonly fileEncSha256: Uint8Array;
+  /** Null, as the hash, for files of channels, which are not encrypted. */
+  readonly mediaKey: Uint8Array | null;
+  readonly fileEncSha256: Uint8Array | null;
   /** Unix seconds. */
   readonly at: number;
 }
@@ -42,10 +44,12 @@ const resumeBytes = 5 * 1024 * 1024;
 interface Failure {
   readonly host: string;
   readonly why: string;
+  readonly code: number | null;
 }
 
+/** With the status of the host that was tried last. */
 const refusalOf = (failures: readonly Failure[]) =>
-  refused(null, `Failed to upload media: ${failures.map(({ host, why }) => `${host} ${why}`).join(', ')}`);
+  refused(failures.at(-1)?.code ?? null, `Failed to upload media: ${failures.map(({ host, why }) => `${host} ${why}`).join(', ')}`);
 
 /** The work's value, unless the signal aborts first. */
 const unless = async <T>(signal: AbortSignal, work: Promise<T>): Promise<T> => {
@@ -68,14 +72,14 @@ export class Uploads {
   }
 
   /** `account`: whose upload it is. Refused with `refused` and the hosts that failed, or `notSent` when the connection ends. */
-  upload(account: string, file: Attachment, type: UploadType): Promise<Result<Uploaded>> {
+  upload(account: string, file: Attachment, type: UploadType | ChannelUploadType): Promise<Result<Uploaded>> {
     const { memory, now } = this.#parts;
     const key = `${account} ${type} ${file.hash}`;
     const known = memory.get(key);
     if (known && known.at * 1000 > now() - rememberMs) return Promise.resolve(done(known));
     const underWay = this.#underWay.get(key);
     if (underWay) return underWay;
-    const upload = this.#bounded(file, type).finally(() => this.#underWay.delete(key));
+    const upload = this.#bounded((signal) => this.#sealed(file, type, signal)).finally(() => this.#underWay.delete(key));
     this.#underWay.set(key, upload);
     void upload.then(
       (result) => result.ok && memory.set(key, result.value),
@@ -84,17 +88,26 @@ export class Uploads {
     return upload;
   }
 
+  /** Uploads bytes as they are, for files that everybody may see. `folder`: of the host, such as `product/image`. Refused like `upload`. */
+  plain(bytes: Uint8Array, folder: string): Promise<Result<Place>> {
+    async function* from(offset: number): AsyncGenerator<Buffer> {
+      yield Buffer.from(bytes.subarray(offset));
+    }
+    const file = { hash: createHash('sha256').update(bytes).digest(), size: bytes.length, bytes: from };
+    return this.#bounded((signal) => this.#place(file, folder, signal));
+  }
+
   /** Ends what is under way. Idempotent. */
   close(): void {
     this.#closing.abort();
   }
 
-  async #bounded(file: Attachment, type: UploadType): Promise<Result<Uploaded>> {
+  async #bounded<T>(work: (signal: AbortSignal) => Promise<Result<T>>): Promise<Result<T>> {
     const { limits } = this.#parts;
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), limits.wholeMs);
     try {
-      return await this.#sealed(file, type, AbortSignal.any([late.signal, this.#closing.signal]));
+      return await work(AbortSignal.any([late.signal, this.#closing.signal]));
     } catch (error) {
       if (this.#closing.signal.aborted) return notSent;
       if (late.signal.aborted) return refused(null, `Failed to upload media: it took longer than ${limits.wholeMs / 1000} seconds`);
@@ -104,8 +117,9 @@ export class Uploads {
     }
   }
 
-  async #sealed(file: Attachment, type: UploadType, signal: AbortSignal): Promise<Result<Uploaded>> {
-    const sealed = await sealFile(file, type, this.#parts, signal).catch((error: unknown) => {
+  async #sealed(file: Attachment, type: UploadType | ChannelUploadType, signal: AbortSignal): Promise<Result<Uploaded>> {
+    const made = isForChannel(type) ? plainFile(file, this.#parts) : sealFile(file, type, this.#parts, signal);
+    const sealed = await made.catch((error: unknown) => {
       if (error instanceof FilesUnavailable) return error;
       throw error;
     });
@@ -113,18 +127,18 @@ export class Uploads {
     if (sealed === null) return refuse('notFound', 'the file is not kept any more');
     let arrived = false;
     try {
-      const placed = await this.#place(sealed, type, signal);
+      const placed = await this.#place(sealed, `${isForChannel(type) ? channelFolder : 'mms/'}${type}`, signal);
       if (!placed.ok) return placed;
       arrived = true;
-      const { mediaKey, hash: fileEncSha256 } = sealed;
-      return done({ ...placed.value, mediaKey, fileEncSha256, at: Math.floor(this.#parts.now() / 1000) });
+      const { mediaKey, hash } = sealed;
+      return done({ ...placed.value, mediaKey, fileEncSha256: mediaKey && hash, at: Math.floor(this.#parts.now() / 1000) });
     } finally {
       await sealed.release(arrived);
     }
   }
 
   /** Two hosts are tried, or the same one twice when there is no other. A refused right is renewed once, and does not count as a try. */
-  async #place(file: SealedFile, type: UploadType, signal: AbortSignal): Promise<Result<Place>> {
+  async #place(file: PutTarget['file'], folder: string, signal: AbortSignal): Promise<Result<Place>> {
     const { dispatcher, limits } = this.#parts;
     let hosts = await unless(signal, this.#hosts.current());
     let renewed = false;
@@ -133,13 +147,13 @@ export class Uploads {
       signal.throwIfAborted();
       const host = hosts.names[failures.length] ?? hosts.names[0];
       if (host === undefined) return refused(null, 'Failed to upload media: the platform names no host');
-      const target = { host, auth: hosts.auth, type, file, dispatcher, signal, silenceMs: limits.silenceMs };
+      const target = { host, auth: hosts.auth, folder, file, dispatcher, signal, silenceMs: limits.silenceMs };
       const outcome = await this.#try(target, failures.length > 0);
       if (outcome.kind === 'kept') return done(outcome.place);
       if (outcome.kind === 'unauthorised' && !renewed) {
         renewed = true;
         hosts = await unless(signal, this.#hosts.after(hosts));
-      } else failures.push({ host, why: outcome.why });
+      } else failures.push({ host, why: outcome.why, code: outcome.code });
     }
     return refusalOf(failures);
   }

@@ -1,25 +1,109 @@
-/** The route by which a channel posts to its followers. */
+/** Routes of channels: make, look at, change and follow them. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
-import type { Sandbox } from '../../face.ts';
-import { contentOf, Post } from '../contents.ts';
-import { answers, ChannelJid, mediaBodyLimit, MessageId } from '../schemas.ts';
+import type { ChannelChange, ChannelView, Sandbox } from '../../face.ts';
+import { parseBase64 } from '../base64.ts';
+import { answers, ChannelJid, Digits, mediaBodyLimit, Name } from '../schemas.ts';
 
-const tags = ['contacts'];
+const tags = ['channels'];
+
+const params = Type.Object({ jid: ChannelJid });
+const Description = Type.String({ maxLength: 2048, description: 'a text of at most 2048 characters' });
+
+const Channel = Type.Unsafe<ChannelView>(
+  Type.Object({
+    jid: Type.String(),
+    name: Type.String(),
+    description: Type.String(),
+    invite: Type.String({ description: 'The code of the link' }),
+    handle: Type.Union([Type.String(), Type.Null()]),
+    picture: Type.Optional(Type.String({ description: 'The id of the picture' })),
+    reactions: Type.Enum(['ALL', 'BASIC', 'NONE']),
+    state: Type.Enum(['ACTIVE', 'SUSPENDED', 'GEOSUSPENDED', 'DELETED']),
+    verified: Type.Boolean(),
+    country: Type.String(),
+    createdAt: Type.Number({ description: 'Unix time in milliseconds' }),
+    followers: Type.Array(
+      Type.Object({
+        number: Type.String(),
+        role: Type.Enum(['OWNER', 'ADMIN', 'SUBSCRIBER']),
+        muted: Type.Boolean(),
+        followersMuted: Type.Boolean(),
+        since: Type.Number(),
+      }),
+    ),
+    invitations: Type.Array(Type.Object({ number: Type.String(), expiresAt: Type.Number() }), {
+      description: 'Who is invited to be an admin',
+    }),
+  }),
+);
+
+type Change = { readonly by: string } & ChannelChange;
+
+/** The fields of a change, by its action. */
+const branches = [
+  { actions: ['follow', 'unfollow', 'mute', 'unmute', 'acceptAdmin', 'delete'], fields: {} },
+  { actions: ['name'], fields: { text: Name } },
+  { actions: ['description'], fields: { text: Description } },
+  { actions: ['picture'], fields: { data: Type.String({ description: 'the bytes as base64 or as a data URL; empty: no picture' }) } },
+  { actions: ['reactions'], fields: { value: Type.Enum(['ALL', 'BASIC', 'NONE']) } },
+  { actions: ['inviteAdmin', 'revokeAdmin', 'removeAdmin', 'transfer'], fields: { who: Digits } },
+];
+
+const ChangeBody = Type.Unsafe<Change>({
+  type: 'object',
+  required: ['action'],
+  discriminator: { propertyName: 'action' },
+  oneOf: branches.map(({ actions, fields }) =>
+    Type.Object({ action: Type.Enum(actions), by: Digits, ...fields }, { additionalProperties: false, title: actions.join(',') }),
+  ),
+});
+
+const Facts = Type.Object(
+  {
+    state: Type.Optional(Type.Enum(['ACTIVE', 'SUSPENDED', 'GEOSUSPENDED'])),
+    verified: Type.Optional(Type.Boolean()),
+    handle: Type.Optional(Type.Union([Type.String({ minLength: 1, maxLength: 60 }), Type.Null()])),
+    country: Type.Optional(Type.String({ pattern: '^([A-Z]{2})?$', description: 'two capital letters, or empty' })),
+    expireInvitations: Type.Optional(Type.Boolean({ description: 'invitations of admins have run out' })),
+  },
+  { additionalProperties: false },
+);
+
+/** `data` may be a data URL; the face takes base64. */
+const bare = (change: ChannelChange): ChannelChange =>
+  change.action === 'picture' && change.data !== '' ? { ...change, data: parseBase64(change.data, 'data').data } : change;
 
 export const channels: FastifyPluginAsyncTypebox<{ sandbox: Sandbox }> = async (app, { sandbox }) => {
+  app.get('/channels', { schema: { tags, summary: 'All channels', response: answers(Type.Array(Channel)) } }, async () => [
+    ...sandbox.channels(),
+  ]);
+  app.get('/channels/:jid', { schema: { tags, summary: 'One channel', params, response: answers(Channel) } }, async ({ params: { jid } }) =>
+    sandbox.channel(jid),
+  );
   app.post(
-    '/channels/:jid/posts',
+    '/channels',
     {
-      bodyLimit: mediaBodyLimit,
       schema: {
         tags,
-        summary: 'A channel posts to its followers',
-        params: Type.Object({ jid: ChannelJid }),
-        body: Post,
-        response: answers(Type.Object({ id: MessageId })),
+        summary: 'A person creates a channel',
+        body: Type.Object({ name: Name, owner: Digits, description: Type.Optional(Description) }),
+        response: answers(Channel),
       },
     },
-    async ({ params: { jid }, body }) => sandbox.post(jid, { followers: body.followers, content: contentOf(body) }),
+    async ({ body }) => sandbox.createChannel(body),
+  );
+  app.post(
+    '/channels/:jid',
+    {
+      bodyLimit: mediaBodyLimit,
+      schema: { tags, summary: 'A person follows, mutes or changes a channel', params, body: ChangeBody, response: answers(Channel) },
+    },
+    async ({ params: { jid }, body: { by, ...change } }) => sandbox.changeChannel(jid, by, bare(change)),
+  );
+  app.post(
+    '/channels/:jid/facts',
+    { schema: { tags, summary: 'The platform decides about a channel', params, body: Facts, response: answers(Channel) } },
+    async ({ params: { jid }, body }) => sandbox.setChannelFacts(jid, body),
   );
 };

@@ -6,7 +6,7 @@ import { addressing, answers, Digits, Group, GroupJid, Groups, NumberParams, Par
 
 const tags = ['groups'];
 
-const Subject = Type.String({ minLength: 1, maxLength: 100, description: 'a subject of 1 to 100 characters' });
+export const Subject = Type.String({ minLength: 1, maxLength: 100, description: 'a subject of 1 to 100 characters' });
 
 type Change = { readonly by: string } & GroupChange;
 

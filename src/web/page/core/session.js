@@ -9,6 +9,10 @@ import { call, get, whenSignedOut } from './api.js';
  * @property {boolean} [sandbox] The platform is simulated, and its phone can scan.
  * @property {string} [sandboxPage] The address of the simulated phones; '' beside the real platform.
  * @property {string} [version]
+ * @property {boolean} [cluster] There are several nodes.
+ * @property {readonly string[]} [eventTypes] Of webhooks.
+ * @property {readonly string[]} [messageFilters] Of webhooks.
+ * @property {readonly string[]} [streamTypes] Events of streams.
  */
 
 /** null until the server was asked. */

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
 import { post } from '../core/api.js';
+import { session } from '../core/session.js';
 import { follow } from '../core/stream.js';
 import { isAboutNumber } from '../sessions/words.js';
 import { t } from '../texts.js';
@@ -12,8 +13,6 @@ import { timeText } from './times.js';
 /** @import { Live } from './live.js' */
 /** @typedef {{ key: number, at: number, type: string, data: unknown, isOwn: boolean }} Line */
 
-/** Those that streams have; the other two go to webhooks alone. */
-const events = 'connection,history,messages,messages_update,call,contacts,presence,groups,labels,chats,chat_labels';
 const kept = 200;
 
 /** @param {unknown} value @returns {Readonly<Record<string, unknown>>} */
@@ -43,7 +42,7 @@ const Row = ({ line: { at, type, data, isOwn } }) => html`
   </li>
 `;
 
-/** The number stays while the page is open: whoever tries something sends to it again. */
+/** Kept while the page is open: tests usually go to the same number again. */
 let lastNumber = '';
 
 /** @param {{ live: Live, onAnswer: (type: string, data: unknown) => void }} props */
@@ -99,7 +98,7 @@ export const Console = ({ live }) => {
   };
   useEffect(
     () =>
-      follow(`/sse?events=${events}`, {
+      follow(`/sse?events=${(session.value?.streamTypes ?? []).join(',')}`, {
         instance: live.id,
         onEvent: (type, data) => add(type, data, false),
         onState: (state) => (isOpen.value = state === 'open'),

@@ -73,8 +73,8 @@ const receiversOf = (webhooks) => {
   return new Map(parsed.map(({ id, host, path }) => [id, isAlone(host) ? host : host + path]));
 };
 
-/** @param {{ live: Live, webhooks: readonly Webhook[] }} props */
-export const Deliveries = ({ live, webhooks }) => {
+/** @param {{ live: Live, webhooks: readonly Webhook[], hasChatwoot: boolean }} props */
+export const Deliveries = ({ live, webhooks, hasChatwoot }) => {
   const state = useSignal('');
   const shown = useSignal(page);
   const query = `limit=${shown.value}${state.value === '' ? '' : `&state=${state.value}`}`;
@@ -121,7 +121,7 @@ export const Deliveries = ({ live, webhooks }) => {
                     </tr>
                   </thead>
                   <tbody>
-                    ${deliveries.map((one) => html`<${Row} key=${`${one.id}-${one.webhook}`} live=${live} delivery=${one} host=${hosts.get(one.webhook) ?? one.webhook} onReplay=${load} />`)}
+                    ${deliveries.map((one) => html`<${Row} key=${`${one.id}-${one.webhook}`} live=${live} delivery=${one} host=${hosts.get(one.webhook) ?? (hasChatwoot ? 'Chatwoot' : one.webhook)} onReplay=${load} />`)}
                   </tbody>
                 </table>
               </div>

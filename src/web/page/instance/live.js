@@ -33,6 +33,7 @@ import { follow } from '../core/stream.js';
  * @property {number | null} retryAt
  * @property {number | null} lastFrameAge
  * @property {{ readonly level: string, readonly until: number } | null} logLevel Of this session alone; null: that of the server.
+ * @property {{ readonly node: string, readonly since: number, readonly cause: string, readonly answers: boolean } | null} [lease] Which node has it; absent where there are none.
  * @property {readonly Part[]} parts
  * @property {readonly Step[]} steps
  *

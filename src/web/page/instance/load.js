@@ -1,7 +1,7 @@
 /** Something that is asked for when a part of the page opens, and again when it changed. */
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
-import { useCallback, useEffect } from 'preact/hooks';
+import { useCallback, useEffect, useRef } from 'preact/hooks';
 import { Failed, Loading } from '../ui/parts.js';
 
 /**
@@ -12,12 +12,18 @@ import { Failed, Loading } from '../ui/parts.js';
 export const useAnswer = (ask, on) => {
   const answer = useSignal(/** @type {T | null} */ (null));
   const failure = useSignal(/** @type {unknown} */ (null));
+  const asked = useRef(0);
   const load = useCallback(async () => {
+    const own = (asked.current += 1);
+    /** A later request, with another question perhaps, may have been answered first. */
+    const isNewest = () => own === asked.current;
     try {
-      answer.value = await ask();
+      const given = await ask();
+      if (!isNewest()) return;
+      answer.value = given;
       failure.value = null;
     } catch (error) {
-      failure.value = error;
+      if (isNewest()) failure.value = error;
     }
   }, on);
   useEffect(() => void load(), [load]);

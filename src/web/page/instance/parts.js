@@ -17,12 +17,13 @@ const names = {
   recorder: t('part_recorder'),
   recordKeeper: t('part_recordKeeper'),
   queue: t('part_queue'),
+  campaigns: t('part_campaigns'),
 };
 
 /** @param {Part} part */
 const ownName = ({ id, courier }) => (courier === undefined ? (names[id] ?? id) : t('partCourier', { host: courier.host }));
 
-/** Couriers to one host are told apart by the end of their webhook's id. @param {Part} part @param {readonly Part[]} all */
+/** Couriers to one host differ by the end of their webhook's id. @param {Part} part @param {readonly Part[]} all */
 const nameOf = (part, all) => {
   const name = ownName(part);
   const isAlone = all.filter((one) => ownName(one) === name).length === 1;

@@ -106,7 +106,7 @@ export const Settings = ({ live }) => {
   return html`
     <div class="settings">
       <${Card} title=${t('nameTitle')} lead=${t('nameLead')} onSave=${rename}>
-        <${Field} label=${t('newName')} name="name" required maxlength="100" defaultValue=${instance.name} />
+        <${Field} label=${t('newName')} name="name" required maxlength="200" defaultValue=${instance.name} />
       <//>
       <${Card} title=${t('paceTitle')} lead=${t('paceLead')} onSave=${pace}>
         <div class="pair">

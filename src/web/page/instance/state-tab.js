@@ -71,7 +71,7 @@ const ChartPanel = ({ live }) => {
   const pointed = useSignal(/** @type {Leaf | null} */ (null));
   const point = useCallback((/** @type {Leaf | null} */ leaf) => (pointed.value = leaf), []);
   const looked = live.back.value;
-  // Whoever goes to another step wants to see it, in whichever chart it was.
+  // Another step was chosen: its own chart is shown.
   useEffect(() => void (chosen.value = null), [looked]);
   const shown = shownChart(live, chosen.value);
   const machine = live.charts.value.find(({ id }) => id === shown);

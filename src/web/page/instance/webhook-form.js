@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { post } from '../core/api.js';
+import { session } from '../core/session.js';
 import { t } from '../texts.js';
 import { Button, Dialog, Field } from '../ui/parts.js';
 
@@ -20,23 +21,6 @@ import { Button, Dialog, Field } from '../ui/parts.js';
  * @property {string[]} [headerNames]
  * @property {string} [secret] In the answer to the request that made it.
  */
-
-const eventTypes = [
-  'connection',
-  'history',
-  'messages',
-  'messages_update',
-  'newsletter_messages',
-  'call',
-  'contacts',
-  'presence',
-  'groups',
-  'labels',
-  'chats',
-  'chat_labels',
-  'sender',
-];
-const filters = ['wasSentByApi', 'wasNotSentByApi', 'fromMeYes', 'fromMeNo', 'isGroupYes', 'isGroupNo'];
 
 /** @param {{ legend: string, hint: string, name: string, kind: 'event' | 'filter', values: readonly string[], chosen: readonly string[] }} props */
 const Choices = ({ legend, hint, name, kind, values, chosen }) => html`
@@ -93,9 +77,14 @@ const Secret = ({ secret, onClose }) => html`
   <//>
 `;
 
+/** `All` does not mean posts of channels. @param {readonly string[]} events @param {readonly string[]} eventTypes */
+const chosenOf = (events, eventTypes) =>
+  eventTypes.filter((type) => events.includes(type) || (events.includes('All') && type !== 'newsletter_messages'));
+
 /** @param {{ webhook: Partial<Webhook>, error: string }} props */
 const Fields = ({ webhook, error }) => {
   const { url = '', events = ['messages', 'connection'], excludeMessages = [], headerNames = [] } = webhook;
+  const { eventTypes = [], messageFilters = [] } = session.value ?? {};
   return html`
     <${Field}
       label=${t('webhookUrl')}
@@ -112,14 +101,14 @@ const Fields = ({ webhook, error }) => {
       kind="event"
       name="events"
       values=${eventTypes}
-      chosen=${events.includes('All') ? eventTypes : events}
+      chosen=${chosenOf(events, eventTypes)}
     />
     <${Choices}
       legend=${t('webhookExclude')}
       hint=${t('webhookExcludeHint')}
       kind="filter"
       name="excludeMessages"
-      values=${filters}
+      values=${messageFilters}
       chosen=${excludeMessages}
     />
     <fieldset class="choices wide">

@@ -71,14 +71,39 @@ const Card = ({ live, webhook, onChange, onEdit }) => {
   `;
 };
 
+/** @typedef {{ chatwoot_enabled: boolean, chatwoot_url: string, chatwoot_inbox_id: number }} Chatwoot */
+
+/** The connector, which is set by the API; its courier is no webhook's. @param {{ live: Live, webhooks: readonly Webhook[], chatwoot: Chatwoot }} props */
+const ChatwootCard = ({ live, webhooks, chatwoot: { chatwoot_enabled: isOn, chatwoot_url: url, chatwoot_inbox_id: inbox } }) => {
+  const host = URL.parse(url)?.host ?? url;
+  const isWebhook = (/** @type {string | undefined} */ courierOf) => webhooks.some(({ id }) => id === courierOf);
+  const part = live.detail.value?.parts.find(({ courier }) => courier?.host === host && !isWebhook(courier.webhookId));
+  const isOpen = part?.courier?.circuit.open ?? false;
+  return html`
+    <div class="panel webhook">
+      <div class="line">
+        <h3>${t('chatwootInbox', { inbox, host })}</h3>
+        <${StateBadge}
+          state=${!isOn ? 'disconnected' : isOpen ? 'person' : 'connected'}
+          word=${t(!isOn ? 'webhookOff' : isOpen ? 'webhookBroken' : 'webhookOn')}
+        />
+      </div>
+      ${part !== undefined && html`<p class="dim">${t('webhookNow', { note: part.note })}</p>`}
+    </div>
+  `;
+};
+
 /** @param {{ live: Live }} props */
 export const Webhooks = ({ live }) => {
   const { answer, load, instead } = useAnswer(() => get('/webhook', { instance: live.id }), [live.id]);
+  const { answer: connector } = useAnswer(() => get('/chatwoot/config', { instance: live.id }), [live.id]);
   /** What the form is open for; `{}` for a new one. */
   const edited = useSignal(/** @type {Partial<Webhook> | null} */ (null));
   if (instead !== null) return instead;
   /** @type {readonly Webhook[]} */
   const webhooks = answer.value;
+  /** @type {Chatwoot | null} */
+  const chatwoot = connector.value?.chatwoot_url ? connector.value : null;
   const add = html`<${Button} kind="main" onClick=${() => (edited.value = {})}>${t('webhookNew')}<//>`;
   /** @param {string} [secret] */
   const saved = async (secret) => {
@@ -100,7 +125,8 @@ export const Webhooks = ({ live }) => {
             </ul>`
       }
     </section>
-    ${webhooks.length > 0 && html`<${Deliveries} live=${live} webhooks=${webhooks} />`}
+    ${chatwoot !== null && html`<${ChatwootCard} live=${live} webhooks=${webhooks} chatwoot=${chatwoot} />`}
+    ${(webhooks.length > 0 || chatwoot !== null) && html`<${Deliveries} live=${live} webhooks=${webhooks} hasChatwoot=${chatwoot !== null} />`}
     ${edited.value !== null && html`<${WebhookForm} live=${live} webhook=${edited.value} onClose=${() => (edited.value = null)} onSaved=${saved} />`}
   `;
 };

@@ -15,6 +15,17 @@ const wishes = { online: t('wanted_online'), offline: t('wanted_offline'), aslee
 /** @param {Live} live @param {string} state */
 const meaningOf = ({ charts }, state) => charts.value.flatMap(({ states }) => states).find(({ id }) => id === state)?.description ?? '';
 
+/** Which node has the session, since when and why; nothing where there are no nodes. @param {Detail} detail @returns {[string, string][]} */
+const nodeFigures = ({ lease }) => {
+  if (lease === undefined) return [];
+  if (lease === null) return [[t('node'), t('nodeNone')]];
+  return [
+    [t('node'), lease.node],
+    [t('nodeSince'), sinceText(lease.since)],
+    [t('nodeWhy'), t(/** @type {'lease_placed'} */ (`lease_${lease.cause}`))],
+  ];
+};
+
 /** @param {Detail} detail @returns {[string, string][]} */
 const figuresNow = ({ since, retryAt, wanted, failures, attempts, lastFrameAge, queue, outbox }) => [
   [t('colSince'), sinceText(since)],
@@ -39,7 +50,7 @@ export const Why = ({ live }) => {
   const reason = leading?.why || detail.reason || t('whyResting');
   const figures =
     looked === null
-      ? figuresNow(detail)
+      ? [...figuresNow(detail), ...nodeFigures(detail)]
       : [
           [t('at'), timeText(looked.at)],
           [t('step'), `${looked.n}`],
@@ -51,6 +62,7 @@ export const Why = ({ live }) => {
       </h2>
       <p class="dim">${meaningOf(live, state)}</p>
       <h3 class="note">${t('colWhy')}</h3>
+      ${detail.lease?.answers === false && html`<p class="note silent-node" role="status">${t('nodeSilent', { name: detail.lease.node })}</p>`}
       <div class="because" aria-live="polite">
         <p class="reason">${reason}</p>
         ${step !== null && leading !== step && html`<p class="note">${t('whyLastStep', { why: step.why })}</p>`}

@@ -143,7 +143,7 @@ export class RowElement {
     this.#write('name', row.name, () => this.#name(row));
     this.#write('id', row.id, () => this.#link.setAttribute('href', `/admin/sessions/${encodeURIComponent(row.id)}`));
     this.#write('picture', pictureOf(row), () => this.#show(pictureOf(row)));
-    this.#text(this.#number, 'number', row.number);
+    this.#text(this.#number, 'number', [row.number, row.node].filter(Boolean).join(' · '));
     const why = whyOf(row);
     this.#write('why', why, () => {
       this.#why.textContent = why;

@@ -32,6 +32,8 @@ export class Feed {
   ready = signal(false);
   /** Why the last load failed; null when it did not. */
   failure = signal(/** @type {unknown} */ (null));
+  /** Nodes that did not answer. */
+  silent = signal(/** @type {readonly string[]} */ ([]));
   /** Changes arrive as they happen. */
   live = signal(false);
 
@@ -101,6 +103,7 @@ export class Feed {
       const page = /** @type {RowPage} */ (await get(`/admin/actors?${query}`));
       if (this.#over) return;
       rows.put(page.rows);
+      this.silent.value = page.silent ?? [];
       for (const { id } of page.rows) this.#seen.add(id);
       if (!this.ready.value) {
         rows.arrange();

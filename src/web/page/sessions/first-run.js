@@ -1,4 +1,4 @@
-/** Which session the first run is about, until its first message is sent: kept by the browser, so that who leaves half way can go on. */
+/** Which session the first run is about, until its first message is sent: kept by the browser, so that a reader who left half way can go on. */
 
 const key = 'firstRun';
 

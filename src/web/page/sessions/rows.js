@@ -1,6 +1,6 @@
 /**
  * All sessions in the page's memory: ten thousand are some megabytes, so that search, filters and sorting ask nobody.
- * What changed is told at most once a frame; the order is made anew at most once a second, and not while it is held.
+ * Changes are published at most once a frame; the order is made anew at most once a second, and not while it is held.
  */
 import { signal } from '@preact/signals';
 import { groupOf, groups, letterOf } from './words.js';
@@ -176,13 +176,14 @@ export class Rows {
    * @param {Row} row
    * @param {string} search
    */
-  #fits({ id, number, reason, state }, search) {
+  #fits({ id, number, reason, state, node = '' }, search) {
     return (
       (this.#names.get(id) ?? '').includes(search) ||
       number.includes(search) ||
       reason.toLowerCase().includes(search) ||
       state.toLowerCase().includes(search) ||
-      id.includes(search)
+      id.includes(search) ||
+      node.toLowerCase().includes(search)
     );
   }
 }

@@ -30,6 +30,8 @@ export interface Row {
   outbox: number;
   /** The last hour in 24 letters, oldest first. */
   hour: string;
+  /** Its node, '' for none; absent where there are none. */
+  node?: string;
 }
 
 export interface RowPage {
@@ -37,6 +39,8 @@ export interface RowPage {
   readonly rows: Row[];
   /** '' on the last page. */
   readonly next: string;
+  /** Nodes that did not answer. */
+  readonly silent?: readonly string[];
 }
 
 /** One session as the calls of the interface answer with it; its token is taken out. */

@@ -58,7 +58,7 @@ export const isAboutNumber = (sentence) => /number|account|group|chat/i.test(sen
  */
 export const initialsOf = (name) => {
   const words = name.trim().split(/\s+/);
-  const [first = '', second = ''] = words.length > 1 ? [words[0], words[1]] : [name.trim().slice(0, 1), name.trim().slice(1, 2)];
+  const [first = '', second = ''] = words.length > 1 ? words : [...name.trim()];
   return `${[...first][0] ?? ''}${[...second][0] ?? ''}`.toUpperCase();
 };
 

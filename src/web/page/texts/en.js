@@ -1,4 +1,6 @@
 /** English. Names say where a text stands; `{…}` are values. */
+import { ofNodes } from './en-nodes.js';
+
 export const en = {
   product: 'Dormouse',
   titleOf: '{view} · Dormouse',
@@ -33,6 +35,8 @@ export const en = {
   liveTitle_stale: 'The server does not answer. What is shown was last known.',
   notFound: 'There is nothing at this address.',
   backToList: 'Back to the sessions',
+  nodes: 'Nodes',
+  ...ofNodes,
 
   // Parts
   loading: 'Loading …',
@@ -229,6 +233,7 @@ export const en = {
   part_recorder: 'recorder',
   part_recordKeeper: 'record keeper',
   part_queue: 'queue',
+  part_campaigns: 'campaigns',
   partCourier: 'courier {host}',
   partState_ok: 'well',
   partState_busy: 'at work',
@@ -309,6 +314,8 @@ export const en = {
   secretTitle: 'The secret of this webhook',
   secretText: 'The receiver checks signatures with it. It is not shown again.',
   secretDone: 'I have kept it',
+
+  chatwootInbox: 'Chatwoot: inbox {inbox} at {host}',
 
   // A session: deliveries
   deliveries: 'Deliveries',

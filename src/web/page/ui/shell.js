@@ -69,6 +69,7 @@ export const Shell = ({ title, fixed = false, crumbs = [], live, children }) => 
         }
         <div class="side">
           ${live !== undefined && html`<${Live} state=${live} />`}
+          ${session.value?.cluster === true && html`<a href="/admin/cluster">${t('nodes')}</a>`}
           <a href="/docs">${t('api')}</a>
           <${ThemeButton} />
           ${

@@ -19,7 +19,7 @@ import { Shell } from '../ui/shell.js';
 /** @import { Sort } from '../sessions/rows.js' */
 /** @import { Made } from '../sessions/new-session.js' */
 
-/** Outlives the view: whoever comes back finds the list as it was left. */
+/** Outlives the view, so that the list is as it was left when the reader comes back. */
 const rows = new Rows();
 let scrolledTo = 0;
 
@@ -130,6 +130,13 @@ const RowMenu = ({ opened: { row, near }, feed, onPair, onClose }) => {
 };
 
 /** @param {{ feed: Feed }} props */
+const Silent = ({ feed }) => {
+  const names = feed.silent.value;
+  if (names.length === 0) return null;
+  return html`<p class="silent-nodes of-person" role="status">${t('nodesSilent', { names: names.join(', ') })}</p>`;
+};
+
+/** @param {{ feed: Feed }} props */
 const Content = ({ feed }) => {
   const [menu, setMenu] = useState(/** @type {Opened | null} */ (null));
   const [pairing, setPairing] = useState(/** @type {{ made?: Made } | null} */ (null));
@@ -139,6 +146,7 @@ const Content = ({ feed }) => {
   };
   return html`
     <${Overview} rows=${rows} onNew=${() => setPairing({})} />
+    <${Silent} feed=${feed} />
     <div class="panel list">
       <${Bulk} rows=${rows} feed=${feed} />
       <${Table} onMenu=${(/** @type {Row} */ row, /** @type {DOMRect} */ near) => setMenu({ row, near })} />

@@ -1,0 +1,274 @@
+/** The steps of an answer: whether there is one, what the model says, and how it is sent. Knows conversations by their chat alone. */
+import {
+  cutText,
+  longestText,
+  type AiMetadata,
+  type Chat,
+  type ChatbotAgent,
+  type ChatbotTrigger,
+  type InstanceId,
+  type Send,
+} from '../model.ts';
+import type { ChatbotPolicy } from '../policy/policy.ts';
+import type { ModelAnswer, ModelQuestion, Ports, ToolWish, Turn } from '../ports.ts';
+import type { Cell } from '../session/cell.ts';
+import { fillPlaceholders } from '../text.ts';
+import type { Asking } from './asking.ts';
+import { boundedMetadata } from './bounds.ts';
+import type { Budget } from './budget.ts';
+import { piecesOf, questionIn, signatureOf, turnsOf, wordsOf } from './memory.ts';
+import type { Crew, Roster } from './roster.ts';
+import { isStop, triggerFor } from './rules.ts';
+import { optionsOf, runTool, sendOf, sendOnce, type ChatbotCommands } from './tools.ts';
+
+export interface AnsweringInput {
+  readonly ports: Pick<Ports, 'messages' | 'chats' | 'definitions' | 'chatModels' | 'chatbotFields' | 'placeholder' | 'time' | 'log'>;
+  readonly policy: ChatbotPolicy;
+  readonly commands: ChatbotCommands;
+  readonly roster: Roster;
+  readonly asking: Asking;
+  readonly budget: Budget;
+  /** Null when the instance is gone. */
+  cell(id: InstanceId): Cell | null;
+}
+
+/** Which conversation. */
+export interface Talk {
+  readonly instance: InstanceId;
+  readonly chatId: string;
+}
+
+/** What is to be answered, by what. */
+export interface Plan {
+  readonly trigger: ChatbotTrigger;
+  /** Null for a quick reply. */
+  readonly agent: ChatbotAgent | null;
+  readonly crew: Crew;
+  readonly chat: Chat | null;
+  /** Id of the last message of the question: names the answer. */
+  readonly question: string;
+  readonly turns: readonly Turn[];
+  /** Tools were used for it, so that it is not begun anew. */
+  acted: boolean;
+  /** One of them handed the chat over to a person: what is said of it is sent although the chat is paused. */
+  handedOver: boolean;
+}
+
+export interface Answer {
+  readonly text: string;
+  /** Null of a quick reply. */
+  readonly metadata: AiMetadata | null;
+}
+
+const minuteMs = 60_000;
+/** Messages that are read at most, whatever an agent remembers. */
+const mostRead = 250;
+
+const keyOf = ({ chatId }: Talk, question: string, part: string): string => `chatbot ${chatId} ${question} ${part}`;
+
+/** Of a question, by the usual length of a token. */
+const estimatedTokens = (prompt: string, turns: readonly Turn[]): number =>
+  Math.ceil(turns.reduce((sum, { text }) => sum + text.length, prompt.length) / 4);
+
+export class Answering {
+  readonly #input: AnsweringInput;
+
+  constructor(input: AnsweringInput) {
+    this.#input = input;
+  }
+
+  /** What is to be answered of these messages, or of everything unanswered when none is named; null: nothing. A stop keyword pauses the conversation. */
+  async decide(talk: Talk, asked: readonly string[]): Promise<Plan | null> {
+    const { ports, policy, roster } = this.#input;
+    const record = this.#input.cell(talk.instance)?.record;
+    if (!record?.chatbotEnabled) return null;
+    const crew = await roster.of(talk.instance);
+    if (crew.triggers.length === 0 && record.chatbotStopConversation === '') return null;
+    const limit = Math.min(mostRead, Math.max(policy.burst, ...crew.agents.map(({ memoryMost }) => memoryMost)) + policy.burst);
+    const [{ messages }, chat] = await Promise.all([
+      ports.messages.find(talk.instance, { chatId: talk.chatId, limit, offset: 0 }),
+      ports.chats.get(talk.instance, talk.chatId),
+    ]);
+    const [all, now] = [messages.toReversed(), ports.time.now()];
+    const question = questionIn(all, asked, now - policy.fresh);
+    const last = question.at(-1);
+    if (!last || (last.isGroup && record.chatbotIgnoreGroups)) return null;
+    if (question.some((message) => isStop(wordsOf(message), record.chatbotStopConversation))) {
+      this.pause(talk, record.chatbotStopMinutes);
+      return null;
+    }
+    const state = ports.chatbotFields.stateOf(chat);
+    if (state.disabledUntil > now) return null;
+    const lead = (field: string): string => ports.chatbotFields.leadText(chat, field);
+    const text = question.map(wordsOf).join('\n');
+    const trigger = triggerFor(crew, { text, isGroup: last.isGroup, state, lead, now });
+    if (!trigger) return null;
+    const agent = trigger.type === 'agent' ? (crew.agents.find(({ id }) => id === trigger.agentId) ?? null) : null;
+    const turns = agent ? turnsOf(all, question, { agent, resetAt: state.memoryResetAt, now }) : [];
+    return { trigger, agent, crew, chat, question: last.messageId, turns, acted: false, handedOver: false };
+  }
+
+  /** The chatbot leaves a conversation alone for some minutes; with a `chats` event. */
+  pause({ instance, chatId }: Talk, minutes: number): void {
+    const { ports } = this.#input;
+    if (minutes <= 0) return;
+    const extra = ports.chatbotFields.fieldsOf({ disabledUntil: ports.time.now() + minutes * minuteMs });
+    this.#input.cell(instance)?.recorder.record([{ kind: 'chat', chat: { chatId, extra }, create: false, tell: 'chats' }]);
+  }
+
+  /** What the agent says; null when it says nothing, with the reason in the log. */
+  async think(talk: Talk, plan: Plan, signal: AbortSignal): Promise<Answer | null> {
+    const { budget, commands, policy } = this.#input;
+    if (!plan.agent) return { text: '', metadata: null };
+    if (await budget.isUsedUp(talk.instance)) return this.#silent(talk, plan, 'the tokens of the day are used up');
+    const typing = commands.showTyping(talk.instance, talk.chatId, 'composing', policy.timeout).catch(() => null);
+    const answer = await this.#ask(talk, plan, plan.agent, signal);
+    await typing;
+    if (answer === null || answer.text === '') this.hush(talk);
+    return answer;
+  }
+
+  /** Typing is not shown any more. */
+  hush({ instance, chatId }: Talk): void {
+    void this.#input.commands.showTyping(instance, chatId, 'paused', 0).catch(() => null);
+  }
+
+  /** Sends the answer, or the quick reply. The same question is answered once, also after a kill. */
+  async send(talk: Talk, plan: Plan, answer: Answer, signal: AbortSignal): Promise<void> {
+    const { ports } = this.#input;
+    const { trigger, agent } = plan;
+    const sends = agent ? this.#textsOf(talk, agent, answer) : await this.#quickReply(talk, trigger);
+    if (sends.length === 0) return;
+    const fields = ports.chatbotFields.fieldsOf({ lastTriggerAt: ports.time.now(), lastTriggerId: trigger.id });
+    await this.#input
+      .cell(talk.instance)
+      ?.recorder.append({ kind: 'chat', chat: { chatId: talk.chatId, extra: fields }, create: false, tell: 'chats' });
+    for (const [at, send] of sends.entries()) {
+      if (signal.aborted) return;
+      if (!(await this.#goesOn(talk, plan))) return this.hush(talk);
+      if (signal.aborted) return;
+      const options = optionsOf(keyOf(talk, plan.question, String(at)), {
+        delay: (agent?.typingSeconds ?? 0) * 1000,
+        readChat: at === 0 && (agent?.readMessages ?? false),
+        ...(at === 0 && answer.metadata ? { aiMetadata: answer.metadata } : {}),
+      });
+      const sent = await sendOnce(this.#input.commands, talk.instance, send, options);
+      if (!sent.ok) return void this.#silent(talk, plan, sent.refusal.message);
+    }
+  }
+
+  /** Whether the rest of an answer is still wanted: somebody may have turned the chatbot off, paused it or deleted its agent meanwhile. */
+  async #goesOn({ instance, chatId }: Talk, { agent, handedOver, question }: Plan): Promise<boolean> {
+    const { ports, roster } = this.#input;
+    if (!this.#input.cell(instance)?.record.chatbotEnabled) return false;
+    if (agent && !(await roster.of(instance)).agents.some(({ id }) => id === agent.id)) return false;
+    if (handedOver) return true;
+    if (await this.#stoppedSince({ instance, chatId }, question)) return false;
+    return ports.chatbotFields.stateOf(await ports.chats.get(instance, chatId)).disabledUntil <= ports.time.now();
+  }
+
+  /** Whether the stop keyword was written after the question; then the conversation is paused. */
+  async #stoppedSince(talk: Talk, question: string): Promise<boolean> {
+    const { ports, policy, cell } = this.#input;
+    const record = cell(talk.instance)?.record;
+    if (!record || record.chatbotStopConversation === '') return false;
+    const { messages } = await ports.messages.find(talk.instance, { chatId: talk.chatId, limit: policy.burst, offset: 0 });
+    const asked = messages.findIndex(({ messageId }) => messageId === question);
+    const since = asked < 0 ? messages : messages.slice(0, asked);
+    if (!since.some((message) => !message.fromMe && isStop(wordsOf(message), record.chatbotStopConversation))) return false;
+    this.pause(talk, record.chatbotStopMinutes);
+    return true;
+  }
+
+  #textsOf({ chatId }: Talk, agent: ChatbotAgent, { text }: Answer): readonly Send[] {
+    const signature = agent.signMessages ? signatureOf(agent) : '';
+    return piecesOf(text, agent.maxMessageLength, this.#input.policy.pieces).map((piece) =>
+      sendOf(chatId, { kind: 'text', text: cutText(signature + piece, longestText), preview: null }),
+    );
+  }
+
+  async #quickReply({ instance, chatId }: Talk, { quickReplyId }: ChatbotTrigger): Promise<readonly Send[]> {
+    const reply = (await this.#input.ports.definitions.all(instance, 'quickReply')).find(({ id }) => id === quickReplyId);
+    if (!reply) return [];
+    const { text, type, file, docName } = reply;
+    if (type === 'text') return [{ ...sendOf(chatId, { kind: 'text', text, preview: null }), literal: false }];
+    const given = { source: file, as: type, thumbnail: '', mimetype: '', filename: docName };
+    return [{ ...sendOf(chatId, { kind: 'media', as: type, file: given, caption: text, viewOnce: false }), literal: false }];
+  }
+
+  async #ask(talk: Talk, plan: Plan, agent: ChatbotAgent, signal: AbortSignal): Promise<Answer | null> {
+    const { policy, asking } = this.#input;
+    const question = await this.#questionOf(talk, plan, agent);
+    const turns = [...plan.turns];
+    const toolResults: unknown[] = [];
+    for (let round = 0; round <= policy.toolRounds; round += 1) {
+      const answer = await asking.ask(talk.instance, { ...question, turns }, signal);
+      // What was given up has cost something too.
+      if (signal.aborted) await this.#spend(talk, answer.ok ? answer.tokens : estimatedTokens(question.prompt, turns));
+      if (signal.aborted) return null;
+      if (!answer.ok) return this.#silent(talk, plan, answer.error);
+      await this.#spend(talk, answer.tokens);
+      if (answer.wishes.length === 0 || round === policy.toolRounds) return this.#answerOf(talk, plan, agent, answer, toolResults);
+      // One more than may be used, so that the model reads that it was too many.
+      const wishes = answer.wishes.slice(0, policy.toolCalls + 1);
+      turns.push({ by: 'assistant', text: answer.text, wishes });
+      for (const wish of wishes) {
+        if (signal.aborted) return null;
+        plan.acted = true;
+        const text = await this.#use(talk, plan, question, wish, toolResults.length);
+        turns.push({ by: 'tool', wish: wish.id, text });
+        toolResults.push({ name: wish.name, arguments: wish.arguments, result: text });
+      }
+    }
+    return null;
+  }
+
+  async #questionOf({ instance }: Talk, { crew, chat }: Plan, agent: ChatbotAgent): Promise<Omit<ModelQuestion, 'turns'>> {
+    const { ports, policy, cell } = this.#input;
+    const key = crew.keys.get(agent.id) ?? cell(instance)?.record.aiApikey ?? '';
+    const filled = fillPlaceholders({ kind: 'text', text: agent.prompt, preview: null }, chat, ports.placeholder);
+    const labels = agent.tools.includes('addLabel') ? await ports.definitions.all(instance, 'label') : [];
+    const maxTokens = agent.maxTokens > 0 ? Math.min(agent.maxTokens, policy.answerTokens) : policy.answerTokens;
+    const prompt = filled.kind === 'text' ? filled.text : agent.prompt;
+    return { agent, key, prompt, maxTokens, labels: labels.flatMap(({ name, deleted }) => (deleted ? [] : [name])) };
+  }
+
+  async #use(talk: Talk, plan: Plan, question: Omit<ModelQuestion, 'turns'>, wish: ToolWish, number: number): Promise<string> {
+    const { ports, commands } = this.#input;
+    if (number >= this.#input.policy.toolCalls) return 'not done: too many tools for one answer';
+    const call = ports.chatModels.toolCall(question, wish);
+    if (!call.ok) return `not done: ${call.refusal.message}`;
+    if (call.value.tool === 'handOver') plan.handedOver = true;
+    const around = { commands, definitions: ports.definitions, fields: ports.chatbotFields, now: () => ports.time.now() };
+    const place = { ...talk, agent: question.agent, key: keyOf(talk, plan.question, `tool ${number}`) };
+    ports.log.info({ instance: talk.instance, agent: question.agent.id, tool: call.value.tool }, 'chatbot.toolUsed');
+    return runTool(around, place, call.value);
+  }
+
+  #answerOf(
+    talk: Talk,
+    plan: Plan,
+    agent: ChatbotAgent,
+    { text, wishes, request, choices }: ModelAnswer & { readonly ok: true },
+    toolResults: readonly unknown[],
+  ): Answer | null {
+    // After tools a model may have nothing to say, but one that wants still more of them did not come to an end.
+    if (text.trim() === '' && toolResults.length === 0) return this.#silent(talk, plan, 'the model said nothing');
+    if (text.trim() === '' && wishes.length > 0) return this.#silent(talk, plan, 'the model only used tools, until it might use no more');
+    return { text, metadata: boundedMetadata({ agentId: agent.id, request, response: { choices, toolResults, error: '' } }) };
+  }
+
+  /** What could not be noted is not counted: an answer does not wait for the storage. */
+  async #spend({ instance }: Talk, tokens: number): Promise<void> {
+    const record = this.#input.cell(instance)?.record;
+    if (!record) return;
+    await this.#input.budget.spend({ instanceId: instance, epoch: record.epoch }, tokens).catch((error: unknown) => {
+      this.#input.ports.log.warn({ instance, error }, 'chatbot.tokensNotCounted');
+    });
+  }
+
+  #silent({ instance }: Talk, { agent }: Plan, reason: string): null {
+    this.#input.ports.log.warn({ instance, agent: agent?.id ?? '', reason }, 'chatbot.notAnswered');
+    return null;
+  }
+}

@@ -1,0 +1,109 @@
+/** One question to a service: in a bounded number at once, with retries, a deadline and a circuit, so that a slow or failing service holds up nobody. */
+import { Circuit } from '../events/circuit.ts';
+import { createSlots, type Slots } from '../events/slots.ts';
+import type { InstanceId } from '../model.ts';
+import { backOff } from '../policy/back-off.ts';
+import type { ChatbotPolicy, DeliveryPolicy } from '../policy/policy.ts';
+import type { Chance, Meter, ModelAnswer, ModelQuestion, Ports, Time } from '../ports.ts';
+
+export interface AskingInput {
+  readonly ports: Pick<Ports, 'chatModels' | 'time' | 'chance' | 'meter'>;
+  readonly policy: ChatbotPolicy;
+  /** Of webhooks: the circuit has its rules. */
+  readonly delivery: DeliveryPolicy;
+}
+
+const failed = (error: string): ModelAnswer => ({ ok: false, error, cause: 'busy' });
+const stopped = failed('nobody waits for the answer any more');
+
+/** Resolves after `ms`, or as soon as the signal aborts. */
+const pause = (time: Pick<Time, 'setTimeout' | 'clearTimeout'>, ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const end = (): void => {
+      time.clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = time.setTimeout(end, ms);
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end);
+  });
+
+export class Asking {
+  readonly #models: Ports['chatModels'];
+  readonly #time: Time;
+  readonly #chance: Chance;
+  readonly #meter: Pick<Meter, 'modelAsked'>;
+  readonly #policy: ChatbotPolicy;
+  readonly #delivery: DeliveryPolicy;
+  readonly #slots: Slots;
+  /** By instance and agent; those of services that answer are not kept. */
+  readonly #circuits = new Map<string, Circuit>();
+  #calls = 0;
+
+  constructor({ ports, policy, delivery }: AskingInput) {
+    this.#models = ports.chatModels;
+    this.#time = ports.time;
+    this.#chance = ports.chance;
+    this.#meter = ports.meter;
+    this.#policy = policy;
+    // After that nobody waits for the answer any more.
+    this.#delivery = { ...delivery, circuit: policy.circuit, retryAfterMax: Math.min(delivery.retryAfterMax, policy.fresh) };
+    this.#slots = createSlots({ total: policy.atOnce.total, perHost: policy.atOnce.perInstance });
+  }
+
+  /** Agents of the instance were changed: what failed so far says nothing of what they are now. */
+  forget(instance: InstanceId): void {
+    for (const name of this.#circuits.keys()) if (name.startsWith(`${instance} `)) this.#circuits.delete(name);
+  }
+
+  /** Never rejects. */
+  async ask(instance: InstanceId, question: ModelQuestion, signal: AbortSignal): Promise<ModelAnswer> {
+    for (let attempt = 0; ; attempt += 1) {
+      const answer = await this.#once(instance, question, signal);
+      if (answer.ok || answer.cause !== 'busy' || attempt >= this.#policy.retries || signal.aborted) return answer;
+      const asked = Math.min((answer.retryAfter ?? 0) * 1000, this.#delivery.retryAfterMax);
+      await pause(this.#time, Math.max(asked, backOff(this.#policy.retry, attempt, this.#chance.random())), signal);
+      if (signal.aborted) return stopped;
+    }
+  }
+
+  async #once(instance: InstanceId, question: ModelQuestion, signal: AbortSignal): Promise<ModelAnswer> {
+    const name = `${instance} ${question.agent.id}`;
+    const circuit = this.#circuits.get(name) ?? new Circuit(this.#delivery);
+    const call = (this.#calls += 1);
+    if (circuit.until > this.#time.now() || !circuit.admit(call)) return failed('the service failed, and is asked again later');
+    this.#circuits.set(name, circuit);
+    try {
+      await this.#slots.take(instance);
+      try {
+        const answer = signal.aborted ? stopped : await this.#answer(question, signal);
+        // What was given up says nothing of the service, nor does a question that it refuses.
+        if (answer.ok || (answer.cause !== 'question' && !signal.aborted)) circuit.judge(call, this.#attemptOf(answer), this.#time.now());
+        return answer;
+      } finally {
+        this.#slots.free(instance);
+      }
+    } finally {
+      circuit.forgo(call);
+      if (circuit.failures === 0 && this.#circuits.get(name) === circuit) this.#circuits.delete(name);
+    }
+  }
+
+  #attemptOf(answer: ModelAnswer) {
+    if (answer.ok) return { ok: true, status: 200 } as const;
+    const { error, retryAfter } = answer;
+    return { ok: false, error, ...(retryAfter === undefined ? {} : { retryAfter }) } as const;
+  }
+
+  async #answer(question: ModelQuestion, signal: AbortSignal): Promise<ModelAnswer> {
+    const limit = new AbortController();
+    const begun = this.#time.now();
+    const timer = this.#time.setTimeout(() => limit.abort(), this.#policy.timeout);
+    const answer = await this.#models.ask(question, AbortSignal.any([signal, limit.signal]));
+    this.#time.clearTimeout(timer);
+    const outcome = answer.ok ? 'answered' : signal.aborted ? 'givenUp' : 'failed';
+    this.#meter.modelAsked(outcome, this.#time.now() - begun, answer.ok ? answer.tokens : 0);
+    return !answer.ok && limit.signal.aborted && !signal.aborted ? failed('no answer in time') : answer;
+  }
+}

@@ -1,0 +1,212 @@
+/**
+ * The chart of one conversation, made for a text and gone a minute after its answer.
+ *
+ * Texts that come together are one question. A text that comes while the model thinks begins the question anew, twice at most and not after tools
+ * were used; then it is answered next. A message of the owner ends the conversation at once. Nothing of it is stored: memory is read from the
+ * stored messages, and the answer is named by its question, so that it is sent once whatever happens.
+ */
+import { assign, fromPromise, setup } from 'xstate';
+import { addTime } from '../policy/back-off.ts';
+import type { ChatbotPolicy } from '../policy/policy.ts';
+import type { Time } from '../ports.ts';
+import type { Answer, Plan } from './answering.ts';
+
+/** What a conversation does to the world. A rejection is a crash of this conversation alone. */
+export interface ConversationHost {
+  readonly time: Pick<Time, 'now'>;
+  readonly policy: ChatbotPolicy;
+  /** Ids of messages; none: everything that is unanswered. */
+  decide(asked: readonly string[]): Promise<Plan | null>;
+  think(plan: Plan, signal: AbortSignal): Promise<Answer | null>;
+  send(plan: Plan, answer: Answer, signal: AbortSignal): Promise<void>;
+  /** The answer is not sent after all. */
+  drop(): void;
+  crashed(error: unknown): void;
+  /** It would answer more often than it may: so often it answered within a minute, and since there was a minute of silence. */
+  limited(perMinute: number, inARow: number): void;
+}
+
+export type ConversationEvent =
+  /** Somebody else wrote. `messageId`: at the platform; '' for whatever is unanswered. */
+  | { readonly type: 'text.came'; readonly messageId: string }
+  /** The owner wrote from a phone. */
+  | { readonly type: 'owner.wrote' };
+
+interface Context {
+  readonly host: ConversationHost;
+  /** What is asked now, and what came too late for it. */
+  readonly asked: readonly string[];
+  readonly later: readonly string[];
+  /** When the first text of the question came, in Unix milliseconds. */
+  readonly since: number;
+  readonly plan: Plan | null;
+  readonly answer: Answer | null;
+  readonly restarts: number;
+  /** When it answered within the last minute. */
+  readonly answered: readonly number[];
+  /** Answers since the conversation began, which ends with a minute of silence. */
+  readonly inARow: number;
+}
+
+const restartsMost = 2;
+const minuteMs = 60_000;
+
+const noted = (ids: readonly string[], messageId: string, most: number): readonly string[] =>
+  messageId === '' ? ids : [...ids, messageId].slice(-most);
+
+const kit = setup({
+  types: { context: {} as Context, events: {} as ConversationEvent, input: {} as { readonly host: ConversationHost } },
+  actors: {
+    decide: fromPromise<Plan | null, { readonly host: ConversationHost; readonly asked: readonly string[] }>(({ input }) =>
+      input.host.decide(input.asked),
+    ),
+    think: fromPromise<Answer | null, { readonly host: ConversationHost; readonly plan: Plan }>(({ input, signal }) =>
+      input.host.think(input.plan, signal),
+    ),
+    send: fromPromise<void, { readonly host: ConversationHost; readonly plan: Plan; readonly answer: Answer }>(({ input, signal }) =>
+      input.host.send(input.plan, input.answer, signal),
+    ),
+  },
+  guards: {
+    isPlanned: (_, plan: Plan | null) => plan !== null,
+    waitsLonger: ({ context }, plan: Plan | null) => plan !== null && holdOf(context, plan) > 0,
+    answersTooOften: ({ context: { host, answered, inARow } }, plan: Plan | null) =>
+      plan !== null &&
+      (addTime(answered, host.time.now(), minuteMs).length > host.policy.answersPerMinute || inARow >= host.policy.answersInARow),
+    isAnswer: (_, answer: Answer | null) => answer !== null,
+    mayBeginAnew: ({ context: { plan, restarts } }) => restarts < restartsMost && plan?.acted === false,
+    cameMeanwhile: ({ context: { later } }) => later.length > 0,
+    hasActed: ({ context: { plan } }, answer: Answer | null) => answer !== null && plan?.acted === true,
+  },
+  actions: {
+    noteText: assign(({ context: { host, asked } }, messageId: string) => ({ asked: noted(asked, messageId, host.policy.burst) })),
+    noteLater: assign(({ context: { host, later } }, messageId: string) => ({ later: noted(later, messageId, host.policy.burst) })),
+    beginQuestion: assign(({ context }) => ({ since: context.host.time.now() })),
+    countRestart: assign(({ context }) => ({ restarts: context.restarts + 1 })),
+    keepPlan: assign((_, plan: Plan | null) => ({ plan })),
+    keepAnswer: assign((_, answer: Answer | null) => ({ answer })),
+    noteAnswered: assign(({ context: { host, answered, inARow } }) => ({
+      answered: addTime(answered, host.time.now(), minuteMs),
+      inARow: inARow + 1,
+    })),
+    endQuestion: assign({ asked: [], later: [], plan: null, answer: null, restarts: 0 }),
+    askLater: assign(({ context: { later } }) => ({ asked: later, later: [], plan: null, answer: null, restarts: 0 })),
+    reportCrash: ({ context }, error: unknown) => context.host.crashed(error),
+    dropAnswer: ({ context }) => context.host.drop(),
+    reportLimit: ({ context: { host, answered, inARow } }) => host.limited(answered.length, inARow),
+  },
+  delays: {
+    pause: ({ context: { host, since } }) => Math.max(0, Math.min(host.policy.pause, since + host.policy.longestPause - host.time.now())),
+    hold: ({ context }) => (context.plan ? holdOf(context, context.plan) : 0),
+    rest: minuteMs,
+  },
+});
+
+/** How much longer the trigger wants to wait. */
+function holdOf({ host, since }: Context, { trigger }: Plan): number {
+  return Math.max(0, since + trigger.delaySeconds * 1000 - host.time.now());
+}
+
+type Came = { readonly event: { readonly messageId: string } };
+type Failed = { readonly event: { readonly error: unknown } };
+type Planned = { readonly event: { readonly output: Plan | null } };
+type Answered = { readonly event: { readonly output: Answer | null } };
+
+const noteText = { type: 'noteText' as const, params: ({ event }: Came) => event.messageId };
+const noteLater = { type: 'noteLater' as const, params: ({ event }: Came) => event.messageId };
+const planOf = ({ event }: Planned): Plan | null => event.output;
+const answerOf = ({ event }: Answered): Answer | null => event.output;
+const keepPlan = { type: 'keepPlan' as const, params: planOf };
+const keepAnswer = { type: 'keepAnswer' as const, params: answerOf };
+const onError = { target: 'gone', actions: { type: 'reportCrash' as const, params: ({ event }: Failed) => event.error } };
+/** More of the same question. */
+const gatherOn = { target: 'gathering', actions: noteText };
+
+export const conversation = kit.createMachine({
+  id: 'conversation',
+  context: ({ input: { host } }) => ({
+    host,
+    asked: [],
+    later: [],
+    since: host.time.now(),
+    plan: null,
+    answer: null,
+    restarts: 0,
+    answered: [],
+    inARow: 0,
+  }),
+  initial: 'resting',
+  on: { 'owner.wrote': '.gone' },
+  states: {
+    gathering: {
+      after: { pause: 'deciding' },
+      on: { 'text.came': { target: 'gathering', reenter: true, actions: noteText } },
+    },
+    deciding: {
+      invoke: {
+        src: 'decide',
+        input: ({ context: { host, asked } }) => ({ host, asked }),
+        onDone: [
+          { guard: { type: 'answersTooOften', params: planOf }, target: 'resting', actions: ['reportLimit', 'endQuestion'] },
+          { guard: { type: 'waitsLonger', params: planOf }, target: 'holding', actions: keepPlan },
+          { guard: { type: 'isPlanned', params: planOf }, target: 'thinking', actions: keepPlan },
+          { target: 'resting', actions: 'endQuestion' },
+        ],
+        onError,
+      },
+      on: { 'text.came': gatherOn },
+    },
+    holding: {
+      after: { hold: 'thinking' },
+      on: { 'text.came': gatherOn },
+    },
+    thinking: {
+      invoke: {
+        src: 'think',
+        input: ({ context: { host, plan } }) => ({ host, plan: plan! }),
+        onDone: [
+          // After a tool acted, such as by handing over to a person, the answer is sent in any case.
+          { guard: { type: 'hasActed', params: answerOf }, target: 'answering', actions: keepAnswer },
+          { guard: { type: 'isAnswer', params: answerOf }, target: 'checking', actions: keepAnswer },
+          { guard: 'cameMeanwhile', target: 'gathering', actions: ['askLater', 'beginQuestion'] },
+          { target: 'resting', actions: 'endQuestion' },
+        ],
+        onError,
+      },
+      on: {
+        'text.came': [{ guard: 'mayBeginAnew', target: 'gathering', actions: [noteText, 'countRestart'] }, { actions: noteLater }],
+      },
+    },
+    checking: {
+      description: 'Somebody may have paused it meanwhile: a stop keyword, a command, a hand-over.',
+      invoke: {
+        src: 'decide',
+        input: ({ context: { host, asked, later } }) => ({ host, asked: asked.length === 0 ? [] : [...asked, ...later] }),
+        onDone: [
+          { guard: { type: 'isPlanned', params: planOf }, target: 'answering' },
+          { target: 'resting', actions: ['dropAnswer', 'endQuestion'] },
+        ],
+        onError,
+      },
+      on: { 'text.came': { actions: noteLater } },
+    },
+    answering: {
+      entry: 'noteAnswered',
+      invoke: {
+        src: 'send',
+        input: ({ context: { host, plan, answer } }) => ({ host, plan: plan!, answer: answer! }),
+        onDone: [
+          { guard: 'cameMeanwhile', target: 'gathering', actions: ['askLater', 'beginQuestion'] },
+          { target: 'resting', actions: 'endQuestion' },
+        ],
+        onError,
+      },
+      on: { 'text.came': { actions: noteLater } },
+    },
+    resting: {
+      after: { rest: 'gone' },
+      on: { 'text.came': { target: 'gathering', actions: [noteText, 'beginQuestion'] } },
+    },
+    gone: { type: 'final' },
+  },
+});

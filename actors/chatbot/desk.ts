@@ -1,0 +1,178 @@
+/**
+ * The conversations of all instances: made when a text comes, bounded, and ended with their instance. It reads committed events, as couriers do, so
+ * that no message waits for it.
+ */
+import { createActor, type ActorRefFrom } from 'xstate';
+import { trackSource } from '../chatwoot/links.ts';
+import type { GatewayEvent, InstanceId, InstanceRecord } from '../model.ts';
+import type { ChatbotPolicy, DeliveryPolicy } from '../policy/policy.ts';
+import { StorageFailure, type Ports } from '../ports.ts';
+import type { Cell } from '../session/cell.ts';
+import { Answering, type Talk } from './answering.ts';
+import { Asking } from './asking.ts';
+import { Budget } from './budget.ts';
+import { conversation } from './conversation.ts';
+import { Roster } from './roster.ts';
+import { isAnswerable } from './rules.ts';
+import type { InstanceReader } from '../supervisor.ts';
+import type { ChatbotCommands } from './tools.ts';
+
+export interface DeskInput {
+  readonly ports: Ports;
+  readonly policy: { readonly chatbot: ChatbotPolicy; readonly delivery: DeliveryPolicy };
+  readonly commands: ChatbotCommands;
+  /** Null when the instance is gone. */
+  cell(id: InstanceId): Cell | null;
+}
+
+type Conversation = ActorRefFrom<typeof conversation>;
+
+export class ChatbotDesk implements InstanceReader {
+  readonly #input: DeskInput;
+  readonly #roster: Roster;
+  readonly #asking: Asking;
+  readonly #budget: Budget;
+  readonly #answering: Answering;
+  /** By instance, then by chat; the one that was used longest ago first. */
+  readonly #talks = new Map<InstanceId, Map<string, Conversation>>();
+  /** Instances whose unanswered questions were looked for. */
+  readonly #resumed = new Set<InstanceId>();
+  #stopped = false;
+
+  constructor(input: DeskInput) {
+    const { ports, policy, commands } = input;
+    this.#input = input;
+    this.#roster = new Roster(ports);
+    this.#asking = new Asking({ ports, policy: policy.chatbot, delivery: policy.delivery });
+    this.#budget = new Budget(ports.chatbots, ports.time, policy.chatbot.tokensPerDay);
+    const { roster, asking, budget } = { roster: this.#roster, asking: this.#asking, budget: this.#budget };
+    this.#answering = new Answering({ ports, policy: policy.chatbot, commands, roster, asking, budget, cell: input.cell });
+  }
+
+  /** A committed event. */
+  note({ type, instanceId, lane, message }: GatewayEvent): void {
+    if (type !== 'messages' || message === null || !isAnswerable(lane)) return;
+    const record = this.#input.cell(instanceId)?.record;
+    if (!record?.chatbotEnabled) return;
+    const talk = { instance: instanceId, chatId: lane };
+    if (!message.fromMe) return this.#hear(record, talk, message);
+    // What the API sends is no word of the owner, since programs send reminders and receipts by it; but for what people write in Chatwoot.
+    if (!message.wasSentByApi || message.trackSource === trackSource) this.#ownerWrote(record, talk);
+  }
+
+  live(cell: Cell): void {
+    void this.#resume(cell);
+  }
+
+  /** Settings, agents, triggers or keys of the instance were changed. */
+  changed(id: InstanceId): void {
+    this.#roster.forget(id);
+    this.#asking.forget(id);
+    if (!this.#input.cell(id)?.record.chatbotEnabled) this.#endTalks(id);
+  }
+
+  /** The instance is gone. */
+  forget(id: InstanceId): void {
+    this.#endTalks(id);
+    this.#resumed.delete(id);
+    this.#roster.forget(id);
+    this.#asking.forget(id);
+    this.#budget.forget(id);
+  }
+
+  /** Nothing is answered any more; questions under way are found again by the next start. */
+  stop(): void {
+    this.#stopped = true;
+    for (const id of this.#talks.keys()) this.forget(id);
+  }
+
+  /** A session became live for the first time: questions that a kill left unanswered, and that are recent, are answered. Never rejects. */
+  async #resume({ record }: Cell): Promise<void> {
+    const { id } = record;
+    if (!record.chatbotEnabled || this.#resumed.has(id)) return;
+    this.#resumed.add(id);
+    const { ports, policy } = this.#input;
+    const { fresh, conversations } = policy.chatbot;
+    try {
+      const pending = await ports.chatbots.unanswered(id, ports.time.now() - fresh, conversations);
+      for (const { chatId } of pending) if (isAnswerable(chatId)) this.#tell({ instance: id, chatId }, '');
+    } catch (error) {
+      ports.log.warn({ instance: id, error }, 'chatbot.notResumed');
+    }
+  }
+
+  #hear({ chatbotIgnoreGroups }: InstanceRecord, talk: Talk, { isGroup, messageId = '' }: NonNullable<GatewayEvent['message']>): void {
+    if (!(isGroup && chatbotIgnoreGroups)) this.#tell(talk, messageId);
+  }
+
+  #ownerWrote({ chatbotStopWhenYouSendMsg: minutes }: InstanceRecord, talk: Talk): void {
+    this.#talks.get(talk.instance)?.get(talk.chatId)?.send({ type: 'owner.wrote' });
+    this.#answering.pause(talk, minutes);
+  }
+
+  /** Calls under way are given up. */
+  #endTalks(id: InstanceId): void {
+    for (const talk of this.#talks.get(id)?.values() ?? []) talk.stop();
+    this.#talks.delete(id);
+  }
+
+  #tell(talk: Talk, messageId: string): void {
+    if (this.#stopped) return;
+    const { instance, chatId } = talk;
+    const talks = this.#talks.get(instance) ?? new Map<string, Conversation>();
+    this.#talks.set(instance, talks);
+    const known = talks.get(chatId);
+    if (!known && !this.#hasRoom(talks)) return this.#input.ports.log.warn({ instance, conversations: talks.size }, 'chatbot.full');
+    const actor = known ?? this.#begin(talk, talks);
+    talks.delete(chatId);
+    talks.set(chatId, actor);
+    actor.send({ type: 'text.came', messageId });
+  }
+
+  /** One that rests makes room. */
+  #hasRoom(talks: Map<string, Conversation>): boolean {
+    if (talks.size < this.#input.policy.chatbot.conversations) return true;
+    const resting = [...talks].find(([, talk]) => talk.getSnapshot().value === 'resting');
+    resting?.[1].stop();
+    return resting !== undefined;
+  }
+
+  #begin(talk: Talk, talks: Map<string, Conversation>): Conversation {
+    const { ports, policy } = this.#input;
+    const { instance, chatId } = talk;
+    const crashed = (error: unknown): void => {
+      // A database that is away is nobody's crash; the question is found again after the next start.
+      if (error instanceof StorageFailure) return ports.log.warn({ instance, reason: 'the database is away' }, 'chatbot.notAnswered');
+      ports.meter.crashed('chatbot');
+      ports.log.error({ instance, error }, 'chatbot.crashed');
+    };
+    const answering = this.#answering;
+    const actor = createActor(conversation, {
+      clock: ports.time,
+      input: {
+        host: {
+          time: ports.time,
+          policy: policy.chatbot,
+          decide: (asked) => answering.decide(talk, asked),
+          think: (plan, signal) => answering.think(talk, plan, signal),
+          send: (plan, answer, signal) => answering.send(talk, plan, answer, signal),
+          drop: () => answering.hush(talk),
+          crashed,
+          limited: (perMinute, inARow) => ports.log.warn({ instance, perMinute, inARow }, 'chatbot.limited'),
+        },
+      },
+    });
+    const end = (): void => {
+      if (talks.get(chatId) === actor) talks.delete(chatId);
+      if (talks.size === 0 && this.#talks.get(instance) === talks) this.#talks.delete(instance);
+    };
+    actor.subscribe({
+      complete: end,
+      error: (error) => {
+        crashed(error);
+        end();
+      },
+    });
+    return actor.start();
+  }
+}

@@ -1,0 +1,102 @@
+/** What an agent may do beside answering: each tool is a command of the gateway. */
+import type { Gateway, SendOptions } from '../face.ts';
+import {
+  refuse,
+  type ChatbotAgent,
+  type InstanceId,
+  type Message,
+  type Refusal,
+  type Result,
+  type Send,
+  type SendContent,
+} from '../model.ts';
+import type { ChatbotFields, DefinitionStore, ToolCall } from '../ports.ts';
+
+/** The commands that the chatbot uses. */
+export type ChatbotCommands = Pick<Gateway, 'send' | 'editLead' | 'labelChat' | 'showTyping'>;
+
+export interface ToolSurroundings {
+  readonly commands: ChatbotCommands;
+  readonly definitions: DefinitionStore;
+  readonly fields: ChatbotFields;
+  now(): number;
+}
+
+export interface ToolPlace {
+  readonly instance: InstanceId;
+  readonly chatId: string;
+  readonly agent: ChatbotAgent;
+  /** Names what is sent, so that it is sent once. */
+  readonly key: string;
+}
+
+const minuteMs = 60_000;
+
+/** Placeholders stay as they stand: an agent must not be able to show notes about a lead to the lead. */
+export const sendOf = (chatId: string, content: SendContent): Send => ({
+  number: chatId,
+  content,
+  replyTo: '',
+  mentions: [],
+  forward: false,
+  literal: true,
+});
+
+/** The same key again sends nothing. */
+export const optionsOf = (key: string, more: Partial<SendOptions> = {}): SendOptions => ({
+  delay: 0,
+  readChat: false,
+  readMessages: false,
+  trackSource: '',
+  trackId: '',
+  async: false,
+  label: 'chatbot',
+  payload: null,
+  once: { key, request: key },
+  ...more,
+});
+
+/** Sends now; where the session went away it waits in the asynchronous queue, which is as safe to repeat. */
+export async function sendOnce(
+  commands: Pick<ChatbotCommands, 'send'>,
+  instance: InstanceId,
+  send: Send,
+  options: SendOptions,
+): Promise<Result<Message>> {
+  const sent = await commands.send(instance, send, options);
+  return !sent.ok && sent.refusal.reason === 'notSent' ? commands.send(instance, send, { ...options, async: true }) : sent;
+}
+
+const labelNamed = async ({ definitions }: ToolSurroundings, instance: InstanceId, name: string): Promise<string | undefined> =>
+  (await definitions.all(instance, 'label')).find((label) => !label.deleted && label.name === name)?.id;
+
+const done = (refusal: Refusal | null, text: string): string => (refusal ? `not done: ${refusal.message}` : text);
+const refusalOf = (result: Result<unknown>): Refusal | null => (result.ok ? null : result.refusal);
+
+/** What the model reads of it. */
+export async function runTool(around: ToolSurroundings, { instance, chatId, agent, key }: ToolPlace, call: ToolCall): Promise<string> {
+  const { commands, fields } = around;
+  switch (call.tool) {
+    case 'setLeadField':
+      return done(refusalOf(await commands.editLead(instance, chatId, call.fields)), 'done');
+    case 'addLabel': {
+      const label = await labelNamed(around, instance, call.label);
+      const labelled =
+        label === undefined
+          ? refuse('notFound', 'there is no such label')
+          : await commands.labelChat(instance, chatId, { kind: 'add', labelIds: [label] });
+      return done(refusalOf(labelled), 'done');
+    }
+    case 'handOver': {
+      const disabledUntil = around.now() + agent.handOverMinutes * minuteMs;
+      const handed = await commands.editLead(instance, chatId, fields.fieldsOf({ disabledUntil, ticketOpen: true }));
+      return done(refusalOf(handed), 'done: a person takes over, say so in one sentence');
+    }
+    case 'sendMedia': {
+      const { as, file } = call.media;
+      const given = { source: file, as, thumbnail: '', mimetype: '', filename: as === 'document' ? call.media.name : '' };
+      const content: SendContent = { kind: 'media', as, file: given, caption: call.caption, viewOnce: false };
+      return done(refusalOf(await sendOnce(commands, instance, sendOf(chatId, content), optionsOf(key))), 'sent');
+    }
+  }
+}

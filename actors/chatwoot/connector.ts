@@ -1,0 +1,275 @@
+/**
+ * Makes messages in Chatwoot of the events of an instance: what a courier has in place of a post to a receiver. The courier decides about order,
+ * retries and pauses; an attempt that is repeated continues where the one before ended.
+ *
+ * A message is noted before it is posted, and its id in Chatwoot afterwards. When the id is missing, an answer was lost: the message is looked for in
+ * its conversation before it is posted again.
+ */
+import {
+  EpochLost,
+  StorageFailure,
+  type Attempt,
+  type ChatwootAnswer,
+  type ChatwootFailure,
+  type ChatwootPost,
+  type ChatwootStatus,
+  type Ports,
+} from '../ports.ts';
+import type {
+  ChatwootMessage,
+  ChatwootPlace,
+  Claim,
+  Delivery,
+  InstanceId,
+  KeptFile,
+  Result,
+  ToldChat,
+  ToldEvent,
+  Webhook,
+} from '../model.ts';
+import { createKeyedMutex } from '../keyed-mutex.ts';
+import { Conversations, type InboxOf } from './conversations.ts';
+import { deletedDraft, draftOf, type Draft } from './drafts.ts';
+import { failedKey, linkOf, sourceIdOf, trackIdOf, trackSource } from './links.ts';
+
+export interface ConnectorHost {
+  readonly ports: Pick<Ports, 'chatwoot' | 'chatwootRows' | 'readEvent' | 'files' | 'digest' | 'time' | 'log'>;
+  /** Largest file that goes to Chatwoot, in bytes; instead of a larger one its address does. */
+  readonly fileBytes: number;
+  claim(instance: InstanceId): Claim;
+  /** The file of a message; fetched from the platform when it is not kept. */
+  file(instance: InstanceId, messageId: string): Promise<Result<KeptFile>>;
+}
+
+const delivered: Attempt = { ok: true, status: 200 };
+
+/** Of messages that did not leave from Chatwoot or from here: nobody shows how far they came. */
+const notFollowed = 9;
+const order: readonly ChatwootStatus[] = ['sent', 'delivered', 'read'];
+/** The progress of a message that failed. A message of Chatwoot with several parts has a row of its own for that, see `failedKey`. */
+const failed = -1;
+
+/** What becomes of a message, in Chatwoot's words. */
+const statuses: Readonly<Record<string, ChatwootStatus>> = {
+  Delivered: 'delivered',
+  Read: 'read',
+  Played: 'read',
+  Failed: 'failed',
+  Canceled: 'failed',
+};
+
+/** Pages of a conversation in which a message is looked for, and by how much Chatwoot's clock may be behind. */
+const mostPages = 20;
+const clocksApart = 600_000;
+
+type Known = ChatwootMessage & { readonly at: number };
+
+interface Prepared extends Pick<ChatwootPost, 'text' | 'file'> {
+  /** The text with the address of the file in its place. */
+  readonly linked: string;
+  release(): Promise<void>;
+}
+
+/** What Chatwoot answers to a file that it does not take: of this size, or of this type. */
+const tooMuch: ReadonlySet<number> = new Set([413, 422]);
+
+export class Connector {
+  readonly #host: ConnectorHost;
+  readonly #conversations: Conversations;
+  /** One status of a message of Chatwoot at a time, so that none is overtaken by an older one. */
+  readonly #statuses = createKeyedMutex();
+
+  constructor(host: ConnectorHost) {
+    this.#host = host;
+    this.#conversations = new Conversations(host.ports.chatwoot, host.ports.chatwootRows);
+  }
+
+  /** One attempt. Never rejects. */
+  async deliver(webhook: Webhook, row: Delivery): Promise<Attempt> {
+    const { ports } = this.#host;
+    try {
+      const event = ports.readEvent(row.type, row.body);
+      const at = this.inboxOf(webhook, row.instanceId);
+      return event === null || at === null ? delivered : await this.#deliver(at, event, row.attempts);
+    } catch (error) {
+      if (error instanceof StorageFailure || error instanceof EpochLost) return { ok: false, error: 'the database is not available now' };
+      ports.log.error({ instance: row.instanceId, event: row.type, error }, 'chatwoot.surprised');
+      return { ok: false, error: 'the event could not be made a message of Chatwoot' };
+    }
+  }
+
+  /** Null when the webhook is none of Chatwoot. */
+  inboxOf({ url, chatwoot }: Webhook, instance: InstanceId): InboxOf | null {
+    if (chatwoot === undefined) return null;
+    return this.#inboxAt({ ...chatwoot, url }, chatwoot.newConversations, instance);
+  }
+
+  /** The one of this name: that of now, or one from which the instance was moved away. Null when it is not known. */
+  inboxNamed(webhook: Webhook, instance: InstanceId, name: string): InboxOf | null {
+    const now = this.inboxOf(webhook, instance);
+    if (now === null || now.inbox === name) return now;
+    const former = (webhook.chatwoot?.former ?? []).map((place) => this.#inboxAt(place, now.newConversations, instance));
+    return former.find(({ inbox }) => inbox === name) ?? null;
+  }
+
+  #inboxAt(place: ChatwootPlace, newConversations: boolean, instance: InstanceId): InboxOf {
+    const inbox = this.#host.ports.digest(`${place.url} ${place.accountId} ${place.inboxId}`).slice(0, 32);
+    return { claim: this.#host.claim(instance), place, inbox, newConversations };
+  }
+
+  async #deliver(at: InboxOf, event: ToldEvent, attempts: number): Promise<Attempt> {
+    if (event.kind === 'status') return this.#status(at, event);
+    const { message, chat } = event;
+    const origin = message.trackSource === trackSource ? linkOf(message.trackId) : null;
+    if (origin !== null) {
+      await this.#save(at, { key: message.messageId, ...origin, progress: 0 });
+      return delivered;
+    }
+    const draft = draftOf(message, chat);
+    return draft === null ? delivered : this.#once(at, chat, draft, attempts);
+  }
+
+  async #known({ claim, inbox }: InboxOf, key: string): Promise<Known | null> {
+    return key === '' ? null : ((await this.#host.ports.chatwootRows.messages(claim.instanceId, inbox, [key]))[0] ?? null);
+  }
+
+  #save({ claim, inbox }: InboxOf, message: ChatwootMessage): Promise<void> {
+    return this.#host.ports.chatwootRows.saveMessage(claim, inbox, message, this.#host.ports.time.now());
+  }
+
+  async #once(at: InboxOf, chat: ToldChat, draft: Draft, attempts: number): Promise<Attempt> {
+    const known = await this.#known(at, draft.key);
+    if (known !== null && known.id > 0) return delivered;
+    const lost = known === null ? null : await this.#lookedFor(at, known);
+    if (lost !== null) return lost;
+    const about = await this.#known(at, draft.about);
+    if (draft.isNote) return about === null || about.id === 0 ? delivered : this.#note(at, draft, about);
+    const prepared = await this.#prepared(at, draft, attempts);
+    if ('ok' in prepared) return prepared;
+    try {
+      const outcome = await this.#post(at, chat, draft, prepared, about);
+      const isFileRefused = !outcome.ok && prepared.file !== null && tooMuch.has(outcome.status ?? 0);
+      return isFileRefused ? await this.#post(at, chat, draft, { ...prepared, text: prepared.linked, file: null }, about) : outcome;
+    } finally {
+      await prepared.release();
+    }
+  }
+
+  /** The outcome when it is there already, or when nobody can say; null when it is not. Looks back as far as the try before. */
+  async #lookedFor(at: InboxOf, { at: tried, ...known }: Known): Promise<Attempt | null> {
+    for (let page = 0, before = 0; page < mostPages; page += 1) {
+      const found = await this.#host.ports.chatwoot.listed(at.place, known.conversationId, before);
+      if (!found.ok) return found.status === 404 ? null : found;
+      const same = found.value.find(({ sourceId }) => sourceId === sourceIdOf(known.key));
+      if (same !== undefined) {
+        await this.#save(at, { ...known, id: same.id });
+        return delivered;
+      }
+      const oldest = Math.min(...found.value.map(({ id }) => id));
+      const isBack = found.value.some((one) => one.at !== null && one.at < tried - clocksApart);
+      if (isBack || found.value.length === 0 || oldest === before) return null;
+      before = oldest;
+    }
+    return null;
+  }
+
+  async #note(at: InboxOf, { key, text }: Draft, { conversationId, id }: ChatwootMessage): Promise<Attempt> {
+    const post = { text, incoming: false, private: true, sourceId: sourceIdOf(key), replyTo: id, file: null };
+    const posted = await this.#noted(at, { key, conversationId, id: 0, progress: notFollowed }, post);
+    return posted.ok || posted.status === 404 ? delivered : posted;
+  }
+
+  /** When the conversation is gone, another one takes its place. */
+  async #post(at: InboxOf, chat: ToldChat, draft: Draft, { text, file }: Prepared, about: ChatwootMessage | null): Promise<Attempt> {
+    const { key, incoming } = draft;
+    for (let isAgain = false; ; isAgain = true) {
+      const conversation = await this.#conversations.of(at, chat);
+      if (!conversation.ok) return conversation;
+      const conversationId = conversation.value;
+      const replyTo = about?.conversationId === conversationId ? about.id : 0;
+      const post = { text, incoming, private: false, sourceId: sourceIdOf(key), replyTo, file };
+      const posted = await this.#noted(at, { key, conversationId, id: 0, progress: incoming ? notFollowed : 0 }, post);
+      if (posted.ok || posted.status !== 404 || isAgain) return posted;
+      await this.#conversations.forget(at, chat.chatId);
+    }
+  }
+
+  async #noted(at: InboxOf, message: ChatwootMessage, post: ChatwootPost): Promise<Attempt> {
+    await this.#save(at, message);
+    const posted = await this.#host.ports.chatwoot.post(at.place, message.conversationId, post);
+    if (!posted.ok) return posted;
+    await this.#save(at, { ...message, id: posted.value });
+    return delivered;
+  }
+
+  /** A file that cannot be had now is waited for once; after that the message goes without it. */
+  async #prepared({ claim }: InboxOf, { key, text, hasFile }: Draft, attempts: number): Promise<Prepared | ChatwootFailure> {
+    const withReason = (reason: string): string => [text, `[${reason}]`].filter((part) => part !== '').join('\n');
+    const plain = { text, linked: text, file: null, release: () => Promise.resolve() };
+    const without = (reason: string): Prepared => ({ ...plain, text: withReason(reason) });
+    if (!hasFile) return plain;
+    const kept = await this.#host.file(claim.instanceId, key);
+    if (!kept.ok) {
+      const isTemporary = ['notSent', 'unavailable', 'unknown', 'limited'].includes(kept.refusal.reason);
+      if (isTemporary && attempts === 0)
+        return { ok: false, error: `the file of the message could not be fetched: ${kept.refusal.message}` };
+      return without(`file: ${kept.refusal.message}`);
+    }
+    const { size, url, mimetype, filename, name } = kept.value;
+    const link = `file of ${Math.ceil(size / 1_000_000)} MB: ${url}`;
+    if (size > this.#host.fileBytes) return without(link);
+    const copy = await this.#host.ports.files.localCopy(kept.value);
+    if (copy === null) return without('file: it was removed meanwhile');
+    const file = { path: copy.path, name: filename || name, mimetype, size };
+    return { text, linked: withReason(link), file, release: () => copy.release() };
+  }
+
+  async #status(at: InboxOf, { messageIds, state, fromMe, error }: Extract<ToldEvent, { kind: 'status' }>): Promise<Attempt> {
+    const status = statuses[state];
+    const rows = await this.#host.ports.chatwootRows.messages(at.claim.instanceId, at.inbox, messageIds);
+    for (const row of rows.filter(({ id }) => id > 0)) {
+      const outcome =
+        state === 'Deleted' ? await this.#deleted(at, row, fromMe) : status ? await this.#moved(at, row, status, error) : delivered;
+      if (!outcome.ok) return outcome;
+    }
+    return delivered;
+  }
+
+  #deleted(at: InboxOf, { key }: ChatwootMessage, fromMe: boolean): Promise<Attempt> {
+    return this.#once(at, { chatId: '', name: '', image: '' }, deletedDraft(key, fromMe), 0);
+  }
+
+  /** Every member of a group confirms for itself; Chatwoot gets the first one. After one of several parts failed it gets nothing about the others. */
+  #moved(at: InboxOf, row: ChatwootMessage, status: ChatwootStatus, error: string): Promise<Attempt> {
+    const progress = order.indexOf(status);
+    const isNews = status === 'failed' ? row.progress < order.indexOf('read') : progress > row.progress;
+    if (!isNews) return Promise.resolve(delivered);
+    return this.#inTurn(at, row, async () => {
+      const parts = await this.#host.ports.chatwootRows.messagesOf(at.claim.instanceId, at.inbox, row.id);
+      const isOtherFailed = parts.some((part) => part.key !== row.key && part.progress === failed);
+      if (!isOtherFailed) {
+        const reason = status === 'failed' ? error || 'WhatsApp did not take the message' : '';
+        const set = await this.#host.ports.chatwoot.setStatus(at.place, row, status, reason);
+        if (!set.ok && set.status !== 404) return set;
+      }
+      await this.#save(at, { ...row, progress });
+      return delivered;
+    });
+  }
+
+  /** Shows a message of Chatwoot as failed. With `hasParts` that is noted first, so that receipts for the parts that left do not change it. */
+  showFailed(
+    at: InboxOf,
+    { conversationId, id }: Pick<ChatwootMessage, 'conversationId' | 'id'>,
+    { reason, hasParts }: { readonly reason: string; readonly hasParts: boolean },
+  ): Promise<ChatwootAnswer<null>> {
+    return this.#inTurn(at, { conversationId, id }, async () => {
+      if (hasParts) await this.#save(at, { key: failedKey({ conversationId, id }), conversationId, id, progress: failed });
+      return this.#host.ports.chatwoot.setStatus(at.place, { conversationId, id }, 'failed', reason);
+    });
+  }
+
+  #inTurn<T>({ claim, inbox }: InboxOf, message: Pick<ChatwootMessage, 'conversationId' | 'id'>, task: () => Promise<T>): Promise<T> {
+    return this.#statuses.run(`${claim.instanceId} ${inbox} ${trackIdOf(message)}`, task);
+  }
+}

@@ -1,0 +1,123 @@
+/** Contact and conversation of a chat: remembered, found, or made; and found again when somebody deleted them in Chatwoot. */
+import type { ChatwootChat, ChatwootPlace, Claim, ToldChat } from '../model.ts';
+import type { ChatwootAnswer, ChatwootApi, ChatwootContact, ChatwootContactWish, ChatwootFailure, ChatwootStore } from '../ports.ts';
+
+/** One inbox, seen from one instance. */
+export interface InboxOf {
+  readonly claim: Claim;
+  readonly place: ChatwootPlace;
+  /** Names server, account and inbox. */
+  readonly inbox: string;
+  readonly newConversations: boolean;
+}
+
+type Contact = Pick<ChatwootChat, 'contactId' | 'sourceId'>;
+
+const done = <T>(value: T): ChatwootAnswer<T> => ({ ok: true, value });
+const isGone = (answer: ChatwootAnswer<unknown>): answer is ChatwootFailure => !answer.ok && answer.status === 404;
+
+/** With a plus; '' for chats without a number that Chatwoot takes. */
+const phoneOf = (chatId: string): string => {
+  const [, digits] = /^([1-9]\d{1,14})@s\.whatsapp\.net$/.exec(chatId) ?? [];
+  return digits === undefined ? '' : `+${digits}`;
+};
+
+/** The query of a picture's address changes while the picture stays the same. */
+const pictureOf = (image: string): string => image.replace(/\?.*/, '');
+
+export class Conversations {
+  readonly #api: ChatwootApi;
+  readonly #rows: ChatwootStore;
+
+  constructor(api: ChatwootApi, rows: ChatwootStore) {
+    this.#api = api;
+    this.#rows = rows;
+  }
+
+  /** The conversation to which the next message of the chat belongs. */
+  async of(at: InboxOf, told: ToldChat): Promise<ChatwootAnswer<number>> {
+    const row = await this.#rows.chat(at.claim.instanceId, at.inbox, told.chatId);
+    if (row === null) return this.#begin(at, told);
+    const known = await this.#refreshed(at, row, told);
+    if (known.conversationId === 0) return this.#resume(at, told, known);
+    if (!at.newConversations) return done(known.conversationId);
+    const found = await this.#api.conversation(at.place, known.conversationId);
+    if (found.ok && !found.value.isResolved) return done(known.conversationId);
+    return found.ok || isGone(found) ? this.#resume(at, told, known) : found;
+  }
+
+  /** It is gone in Chatwoot. */
+  async forget({ claim, inbox }: InboxOf, chatId: string): Promise<void> {
+    const row = await this.#rows.chat(claim.instanceId, inbox, chatId);
+    if (row) await this.#rows.saveChat(claim, inbox, { ...row, conversationId: 0 });
+  }
+
+  /** A name or picture that changed on the platform is passed on; what agents called the contact meanwhile stays until then. */
+  async #refreshed({ claim, place, inbox }: InboxOf, row: ChatwootChat, told: ToldChat): Promise<ChatwootChat> {
+    const name = told.name === '' || told.name === row.name ? '' : told.name;
+    const imageUrl = told.image === '' || pictureOf(told.image) === pictureOf(row.image) ? '' : told.image;
+    if (name === '' && imageUrl === '') return row;
+    const changed = await this.#api.updateContact(place, row.contactId, { name, imageUrl, identifier: '', phone: '' });
+    if (!changed.ok) return row;
+    const next = { ...row, name: name || row.name, image: imageUrl || row.image };
+    await this.#rows.saveChat(claim, inbox, next);
+    return next;
+  }
+
+  async #begin(at: InboxOf, told: ToldChat): Promise<ChatwootAnswer<number>> {
+    const contact = await this.#contact(at, told);
+    if (!contact.ok) return contact;
+    const conversation = contact.value.isNew ? done(0) : await this.#latest(at, contact.value.contactId);
+    return conversation.ok ? this.#settle(at, told, contact.value, conversation.value) : conversation;
+  }
+
+  /** The contact is known, and has to have a conversation again. */
+  async #resume(at: InboxOf, told: ToldChat, known: Contact): Promise<ChatwootAnswer<number>> {
+    const conversation = await this.#latest(at, known.contactId);
+    if (isGone(conversation)) return this.#begin(at, told);
+    return conversation.ok ? this.#settle(at, told, known, conversation.value) : conversation;
+  }
+
+  /** The latest conversation that goes on, 0 for none. */
+  async #latest({ place, newConversations }: InboxOf, contactId: number): Promise<ChatwootAnswer<number>> {
+    const found = await this.#api.conversations(place, contactId);
+    if (!found.ok) return found;
+    const open = found.value.find(({ isResolved }) => !isResolved) ?? (newConversations ? undefined : found.value[0]);
+    return done(open?.id ?? 0);
+  }
+
+  async #settle(at: InboxOf, { chatId, name, image }: ToldChat, contact: Contact, found: number): Promise<ChatwootAnswer<number>> {
+    const made = found === 0 ? await this.#api.createConversation(at.place, contact) : done(found);
+    if (!made.ok) return made;
+    const { contactId, sourceId } = contact;
+    await this.#rows.saveChat(at.claim, at.inbox, { chatId, contactId, sourceId, conversationId: made.value, name, image });
+    return made;
+  }
+
+  async #contact({ place }: InboxOf, told: ToldChat): Promise<ChatwootAnswer<Contact & { readonly isNew: boolean }>> {
+    const { chatId, name, image: imageUrl } = told;
+    const phone = phoneOf(chatId);
+    const found = await this.#api.searchContacts(place, phone === '' ? chatId : phone.slice(1));
+    if (!found.ok) return found;
+    const known =
+      found.value.find(({ identifier }) => identifier === chatId) ??
+      (phone === '' ? undefined : found.value.find((one) => one.phone === phone));
+    if (known) return this.#existing(place, known, chatId);
+    const wish: ChatwootContactWish = { name: name || phone || chatId, identifier: chatId, phone, imageUrl };
+    const made = await this.#api.createContact(place, wish);
+    return made.ok ? done({ contactId: made.value.id, sourceId: made.value.sourceId, isNew: true }) : made;
+  }
+
+  async #existing(
+    place: ChatwootPlace,
+    { id: contactId, identifier, sourceId }: ChatwootContact,
+    chatId: string,
+  ): Promise<ChatwootAnswer<Contact & { readonly isNew: boolean }>> {
+    if (identifier === '') {
+      const named = await this.#api.updateContact(place, contactId, { identifier: chatId, name: '', phone: '', imageUrl: '' });
+      if (!named.ok) return named;
+    }
+    const source = sourceId === '' ? await this.#api.addToInbox(place, contactId) : done(sourceId);
+    return source.ok ? done({ contactId, sourceId: source.value, isNew: false }) : source;
+  }
+}

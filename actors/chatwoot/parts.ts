@@ -1,0 +1,51 @@
+/** The messages that one message of an agent becomes: pure functions. */
+import type { ChatwootFile, ChatwootNews, ChatwootRefused, MediaKind, SendContent } from '../model.ts';
+import { fromMarkdown } from './texts.ts';
+
+type Written = Extract<ChatwootNews, { kind: 'message' }>;
+
+/** The ways in which a file may be shown, the best first: what cannot be made of it leads to the next. */
+const waysOf: Readonly<Record<string, readonly MediaKind[]>> = {
+  image: ['image', 'document'],
+  video: ['video', 'document'],
+  audio: ['ptt', 'audio', 'document'],
+};
+
+const waysFor = (kind: string): readonly MediaKind[] => (Object.hasOwn(waysOf, kind) ? waysOf[kind] : undefined) ?? ['document'];
+
+const captioned = (kind: string): boolean => kind !== 'audio';
+
+const signed = ({ agent, text }: Written, sign: boolean): string => {
+  const plain = fromMarkdown(text);
+  return sign && agent !== '' && plain !== '' ? `*${agent}:*\n${plain}` : plain;
+};
+
+const textContent = (text: string): SendContent => ({ kind: 'text', text, preview: null });
+
+const mediaContent = ({ url }: ChatwootFile, as: MediaKind, caption: string): SendContent => ({
+  kind: 'media',
+  as,
+  file: { source: url, as, thumbnail: '', mimetype: '', filename: '' },
+  caption,
+  viewOnce: false,
+});
+
+/** In their order; each with its forms, of which the first that the platform takes is sent. */
+export function partsOf(written: Written, sign: boolean): readonly (readonly SendContent[])[] {
+  const text = signed(written, sign);
+  const [first] = written.files;
+  const isCaption = first !== undefined && captioned(first.kind);
+  const alone = text === '' || isCaption ? [] : [[textContent(text)]];
+  const files = written.files.map((file, at) => waysFor(file.kind).map((as) => mediaContent(file, as, isCaption && at === 0 ? text : '')));
+  return [...alone, ...files];
+}
+
+/** Why a message failed: the reason of each part that was not sent. When no part was sent, for one reason, the reason alone. */
+export function failureOf(written: Written, refused: readonly ChatwootRefused[]): string {
+  const count = partsOf(written, false).length;
+  const texts = count - written.files.length;
+  const reasons = [...new Set(refused.map(({ reason }) => reason))];
+  if (refused.length === count && reasons.length === 1) return reasons.join('');
+  const nameOf = (part: number): string => (part < texts ? 'text' : `file ${part - texts + 1} of ${written.files.length}`);
+  return refused.map(({ part, reason }) => `${nameOf(part)}: ${reason}`).join('; ');
+}

@@ -1,0 +1,292 @@
+/**
+ * Sends what agents wrote in Chatwoot: rows that were stored before Chatwoot got its answer. The rows of one conversation go one after the other, those
+ * of others meanwhile. A session that is away is waited for; what will never be sent is shown as failed in the conversation.
+ *
+ * Every message has a key of its own, so that what was sent before a crash is not sent again.
+ */
+import { Alarm } from '../events/alarm.ts';
+import type { SendOptions } from '../face.ts';
+import type {
+  ChatwootNews,
+  ChatwootRefused,
+  ChatwootReply,
+  InstanceId,
+  InstanceRecord,
+  Message,
+  Refusal,
+  Result,
+  Send,
+  SendContent,
+  Webhook,
+} from '../model.ts';
+import type { ChatwootPolicy } from '../policy/policy.ts';
+import { EpochLost, StorageFailure, type Ports } from '../ports.ts';
+import type { SupervisedWorker, SupervisedWorkers } from '../supervised-workers.ts';
+import { storageRetryMs, type UnderWay } from '../waiting.ts';
+import { addresseeOf } from './addressee.ts';
+import type { Connector } from './connector.ts';
+import type { InboxOf } from './conversations.ts';
+import { trackIdOf, trackSource } from './links.ts';
+import { failureOf, partsOf } from './parts.ts';
+
+export interface RepliesHost {
+  readonly ports: Pick<Ports, 'chatwootRows' | 'time' | 'log'>;
+  readonly policy: ChatwootPolicy;
+  readonly workers: SupervisedWorkers;
+  readonly connector: Pick<Connector, 'inboxOf' | 'inboxNamed' | 'showFailed'>;
+  /** What a stop waits for. */
+  readonly underWay: UnderWay;
+  /** The connector of an instance as it is configured now; null when this process does not own the instance. */
+  webhook(instance: InstanceId): Webhook | null;
+  /** Instances of this process that have a connector. */
+  connected(): readonly InstanceId[];
+  send(instance: InstanceId, send: Send, options: SendOptions): Promise<Result<Message>>;
+  account(instance: InstanceId): Pick<InstanceRecord, 'owner' | 'lid'>;
+  /** Deletes an own message for everybody, by its id at the platform. */
+  remove(instance: InstanceId, messageId: string): Promise<Result<unknown>>;
+}
+
+type Written = Extract<ChatwootNews, { kind: 'message' }>;
+type WrittenReply = ChatwootReply & { readonly news: Written };
+
+/** What follows an attempt. */
+type Step =
+  | { readonly kind: 'done' }
+  /** Tried again, without the refused parts, after `refusal.retryAfter` seconds. `reason` is shown when there is no further try. */
+  | { readonly kind: 'later'; readonly refusal: Refusal; readonly refused: readonly ChatwootRefused[]; readonly reason: string }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+const done: Step = { kind: 'done' };
+const temporary: ReadonlySet<string> = new Set(['notSent', 'unavailable', 'limited', 'capped']);
+
+/** Waits before the attempts after the first, in milliseconds; the last one again and again. */
+const waits = [1_000, 2_000, 5_000, 10_000, 30_000] as const;
+/** Tries to tell Chatwoot that a message failed. */
+const mostReports = 12;
+/** How often a message is looked after of which nobody knows whether it left: a receipt may have told by then. */
+const mostLooks = 3;
+/** Why what was taken is not sent any more. */
+const switchedOff = 'the connector was switched off before the message was sent';
+const movedAway = 'the instance was connected with another inbox before the message was sent';
+/** Conversations that one look into the storage finds. */
+const page = 500;
+
+export class Replies {
+  readonly #host: RepliesHost;
+  readonly #worker: SupervisedWorker;
+  readonly #alarm: Alarm;
+  /** Conversations with news that are being done, and how many of each instance. */
+  readonly #busy = new Set<string>();
+  readonly #ofInstance = new Map<InstanceId, number>();
+  #isStopped = false;
+
+  constructor(host: RepliesHost) {
+    this.#host = host;
+    this.#worker = host.workers.supervise({ name: 'chatwoot', run: () => this.#run() });
+    this.#alarm = new Alarm(host.ports.time, () => this.wake());
+  }
+
+  /** News were stored, or may wait from an earlier run. */
+  wake(): void {
+    this.#worker.wake();
+  }
+
+  /** What is under way goes on to its end. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#worker.stop();
+    this.#alarm.clear();
+  }
+
+  async #run(): Promise<void> {
+    const { chatwootRows, time } = this.#host.ports;
+    if (this.#isStopped || this.#busy.size >= this.#host.policy.atOnce) return;
+    let heads: readonly ChatwootReply[];
+    try {
+      heads = await chatwootRows.replies(this.#host.connected(), page);
+    } catch (error) {
+      if (!(error instanceof StorageFailure)) throw error;
+      return this.#alarm.set(time.now() + storageRetryMs);
+    }
+    for (const head of heads) {
+      // Gone, or given to another node, meanwhile.
+      if (this.#host.webhook(head.instanceId) === null) continue;
+      if (head.notBefore > time.now()) this.#alarm.set(head.notBefore);
+      else this.#begin(head);
+    }
+  }
+
+  #begin(reply: ChatwootReply): void {
+    const { atOnce, atOncePerInstance } = this.#host.policy;
+    const { instanceId, news } = reply;
+    const lane = `${instanceId} ${news.conversationId}`;
+    const own = this.#ofInstance.get(instanceId) ?? 0;
+    if (this.#isStopped || this.#busy.has(lane) || this.#busy.size >= atOnce || own >= atOncePerInstance) return;
+    this.#busy.add(lane);
+    this.#ofInstance.set(instanceId, own + 1);
+    const end = (): void => {
+      this.#busy.delete(lane);
+      const left = (this.#ofInstance.get(instanceId) ?? 1) - 1;
+      if (left > 0) this.#ofInstance.set(instanceId, left);
+      else this.#ofInstance.delete(instanceId);
+      this.wake();
+    };
+    void this.#host.underWay.track(this.#finish(reply)).then(end, (error: unknown) => {
+      // Storage that is away, or an instance that has another owner: the row is looked at again a little later.
+      if (!(error instanceof StorageFailure || error instanceof EpochLost)) this.#worker.crashed(error);
+      this.#alarm.set(this.#host.ports.time.now() + storageRetryMs);
+      this.#host.ports.time.setTimeout(end, storageRetryMs);
+    });
+  }
+
+  async #finish(reply: ChatwootReply): Promise<void> {
+    const { ports, connector, webhook } = this.#host;
+    const own = webhook(reply.instanceId);
+    const now = own && connector.inboxOf(own, reply.instanceId);
+    if (!own?.chatwoot || !now) return;
+    const at = connector.inboxNamed(own, reply.instanceId, reply.inbox);
+    if (at === null) {
+      ports.log.warn({ instance: reply.instanceId, error: 'the inbox is not known any more' }, 'chatwoot.notReported');
+      return ports.chatwootRows.removeReply(now.claim, reply.seq);
+    }
+    const failure = reply.failure || (at.inbox !== now.inbox ? movedAway : own.enabled ? '' : switchedOff);
+    const step =
+      failure === '' ? await this.#attempt(at, reply, own.chatwoot.signMessages) : ({ kind: 'failed', reason: failure } as const);
+    // Given to another node meanwhile, which begins anew: messages that left are found by their keys.
+    if (webhook(reply.instanceId) === null) return;
+    if (step.kind === 'done') return ports.chatwootRows.removeReply(at.claim, reply.seq);
+    if (step.kind === 'later')
+      return this.#postpone(at, { ...reply, attempts: reply.attempts + 1, refused: step.refused }, step.refusal.retryAfter);
+    return this.#report(at, reply, step.reason);
+  }
+
+  async #attempt(at: InboxOf, reply: ChatwootReply, sign: boolean): Promise<Step> {
+    const { at: since, attempts } = reply;
+    const step = await this.#do(at, reply, sign).catch((error: unknown): Step => {
+      if (error instanceof StorageFailure || error instanceof EpochLost) throw error;
+      this.#host.ports.log.error({ instance: at.claim.instanceId, error }, 'chatwoot.surprised');
+      return { kind: 'failed', reason: 'the message could not be sent' };
+    });
+    if (step.kind !== 'later') return step;
+    const isOver =
+      step.refusal.reason === 'unknown' ? attempts + 1 >= mostLooks : this.#host.ports.time.now() - since >= this.#host.policy.replyWait;
+    return isOver ? { kind: 'failed', reason: step.reason } : step;
+  }
+
+  #do(at: InboxOf, reply: ChatwootReply, sign: boolean): Promise<Step> {
+    const { news } = reply;
+    return news.kind === 'deleted' ? this.#remove(at, news.id) : this.#send(at, { ...reply, news }, sign);
+  }
+
+  /**
+   * The messages one after the other; those that an earlier attempt sent answer by their keys. A refused part is stored before the next one is tried,
+   * so that a kill between the two neither tries it again nor loses the failure.
+   */
+  async #send(at: InboxOf, reply: WrittenReply, sign: boolean): Promise<Step> {
+    const { news } = reply;
+    const number = await this.#numberOf(at, news);
+    if (number === '') return { kind: 'failed', reason: 'the contact has no telephone number' };
+    const quoted = await this.#quoted(at, news.replyTo);
+    let { refused } = reply;
+    for (const [index, forms] of partsOf(news, sign).entries()) {
+      if (refused.some(({ part }) => part === index)) continue;
+      const sent = await this.#sendPart(at, news, { number, replyTo: index === 0 ? quoted : '', index }, forms);
+      if (sent.ok) {
+        await this.#sentPart(at, news, sent.value);
+        continue;
+      }
+      const { refusal } = sent;
+      const all = [...refused, { part: index, reason: refusal.message }];
+      const isLater = temporary.has(refusal.reason) || refusal.reason === 'unknown';
+      if (isLater) return { kind: 'later', refusal, refused, reason: failureOf(news, all) };
+      refused = all;
+      await this.#host.ports.chatwootRows.postponeReply(at.claim, { ...reply, refused });
+    }
+    return refused.length === 0 ? done : { kind: 'failed', reason: failureOf(news, refused) };
+  }
+
+  /** In the first form that can be made of the file. */
+  async #sendPart(
+    { claim, inbox }: InboxOf,
+    news: Written,
+    { number, replyTo, index }: { readonly number: string; readonly replyTo: string; readonly index: number },
+    forms: readonly SendContent[],
+  ): Promise<Result<Message>> {
+    let last: Result<Message> | null = null;
+    for (const [form, content] of forms.entries()) {
+      const send: Send = { number, content, replyTo, mentions: [], forward: false };
+      // The same part has another number once its chat is known, and another text when signatures are switched: its key alone names it.
+      const key = `chatwoot ${inbox} ${news.id} ${index} ${form}`;
+      const once = { key, request: key };
+      const about = { trackSource, trackId: trackIdOf(news), label: '', payload: null };
+      last = await this.#host.send(claim.instanceId, send, {
+        ...about,
+        delay: 0,
+        readChat: false,
+        readMessages: false,
+        async: true,
+        once,
+      });
+      if (last.ok || last.refusal.reason !== 'notConvertible') return last;
+    }
+    if (last === null) throw new Error('a part of a message has no form');
+    return last;
+  }
+
+  /** Receipts find the message from now on, and what the contact answers comes to this conversation. */
+  async #sentPart({ claim, inbox }: InboxOf, { conversationId, id, contact }: Written, { messageId, chatId }: Message): Promise<void> {
+    const { chatwootRows, time } = this.#host.ports;
+    const [known] = await chatwootRows.messages(claim.instanceId, inbox, [messageId]);
+    // A receipt may have been quicker.
+    if (known === undefined) await chatwootRows.saveMessage(claim, inbox, { key: messageId, conversationId, id, progress: 0 }, time.now());
+    const chat = await chatwootRows.chat(claim.instanceId, inbox, chatId);
+    if (chat?.conversationId === conversationId || contact.id === 0 || contact.sourceId === '') return;
+    const { id: contactId, sourceId } = contact;
+    const begun = { chatId, name: '', image: '', ...chat, contactId, sourceId, conversationId };
+    await chatwootRows.saveChat(claim, inbox, begun);
+  }
+
+  async #numberOf({ claim, inbox }: InboxOf, { conversationId, contact }: Written): Promise<string> {
+    const known = await this.#host.ports.chatwootRows.chatOf(claim.instanceId, inbox, conversationId);
+    return known ?? addresseeOf(contact, this.#host.account(claim.instanceId));
+  }
+
+  /** The message here that one of Chatwoot is; '' when it is not known. Notes about messages are none. */
+  async #quoted({ claim, inbox }: InboxOf, id: number): Promise<string> {
+    if (id === 0) return '';
+    const found = await this.#host.ports.chatwootRows.messagesOf(claim.instanceId, inbox, id);
+    return found.find(({ key }) => !key.includes(':'))?.key ?? '';
+  }
+
+  /** The deletion is no news for Chatwoot: its note counts as posted. */
+  async #remove({ claim, inbox }: InboxOf, id: number): Promise<Step> {
+    const { chatwootRows, time } = this.#host.ports;
+    for (const row of await chatwootRows.messagesOf(claim.instanceId, inbox, id)) {
+      if (row.key.includes(':')) continue;
+      await chatwootRows.saveMessage(claim, inbox, { ...row, key: `${row.key}:deleted` }, time.now());
+      const removed = await this.#host.remove(claim.instanceId, row.key);
+      if (!removed.ok && temporary.has(removed.refusal.reason))
+        return { kind: 'later', refusal: removed.refusal, refused: [], reason: removed.refusal.message };
+    }
+    return done;
+  }
+
+  #postpone({ claim }: InboxOf, { attempts, ...reply }: ChatwootReply, retryAfter = 0): Promise<void> {
+    const { chatwootRows, time } = this.#host.ports;
+    const wait = Math.max(retryAfter * 1_000, waits[Math.min(attempts, waits.length) - 1] ?? 0);
+    return chatwootRows.postponeReply(claim, { ...reply, attempts, notBefore: time.now() + wait });
+  }
+
+  async #report(at: InboxOf, reply: ChatwootReply, reason: string): Promise<void> {
+    const { chatwootRows, log } = this.#host.ports;
+    const { news, seq, failure } = reply;
+    const set =
+      news.kind === 'deleted'
+        ? ({ ok: true } as const)
+        : await this.#host.connector.showFailed(at, news, { reason, hasParts: partsOf(news, false).length > 1 });
+    const attempts = failure === '' ? 1 : reply.attempts + 1;
+    if (!set.ok && set.status !== 404 && attempts < mostReports) return this.#postpone(at, { ...reply, attempts, failure: reason });
+    if (!set.ok) log.warn({ instance: at.claim.instanceId, error: set.error }, 'chatwoot.notReported');
+    return chatwootRows.removeReply(at.claim, seq);
+  }
+}

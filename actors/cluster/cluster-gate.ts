@@ -1,0 +1,106 @@
+/**
+ * The gate of a node whose handshakes count for the whole cluster too: a session that the node's own gate has let in waits for a place of the
+ * cluster's. Those that wait ask the database together, so that a restart of everything costs a few statements a second and not one for each session.
+ */
+import type { Gate } from '../policy/gate.ts';
+import { backOff } from '../policy/back-off.ts';
+import { StorageFailure, type AdmissionRate, type LeaseStore, type Log, type Time } from '../ports.ts';
+
+export interface ClusterGateInput {
+  readonly own: Gate;
+  readonly store: Pick<LeaseStore, 'admit'>;
+  readonly rate: AdmissionRate;
+  readonly time: Time;
+  readonly log: Log;
+  random(): number;
+}
+
+/** Milliseconds between two questions: short while places are given, longer while other nodes take them all. */
+const pauses = { min: 100, max: 2_000 };
+
+export class ClusterGate implements Gate {
+  readonly #input: ClusterGateInput;
+  readonly #line = new Set<() => void>();
+  #asking = false;
+
+  constructor(input: ClusterGateInput) {
+    this.#input = input;
+  }
+
+  async admit(id: string, signal: AbortSignal): Promise<void> {
+    const { own } = this.#input;
+    await own.admit(id, signal);
+    try {
+      await this.#place(signal);
+    } catch (error) {
+      own.release(id);
+      throw error;
+    }
+  }
+
+  release(id: string): void {
+    this.#input.own.release(id);
+  }
+
+  passed(id: string): void {
+    this.#input.own.passed(id);
+  }
+
+  raise(reason: string, id: string): void {
+    this.#input.own.raise(reason, id);
+  }
+
+  /** In both lines. */
+  get waiting(): number {
+    return this.#input.own.waiting + this.#line.size;
+  }
+
+  get barrier(): string {
+    return this.#input.own.barrier;
+  }
+
+  #place(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        this.#line.delete(enter);
+        reject(signal.reason as Error);
+      };
+      const enter = (): void => {
+        signal.removeEventListener('abort', leave);
+        resolve();
+      };
+      if (signal.aborted) return leave();
+      signal.addEventListener('abort', leave, { once: true });
+      this.#line.add(enter);
+      if (!this.#asking) void this.#ask();
+    });
+  }
+
+  /** Never rejects. Ends when nobody waits. */
+  async #ask(): Promise<void> {
+    const { time, random } = this.#input;
+    this.#asking = true;
+    for (let inVain = 0; this.#line.size > 0;) {
+      const granted = await this.#admitted(this.#line.size);
+      inVain = granted > 0 ? 0 : inVain + 1;
+      for (const enter of [...this.#line].slice(0, granted)) {
+        this.#line.delete(enter);
+        enter();
+      }
+      const pause = backOff(pauses, inVain, random());
+      if (this.#line.size > 0) await new Promise<void>((resolve) => void time.setTimeout(resolve, pause));
+    }
+    this.#asking = false;
+  }
+
+  async #admitted(asked: number): Promise<number> {
+    const { store, rate, log } = this.#input;
+    try {
+      return await store.admit(asked, rate);
+    } catch (error) {
+      if (error instanceof StorageFailure) log.warn({ error }, 'gate.notAsked');
+      else log.error({ error }, 'gate.notAsked');
+      return 0;
+    }
+  }
+}

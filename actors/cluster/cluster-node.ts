@@ -1,0 +1,331 @@
+/** One node among others: looks at the cluster, takes the instances that belong here, gives away those that belong elsewhere. */
+import type { Claim, InstanceId } from '../model.ts';
+import type { LeaseStore, LiveNode, Log, Look, Meter, TakeCause, Time } from '../ports.ts';
+import { PeriodicWorker } from '../periodic-worker.ts';
+import type { SupervisedWorkers } from '../supervised-workers.ts';
+import { Departures, type Departure } from './departures.ts';
+import { KeptPlaces } from './kept-places.ts';
+import { NodeLease, type NodeLeaseInput } from './node-lease.ts';
+import { Placement } from './placement.ts';
+import { planOf } from './plan.ts';
+import type { ClusterPolicy } from './policy.ts';
+
+/** What the node does with the sessions of its leases. */
+export interface OwnedSessions {
+  /** Reads what is needed of instances that were taken. Answers with what begins their sessions, as soon as this node owns them. */
+  prepare(claims: readonly Claim[]): Promise<() => void>;
+  /**
+   * Resolves when the session is closed, everything of it stored, and nothing of it left running. `hurry`: the lease ends, and nothing else is waited
+   * for. Never rejects.
+   */
+  close(id: InstanceId, hurry: boolean): Promise<void>;
+  /** Whether the instance needs no owner, as far as memory tells. */
+  isIdle(id: InstanceId): boolean;
+  /** Commands for the instance come here from now on, or do not any more. */
+  serve(id: InstanceId, here: boolean): void;
+  /** Whether that node keeps a place for the session; true when it cannot say. Never rejects. */
+  offer(departure: Departure): Promise<boolean>;
+  /** The instance was given back, for that node to take it. Resolves when its session is connected there, or after some seconds. Never rejects. */
+  handOver(departure: Departure, cause: TakeCause): Promise<void>;
+  /** Instances for which something waits to be delivered or sent. */
+  unsent(): Promise<ReadonlySet<InstanceId>>;
+}
+
+export interface ClusterNodeInput extends Pick<NodeLeaseInput, 'node' | 'newIncarnation'> {
+  readonly store: LeaseStore;
+  readonly time: Time;
+  readonly log: Log;
+  readonly policy: ClusterPolicy;
+  readonly workers: SupervisedWorkers;
+  readonly sessions: OwnedSessions;
+  readonly meter: Pick<Meter, 'leases'>;
+}
+
+/** Why a lease ends: the session went to another node, nobody needs it, the process stops, or the node lost all its leases. */
+type EndCause = 'moved' | 'drained' | 'idle' | 'stopped' | 'lost';
+
+/** Milliseconds between two looks for instances that need no owner, or need one without a session. */
+const restLookMs = 10_000;
+
+export class ClusterNode {
+  readonly lease: NodeLease;
+  readonly #input: ClusterNodeInput;
+  /** Epochs of the instances that this node owns. */
+  readonly #owned = new Map<InstanceId, number>();
+  readonly #leaving = new Map<InstanceId, Promise<void>>();
+  readonly #departures: Departures;
+  readonly #looks: PeriodicWorker;
+  /** As of the last look. */
+  #placement = new Placement([], 0);
+  #nodes: readonly LiveNode[] = [];
+  #lookedAtRestAt = 0;
+  #taking: Promise<unknown> = Promise.resolve();
+  /** The placement in which every instance is where it belongs; '' after something was taken. */
+  #balanced = '';
+  readonly #kept: KeptPlaces;
+  /** Nodes that refused a session, and until when none is offered to them: by then they have announced what they own. Monotonic. */
+  readonly #refusing = new Map<string, number>();
+  /** What was given away since this node drains. */
+  readonly #given = new Set<InstanceId>();
+
+  constructor(input: ClusterNodeInput) {
+    this.#input = input;
+    this.#kept = new KeptPlaces(input.time);
+    const { store, time, log, policy, workers } = input;
+    this.lease = new NodeLease({ ...input, load: () => this.#owned.size, ended: () => this.#closeAll(true) });
+    this.#departures = new Departures({ time, atOnce: policy.leavingAtOnce, leave: (departure) => this.#moveAway(departure) });
+    this.#looks = new PeriodicWorker({
+      time,
+      log,
+      workers,
+      name: 'cluster',
+      everyMs: policy.lookEvery,
+      unanswered: 'node.notLooked',
+      run: async () => {
+        if (this.lease.incarnation !== null) await this.#act(await store.look());
+      },
+    });
+  }
+
+  /** Rejects with a sentence for the operator when a live node has the name. */
+  async join(): Promise<void> {
+    await this.lease.start();
+    // The first request may be about another node. What fails here is reported by the looks that follow.
+    const { store } = this.#input;
+    this.#nodes = await store.look().then(
+      ({ nodes }) => nodes,
+      () => [],
+    );
+  }
+
+  /** From now on this node takes instances. */
+  begin(): void {
+    this.#looks.start();
+    this.look();
+  }
+
+  /** Looks for instances now instead of at the next moment for it. */
+  look(): void {
+    this.#looks.wake();
+  }
+
+  /** Whether this node may write for the instance, at this moment; also while its session is closed to be opened elsewhere. */
+  mayAct(id: InstanceId): boolean {
+    return this.#owned.has(id) && this.lease.good;
+  }
+
+  /** Whether this node takes commands for the instance, at this moment. */
+  owns(id: InstanceId): boolean {
+    return this.#owned.has(id) && !this.#leaving.has(id) && this.lease.good;
+  }
+
+  /** Its sessions leave for other nodes, a few at a time, as far as there are others. */
+  async drain(): Promise<void> {
+    await this.lease.drain();
+    this.look();
+  }
+
+  /** Live nodes, as of the last look. */
+  get nodes(): readonly LiveNode[] {
+    return this.#nodes;
+  }
+
+  /** Something is here that another node would take. */
+  get canGiveAway(): boolean {
+    return this.#owned.size > 0 && this.lease.incarnation !== null && this.#placement.hasRoom;
+  }
+
+  /** Name of the node that takes an instance which nobody owns; null when none does, or when this one knows of none. */
+  placeOf(id: InstanceId): string | null {
+    return this.lease.incarnation === null ? null : this.#placement.of(id);
+  }
+
+  /** Instances that this node owns. */
+  get owned(): ReadonlyMap<InstanceId, number> {
+    return this.#owned;
+  }
+
+  /** No node takes more instances, as of the last look. */
+  get isClusterFull(): boolean {
+    return this.lease.incarnation !== null && !this.#placement.hasRoom;
+  }
+
+  /** Keeps a place for a session that another node is about to give this one. False when it has none. */
+  keepPlace(id: InstanceId): boolean {
+    if (this.lease.draining || this.lease.incarnation === null || this.#roomFor(id) <= 0) return false;
+    this.#kept.keep(id);
+    return true;
+  }
+
+  /** Takes an instance that somebody asked this node for. False when another node owns it, or this one may take none. */
+  async take(id: InstanceId, cause: TakeCause = 'asked'): Promise<boolean> {
+    if (this.owns(id)) return true;
+    await this.#leaving.get(id);
+    if (this.lease.draining || this.#roomFor(id) <= 0) return false;
+    await this.#take([id], cause);
+    return this.owns(id);
+  }
+
+  /** Closes the session and ends the lease of it, for instance because it went to sleep. Never rejects. */
+  release(id: InstanceId, cause: EndCause): Promise<void> {
+    const known = this.#leaving.get(id);
+    if (known) return known;
+    if (!this.#owned.has(id)) return Promise.resolve();
+    this.#input.sessions.serve(id, false);
+    const leaving: Promise<void> = this.#leave(id, cause).finally(() => {
+      if (this.#leaving.get(id) === leaving) this.#leaving.delete(id);
+    });
+    this.#leaving.set(id, leaving);
+    return leaving;
+  }
+
+  /** Closes every session, then leaves. Never rejects. */
+  async stop(): Promise<void> {
+    this.#looks.stop();
+    this.#departures.plan([], 1);
+    await this.#taking;
+    await this.#closeAll(false);
+    await this.lease.stop();
+  }
+
+  async #act(look: Look): Promise<void> {
+    const { node, policy } = this.#input;
+    const { draining } = this.lease;
+    const perSecond = draining ? policy.drainsPerSecond : policy.movesPerSecond;
+    this.#nodes = look.nodes;
+    const placement = (this.#placement = new Placement(look.nodes, policy.settled));
+    const moves = Math.max(1, Math.floor((perSecond * policy.lookEvery) / 1000));
+    const { take, giveAway } = planOf({
+      me: node.name,
+      look,
+      placement,
+      owned: [...this.#owned.keys()].filter((id) => !this.#leaving.has(id)),
+      room: this.#roomFor(null),
+      takes: policy.takenAtOnce,
+      moves: placement.key === this.#balanced ? 0 : moves,
+      draining,
+      refusing: this.#refusingNow(),
+      given: this.#given,
+    });
+    if (giveAway.length === 0 && !draining && this.#refusing.size === 0) this.#balanced = placement.key;
+    this.#departures.plan(giveAway, perSecond);
+    // Those for which a place is kept were given back, and this node was not asked to take them.
+    const due = draining ? [] : look.free.filter((id) => this.#kept.has(id));
+    const taken = [...new Set([...due, ...take])];
+    if (taken.length > 0) await this.#take(taken, 'placed');
+    await this.#lookAtRest();
+  }
+
+  /** For this instance, or for any: what is left beside what this node owns and what it keeps for others. */
+  #roomFor(id: InstanceId | null): number {
+    return this.#input.node.capacity - this.#owned.size - this.#kept.countBeside(id);
+  }
+
+  #refusingNow(): ReadonlySet<string> {
+    const now = this.#input.time.monotonic();
+    for (const [name, until] of this.#refusing) if (until <= now) this.#refusing.delete(name);
+    return new Set(this.#refusing.keys());
+  }
+
+  /**
+   * Instances that need no session are owned by nobody until somebody needs them. Something that waits needs an owner too: its last one may have died, or
+   * have left it for a person to come back.
+   */
+  async #lookAtRest(): Promise<void> {
+    const { time, sessions, store, node, policy } = this.#input;
+    if (time.monotonic() - this.#lookedAtRestAt < restLookMs) return;
+    this.#lookedAtRestAt = time.monotonic();
+    const unsent = await sessions.unsent();
+    const isIdle = (id: InstanceId): boolean => !this.#leaving.has(id) && !unsent.has(id) && sessions.isIdle(id);
+    for (const id of [...this.#owned.keys()].filter(isIdle)) void this.release(id, 'idle');
+    const room = Math.min(this.#roomFor(null), policy.takenAtOnce);
+    if (this.lease.draining || room <= 0) return;
+    const mine = [...unsent].filter((id) => !this.#owned.has(id) && this.#placement.of(id) === node.name).slice(0, room);
+    const free = mine.length === 0 ? [] : await store.unowned(mine);
+    if (free.length > 0) await this.#take(free, 'placed');
+  }
+
+  /** One take at a time, so that a stop can wait for it. */
+  #take(ids: readonly InstanceId[], cause: TakeCause): Promise<void> {
+    const taking = this.#taking.then(async () => {
+      const { store, sessions } = this.#input;
+      const { incarnation } = this.lease;
+      if (incarnation === null) return;
+      const claims = await store.take(incarnation, ids, cause);
+      // The lease may have been lost meanwhile, and with it what was taken.
+      if (claims.length === 0 || this.lease.incarnation !== incarnation) return;
+      const begin = await sessions.prepare(claims).catch(async (error: unknown) => {
+        await this.#giveBack(incarnation, claims);
+        throw error;
+      });
+      if (this.lease.incarnation !== incarnation) return;
+      for (const { instanceId, epoch, cause: why } of claims) {
+        this.#owned.set(instanceId, epoch);
+        this.#kept.end(instanceId);
+        this.#given.delete(instanceId);
+        this.#input.meter.leases('taken', why, 1);
+      }
+      this.#balanced = '';
+      begin();
+      for (const { instanceId } of claims) sessions.serve(instanceId, true);
+      if (this.#roomFor(null) <= 0) void this.lease.announce();
+    });
+    this.#taking = taking.catch(() => undefined);
+    return taking;
+  }
+
+  /** The session is closed when its next owner keeps a place for it; otherwise it stays, and the next look finds another owner or none. */
+  async #moveAway(departure: Departure): Promise<void> {
+    const { sessions, time, policy } = this.#input;
+    const { id, to } = departure;
+    // Lost, or on its way for another reason, since it was planned.
+    const isGone = (): boolean => !this.#owned.has(id) || this.#leaving.has(id);
+    if (isGone() || this.#refusing.has(to)) return;
+    const agreed = await sessions.offer(departure);
+    if (!agreed) this.#refusing.set(to, time.monotonic() + policy.renewEvery);
+    if (!agreed || isGone()) return;
+    const cause = this.lease.draining ? 'drained' : 'moved';
+    if (cause === 'drained') this.#given.add(id);
+    await this.release(id, cause);
+    await sessions.handOver(departure, cause);
+  }
+
+  async #leave(id: InstanceId, cause: EndCause): Promise<void> {
+    const [{ incarnation }, epoch] = [this.lease, this.#owned.get(id)];
+    await this.#input.sessions.close(id, false);
+    // Lost meanwhile, with the whole lease of the node; it may even be taken again.
+    if (epoch === undefined || incarnation === null || this.#owned.get(id) !== epoch) return;
+    this.#owned.delete(id);
+    this.#input.meter.leases('ended', cause, 1);
+    await this.#giveBack(incarnation, [{ instanceId: id, epoch }]);
+  }
+
+  /** A lease that is not given back ends with the node's. */
+  async #giveBack(incarnation: string, claims: readonly Claim[]): Promise<void> {
+    const { store, log } = this.#input;
+    await store.giveBack(incarnation, claims).catch((error: unknown) => {
+      log.warn({ instances: claims.length, error }, 'node.notGivenBack');
+    });
+  }
+
+  async #closeAll(hurry: boolean): Promise<void> {
+    const ids = [...this.#owned.keys()];
+    for (const id of ids) this.#input.sessions.serve(id, false);
+    await Promise.all(ids.map((id) => (hurry ? undefined : this.#leaving.get(id)) ?? this.#closeOne(id, hurry)));
+    this.#owned.clear();
+  }
+
+  /** No command begins for it any more: one that did, while others still close, would open it again under a lease that is gone. */
+  #closeOne(id: InstanceId, hurry: boolean): Promise<void> {
+    const epoch = this.#owned.get(id);
+    const closing = this.#input.sessions.close(id, hurry).then(() => {
+      if (epoch !== undefined && this.#owned.get(id) === epoch) {
+        this.#owned.delete(id);
+        this.#input.meter.leases('ended', hurry ? 'lost' : 'stopped', 1);
+      }
+      if (this.#leaving.get(id) === closing) this.#leaving.delete(id);
+    });
+    this.#leaving.set(id, closing);
+    return closing;
+  }
+}

@@ -1,0 +1,350 @@
+/** Several nodes as the supervisor of one of them sees them: which instances it may act for, and how it comes to own more. */
+import type { NodeFigures } from '../face/server.ts';
+import { done, refuse, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
+import type { Gate } from '../policy/gate.ts';
+import type { Bus, ChangeStore, LeaseStore, LiveNode, NodeState, Ports, SignInStore } from '../ports.ts';
+import type { Cell } from '../session/cell.ts';
+import { beginningOf } from '../session/status.ts';
+import type { Sleepers } from '../session/hibernation.ts';
+import type { Registry } from '../supervisor/registry.ts';
+import type { ClusterHost, Command, Performer } from './host.ts';
+import { ClusterCommands } from './commands.ts';
+import { ClusterGate } from './cluster-gate.ts';
+import { ClusterNode } from './cluster-node.ts';
+import type { ClusterPolicy } from './policy.ts';
+import { ClusterMemory, type MemoryHost } from './memory.ts';
+import { OtherNodes } from './other-nodes.ts';
+import { Remote, streamMethod } from './remote.ts';
+import { ClusterStreams, type Asked } from './streams.ts';
+import { Overview } from './overview.ts';
+import { ClusterRows, type ClusterRowsInput } from './rows.ts';
+import { ClusterSteps, type ClusterStepsInput } from './steps.ts';
+import { SharedSignIns } from './sign-ins.ts';
+import { ClusterSessions } from './sessions.ts';
+import { within } from '../waiting.ts';
+import { Uses } from './uses.ts';
+
+/** What makes a gateway one node of several. */
+export interface ClusterOptions {
+  readonly node: Pick<NodeState, 'name' | 'capacity' | 'version'>;
+  readonly policy: ClusterPolicy;
+  readonly leases: LeaseStore;
+  readonly changes: ChangeStore;
+  readonly signIns: SignInStore;
+  /** A new UUID. */
+  newIncarnation(): string;
+  /** Whether this node does the work that one node does for all. */
+  onDuty(): boolean;
+  /** Every node reads the files that any of them has stored. */
+  readonly sharesFiles: boolean;
+  /** Null: commands on instances of other nodes are refused. */
+  readonly bus: { readonly bus: Bus; readonly prefix: string; readonly keptFor: number } | null;
+}
+
+/** Milliseconds between two looks of a drain at what is left. */
+const drainLookMs = 100;
+/** How long a look at what other nodes changed is waited for, in milliseconds. */
+const refreshMs = 1_000;
+
+export class Cluster {
+  readonly uses: Uses;
+  readonly signIns: SharedSignIns;
+  readonly overview: Overview;
+  /** Reads the admin token again. */
+  refreshAdmin: () => Promise<void> = async () => undefined;
+  /** Called when this node owns more than before. */
+  onTaken: () => void = () => undefined;
+  readonly #options: ClusterOptions;
+  readonly #ports: Ports;
+  /** Set when the supervisor is put together; nothing is owned before. */
+  #node: ClusterNode | null = null;
+  readonly #remote: Remote | null;
+  readonly #commands: ClusterCommands;
+  #memory: ClusterMemory | null = null;
+  /** Null without a bus. */
+  streams: ClusterStreams | null = null;
+  /** For those who look: null before `show`. */
+  rows: ClusterRows | null = null;
+  steps: ClusterSteps | null = null;
+  /** Null before everything is put together. */
+  others: OtherNodes | null = null;
+  #performer: Performer | null = null;
+
+  constructor(options: ClusterOptions, ports: Ports) {
+    this.#options = options;
+    this.#ports = ports;
+    this.uses = new Uses(ports.time);
+    this.signIns = new SharedSignIns(options.signIns);
+    this.overview = new Overview(options.leases, ports.time);
+    this.#remote = this.#makeRemote();
+    this.#commands = this.#makeCommands();
+  }
+
+  set performer(performer: Performer) {
+    this.#performer = performer;
+  }
+
+  /** Called once. */
+  attach(host: ClusterHost): void {
+    const { node, policy, leases: store, newIncarnation } = this.#options;
+    const { time, log, meter } = this.#ports;
+    const sessions = new ClusterSessions({
+      ...host,
+      uses: this.uses,
+      begun: () => this.onTaken(),
+      serve: (id, here) => this.#serve(id, here),
+      left: (id) => this.streams?.left(id),
+      offer: async ({ id, to }) => this.#remote === null || (await this.#remote.ask(to, { ask: 'place', id })) !== false,
+      // The next owner does not wait for its next look.
+      handOver: async ({ id, to }, cause) => void (await this.#remote?.ask(to, { ask: 'take', id, cause, settled: true })),
+    });
+    this.streams = this.#makeStreams(host.registry);
+    this.others = this.#makeOthers(host, sessions);
+    this.#memory = new ClusterMemory({
+      ...this.#ports,
+      changes: this.#options.changes,
+      workers: host.workers,
+      every: policy.memoryEvery,
+      host: this.#memoryHost(host),
+    });
+    this.#node = new ClusterNode({ store, time, log, meter, policy, node, newIncarnation, workers: host.workers, sessions });
+  }
+
+  /** What people see of this node, and of the others through it. Called once. */
+  show({ row, actor, watchHere }: Pick<ClusterRowsInput, 'row'> & Pick<ClusterStepsInput, 'actor' | 'watchHere'>): void {
+    const { time, log } = this.#ports;
+    const owns = (id: InstanceId): boolean => this.owns(id);
+    this.rows = new ClusterRows({
+      me: this.#options.node.name,
+      time,
+      owns,
+      row,
+      nodes: () => this.nodes,
+      ask: async (node, question) => this.#remote?.ask(node, question),
+      owned: () => this.#node?.owned.keys() ?? [],
+    });
+    this.steps = new ClusterSteps({ time, log, owns, actor, watchHere });
+  }
+
+  /** The node's own gate behind that of the cluster. */
+  gate(own: Gate): Gate {
+    const { leases: store, policy } = this.#options;
+    const { time, log, chance } = this.#ports;
+    return new ClusterGate({ own, store, rate: policy.admission, time, log, random: () => chance.random() });
+  }
+
+  /** See `ClusterNode`. */
+  mayAct(id: InstanceId): boolean {
+    return this.#node?.mayAct(id) ?? false;
+  }
+
+  /** See `ClusterNode`. */
+  owns(id: InstanceId): boolean {
+    return this.#node?.owns(id) ?? false;
+  }
+
+  /** Whether the instance is one of this node's in its figures: it owns it, or nobody needs it and its place is here. So it is counted on one node. */
+  counts(record: InstanceRecord): boolean {
+    const wanted = beginningOf(record);
+    const needsOwner = wanted === 'online' || wanted === 'unlinked';
+    return this.#node?.owned.has(record.id) || (!needsOwner && this.#node?.placeOf(record.id) === this.#options.node.name);
+  }
+
+  /** Of this node, from memory. */
+  get figures(): NodeFigures {
+    const { name, capacity } = this.#options.node;
+    return {
+      name,
+      capacity,
+      owned: this.#node?.owned.size ?? 0,
+      draining: this.draining,
+      leaseLeftMs: this.#node?.lease.leftMs ?? 0,
+      nodes: { live: this.nodes.filter((node) => !node.draining).length, draining: this.nodes.filter((node) => node.draining).length },
+    };
+  }
+
+  get onDuty(): boolean {
+    return this.#options.onDuty();
+  }
+
+  get sharesFiles(): boolean {
+    return this.#options.sharesFiles;
+  }
+
+  /** Before everything is read that a node remembers. */
+  async remember(): Promise<void> {
+    await this.#memory?.begin();
+  }
+
+  /** What other nodes changed before this call is known here. Within a second, whatever the database does. */
+  async refreshed(): Promise<void> {
+    const { time } = this.#ports;
+    await within(time, refreshMs, this.#memory?.refreshed() ?? Promise.resolve());
+  }
+
+  /** Rejects with a sentence for the operator when a live node has the name. */
+  async join(): Promise<void> {
+    await this.#node?.join();
+    this.#remote?.serveNode(this.#options.node.name);
+  }
+
+  /** From now on this node takes instances. */
+  begin(): void {
+    this.#node?.begin();
+  }
+
+  /** See `ClusterCommands`. */
+  command<T>(command: Command<Result<T>>): Promise<Result<T>> {
+    return this.#commands.command(command);
+  }
+
+  /** See `ClusterCommands`. */
+  question<T>(question: Command<T>): Promise<T> {
+    return this.#commands.question(question);
+  }
+
+  #serve(id: InstanceId, here: boolean): void {
+    this.#remote?.serve(id, here);
+    if (here) this.streams?.owned(id);
+  }
+
+  #makeCommands(): ClusterCommands {
+    const { node, policy, leases } = this.#options;
+    return new ClusterCommands({
+      me: node.name,
+      time: this.#ports.time,
+      policy,
+      leases,
+      uses: this.uses,
+      remote: this.#remote,
+      owns: (id) => this.owns(id),
+      placeOf: (id) => this.#node?.placeOf(id) ?? null,
+      isFull: () => this.#node?.isClusterFull ?? false,
+      take: async (id) => (await this.#node?.take(id)) ?? false,
+    });
+  }
+
+  #makeStreams(registry: Registry): ClusterStreams | null {
+    const { bus } = this.#options;
+    if (bus === null) return null;
+    const { time, log } = this.#ports;
+    return new ClusterStreams({
+      ...bus,
+      time,
+      log,
+      token: (id) => registry.record(id)?.token ?? null,
+      ask: async (id) => ((await this.#remote?.stream(id)) ?? null) as Asked | null,
+    });
+  }
+
+  #makeOthers({ registry, dispatcher, since }: ClusterHost, sessions: ClusterSessions): OtherNodes {
+    return new OtherNodes({
+      me: this.#options.node.name,
+      nodes: () => this.nodes,
+      ask: async (node, question) => this.#remote?.ask(node, question),
+      owns: (id) => this.owns(id),
+      owned: () => this.#node?.owned.keys() ?? [],
+      view: (id) => registry.view(id),
+      rows: (after) => this.rows?.piece(after) ?? null,
+      globalErrors: () => ({ since, errors: dispatcher.globalHistory.errors }),
+      nudge: (id, webhookId) => registry.cell(id)?.nudge(webhookId),
+      take: async (id, cause) => (await this.#node?.take(id, cause)) ?? false,
+      keepPlace: (id) => this.#node?.keepPlace(id) ?? false,
+      settled: (id) => sessions.settled(id),
+      drain: async () => this.#node?.drain(),
+    });
+  }
+
+  #memoryHost({ registry, dispatcher, forget }: ClusterHost): MemoryHost {
+    return {
+      owns: (id) => this.mayAct(id),
+      instanceIds: () => registry.ids,
+      webhookIds: () => dispatcher.webhooks.ids,
+      setInstance: (record) => registry.register(record),
+      forgetInstance: forget,
+      setWebhook: (webhook) => dispatcher.set(webhook),
+      forgetWebhook: (id) => dispatcher.remove(id),
+      refreshAdmin: () => this.refreshAdmin(),
+    };
+  }
+
+  #makeRemote(): Remote | null {
+    const { bus } = this.#options;
+    if (bus === null) return null;
+    return new Remote({
+      ...bus,
+      log: this.#ports.log,
+      knows: (method) => method === streamMethod || (this.#performer?.knows(method) ?? false),
+      answer: async (question) => this.others?.answer(question),
+      perform: (id, method, args) => {
+        const here = async (): Promise<unknown> => (method === streamMethod ? this.streams?.send(id) : this.#performer?.run(method, args));
+        return this.#commands.hereIfOwned({ id, here });
+      },
+    });
+  }
+
+  /** Owns a sleeping instance, for the one who would wake it, and wakes it when that is still due. Never rejects. */
+  #fetch(id: InstanceId, registry: Registry, before: number, wake: (cell: Cell) => void): void {
+    const fetched = async (): Promise<void> => {
+      if (!(await this.#node?.take(id))) return;
+      const cell = registry.cell(id);
+      if (cell?.view.status === 'hibernated' && cell.record.lastActiveAt <= before) wake(cell);
+    };
+    fetched().catch((error: unknown) => this.#ports.log.warn({ instance: id, error }, 'node.notFetched'));
+  }
+
+  /** Sleeping instances that this node is the one to wake. */
+  sleepers(registry: Registry, wake: (cell: Cell) => void): Sleepers {
+    let lastBefore = 0;
+    return {
+      cells: registry.cells,
+      resting: (before) => {
+        lastBefore = before;
+        return registry.resting(before).filter((id) => this.#node?.placeOf(id) === this.#options.node.name);
+      },
+      cell: (id) => {
+        if (this.owns(id)) return registry.cell(id);
+        this.#fetch(id, registry, lastBefore, wake);
+        return null;
+      },
+    };
+  }
+
+  get draining(): boolean {
+    return this.#node?.lease.draining ?? false;
+  }
+
+  /** Live nodes, as of the last look. */
+  get nodes(): readonly LiveNode[] {
+    return this.#node?.nodes ?? [];
+  }
+
+  /** The node gives its sessions away and takes none until it is started again. */
+  async drainNode(name: string): Promise<Result<null>> {
+    // Not by the last look: the node may have joined or left since.
+    const known = await this.#options.leases.known();
+    if (!known.some((node) => node.name === name && node.leftMs > 0)) return refuse('notFound', 'there is no live node of this name');
+    const isOwn = name === this.#options.node.name;
+    const drained = isOwn ? await this.others?.answer({ ask: 'drain' }) : await this.#remote?.ask(name, { ask: 'drain' });
+    return drained === true ? done(null) : refuse('unavailable', 'the node does not answer', { retryAfter: 2 });
+  }
+
+  /** Sessions leave for other nodes. Resolves when all have left, when there is nobody to take them, or after so long. */
+  async drain(ms: number): Promise<void> {
+    const node = this.#node;
+    if (!node) return;
+    const { time, log } = this.#ports;
+    await node.drain().catch((error: unknown) => log.warn({ error }, 'node.notDrained'));
+    const until = time.monotonic() + ms;
+    while (node.canGiveAway && time.monotonic() < until) await new Promise<void>((resolve) => void time.setTimeout(resolve, drainLookMs));
+  }
+
+  /** Closes every session, then leaves. Never rejects. */
+  async stop(): Promise<void> {
+    this.#memory?.stop();
+    this.#remote?.stop();
+    await this.#node?.stop();
+    // What the last sessions did is sent.
+    this.streams?.stop();
+  }
+}

@@ -1,0 +1,135 @@
+/**
+ * What this node remembers of all instances (records, tokens, webhooks, the admin token), kept as new as the database by looking at the versions of
+ * changes. What this node owns is its own to change.
+ */
+import type { InstanceId, InstanceRecord, Webhook } from '../model.ts';
+import { PeriodicWorker } from '../periodic-worker.ts';
+import type { Change, ChangeStore, InstanceStore, Log, Time, WebhookStore } from '../ports.ts';
+import type { SupervisedWorkers } from '../supervised-workers.ts';
+
+export interface MemoryInput {
+  readonly changes: ChangeStore;
+  readonly instances: Pick<InstanceStore, 'some'>;
+  readonly webhooks: Pick<WebhookStore, 'some'>;
+  readonly time: Time;
+  readonly log: Log;
+  readonly workers: SupervisedWorkers;
+  /** Milliseconds between two looks. */
+  readonly every: number;
+  readonly host: MemoryHost;
+}
+
+/** What is remembered, and how it changes. */
+export interface MemoryHost {
+  /** This node owns the instance. */
+  owns(id: InstanceId): boolean;
+  instanceIds(): Iterable<InstanceId>;
+  webhookIds(): Iterable<string>;
+  setInstance(record: InstanceRecord): void;
+  forgetInstance(id: InstanceId): void;
+  setWebhook(webhook: Webhook): void;
+  forgetWebhook(id: string): void;
+  /** Reads the admin token again. */
+  refreshAdmin(): Promise<void>;
+}
+
+/** Versions behind the last one that are looked at again: a change may be committed after a later one. */
+const overlap = 200;
+/** Looks between two comparisons of everything: what was removed and is gone completely has no version any more. */
+const looksPerComparison = 60;
+
+const keyOf = ({ kind, id }: Pick<Change, 'kind' | 'id'>): string => `${kind} ${id}`;
+
+export class ClusterMemory {
+  readonly #input: MemoryInput;
+  readonly #worker: PeriodicWorker;
+  #last = 0;
+  /** Versions within the overlap that are known here. */
+  #seen: ReadonlyMap<string, number> = new Map();
+  #looks = 0;
+  /** Resolved by the end of the next look. */
+  #waiting: readonly (() => void)[] = [];
+  #stopped = false;
+
+  constructor(input: MemoryInput) {
+    this.#input = input;
+    const { time, log, workers, every: everyMs } = input;
+    this.#worker = new PeriodicWorker({
+      time,
+      log,
+      workers,
+      name: 'memory',
+      everyMs,
+      unanswered: 'node.notRefreshed',
+      run: () => this.#look(),
+    });
+  }
+
+  /** Before everything is read: what changes from now on is seen later. */
+  async begin(): Promise<void> {
+    this.#last = await this.#input.changes.latest();
+    this.#seen = new Map((await this.#input.changes.since(this.#last - overlap)).map((change) => [keyOf(change), change.version]));
+    this.#worker.start();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#worker.stop();
+    for (const resolve of this.#waiting) resolve();
+  }
+
+  /** Resolves when a look that began after this call has ended, however it ended: for what may have been made on another node a moment ago. */
+  refreshed(): Promise<void> {
+    if (this.#stopped) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#waiting = [...this.#waiting, resolve];
+      this.#worker.wake();
+    });
+  }
+
+  async #look(): Promise<void> {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    try {
+      await this.#read();
+    } finally {
+      for (const resolve of waiting) resolve();
+    }
+  }
+
+  async #read(): Promise<void> {
+    const { changes, host } = this.#input;
+    const found = await changes.since(this.#last - overlap);
+    await this.#apply(found.filter((change) => this.#seen.get(keyOf(change)) !== change.version));
+    this.#last = Math.max(this.#last, found.at(-1)?.version ?? 0);
+    this.#seen = new Map(found.map((change) => [keyOf(change), change.version]));
+    await host.refreshAdmin();
+    this.#looks += 1;
+    if (this.#looks % looksPerComparison === 0) await this.#compare();
+  }
+
+  async #apply(fresh: readonly Change[]): Promise<void> {
+    if (fresh.length === 0) return;
+    const { instances, webhooks, host } = this.#input;
+    const kept = (kind: Change['kind']): readonly string[] => fresh.filter((one) => one.kind === kind && !one.removed).map(({ id }) => id);
+    const [records, hooks] = await Promise.all([instances.some(kept('instance')), webhooks.some(kept('webhook'))]);
+    for (const record of records) if (!host.owns(record.id)) host.setInstance(record);
+    for (const webhook of hooks) host.setWebhook(webhook);
+    for (const { kind, id, removed } of fresh) if (removed) this.#forget(kind, id);
+  }
+
+  #forget(kind: Change['kind'], id: string): void {
+    const { host } = this.#input;
+    if (kind === 'webhook') host.forgetWebhook(id);
+    else if (!host.owns(id)) host.forgetInstance(id);
+  }
+
+  async #compare(): Promise<void> {
+    const { changes, host } = this.#input;
+    // What is made after this moment is not missing.
+    const known = { instance: [...host.instanceIds()], webhook: [...host.webhookIds()] };
+    const { instances, webhooks } = await changes.ids();
+    const stored = { instance: new Set(instances), webhook: new Set(webhooks) };
+    for (const kind of ['instance', 'webhook'] as const) for (const id of known[kind]) if (!stored[kind].has(id)) this.#forget(kind, id);
+  }
+}

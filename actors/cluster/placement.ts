@@ -1,0 +1,85 @@
+/**
+ * On which node an instance belongs: rendezvous hashing, weighted by capacity. Each node gets a score for each instance, and the highest one wins; so a
+ * node that comes or goes moves its own share and nothing else, and all nodes find the same answer without asking each other.
+ */
+import type { InstanceId } from '../model.ts';
+import type { LiveNode } from '../ports.ts';
+
+/** FNV-1a, 32 bits. */
+const hashOf = (text: string): number => {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return hash;
+};
+
+/** Of two hashes a number in (0, 1); the mixing of MurmurHash3. */
+const mixed = (a: number, b: number): number => {
+  let mix = a ^ Math.imul(b, 0x9e3779b1);
+  mix = Math.imul(mix ^ (mix >>> 16), 0x85ebca6b);
+  mix = Math.imul(mix ^ (mix >>> 13), 0xc2b2ae35);
+  return (((mix ^ (mix >>> 16)) >>> 0) + 0.5) / 2 ** 32;
+};
+
+interface Candidate {
+  readonly name: string;
+  readonly hash: number;
+  readonly capacity: number;
+}
+
+/** The share of its capacity up to which a node is sent sessions that have an owner. A full node would send them on. */
+const roomy = 0.9;
+
+/** Places of instances among the nodes of one look. */
+export class Placement {
+  readonly #all: readonly Candidate[];
+  readonly #open: readonly Candidate[];
+  readonly #welcoming: ReadonlySet<string>;
+  /** The same for two looks among which no instance has another place to move to. */
+  readonly key: string;
+
+  /** `settled`: milliseconds; no session that has an owner moves to a node that is younger. */
+  constructor(nodes: readonly LiveNode[], settled: number) {
+    const taking = nodes.filter(({ draining, capacity }) => !draining && capacity > 0);
+    const candidates = (some: readonly LiveNode[]): readonly Candidate[] =>
+      some.map(({ name, capacity }) => ({ name, capacity, hash: hashOf(name) }));
+    this.#all = candidates(taking);
+    this.#open = candidates(taking.filter(({ load, capacity }) => load < capacity));
+    this.#welcoming = new Set(
+      taking.filter(({ load, capacity, age }) => load < capacity * roomy && age >= settled).map(({ name }) => name),
+    );
+    this.key = JSON.stringify([this.#all, ...this.#welcoming]);
+  }
+
+  /** Some node takes instances. */
+  get hasRoom(): boolean {
+    return this.#open.length > 0;
+  }
+
+  /** Who takes an instance that nobody owns; null when no node has room. `hasRoom`: asked of each node that has some as of the look. */
+  of(id: InstanceId, hasRoom?: (name: string) => boolean): string | null {
+    return winner(hasRoom === undefined ? this.#open : this.#open.filter(({ name }) => hasRoom(name)), id);
+  }
+
+  /** Where an instance that this node owns should move to; null when it stays. */
+  moveOf(id: InstanceId, owner: string): string | null {
+    const ideal = winner(this.#all, id);
+    return ideal !== null && ideal !== owner && this.#welcoming.has(ideal) ? ideal : null;
+  }
+}
+
+/** Scores are `capacity / -ln(drawn)`; most nodes have the same capacity, and need no logarithm. */
+const beats = (drawn: number, capacity: number, other: number, otherCapacity: number): boolean =>
+  capacity === otherCapacity ? drawn > other : capacity * Math.log(other) < otherCapacity * Math.log(drawn);
+
+const winner = (candidates: readonly Candidate[], id: InstanceId): string | null => {
+  const hash = hashOf(id);
+  let best: Candidate | null = null;
+  let most = 0;
+  for (const candidate of candidates) {
+    const drawn = mixed(hash, candidate.hash);
+    if (best !== null && !beats(drawn, candidate.capacity, most, best.capacity)) continue;
+    most = drawn;
+    best = candidate;
+  }
+  return best?.name ?? null;
+};

@@ -1,0 +1,90 @@
+/** What a node does after a look: which instances it takes, and which of its own it gives to which others. Pure. */
+import type { InstanceId } from '../model.ts';
+import type { LiveNode, Look } from '../ports.ts';
+import type { Departure } from './departures.ts';
+import type { Placement } from './placement.ts';
+
+export interface PlanInput {
+  /** Name of this node. */
+  readonly me: string;
+  readonly look: Look;
+  readonly placement: Placement;
+  /** Instances that this node owns and that are not on their way elsewhere. */
+  readonly owned: Iterable<InstanceId>;
+  /** How many more it may own. */
+  readonly room: number;
+  /** How many may be taken now. */
+  readonly takes: number;
+  /** How many may leave now. */
+  readonly moves: number;
+  readonly draining: boolean;
+  /** Nodes that lately refused a session, whatever room they have as of the look. */
+  readonly refusing: ReadonlySet<string>;
+  /** Instances that this node gave away since it drains. */
+  readonly given: ReadonlySet<InstanceId>;
+}
+
+export interface Plan {
+  readonly take: readonly InstanceId[];
+  readonly giveAway: readonly Departure[];
+}
+
+const firstOf = (ids: Iterable<InstanceId>, most: number, test: (id: InstanceId) => boolean): readonly InstanceId[] => {
+  const found: InstanceId[] = [];
+  if (most <= 0) return found;
+  for (const id of ids) if (test(id) && found.push(id) >= most) break;
+  return found;
+};
+
+/** Room of the nodes as of a look, less what is planned to go there. */
+class Room {
+  readonly #left: Map<string, number>;
+
+  constructor(nodes: readonly LiveNode[], refusing: ReadonlySet<string>) {
+    const open = nodes.filter(({ name }) => !refusing.has(name));
+    this.#left = new Map(open.map(({ name, capacity, load }) => [name, capacity - load]));
+  }
+
+  readonly has = (name: string): boolean => (this.#left.get(name) ?? 0) > 0;
+
+  use(name: string): void {
+    this.#left.set(name, (this.#left.get(name) ?? 0) - 1);
+  }
+}
+
+const departuresOf = (
+  { owned, moves, look, refusing }: PlanInput,
+  placeOf: (id: InstanceId, hasRoom: (name: string) => boolean) => string | null,
+): readonly Departure[] => {
+  const room = new Room(look.nodes, refusing);
+  const found: Departure[] = [];
+  if (moves <= 0) return found;
+  for (const id of owned) {
+    const to = placeOf(id, room.has);
+    if (to === null) continue;
+    room.use(to);
+    if (found.push({ id, to }) >= moves) break;
+  }
+  return found;
+};
+
+/**
+ * A node that drains gives away what others have room for; the rest stays until it ends. What it gave away and nobody has taken, because the room was
+ * gone, it takes back.
+ */
+export const planOf = (input: PlanInput): Plan => {
+  const { me, look, placement, room, takes, draining, given } = input;
+  const most = Math.min(room, takes);
+  if (draining)
+    return {
+      take: firstOf(look.free, most, (id) => given.has(id) && placement.of(id) === null),
+      giveAway: departuresOf(input, (id, hasRoom) => placement.of(id, hasRoom)),
+    };
+  return {
+    take: firstOf(look.free, most, (id) => placement.of(id) === me),
+    giveAway: departuresOf(input, (id, hasRoom) => {
+      const ideal = placement.moveOf(id, me);
+      return ideal !== null && hasRoom(ideal) ? ideal : null;
+    }),
+  };
+};

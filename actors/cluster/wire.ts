@@ -1,0 +1,53 @@
+/**
+ * Commands and their answers as bytes: JSON, which every version of the program and of Node reads, with a tag for what JSON has no form for. The keys
+ * of objects are clients' too, so that one which has the tag itself is written as its entries.
+ */
+const tag = '$as';
+
+type Plain = null | boolean | number | string | readonly Plain[] | { readonly [key: string]: Plain };
+
+const tagged = (form: string, value: Plain): Plain => ({ [tag]: form, value });
+
+const entriesOf = (entries: Iterable<readonly [unknown, unknown]>): Plain => [...entries].map(([key, value]) => [plain(key), plain(value)]);
+
+const plain = (value: unknown): Plain => {
+  if (value === undefined) return tagged('undefined', null);
+  if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;
+  if (typeof value === 'number') return Number.isFinite(value) ? value : tagged('number', String(value));
+  if (typeof value !== 'object') throw new TypeError(`a ${typeof value} cannot be sent to another node`);
+  if (Array.isArray(value)) return value.map(plain);
+  if (value instanceof Uint8Array) return tagged('bytes', Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64'));
+  if (value instanceof Map) return tagged('map', entriesOf(value));
+  if (value instanceof Set) return tagged('set', [...value].map(plain));
+  const entries = Object.entries(value).filter(([, one]) => one !== undefined);
+  return tag in value ? tagged('object', entriesOf(entries)) : Object.fromEntries(entries.map(([key, one]) => [key, plain(one)]));
+};
+
+type Entries = readonly (readonly [unknown, unknown])[];
+
+const forms: Readonly<Record<string, (value: Plain) => unknown>> = {
+  undefined: () => undefined,
+  number: (value) => Number(value),
+  bytes: (value) => new Uint8Array(Buffer.from(String(value), 'base64')),
+  map: (value) => new Map(whole(value) as Entries),
+  set: (value) => new Set(whole(value) as readonly unknown[]),
+  object: (value) => Object.fromEntries(whole(value) as readonly (readonly [string, unknown])[]),
+};
+
+const whole = (value: Plain): unknown => {
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map(whole);
+  const fields = value as Readonly<Record<string, Plain>>;
+  const form = fields[tag];
+  if (typeof form === 'string') {
+    const read = Object.hasOwn(forms, form) ? forms[form] : undefined;
+    if (read === undefined) throw new TypeError(`the form ${form} is not known`);
+    return read(fields['value'] ?? null);
+  }
+  return Object.fromEntries(Object.entries(fields).map(([key, one]) => [key, whole(one)]));
+};
+
+export const encode = (value: unknown): Uint8Array => Buffer.from(JSON.stringify(plain(value)));
+
+/** Throws on what is no JSON, and on forms of a later version. */
+export const decode = (bytes: Uint8Array): unknown => whole(JSON.parse(Buffer.from(bytes).toString()) as Plain);

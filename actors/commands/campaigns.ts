@@ -1,0 +1,239 @@
+/** Commands on campaigns. Making one needs no live session: it is stored, and sent when the session is live. */
+import { hasFilesToTake, withFilesTaken } from '../attachments.ts';
+import type { CampaignFace, CampaignInput, CampaignStats } from '../face.ts';
+import { createKeyedMutex, type KeyedMutex } from '../keyed-mutex.ts';
+import {
+  done,
+  notConnected,
+  plainNumber,
+  refuse,
+  unknownInstance,
+  type CampaignSend,
+  type CampaignStatus,
+  type Claim,
+  type CreatedCampaign,
+  type GivenFile,
+  type InstanceId,
+  type Result,
+  type SendKey,
+} from '../model.ts';
+import { dayMs, quietFor } from '../policy/campaign-policy.ts';
+import { contentProblem } from '../policy/content-rules.ts';
+import type { NewRecipient } from '../ports.ts';
+import { recipientProblem } from '../session/campaign-turn.ts';
+import type { Cell } from '../session/cell.ts';
+import type { Supervisor } from '../supervisor.ts';
+import type { SendOnce } from './send-once.ts';
+
+const unknownFolder = refuse('notFound', 'Folder not found');
+
+/** Recipients that are looked at in one turn of the event loop. */
+const perTurn = 1_000;
+
+/** Campaigns that one list holds. */
+const mostListed = 1_000;
+
+const isAddress = ({ source }: GivenFile): boolean => /^\s*https?:/i.test(source);
+
+interface Listed {
+  readonly recipients: readonly NewRecipient[];
+  readonly duplicates: number;
+}
+
+/** A recipient of the campaign, and by what it is told from others: all forms of a number are one. */
+const recipientOf = (cell: Cell, written: string, own: CampaignSend | null): { readonly key: string; readonly recipient: NewRecipient } => {
+  const chat = cell.link.chatOf(plainNumber(written));
+  const problem = chat.ok ? recipientProblem(chat.value.chatId) : chat.refusal;
+  if (!chat.ok || problem !== null)
+    return { key: written, recipient: { number: written, chatId: '', state: 'failed', error: problem?.message ?? '', own } };
+  const { chatId, forms } = chat.value;
+  const key = forms.toSorted()[0] ?? chatId;
+  return { key, recipient: { number: written, chatId, state: 'waiting', error: '', own } };
+};
+
+/** Everybody once, in the order in which they were given; with messages of their own, each of them once with the same message. */
+async function listed({ ports: { time } }: Supervisor, cell: Cell, given: CampaignInput['recipients']): Promise<Listed> {
+  const seen = new Set<string>();
+  const recipients: NewRecipient[] = [];
+  for (const [at, { number, own }] of given.entries()) {
+    if (at % perTurn === perTurn - 1) await time.turn();
+    const { key, recipient } = recipientOf(cell, number, own);
+    const whole = own === null ? key : `${key} ${JSON.stringify(own.content)}`;
+    if (seen.has(whole)) continue;
+    seen.add(whole);
+    recipients.push(recipient);
+  }
+  return { recipients, duplicates: given.length - recipients.length };
+}
+
+/** The first thing that speaks against the messages; null when nothing does. */
+const problemOf = ({ shared, recipients }: CampaignInput): string | null => {
+  const common = shared && contentProblem(shared.content);
+  if (common) return common;
+  for (const [at, { own }] of recipients.entries()) {
+    const problem = own && contentProblem(own.content);
+    if (problem) return `messages.${at}: ${problem}`;
+  }
+  return null;
+};
+
+/**
+ * The campaign with its files taken and kept, so that what is stored holds no bytes. Files at addresses of messages that only some get are taken when their
+ * turn comes: a campaign may have thousands.
+ */
+async function withFiles(supervisor: Supervisor, id: InstanceId, input: CampaignInput): Promise<Result<CampaignInput>> {
+  const { attachments, time } = supervisor.ports;
+  const taken = async (send: CampaignSend | null, later: boolean): Promise<Result<CampaignSend | null>> => {
+    if (send === null || !hasFilesToTake(send.content)) return done(send);
+    const content = await withFilesTaken(
+      send.content,
+      (given) => attachments.take(id, given),
+      later ? (given) => !isAddress(given) : undefined,
+    );
+    return content.ok ? done({ ...send, content: content.value }) : content;
+  };
+  const shared = await taken(input.shared, false);
+  if (!shared.ok) return shared;
+  const recipients: { readonly number: string; readonly own: CampaignSend | null }[] = [];
+  for (const [at, { number, own }] of input.recipients.entries()) {
+    if (at % perTurn === perTurn - 1) await time.turn();
+    const one = own === null ? done(null) : await taken(own, true);
+    if (!one.ok) return one;
+    recipients.push({ number, own: one.value });
+  }
+  return done({ ...input, shared: shared.value, recipients });
+}
+
+/** Why an instance takes no more campaigns; null when it does. */
+async function fullness({ ports, policy }: Supervisor, id: InstanceId): Promise<ReturnType<typeof refuse> | null> {
+  const { atOnce } = policy.campaigns;
+  if ((await ports.campaigns.active(id)).campaigns < atOnce) return null;
+  return refuse('limited', `an instance has at most ${atOnce} campaigns under way`, { retryAfter: 60 });
+}
+
+/** `storing`: they are counted and stored one at a time, so that none comes between. `key` is stored with the campaign. */
+async function create(
+  supervisor: Supervisor,
+  storing: KeyedMutex,
+  id: InstanceId,
+  given: CampaignInput,
+  key: SendKey | null,
+): Promise<Result<CreatedCampaign>> {
+  const { ports, policy, campaigns } = supervisor;
+  const cell = supervisor.cell(id);
+  if (!cell) return unknownInstance;
+  if (cell.record.jid === '') return notConnected;
+  const { recipients: most } = policy.campaigns;
+  if (given.recipients.length > most) return refuse('invalid', `a campaign has at most ${most} recipients`);
+  if (given.delayMin > given.delayMax) return refuse('invalid', 'delayMin must not be greater than delayMax');
+  const problem = problemOf(given);
+  if (problem !== null) return refuse('invalid', problem);
+  const full = await fullness(supervisor, id);
+  if (full) return full;
+  const { recipients, duplicates } = await listed(supervisor, cell, given.recipients);
+  const failed = recipients.filter(({ state }) => state === 'failed');
+  if (failed.length === recipients.length) return refuse('invalid', failed[0]?.error ?? 'a campaign has at least one recipient');
+  const input = await withFiles(supervisor, id, { ...given, recipients });
+  if (!input.ok) return input;
+  const { info, delayMin, delayMax, scheduledFor, shared } = input.value;
+  const campaign = { id: `r${ports.chance.hex(7)}`, info, delayMin, delayMax, scheduledFor, shared, created: ports.time.now() };
+  const whole = recipients.map((recipient, at) => ({ ...recipient, own: input.value.recipients[at]?.own ?? null }));
+  return storing.run(id, async () => {
+    const fullByNow = await fullness(supervisor, id);
+    if (fullByNow) return fullByNow;
+    const answer = done({ id: campaign.id, count: recipients.length, duplicates, failed: failed.length });
+    const used = key && { ...key, messageId: campaign.id, at: campaign.created, answer };
+    await ports.campaigns.create({ instanceId: id, epoch: cell.record.epoch }, campaign, whole, used);
+    campaigns.look(id);
+    return answer;
+  });
+}
+
+const claimOf = ({ registry }: Supervisor, id: InstanceId): Claim => ({ instanceId: id, epoch: registry.record(id)?.epoch ?? 0 });
+
+/** `all`: with every form of a number, since the contact may be listed under any. */
+const numbersOf = (cell: Cell, numbers: readonly string[], all: boolean): Result<readonly string[]> => {
+  const ids: string[] = [];
+  for (const number of numbers) {
+    const chat = cell.link.chatOf(plainNumber(number));
+    if (!chat.ok) return chat;
+    ids.push(chat.value.chatId, ...(all ? chat.value.forms : []));
+  }
+  return done([...new Set(ids)]);
+};
+
+async function statsOf({ ports, policy, campaigns }: Supervisor, id: InstanceId): Promise<CampaignStats> {
+  const now = ports.time.now();
+  const [all, { waiting }, sentToday] = await Promise.all([
+    ports.campaigns.list(id, null, mostListed),
+    ports.campaigns.active(id),
+    ports.campaigns.sentSince(id, now - dayMs),
+  ]);
+  const quiet = quietFor(policy.campaigns, now);
+  const { dailyCap } = policy.campaigns;
+  return { campaigns: all, waiting, sentToday, dailyCap, quietUntil: quiet === 0 ? null : now + quiet, nextAt: campaigns.nextAt(id) };
+}
+
+function optOutCommands(supervisor: Supervisor): Pick<CampaignFace, 'optOuts' | 'changeOptOuts'> {
+  const { ports } = supervisor;
+  return {
+    optOuts: (id, limit, offset) => ports.optOuts.list(id, limit, offset),
+    async changeOptOuts(id, numbers, optedOut) {
+      const cell = supervisor.cell(id);
+      if (!cell) return unknownInstance;
+      const ids = numbersOf(cell, numbers, !optedOut);
+      if (!ids.ok) return ids;
+      const { optOuts, time } = ports;
+      return done(
+        await (optedOut ? optOuts.add(claimOf(supervisor, id), ids.value, time.now()) : optOuts.remove(claimOf(supervisor, id), ids.value)),
+      );
+    },
+  };
+}
+
+export function campaignCommands(supervisor: Supervisor, once: SendOnce): CampaignFace {
+  const { ports, campaigns } = supervisor;
+  const storing = createKeyedMutex();
+  const claim = (id: InstanceId): Claim => claimOf(supervisor, id);
+
+  const change = async (id: InstanceId, campaign: string, from: readonly CampaignStatus[], to: CampaignStatus): Promise<Result<null>> => {
+    const before = await ports.campaigns.change(claim(id), campaign, from, to, ports.time.now());
+    if (before === null) return unknownFolder;
+    const isAsWanted = before === to || (to === 'waiting' && before === 'sending');
+    return from.includes(before) || isAsWanted ? done(null) : refuse('conflict', `the folder is ${before}`);
+  };
+
+  return {
+    createCampaign: (id, input) => once.run(id, input.once, (key) => create(supervisor, storing, id, input, key)),
+    async stopCampaign(id, campaign) {
+      const changed = await change(id, campaign, ['waiting', 'sending'], 'paused');
+      campaigns.resume(id);
+      return changed;
+    },
+    async continueCampaign(id, campaign) {
+      const changed = await change(id, campaign, ['paused'], 'waiting');
+      if (changed.ok) campaigns.look(id);
+      return changed;
+    },
+    async deleteCampaign(id, campaign) {
+      const changed = await change(id, campaign, ['waiting', 'sending', 'paused', 'done'], 'deleting');
+      campaigns.resume(id);
+      if (changed.ok) supervisor.chores.wakeRemover();
+      return changed;
+    },
+    async clearCampaigns(id, doneFor) {
+      if (!supervisor.registry.record(id)) return unknownInstance;
+      const removed = await ports.campaigns.removeAll(claim(id), doneFor === null ? null : ports.time.now() - doneFor);
+      campaigns.resume(id);
+      supervisor.chores.wakeRemover();
+      return done(removed);
+    },
+    campaigns: (id, isDone) => ports.campaigns.list(id, isDone, mostListed),
+    async campaignRecipients(id, query) {
+      const campaign = await ports.campaigns.get(id, query.campaignId);
+      return campaign === null ? unknownFolder : done({ campaign, recipients: await ports.campaigns.recipients(id, query) });
+    },
+    campaignStats: (id) => statsOf(supervisor, id),
+    ...optOutCommands(supervisor),
+  };
+}

@@ -1,0 +1,140 @@
+/** Commands on the chatbot's agents and triggers. They need no session: what they change is ours alone. */
+import type { AgentEdit, AgentView, Gateway, TriggerEdit } from '../face.ts';
+import { createKeyedMutex } from '../keyed-mutex.ts';
+import {
+  done,
+  isApiKey,
+  refuse,
+  type ChatbotAgent,
+  type ChatbotTrigger,
+  type InstanceId,
+  type Kept,
+  newAgent,
+  newTrigger,
+  type Result,
+} from '../model.ts';
+import type { Ports } from '../ports.ts';
+import type { Cell } from '../session/cell.ts';
+import type { Supervisor } from '../supervisor.ts';
+import { isWebAddress } from '../web-address.ts';
+
+type ChatbotCommands = Pick<Gateway, 'agents' | 'editAgent' | 'triggers' | 'editTrigger'>;
+
+const noInstance = refuse('notFound', 'instance not found');
+
+/** Without the times of its storage. */
+const plain = <T extends { readonly created: number; readonly updated: number }>({ created: _made, updated: _changed, ...rest }: T) => rest;
+
+const agentProblem = (agent: ChatbotAgent, hasKey: boolean, { chatModels }: Pick<Ports, 'chatModels'>): string | null => {
+  if (agent.name === '') return 'name is required';
+  if (agent.model === '') return 'model is required';
+  if (agent.provider === 'custom' && agent.baseUrl === '') return 'baseUrl is required for a custom provider';
+  // A service of one's own may ask for none.
+  if (agent.provider !== 'custom' && !hasKey) return 'apikey is required';
+  if (agent.memoryLeast > agent.memoryMost) return 'contextMinMessages must not be greater than contextMaxMessages';
+  if (new Set(agent.media.map(({ name }) => name)).size < agent.media.length) return 'media must have names that differ';
+  const file = agent.media.find((one) => !isWebAddress(one.file));
+  if (file) return `file of the media ${file.name} must be an address that begins with http:// or https://`;
+  if (/[?#]/.test(agent.baseUrl)) return 'baseUrl must have no query and no fragment';
+  return chatModels.objection(agent);
+};
+
+const triggerProblem = async (trigger: ChatbotTrigger, id: InstanceId, { definitions }: Ports): Promise<string | null> => {
+  const [of, wanted] =
+    trigger.type === 'agent' ? (['chatbotAgent', trigger.agentId] as const) : (['quickReply', trigger.quickReplyId] as const);
+  const name = of === 'chatbotAgent' ? 'agent' : 'quick reply';
+  if (wanted === '') return `${of === 'chatbotAgent' ? 'agent_id' : 'quickReply_id'} is required`;
+  return (await definitions.all(id, of)).some((one) => one.id === wanted) ? null : `there is no ${name} ${wanted}`;
+};
+
+interface Desk {
+  readonly ports: Ports;
+  /** Agents, and triggers, of one instance at most. */
+  readonly most: number;
+}
+
+const unknownAgent = refuse('notFound', 'Agent not found');
+const unknownTrigger = refuse('notFound', 'Trigger not found');
+const newId = ({ chance }: Ports): string => `r${chance.hex(7)}`;
+
+const agentViews = async ({ definitions, chatbots }: Ports, id: InstanceId): Promise<readonly AgentView[]> => {
+  const [agents, keys] = await Promise.all([definitions.all(id, 'chatbotAgent'), chatbots.keys(id)]);
+  return agents.map((agent) => ({ agent, hasKey: keys.has(agent.id) }));
+};
+
+const removeAgent = async ({ definitions, chatbots }: Ports, cell: Cell, { agent }: AgentView): Promise<void> => {
+  const { id, epoch } = cell.record;
+  const led = (await definitions.all(id, 'chatbotTrigger')).filter(({ type, agentId }) => type === 'agent' && agentId === agent.id);
+  // The agent goes last: when this is cut short, the same call again finishes it.
+  const gone = led.map((trigger) => ({ of: 'chatbotTrigger', value: plain(trigger) }) as const);
+  for (const definition of gone) await cell.recorder.append({ kind: 'definitionGone', definition });
+  await chatbots.saveKey({ instanceId: id, epoch }, agent.id, '');
+  await cell.recorder.append({ kind: 'definitionGone', definition: { of: 'chatbotAgent', value: plain(agent) } });
+};
+
+const editAgent = async ({ ports, most }: Desk, cell: Cell, edit: AgentEdit): Promise<Result<AgentView & { readonly made: boolean }>> => {
+  const { id, epoch, aiApikey } = cell.record;
+  const known = await agentViews(ports, id);
+  const old = known.find(({ agent }) => agent.id === edit.id);
+  if (!old && (edit.id !== '' || edit.delete)) return unknownAgent;
+  if (old && edit.delete) {
+    await removeAgent(ports, cell, old);
+    return done({ ...old, made: false });
+  }
+  if (!old && known.length >= most) return refuse('limited', `an instance has at most ${most} agents`);
+  const agent: ChatbotAgent = { ...newAgent, ...(old && plain(old.agent)), ...edit.fields, id: old?.agent.id ?? newId(ports) };
+  const hasKey = edit.key === undefined ? (old?.hasKey ?? false) : edit.key !== '';
+  if (edit.key !== undefined && edit.key !== '' && !isApiKey(edit.key)) return refuse('invalid', 'apikey has characters that no key has');
+  const problem = agentProblem(agent, hasKey || aiApikey !== '', ports);
+  if (problem !== null) return refuse('invalid', problem);
+  if (edit.key !== undefined) await ports.chatbots.saveKey({ instanceId: id, epoch }, agent.id, edit.key);
+  await cell.recorder.append({ kind: 'definition', definition: { of: 'chatbotAgent', value: agent } });
+  const stored = (await ports.definitions.all(id, 'chatbotAgent')).find((one) => one.id === agent.id);
+  return stored ? done({ agent: stored, hasKey, made: !old }) : unknownAgent;
+};
+
+type Triggered = { readonly trigger: Kept<'chatbotTrigger'>; readonly made: boolean };
+
+const editTrigger = async ({ ports, most }: Desk, cell: Cell, edit: TriggerEdit): Promise<Result<Triggered>> => {
+  const { id } = cell.record;
+  const known = await ports.definitions.all(id, 'chatbotTrigger');
+  const old = known.find((one) => one.id === edit.id);
+  if (!old && (edit.id !== '' || edit.delete)) return unknownTrigger;
+  if (old && edit.delete) {
+    await cell.recorder.append({ kind: 'definitionGone', definition: { of: 'chatbotTrigger', value: plain(old) } });
+    return done({ trigger: old, made: false });
+  }
+  if (!old && known.length >= most) return refuse('limited', `an instance has at most ${most} triggers`);
+  const trigger: ChatbotTrigger = { ...newTrigger, ...(old && plain(old)), ...edit.fields, id: old?.id ?? newId(ports) };
+  const problem = await triggerProblem(trigger, id, ports);
+  if (problem !== null) return refuse('invalid', problem);
+  await cell.recorder.append({ kind: 'definition', definition: { of: 'chatbotTrigger', value: trigger } });
+  const stored = (await ports.definitions.all(id, 'chatbotTrigger')).find((one) => one.id === trigger.id);
+  return stored ? done({ trigger: stored, made: !old }) : unknownTrigger;
+};
+
+/** `changed`: called after each edit of an instance, whatever came of it. */
+export function chatbotCommands(supervisor: Supervisor, changed: (id: InstanceId) => void): ChatbotCommands {
+  const { ports, policy } = supervisor;
+  const desk = { ports, most: policy.definitionsPerInstance };
+  // What is made depends on what there is: two edits of one instance follow each other.
+  const turns = createKeyedMutex();
+
+  const inTurn = <T>(id: InstanceId, edit: (cell: Cell) => Promise<Result<T>>): Promise<Result<T>> =>
+    turns.run(id, async () => {
+      const cell = supervisor.cell(id);
+      if (!cell) return noInstance;
+      try {
+        return await edit(cell);
+      } finally {
+        changed(id);
+      }
+    });
+
+  return {
+    agents: (id) => agentViews(ports, id),
+    editAgent: (id, edit) => inTurn(id, (cell) => editAgent(desk, cell, edit)),
+    triggers: (id) => ports.definitions.all(id, 'chatbotTrigger'),
+    editTrigger: (id, edit) => inTurn(id, (cell) => editTrigger(desk, cell, edit)),
+  };
+}

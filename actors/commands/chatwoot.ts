@@ -1,0 +1,137 @@
+/** Commands on the connector to Chatwoot: its settings are a webhook of the instance whose deliveries become messages in an inbox. */
+import { isOwnSource } from '../chatwoot/links.ts';
+import type { Replies } from '../chatwoot/replies.ts';
+import type { ChatwootSettings, Gateway } from '../face.ts';
+import { createKeyedMutex } from '../keyed-mutex.ts';
+import {
+  done,
+  maskedToken,
+  refuse,
+  type ChatwootInbox,
+  type ChatwootNews,
+  type ChatwootPlace,
+  type InstanceId,
+  type Result,
+  type Webhook,
+} from '../model.ts';
+import type { Supervisor } from '../supervisor.ts';
+
+type ChatwootCommands = Pick<Gateway, 'chatwoot' | 'saveChatwoot' | 'chatwootPosted'>;
+
+type Connected = Webhook & { readonly chatwoot: ChatwootInbox };
+
+/** What becomes a message, or changes one. */
+const events = ['messages', 'messages_update'] as const;
+
+/** Characters of the end of the address: with 62 letters more than 128 bits. */
+const hookLength = 32;
+
+const isToken = (text: string): boolean => /^[\x21-\x7e]{1,500}$/.test(text);
+
+const nowhere = refuse('notFound', 'no instance has this address');
+
+const switchedOff = refuse('conflict', 'the connector of this instance is switched off');
+const otherInbox = refuse('conflict', 'the instance is connected with another inbox');
+
+const isOfInbox = ({ accountId, inboxId }: ChatwootInbox, news: ChatwootNews): boolean =>
+  news.accountId === accountId && news.inboxId === inboxId;
+
+/**
+ * What a post says that is to be done here; null for most posts: Chatwoot tells of every change of a message. Messages that the gateway posted itself
+ * come back to it; their deletion is news all the same.
+ */
+export function chatwootNews(
+  { chatwoot }: Pick<Supervisor['ports'], 'chatwoot'>,
+  body: Readonly<Record<string, unknown>>,
+): ChatwootNews | null {
+  const news = chatwoot.read(body);
+  return news === null || (news.kind === 'message' && isOwnSource(news.sourceId)) ? null : news;
+}
+
+/** Former inboxes that are remembered, so that what waits can be shown there as failed. */
+const mostFormer = 3;
+
+const isSame = (one: ChatwootPlace, other: ChatwootPlace): boolean =>
+  one.url === other.url && one.accountId === other.accountId && one.inboxId === other.inboxId;
+
+/** Those of before, and the one of before, without the one of now. */
+function formerOf(before: Webhook | null, now: ChatwootPlace): Pick<ChatwootInbox, 'former'> {
+  if (!before?.chatwoot) return {};
+  const { accountId, inboxId, accessToken, former = [] } = before.chatwoot;
+  const last = { url: before.url, accountId, inboxId, accessToken };
+  const kept = [last, ...former.filter((one) => !isSame(one, last))].filter((one) => !isSame(one, now)).slice(0, mostFormer);
+  return kept.length === 0 ? {} : { former: kept };
+}
+
+/** What the settings become, and why they make no sense. `before`: the connector as it is. */
+function planned({ ports }: Supervisor, id: InstanceId, before: Webhook | null, wished: ChatwootSettings): Result<Connected> {
+  const { enabled, url, accessToken, ...settings } = wished;
+  const address = url.trim().replace(/\/+$/, '');
+  const objection = ports.chatwoot.objection(address);
+  if (objection !== null) return refuse('invalid', objection);
+  const token = accessToken === maskedToken ? (before?.chatwoot?.accessToken ?? '') : accessToken;
+  if (!isToken(token)) return refuse('invalid', 'access_token is not an access token of Chatwoot');
+  // A stored token goes to the server for which it was given, and to no other.
+  if (accessToken === maskedToken && before?.url !== address) return refuse('invalid', 'access_token is required for another url');
+  return done({
+    id: before?.id ?? ports.chance.hex(12),
+    instanceId: id,
+    enabled,
+    url: address,
+    events,
+    excludeMessages: settings.ignoreGroups ? ['isGroupYes'] : [],
+    addUrlEvents: false,
+    addUrlTypesMessages: false,
+    managed: false,
+    secret: '',
+    headers: {},
+    created: before?.created ?? ports.time.now(),
+    chatwoot: {
+      ...settings,
+      accessToken: token,
+      hook: before?.chatwoot?.hook ?? ports.chance.token(hookLength),
+      ...formerOf(before, { ...settings, url: address, accessToken: token }),
+    },
+  });
+}
+
+export function chatwootCommands(supervisor: Supervisor, replies: Pick<Replies, 'wake'>): ChatwootCommands {
+  const { ports, dispatcher } = supervisor;
+  /** One change at a time for each instance: two at once must not make two connectors. */
+  const mutex = createKeyedMutex();
+
+  const save = async (id: InstanceId, settings: ChatwootSettings): Promise<Result<{ readonly hookUrl: string }>> => {
+    const plan = planned(supervisor, id, dispatcher.webhooks.chatwoot(id), settings);
+    if (!plan.ok) return plan;
+    const { url, enabled, chatwoot } = plan.value;
+    const found = enabled ? await ports.chatwoot.check({ ...chatwoot, url }) : null;
+    if (found?.ok === false) return refuse('invalid', found.error);
+    await ports.webhooks.save(plan.value);
+    dispatcher.set(plan.value);
+    replies.wake();
+    return done({ hookUrl: `${dispatcher.sender(id).baseUrl}/chatwoot/webhook/${chatwoot.hook}` });
+  };
+
+  return {
+    chatwoot(id) {
+      const webhook = dispatcher.webhooks.chatwoot(id);
+      if (!webhook?.chatwoot) return null;
+      const { hook: _hook, former: _former, ...settings } = webhook.chatwoot;
+      return { ...settings, accessToken: maskedToken, enabled: webhook.enabled, url: webhook.url };
+    },
+    saveChatwoot: (id, settings) => mutex.run(id, () => save(id, settings)),
+    async chatwootPosted(hook, body) {
+      const webhook = dispatcher.webhooks.hooked(hook);
+      if (!webhook?.chatwoot || webhook.instanceId === null) return nowhere;
+      const news = chatwootNews(ports, body);
+      const at = supervisor.connector.inboxOf(webhook, webhook.instanceId);
+      if (!at || !news) return done(null);
+      if (!isOfInbox(webhook.chatwoot, news)) return otherInbox;
+      if (!webhook.enabled) return switchedOff;
+      const isTaken = await ports.chatwootRows.addReply(at.claim, at.inbox, news, ports.time.now(), supervisor.policy.chatwoot.waiting);
+      if (!isTaken) return refuse('limited', 'too many messages of agents wait to be sent', { retryAfter: 60 });
+      replies.wake();
+      return done(null);
+    },
+  };
+}

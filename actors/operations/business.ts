@@ -1,0 +1,51 @@
+/** What the platform can be asked about businesses. `owner`: a number or an id, as a client writes it; '' for the account itself. */
+import type {
+  BusinessCategory,
+  BusinessProfile,
+  Catalog,
+  Collection,
+  CollectionPage,
+  Product,
+  ProductWish,
+  ProfileField,
+} from '../model.ts';
+
+export interface BusinessOperations {
+  /** Refused with `notFound` for an account that is no business. */
+  'business.profile': { readonly input: { readonly owner: string }; readonly answer: BusinessProfile };
+  /** All categories that a profile may name. */
+  'business.categories': { readonly input: null; readonly answer: readonly BusinessCategory[] };
+  /**
+   * Changes fields of the own profile, each in a request of its own, so that one that is refused leaves the others. Refused only when none was changed;
+   * `causes` are what the platform said of each then.
+   */
+  'business.changeProfile': {
+    readonly input: Readonly<Partial<Record<ProfileField, string>>>;
+    readonly answer: { readonly updated: readonly ProfileField[]; readonly failed: Readonly<Partial<Record<ProfileField, string>>> };
+  };
+  /** One page of a catalog. `after`: the cursor of the page before; '' for the first. */
+  'catalog.list': { readonly input: { readonly owner: string; readonly after: string }; readonly answer: Catalog };
+  'catalog.get': { readonly input: { readonly owner: string; readonly id: string }; readonly answer: Product };
+  /** Adds a product to the own catalog, or changes the one with this id. `jpeg`: a new picture. */
+  'catalog.save': {
+    readonly input: { readonly id: string | null; readonly product: ProductWish; readonly jpeg: Uint8Array | null };
+    readonly answer: Product;
+  };
+  'catalog.hide': { readonly input: { readonly id: string; readonly hidden: boolean }; readonly answer: null };
+  /** Refused with `notFound` when the platform deleted nothing. */
+  'catalog.delete': { readonly input: { readonly id: string }; readonly answer: null };
+  /** One page of the own collections. */
+  'collection.list': { readonly input: { readonly after: string }; readonly answer: CollectionPage };
+  'collection.create': { readonly input: { readonly name: string; readonly productIds: readonly string[] }; readonly answer: Collection };
+  'collection.change': {
+    readonly input: {
+      readonly id: string;
+      readonly name: string | null;
+      readonly add: readonly string[];
+      readonly remove: readonly string[];
+    };
+    readonly answer: Collection;
+  };
+  /** Its products stay. */
+  'collection.delete': { readonly input: { readonly id: string }; readonly answer: null };
+}

@@ -1,0 +1,19 @@
+/** What the platform's apps post in channels: texts, polls, and files that are neither round videos nor for one look. */
+import { isChannelId, type MediaKind, type Send, type SendContent } from '../model.ts';
+
+const taken: ReadonlySet<SendContent['kind']> = new Set(['text', 'poll', 'media']);
+
+/** The platform's web clients upload no other files for channels. */
+const kinds: ReadonlySet<MediaKind> = new Set(['image', 'video', 'videoplay', 'audio', 'ptt', 'myaudio', 'document', 'sticker']);
+
+const sentence = `channels take texts, polls and media (${[...kinds].join(', ')})`;
+
+/** A sentence for the sender, null when nothing is wrong, or the message does not go to a channel. */
+export const channelProblem = ({ number, content, replyTo, mentions }: Send): string | null => {
+  if (!isChannelId(number.trim())) return null;
+  if (!taken.has(content.kind)) return sentence;
+  if (content.kind === 'media' && !kinds.has(content.as)) return sentence;
+  if (content.kind === 'media' && content.viewOnce) return 'viewOnce is not possible in channels: every follower may look again';
+  if (replyTo !== '') return 'replyid is not possible in channels: a post answers no message';
+  return mentions.length > 0 ? 'mentions are not possible in channels' : null;
+};

@@ -1,0 +1,95 @@
+/** One message of a campaign on a live session: by the steps of every send, with the recipient settled by what became of it. */
+import { hasFilesToTake, withFilesTaken } from '../attachments.ts';
+import {
+  notConnected,
+  payloadTo,
+  plainNumber,
+  refuse,
+  type Campaign,
+  type Refusal,
+  type Result,
+  type Send,
+  type SendContent,
+} from '../model.ts';
+import type { Ports } from '../ports.ts';
+import type { Turn, TurnEnd } from './campaign-runner.ts';
+import type { Cell } from './cell.ts';
+import { postponed } from './queue-host.ts';
+import { recipientOf } from './recipient-of.ts';
+import { sendNow } from './sending.ts';
+
+export type EndOf = 'waiting' | 'failed' | 'skipped' | 'unknown';
+
+export interface TurnInput {
+  readonly ports: Ports;
+  readonly campaign: Campaign;
+  readonly turn: Turn;
+  /** Stores what became of the recipient. */
+  readonly settle: (state: EndOf, error: string) => Promise<void>;
+}
+
+/** The account may start no chats for now: reach-out time-lock, and the bound of new chats. */
+const accountCodes: ReadonlySet<number | undefined> = new Set([463, 475]);
+
+/** The content with the files that stand at addresses; those that came in the body were taken when the campaign was made. */
+async function withFiles({ attachments }: Ports, cell: Cell, content: SendContent): Promise<Result<SendContent>> {
+  if (!hasFilesToTake(content)) return { ok: true, value: content };
+  return withFilesTaken(content, (given) => attachments.take(cell.record.id, given));
+}
+
+/** What a refused send means for its recipient and for the campaign. */
+async function refusedTurn({ settle }: TurnInput, refusal: Refusal, gone: boolean): Promise<TurnEnd> {
+  const { reason, code, message } = refusal;
+  if (reason === 'notSent') {
+    await settle('waiting', '');
+    return gone ? 'later' : (postponed(refusal, gone) ?? 'later');
+  }
+  if (reason === 'unknown') {
+    await settle('unknown', message);
+    return 'left';
+  }
+  if (reason === 'refused' && accountCodes.has(code)) {
+    await settle('waiting', '');
+    return { stop: message };
+  }
+  await settle('failed', message);
+  return reason === 'refused' ? 'refused' : 'settled';
+}
+
+async function sendTo(input: TurnInput, cell: Cell, signal: AbortSignal, number: string, chatId: string): Promise<Result<unknown>> {
+  const { ports, campaign, turn } = input;
+  const { content: given, mentions, forward, replyTo, ...rest } = turn.send;
+  const content = await withFiles(ports, cell, given);
+  if (!content.ok) return content;
+  const send: Send = { number, content: content.value, mentions, forward, replyTo };
+  const options = { ...rest, payload: payloadTo(rest, turn.number), async: false, folder: { id: campaign.id, position: turn.position } };
+  return cell.chatTurns.run(chatId, async (release) =>
+    signal.aborted ? notConnected : sendNow(ports, cell, signal, { send, options, chatId, key: null }, release),
+  );
+}
+
+export async function campaignTurn(input: TurnInput, cell: Cell, signal: AbortSignal): Promise<TurnEnd> {
+  const { ports, turn, settle } = input;
+  const plain = plainNumber(turn.number);
+  const recipient = await recipientOf(cell, signal, plain);
+  if (!recipient.ok) {
+    const postponement = postponed(recipient.refusal, signal.aborted);
+    if (postponement !== null) return postponement;
+    await settle('failed', recipient.refusal.message);
+    return 'settled';
+  }
+  const { chatId, number } = recipient.value;
+  const written = cell.link.chatOf(plain);
+  // The contact who left may have been known by another form of the number.
+  if (await ports.optOuts.has(cell.record.id, [chatId, ...(written.ok ? written.value.forms : [])])) {
+    await settle('skipped', 'the contact asked to get no campaigns');
+    return 'settled';
+  }
+  const sent = await sendTo(input, cell, signal, number, chatId);
+  if (sent.ok) ports.meter.campaigned('sent');
+  return sent.ok ? 'left' : refusedTurn(input, sent.refusal, signal.aborted);
+}
+
+/** Why a recipient can get no message of a campaign; null when it can. */
+export const recipientProblem = (chatId: string): Refusal | null =>
+  /@(s\.whatsapp\.net|lid|g\.us)$/.test(chatId) ? null : refuse('invalid', 'campaigns go to contacts and groups').refusal;

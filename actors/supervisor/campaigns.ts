@@ -1,0 +1,146 @@
+/** The campaigns of all instances: a runner for each instance that has, or had, some to send. */
+import type { Campaign, InstanceId } from '../model.ts';
+import { capRetryMs, type Policy } from '../policy/policy.ts';
+import type { Ports } from '../ports.ts';
+import { campaignTurn, type EndOf } from '../session/campaign-turn.ts';
+import { CampaignRunner, type CampaignHost, type Turn } from '../session/campaign-runner.ts';
+import type { SupervisedWorkers } from '../supervised-workers.ts';
+import { Pause, untilStored } from '../waiting.ts';
+import type { Registry } from './registry.ts';
+import type { Waking } from './waking.ts';
+
+/** Campaigns that are looked at when all of them stop. */
+const mostListed = 10_000;
+
+const isActive = (campaign: Campaign | null): campaign is Campaign => campaign?.status === 'waiting' || campaign?.status === 'sending';
+
+export interface CampaignsInput {
+  readonly ports: Ports;
+  readonly policy: Pick<Policy, 'campaigns'>;
+  readonly registry: Pick<Registry, 'cell' | 'cells' | 'record' | 'status'>;
+  readonly waking: Pick<Waking, 'awake' | 'keepAwake'>;
+  readonly workers: SupervisedWorkers;
+  /** False during a stop. */
+  readonly open: () => boolean;
+  /** Work that is waited for before the instance is given to another node. */
+  readonly during: <T>(id: InstanceId, work: () => Promise<T>) => Promise<T>;
+}
+
+export class Campaigns {
+  readonly #input: CampaignsInput;
+  readonly #runners = new Map<InstanceId, CampaignRunner>();
+  readonly #pause: Pause;
+
+  constructor(input: CampaignsInput) {
+    this.#input = input;
+    this.#pause = new Pause(input.ports.time);
+  }
+
+  /** Campaigns of an earlier run go on. */
+  async restore(): Promise<void> {
+    for (const id of await untilStored(this.#pause, () => this.#input.ports.campaigns.working())) this.look(id);
+  }
+
+  /** The instance has a new campaign, or one goes on. */
+  look(id: InstanceId): void {
+    if (!this.#input.open() || this.#input.registry.record(id) === undefined) return;
+    let runner = this.#runners.get(id);
+    if (runner === undefined) {
+      runner = new CampaignRunner(this.#hostOf(id));
+      this.#runners.set(id, runner);
+    }
+    runner.resume();
+  }
+
+  /** What it waits for has changed: the session is live, or a campaign stopped. */
+  resume(id: InstanceId): void {
+    this.#runners.get(id)?.resume();
+  }
+
+  /** When the next message of a campaign may go, in Unix milliseconds; null when nothing waits, or nothing holds it back. */
+  nextAt(id: InstanceId): number | null {
+    return this.#runners.get(id)?.nextAt ?? null;
+  }
+
+  /** Null while the instance has none under way. */
+  atWork(id: InstanceId): { readonly nextAt: number | null } | null {
+    return this.#runners.get(id)?.atWork ?? null;
+  }
+
+  /** The instance is gone, or goes to another node: a message that is under way is the last one. */
+  forget(id: InstanceId): void {
+    this.#runners.get(id)?.stop();
+    this.#runners.delete(id);
+  }
+
+  /** Nothing more is sent. */
+  stop(): void {
+    this.#pause.end();
+    for (const runner of this.#runners.values()) runner.stop();
+  }
+
+  #hostOf(id: InstanceId): CampaignHost {
+    const { ports, policy, registry, waking, workers, during } = this.#input;
+    const { campaigns, time, chance } = ports;
+    const give = (campaign: Campaign, turn: Turn, state: EndOf, error: string): Promise<void> =>
+      this.#give(id, campaign, turn, state, error);
+    return {
+      time,
+      policy: policy.campaigns,
+      random: () => chance.random(),
+      settle: () => campaigns.settle({ instanceId: id, epoch: registry.record(id)?.epoch ?? 0 }, time.now()),
+      next: (now) => campaigns.next(id, now),
+      nthSent: (since, n) => campaigns.nthSent(id, since, n),
+      live: () => registry.status(id) === 'connected',
+      wake: () => this.#wake(id),
+      async send(campaign, turn) {
+        const cell = registry.cell(id);
+        // Traffic: it does not go back to sleep between two messages.
+        if (cell) waking.keepAwake(cell);
+        const settle = (state: EndOf, error: string): Promise<void> => give(campaign, turn, state, error);
+        const taken = await during(id, async () =>
+          cell?.request((signal) => campaignTurn({ ports, campaign, turn, settle }, cell, signal)),
+        );
+        return taken ?? 'later';
+      },
+      give,
+      mark: (campaign, status) => this.#mark(id, campaign.id, status, ''),
+      stopAll: (reason) => this.#stopAll(id, reason),
+      supervise: (input) => workers.supervise({ ...input, fields: { instance: id } }),
+    };
+  }
+
+  /** Until it is stored: whose turn it is depends on it. */
+  async #give(id: InstanceId, { id: campaignId }: Campaign, { position }: Turn, state: EndOf, error: string): Promise<void> {
+    const entry = { kind: 'recipient', campaignId, position, state, error, at: this.#input.ports.time.now() } as const;
+    await untilStored(this.#pause, async () => this.#input.registry.cell(id)?.recorder.append(entry));
+    // One that waits again has its turn once more.
+    if (state !== 'waiting') this.#input.ports.meter.campaigned(state);
+  }
+
+  /** The event tells the counts as they are stored, with everything that happened before. */
+  async #mark(id: InstanceId, campaignId: string, status: 'sending' | 'done' | 'paused', reason: string): Promise<void> {
+    const { ports, registry } = this.#input;
+    const cell = registry.cell(id);
+    await cell?.recorder.recorded();
+    const campaign = await ports.campaigns.get(id, campaignId);
+    if (!cell || !isActive(campaign)) return;
+    await cell.recorder.append({ kind: 'campaign', campaign, status, reason, at: ports.time.now() });
+    ports.log.info({ instance: id, campaign: campaignId, status, ...(reason === '' ? {} : { reason }) }, 'campaign.changed');
+  }
+
+  async #stopAll(id: InstanceId, reason: string): Promise<void> {
+    const { campaigns, time } = this.#input.ports;
+    const due = (await campaigns.list(id, false, mostListed)).filter((one) => isActive(one) && one.scheduledFor <= time.now());
+    for (const campaign of due) await this.#mark(id, campaign.id, 'paused', reason);
+  }
+
+  /** A session that needs a person is waited for. */
+  #wake(id: InstanceId): number | null {
+    const { registry, waking } = this.#input;
+    if (registry.status(id) !== 'hibernated') return null;
+    // What keeps it asleep now is looked at again later.
+    waking.awake(id).catch(() => undefined);
+    return capRetryMs;
+  }
+}

@@ -1,0 +1,79 @@
+/** Background work on what is stored of all instances: removing rows and files that are too old, too many, or without an owner. */
+import { PeriodicWorker } from '../periodic-worker.ts';
+import type { Policy } from '../policy/policy.ts';
+import type { Ports } from '../ports.ts';
+import type { SupervisedWorkers } from '../supervised-workers.ts';
+import { expiry, type Perishable } from './expiry.ts';
+import { FileKeeper } from './file-keeper.ts';
+import { RowRemover } from './row-remover.ts';
+
+export interface ChoresInput {
+  readonly ports: Ports;
+  readonly policy: Policy;
+  readonly workers: SupervisedWorkers;
+  /** Absent: this process is alone. */
+  readonly cluster: {
+    /** This node is the one that does the work. */
+    readonly onDuty: boolean;
+    readonly sharesFiles: boolean;
+  } | null;
+}
+
+/** Milliseconds between two looks for removals that other nodes began. */
+const dutyMs = 30_000;
+
+/** What is kept for a time that the settings say; nothing of what is kept for ever. */
+const retained = ({ messageExpiry, files, campaigns }: Ports, { retention, campaigns: { kept } }: Policy): readonly Perishable[] =>
+  [
+    { name: 'messages', age: retention.messages, expire: (before: number, limit: number) => messageExpiry.expire(before, limit) },
+    { name: 'campaigns', age: kept, expire: (before: number, limit: number) => campaigns.expire(before, limit) },
+    { name: 'files', age: retention.files, expire: (before: number, limit: number) => files.removeUnused(before, limit) },
+  ].filter(({ age }) => age > 0);
+
+const perishables = (ports: Ports, policy: Policy): readonly Perishable[] => {
+  const { sendKeys, recipients, pictures, chatwootRows } = ports;
+  const lookupAge = Math.max(policy.lookups.knownFor, policy.lookups.absentFor);
+  return [
+    { name: 'sendKeys', age: policy.sendKeyAge, expire: (before, limit) => sendKeys.expire(before, limit) },
+    { name: 'lookups', age: lookupAge, expire: (before, limit) => recipients.expire(before, limit) },
+    { name: 'pictures', age: policy.pictures.age, expire: (before, limit) => pictures.expire(before, limit) },
+    { name: 'chatwoot', age: policy.chatwoot.keep, expire: (before, limit) => chatwootRows.expire(before, limit) },
+    ...retained(ports, policy),
+  ];
+};
+
+export class Chores {
+  readonly #workers: readonly { start(): void; stop(): void }[];
+  readonly #remover: RowRemover;
+
+  constructor({ ports, policy, workers, cluster }: ChoresInput) {
+    const onDuty = (): boolean => cluster?.onDuty ?? true;
+    // What is in the folder of another node is missing here, and no orphan.
+    const keepsFiles = (): boolean => onDuty() && (cluster?.sharesFiles ?? true);
+    const { time, log } = ports;
+    this.#remover = new RowRemover({ ...ports, workers, onDuty });
+    const wake = async (): Promise<void> => this.wakeRemover();
+    this.#workers = [
+      expiry({ ...ports, workers, onDuty, perishables: perishables(ports, policy) }),
+      new FileKeeper({ ...ports, most: policy.retention.fileBytes, workers, onDuty: keepsFiles }),
+      ...(cluster
+        ? [new PeriodicWorker({ time, log, workers, name: 'duty', everyMs: dutyMs, unanswered: 'duty.unanswered', run: wake })]
+        : []),
+    ];
+  }
+
+  start(): void {
+    for (const worker of this.#workers) worker.start();
+    this.wakeRemover();
+  }
+
+  /** Something was removed. */
+  wakeRemover(): void {
+    this.#remover.wake();
+  }
+
+  stop(): void {
+    for (const worker of this.#workers) worker.stop();
+    this.#remover.stop();
+  }
+}

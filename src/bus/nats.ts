@@ -1,0 +1,222 @@
+/**
+ * The bus on NATS. A body goes in pieces, since a server takes no more than a megabyte at once; NATS keeps the pieces of one sender in order.
+ *
+ * Nothing is handed to a client library that is not connected: it would keep it, and send it when nobody waits for the answer any more.
+ */
+import { connect, createInbox, headers, type Msg, type MsgHdrs, type NatsConnection, type Subscription } from '@nats-io/transport-node';
+import type { Bus, BusAnswer, Log } from '#actors/ports.ts';
+import { Kept, type KeepOptions } from './kept.ts';
+import { Assembly, inPieces, type Piece } from './pieces.ts';
+
+export interface NatsOptions {
+  readonly url: string;
+  /** Of this node, for the server's list of connections. */
+  readonly name: string;
+  readonly log: Log;
+  /** What is published to these subjects is kept for a while. */
+  readonly keep?: KeepOptions;
+}
+
+interface Waiting {
+  readonly pieces: Assembly;
+  readonly end: (answer: BusAnswer) => void;
+}
+
+/** Null: nobody waits for an answer. */
+type Answer = (body: Uint8Array) => Promise<Uint8Array> | null;
+
+const reconnectMs = 500;
+/** Status of the message by which the server says that nobody subscribes. */
+const noResponders = 503;
+const pieceHeader = 'Piece';
+
+const headersOf = ({ id, index, count }: Piece): MsgHdrs => {
+  const made = headers();
+  made.set(pieceHeader, `${id} ${index} ${count}`);
+  return made;
+};
+
+const pieceOf = ({ headers: given, data }: Pick<Msg, 'data' | 'headers'>): Piece => {
+  const [id = '', index = '0', count = '1'] = (given?.get(pieceHeader) ?? '').split(' ');
+  // The client library reads the next message into the same memory.
+  return { id, index: Number(index), count: Number(count), data: data.slice() };
+};
+
+export class NatsBus implements Bus {
+  readonly #options: NatsOptions;
+  #connection: NatsConnection | null = null;
+  #connected = false;
+  #closed = false;
+  readonly #inbox = createInbox();
+  readonly #waiting = new Map<string, Waiting>();
+  readonly #subscriptions = new Map<object, { readonly subject: string; readonly answer: Answer; live: Subscription | null }>();
+  #requests = 0;
+  readonly #opening: Promise<void>;
+  readonly #kept: Kept | null;
+
+  constructor(options: NatsOptions) {
+    this.#options = options;
+    this.#kept = options.keep ? new Kept(options.keep, options.log) : null;
+    this.#opening = this.#open();
+  }
+
+  request(subject: string, body: Uint8Array, ms: number): Promise<BusAnswer> {
+    const connection = this.#connection;
+    this.#requests += 1;
+    const id = String(this.#requests);
+    const pieces = inPieces(id, body);
+    if (connection === null || !this.#connected || pieces === null) return Promise.resolve({ kind: 'away' });
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => end({ kind: 'late' }), ms);
+      const end = (answer: BusAnswer): void => {
+        clearTimeout(timer);
+        this.#waiting.delete(id);
+        resolve(answer);
+      };
+      this.#waiting.set(id, { pieces: new Assembly(), end });
+      for (const piece of pieces) connection.publish(subject, piece.data, { reply: `${this.#inbox}.${id}`, headers: headersOf(piece) });
+    });
+  }
+
+  /** Requests that left the server before it knew of the end are still answered: the node that asked would wait in vain. */
+  subscribe(subject: string, answer: Answer): () => void {
+    return this.#subscribed(subject, answer, (live) => void live.drain().catch(() => undefined));
+  }
+
+  publish(subject: string, body: Uint8Array): void {
+    this.#requests += 1;
+    const pieces = inPieces(`${this.#inbox}.${this.#requests}`, body);
+    if (this.#connection === null || !this.#connected || pieces === null) return;
+    for (const piece of pieces) this.#connection.publish(subject, piece.data, { headers: headersOf(piece) });
+  }
+
+  listen(subject: string, take: (body: Uint8Array) => void): () => void {
+    const answer = (body: Uint8Array): null => {
+      take(body);
+      return null;
+    };
+    return this.#subscribed(subject, answer, (live) => live.unsubscribe());
+  }
+
+  get keeps(): boolean {
+    return this.#kept?.ready ?? false;
+  }
+
+  async kept(subject: string): Promise<readonly Uint8Array[] | null> {
+    const whole = new Assembly();
+    const found = await this.#kept?.all(subject);
+    return found?.flatMap(({ data, header }) => whole.add(pieceOf({ data, headers: header })) ?? []) ?? null;
+  }
+
+  async lastKept(subject: string): Promise<Uint8Array | null> {
+    const last = await this.#kept?.last(subject);
+    if (!last) return null;
+    const piece = pieceOf({ data: last.data, headers: last.header });
+    return piece.count === 1 ? piece.data : ((await this.kept(subject))?.at(-1) ?? null);
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#lose();
+    // Where the server was never reached, the attempt to connect is all there is.
+    if (this.#connection !== null) await this.#connection.drain().catch(() => undefined);
+    else void this.#opening.then(() => this.#connection?.close());
+  }
+
+  /** Never rejects: it tries until it is connected. */
+  async #open(): Promise<void> {
+    const { url, name, log } = this.#options;
+    while (!this.#closed && this.#connection === null) {
+      try {
+        this.#connection = await connect({ servers: url, name, maxReconnectAttempts: -1, reconnectTimeWait: reconnectMs, noEcho: true });
+      } catch (error) {
+        log.warn({ error }, 'bus.notConnected');
+        await new Promise((resolve) => setTimeout(resolve, reconnectMs));
+      }
+    }
+    const connection = this.#connection;
+    if (connection === null) return;
+    connection.subscribe(`${this.#inbox}.*`, { callback: this.#safely('answer', (error, message) => this.#answered(error, message)) });
+    for (const one of this.#subscriptions.values()) one.live = this.#listen(one.subject, one.answer);
+    this.#connected = !this.#closed;
+    if (this.#connected) void this.#kept?.begin(connection);
+    log.info({}, 'bus.connected');
+    void this.#follow(connection);
+  }
+
+  async #follow(connection: NatsConnection): Promise<void> {
+    for await (const { type } of connection.status()) {
+      if (type === 'disconnect') this.#lose();
+      if (type === 'reconnect') {
+        this.#connected = true;
+        void this.#kept?.begin(connection);
+      }
+      if (type === 'disconnect' || type === 'reconnect') this.#options.log.warn({}, type === 'reconnect' ? 'bus.connected' : 'bus.lost');
+    }
+  }
+
+  /** What was asked may have arrived, and its answer comes to nobody. */
+  #lose(): void {
+    this.#connected = false;
+    this.#kept?.lose();
+    for (const { end } of this.#waiting.values()) end({ kind: 'late' });
+  }
+
+  #answered(error: Error | null, message: Msg): void {
+    const id = message.subject.slice(this.#inbox.length + 1);
+    const waiting = this.#waiting.get(id);
+    if (waiting === undefined) return;
+    if (error !== null) return waiting.end({ kind: 'late' });
+    if (message.headers?.code === noResponders) return waiting.end({ kind: 'nobody' });
+    const body = waiting.pieces.add(pieceOf(message));
+    if (body !== null) waiting.end({ kind: 'answered', body });
+  }
+
+  #subscribed(subject: string, answer: Answer, end: (live: Subscription) => void): () => void {
+    const key = {};
+    this.#subscriptions.set(key, { subject, answer, live: this.#listen(subject, answer) });
+    return () => {
+      const live = this.#subscriptions.get(key)?.live ?? null;
+      this.#subscriptions.delete(key);
+      if (live !== null) end(live);
+    };
+  }
+
+  #listen(subject: string, answer: Answer): Subscription | null {
+    const connection = this.#connection;
+    if (connection === null) return null;
+    const requests = new Assembly();
+    const take = (message: Msg): void => {
+      const { reply = '' } = message;
+      const piece = pieceOf(message);
+      const body = requests.add({ ...piece, id: `${reply} ${piece.id}` });
+      const answered = body && answer(body);
+      if (answered !== null) this.#reply(connection, reply, answered).catch((failure: unknown) => this.#notTaken(subject, failure));
+    };
+    const callback = this.#safely(subject, (error, message) => void (error === null && take(message)));
+    return connection.subscribe(subject, { callback });
+  }
+
+  /** A throw in a callback would end the client library's reading of everything else. */
+  #safely(subject: string, take: (error: Error | null, message: Msg) => void): (error: Error | null, message: Msg) => void {
+    return (error, message) => {
+      try {
+        take(error, message);
+      } catch (failure) {
+        this.#notTaken(subject, failure);
+      }
+    };
+  }
+
+  #notTaken(subject: string, error: unknown): void {
+    this.#options.log.warn({ subject, error }, 'bus.notTaken');
+  }
+
+  async #reply(connection: NatsConnection, reply: string, answer: Promise<Uint8Array>): Promise<void> {
+    const pieces = inPieces('answer', await answer);
+    if (pieces === null) return this.#options.log.error({}, 'bus.answerTooLarge');
+    if (connection.isClosed() || reply === '') return;
+    for (const piece of pieces) connection.publish(reply, piece.data, { headers: headersOf(piece) });
+  }
+}

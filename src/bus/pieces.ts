@@ -1,0 +1,52 @@
+/** Bodies in pieces, and whole again. */
+
+/** Half of what a NATS server takes by default. */
+export const pieceBytes = 524_288;
+/** Of one body. */
+export const mostBytes = 134_217_728;
+/** Bodies of which pieces are still missing. A sender that died leaves one behind, which the next ones push out. */
+const mostOpen = 64;
+
+export interface Piece {
+  /** The same for all pieces of a body; never empty. */
+  readonly id: string;
+  readonly index: number;
+  readonly count: number;
+  readonly data: Uint8Array;
+}
+
+/** At least one; null when the body is too large. */
+export const inPieces = (id: string, body: Uint8Array): readonly Piece[] | null => {
+  if (body.length > mostBytes) return null;
+  const count = Math.max(1, Math.ceil(body.length / pieceBytes));
+  return Array.from({ length: count }, (_, index) => ({
+    id,
+    index,
+    count,
+    data: body.subarray(index * pieceBytes, (index + 1) * pieceBytes),
+  }));
+};
+
+/** Puts pieces together that come in their order; those of several bodies may come by turns. */
+export class Assembly {
+  readonly #open = new Map<string, Uint8Array[]>();
+
+  /** The whole body with its last piece; null before, and for a body of which a piece was lost. */
+  add({ id, index, count, data }: Piece): Uint8Array | null {
+    if (count === 1) return data;
+    const known = this.#open.get(id) ?? [];
+    if (index !== known.length || count * pieceBytes > mostBytes + pieceBytes) {
+      this.#open.delete(id);
+      return null;
+    }
+    known.push(data);
+    this.#open.set(id, known);
+    if (known.length < count) {
+      const [oldest] = this.#open.keys();
+      if (this.#open.size > mostOpen && oldest !== undefined) this.#open.delete(oldest);
+      return null;
+    }
+    this.#open.delete(id);
+    return Buffer.concat(known);
+  }
+}

@@ -1,0 +1,244 @@
+/**
+ * The services that agents ask, by the maintained client of the chat completions of OpenAI. Retries, deadlines and circuits are the actors'; the
+ * client's own are off. Answers are not streamed: a message is sent as a whole. The library is loaded with the first question, since it takes 36 MB and
+ * 100 ms of processor time.
+ */
+import type OpenAI from 'openai';
+import type { ChatCompletion, ChatCompletionCreateParamsNonStreaming, ChatCompletionMessageParam } from 'openai/resources/chat/completions';
+import { type Agent, fetch } from 'undici';
+import { cutText, isApiKey, longestText, type AiMetadata, type ChatbotAgent } from '#actors/model.ts';
+import type { ChatModels, ModelAnswer, ModelQuestion, ToolWish, Turn } from '#actors/ports.ts';
+import type { AddressGuard } from '#src/webhooks/address-guard.ts';
+import { createAgent, reasonOf } from '#src/webhooks/client.ts';
+import { toolCallOf, toolsFor } from './tools.ts';
+
+export interface ChatModelOptions {
+  readonly guard: AddressGuard;
+  readonly userAgent: string;
+  /** Of one call. */
+  readonly timeoutMs: number;
+  /** Calls at once to one service. */
+  readonly connections: number;
+}
+
+/** Base addresses of the chat completions; `custom` has none of its own. */
+const addresses: Readonly<Record<ChatbotAgent['provider'], string>> = {
+  openai: 'https://api.openai.com/v1',
+  anthropic: 'https://api.anthropic.com/v1',
+  gemini: 'https://generativelanguage.googleapis.com/v1beta/openai',
+  deepseek: 'https://api.deepseek.com/v1',
+  custom: '',
+};
+
+const addressOf = ({ provider, baseUrl }: Pick<ChatbotAgent, 'provider' | 'baseUrl'>): string => baseUrl || addresses[provider];
+
+/** Bytes of an answer at most: the longest text with each character escaped, twice, and its tool calls. To read it takes some 10 ms. */
+const largest = 1_048_576;
+
+/** Calls of tools in an answer that are looked at, and characters of the parts of one. */
+const mostCalls = 101;
+const longestId = 200;
+const longestArguments = 16_384;
+
+const callOf = ({ id, name, arguments: given }: ToolWish) => ({ id, type: 'function' as const, function: { name, arguments: given } });
+
+const messageOf = (turn: Turn): ChatCompletionMessageParam => {
+  if (turn.by === 'user') return { role: 'user', content: turn.text };
+  if (turn.by === 'tool') return { role: 'tool', tool_call_id: turn.wish, content: turn.text };
+  const calls = turn.wishes.map(callOf);
+  return { role: 'assistant', content: turn.text, ...(calls.length === 0 ? {} : { tool_calls: calls }) };
+};
+
+/** Percent of the interface as the protocol counts. */
+const share = (percent: number): number => percent / 100;
+
+/** Options that are set, by their names in the interface and in the protocol. */
+const optionsOf = ({ model, temperature, diversity, frequencyPenalty, presencePenalty }: ChatbotAgent, maxTokens: number) => ({
+  shown: {
+    model,
+    maxTokens,
+    ...(temperature === null ? {} : { temperature: share(temperature) }),
+    ...(diversity === null ? {} : { topP: share(diversity) }),
+    ...(frequencyPenalty === null ? {} : { frequencyPenalty: share(frequencyPenalty) }),
+    ...(presencePenalty === null ? {} : { presencePenalty: share(presencePenalty) }),
+  },
+  sent: {
+    model,
+    ...(temperature === null ? {} : { temperature: share(temperature) }),
+    ...(diversity === null ? {} : { top_p: share(diversity) }),
+    ...(frequencyPenalty === null ? {} : { frequency_penalty: share(frequencyPenalty) }),
+    ...(presencePenalty === null ? {} : { presence_penalty: share(presencePenalty) }),
+  },
+});
+
+interface Asked {
+  readonly body: ChatCompletionCreateParamsNonStreaming;
+  /** As a message tells of it. */
+  readonly request: AiMetadata['request'];
+}
+
+const askedOf = (question: ModelQuestion): Asked => {
+  const { agent, prompt, turns, maxTokens } = question;
+  const messages: ChatCompletionMessageParam[] = [
+    ...(prompt === '' ? [] : [{ role: 'system' as const, content: prompt }]),
+    ...turns.map(messageOf),
+  ];
+  const tools = toolsFor(question);
+  const { shown, sent } = optionsOf(agent, maxTokens);
+  // OpenAI's own models refuse the older name, other services know no other.
+  const most = agent.provider === 'openai' ? { max_completion_tokens: maxTokens } : { max_tokens: maxTokens };
+  return { body: { ...sent, ...most, messages, ...(tools.length === 0 ? {} : { tools }) }, request: { messages, tools, options: shown } };
+};
+
+const failure = (error: string, cause: (ModelAnswer & { ok: false })['cause'], retryAfter?: number): ModelAnswer => ({
+  ok: false,
+  error,
+  cause,
+  ...(retryAfter === undefined || !Number.isFinite(retryAfter) ? {} : { retryAfter }),
+});
+
+/** Never with the service's own words: they may repeat a part of the key. */
+const refused = (status: number, retryAfter: number): ModelAnswer => {
+  if (status === 401 || status === 403) return failure('the service does not take the key', 'setup');
+  if (status === 404) return failure('the service knows no such model or address', 'setup');
+  if (status === 429) return failure('the service is asked too often with this key, or its credit is used up', 'busy', retryAfter);
+  if (status === 408 || status === 409 || status >= 500) return failure(`the service answered ${status}`, 'busy', retryAfter);
+  return failure(`the service refused the question (${status})`, 'question');
+};
+
+const failureOf = (error: unknown): ModelAnswer => {
+  const { status, headers, cause } = error as { status?: unknown; headers?: Headers; cause?: unknown };
+  if (typeof status === 'number') return refused(status, Number(headers?.get('retry-after') ?? Number.NaN));
+  // The library wraps what fetch threw, which wraps what happened.
+  const inner = cause instanceof TypeError && cause.cause !== undefined ? cause.cause : (cause ?? error);
+  return failure(`the service cannot be reached: ${reasonOf(inner)}`, 'busy');
+};
+
+type Clean = (text: string) => string;
+
+/** Shorter ones are words that stand in texts by chance. */
+const shortestKey = 8;
+
+/** Texts of a service as they may be stored and shown: without the key, should it repeat it, and without what no database takes. */
+const cleanerFor = (key: string): Clean => {
+  const hidden: Clean = key.length < shortestKey ? (text) => text : (text) => text.replaceAll(key, '********');
+  return (text) => hidden(text.replaceAll('\0', '').toWellFormed());
+};
+
+/** Services differ in whether a call has an id, and in whether its arguments are a text; the library checks nothing of an answer. */
+const wishesOf = (calls: unknown, clean: Clean): readonly ToolWish[] =>
+  Array.isArray(calls)
+    ? calls
+        .slice(0, mostCalls)
+        .flatMap((call: { id?: unknown; function?: { name?: unknown; arguments?: unknown } } | null, at): readonly ToolWish[] => {
+          const { name, arguments: given = '' } = call?.function ?? {};
+          if (typeof name !== 'string') return [];
+          const id = typeof call?.id === 'string' && call.id !== '' ? clean(call.id).slice(0, longestId) : `call_${at}`;
+          const written = clean(typeof given === 'string' ? given : JSON.stringify(given));
+          // Cut JSON is none, and is refused as such.
+          return [{ id, name: clean(name).slice(0, longestId), arguments: written.slice(0, longestArguments) }];
+        })
+    : [];
+
+/** A text, or the texts of its parts. */
+const textOf = (content: unknown): string => {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  return content.map((part: { readonly text?: unknown } | null) => (typeof part?.text === 'string' ? part.text : '')).join('');
+};
+
+/** Services that do not count are counted by the usual length of a token. */
+const estimated = (body: unknown, text: string): number => Math.ceil((JSON.stringify(body).length + text.length) / 4);
+
+/** Above it a count of tokens is no count. */
+const mostTokens = 1e9;
+
+/** What a message tells of an answer: the fields that the protocol has, and nothing else of what a service may add. */
+const choiceOf =
+  (clean: Clean) =>
+  (choice: unknown): unknown => {
+    const { index, finish_reason: reason, message } = (choice ?? {}) as Record<string, unknown>;
+    const { role, content, tool_calls: calls } = (message ?? {}) as Record<string, unknown>;
+    const wishes = wishesOf(calls, clean);
+    return {
+      ...(Number.isSafeInteger(index) ? { index } : {}),
+      message: {
+        ...(typeof role === 'string' ? { role: clean(role).slice(0, longestId) } : {}),
+        content: cutText(clean(textOf(content)), longestText),
+        ...(wishes.length === 0 ? {} : { tool_calls: wishes.map(callOf) }),
+      },
+      ...(typeof reason === 'string' ? { finish_reason: clean(reason).slice(0, longestId) } : {}),
+    };
+  };
+
+const answerOf = (completion: ChatCompletion, { body, request }: Asked, key: string): ModelAnswer => {
+  const message = completion.choices?.[0]?.message;
+  if (!message) return failure('the service gave no answer', 'busy');
+  const clean = cleanerFor(key);
+  const text = cutText(clean(textOf(message.content)), longestText);
+  const told = completion.usage?.total_tokens;
+  const tokens = typeof told === 'number' && told > 0 && told <= mostTokens ? Math.ceil(told) : estimated(body, text);
+  // One answer was asked for.
+  const choices = completion.choices.slice(0, 1).map(choiceOf(clean));
+  return { ok: true, text, wishes: wishesOf(message.tool_calls, clean), tokens, request, choices };
+};
+
+/** What goes to a service. The library would add the headers of OPENAI_CUSTOM_HEADERS, whatever service it is. */
+const sentHeaders = ['accept', 'authorization', 'content-type', 'user-agent'];
+
+const onlySent = (headers: RequestInit['headers']): [string, string][] =>
+  [...new Headers(headers).entries()].filter(([name]) => sentHeaders.includes(name));
+
+/** Everything else that the library would read from the environment is said here. */
+const clientOf = (Client: typeof OpenAI, { agent, key }: ModelQuestion, userAgent: string, dispatcher: Agent): OpenAI =>
+  new Client({
+    apiKey: key === '' ? 'none' : key,
+    adminAPIKey: null,
+    organization: null,
+    project: null,
+    webhookSecret: null,
+    baseURL: addressOf(agent),
+    maxRetries: 0,
+    logLevel: 'off',
+    defaultHeaders: { 'user-agent': userAgent, ...(key === '' ? { authorization: null } : {}) },
+    // A redirection would carry the key to another host.
+    fetch: ((url: string, init: RequestInit) =>
+      fetch(url, {
+        ...(init as object),
+        headers: onlySent(init.headers),
+        dispatcher,
+        redirect: 'error',
+      })) as unknown as typeof globalThis.fetch,
+  });
+
+export interface OpenChatModels extends ChatModels {
+  close(): Promise<void>;
+}
+
+export const createChatModels = ({ guard, userAgent, timeoutMs, connections }: ChatModelOptions): OpenChatModels => {
+  let dispatcher: Agent | null = null;
+  return {
+    objection: (agent) => {
+      const objection = guard.checkUrl(addressOf(agent));
+      return objection === null ? null : `baseUrl cannot be used: ${objection}`;
+    },
+    async ask(question, signal) {
+      const objection = guard.checkUrl(addressOf(question.agent));
+      if (objection !== null) return failure(`the service cannot be used: ${objection}`, 'setup');
+      if (question.key !== '' && !isApiKey(question.key)) return failure('the key is no key', 'setup');
+      try {
+        const { default: Client } = await import('openai');
+        dispatcher ??= createAgent(guard, timeoutMs, connections, largest);
+        const asked = askedOf(question);
+        const client = clientOf(Client, question, userAgent, dispatcher);
+        return answerOf(await client.chat.completions.create(asked.body, { signal, timeout: timeoutMs }), asked, question.key);
+      } catch (error) {
+        return failureOf(error);
+      }
+    },
+    toolCall: toolCallOf,
+    async close() {
+      await dispatcher?.destroy();
+    },
+  };
+};

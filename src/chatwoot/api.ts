@@ -1,0 +1,159 @@
+/** The requests of Chatwoot's Application API that the gateway makes, and what it reads of the answers. */
+import type { ChatwootPlace } from '#actors/model.ts';
+import type {
+  ChatwootAnswer,
+  ChatwootApi,
+  ChatwootContact,
+  ChatwootContactWish,
+  ChatwootConversation,
+  ChatwootListed,
+} from '#actors/ports.ts';
+import { type Ask, type ChatwootClient, type ClientOptions, createChatwootClient } from './client.ts';
+import { field, idOf, listOf, textOf } from './json.ts';
+import { readHook } from './hook.ts';
+import { messageBody } from './message-body.ts';
+
+const said = (error: string): ChatwootAnswer<never> => ({ ok: false, error });
+const strange = said('what answers there is no Chatwoot: the answer lacks what was asked for');
+
+/** What is read of an answer; null when it makes no sense. */
+type Read<T> = (answer: unknown) => T | null;
+
+const contactOf =
+  (inboxId: number): Read<ChatwootContact> =>
+  (contact) => {
+    const id = idOf(field(contact, 'id'));
+    const own = listOf(field(contact, 'contact_inboxes')).find((one) => field(one, 'inbox', 'id') === inboxId);
+    const [name, identifier, phone] = ['name', 'identifier', 'phone_number'].map((key) => textOf(field(contact, key)));
+    return id === 0
+      ? null
+      : { id, name: name ?? '', identifier: identifier ?? '', phone: phone ?? '', sourceId: textOf(field(own, 'source_id')) };
+  };
+
+const madeContactOf =
+  (inboxId: number): Read<ChatwootContact> =>
+  (answer) => {
+    const contact = contactOf(inboxId)(field(answer, 'payload', 'contact'));
+    const sourceId = textOf(field(answer, 'payload', 'contact_inbox', 'source_id'));
+    return contact && { ...contact, sourceId: sourceId || contact.sourceId };
+  };
+
+const conversationOf: Read<ChatwootConversation> = (conversation) => {
+  const id = idOf(field(conversation, 'id'));
+  return id === 0 ? null : { id, isResolved: field(conversation, 'status') === 'resolved' };
+};
+
+const all =
+  <T>(read: Read<T>, fits: (one: unknown) => boolean = () => true): Read<readonly T[]> =>
+  (answer) => {
+    const items = field(answer, 'payload');
+    return Array.isArray(items)
+      ? items.filter(fits).flatMap((one) => {
+          const item = read(one);
+          return item === null ? [] : [item];
+        })
+      : null;
+  };
+
+const wished = ({ name, identifier, phone, imageUrl }: ChatwootContactWish) => ({
+  ...(name === '' ? {} : { name }),
+  ...(identifier === '' ? {} : { identifier }),
+  ...(phone === '' ? {} : { phone_number: phone }),
+  ...(imageUrl === '' ? {} : { avatar_url: imageUrl }),
+});
+
+const madeId: Read<number> = (answer) => idOf(field(answer, 'id')) || null;
+
+/** Asks, and reads the answer. */
+type Get = <T>(place: ChatwootPlace, ask: Ask, read: Read<T>) => Promise<ChatwootAnswer<T>>;
+
+const getterOf =
+  (client: ChatwootClient): Get =>
+  async (place, ask, read) => {
+    const answer = await client.ask(place, ask);
+    if (!answer.ok) return answer;
+    const value = read(answer.value);
+    return value === null ? strange : { ok: true, value };
+  };
+
+/** Whatever is answered. */
+const change = async (get: Get, place: ChatwootPlace, ask: Ask): Promise<ChatwootAnswer<null>> => {
+  const changed = await get(place, ask, () => true);
+  return changed.ok ? { ok: true, value: null } : changed;
+};
+
+const contactRequests = (get: Get): Pick<ChatwootApi, 'searchContacts' | 'createContact' | 'updateContact' | 'addToInbox'> => ({
+  searchContacts: (place, text) =>
+    get(place, { method: 'GET', path: `contacts/search?q=${encodeURIComponent(text)}` }, all(contactOf(place.inboxId))),
+  createContact: (place, wish) => {
+    const body = { inbox_id: place.inboxId, ...wished(wish) };
+    return get(place, { method: 'POST', path: 'contacts', body }, madeContactOf(place.inboxId));
+  },
+  updateContact: (place, contactId, wish) => change(get, place, { method: 'PUT', path: `contacts/${contactId}`, body: wished(wish) }),
+  addToInbox: (place, contactId) => {
+    const ask = { method: 'POST', path: `contacts/${contactId}/contact_inboxes`, body: { inbox_id: place.inboxId } } as const;
+    return get(place, ask, (answer) => textOf(field(answer, 'source_id')) || null);
+  },
+});
+
+const conversationRequests = (get: Get): Pick<ChatwootApi, 'conversations' | 'conversation' | 'createConversation'> => ({
+  async conversations(place, contactId) {
+    const ofInbox = (one: unknown): boolean => field(one, 'inbox_id') === place.inboxId;
+    const found = await get(place, { method: 'GET', path: `contacts/${contactId}/conversations` }, all(conversationOf, ofInbox));
+    return found.ok ? { ok: true, value: found.value.toSorted((a, b) => b.id - a.id) } : found;
+  },
+  conversation: (place, id) => get(place, { method: 'GET', path: `conversations/${id}` }, conversationOf),
+  createConversation: (place, { contactId, sourceId }) => {
+    const body = { source_id: sourceId, inbox_id: place.inboxId, contact_id: contactId, status: 'open' };
+    return get(place, { method: 'POST', path: 'conversations', body }, madeId);
+  },
+});
+
+/** Times of messages are Unix seconds. */
+const listedOf: Read<ChatwootListed> = (message) => {
+  const [id, seconds] = [idOf(field(message, 'id')), field(message, 'created_at')];
+  return id === 0 ? null : { id, sourceId: textOf(field(message, 'source_id')), at: typeof seconds === 'number' ? seconds * 1_000 : null };
+};
+
+const messageRequests = (get: Get): Pick<ChatwootApi, 'post' | 'listed' | 'setStatus'> => ({
+  async post(place, conversationId, post) {
+    const body = await messageBody(post).catch(() => null);
+    if (body === null) return said('the file of the message is gone');
+    return get(place, { method: 'POST', path: `conversations/${conversationId}/messages`, body, bytes: post.file?.size ?? 0 }, madeId);
+  },
+  listed(place, conversationId, before) {
+    const query = before === 0 ? '' : `?before=${before}`;
+    return get(place, { method: 'GET', path: `conversations/${conversationId}/messages${query}` }, all(listedOf));
+  },
+  setStatus: (place, { conversationId, id }, status, error) => {
+    const body = { status, ...(error === '' ? {} : { external_error: error }) };
+    return change(get, place, { method: 'PATCH', path: `conversations/${conversationId}/messages/${id}`, body });
+  },
+});
+
+const inboxRequest = (get: Get): Pick<ChatwootApi, 'check'> => ({
+  async check(place) {
+    const { inboxId, accountId } = place;
+    const found = await get(
+      place,
+      { method: 'GET', path: `inboxes/${inboxId}`, isAwaited: true },
+      (answer) => textOf(field(answer, 'channel_type')) || null,
+    );
+    if (!found.ok) return found.status === 404 ? said(`Chatwoot has no inbox ${inboxId} in account ${accountId}`) : found;
+    return found.value === 'Channel::Api' ? { ok: true, value: null } : said(`the inbox ${inboxId} is of another type than API`);
+  },
+});
+
+export const createChatwootApi = (options: ClientOptions): ChatwootApi & { close(): Promise<void> } => {
+  const client = createChatwootClient(options);
+  const get = getterOf(client);
+  return {
+    objection: options.guard.checkUrl,
+    read: readHook,
+    ...inboxRequest(get),
+    ...contactRequests(get),
+    ...conversationRequests(get),
+    ...messageRequests(get),
+    close: () => client.close(),
+  };
+};

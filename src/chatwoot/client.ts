@@ -1,0 +1,114 @@
+/** One request to a Chatwoot server: guarded, bounded in time and bytes, and with failures that reveal nothing secret. */
+import { STATUS_CODES } from 'node:http';
+import { FormData, request } from 'undici';
+import type { ChatwootPlace } from '#actors/model.ts';
+import type { ChatwootAnswer } from '#actors/ports.ts';
+import type { AddressGuard } from '#src/webhooks/address-guard.ts';
+import { createAgent, deadline, reasonOf } from '#src/webhooks/client.ts';
+import { retryAfterOf } from '#src/webhooks/receiver.ts';
+
+export interface ClientOptions {
+  readonly guard: AddressGuard;
+  readonly userAgent: string;
+  /** From the connection to the end of the answer; with a file this long for each started 10 MB. */
+  readonly timeoutMs: number;
+  /** The same where somebody waits for it; 4 s unless it says otherwise. */
+  readonly awaitedMs?: number;
+  /** To one host. */
+  readonly connections: number;
+}
+
+export interface Ask {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
+  /** Behind the account, such as `inboxes/5`. */
+  readonly path: string;
+  /** JSON, or a form with a file. */
+  readonly body?: object | FormData;
+  /** Bytes of the file in the form. */
+  readonly bytes?: number;
+  /** Somebody waits for the answer: there is less time for it. */
+  readonly isAwaited?: boolean;
+}
+
+export interface ChatwootClient {
+  /** Never rejects. The value is the JSON of the answer. */
+  ask(place: ChatwootPlace, ask: Ask): Promise<ChatwootAnswer<unknown>>;
+  close(): Promise<void>;
+}
+
+/** Largest answer that is read, in bytes: a page of conversations with all that stands in it is some hundred KB. */
+const answerBytes = 4 * 1024 * 1024;
+const slice = 10_000_000;
+
+/** Never with the server's own words: they may come from inside the operator's network, or repeat what was sent. */
+const sentences: Readonly<Record<number, string>> = {
+  401: 'Chatwoot does not take the access token',
+  403: 'Chatwoot does not allow this to the owner of the access token',
+  404: 'Chatwoot does not know it',
+  413: 'Chatwoot takes no file of this size',
+  422: 'Chatwoot refused the data (422)',
+  429: 'Chatwoot is asked too often',
+};
+
+const sentenceOf = (status: number): string => sentences[status] ?? `Chatwoot answered ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd();
+
+class TooLong extends Error {}
+
+const read = async (body: AsyncIterable<Buffer>): Promise<string> => {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  for await (const piece of body) {
+    size += piece.length;
+    if (size > answerBytes) throw new TooLong();
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString('utf8');
+};
+
+const failure = (error: unknown): ChatwootAnswer<never> => {
+  if (error instanceof TooLong) return { ok: false, error: 'Chatwoot gave too long an answer' };
+  if (error instanceof SyntaxError) return { ok: false, error: 'what answers there is no Chatwoot: the answer is no JSON' };
+  return { ok: false, error: `Chatwoot could not be reached: ${reasonOf(error)}` };
+};
+
+export const createChatwootClient = ({ guard, userAgent, timeoutMs, awaitedMs = 4_000, connections }: ClientOptions): ChatwootClient => {
+  const dispatcher = createAgent(guard, timeoutMs, connections);
+
+  const answerOf = async ({ url, accountId, accessToken }: ChatwootPlace, { method, path, body }: Ask, signal: AbortSignal) => {
+    const isForm = body instanceof FormData;
+    const answer = await request(`${url}/api/v1/accounts/${accountId}/${path}`, {
+      method,
+      dispatcher,
+      signal,
+      headers: {
+        accept: 'application/json',
+        'user-agent': userAgent,
+        // Hyphens: proxies in front of Chatwoot drop names with underscores.
+        'api-access-token': accessToken,
+        ...(body === undefined || isForm ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
+    });
+    const { statusCode: status, headers } = answer;
+    if (status >= 200 && status <= 299) return { ok: true, value: JSON.parse((await read(answer.body)) || '{}') as unknown } as const;
+    await answer.body.dump({ limit: 65_536 });
+    return { ok: false, status, error: sentenceOf(status), ...retryAfterOf(String(headers['retry-after'] ?? ''), Date.now()) } as const;
+  };
+
+  return {
+    async ask(place, ask) {
+      const refusal = guard.checkUrl(place.url);
+      if (refusal !== null) return { ok: false, error: `Chatwoot could not be reached: ${refusal}` };
+      const whole = timeoutMs * Math.max(1, Math.ceil((ask.bytes ?? 0) / slice));
+      const { signal, clear } = deadline(ask.isAwaited ? Math.min(whole, awaitedMs) : whole);
+      try {
+        return await answerOf(place, ask, signal);
+      } catch (error) {
+        return failure(error);
+      } finally {
+        clear();
+      }
+    },
+    close: () => dispatcher.destroy(),
+  };
+};

@@ -1,0 +1,82 @@
+/** What makes this gateway one node of several; undefined where it has its database for itself. */
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { clusterPolicyOf, type ClusterOptions } from '#actors/gateway.ts';
+import type { Log } from '#actors/ports.ts';
+import type { Settings } from '#config/load.ts';
+import { NatsBus } from '#src/bus/nats.ts';
+import { defaultStreamLimits } from '#src/http/options.ts';
+import type { Storage } from '#src/storage/open.ts';
+
+type OnOpen = (name: string, close: () => Promise<void>) => void;
+
+/** Null: this gateway has its database for itself. The name of the machine where NATS_URL alone says that there are several nodes. */
+export const nodeNameOf = ({ nodeName, natsUrl }: Pick<Settings, 'nodeName' | 'natsUrl'>): string | null =>
+  nodeName ??
+  (natsUrl === null
+    ? null
+    : hostname()
+        .replace(/[^\w-]/g, '-')
+        .slice(0, 63));
+
+/** Throws a sentence for the operator when the settings are not those of a node. */
+export const checkNode = (settings: Settings, log: Log): void => {
+  const { databaseUrl, encryptionKey, filesBucket } = settings;
+  if (nodeNameOf(settings) === null) return;
+  if (databaseUrl === null || encryptionKey === null)
+    throw new Error('NODE_NAME and NATS_URL need DATABASE_URL and ENCRYPTION_KEY, the same ones for all nodes.');
+  if (filesBucket === null)
+    log.warn(
+      {
+        missing: 'FILES_BUCKET',
+        effect:
+          'a file is served and sent by the node that stored it alone: those of queued messages and of campaigns fail once their session has moved',
+      },
+      'node.filesNotShared',
+    );
+};
+
+/** Events of one instance that NATS keeps: as many as a node remembers of a stream. */
+const keptEach = defaultStreamLimits.ringEvents;
+
+const busOf = ({ natsUrl, natsPrefix, ...settings }: Settings, name: string, log: Log, onOpen: OnOpen): ClusterOptions['bus'] => {
+  if (natsUrl === null) {
+    log.warn({ missing: 'NATS_URL', effect: 'a request for an instance of another node answers 503' }, 'node.alone');
+    return null;
+  }
+  const bus = new NatsBus({
+    url: natsUrl,
+    name,
+    log,
+    keep: {
+      subjects: `${natsPrefix}.events.*`,
+      ms: settings.streamKeptMs,
+      bytes: settings.streamKeptBytes,
+      each: keptEach,
+      replicas: settings.streamKeptReplicas,
+    },
+  });
+  onOpen('bus', () => bus.close());
+  return { bus, prefix: natsPrefix, keptFor: settings.streamKeptMs };
+};
+
+export const clusterOf = (
+  settings: Settings,
+  { leases, changes, signIns, onDuty }: Storage,
+  { version, log, onOpen }: { readonly version: string; readonly log: Log; readonly onOpen: OnOpen },
+): ClusterOptions | undefined => {
+  const name = nodeNameOf(settings);
+  if (leases === null || name === null) return undefined;
+  const perSecond = settings.clusterHandshakesPerSecond;
+  return {
+    node: { name, capacity: settings.maxConnectedInstances, version },
+    policy: clusterPolicyOf(perSecond),
+    leases,
+    changes,
+    signIns,
+    newIncarnation: randomUUID,
+    onDuty,
+    bus: busOf(settings, name, log, onOpen),
+    sharesFiles: settings.filesBucket !== null,
+  };
+};

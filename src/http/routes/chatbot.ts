@@ -1,0 +1,165 @@
+/** The chatbot: its settings, its agents and its triggers. */
+import type { Static } from 'typebox';
+import type { AgentEdit, InstancePatch, TriggerEdit } from '#actors/gateway.ts';
+import { agentView, givenKey, instanceView, triggerTypeNames, triggerView } from '#src/contract/views.ts';
+import { done, mapResult, refuse } from '../outcome.ts';
+import { answered, type Route, route } from '../route.ts';
+import * as shape from '../schemas/chatbot.ts';
+import { ref } from '../schemas/common.ts';
+import { InstanceAnswer } from '../schemas/instance.ts';
+
+const common = { credential: 'instance', tag: 'chatbot' } as const;
+
+type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+/** Fields of which something was given. */
+const given = <T extends object>(all: T): Given<T> =>
+  Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as Given<T>;
+
+const trimmed = (text: string | number | undefined): string | undefined => (text === undefined ? undefined : String(text).trim());
+
+type AgentBody = NonNullable<Static<typeof shape.EditAgentBody>['agent']>;
+
+const agentFieldsOf = (agent: AgentBody): AgentEdit['fields'] =>
+  given({
+    name: trimmed(agent.name),
+    provider: agent.provider,
+    baseUrl: trimmed(agent.baseUrl)?.replace(/\/+$/, ''),
+    model: trimmed(agent.model),
+    prompt: agent.basePrompt,
+    maxTokens: agent.maxTokens,
+    temperature: agent.temperature,
+    diversity: agent.diversityLevel,
+    frequencyPenalty: agent.frequencyPenalty,
+    presencePenalty: agent.presencePenalty,
+    signMessages: agent.signMessages,
+    readMessages: agent.readMessages,
+    maxMessageLength: agent.maxMessageLength,
+    typingSeconds: agent.typingDelay_seconds,
+    memoryHours: agent.contextTimeWindow_hours,
+    memoryMost: agent.contextMaxMessages,
+    memoryLeast: agent.contextMinMessages,
+    tools: agent.tools && [...new Set(agent.tools)],
+    media: agent.media?.map(({ name, description = '', type, file }) => ({ name: name.trim(), description, as: type, file: file.trim() })),
+    handOverMinutes: agent.handOver_minutes,
+  });
+
+type TriggerBody = NonNullable<Static<typeof shape.EditTriggerBody>['trigger']>;
+
+const triggerFieldsOf = ({ type, ...trigger }: TriggerBody): TriggerEdit['fields'] =>
+  given({
+    active: trigger.active,
+    type: type === undefined || type === 'flow' ? undefined : triggerTypeNames[type],
+    agentId: trimmed(trigger.agent_id),
+    quickReplyId: trimmed(trigger.quickReply_id),
+    ignoreGroups: trigger.ignoreGroups,
+    leadField: trigger.lead_field,
+    leadOperator: trigger.lead_operator,
+    leadValue: trigger.lead_value,
+    priority: trigger.priority,
+    words: trimmed(trigger.wordsToStart),
+    delaySeconds: trigger.responseDelay_seconds,
+  });
+
+const settingsOf = (body: Static<typeof shape.ChatbotSettingsBody>): InstancePatch =>
+  given({
+    aiApikey: givenKey(body.ai_apikey ?? body.openai_apikey),
+    chatbotEnabled: body.chatbot_enabled,
+    chatbotIgnoreGroups: body.chatbot_ignoreGroups,
+    chatbotStopConversation: trimmed(body.chatbot_stopConversation),
+    chatbotStopMinutes: body.chatbot_stopMinutes,
+    chatbotStopWhenYouSendMsg: body.chatbot_stopWhenYouSendMsg,
+  });
+
+export const chatbotRoutes: readonly Route[] = [
+  route({
+    on: ['POST /instance/updatechatbotsettings'],
+    operationId: 'updateChatbotSettings',
+    ...common,
+    summary: 'Turn the chatbot on or off and set when it pauses; fields that are not given stay as they are',
+    body: shape.ChatbotSettingsBody,
+    examples: { body: { chatbot_enabled: true, chatbot_stopConversation: 'stop', chatbot_stopMinutes: 60 } },
+    answer: InstanceAnswer,
+    refusals: { invalid: { example: 'ai_apikey has characters that no key has' }, notFound: { example: 'instance not found' } },
+    run: async ({ gateway, now, id, body }) => mapResult(await gateway.update(id, settingsOf(body)), (view) => instanceView(view, now)),
+  }),
+  route({
+    on: ['GET /agent/list'],
+    operationId: 'listAgents',
+    ...common,
+    summary: 'List the agents of the chatbot; their keys are not shown',
+    answer: shape.AgentsAnswer,
+    run: async ({ gateway, id }) => {
+      const owner = gateway.view(id)?.record.owner ?? '';
+      return done((await gateway.agents(id)).map(({ agent, hasKey }) => agentView(agent, hasKey, owner)));
+    },
+  }),
+  route({
+    on: ['POST /agent/edit'],
+    operationId: 'editAgent',
+    ...common,
+    summary: 'Make, change or delete an agent: which model answers, with what instructions, memory and tools',
+    body: shape.EditAgentBody,
+    examples: {
+      body: {
+        agent: {
+          name: 'Ada',
+          provider: 'openai',
+          model: 'gpt-5-mini',
+          apikey: 'the-key-of-the-service',
+          basePrompt: 'You help the customers of a flower shop. Answer in two sentences at most.',
+        },
+      },
+    },
+    answer: ref(shape.ChatbotAgent),
+    also: { 201: ref(shape.ChatbotAgent) },
+    refusals: {
+      invalid: { example: 'model is required' },
+      notFound: { example: 'Agent not found' },
+      limited: { example: 'an instance has at most 1000 agents' },
+    },
+    run: async ({ gateway, id, body }) => {
+      const { id: agentId = '', delete: gone = false, agent = {} } = body;
+      const key = givenKey(agent.apikey);
+      const edit = { id: String(agentId).trim(), delete: gone, fields: agentFieldsOf(agent), ...(key === undefined ? {} : { key }) };
+      const edited = await gateway.editAgent(id, edit);
+      if (!edited.ok) return edited;
+      const view = agentView(edited.value.agent, edited.value.hasKey, gateway.view(id)?.record.owner ?? '');
+      return edited.value.made ? answered(201, view) : done(view);
+    },
+  }),
+  route({
+    on: ['GET /trigger/list'],
+    operationId: 'listTriggers',
+    ...common,
+    summary: 'List the triggers of the chatbot',
+    answer: shape.TriggersAnswer,
+    run: async ({ gateway, id }) => {
+      const owner = gateway.view(id)?.record.owner ?? '';
+      return done((await gateway.triggers(id)).map((trigger) => triggerView(trigger, owner)));
+    },
+  }),
+  route({
+    on: ['POST /trigger/edit'],
+    operationId: 'editTrigger',
+    ...common,
+    summary: 'Make, change or delete a trigger: which texts, chats and leads an agent or a quick reply answers',
+    body: shape.EditTriggerBody,
+    examples: { body: { trigger: { type: 'agent', agent_id: 'r1a2b3c4d5e6f70', wordsToStart: 'hello|good morning' } } },
+    answer: ref(shape.ChatbotTrigger),
+    also: { 201: ref(shape.ChatbotTrigger) },
+    refusals: {
+      invalid: { example: 'there is no agent r1a2b3c4d5e6f70' },
+      notFound: { example: 'Trigger not found' },
+      limited: { example: 'an instance has at most 1000 triggers' },
+    },
+    run: async ({ gateway, id, body }) => {
+      const { id: triggerId = '', delete: gone = false, trigger = {} } = body;
+      if (trigger.type === 'flow') return refuse('invalid', 'there are no flows: type is agent or quickreply');
+      const edited = await gateway.editTrigger(id, { id: String(triggerId).trim(), delete: gone, fields: triggerFieldsOf(trigger) });
+      if (!edited.ok) return edited;
+      const view = triggerView(edited.value.trigger, gateway.view(id)?.record.owner ?? '');
+      return edited.value.made ? answered(201, view) : done(view);
+    },
+  }),
+];

@@ -1,0 +1,119 @@
+/** Which groups of the account belong to which community, in memory: their chats tell of it without a question to the platform or the storage. */
+import { parentCommunity, type Entry, type GroupChange, type GroupFacts, type ParentCommunity, type PictureKind } from '#actors/model.ts';
+import type { KnownGroups } from '#actors/ports.ts';
+
+interface Membership {
+  readonly parent: string;
+  /** The group is that of the community's announcements. */
+  readonly isDefault: boolean;
+}
+
+type Pictures = Readonly<Record<PictureKind, string>>;
+const noPictures: Pictures = { image: '', preview: '' };
+
+const changeIn = (entry: Entry): GroupChange | null => (entry.kind === 'news' && entry.news.type === 'groups' ? entry.news.group : null);
+
+export class Communities {
+  readonly #nameOf: (groupId: string) => string;
+  /** By the id of the subgroup. */
+  readonly #memberships: Map<string, Membership>;
+  /** By the id of the community. */
+  readonly #pictures: Map<string, Pictures>;
+  /** By the id of the community, until something of it changes: every message in a subgroup asks. */
+  readonly #made = new Map<string, ParentCommunity>();
+
+  constructor({ memberships, pictures }: Pick<KnownGroups, 'memberships' | 'pictures'>, nameOf: (groupId: string) => string) {
+    this.#nameOf = nameOf;
+    this.#memberships = new Map(memberships.map(({ id, ...membership }) => [id, membership]));
+    this.#pictures = new Map(pictures.map(({ id, ...addresses }) => [id, addresses]));
+  }
+
+  /** Null for a group that belongs to none. */
+  of(groupId: string): ParentCommunity | null {
+    const id = this.#memberships.get(groupId)?.parent;
+    if (id === undefined) return null;
+    const made = this.#made.get(id) ?? this.#make(id);
+    this.#made.set(id, made);
+    return made;
+  }
+
+  /** Called with everything that is stored of groups, after their names are known. Returns what the chats of subgroups have to be told. */
+  learn(entries: readonly Entry[]): readonly Entry[] {
+    return this.#patches(entries.flatMap((entry) => this.#concerned(entry)));
+  }
+
+  /** A picture was looked up. */
+  pictured(id: string, kind: PictureKind, url: string): readonly Entry[] {
+    const known = this.#pictures.get(id) ?? noPictures;
+    const groups = this.#groupsOf(id);
+    if (groups.length === 0 || known[kind] === url) return [];
+    this.#pictures.set(id, { ...known, [kind]: url });
+    return this.#patches(groups);
+  }
+
+  #make(id: string): ParentCommunity {
+    const { image, preview } = this.#pictures.get(id) ?? noPictures;
+    const defaultGroup = this.#groupsOf(id).find((group) => this.#memberships.get(group)?.isDefault) ?? '';
+    return { id, name: this.#nameOf(id), image, preview, defaultGroup };
+  }
+
+  #groupsOf(parent: string): readonly string[] {
+    return [...this.#memberships].flatMap(([id, one]) => (one.parent === parent ? [id] : []));
+  }
+
+  #patches(groupIds: readonly string[]): readonly Entry[] {
+    if (groupIds.length > 0) this.#made.clear();
+    return [...new Set(groupIds)].map((chatId) => ({
+      kind: 'chat',
+      chat: { chatId, extra: { [parentCommunity]: this.of(chatId) } },
+      create: false,
+    }));
+  }
+
+  /** Subgroups whose community is another one, or looks otherwise. */
+  #concerned(entry: Entry): readonly string[] {
+    if (entry.kind === 'group') return this.#whole(entry.group.id, entry.group);
+    if (entry.kind === 'groupGone') return this.#gone(entry.groupId);
+    const { groupId, change } = changeIn(entry) ?? {};
+    if (groupId === undefined || change === undefined) return [];
+    switch (change.kind) {
+      case 'entered':
+        return this.#whole(change.group.id, change.group);
+      case 'deleted':
+        return this.#gone(groupId);
+      case 'settings':
+        return change.settings.subject === undefined ? [] : this.#groupsOf(groupId);
+      case 'linked':
+      case 'unlinked': {
+        const ids = change.groups.map(({ id }) => id);
+        const [groups, parent] = change.type === 'parent_group' ? [[groupId], ids[0] ?? ''] : [ids, groupId];
+        return change.type === 'sibling_group' ? [] : groups.flatMap((id) => this.#move(id, change.kind === 'linked' ? parent : '', false));
+      }
+      default:
+        return [];
+    }
+  }
+
+  #whole(id: string, { parent, isDefaultSubgroup = false, isCommunity }: GroupFacts): readonly string[] {
+    const renamed = isCommunity ? this.#groupsOf(id) : [];
+    return parent === undefined ? renamed : [...renamed, ...this.#move(id, parent, isDefaultSubgroup)];
+  }
+
+  /** `parent`: '' for none. */
+  #move(id: string, parent: string, isDefault: boolean): readonly string[] {
+    const known = this.#memberships.get(id);
+    if ((known?.parent ?? '') === parent && (known?.isDefault ?? false) === isDefault) return [];
+    if (parent === '') this.#memberships.delete(id);
+    else this.#memberships.set(id, { parent, isDefault });
+    // Its siblings name the group of announcements.
+    return isDefault || known?.isDefault ? [id, ...this.#groupsOf(parent)] : [id];
+  }
+
+  #gone(id: string): readonly string[] {
+    const left = this.#groupsOf(id);
+    for (const group of left) this.#memberships.delete(group);
+    this.#pictures.delete(id);
+    const wasMember = this.#memberships.delete(id);
+    return wasMember ? [...left, id] : left;
+  }
+}

@@ -1,0 +1,24 @@
+/** Tells the gate which messages the library's events have carried, and whether what they point to has come. */
+import { type BaileysEventMap, getHistoryMsg, proto } from '@whiskeysockets/baileys';
+import type { BaileysEvent } from '../events/baileys-event.ts';
+import { historyWanted } from '../connection/socket-config.ts';
+import type { InboundGate } from './inbound-gate.ts';
+
+const { StubType } = proto.WebMessageInfo;
+
+type History = Pick<proto.Message.IHistorySyncNotification, 'syncType' | 'chunkOrder' | 'peerDataRequestSessionId'>;
+
+/** Names a part of a history, which is reported twice: by the message that points to it, and by its content. */
+const nameOf = ({ syncType, chunkOrder, peerDataRequestSessionId }: History | BaileysEventMap['messaging-history.set']): string =>
+  JSON.stringify([syncType ?? null, chunkOrder ?? null, peerDataRequestSessionId ?? null]);
+
+export const reportArrivals = (gate: Pick<InboundGate, 'reported' | 'fetching' | 'fetched'>, event: BaileysEvent): void => {
+  if (event.name === 'messaging-history.set') gate.fetched(nameOf(event.data));
+  if (event.name !== 'messages.upsert') return;
+  for (const { key, message, messageStubType } of event.data.messages) {
+    if (messageStubType === StubType.CIPHERTEXT) continue;
+    const history = message && getHistoryMsg(message);
+    if (history && historyWanted(history)) gate.fetching(key.id ?? '', nameOf(history));
+    else gate.reported(key.id ?? '');
+  }
+};

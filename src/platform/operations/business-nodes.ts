@@ -1,0 +1,149 @@
+/** Profiles, products and collections in the platform's own words. The library keeps one picture, one website and one category of them, and no sale price. */
+import { getBinaryNodeChild, getBinaryNodeChildren, getBinaryNodeChildString, type BinaryNode } from '@whiskeysockets/baileys';
+import type { BusinessCategory, BusinessHours, BusinessProfile, Collection, Product, ProductImage, ProductWish } from '#actors/model.ts';
+import { element } from './group-queries.ts';
+
+const textOf = ({ content }: BinaryNode): string =>
+  typeof content === 'string' ? content : content instanceof Uint8Array ? Buffer.from(content).toString('utf8') : '';
+
+const textIn = (node: BinaryNode | undefined, tag: string): string => (node && getBinaryNodeChildString(node, tag)) ?? '';
+
+const childrenIn = (node: BinaryNode | undefined, tag: string): readonly BinaryNode[] =>
+  node === undefined ? [] : getBinaryNodeChildren(node, tag);
+
+const count = (text: string): number => Math.max(0, Math.trunc(Number(text)) || 0);
+
+export const categoriesIn = (node: BinaryNode | undefined): readonly BusinessCategory[] =>
+  childrenIn(node, 'category').map((one) => ({ id: one.attrs['id'] ?? '', name: textOf(one) }));
+
+const minutes = (text: string | undefined): number | null => (text === undefined ? null : count(text));
+
+const hoursOf = (node: BinaryNode): BusinessHours => ({
+  timezone: node.attrs['timezone'] ?? '',
+  days: childrenIn(node, 'business_hours_config').map(({ attrs }) => ({
+    day: attrs['day_of_week'] ?? '',
+    mode: attrs['mode'] ?? '',
+    open: minutes(attrs['open_time']),
+    close: minutes(attrs['close_time']),
+  })),
+});
+
+export const profileOf = (node: BinaryNode): BusinessProfile => {
+  const hours = getBinaryNodeChild(node, 'business_hours');
+  return {
+    tag: node.attrs['tag'] ?? '',
+    description: textIn(node, 'description'),
+    address: textIn(node, 'address'),
+    email: textIn(node, 'email'),
+    websites: childrenIn(node, 'website').map(textOf),
+    categories: categoriesIn(getBinaryNodeChild(node, 'categories')),
+    hours: hours === undefined ? null : hoursOf(hours),
+    cover: getBinaryNodeChild(node, 'cover_photo')?.attrs['url'] ?? '',
+  };
+};
+
+const imageOf = (node: BinaryNode): ProductImage => {
+  const size = getBinaryNodeChild(node, 'original_dimensions');
+  return {
+    id: textIn(node, 'id'),
+    requested: textIn(node, 'request_image_url'),
+    original: textIn(node, 'original_image_url'),
+    width: count(textIn(size, 'width')),
+    height: count(textIn(size, 'height')),
+  };
+};
+
+export const productOf = (node: BinaryNode): Product => {
+  const media = getBinaryNodeChild(node, 'media');
+  const info = getBinaryNodeChild(node, 'status_info');
+  return {
+    id: textIn(node, 'id'),
+    name: textIn(node, 'name'),
+    description: textIn(node, 'description'),
+    price: textIn(node, 'price'),
+    currency: textIn(node, 'currency'),
+    salePrice: textIn(getBinaryNodeChild(node, 'sale_price'), 'price'),
+    retailerId: textIn(node, 'retailer_id'),
+    url: textIn(node, 'url'),
+    availability: node.attrs['availability'] ?? '',
+    isHidden: node.attrs['is_hidden'] === 'true',
+    status: textIn(info, 'status'),
+    canAppeal: textIn(info, 'can_appeal') === 'true',
+    maxAvailable: count(textIn(node, 'max_available')),
+    imageFetchStatus: textIn(node, 'image_fetch_status'),
+    images: childrenIn(media, 'image').map(imageOf),
+    videos: childrenIn(media, 'video').map((one) => textIn(one, 'url')),
+  };
+};
+
+export const productsIn = (node: BinaryNode | undefined): readonly Product[] => childrenIn(node, 'product').map(productOf);
+
+export const collectionOf = (node: BinaryNode): Collection => {
+  const info = getBinaryNodeChild(node, 'status_info');
+  return {
+    id: textIn(node, 'id'),
+    name: textIn(node, 'name'),
+    status: textIn(info, 'status'),
+    canAppeal: textIn(info, 'can_appeal') === 'true',
+    products: productsIn(node),
+  };
+};
+
+export const collectionsIn = (node: BinaryNode | undefined): readonly Collection[] => childrenIn(node, 'collection').map(collectionOf);
+
+/** `which`: `before` or `after`. */
+export const cursorIn = (node: BinaryNode | undefined, which: 'before' | 'after'): string =>
+  textIn(node && getBinaryNodeChild(node, 'paging'), which);
+
+/** An element with a text in it. */
+export const leaf = (tag: string, text: string): BinaryNode => element(tag, {}, Buffer.from(text, 'utf8'));
+
+const said = (tag: string, text: string | undefined): readonly BinaryNode[] => (text === undefined || text === '' ? [] : [leaf(tag, text)]);
+
+export const namedProduct = (id: string): BinaryNode => element('product', {}, [leaf('id', id)]);
+
+/** Sizes in which the platform shall make the pictures of its answer. */
+export const sizes = (width = 100, height = 100): readonly BinaryNode[] => [leaf('width', String(width)), leaf('height', String(height))];
+
+const mediaElement = (images: readonly string[], videos: readonly string[]): readonly BinaryNode[] => {
+  const files = (tag: string, urls: readonly string[]) => urls.map((url) => element(tag, {}, [leaf('url', url)]));
+  return images.length + videos.length === 0 ? [] : [element('media', {}, [...files('image', images), ...files('video', videos)])];
+};
+
+const addressElement = (address: NonNullable<NonNullable<ProductWish['compliance']>['importerAddress']>): BinaryNode =>
+  element('importer_address', {}, [
+    ...said('street1', address.street1),
+    ...said('street2', address.street2),
+    ...said('city', address.city),
+    ...said('region', address.region),
+    ...said('postal_code', address.postalCode),
+    ...said('country_code', address.countryCode),
+  ]);
+
+const complianceElement = ({ originCountry, importerName, importerAddress }: NonNullable<ProductWish['compliance']>): BinaryNode =>
+  element('compliance_info', {}, [
+    ...said('country_code_origin', originCountry),
+    ...said('importer_name', importerName),
+    ...(importerAddress === undefined ? [] : [addressElement(importerAddress)]),
+  ]);
+
+/** `id`: null for a new product. */
+export const productElement = (id: string | null, wish: ProductWish): BinaryNode => {
+  const { salePrice, compliance, complianceCategory } = wish;
+  const attrs = {
+    is_hidden: String(wish.isHidden ?? false),
+    ...(complianceCategory === undefined ? {} : { compliance_category: complianceCategory }),
+  };
+  return element('product', attrs, [
+    ...said('id', id ?? ''),
+    leaf('name', wish.name),
+    ...said('description', wish.description),
+    ...said('url', wish.url),
+    ...said('retailer_id', wish.retailerId),
+    ...mediaElement(wish.keptImages ?? [], wish.keptVideos ?? []),
+    ...said('price', wish.price),
+    ...said('currency', wish.currency),
+    ...(salePrice === undefined || salePrice === '' ? [] : [element('sale_price', {}, [leaf('price', salePrice)])]),
+    ...(compliance === undefined ? [] : [complianceElement(compliance)]),
+  ]);
+};

@@ -1,0 +1,50 @@
+/** Requests about businesses, and whose profile or catalog they are about. */
+import type { BinaryNode } from '@whiskeysockets/baileys';
+import { done, refuse, type Result } from '#actors/model.ts';
+import type { LiveConnection } from '../connection/live-connection.ts';
+import type { OperationControl, Outcome } from '#actors/ports.ts';
+import { addressesOf } from '../directory.ts';
+import { answerOf } from '../outcomes.ts';
+import { isLid, isPerson, personServer, resolveTarget } from '../jid.ts';
+
+/** The address under which the platform knows the business: by its number where that is known. */
+export const ownerOf = async (connection: LiveConnection, owner: string): Promise<Result<string>> => {
+  const { directory } = connection;
+  if (owner === '') return done(directory.me.pn);
+  const target = resolveTarget(owner);
+  if (!target.ok || !(isPerson(target.jid) || isLid(target.jid))) return refuse('invalid', 'jid must be a number or the id of a person');
+  await connection.learn([target.jid]);
+  return done(addressesOf(directory, target.jid).pn || target.jid);
+};
+
+const notOffered = refuse('notSupported', 'the platform does not offer this to linked devices');
+/** The platform's code for a request that it does not know. */
+const notImplemented = 501;
+
+type AnyHandler = (connection: LiveConnection, input: never, control: OperationControl) => Promise<Outcome<unknown>>;
+
+/** The handlers, with a request that the platform does not know as an outcome of its own. */
+export const whereOffered = <Table extends Readonly<Record<string, AnyHandler>>>(handlers: Table): Table =>
+  Object.fromEntries(
+    Object.entries(handlers).map(([name, handler]) => [
+      name,
+      async (...[connection, input, control]: Parameters<AnyHandler>): Promise<Outcome<unknown>> => {
+        const asked = await answerOf(handler(connection, input, control), () => connection.sock.ws.isOpen);
+        const outcome = asked.ok ? asked.value : asked;
+        return !outcome.ok && outcome.refusal.code === notImplemented ? notOffered : outcome;
+      },
+    ]),
+  ) as unknown as Table;
+
+/** `smax`: the number that the request has in the platform's list, where it has one. Rejects with the library's error when the platform refuses. */
+export const askBusiness = (
+  { sock }: LiveConnection,
+  type: 'get' | 'set',
+  content: BinaryNode,
+  { xmlns, smax }: { readonly xmlns: 'w:biz' | 'w:biz:catalog' | 'fb:thrift_iq'; readonly smax?: string },
+): Promise<BinaryNode> =>
+  sock.query({
+    tag: 'iq',
+    attrs: { to: personServer, xmlns, type, ...(smax === undefined ? {} : { smax_id: smax }) },
+    content: [content],
+  });

@@ -1,0 +1,13 @@
+/** What the platform's refusals of a request mean, by their code. */
+import type { Result } from '#actors/model.ts';
+import type { LiveConnection } from '../connection/live-connection.ts';
+import { answerOf } from '../outcomes.ts';
+
+/** A code that is not named is passed on as it came. */
+export type Meanings = Readonly<Record<number, Result<never>>>;
+
+/** The answer, or what its refusal means; rejects with everything that is no refusal of the platform. */
+export const meant = async <T>({ sock }: LiveConnection, work: Promise<T>, meanings: Meanings): Promise<Result<T>> => {
+  const answer = await answerOf(work, () => sock.ws.isOpen);
+  return answer.ok ? answer : (meanings[answer.refusal.code ?? 0] ?? answer);
+};

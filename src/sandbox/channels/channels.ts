@@ -1,0 +1,160 @@
+/** Channels: who follows them with which right, their facts and invitations, and where they are stored. Posts are in `posts.ts`. */
+import { SandboxError, type ChannelRole, type ChannelView, type Digits, type ReactionCodes } from '../face.ts';
+import type { People, Person, Picture } from '../people.ts';
+import type { Random } from '../random.ts';
+import type { Records } from '../store/database.ts';
+
+/** A text with the id and the time of its last change, which the platform answers with. */
+export interface ChannelText {
+  readonly text: string;
+  readonly id: string;
+  /** Unix milliseconds. */
+  readonly at: number;
+}
+
+export interface Follower {
+  readonly number: Digits;
+  role: ChannelRole;
+  muted: boolean;
+  followersMuted: boolean;
+  readonly since: number;
+}
+
+export interface Channel {
+  readonly jid: string;
+  readonly createdAt: number;
+  name: ChannelText;
+  description: ChannelText;
+  picture?: Picture | undefined;
+  readonly invite: string;
+  handle: string | null;
+  reactions: ReactionCodes;
+  state: ChannelView['state'];
+  verified: boolean;
+  country: string;
+  followers: Follower[];
+  invitations: { readonly number: Digits; readonly expiresAt: number }[];
+}
+
+const maxChannels = 20_000;
+export const maxName = 100;
+export const maxDescription = 2048;
+/** Milliseconds for which somebody may accept an invitation. */
+const invitationMs = 7 * 86_400_000;
+
+export class Channels {
+  readonly #channels = new Map<string, Channel>();
+  readonly #byInvite = new Map<string, Channel>();
+  readonly #records: Records;
+  readonly #people: People;
+  readonly #random: Random;
+
+  constructor(records: Records, people: People, random: Random) {
+    this.#records = records;
+    this.#people = people;
+    this.#random = random;
+    for (const channel of records.all<Channel>('channel')) this.#index(channel);
+  }
+
+  all(): Channel[] {
+    return [...this.#channels.values()];
+  }
+
+  /** Deleted channels too. */
+  find(jid: string): Channel | undefined {
+    return this.#channels.get(jid);
+  }
+
+  /** A channel that is not deleted. */
+  get(jid: string): Channel {
+    const channel = this.#channels.get(jid);
+    if (!channel || channel.state === 'DELETED') throw new SandboxError(404, 'item-not-found');
+    return channel;
+  }
+
+  byInvite(code: string): Channel | undefined {
+    return this.#byInvite.get(code);
+  }
+
+  followedBy(number: Digits): Channel[] {
+    return this.all().filter((channel) => roleOf(channel, number) !== undefined);
+  }
+
+  create(name: string, description: string, owner: Person, picture: Picture | undefined): Channel {
+    if (this.#channels.size >= maxChannels) throw new SandboxError(507, 'too many channels');
+    const channel: Channel = {
+      jid: `120363${this.#random.bytes(6).readUIntBE(0, 6).toString().padStart(12, '0').slice(-12)}@newsletter`,
+      createdAt: Date.now(),
+      name: this.text(checked(name, 1, maxName, 'name')),
+      description: this.text(checked(description, 0, maxDescription, 'description')),
+      picture,
+      invite: `0029Va${this.#random.bytes(12).toString('base64url')}`,
+      handle: null,
+      reactions: 'ALL',
+      state: 'ACTIVE',
+      verified: false,
+      country: '',
+      followers: [],
+      invitations: [],
+    };
+    this.#index(channel);
+    this.follow(channel, owner, 'OWNER');
+    this.save(channel);
+    return channel;
+  }
+
+  /** A text as it is stored, with an id and a time of its own. */
+  text(text: string): ChannelText {
+    return { text, id: String(Date.now() * 1000 + this.#random.bytes(1).readUInt8(0)), at: Date.now() };
+  }
+
+  /** Adds a follower; one who follows already gets the role when it is more than the old one. */
+  follow(channel: Channel, { number }: Person, role: ChannelRole = 'SUBSCRIBER'): void {
+    const known = followerOf(channel, number);
+    if (!known) channel.followers.push({ number, role, muted: false, followersMuted: false, since: Date.now() });
+    else if (role !== 'SUBSCRIBER') known.role = role;
+  }
+
+  invite(channel: Channel, { number }: Person): { readonly expiresAt: number } {
+    const invitation = { number, expiresAt: Date.now() + invitationMs };
+    channel.invitations = [...channel.invitations.filter((one) => one.number !== number), invitation];
+    return invitation;
+  }
+
+  save(channel: Channel): void {
+    this.#records.put('channel', channel.jid, channel);
+    this.#people.emit({ type: 'channel', channel: viewChannel(channel) });
+  }
+
+  #index(channel: Channel): void {
+    this.#channels.set(channel.jid, channel);
+    this.#byInvite.set(channel.invite, channel);
+  }
+}
+
+export const followerOf = ({ followers }: Channel, number: Digits): Follower | undefined => followers.find((one) => one.number === number);
+
+/** The role of a follower; `undefined` for everybody else. */
+export const roleOf = (channel: Channel, number: Digits): ChannelRole | undefined => followerOf(channel, number)?.role;
+
+/** True for the owner and the admins: who may post and change the channel. */
+export const isAdmin = (channel: Channel, number: Digits): boolean => ['OWNER', 'ADMIN'].includes(roleOf(channel, number) ?? '');
+
+export const ownerOf = ({ followers }: Channel): Digits => followers.find(({ role }) => role === 'OWNER')?.number ?? '';
+
+export function checked(text: string, least: number, most: number, what: string): string {
+  if (text.length < least || text.length > most) throw new SandboxError(400, `${what}: ${least} to ${most} characters`);
+  return text;
+}
+
+export const viewChannel = (channel: Channel): ChannelView => {
+  const { name, description, picture, ...rest } = channel;
+  return {
+    ...rest,
+    name: name.text,
+    description: description.text,
+    ...(picture ? { picture: picture.id } : {}),
+    followers: channel.followers.map((one) => ({ ...one })),
+    invitations: channel.invitations.map((one) => ({ ...one })),
+  };
+};

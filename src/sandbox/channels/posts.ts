@@ -1,0 +1,129 @@
+/** What people and clients do with the posts of channels: the rights, the change, and who is notified. Posts reach the followers without encryption. */
+import { proto } from '@whiskeysockets/baileys';
+import { stanzaKind } from '../content.ts';
+import { SandboxError, type Digits } from '../face.ts';
+import { node, unixSeconds, type BinaryNode } from '../nodes.ts';
+import type { Parts } from '../parts.ts';
+import type { Device, Person } from '../people.ts';
+import type { Post } from '../store/posts.ts';
+import { asAdmin } from './actions.ts';
+import type { Channel } from './channels.ts';
+import { listed } from './post-nodes.ts';
+
+/** The account's device that does something, which knows it already. */
+export type By = Pick<Device, 'number'> & Partial<Pick<Device, 'device'>>;
+
+/** Seconds for which live updates come. */
+export const liveSeconds = 300;
+/** Milliseconds for which a post can be edited. */
+const editWindow = 30 * 86_400_000;
+/** With which emojis followers may react where only some are allowed. */
+const basic: ReadonlySet<string> = new Set(['👍', '❤️', '😂', '😮', '😢', '🙏']);
+
+const personOf = ({ people }: Parts, { number }: By): Person => people.ensure(number);
+
+/** To all devices of all followers but the one that wrote it. */
+function tellFollowers(parts: Parts, channel: Channel, by: By, stanza: (isSender: boolean) => BinaryNode): void {
+  for (const { number } of channel.followers)
+    for (const device of parts.people.devices(number))
+      if (number !== by.number || device.device !== by.device) parts.links.deliver(device, stanza(number === by.number));
+}
+
+/** The post as its followers get it. `edit`: `3` another content, `8` taken back. */
+function postStanza(post: Post, edit?: '3' | '8') {
+  const { type, mediatype } = stanzaKind(post.content ?? {});
+  const plaintext = post.content ? proto.Message.encode(post.content).finish() : Buffer.alloc(0);
+  const times = { original_msg_t: unixSeconds(post.at), msg_edit_t: String(post.editedAt) };
+  return (isSender: boolean): BinaryNode =>
+    node(
+      'message',
+      {
+        from: post.channel,
+        id: post.id,
+        server_id: String(post.serverId),
+        t: unixSeconds(post.at),
+        type,
+        edit,
+        is_sender: isSender ? 'true' : undefined,
+      },
+      [node('plaintext', { mediatype }, plaintext), ...(edit ? [node('meta', times)] : [])],
+    );
+}
+
+/** Tells those who asked for live updates of this channel. */
+function tellLive(parts: Parts, channel: Channel, post: Post): void {
+  for (const device of parts.liveUpdates.of(channel.jid)) {
+    const attrs = { from: channel.jid, type: 'newsletter', id: parts.random.id(), t: unixSeconds(Date.now()) };
+    const update = node('live_updates', {}, [node('messages', { jid: channel.jid }, [listed(parts, post, device.number, 'counts')])]);
+    parts.links.deliver(device, node('notification', attrs, [update]));
+  }
+}
+
+/** A message id that is used again is the same post, sent once more. */
+export function publish(
+  parts: Parts,
+  channel: Channel,
+  by: By,
+  { id, content }: { readonly id: string; readonly content: proto.IMessage },
+): Post {
+  asAdmin(channel, personOf(parts, by));
+  const known = parts.posts.byId(channel.jid, id);
+  if (known) return known;
+  return parts.db.atomically(() => {
+    const post = parts.posts.add({ channel: channel.jid, id, author: by.number, content });
+    tellFollowers(parts, channel, by, postStanza(post));
+    parts.people.emit({ type: 'post', channel: channel.jid, serverId: post.serverId });
+    return post;
+  });
+}
+
+const existing = (post: Post | undefined): Post => {
+  if (!post?.content) throw new SandboxError(404, 'item-not-found');
+  return post;
+};
+
+function change(parts: Parts, channel: Channel, by: By, post: Post, content: proto.IMessage | undefined): Post {
+  return parts.db.atomically(() => {
+    const changed = parts.posts.change(post, content);
+    tellFollowers(parts, channel, by, postStanza(changed, content ? '3' : '8'));
+    parts.people.emit({ type: 'post', channel: channel.jid, serverId: post.serverId });
+    return changed;
+  });
+}
+
+/** Only its author may edit a post. */
+export function edit(parts: Parts, channel: Channel, by: By, id: string, content: proto.IMessage): Post {
+  asAdmin(channel, personOf(parts, by));
+  const post = existing(parts.posts.byId(channel.jid, id));
+  if (post.author !== by.number) throw new SandboxError(403, 'forbidden');
+  if (Date.now() - post.at > editWindow || stanzaKind(content).type !== stanzaKind(post.content ?? {}).type)
+    throw new SandboxError(400, 'bad-request');
+  return change(parts, channel, by, post, content);
+}
+
+/** Any admin may take a post back. */
+export function revoke(parts: Parts, channel: Channel, by: By, id: string): Post {
+  asAdmin(channel, personOf(parts, by));
+  return change(parts, channel, by, existing(parts.posts.byId(channel.jid, id)), undefined);
+}
+
+/** `code`: an emoji; '' takes the reaction back. */
+export function react(parts: Parts, channel: Channel, number: Digits, serverId: number, code: string): Post {
+  const post = existing(parts.posts.find(channel.jid, serverId));
+  const isAllowed = channel.reactions === 'ALL' || (channel.reactions === 'BASIC' && basic.has(code));
+  if (code !== '' && !isAllowed) throw new SandboxError(405, 'not-allowed');
+  parts.posts.react(post, number, code);
+  tellLive(parts, channel, post);
+  parts.people.emit({ type: 'post', channel: channel.jid, serverId });
+  return post;
+}
+
+/** Numbers of posts that do not exist are ignored. */
+export function view(parts: Parts, channel: Channel, number: Digits, serverIds: readonly number[]): void {
+  for (const serverId of serverIds) {
+    const post = parts.posts.find(channel.jid, serverId);
+    if (!post || !parts.posts.see(post, number)) continue;
+    tellLive(parts, channel, post);
+    parts.people.emit({ type: 'post', channel: channel.jid, serverId });
+  }
+}

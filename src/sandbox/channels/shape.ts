@@ -1,0 +1,70 @@
+/** Channels in the JSON of the platform: numbers are texts, times Unix seconds. */
+import { unixSeconds } from '../nodes.ts';
+import { previewOf } from '../previews.ts';
+import type { Digits } from '../face.ts';
+import { followerOf, type Channel, type ChannelText } from './channels.ts';
+
+/** `update_time` is in microseconds, as the platform has it. */
+const textShape = ({ id, text, at }: ChannelText) => ({ id, text, update_time: String(at * 1000) });
+
+/** Without a picture: null for the whole one, an empty path for the small one. */
+const pictureShape = ({ picture }: Channel, type: 'IMAGE' | 'PREVIEW') => {
+  if (type === 'IMAGE') return picture ? { id: picture.id, type, direct_path: picture.path } : null;
+  return { id: picture?.id ?? '0', type, direct_path: picture ? previewOf(picture.path) : '' };
+};
+
+/** The parts of the metadata that can change, by name: notifications carry those that did. */
+export const changeable = {
+  name: (channel: Channel) => textShape(channel.name),
+  description: (channel: Channel) => textShape(channel.description),
+  picture: (channel: Channel) => pictureShape(channel, 'IMAGE'),
+  preview: (channel: Channel) => pictureShape(channel, 'PREVIEW'),
+  settings: (channel: Channel) => ({ reaction_codes: { value: channel.reactions } }),
+  verification: (channel: Channel) => (channel.verified ? 'VERIFIED' : 'UNVERIFIED'),
+  handle: (channel: Channel) => channel.handle,
+} as const;
+
+export type Changeable = keyof typeof changeable;
+
+export const partsOf = (channel: Channel, names: readonly Changeable[]): Record<string, unknown> =>
+  Object.fromEntries(names.map((name) => [name, changeable[name](channel)]));
+
+const setting = (type: string, muted: boolean) => ({ type, value: muted ? 'ON' : 'OFF' });
+
+/** What a person is to the channel. Null for those who do not follow it. */
+export const viewerShape = (channel: Channel, number: Digits) => {
+  const follower = followerOf(channel, number);
+  if (!follower) return null;
+  const settings = [setting('MUTE_FOLLOWER_ACTIVITY', follower.followersMuted), setting('MUTE_ADMIN_ACTIVITY', follower.muted)];
+  return { role: follower.role, settings };
+};
+
+/** What a query asks for beside the rest. */
+export interface Wanted {
+  readonly fullImage?: boolean;
+  readonly creationTime?: boolean;
+  readonly followers?: boolean;
+}
+
+export const threadShape = (channel: Channel, { fullImage = true, creationTime = true, followers = true }: Wanted = {}) => ({
+  ...(creationTime ? { creation_time: unixSeconds(channel.createdAt) } : {}),
+  ...partsOf(channel, ['name', 'description', 'handle', 'preview', 'settings', 'verification']),
+  invite: channel.invite,
+  ...(fullImage ? partsOf(channel, ['picture']) : {}),
+  ...(followers ? { subscribers_count: String(channel.followers.length) } : {}),
+});
+
+export const stateShape = ({ jid, state }: Channel) => ({ id: jid, state: { type: state } });
+
+/** The whole channel as a person sees it. */
+export const channelShape = (channel: Channel, viewer: Digits, wanted: Wanted = {}) => ({
+  ...stateShape(channel),
+  thread_metadata: threadShape(channel, wanted),
+  viewer_metadata: viewerShape(channel, viewer),
+});
+
+/** A channel in a list of the directory. */
+export const listedShape = (channel: Channel) => {
+  const { settings: _settings, preview, ...thread } = threadShape(channel, { fullImage: false }) as Record<string, unknown>;
+  return { id: channel.jid, thread_metadata: { ...thread, picture: preview } };
+};

@@ -1,0 +1,76 @@
+/** Businesses: their profiles and catalogs, as their owners keep them on their phones and as customers see them. */
+import type { Digits } from './common.ts';
+
+export interface BusinessProfile {
+  readonly description: string;
+  readonly address: string;
+  readonly email: string;
+  readonly websites: readonly string[];
+  readonly categories: readonly { readonly id: string; readonly name: string }[];
+  /** `mode`: `open_24h`, `specific_hours` (then with minutes of the day) or `appointment_only`. A day that is missing is closed. */
+  readonly hours?: {
+    readonly timezone: string;
+    readonly days: readonly { readonly day: string; readonly mode: string; readonly open?: number; readonly close?: number }[];
+  };
+  /** Address of the cover picture. */
+  readonly cover?: string;
+}
+
+export type ReviewStatus = 'PENDING' | 'APPROVED' | 'REJECTED';
+
+/** Prices are thousandths of the currency's unit, '' for none. */
+export interface ProductView {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly price: string;
+  readonly currency: string;
+  readonly salePrice: string;
+  readonly retailerId: string;
+  readonly url: string;
+  readonly isHidden: boolean;
+  /** Customers see what is approved. */
+  readonly status: ReviewStatus;
+  /** Addresses on the media host. */
+  readonly images: readonly string[];
+  readonly videos: readonly string[];
+  readonly complianceCategory: string;
+  readonly compliance: Readonly<Record<string, string>>;
+}
+
+export interface CollectionView {
+  readonly id: string;
+  readonly name: string;
+  readonly status: ReviewStatus;
+  /** Ids of products. */
+  readonly products: readonly string[];
+}
+
+export interface BusinessView {
+  readonly number: Digits;
+  readonly profile: BusinessProfile;
+  readonly products: readonly ProductView[];
+  readonly collections: readonly CollectionView[];
+}
+
+/** What is absent stays. `cover`: a picture in base64, '' takes it away. */
+export type ProfileChange = Partial<Omit<BusinessProfile, 'cover'>> & { readonly cover?: string };
+
+/** `picture`: in base64, one more of the product. */
+export type ProductChange = Partial<Omit<ProductView, 'id' | 'images' | 'videos'>> & { readonly picture?: string };
+
+export interface BusinessFace {
+  /** The owner of the phone changes the profile of the business. Who had none has one then, and the phone the app for businesses. */
+  changeBusiness(number: Digits, change: ProfileChange): Promise<BusinessView>;
+  /** The whole business, as its owner sees it. */
+  business(number: Digits): BusinessView;
+  /** What a customer sees: products that are reviewed and not hidden, and what of collections they are in. */
+  storefront(number: Digits): BusinessView;
+  /** The owner adds a product, or changes one; also with what the platform decided in its review. */
+  putProduct(number: Digits, product: ProductChange & { readonly id?: string }): Promise<ProductView>;
+  dropProduct(number: Digits, id: string): Promise<void>;
+  putCollection(
+    number: Digits,
+    collection: { readonly id?: string; readonly name?: string; readonly products?: readonly string[] },
+  ): Promise<CollectionView>;
+}

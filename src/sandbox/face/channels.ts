@@ -1,0 +1,72 @@
+/** Channels, as their owners, admins and followers use them. */
+import type { Digits } from './common.ts';
+
+export type ChannelRole = 'OWNER' | 'ADMIN' | 'SUBSCRIBER';
+
+/** Which emojis followers may react with. */
+export type ReactionCodes = 'ALL' | 'BASIC' | 'NONE';
+
+/** Somebody who follows a channel. The owner and the admins follow it too. */
+export interface FollowerView {
+  readonly number: Digits;
+  readonly role: ChannelRole;
+  /** No notices of new posts. */
+  readonly muted: boolean;
+  /** No notices of what followers do; it means something to admins only. */
+  readonly followersMuted: boolean;
+  /** Unix time in milliseconds. */
+  readonly since: number;
+}
+
+export interface ChannelView {
+  /** `…@newsletter` */
+  readonly jid: string;
+  readonly name: string;
+  readonly description: string;
+  /** The code of the link. */
+  readonly invite: string;
+  /** The public name; null without one. */
+  readonly handle: string | null;
+  /** The id of the picture. */
+  readonly picture?: string;
+  readonly reactions: ReactionCodes;
+  readonly state: 'ACTIVE' | 'SUSPENDED' | 'GEOSUSPENDED' | 'DELETED';
+  readonly verified: boolean;
+  /** The country in the directory, two letters; '' for none. */
+  readonly country: string;
+  /** Unix time in milliseconds. */
+  readonly createdAt: number;
+  readonly followers: readonly FollowerView[];
+  /** Who is invited to be an admin. `expiresAt`: Unix time in milliseconds. */
+  readonly invitations: readonly { readonly number: Digits; readonly expiresAt: number }[];
+}
+
+/** What people do with a channel. The rights are those that the platform enforces for clients. */
+export type ChannelChange =
+  | { readonly action: 'follow' | 'unfollow' | 'mute' | 'unmute' | 'acceptAdmin' | 'delete' }
+  | { readonly action: 'name' | 'description'; readonly text: string }
+  /** `data`: the bytes in base64; '' takes the picture away. */
+  | { readonly action: 'picture'; readonly data: string }
+  | { readonly action: 'reactions'; readonly value: ReactionCodes }
+  /** An invitation also reaches the person as a message. */
+  | { readonly action: 'inviteAdmin' | 'revokeAdmin' | 'removeAdmin' | 'transfer'; readonly who: Digits };
+
+/** What the platform itself decides about a channel. */
+export interface ChannelFacts {
+  readonly state?: 'ACTIVE' | 'SUSPENDED' | 'GEOSUSPENDED';
+  readonly verified?: boolean;
+  readonly handle?: string | null;
+  readonly country?: string;
+  /** True: invitations of admins have run out. */
+  readonly expireInvitations?: boolean;
+}
+
+/** Which channels there are, and what people do with them. */
+export interface ChannelsFace {
+  createChannel(input: { readonly name: string; readonly owner: Digits; readonly description?: string }): Promise<ChannelView>;
+  changeChannel(jid: string, by: Digits, change: ChannelChange): Promise<ChannelView>;
+  setChannelFacts(jid: string, facts: ChannelFacts): Promise<ChannelView>;
+  /** All channels, deleted ones too. */
+  channels(): readonly ChannelView[];
+  channel(jid: string): ChannelView;
+}

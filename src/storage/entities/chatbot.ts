@@ -1,0 +1,25 @@
+/** The tables of the chatbot. Its agents and triggers are definitions. */
+import { defineEntity, p } from '@mikro-orm/core';
+
+/** The key of an agent, sealed. */
+export const ChatbotKeyEntity = defineEntity({
+  name: 'ChatbotKey',
+  tableName: 'chatbot_key',
+  properties: {
+    /** Without a foreign key, as messages are. */
+    instanceId: p.text().primary(),
+    agentId: p.text().primary(),
+    sealed: p.blob(),
+  },
+});
+
+/** Tokens that an instance used on a day (`2026-08-19`, in UTC). */
+export const ChatbotUsageEntity = defineEntity({
+  name: 'ChatbotUsage',
+  tableName: 'chatbot_usage',
+  properties: {
+    instanceId: p.text().primary(),
+    day: p.text().primary(),
+    tokens: p.bigint('number'),
+  },
+});

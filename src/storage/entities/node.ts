@@ -1,0 +1,58 @@
+/** The tables of several nodes. */
+import { defineEntity, p } from '@mikro-orm/core';
+import { ofInstance, time } from './instance.ts';
+
+/** Times by the database's clock. */
+export const NodeEntity = defineEntity({
+  name: 'Node',
+  tableName: 'node',
+  properties: {
+    name: p.text().primary(),
+    /** One life of the node; leases refer to it. */
+    incarnation: p.uuid().unique(),
+    until: time(),
+    capacity: p.integer(),
+    load: p.integer(),
+    draining: p.boolean(),
+    version: p.text(),
+    started: time(),
+  },
+});
+
+/** Good while the node of this incarnation is. */
+export const LeaseEntity = defineEntity({
+  name: 'Lease',
+  tableName: 'lease',
+  properties: {
+    instance: ofInstance().primary(),
+    incarnation: p.uuid(),
+    epoch: p.integer(),
+    since: time(),
+    cause: p.text(),
+  },
+  indexes: [
+    { name: 'lease_incarnation', properties: ['incarnation'] },
+    { name: 'lease_since', properties: ['since'] },
+  ],
+});
+
+/** The moment up to which places are used. */
+export const AdmissionEntity = defineEntity({
+  name: 'Admission',
+  tableName: 'admission',
+  properties: { name: p.text().primary(), at: p.double() },
+});
+
+/** A sign-in to the dashboard. */
+export const SignInEntity = defineEntity({
+  name: 'SignIn',
+  tableName: 'sign_in',
+  properties: {
+    /** A hash of what the cookie holds. */
+    key: p.text().primary(),
+    /** The stored hash of the admin token that it was made with; it counts while that one does. */
+    admin: p.text(),
+    until: time(),
+  },
+  indexes: [{ name: 'sign_in_until', properties: ['until'] }],
+});

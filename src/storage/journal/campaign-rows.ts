@@ -1,0 +1,75 @@
+/** What the journal writes of campaigns: states of recipients, and the counts that follow from them. */
+import { makeRowSet } from './columns.ts';
+
+/**
+ * A recipient goes forward only: one that is settled stays so, unless a receipt shows that its message was sent after all. Answers with the state before,
+ * by which the counts of the campaign change. `place` is its
+ * position, which is what sets of rows call their own order.
+ */
+export const recipientRows = (first: number) => {
+  const rows = makeRowSet({ campaignId: 'text', place: 'bigint', state: 'text', error: 'text', messageId: 'text', at: 'bigint' }, first);
+  const [state, place] = [rows.value('state'), rows.value('place')];
+  const sql = `update campaign_recipient as one set state = ${state}, error = ${rows.value('error')}, at = ${rows.value('at')},
+      message_id = case when ${rows.value('messageId')} = '' then one.message_id else ${rows.value('messageId')} end
+    from ${rows.from} join campaign_recipient as before
+      on before.instance_id = $1 and before.campaign_id = fresh.campaign_id and before.position = ${place}
+    where one.instance_id = $1 and one.campaign_id = any(${rows.array('campaignId')}) and one.campaign_id = fresh.campaign_id
+      and one.position = ${place} and before.state <> ${state} and (before.state in ('waiting', 'sending') or ${state} = 'sent')
+    returning one.campaign_id, one.position, one.state, before.state as was, one.at`;
+  return { ...rows, sql };
+};
+
+/** What is added to a campaign, and its status; no statement of its own: `countedCampaigns` writes it together with what recipients add. */
+export const campaignRows = (first: number) => {
+  const rows = makeRowSet(
+    { campaignId: 'text', status: 'text', reason: 'text', delivered: 'bigint', read: 'bigint', played: 'bigint', at: 'bigint' },
+    first,
+  );
+  return { ...rows, sql: `select * from (select ${rows.values} from ${rows.from}) as said (${rows.columns})` };
+};
+
+export const optOutRows = (first: number) => {
+  const rows = makeRowSet({ chatId: 'text', at: 'bigint' }, first);
+  const sql = `insert into opt_out (instance_id, source, ${rows.columns}) select $1, 'contact', ${rows.values} from ${rows.from}
+    on conflict (instance_id, chat_id) do nothing`;
+  return { ...rows, sql };
+};
+
+const ends = ['sent', 'failed', 'skipped', 'unknown'] as const;
+const confirmed = ['delivered', 'read', 'played'] as const;
+
+/** `(state, was)` of recipients as what they add to the counts. */
+const added = (state: string): string => `(state = '${state}')::int - (was = '${state}')::int`;
+
+const fromRecipients = `select campaign_id, '' as status, '' as reason, at, ${ends.map((state) => `${added(state)} as ${state}`).join(', ')},
+    ${confirmed.map((name) => `0 as ${name}`).join(', ')},
+    case when state = 'waiting' then position end as back, case when was = 'waiting' then position + 1 end as past`;
+
+const fromCampaigns = `select campaign_id, status, reason, at, ${ends.map((name) => `0 as ${name}`).join(', ')}, ${confirmed.join(', ')},
+    null::int as back, null::int as past`;
+
+/**
+ * A part of a statement, for `with`: adds to campaigns what the rows of `recipients` (as `recipientRows` answers) and of `campaigns` (as `campaignRows`)
+ * say. Both in one update, because a statement changes a row only once. A status counts for an active campaign only: one that was paused or deleted
+ * meanwhile stays so.
+ */
+export const countedCampaigns = (parts: { readonly recipients?: string; readonly campaigns?: string }): string => {
+  const from = [
+    ...(parts.recipients === undefined ? [] : [`${fromRecipients} from ${parts.recipients}`]),
+    ...(parts.campaigns === undefined ? [] : [`${fromCampaigns} from ${parts.campaigns}`]),
+  ];
+  const sums = [...ends, ...confirmed].map((name) => `sum(${name}) as ${name}`).join(', ');
+  const changes = [...ends, ...confirmed].map((name) => `${name} = campaign.${name} + added.${name}`).join(', ');
+  const isActive = `added.status <> '' and campaign.status in ('waiting', 'sending')`;
+  return `counted as (
+      update campaign set ${changes}, updated = greatest(campaign.updated, added.at),
+        next = case when added.back is null then greatest(campaign.next, coalesce(added.past, 0)) else least(campaign.next, added.back) end,
+        status = case when ${isActive} then added.status else campaign.status end,
+        reason = case when ${isActive} then added.reason else campaign.reason end,
+        started_at = case when ${isActive} and added.status = 'sending' and campaign.started_at = 0 then added.at else campaign.started_at end,
+        finished_at = case when ${isActive} and added.status = 'done' then added.at else campaign.finished_at end
+      from (
+        select campaign_id, max(status) as status, max(reason) as reason, max(at) as at, ${sums}, min(back) as back, max(past) as past
+        from (${from.join(' union all ')}) as part group by campaign_id) as added
+      where campaign.instance_id = $1 and campaign.id = added.campaign_id)`;
+};

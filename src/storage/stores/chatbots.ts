@@ -1,0 +1,67 @@
+/** What the chatbot keeps beside its definitions: sealed keys, and tokens that were used. */
+import type { ChatbotStore, PendingConversation } from '#actors/ports.ts';
+import { checkOwned, owned, type Owned } from '../ownership.ts';
+import type { Database, Statement } from '../postgres/database.ts';
+import { placeOf, type Sealer } from '../vault/sealing.ts';
+
+export const keyPlace = (instance: string, agent: string): string => placeOf('chatbot_key', instance, '', agent);
+
+export const chatbotStatements = {
+  keys: { name: 'chatbot-keys', text: `select agent_id as "agentId", sealed from chatbot_key where instance_id = $1` },
+  /** $1 instance, $2 epoch. */
+  saveKey: {
+    name: 'chatbot-key-save',
+    text: `with ${owned},
+      saved as (
+        insert into chatbot_key (instance_id, agent_id, sealed) select $1, $3, $4 where exists (select from owned)
+        on conflict (instance_id, agent_id) do update set sealed = excluded.sealed)
+      select count(*)::int as owned from owned`,
+  },
+  removeKey: {
+    name: 'chatbot-key-remove',
+    text: `with ${owned},
+      gone as (delete from chatbot_key where instance_id = $1 and agent_id = $3 and exists (select from owned))
+      select count(*)::int as owned from owned`,
+  },
+  tokens: { name: 'chatbot-tokens', text: `select tokens::float8 as tokens from chatbot_usage where instance_id = $1 and day = $2` },
+  addTokens: {
+    name: 'chatbot-tokens-add',
+    text: `with ${owned},
+      gone as (delete from chatbot_usage where instance_id = $1 and day < $3 and exists (select from owned)),
+      added as (
+        insert into chatbot_usage (instance_id, day, tokens) select $1, $3, $4 where exists (select from owned)
+        on conflict (instance_id, day) do update set tokens = chatbot_usage.tokens + excluded.tokens)
+      select count(*)::int as owned from owned`,
+  },
+  /** $1 instance, $2 time, $3 rows. */
+  unanswered: {
+    name: 'chatbot-unanswered',
+    text: `select chat_id as "chatId" from chat where instance_id = $1 and last_message_timestamp >= $2
+        and (select not from_me from message where instance_id = $1 and message.chat_id = chat.chat_id
+          order by message.timestamp desc, message.seq desc limit 1)
+      order by last_message_timestamp desc, chat_id desc limit $3`,
+  },
+} as const satisfies Readonly<Record<string, Statement>>;
+
+export const makeChatbotStore = (database: Database, sealer: Sealer): ChatbotStore => ({
+  async keys(instance) {
+    const rows = await database.rows<{ readonly agentId: string; readonly sealed: Buffer }>(chatbotStatements.keys, [instance]);
+    return new Map(rows.map(({ agentId, sealed }) => [agentId, sealer.open(keyPlace(instance, agentId), sealed)]));
+  },
+  async saveKey({ instanceId, epoch }, agent, key) {
+    const claimed = [instanceId, epoch, agent];
+    const sealed = sealer.seal(keyPlace(instanceId, agent), key);
+    checkOwned(
+      key === ''
+        ? await database.rows<Owned>(chatbotStatements.removeKey, claimed)
+        : await database.rows<Owned>(chatbotStatements.saveKey, [...claimed, sealed]),
+    );
+  },
+  async tokens(instance, day) {
+    return (await database.rows<{ readonly tokens: number }>(chatbotStatements.tokens, [instance, day]))[0]?.tokens ?? 0;
+  },
+  async addTokens({ instanceId, epoch }, day, tokens) {
+    checkOwned(await database.rows<Owned>(chatbotStatements.addTokens, [instanceId, epoch, day, tokens]));
+  },
+  unanswered: (instance, since, limit) => database.rows<PendingConversation>(chatbotStatements.unanswered, [instance, since, limit]),
+});

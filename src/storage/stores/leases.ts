@@ -1,0 +1,151 @@
+/** Who owns what among several nodes. A lease is good while its node is, so that one row renewed renews all leases of a node. */
+import type { KnownNode, Lease, LeaseStore, LiveNode, TakenLease } from '#actors/ports.ts';
+import type { Database, Statement } from '../postgres/database.ts';
+
+/** Read when the rows are locked: a statement may have waited for them. */
+const clock = '(extract(epoch from clock_timestamp()) * 1000)::bigint';
+/** For questions that lock nothing: the same moment for all rows, so that they can be joined at once. */
+const began = '(extract(epoch from statement_timestamp()) * 1000)::bigint';
+
+/** Milliseconds after which a node that is gone is forgotten. Before that its row and its leases tell what it had. */
+const forgotten = 3_600_000;
+/** How far back moves are shown. */
+const lately = 3_600_000;
+
+export const leaseStatements = {
+  forget: {
+    name: 'node-forget',
+    text: `with gone as (delete from node where until < ${clock} - ${forgotten} returning incarnation)
+      delete from lease where incarnation in (select incarnation from gone)`,
+  },
+  // $1 name, $2 incarnation, $3 former one, $4 milliseconds, $5 capacity, $6 load, $7 draining, $8 version
+  join: {
+    name: 'node-join',
+    text: `insert into node (name, incarnation, until, capacity, load, draining, version, started)
+      values ($1, $2::uuid, ${clock} + $4::bigint, $5, $6, $7, $8, ${clock})
+      on conflict (name) do update set incarnation = excluded.incarnation, until = ${clock} + $4::bigint, capacity = excluded.capacity,
+        load = excluded.load, draining = excluded.draining, version = excluded.version, started = excluded.started
+      where node.until <= ${clock} or node.incarnation in ($2::uuid, $3::uuid)
+      returning ${clock}::float8 as now`,
+  },
+  left: { name: 'node-left', text: `select (until - ${clock})::float8 as "leftMs" from node where name = $1` },
+  renew: {
+    name: 'node-renew',
+    text: `update node set until = ${clock} + $3::bigint, capacity = $4, load = $5, draining = $6
+      where name = $1 and incarnation = $2::uuid and until > ${clock} returning ${clock}::float8 as now`,
+  },
+  leave: {
+    name: 'node-leave',
+    text: `with gone as (delete from node where incarnation = $1::uuid) delete from lease where incarnation = $1::uuid`,
+  },
+  nodes: {
+    name: 'node-list',
+    text: `select name, incarnation::text, capacity, load, draining, version, (${began} - started)::float8 as age
+      from node where until > ${began} order by name`,
+  },
+  /** $1: milliseconds to look back. */
+  known: {
+    name: 'node-known',
+    text: `with counted as materialized (select incarnation, cause, count(*)::int as count from lease
+        where since > ${began} - $1::bigint group by incarnation, cause)
+      select name, version, capacity, load, draining, (until - ${began})::float8 as "leftMs", (${began} - started)::float8 as age,
+        coalesce((select json_object_agg(cause, count) from counted where counted.incarnation = node.incarnation), '{}') as taken
+      from node order by name`,
+  },
+  leaseOf: {
+    name: 'lease-of',
+    text: `select node.name as node, lease.since::float8 as since, (${began} - lease.since)::float8 as "heldMs", lease.cause from lease join node using (incarnation)
+      where lease.instance_id = $1 and node.until > ${began}`,
+  },
+  free: {
+    name: 'lease-free',
+    text: `select id from instance where wanted in ('online', 'unlinked') and not removed and not exists (
+        select from lease join node using (incarnation) where lease.instance_id = instance.id and node.until > ${began})
+      order by last_active_at desc, id`,
+  },
+  unowned: {
+    name: 'lease-unowned',
+    text: `select id from unnest($1::text[]) as id where not exists (
+      select from lease join node using (incarnation) where lease.instance_id = id and node.until > ${began})`,
+  },
+  // The node that takes an instance locks its row first: the next statement then reads what the former owner has left.
+  lock: {
+    name: 'lease-lock',
+    text: `select id from instance where id = any($1::text[]) and not removed order by id for update`,
+  },
+  /**
+   * $1 incarnation, $2 instances that are locked, $3 cause. The rows of their nodes are locked as well: a renewal that is under way is waited for,
+   * and a later one finds what was taken.
+   */
+  take: {
+    name: 'lease-take',
+    text: `with nodes as materialized (select incarnation, until from node
+        where incarnation = $1::uuid or incarnation in (select incarnation from lease where instance_id = any($2::text[])) for share),
+      good as materialized (select incarnation from nodes where until > ${clock}),
+      raised as (update instance set epoch = epoch + 1 where id = any($2::text[]) and exists (select from good where incarnation = $1::uuid)
+        and not exists (select from lease join good using (incarnation) where lease.instance_id = instance.id) returning id, epoch)
+      insert into lease (instance_id, incarnation, epoch, since, cause) select id, $1::uuid, epoch, ${clock}, $3 from raised
+      on conflict (instance_id) do update
+        set incarnation = excluded.incarnation, epoch = excluded.epoch, since = excluded.since, cause = 'failover'
+      returning instance_id as "instanceId", epoch, cause`,
+  },
+  giveBack: {
+    name: 'lease-give-back',
+    text: `delete from lease using unnest($2::text[], $3::int[]) as claimed (id, epoch)
+      where lease.instance_id = claimed.id and lease.epoch = claimed.epoch and lease.incarnation = $1::uuid`,
+  },
+  /** $1 asked, $2 burst, $3 milliseconds for one place. `at` runs ahead by as many places as are taken, and never further back than a burst. */
+  admit: {
+    name: 'lease-admit',
+    text: `with held as materialized (select at from admission where name = 'handshakes' for update),
+      moment as materialized (select at, extract(epoch from clock_timestamp())::float8 * 1000 as now from held),
+      begun as materialized (select now, least(greatest(at, now - $2::float8 * $3::float8), now) as start from moment),
+      granted as materialized (select start, least($1::float8, floor((now - start) / $3::float8)) as count from begun)
+      update admission set at = start + count * $3::float8 from granted where name = 'handshakes' returning count`,
+  },
+} as const satisfies Readonly<Record<string, Statement>>;
+
+type NoteTime = (now: number, tripMs: number) => void;
+
+/** Whether the row of the node was written; its answer says what time it is. */
+const isDone = async (database: Database, noteTime: NoteTime, statement: Statement, values: readonly unknown[]): Promise<boolean> => {
+  const sent = performance.now();
+  const [row] = await database.rows<{ now: number }>(statement, values);
+  if (row) noteTime(row.now, performance.now() - sent);
+  return row !== undefined;
+};
+
+/** `noteTime`: gets the database's clock with every answer that has it, and the milliseconds that the answer took. */
+export const makeLeaseStore = (database: Database, noteTime: NoteTime = () => undefined): LeaseStore => ({
+  async join({ name, incarnation, capacity, load, draining, version }, ms, former) {
+    await database.rows(leaseStatements.forget, []);
+    const values = [name, incarnation, former, ms, capacity, load, draining, version];
+    if (await isDone(database, noteTime, leaseStatements.join, values)) return { joined: true, leftMs: 0 };
+    const [row] = await database.rows<{ leftMs: number }>(leaseStatements.left, [name]);
+    return { joined: false, leftMs: row?.leftMs ?? 0 };
+  },
+  renew: ({ name, incarnation, capacity, load, draining }, ms) =>
+    isDone(database, noteTime, leaseStatements.renew, [name, incarnation, ms, capacity, load, draining]),
+  leave: async (incarnation) => void (await database.rows(leaseStatements.leave, [incarnation])),
+  async look() {
+    const nodes = await database.rows<LiveNode>(leaseStatements.nodes, []);
+    const free = await database.rows<{ id: string }>(leaseStatements.free, []);
+    return { nodes, free: free.map(({ id }) => id) };
+  },
+  known: () => database.rows<KnownNode>(leaseStatements.known, [lately]),
+  leaseOf: async (id) => (await database.rows<Lease>(leaseStatements.leaseOf, [id]))[0] ?? null,
+  unowned: async (ids) => (await database.rows<{ id: string }>(leaseStatements.unowned, [ids])).map(({ id }) => id),
+  take: (incarnation, ids, cause) =>
+    database.transaction(async (runner) => {
+      const locked = (await runner.rows<{ id: string }>(leaseStatements.lock, [ids])).map(({ id }) => id);
+      return locked.length === 0 ? [] : runner.rows<TakenLease>(leaseStatements.take, [incarnation, locked, cause]);
+    }),
+  giveBack: async (incarnation, claims) => {
+    const [ids, epochs] = [claims.map(({ instanceId }) => instanceId), claims.map(({ epoch }) => epoch)];
+    await database.rows(leaseStatements.giveBack, [incarnation, ids, epochs]);
+  },
+  async admit(asked, { perSecond, burst }) {
+    const [row] = await database.rows<{ count: number }>(leaseStatements.admit, [asked, burst, 1000 / perSecond]);
+    return row?.count ?? 0;
+  },
+});

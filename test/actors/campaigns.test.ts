@@ -1,0 +1,284 @@
+/** Campaigns on simulated time: their pace, when they rest, when they wake a session, what stops them, and what a restart does with what was under way. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { CampaignInput } from '#actors/gateway.ts';
+import { done, refuse } from '#actors/model.ts';
+import { testPolicy } from '#test/fakes/world.ts';
+import { campaignSend } from '#test/support/campaign-rows.ts';
+import { notSent, refused } from '#src/platform/outcomes.ts';
+import { options, refusalOf, type Stage, staged, text } from './stage.ts';
+
+const hour = 3_600_000;
+const policy = (change: Partial<typeof testPolicy.campaigns> = {}) => ({ campaigns: { ...testPolicy.campaigns, ...change } });
+
+const to = (...numbers: readonly string[]): CampaignInput => ({
+  info: '',
+  delayMin: 10_000,
+  delayMax: 20_000,
+  scheduledFor: 0,
+  shared: { ...campaignSend, content: { kind: 'text', text: 'Hi', preview: null } },
+  recipients: numbers.map((number) => ({ number, own: null })),
+});
+
+const create = async (stage: Stage, input: CampaignInput): Promise<string> => {
+  const made = await stage.world.answerOf(stage.gateway.createCampaign('r1', input));
+  assert.ok(made.ok, JSON.stringify(made));
+  return made.value.id;
+};
+const sent = (stage: Stage): number => stage.link().sent.length;
+const statusOf = async (stage: Stage) => (await stage.gateway.campaigns('r1', null)).map(({ status }) => status).join(' ');
+const states = async (stage: Stage, campaignId: string): Promise<string> => {
+  const found = await stage.gateway.campaignRecipients('r1', { campaignId, states: null, limit: 100, offset: 0 });
+  return found.ok ? found.value.recipients.map(({ state }) => state).join(' ') : '';
+};
+/** Simulated moments at which messages leave, from now on. */
+const watch = (stage: Stage): readonly number[] => {
+  const at: number[] = [];
+  stage.link().answer = () => {
+    at.push(stage.world.time.now());
+    return done({ at: stage.world.time.now() });
+  };
+  return at;
+};
+
+test('campaigns: the first message goes at once, each other one after a pause between its bounds, drawn anew', async () => {
+  const stage = await staged();
+  const at = watch(stage);
+  const id = await create(stage, to('551', '552', '553', '554', '555'));
+  await stage.world.time.pass(100);
+  assert.equal(at.length, 1);
+  await stage.world.time.pass(4 * 20_000 + 1_000);
+  const pauses = at.slice(1).map((one, n) => one - (at[n] ?? 0));
+  assert.equal(pauses.length, 4);
+  assert.ok(
+    pauses.every((pause) => pause >= 10_000 && pause <= 20_100),
+    pauses.join(),
+  );
+  assert.ok(new Set(pauses.map((pause) => Math.round(pause / 100))).size > 1, pauses.join());
+  assert.deepEqual([await statusOf(stage), await states(stage, id)], ['done', 'sent sent sent sent sent']);
+  stage.world.assertKept();
+});
+
+test('campaigns: one that is scheduled sends nothing before its time', async () => {
+  const stage = await staged();
+  await create(stage, { ...to('551'), scheduledFor: stage.world.time.now() + 2 * 24 * hour });
+  await stage.world.time.pass(1_000);
+  assert.deepEqual([sent(stage), await statusOf(stage)], [0, 'waiting']);
+  const part = async () => {
+    const actor = await stage.gateway.actor('r1');
+    return actor.ok ? actor.value.parts.find(({ id }) => id === 'campaigns')?.note : '';
+  };
+  assert.equal(await part(), `next message in ${2 * 24 * 3_600 - 1} s`);
+  await stage.world.time.pass(2 * 24 * hour);
+  assert.deepEqual([sent(stage), await statusOf(stage), await part()], [1, 'done', undefined]);
+});
+
+test('campaigns: in the quiet hours nothing goes, also over midnight', async () => {
+  const stage = await staged(['r1'], policy({ quiet: { from: 21 * 60, to: 8 * 60 }, timeZone: 'UTC' }));
+  const { time } = stage.world;
+  const hourNow = (): number => new Date(time.now()).getUTCHours();
+  const at = watch(stage);
+  await create(stage, { ...to(...Array.from({ length: 20 }, (_, n) => `55${n}`)), delayMin: hour, delayMax: hour });
+  for (let n = 0; n < 50; n++) await time.pass(hour);
+  assert.ok(at.length === 20, `${at.length}`);
+  assert.deepEqual(
+    at.filter((one) => new Date(one).getUTCHours() >= 21 || new Date(one).getUTCHours() < 8),
+    [],
+    String(hourNow()),
+  );
+});
+
+test('campaigns: within any 24 hours no more go than the most of a day, also when campaigns are deleted', async () => {
+  const stage = await staged(['r1'], policy({ dailyCap: 3 }));
+  const at = watch(stage);
+  const first = await create(stage, to('551', '552'));
+  await stage.world.time.pass(60_000);
+  assert.equal(at.length, 2);
+  await stage.gateway.deleteCampaign('r1', first);
+  await create(stage, to('553', '554', '555', '556'));
+  await stage.world.time.pass(hour);
+  assert.equal(at.length, 3);
+  assert.ok(Number((await stage.gateway.campaignStats('r1')).nextAt) > stage.world.time.now() + 20 * hour);
+  await stage.world.time.pass(24 * hour);
+  assert.ok(at.length > 3 && at.every((one, n) => n < 3 || one - (at[n - 3] ?? 0) >= 24 * hour), at.join());
+});
+
+test('campaigns: two of them take turns; one that is stopped has none', async () => {
+  const stage = await staged();
+  const shared = (text: string) => ({ ...campaignSend, content: { kind: 'text', text, preview: null } as const });
+  const one = await create(stage, { ...to('551', '552', '553'), shared: shared('one') });
+  await create(stage, { ...to('551', '552', '553'), shared: shared('two') });
+  await stage.world.time.pass(62_000);
+  const texts = stage.link().sent.map(({ text }) => text);
+  assert.deepEqual(texts.slice(0, 4), ['one', 'two', 'one', 'two']);
+  await stage.gateway.stopCampaign('r1', one);
+  const before = texts.filter((text) => text === 'one').length;
+  await stage.world.time.pass(5 * 20_000);
+  const after = stage.link().sent.map(({ text }) => text);
+  assert.equal(after.filter((text) => text === 'one').length, before);
+  assert.equal(after.filter((text) => text === 'two').length, 3);
+});
+
+test('campaigns: a session that went away is waited for, and nothing is sent twice when it is back', async () => {
+  const stage = await staged();
+  const id = await create(stage, to('551', '552'));
+  await stage.world.time.pass(100);
+  stage.link().end(428);
+  await stage.world.time.pass(30_000);
+  assert.equal(await states(stage, id), 'sent waiting');
+  stage.link().login();
+  await stage.world.time.pass(30_000);
+  assert.equal(await states(stage, id), 'sent sent');
+  assert.equal(sent(stage), 2);
+});
+
+test('campaigns: a frame that did not leave is sent again, under another id; one that may have left is not', async () => {
+  const stage = await staged();
+  const answers = [notSent, done({ at: 1 }), refuse('unknown', 'nobody answered')];
+  stage.link().answer = () => answers.shift() ?? done({ at: 1 });
+  const id = await create(stage, to('551', '552', '553'));
+  await stage.world.time.pass(120_000);
+  assert.equal(await states(stage, id), 'sent unknown sent');
+  const ids = stage.link().sent.map(({ messageId, chatId }) => `${chatId.split('@')[0]} ${messageId}`);
+  assert.deepEqual(
+    ids.map((one) => one.split(' ')[0]),
+    ['551', '551', '552', '553'],
+  );
+  assert.equal(new Set(ids).size, 4);
+});
+
+test('campaigns: a hibernated session is woken when their time comes', async () => {
+  const stage = await staged();
+  await stage.world.answerOf(stage.gateway.hibernate('r1'));
+  assert.equal(stage.status(), 'hibernated');
+  stage.letIn();
+  await create(stage, { ...to('551'), scheduledFor: stage.world.time.now() + hour });
+  await stage.world.time.pass(hour / 2);
+  assert.equal(stage.status(), 'hibernated');
+  await stage.world.time.pass(hour / 2 + 5_000);
+  assert.deepEqual([sent(stage), await statusOf(stage)], [1, 'done']);
+});
+
+/** What the platform answers, and how the campaigns stand then. */
+const stops: readonly (readonly [title: string, answer: ReturnType<typeof refused>, sends: number, states: string, reason: RegExp])[] = [
+  ['a time-lock', refused(463, 'the account is locked'), 1, 'waiting waiting waiting waiting', /the account is locked/],
+  ['the bound of new chats', refused(475, 'no more new chats'), 1, 'waiting waiting waiting waiting', /no more new chats/],
+  ['three refusals in a row', refused(479, 'no'), 3, 'failed failed failed waiting', /refused 3 messages in a row/],
+];
+
+for (const [title, answer, sends, after, reason] of stops)
+  test(`campaigns: ${title} stops all whose time has come, and says why`, async () => {
+    const stage = await staged();
+    stage.link().answer = () => answer;
+    const id = await create(stage, to('551', '552', '553', '554'));
+    const later = await create(stage, { ...to('551'), scheduledFor: stage.world.time.now() + hour });
+    await stage.world.time.pass(100_000);
+    const all = await stage.gateway.campaigns('r1', null);
+    assert.deepEqual([sent(stage), await states(stage, id)], [sends, after]);
+    assert.match(all.find((one) => one.id === id)?.reason ?? '', reason);
+    assert.deepEqual([all.find((one) => one.id === id)?.status, all.find((one) => one.id === later)?.status], ['paused', 'waiting']);
+    stage.link().answer = () => done({ at: 1 });
+    assert.ok((await stage.gateway.continueCampaign('r1', id)).ok);
+    await stage.world.time.pass(100_000);
+    assert.doesNotMatch(await states(stage, id), /waiting|sending/);
+  });
+
+test('campaigns: refusals that a success interrupts stop nothing', async () => {
+  const stage = await staged();
+  let n = 0;
+  stage.link().answer = () => ((n += 1) % 3 === 0 ? done({ at: 1 }) : refused(479, 'no'));
+  await create(stage, to('551', '552', '553', '554', '555', '556', '557'));
+  await stage.world.time.pass(200_000);
+  assert.equal(await statusOf(stage), 'done');
+});
+
+test('campaigns: a storage that is away is waited for; nobody is left out and nobody gets it twice', async () => {
+  const stage = await staged();
+  const id = await create(stage, to('551', '552', '553'));
+  await stage.world.time.pass(100);
+  stage.world.db.away = true;
+  await stage.world.time.pass(60_000);
+  stage.world.db.away = false;
+  await stage.world.time.pass(60_000);
+  assert.deepEqual([await states(stage, id), sent(stage)], ['sent sent sent', 3]);
+});
+
+test('campaigns: what is refused when they are made', async () => {
+  const stage = await staged(['r1', { id: 'r2', jid: '', wanted: 'offline' }], policy({ atOnce: 1, recipients: 2 }));
+  const attempt = async (id: string, input: CampaignInput) =>
+    refusalOf(await stage.world.answerOf(stage.gateway.createCampaign(id, input)));
+  assert.equal(await attempt('r2', to('551')), 'notSent');
+  assert.equal(await attempt('nobody', to('551')), 'notFound');
+  assert.equal(await attempt('r1', to('551', '552', '553')), 'invalid');
+  assert.equal(await attempt('r1', to()), 'invalid');
+  await create(stage, { ...to('551'), scheduledFor: stage.world.time.now() + hour });
+  assert.equal(await attempt('r1', to('551')), 'limited');
+});
+
+test('campaigns: many that are made at the same moment are no more than may be under way', async () => {
+  const stage = await staged(['r1'], policy({ atOnce: 2 }));
+  const made = Array.from({ length: 6 }, () =>
+    stage.gateway.createCampaign('r1', { ...to('551'), scheduledFor: stage.world.time.now() + hour }),
+  );
+  const answers = await stage.world.answerOf(Promise.all(made));
+  assert.deepEqual([answers.filter(({ ok }) => ok).length, (await stage.gateway.campaigns('r1', null)).length], [2, 2]);
+});
+
+test('campaigns: calls under one key make one campaign, also over a kill; another request, or a send, under the key is a conflict', async () => {
+  const stage = await staged();
+  const once = { key: 'k', request: 'campaign' };
+  const input = { ...to('551'), scheduledFor: stage.world.time.now() + hour };
+  const all = await stage.world.answerOf(Promise.all([1, 2, 3].map(() => stage.gateway.createCampaign('r1', { ...input, once }))));
+  const [first] = all;
+  assert.ok(first?.ok);
+  for (const answer of all) assert.deepEqual(answer, first);
+  const other = { ...once, request: 'other' };
+  assert.equal(refusalOf(await stage.world.answerOf(stage.gateway.createCampaign('r1', { ...input, once: other }))), 'conflict');
+  assert.equal(refusalOf(await stage.world.answerOf(stage.gateway.send('r1', text(), { ...options, once: other }))), 'conflict');
+  const restarted = await staged(['r1'], {}, (world) => {
+    for (const [name, key] of stage.world.db.sendKeys) world.db.sendKeys.set(name, key);
+    for (const [name, row] of stage.world.db.campaigns) world.db.campaigns.set(name, row);
+  });
+  assert.deepEqual(await restarted.world.answerOf(restarted.gateway.createCampaign('r1', { ...input, once })), first);
+  assert.equal((await restarted.gateway.campaigns('r1', null)).length, 1);
+});
+
+test('campaigns: a storage that was away leaves the key free; a key whose time is over counts no more', async () => {
+  const stage = await staged();
+  const { db, time } = stage.world;
+  const call = () =>
+    stage.gateway.createCampaign('r1', { ...to('551'), scheduledFor: time.now() + 72 * hour, once: { key: 'k', request: '' } });
+  db.away = true;
+  await assert.rejects(stage.world.answerOf(call()));
+  db.away = false;
+  await time.pass(2_000);
+  const first = await stage.world.answerOf(call());
+  await time.pass(25 * hour);
+  const second = await stage.world.answerOf(call());
+  assert.ok(first.ok && second.ok && first.value.id !== second.value.id);
+  assert.equal((await stage.gateway.campaigns('r1', null)).length, 2);
+});
+
+test('campaigns: stops and continuations at the same moment are all answered', async () => {
+  const stage = await staged(['r1'], policy());
+  const id = await create(stage, { ...to('551'), scheduledFor: stage.world.time.now() + hour });
+  const calls = Array.from({ length: 10 }, (_, at) =>
+    at % 2 === 0 ? stage.gateway.stopCampaign('r1', id) : stage.gateway.continueCampaign('r1', id),
+  );
+  const answers = await stage.world.answerOf(Promise.all(calls));
+  assert.deepEqual(
+    answers.filter(({ ok }) => !ok),
+    [],
+  );
+});
+
+test('campaigns: what became of each recipient is counted', async () => {
+  const counted: string[] = [];
+  const stage = await staged(['r1'], policy(), ({ ports }) =>
+    Object.assign(ports, { meter: { ...ports.meter, campaigned: (outcome: string) => counted.push(outcome) } }),
+  );
+  stage.link().answer = ({ chatId }) => (chatId.startsWith('552') ? refused(406, '') : done({ at: stage.world.time.now() }));
+  await create(stage, to('551', '552'));
+  await stage.world.time.pass(120_000);
+  assert.deepEqual(counted, ['sent', 'failed']);
+});

@@ -1,0 +1,129 @@
+/** What ends a long answer, and how much of one there may be. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { boundedMetadata } from '#actors/chatbot/bounds.ts';
+import { cutText, longestText } from '#actors/model.ts';
+import { said } from '#test/fakes/chatbot.ts';
+import { testPolicy } from '#test/fakes/world.ts';
+import { Bench, chatId } from './setup.ts';
+
+const long = 'one two three four five six';
+const talking = { maxMessageLength: 5, typingSeconds: 2 };
+const stops: readonly (readonly [title: string, stop: (bench: Bench) => Promise<unknown>])[] = [
+  ['the chatbot is turned off', (bench) => bench.gateway.update('r1', { chatbotEnabled: false })],
+  ['the stop keyword is written', (bench) => bench.hear('stop')],
+  [
+    'the chat is paused',
+    ({ gateway, world }) => gateway.editLead('r1', chatId, { chatbot_disableUntil: Math.ceil(world.time.now() / 1000) + 600 }),
+  ],
+  ['the agent is deleted', ({ gateway }) => gateway.editAgent('r1', { id: 'a1', delete: true, fields: {} })],
+];
+for (const [title, stop] of stops)
+  test(`long answers: no further message is sent once ${title}`, async () => {
+    const bench = await Bench.open({
+      agent: talking,
+      policy: { pieces: 10 },
+      record: { chatbotStopConversation: 'stop', chatbotStopMinutes: 10 },
+    });
+    bench.world.chatModels.answer = () => said(long);
+    await bench.hear('hi');
+    await bench.pass(5_500);
+    assert.equal(bench.said.length, 1);
+    await stop(bench);
+    await bench.pass(60_000);
+    assert.ok(bench.said.length <= 2, bench.said.join('|'));
+  });
+
+test('long answers: the last of the pieces that there may be has the rest, and the first alone says how it came about', async () => {
+  const bench = await Bench.open({ agent: { maxMessageLength: 5 }, policy: { pieces: 3 } });
+  bench.world.chatModels.answer = () => said(long);
+  await bench.hear('hi');
+  await bench.pass(5_000);
+  assert.deepEqual(bench.said, ['one', 'two', 'three four five six']);
+  assert.deepEqual(
+    bench.link().sent.map(({ aiMetadata }) => Boolean(aiMetadata)),
+    [true, false, false],
+  );
+});
+
+test('long answers: no message is longer than the interface takes, with the signature', async () => {
+  const bench = await Bench.open({ agent: { signMessages: true } });
+  bench.world.chatModels.answer = () => said('x'.repeat(longestText));
+  await bench.hear('hi');
+  await bench.pass(5_000);
+  assert.deepEqual([bench.said[0]?.length, bench.said[0]?.endsWith('x…')], [longestText, true]);
+});
+
+test('long answers: a text is not cut between the halves of a character', () => {
+  assert.deepEqual([cutText('ab😀cd', 4), cutText('ab😀cd', 5), cutText('abc', 3)], ['ab…', 'ab😀…', 'abc']);
+});
+
+test('long answers: what a message tells of them has bounds of its own, and keeps the latest of the memory', () => {
+  const [many, text] = [Array.from({ length: 500 }, (_, n) => ({ n, content: 'y'.repeat(1_000) })), 'z'.repeat(100_000)];
+  const request = { messages: many, tools: many, options: {} };
+  const told = boundedMetadata({
+    agentId: 'a',
+    request,
+    response: { choices: [{ message: { content: text } }], toolResults: many, error: '' },
+  });
+  assert.ok(JSON.stringify(told).length < 64_000, `${JSON.stringify(told).length}`);
+  assert.deepEqual([told.request.messages.at(-1), told.response.toolResults[0], told.response.choices.length], [many[499], many[0], 1]);
+});
+
+test('settings: turning the chatbot off gives up the call under way', async () => {
+  const bench = await Bench.open();
+  bench.world.chatModels.answer = bench.world.chatModels.after(10_000, said('late'));
+  await bench.hear('hi');
+  await bench.pass(4_000);
+  await bench.gateway.update('r1', { chatbotEnabled: false });
+  assert.ok(bench.asked[0]?.signal.aborted);
+  await bench.pass(60_000);
+  assert.deepEqual(bench.said, []);
+});
+
+test('services: one that asks for an hour of silence is asked again as soon as its agent is changed', async () => {
+  const bench = await Bench.open({ policy: { retries: 0 } });
+  const { chatModels } = bench.world;
+  chatModels.answer = () => ({ ok: false, error: 'the service answered 503', cause: 'busy', retryAfter: 3_600 });
+  await bench.hear('hi');
+  await bench.pass(5_000);
+  chatModels.answer = () => said('back');
+  await bench.gateway.editAgent('r1', { id: 'a1', delete: false, fields: { model: 'other' } });
+  await bench.hear('hello?');
+  await bench.pass(5_000);
+  assert.deepEqual(bench.said, ['back']);
+});
+
+test('services: one that asks for an hour of silence is asked again when a question would be too old', async () => {
+  const bench = await Bench.open({
+    policy: { retries: 0, fresh: 60_000 },
+    more: { delivery: { ...testPolicy.delivery, retryAfterMax: 3_600_000 } },
+  });
+  const { chatModels } = bench.world;
+  chatModels.answer = () => ({ ok: false, error: 'the service answered 503', cause: 'busy', retryAfter: 3_600 });
+  await bench.hear('hi');
+  await bench.pass(5_000);
+  chatModels.answer = () => said('back');
+  await bench.pass(60_000);
+  await bench.hear('hello?');
+  await bench.pass(5_000);
+  assert.deepEqual(bench.said, ['back']);
+});
+
+test('tools: a model that uses nothing but tools is named in the log', async () => {
+  const bench = await Bench.open({ agent: { tools: ['setLeadField'] } });
+  const wish = { id: '1', name: 'set_lead_field', arguments: '{"field":"lead_name","value":"Ana"}' };
+  bench.world.chatModels.answer = () =>
+    said(
+      '',
+      Array.from({ length: 1_000 }, () => wish),
+    );
+  await bench.hear('hi');
+  await bench.pass(5_000);
+  assert.deepEqual(
+    bench.world.log.of('chatbot.notAnswered').map(({ fields }) => fields['reason']),
+    ['the model only used tools, until it might use no more'],
+  );
+  const kept = bench.asked.at(-1)?.question.turns.flatMap((turn) => (turn.by === 'assistant' ? turn.wishes : []));
+  assert.ok(kept && kept.length <= 18, `${kept?.length}`);
+});

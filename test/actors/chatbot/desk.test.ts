@@ -1,0 +1,236 @@
+/** The chatbot beside everything else: tools, typing, starts, stops, crashes, and the commands that change it. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { done, refuse } from '#actors/model.ts';
+import type { AnyOperation } from '#test/fakes/platform.ts';
+import { said } from '#test/fakes/chatbot.ts';
+import { settle } from '#test/fakes/world.ts';
+import { Bench, chatId } from './setup.ts';
+
+const wish = (name: string, given: object, id = '1') => ({ id, name, arguments: JSON.stringify(given) });
+
+/** The first answer uses tools, the second says what came of them. */
+const toolsThenWords = (bench: Bench, wishes: readonly ReturnType<typeof wish>[]): void => {
+  bench.world.chatModels.answer = ({ turns }) => {
+    const results = turns.filter(({ by }) => by === 'tool').map(({ text }) => text);
+    return results.length === 0 ? said('', wishes) : said(results.join(' / '));
+  };
+};
+
+const media = [{ name: 'card', description: '', as: 'image', file: 'https://a.example/card.png' }] as const;
+
+test('tools: each is a command of the gateway, and its outcome is what the model reads', async () => {
+  const operations: AnyOperation[] = [];
+  const bench = await Bench.open({
+    agent: { tools: ['setLeadField', 'addLabel', 'sendMedia'], media },
+    prepare: ({ db }) =>
+      db.definitions.set('r1 label 7', {
+        of: 'label',
+        value: { id: '7', name: 'VIP', color: 1, deleted: false },
+        instanceId: 'r1',
+        created: 0,
+        updated: 0,
+      }),
+  });
+  bench.link().handle = (operation) => {
+    operations.push(operation);
+    return operation.name === 'label.mark' ? done(null) : refuse('notSupported', 'not of this test');
+  };
+  await bench.gateway.update('r1', { isBusiness: true });
+  toolsThenWords(bench, [
+    wish('set_lead_field', { field: 'lead_email', value: 'ana@example.com' }),
+    wish('add_label', { label: 'VIP' }, '2'),
+    wish('send_media', { name: 'card', caption: 'Look' }, '3'),
+    wish('hand_over', { reason: 'x' }, '4'),
+  ]);
+  await bench.hear('hi');
+  await bench.pass(4_000);
+  assert.deepEqual(bench.said, ['media', 'done / done / sent / not done: there is no tool hand_over']);
+  assert.equal(bench.extra()['lead_email'], 'ana@example.com');
+  const marked = operations.find(({ name }) => name === 'label.mark');
+  assert.deepEqual(marked?.input, { chatId, add: ['7'], remove: [] });
+  const results = bench.link().sent.at(-1)?.aiMetadata?.response.toolResults;
+  assert.deepEqual(
+    (results as readonly { readonly name: string }[]).map(({ name }) => name),
+    ['set_lead_field', 'add_label', 'send_media', 'hand_over'],
+  );
+});
+
+test('tools: a hand-over is told, opens a ticket with an event, and pauses the chatbot', async () => {
+  const bench = await Bench.open({ agent: { tools: ['handOver'], handOverMinutes: 30 } });
+  const events: string[] = [];
+  bench.gateway.subscribe(
+    'r1',
+    ({ type }) => void events.push(type),
+    () => undefined,
+  );
+  toolsThenWords(bench, [wish('hand_over', { reason: 'asked for it' })]);
+  await bench.hear('a person please');
+  await bench.pass(4_000);
+  assert.deepEqual([bench.said.length, bench.extra()['lead_isTicketOpen']], [1, true]);
+  assert.ok(events.includes('chats'));
+  await bench.hear('hello?');
+  await bench.pass(29 * 60_000);
+  assert.equal(bench.said.length, 1);
+  await bench.pass(60_000);
+  await bench.hear('and now?');
+  await bench.pass(4_000);
+  assert.equal(bench.said.length, 2);
+});
+
+test('tools: their uses and rounds are bounded, and a model that only uses tools ends', async () => {
+  const bench = await Bench.open({ agent: { tools: ['setLeadField'] } });
+  bench.world.chatModels.answer = () =>
+    said(
+      'again',
+      [1, 2, 3].map((n) => wish('set_lead_field', { field: 'lead_name', value: `${n}` }, `${n}`)),
+    );
+  await bench.hear('hi');
+  await bench.pass(4_000);
+  assert.deepEqual([bench.asked.length, bench.said], [4, ['again']]);
+  const refused = bench.asked.at(-1)?.question.turns.filter(({ text }) => text === 'not done: too many tools for one answer');
+  assert.equal(refused?.length, 4);
+});
+
+test('tools: a text that comes after one was used does not begin the question anew', async () => {
+  const bench = await Bench.open({ agent: { tools: ['setLeadField'] } });
+  const { chatModels } = bench.world;
+  chatModels.answer = (question, signal) => {
+    const used = question.turns.some(({ by }) => by === 'tool');
+    return used
+      ? chatModels.after(5_000, said('noted'))(question, signal)
+      : said('', [wish('set_lead_field', { field: 'lead_name', value: 'Ana' })]);
+  };
+  await bench.hear('I am Ana');
+  await bench.pass(4_000);
+  chatModels.answer = () => said('next');
+  await bench.hear('and?');
+  await bench.pass(20_000);
+  assert.deepEqual(bench.said, ['noted', 'next']);
+});
+
+test('typing: it is shown while the model thinks, and ended when nothing is said', async () => {
+  const bench = await Bench.open({ record: { chatbotStopConversation: 'stop', chatbotStopMinutes: 1 } });
+  const { chatModels } = bench.world;
+  const calls = () => bench.link().calls.filter((call) => !call.startsWith('presence'));
+  chatModels.answer = chatModels.after(5_000, { ok: false, error: 'the service refused the question (400)', cause: 'question' });
+  await bench.hear('hi');
+  await bench.pass(4_000);
+  assert.deepEqual(calls(), [`composing ${chatId}`]);
+  await bench.pass(5_000);
+  assert.deepEqual(calls(), [`composing ${chatId}`, `paused ${chatId}`]);
+  chatModels.answer = chatModels.after(5_000, said('late'));
+  await bench.hear('hi');
+  await bench.pass(4_000);
+  await bench.gateway.editLead('r1', chatId, { chatbot_disableUntil: Math.ceil(bench.world.time.now() / 1000) + 600 });
+  await bench.pass(60_000);
+  assert.deepEqual([calls().slice(2), bench.said], [[`composing ${chatId}`, `paused ${chatId}`], []]);
+});
+
+test('starts: a recent question that nobody answered is answered once, others are left alone', async () => {
+  const bench = await Bench.open();
+  bench.world.chatModels.answer = bench.world.chatModels.after(1e9, said('never'));
+  await bench.hear('unanswered');
+  await bench.hear('answered', { chatId: '5511999990002@s.whatsapp.net' });
+  await bench.hear('by the owner', { chatId: '5511999990002@s.whatsapp.net', fromMe: true });
+  await bench.pass(5_000);
+  await bench.gateway.stop();
+  const { world } = bench;
+  world.platform.links.clear();
+  world.chatModels.answer = () => said('after the start');
+  world.platform.onOpen = (link) => queueMicrotask(() => link.state === 'open' && link.login());
+  const again = await world.start();
+  await again.restore();
+  await world.time.pass(20_000);
+  const sent = world.platform.of('r1').sent.map(({ text, chatId: to }) => `${to} ${text}`);
+  assert.deepEqual(sent, [`${chatId} after the start`]);
+  assert.deepEqual(bench.read, ['user: unanswered']);
+  world.platform.of('r1').end(428);
+  await world.time.pass(20_000);
+  assert.equal(world.platform.of('r1').sent.length, 1, 'a reconnection asks for nothing');
+});
+
+test('stops: nothing is asked or sent after a stop, and the call under way is given up', async () => {
+  const bench = await Bench.open();
+  const { chatModels } = bench.world;
+  chatModels.answer = chatModels.after(5_000, said('late'));
+  await bench.hear('hi');
+  await bench.pass(4_000);
+  await bench.gateway.stop();
+  assert.ok(bench.asked[0]?.signal.aborted);
+  await bench.pass(60_000);
+  assert.deepEqual(bench.said, []);
+});
+
+test('crashes: a fault of one conversation is counted and costs no other', async () => {
+  const bench = await Bench.open();
+  const { chatModels, log } = bench.world;
+  chatModels.answer = ({ turns }) => {
+    if (turns.some(({ text }) => text === 'break')) throw new Error('broken');
+    return said('fine');
+  };
+  await bench.hear('break', { chatId: '5511999990002@s.whatsapp.net' });
+  await bench.hear('hi');
+  await bench.pass(4_000);
+  assert.deepEqual([bench.said, log.of('chatbot.crashed').length], [['fine'], 1]);
+  await bench.hear('hi again', { chatId: '5511999990002@s.whatsapp.net' });
+  chatModels.answer = () => said('fine too');
+  await bench.pass(4_000);
+  assert.deepEqual(bench.said, ['fine', 'fine too']);
+});
+
+test('storage: while it is away nothing crashes, and the next text is answered', async () => {
+  const bench = await Bench.open();
+  await bench.hear('hi');
+  bench.world.db.away = true;
+  await bench.pass(4_000);
+  bench.world.db.away = false;
+  assert.deepEqual([bench.world.log.of('chatbot.crashed').length, bench.world.log.of('chatbot.notAnswered').length], [0, 1]);
+  await bench.hear('hello?');
+  await bench.pass(5_000);
+  assert.equal(bench.said.length, 1);
+});
+
+test('changes: an agent that was changed answers as it is now, and one that was deleted does not answer', async () => {
+  const bench = await Bench.open();
+  await bench.hear('one');
+  await bench.pass(4_000);
+  const edited = await bench.gateway.editAgent('r1', {
+    id: 'a1',
+    delete: false,
+    fields: { prompt: 'You sell shoes to {{name}}.' },
+    key: 'k2',
+  });
+  assert.ok(edited.ok, JSON.stringify(edited));
+  await bench.hear('two');
+  await bench.pass(4_000);
+  const { prompt, key } = bench.asked.at(-1)?.question ?? {};
+  assert.deepEqual([prompt?.startsWith('You sell shoes to '), prompt?.includes('{{'), key], [true, false, 'k2']);
+  await bench.gateway.editAgent('r1', { id: 'a1', delete: true, fields: {} });
+  assert.equal(bench.world.chatbots.allKeys.size, 0);
+  await bench.hear('three');
+  await bench.pass(4_000);
+  assert.equal(bench.said.length, 2);
+});
+
+test('changes: an instance that is removed leaves no conversation', async () => {
+  const bench = await Bench.open();
+  await bench.hear('hi');
+  const removed = bench.gateway.remove('r1');
+  await bench.world.answerOf(removed);
+  await bench.pass(60_000);
+  assert.equal(bench.asked.length, 0);
+});
+
+test('sessions: an answer whose session went away waits in the queue, and goes out once when it is back', async () => {
+  const bench = await Bench.open();
+  const { chatModels, platform } = bench.world;
+  chatModels.answer = chatModels.after(2_000, said('here'));
+  await bench.hear('hi');
+  await bench.pass(4_000);
+  platform.onOpen = (link) => void bench.world.time.setTimeout(() => link.state === 'open' && link.login(), 3_000);
+  bench.link().end(428);
+  await settle();
+  await bench.pass(60_000);
+  assert.deepEqual(bench.said, ['here']);
+});

@@ -1,0 +1,85 @@
+/** Commands on an instance of another node: what the one who asked learns, whatever becomes of the owner and whatever is answered. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ClusterCommands } from '#actors/cluster/commands.ts';
+import { usualClusterPolicy } from '#actors/cluster/policy.ts';
+import { Remote } from '#actors/cluster/remote.ts';
+import { Uses } from '#actors/cluster/uses.ts';
+import { encode } from '#actors/cluster/wire.ts';
+import { done, refuse, type Result } from '#actors/model.ts';
+import type { BusAnswer, Lease } from '#actors/ports.ts';
+import { FakeTime } from '#test/fakes/time.ts';
+import { quietLog } from '#test/support/database.ts';
+
+/** `heldFor`: seconds. */
+const lease = (node: string, heldFor: number): Lease => ({ node, since: 1, heldMs: heldFor * 1000, cause: 'placed' });
+const never = new Promise<never>(() => undefined);
+
+interface Scene {
+  /** What the bus brings back for the instance; undefined: nothing ever. */
+  readonly reply?: unknown;
+  /** Who owns the instance, by the second of the call; an error: the database is away. */
+  readonly leaseAt?: (second: number) => Lease | null | Error;
+}
+
+const outcomeOf = async ({ reply, leaseAt = () => lease('b', 3600) }: Scene, ms: number): Promise<Result<string> | 'waits'> => {
+  const time = new FakeTime();
+  const start = time.now();
+  const answered = (subject: string): Promise<BusAnswer> => {
+    if (subject.startsWith('p.node')) return Promise.resolve({ kind: 'answered', body: encode({ answer: true }) });
+    return reply === undefined ? never : Promise.resolve({ kind: 'answered', body: encode(reply) });
+  };
+  const bus = { request: answered, subscribe: () => () => undefined } as never;
+  const remote = new Remote({ bus, prefix: 'p', log: quietLog, knows: () => true, perform: async () => null, answer: async () => null });
+  const commands = new ClusterCommands({
+    me: 'a',
+    time,
+    policy: usualClusterPolicy,
+    leases: {
+      async leaseOf() {
+        const now = leaseAt((time.now() - start) / 1000);
+        if (now instanceof Error) throw now;
+        return now;
+      },
+    },
+    uses: new Uses(time),
+    remote,
+    owns: () => false,
+    placeOf: () => 'b',
+    isFull: () => false,
+    take: async () => false,
+  });
+  const command = { id: 'r1', method: 'send', args: async () => done([]), here: async () => done('here') };
+  const asked = commands.command<string>(command);
+  const outcome = Promise.race([asked, time.pass(ms).then(() => 'waits' as const)]);
+  return outcome;
+};
+
+const reasonOf = (outcome: Awaited<ReturnType<typeof outcomeOf>>): string => {
+  if (outcome === 'waits') return outcome;
+  return outcome.ok ? outcome.value : outcome.refusal.reason;
+};
+
+const rows: readonly (readonly [title: string, scene: Scene, ms: number, expected: string])[] = [
+  ['an answer is the result', { reply: { kind: 'done', value: done('there') } }, 100, 'there'],
+  ['a refusal is one', { reply: { kind: 'done', value: refuse('invalid', 'no') } }, 100, 'invalid'],
+  ['an owner that thinks is waited for', {}, 30_000, 'waits'],
+  ['an owner whose lease has ended is not', { leaseAt: (at) => (at < 10 ? lease('b', 3600) : null) }, 14_000, 'unknown'],
+  ['nor one that had none at the first look', { leaseAt: () => null }, 4_000, 'unknown'],
+  ['nor one from which another took it', { leaseAt: (at) => (at < 10 ? lease('b', 3600) : lease('c', at - 10)) }, 14_000, 'unknown'],
+  [
+    'nor one from which another took it before the first look',
+    { leaseAt: (at) => (at < 1 ? lease('b', 3600) : lease('c', at - 1)) },
+    3_000,
+    'unknown',
+  ],
+  ['an owner that took it just before it was asked is waited for', { leaseAt: (at) => lease('c', at + 0.1) }, 30_000, 'waits'],
+  ['a database that is away says nothing of the owner', { leaseAt: () => new Error('away') }, 30_000, 'waits'],
+  ['owners that are moving for ever are given up', { reply: { kind: 'moved' } }, 30_000, 'unavailable'],
+  ...[{ kind: 'done' }, { kind: 'done', value: { ok: false } }, { kind: 'done', value: 5 }, { kind: 'else' }, 5, null].map(
+    (reply) => [`what cannot be read (${JSON.stringify(reply)}) says nothing of what was done`, { reply }, 100, 'unknown'] as const,
+  ),
+];
+
+for (const [title, scene, ms, expected] of rows)
+  test(`commands over nodes: ${title}`, async () => assert.equal(reasonOf(await outcomeOf(scene, ms)), expected));

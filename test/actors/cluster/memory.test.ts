@@ -1,0 +1,155 @@
+/** What a node remembers of what other nodes change. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ClusterMemory, type MemoryHost } from '#actors/cluster/memory.ts';
+import { usualClusterPolicy } from '#actors/cluster/policy.ts';
+import type { InstanceRecord, Webhook } from '#actors/model.ts';
+import type { Change } from '#actors/ports.ts';
+import { SupervisedWorkers } from '#actors/supervised-workers.ts';
+import { instance, webhook } from '#test/contract/samples.ts';
+import { FakeTime } from '#test/fakes/time.ts';
+import { testPolicy } from '#test/fakes/world.ts';
+import { quietLog } from '#test/support/database.ts';
+
+const every = usualClusterPolicy.memoryEvery;
+
+const room = async () => {
+  const time = new FakeTime();
+  /** In the database, by kind and id, with the versions that are committed. */
+  const stored = new Map<string, Change>();
+  const remembered = { instance: new Map<string, string>(), webhook: new Map<string, string>() };
+  const own = new Set<string>();
+  const asked: string[] = [];
+  const state = { refreshed: 0, versions: 0 };
+  const host: MemoryHost = {
+    owns: (id) => own.has(id),
+    instanceIds: () => remembered.instance.keys(),
+    webhookIds: () => remembered.webhook.keys(),
+    setInstance: ({ id, name }: InstanceRecord) => void remembered.instance.set(id, name),
+    forgetInstance: (id) => void remembered.instance.delete(id),
+    setWebhook: ({ id, url }: Webhook) => void remembered.webhook.set(id, url),
+    forgetWebhook: (id) => void remembered.webhook.delete(id),
+    refreshAdmin: async () => void (state.refreshed += 1),
+  };
+  const kept = (kind: Change['kind'], ids: readonly string[]): readonly string[] => {
+    asked.push(...ids.map((id) => `${kind} ${id}`));
+    return ids.filter((id) => stored.get(`${kind} ${id}`)?.removed === false);
+  };
+  const memory = new ClusterMemory({
+    changes: {
+      latest: async () => Math.max(0, ...[...stored.values()].map(({ version }) => version)),
+      since: async (version) => [...stored.values()].filter((one) => one.version > version).toSorted((a, b) => a.version - b.version),
+      ids: async () => {
+        const of = (kind: Change['kind']) => [...stored.values()].filter((one) => one.kind === kind && !one.removed).map(({ id }) => id);
+        return { instances: of('instance'), webhooks: of('webhook') };
+      },
+    },
+    instances: {
+      some: async (ids) =>
+        kept('instance', ids).map((id) => ({ ...instance.record, id, name: `v${stored.get(`instance ${id}`)?.version}` })),
+    },
+    webhooks: {
+      some: async (ids) => kept('webhook', ids).map((id) => ({ ...webhook, id, url: `v${stored.get(`webhook ${id}`)?.version}` })),
+    },
+    time,
+    log: quietLog,
+    workers: new SupervisedWorkers({ time, log: quietLog, policy: testPolicy, random: () => 1, fields: {} }),
+    every,
+    host,
+  });
+  const write = (kind: Change['kind'], id: string, change: Partial<Change> = {}): void => {
+    state.versions += 1;
+    stored.set(`${kind} ${id}`, { kind, id, version: state.versions, removed: false, ...change });
+  };
+  const drop = (kind: Change['kind'], id: string): void => void stored.delete(`${kind} ${id}`);
+  return { time, memory, write, drop, remembered, own, asked, state };
+};
+
+test('memory: what changed elsewhere is known here with the next look, and read once', async () => {
+  const { time, memory, write, remembered, asked, state } = await room();
+  write('instance', 'before');
+  await memory.begin();
+  write('instance', 'a');
+  write('webhook', 'w');
+  await time.pass(every);
+  assert.deepEqual([...remembered.instance], [['a', 'v2']]);
+  assert.deepEqual([...remembered.webhook], [['w', 'v3']]);
+  write('instance', 'a');
+  await time.pass(every);
+  assert.equal(remembered.instance.get('a'), 'v4');
+  await time.pass(10 * every);
+  assert.deepEqual(asked, ['instance a', 'webhook w', 'instance a']);
+  assert.equal(state.refreshed, 12);
+});
+
+test('memory: an instance that another node changes or removes, such as by a new token, is known here within a second', async () => {
+  const { time, memory, write, remembered } = await room();
+  write('instance', 'a');
+  await memory.begin();
+  // Wherever between two looks the change falls.
+  for (const at of [1, every / 2, every - 1]) {
+    await time.pass(at);
+    write('instance', 'a');
+    const before = remembered.instance.get('a');
+    await time.pass(1_000);
+    assert.notEqual(remembered.instance.get('a'), before);
+  }
+  write('instance', 'a', { removed: true });
+  await time.pass(1_000);
+  assert.equal(remembered.instance.has('a'), false);
+});
+
+test('memory: a change that was committed after a later one is not missed', async () => {
+  const { time, memory, write, remembered } = await room();
+  for (let at = 0; at < 5; at += 1) write('instance', `early ${at}`);
+  await memory.begin();
+  write('instance', 'late', { version: 90 });
+  await time.pass(every);
+  write('instance', 'slow', { version: 42 });
+  await time.pass(every);
+  assert.deepEqual([...remembered.instance.keys()], ['late', 'slow']);
+});
+
+test('memory: what this node owns is its own to change', async () => {
+  const { time, memory, write, remembered, own } = await room();
+  await memory.begin();
+  own.add('mine');
+  remembered.instance.set('mine', 'as it is here');
+  write('instance', 'mine');
+  await time.pass(every);
+  write('instance', 'mine', { removed: true });
+  await time.pass(every);
+  assert.equal(remembered.instance.get('mine'), 'as it is here');
+});
+
+test('memory: what was removed is forgotten, also when nothing is left of it', async () => {
+  const { time, memory, write, drop, remembered } = await room();
+  await memory.begin();
+  for (const id of ['marked', 'gone']) {
+    write('instance', id);
+    write('webhook', id);
+  }
+  await time.pass(every);
+  write('instance', 'marked', { removed: true });
+  write('webhook', 'marked', { removed: true });
+  await time.pass(every);
+  assert.deepEqual([...remembered.instance.keys(), ...remembered.webhook.keys()], ['gone', 'gone']);
+  drop('instance', 'gone');
+  drop('webhook', 'gone');
+  await time.pass(60 * every);
+  assert.deepEqual([...remembered.instance.keys(), ...remembered.webhook.keys()], []);
+});
+
+test('memory: who asks for what was just made waits for a look that begins at once, or for the stop', async () => {
+  const { time, memory, write, remembered } = await room();
+  await memory.begin();
+  write('webhook', 'hook');
+  let known: boolean | null = null;
+  void memory.refreshed().then(() => (known = remembered.webhook.has('hook')));
+  await time.pass(0);
+  assert.equal(known, true);
+  const last = memory.refreshed();
+  memory.stop();
+  await last;
+  await memory.refreshed();
+});

@@ -1,0 +1,118 @@
+/** The list of the inspector over nodes, and steps of an instance of another node. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ClusterRows } from '#actors/cluster/rows.ts';
+import { ClusterSteps } from '#actors/cluster/steps.ts';
+import type { ActorDetail, ActorRow, Step } from '#actors/face.ts';
+import { done, unknownInstance } from '#actors/model.ts';
+import type { LiveNode } from '#actors/ports.ts';
+import { sampleActor } from '#test/fakes/inspector.ts';
+import { FakeTime } from '#test/fakes/time.ts';
+import { settle } from '#test/fakes/world.ts';
+import { quietLog } from '#test/support/database.ts';
+
+const nodes: readonly LiveNode[] = ['a', 'b', 'c', 'd'].map((name) => ({
+  name,
+  incarnation: name,
+  capacity: 10_000,
+  load: 0,
+  draining: false,
+  version: '1',
+  age: 1,
+}));
+const rowOf = (id: string): ActorRow => ({ ...sampleActor, id });
+
+const cluster = (owned: Readonly<Record<string, readonly string[]>>) => {
+  const time = new FakeTime();
+  const asked: string[] = [];
+  const silent = new Set<string>();
+  /** Of another version, which answers otherwise. */
+  const strange = new Set<string>();
+  const all = new Map<string, ClusterRows>();
+  for (const me of Object.keys(owned))
+    all.set(
+      me,
+      new ClusterRows({
+        me,
+        time,
+        nodes: () => nodes.filter(({ name }) => name in owned),
+        async ask(node, question) {
+          asked.push(node);
+          assert.ok(question.ask === 'rows');
+          if (strange.has(node)) return true;
+          return silent.has(node) ? null : (all.get(node)?.piece(question.after) ?? null);
+        },
+        owns: (id) => owned[me]?.includes(id) ?? false,
+        owned: () => owned[me] ?? [],
+        row: rowOf,
+      }),
+    );
+  return { time, asked, silent, strange, at: (name: string) => all.get(name)!.elsewhere() };
+};
+
+test('rows: those of other nodes come in pieces, with the name of their node, and are remembered for a moment', async () => {
+  const many = Array.from({ length: 1_200 }, (_, n) => `r${n}`);
+  const { asked, at, time } = cluster({ a: ['own'], b: many, c: ['last'] });
+  const { rows, silent, ownerOf } = await at('a');
+  assert.equal(rows.size, 1_201);
+  assert.deepEqual([rows.get('r7')?.node, rows.get('last')?.node, silent], ['b', 'c', []]);
+  assert.deepEqual([ownerOf('own'), ownerOf('nobody has it')], ['a', '']);
+  assert.equal(asked.filter((name) => name === 'b').length, 3);
+  await at('a');
+  assert.equal(asked.length, 4);
+  await time.pass(2_000);
+  await at('a');
+  assert.equal(asked.length, 8);
+});
+
+test('rows: a node that does not answer is named, and an instance that came here meanwhile is not shown as its', async () => {
+  const { silent, strange, at } = cluster({ a: ['moved'], b: ['moved', 'stays'], c: ['lost'], d: ['unknown'] });
+  silent.add('c');
+  strange.add('d');
+  const answer = await at('a');
+  assert.deepEqual([...answer.rows.keys()], ['stays']);
+  assert.deepEqual(answer.silent, ['c', 'd']);
+});
+
+const stepAt = (n: number): Step => ({ n, at: n, chart: 'lifecycle', from: '', to: '', event: '', edge: '', cause: { kind: 'start' } });
+const lease = { node: 'b', since: 1, cause: 'placed', answers: true } as const;
+
+test('steps: those of another node are shown once, also of the next owner, and while this node owns it nobody is asked', async () => {
+  const time = new FakeTime();
+  const state = { steps: [stepAt(1), stepAt(2)], own: false, asked: 0, gone: false };
+  const shown: number[] = [];
+  const ends: string[] = [];
+  const watcher = { onStep: ({ n }: Step) => void shown.push(n), onEnd: () => void ends.push('end') };
+  const steps = new ClusterSteps({
+    time,
+    log: quietLog,
+    owns: () => state.own,
+    async actor() {
+      state.asked += 1;
+      const detail: ActorDetail = { ...sampleActor, steps: state.steps, lease };
+      return state.gone ? unknownInstance : done(detail);
+    },
+    watchHere: () => () => void ends.push('left'),
+  });
+  const leave = steps.watch('r1', watcher);
+  await settle();
+  assert.deepEqual(shown, [], 'what was before is not new');
+  state.steps = [...state.steps, stepAt(3), stepAt(4)];
+  await time.pass(1_000);
+  await time.pass(1_000);
+  assert.deepEqual(shown, [3, 4]);
+  state.steps = [stepAt(1)];
+  await time.pass(1_000);
+  assert.deepEqual(shown, [3, 4, 1], 'the next owner counts from 1');
+  state.own = true;
+  const before = state.asked;
+  await time.pass(5_000);
+  assert.equal(state.asked, before);
+  state.own = false;
+  await time.pass(1_000);
+  assert.deepEqual(shown, [3, 4, 1, 1]);
+  leave();
+  const last = state.asked;
+  await time.pass(5_000);
+  assert.deepEqual([state.asked, ends], [last, ['left']]);
+});

@@ -1,0 +1,244 @@
+/** Many nodes on one clock and one store: what happens to sessions while nodes are killed, stopped or cut off, and whether two ever hold one. */
+import assert from 'node:assert/strict';
+import { ClusterGate } from '#actors/cluster/cluster-gate.ts';
+import { ClusterNode } from '#actors/cluster/cluster-node.ts';
+import { usualClusterPolicy, type ClusterPolicy } from '#actors/cluster/policy.ts';
+import type { Claim, InstanceId } from '#actors/model.ts';
+import { createGate, type Gate } from '#actors/policy/gate.ts';
+import type { Time } from '#actors/ports.ts';
+import { SupervisedWorkers } from '#actors/supervised-workers.ts';
+import { FakeLeases } from '#test/fakes/leases.ts';
+import { quietMeter } from '#test/fakes/meter.ts';
+import { FakeTime } from '#test/fakes/time.ts';
+import { quietLog } from '#test/support/database.ts';
+import { randomOf } from '#test/support/random.ts';
+
+/** The clock of a process that can be stopped and continued, and be wrong about the time of day. */
+class ProcessTime implements Time {
+  readonly #time: FakeTime;
+  /** Milliseconds by which the time of day is wrong. */
+  wrongBy: number;
+  #late: (() => void)[] = [];
+  #continuedAt = -Infinity;
+  stopped = false;
+
+  constructor(time: FakeTime, wrongBy: number) {
+    this.#time = time;
+    this.wrongBy = wrongBy;
+  }
+
+  now(): number {
+    return this.#time.now() + this.wrongBy;
+  }
+
+  monotonic(): number {
+    return this.#time.monotonic();
+  }
+
+  setTimeout(fn: () => void, ms: number): unknown {
+    return this.#time.setTimeout(() => (this.stopped ? void this.#late.push(fn) : fn()), ms);
+  }
+
+  clearTimeout(id: unknown): void {
+    this.#time.clearTimeout(id);
+  }
+
+  turn(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** Its sockets are as they were when it was stopped, and the first thing that it does is to close them. */
+  get stoodStill(): boolean {
+    return this.stopped || this.#time.now() - this.#continuedAt < 1_000;
+  }
+
+  continue(): void {
+    this.stopped = false;
+    this.#continuedAt = this.#time.now();
+    for (const fn of this.#late.splice(0)) fn();
+  }
+}
+
+export interface SimulationOptions {
+  readonly nodes: number;
+  readonly instances: number;
+  readonly capacity?: number;
+  readonly policy?: Partial<ClusterPolicy>;
+  readonly seed?: number;
+  /** Nodes ask each other. */
+  readonly bus?: boolean;
+}
+
+export class Simulation {
+  readonly time = new FakeTime();
+  readonly leases = new FakeLeases(() => this.time.now());
+  readonly nodes = new Map<string, SimulatedNode>();
+  readonly instances: readonly InstanceId[];
+  readonly policy: ClusterPolicy;
+  readonly random: () => number;
+  /** At the platform: the one node that is logged in. */
+  readonly logins = new Map<InstanceId, SimulatedNode>();
+  /** Seconds since the start, and logins in them. */
+  readonly perSecond = new Map<number, number>();
+  /** Sessions that were opened. */
+  opened = 0;
+  /** Instances for which something waits. */
+  unsent: ReadonlySet<InstanceId> = new Set();
+  readonly bus: boolean;
+  readonly #capacity: number;
+  readonly #start: number;
+
+  constructor({ nodes, instances, capacity = 2 * Math.ceil(instances / nodes), policy = {}, seed = 1, bus = false }: SimulationOptions) {
+    this.bus = bus;
+    this.policy = { ...usualClusterPolicy, ...policy };
+    this.random = randomOf(seed);
+    this.#capacity = capacity;
+    this.#start = this.time.now();
+    this.instances = Array.from({ length: instances }, (_, at) => `r${at.toString(16).padStart(14, '0')}`);
+    for (const id of this.instances) this.leases.register(id);
+    for (let at = 0; at < nodes; at += 1) this.add(`node-${at}`);
+  }
+
+  add(name: string, wrongBy = 0, capacity = this.#capacity): SimulatedNode {
+    const node = new SimulatedNode(this, name, capacity, wrongBy);
+    this.nodes.set(name, node);
+    return node;
+  }
+
+  async start(): Promise<void> {
+    await Promise.all([...this.nodes.values()].map((node) => node.start()));
+  }
+
+  node(at: number): SimulatedNode {
+    const node = [...this.nodes.values()][at];
+    assert.ok(node);
+    return node;
+  }
+
+  login(id: InstanceId, node: SimulatedNode): void {
+    const other = this.logins.get(id);
+    if (other && other !== node && !other.clock.stoodStill) assert.fail(`${id} is logged in at ${other.name} and at ${node.name}`);
+    this.logins.set(id, node);
+    this.opened += 1;
+    const second = Math.floor((this.time.now() - this.#start) / 1000);
+    this.perSecond.set(second, (this.perSecond.get(second) ?? 0) + 1);
+  }
+
+  logout(id: InstanceId, node: SimulatedNode): void {
+    if (this.logins.get(id) === node) this.logins.delete(id);
+  }
+
+  /** Sessions of each node. */
+  get loads(): readonly number[] {
+    const counts = new Map([...this.nodes.values()].map((node) => [node, 0]));
+    for (const node of this.logins.values()) counts.set(node, (counts.get(node) ?? 0) + 1);
+    return [...counts.values()];
+  }
+}
+
+/** How long a session takes to close in order, and one that is slow. */
+const closeMs = 200;
+const slowMs = 2_000;
+
+export class SimulatedNode {
+  readonly cluster: ClusterNode;
+  readonly clock: ProcessTime;
+  readonly name: string;
+  reachable = true;
+  /** A session that takes its time to close. */
+  slow: InstanceId | null = null;
+  readonly #simulation: Simulation;
+  readonly #gate: Gate;
+  /** Sessions of this process, connected or waiting for it. */
+  readonly #sessions = new Map<InstanceId, AbortController>();
+
+  constructor(simulation: Simulation, name: string, capacity: number, wrongBy: number) {
+    this.#simulation = simulation;
+    this.name = name;
+    this.clock = new ProcessTime(simulation.time, wrongBy);
+    const { policy, random } = simulation;
+    const store = simulation.leases.store(() => this.reachable);
+    const common = { store, time: this.clock, log: quietLog, meter: quietMeter };
+    const own = createGate({ atOnce: 20, perSecond: 20 }, this.clock);
+    this.#gate = new ClusterGate({ ...common, own, rate: policy.admission, random });
+    const crash = { limit: 5, window: 60_000, cooldown: 900_000 };
+    const reconnect = { min: 1_000, max: 60_000, stable: 60_000, cutEvery: 1_000 };
+    this.cluster = new ClusterNode({
+      ...common,
+      policy,
+      node: { name, capacity, version: '1.0.0' },
+      newIncarnation: () => `${name}/${Math.floor(random() * 1e9)}`,
+      workers: new SupervisedWorkers({ ...common, policy: { reconnect, crash }, random, fields: {} }),
+      sessions: {
+        prepare: async (claims) => () => this.#begin(claims),
+        close: (id) => this.#close(id),
+        isIdle: (id) => simulation.leases.resting.has(id),
+        serve: () => undefined,
+        offer: async ({ id, to }) => this.#asked(to)?.keepPlace(id) ?? true,
+        handOver: async ({ id, to }, cause) => void (await this.#asked(to)?.take(id, cause)),
+        unsent: async () => simulation.unsent,
+      },
+    });
+  }
+
+  async start(): Promise<void> {
+    await this.cluster.join();
+    this.cluster.begin();
+  }
+
+  /** The process is gone, and the platform notices. */
+  kill(): void {
+    this.clock.stopped = true;
+    for (const id of this.#sessions.keys()) this.#simulation.logout(id, this);
+    this.#sessions.clear();
+    this.#simulation.nodes.delete(this.name);
+  }
+
+  /** Every session of this process writes a frame; answers how many left. */
+  write(): number {
+    return [...this.#sessions.keys()].filter((id) => this.cluster.owns(id)).length;
+  }
+
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  #asked(name: string): ClusterNode | null {
+    return (this.#simulation.bus && this.#simulation.nodes.get(name)?.cluster) || null;
+  }
+
+  #begin(claims: readonly Claim[]): void {
+    for (const { instanceId: id } of claims) {
+      const session = new AbortController();
+      this.#sessions.set(id, session);
+      void this.#gate.admit(id, session.signal).then(
+        () => this.#open(id, session),
+        () => undefined,
+      );
+    }
+  }
+
+  #open(id: InstanceId, session: AbortController): void {
+    this.#gate.passed(id);
+    // Nothing is sent without a good lease, not even a login.
+    if (session.signal.aborted || !this.cluster.owns(id)) return;
+    this.#simulation.login(id, this);
+  }
+
+  #close(id: InstanceId): Promise<void> {
+    const session = this.#sessions.get(id);
+    if (session === undefined) return Promise.resolve();
+    session.abort(new Error('closed'));
+    this.#gate.release(id);
+    return new Promise((resolve) => {
+      this.clock.setTimeout(
+        () => {
+          if (this.#sessions.get(id) === session) this.#sessions.delete(id);
+          this.#simulation.logout(id, this);
+          resolve();
+        },
+        id === this.slow ? slowMs : closeMs,
+      );
+    });
+  }
+}

@@ -1,0 +1,138 @@
+/** What an owner sends of its events, and what a reader makes of it, on simulated time. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { GatewayEvent } from '#actors/model.ts';
+import { linked, type Sent } from '#actors/cluster/stream-chain.ts';
+import { Follower } from '#actors/cluster/stream-follower.ts';
+import { StreamSender } from '#actors/cluster/stream-sender.ts';
+import { sampleEvent } from '#test/fakes/gateway.ts';
+import { FakeTime } from '#test/fakes/time.ts';
+
+const event = (id: string): GatewayEvent => ({ ...sampleEvent, id });
+
+/** `b<a` is event b after a, `<a` the mark after a, `b<` event b after nobody knows what, `<` the mark of a pause. */
+const sent = (text: string): readonly Sent[] =>
+  text
+    .split(' ')
+    .filter((one) => one !== '')
+    .map((one) => {
+      const [id = '', after = ''] = one.split('<');
+      return { after: after === '' ? null : after, ...(id === '' ? {} : { event: event(id) }) };
+    });
+
+const spelled = (all: readonly Sent[]): string => all.map(({ after, event: one }) => `${one?.id ?? ''}<${after ?? ''}`).join(' ');
+
+const pasts: readonly [string, string, string][] = [
+  ['nothing', '', ': '],
+  ['events in a row', 'b<a c<b d<c', 'a: b c d'],
+  ['the first that an owner ever had', 'a< b<a', ': a b'],
+  ['a mark says where nothing happened since', '<a', 'a: '],
+  ['a mark between events changes nothing', 'b<a <b c<b', 'a: b c'],
+  ['what was before a missing event does not belong to what is after it', 'b<a d<c e<d', 'c: d e'],
+  ['a pause ends what was before', 'b<a <', ': '],
+  ['after a pause it begins anew', 'b<a < <d e<d', 'd: e'],
+  ['a new owner that missed the last event of the one before', 'b<a c<b d<b', 'a: b c d'],
+  ['an owner that knows nothing', 'b<a c<', ': c'],
+];
+
+for (const [title, text, expected] of pasts)
+  test(`streams: what belongs together: ${title}`, () => {
+    const { anchor, events } = linked(sent(text));
+    assert.equal(`${anchor ?? ''}: ${events.map(({ id }) => id).join(' ')}`, expected);
+  });
+
+const sentFor = 60_000;
+
+const owner = async (before: Promise<Sent | null> = Promise.resolve(null)) => {
+  const time = new FakeTime();
+  const all: Sent[] = [];
+  const sender = new StreamSender({ time, sentFor, before: () => before, send: (one) => void all.push(one) });
+  const take = (ids: string): void => {
+    for (const id of ids) sender.take(event(id));
+  };
+  return { time, sender, take, all: () => spelled(all) };
+};
+
+test('streams: an instance that nobody listens to sends nothing', async () => {
+  const { time, take, all } = await owner();
+  await time.pass(0);
+  take('abc');
+  assert.equal(all(), '');
+});
+
+test('streams: events are sent while somebody wants them and a while longer; then a mark says that there are more', async () => {
+  const { time, sender, take, all } = await owner();
+  await time.pass(0);
+  take('a');
+  assert.equal(await sender.want(), 'a');
+  take('bc');
+  await time.pass(sentFor - 1);
+  take('d');
+  await time.pass(1);
+  take('ef');
+  assert.equal(all(), '<a b<a c<b d<c <');
+  assert.equal(await sender.want(), 'f');
+  take('g');
+  assert.equal(all(), '<a b<a c<b d<c < <f g<f');
+});
+
+test('streams: the last event is named again before its name is too old to be kept', async () => {
+  const { time, sender, take, all } = await owner();
+  await time.pass(0);
+  await sender.want();
+  take('a');
+  for (let asked = 0; asked < 8; asked += 1) {
+    await time.pass(10_000);
+    await sender.want();
+  }
+  assert.equal(all(), 'a< <a <a');
+});
+
+const heirs: readonly [string, string, string, string | null][] = [
+  ['goes on behind the last event of the one before', 'b<a', 'c<b d<c', 'd'],
+  ['goes on behind the last event that the one before named', '<a', 'c<a d<c', 'd'],
+  ['sends nothing where the one before did not', '<', '', 'd'],
+  ['sends nothing where there was none before', '', '', 'd'],
+];
+
+for (const [title, before, expected, last] of heirs)
+  test(`streams: a new owner ${title}`, async () => {
+    const looked = Promise.withResolvers<Sent | null>();
+    const { time, sender, take, all } = await owner(looked.promise);
+    // Events that happen before it is known what was sent last wait for it.
+    take('c');
+    looked.resolve(sent(before)[0] ?? null);
+    await time.pass(0);
+    take('d');
+    assert.equal(all(), expected);
+    assert.equal(await sender.want(), last);
+  });
+
+test('streams: a listener learns that an event was lost on its way, and nothing of what is told twice', async () => {
+  const got: string[] = [];
+  let hear: (one: Sent) => void = () => undefined;
+  const follower = new Follower(
+    {
+      time: new FakeTime(),
+      isCurrent: () => true,
+      want: () => undefined,
+      hear: (take) => {
+        hear = take;
+        return () => undefined;
+      },
+      owner: () => () => undefined,
+    },
+    { onEvent: ({ id }) => void got.push(id), onEnd: () => void got.push('end'), onGap: () => void got.push('gap') },
+  );
+  follower.start();
+  for (const one of sent('b<a c<b <c <')) hear(one);
+  assert.deepEqual(got, ['b', 'c']);
+  for (const one of sent('e<d f<e')) hear(one);
+  assert.deepEqual(got, ['b', 'c', 'gap', 'e', 'f']);
+  follower.here(event('g'));
+  for (const one of sent('h<g')) hear(one);
+  assert.deepEqual(got.slice(5), ['g', 'h']);
+  follower.end();
+  for (const one of sent('i<h')) hear(one);
+  assert.deepEqual(got.slice(7), ['end']);
+});

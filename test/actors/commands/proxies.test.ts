@@ -1,0 +1,34 @@
+/** Commands on proxies: what keeps two changes of one instance apart. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ProxyRegion } from '#actors/model.ts';
+import { settle } from '#test/fakes/world.ts';
+import { refusalOf, staged } from '../stage.ts';
+
+const region: ProxyRegion = { country: 'br', state: '', city: '' };
+const catalogue = [{ value: 'br', label: 'Brazil', proxies: ['http://slow.test'], cities: [] }];
+
+test('proxy: while a change of it is tested, another change and a connect with a region are refused', async () => {
+  const { world, gateway } = await staged([{ id: 'r1', wanted: 'offline' }]);
+  const verdict = Promise.withResolvers<string>();
+  Object.assign(world.proxies, { catalogue, verdicts: { 'http://slow.test': verdict.promise } });
+  const first = gateway.changeProxy('r1', { mode: 'internal', region });
+  await settle();
+  const others = [gateway.connect('r1', { region }), gateway.changeProxy('r1', { mode: 'internal', region })];
+  assert.deepEqual((await Promise.all(others)).map(refusalOf), ['conflict', 'conflict']);
+  assert.deepEqual(world.proxies.tested, ['http://slow.test']);
+  verdict.resolve('');
+  assert.ok((await first).ok);
+});
+
+test('proxy: while a connect tests the proxy of its region, a change is refused, and afterwards it is taken', async () => {
+  const { world, gateway } = await staged([{ id: 'r1', wanted: 'offline' }]);
+  const verdict = Promise.withResolvers<string>();
+  Object.assign(world.proxies, { catalogue, verdicts: { 'http://slow.test': verdict.promise } });
+  const connect = gateway.connect('r1', { region });
+  await settle();
+  assert.equal(refusalOf(await gateway.changeProxy('r1', { mode: 'none', confirmNone: true })), 'conflict');
+  verdict.resolve('it refuses connections');
+  assert.equal(refusalOf(await connect), 'unavailable');
+  assert.ok((await gateway.changeProxy('r1', { mode: 'none', confirmNone: true })).ok);
+});

@@ -1,0 +1,38 @@
+/** When campaigns rest, and what counts as the wish to get none. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { asksToStop, quietFor, type QuietHours } from '#actors/policy/campaign-policy.ts';
+
+const night: QuietHours = { from: 21 * 60, to: 8 * 60 };
+const noon: QuietHours = { from: 12 * 60, to: 13 * 60 };
+const minute = 60_000;
+
+const moments: readonly (readonly [at: string, quiet: QuietHours | null, timeZone: string, minutes: number])[] = [
+  ['2026-08-19T12:30:00Z', null, 'UTC', 0],
+  ['2026-08-19T20:59:59.999Z', night, 'UTC', 0],
+  ['2026-08-19T21:00:00Z', night, 'UTC', 11 * 60],
+  ['2026-08-19T00:00:00Z', night, 'UTC', 8 * 60],
+  ['2026-08-19T07:59:00Z', night, 'UTC', 1],
+  ['2026-08-19T08:00:00Z', night, 'UTC', 0],
+  ['2026-08-19T12:15:30Z', noon, 'UTC', 44.5],
+  // Three hours behind, and half an hour beside the whole hours.
+  ['2026-08-19T00:00:00Z', night, 'America/Sao_Paulo', 11 * 60],
+  ['2026-08-19T07:00:00Z', noon, 'Asia/Kolkata', 30],
+];
+
+for (const [at, quiet, timeZone, minutes] of moments)
+  test(`quietFor: at ${at} in ${timeZone} campaigns rest for ${minutes} minutes of ${quiet ? `${quiet.from} to ${quiet.to}` : 'nothing'}`, () =>
+    assert.equal(quietFor({ quiet, timeZone }, Date.parse(at)), minutes * minute));
+
+const texts: readonly (readonly [text: string, stops: boolean])[] = [
+  ['STOP', true],
+  [' stop. ', true],
+  ['No more!', true],
+  ['please stop', false],
+  ['stop it', false],
+  ['', false],
+];
+
+for (const [text, stops] of texts)
+  test(`asksToStop: "${text}" ${stops ? 'is' : 'is not'} the wish to get no campaigns`, () =>
+    assert.equal(asksToStop({ stopWords: ['stop', 'no more'] }, text), stops));

@@ -1,0 +1,79 @@
+/** Deliveries and histories that one node has, asked and changed through another. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import type { Account } from '#test/support/account.ts';
+import type { GatewayProcess } from '#test/support/gateway.ts';
+import { NatsServer, withNats } from '#test/support/nats.ts';
+import { Nodes } from '#test/support/nodes.ts';
+import { contact } from '#test/support/scene.ts';
+import { until } from '#test/support/until.ts';
+
+let nats: NatsServer;
+let nodes: Nodes;
+let second: GatewayProcess;
+/** Through each node. */
+let both: readonly Account[];
+before(async () => {
+  if (withNats.skip !== undefined) return;
+  nats = await NatsServer.open();
+  nodes = await Nodes.open({ NATS_URL: nats.url, WEBHOOK_SLOW_RETRIES_MS: '100' });
+  second = await nodes.another('second').start();
+  const account = await nodes.scene.paired();
+  both = [account, nodes.at(second, account)];
+});
+after(async () => {
+  await nodes?.close();
+  await nats?.stop();
+});
+
+const posts = (id: string): number =>
+  nodes.scene.receiver.posted.filter(({ body }) => (body['message'] as { messageid?: string } | undefined)?.messageid === id).length;
+
+test('nodes: failed deliveries are shown by every node, whichever made them', withNats, async () => {
+  const { receiver } = nodes.scene;
+  const saved = await both[0]!.call('POST', '/webhook', { url: receiver.url, events: ['messages'], enabled: true });
+  assert.equal(saved.status, 200, JSON.stringify(saved.body));
+  receiver.answer(503);
+  await nodes.scene.write(both[0]!, 'to a receiver that fails');
+  for (const { gateway, token } of both) {
+    await until(async () => {
+      const { body } = await gateway.call('GET', '/webhook/errors', { token });
+      return Array.isArray(body) && body.length > 0;
+    }, 'the errors of the instance are shown');
+    await until(async () => {
+      const { body } = await gateway.call('GET', '/globalwebhook/errors');
+      return Array.isArray(body) && body.length > 0;
+    }, 'the errors of the global webhook are shown');
+  }
+  receiver.answer(200);
+  await both[0]!.call('POST', '/webhook', { url: receiver.url, events: ['messages'], enabled: false });
+});
+
+test('nodes: what a phone was asked for is shown by every node', withNats, async () => {
+  const id = await nodes.scene.write(both[0]!, 'the message before which the phone shall look');
+  await nodes.scene.stored(both[0]!, [id]);
+  const asked = await both[0]!.call('POST', '/message/history-sync', { number: contact, count: 5 });
+  assert.equal(asked.status, 200, JSON.stringify(asked.body));
+  // The phone may answer between two questions.
+  const [shown] = await until(async () => {
+    const answers = await Promise.all(both.map(async (one) => (await one.call('GET', '/instance/history-sync/status')).body));
+    return isDeepStrictEqual(answers[0], answers[1]) && answers;
+  }, 'both nodes show the same');
+  assert.equal((shown as { readonly requests: readonly unknown[] }).requests.length, 1);
+});
+
+test('nodes: deliveries of the global webhook that any node sends again are posted at once', withNats, async () => {
+  const id = await nodes.scene.write(both[0]!, 'posted twice more');
+  await nodes.scene.told([id]);
+  let expected = posts(id);
+  for (const { gateway } of both) {
+    // Posted is not yet noted as delivered.
+    await until(async () => {
+      const { body } = await gateway.call('POST', '/globalwebhook/replay', { body: { event: 'messages', state: 'delivered' } });
+      return Number(body['replayed']) > 0;
+    }, 'something is sent again');
+    expected += 1;
+    await until(() => posts(id) >= expected, `the event is posted ${expected} times`);
+  }
+});

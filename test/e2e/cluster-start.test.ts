@@ -1,0 +1,66 @@
+/** Nodes that start at the same time: one of them makes the tables, the others wait for it. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { migrations, type ListedMigration } from '#src/storage/migrations/list.ts';
+import { migrate } from '#src/storage/open.ts';
+import { openDatabase } from '#src/storage/postgres/database.ts';
+import { quietLog } from '#test/support/database.ts';
+import { ExternalServer } from '#test/support/external-server.ts';
+import { GatewayProcess } from '#test/support/gateway.ts';
+
+let server: ExternalServer;
+before(async () => {
+  server = await ExternalServer.open();
+});
+after(() => server?.close());
+
+const emptied = async (): Promise<void> => {
+  const admin = await openDatabase({ url: server.url, log: quietLog, poolSize: 1 });
+  for (const text of ['drop schema public cascade', 'create schema public']) await admin.rows({ name: '', text }, []);
+  await admin.close();
+};
+
+const node = (name: string): GatewayProcess =>
+  new GatewayProcess({
+    platformUrl: 'ws://127.0.0.1:9',
+    env: { DATABASE_URL: server.url, ENCRYPTION_KEY: 'ab'.repeat(32), NODE_NAME: name, LOG_LEVEL: 'info', DRAIN_MS: '0' },
+  });
+
+interface Line {
+  readonly msg?: string;
+  readonly migrations?: readonly string[];
+}
+
+/** What a node migrated, by its log. */
+const migratedBy = ({ printed }: GatewayProcess): readonly string[] =>
+  printed
+    .split('\n')
+    .filter((line) => line.includes('storage.migrated'))
+    .flatMap((line) => (JSON.parse(line) as Line).migrations ?? []);
+
+const starts: readonly (readonly [title: string, applied: readonly ListedMigration[]])[] = [
+  ['an empty database', []],
+  ['the tables of an earlier version', migrations.slice(0, 24)],
+];
+for (const [title, applied] of starts)
+  test(`nodes: of two that start at once on ${title} one migrates, and all run`, async () => {
+    await emptied();
+    if (applied.length > 0) await migrate(server.url, quietLog, applied);
+    const nodes = ['a', 'b'].map(node);
+    try {
+      await Promise.all(nodes.map((one) => one.start()));
+      const missing = migrations.slice(applied.length).map(({ name }) => name);
+      assert.deepEqual(nodes.flatMap(migratedBy), missing, 'each migration ran once, on one node');
+      for (const one of nodes) {
+        assert.equal((await one.call('GET', '/health/ready')).status, 200, one.printed);
+        assert.match(one.printed, /node\.filesNotShared/);
+        assert.doesNotMatch(one.printed, /unhandledRejection|rashed|urprised/);
+      }
+      const made = await nodes[0]!.call('POST', '/instance/create', { body: { name: 'shop' } });
+      assert.equal(made.status, 200, JSON.stringify(made.body));
+      const seen = await nodes[1]!.call('GET', '/instance/status', { token: String(made.body['token']) });
+      assert.equal(seen.status, 200, JSON.stringify(seen.body));
+    } finally {
+      await Promise.all(nodes.map((one) => one.close()));
+    }
+  });

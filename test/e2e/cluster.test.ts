@@ -1,0 +1,95 @@
+/** Several nodes on one database, as processes that are killed, stopped and continued, and asked to end. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Account } from '#test/support/account.ts';
+import { contact } from '#test/support/scene.ts';
+import { Nodes, refusesToStart } from '#test/support/nodes.ts';
+import { patience, until } from '#test/support/until.ts';
+
+let nodes: Nodes;
+before(async () => {
+  nodes = await Nodes.open();
+});
+after(() => nodes?.close());
+
+/** So many accounts, connected by the first node. */
+const paired = async (count: number): Promise<readonly Account[]> => {
+  const accounts: Account[] = [];
+  for (let made = 0; made < count; made += 1) accounts.push(await nodes.scene.paired());
+  return accounts;
+};
+
+const works = async (accounts: readonly Account[]): Promise<void> => {
+  for (const account of accounts) await account.reaches('connected');
+  for (const account of accounts) await nodes.scene.works(account);
+};
+
+test('cluster: a second node of a name, and a gateway that is no node, are refused with a sentence', async () => {
+  await refusesToStart(nodes.another('first'), /Another node named first is running/);
+  await refusesToStart(nodes.another('alone', { NODE_NAME: '' }), /Another gateway uses this database/);
+  await refusesToStart(nodes.another('second', { ENCRYPTION_KEY: '' }), /NODE_NAME and NATS_URL need DATABASE_URL and ENCRYPTION_KEY/);
+  await refusesToStart(nodes.another('no name'), /NODE_NAME must be a name/);
+});
+
+test('cluster: sessions of a node that is killed are back on another one, which nobody logged in beside', async () => {
+  const accounts = await paired(3);
+  await works(accounts);
+  assert.deepEqual(await nodes.owners(accounts), ['first', 'first', 'first']);
+  const second = await nodes.another('second').start();
+  const elsewhere = await nodes.at(second, accounts[0]!).send(contact, 'by the other node');
+  assert.equal(elsewhere.status, 503);
+  assert.deepEqual(elsewhere.body, { error: 'another node has the instance' });
+  assert.equal(elsewhere.headers.get('retry-after'), '2');
+  await nodes.first.end('SIGKILL');
+  await nodes.ownedBy('second', accounts);
+  const heirs = accounts.map((account) => nodes.at(second, account));
+  await works(heirs);
+  assert.equal(nodes.doubleLogins, 0);
+  for (const account of accounts) assert.equal(nodes.scene.logins(account), 2, 'one by each node');
+
+  // The first one comes back, and gets what belongs to it.
+  await nodes.first.start();
+  await second.end('SIGTERM');
+  // Sooner than its leases would have ended.
+  await nodes.ownedBy('first', accounts, 9_000);
+  assert.match(second.printed, /service\.stopped/);
+  await works(accounts);
+  assert.equal(nodes.doubleLogins, 0);
+});
+
+test('cluster: a node that is asked to end gives its sessions to the others before it goes', async () => {
+  const accounts = await paired(2);
+  const second = await nodes.another('third').start();
+  nodes.first.signal('SIGTERM');
+  await nodes.ownedBy('third', accounts);
+  await works(accounts.map((account) => nodes.at(second, account)));
+  assert.equal(await nodes.first.endsWithin(2 * patience), 0, nodes.first.printed);
+  assert.equal(nodes.doubleLogins, 0);
+  await nodes.first.start();
+  await second.end('SIGTERM');
+  await works(accounts);
+});
+
+test('cluster: a node that stood still sends nothing when it goes on, and takes part again', async () => {
+  const accounts = await paired(2);
+  await works(accounts);
+  const second = await nodes.another('fourth').start();
+  nodes.first.signal('SIGSTOP');
+  await nodes.ownedBy('fourth', accounts);
+  const heirs = accounts.map((account) => nodes.at(second, account));
+  await works(heirs);
+  const before = accounts.map((account) => nodes.scene.logins(account));
+  nodes.first.signal('SIGCONT');
+  await until(() => nodes.first.printed.includes('node.lost'), 'it knows that it is no node');
+  await wait(3_000);
+  await works(heirs);
+  assert.deepEqual(
+    accounts.map((account) => nodes.scene.logins(account)),
+    before,
+    'nobody was thrown out',
+  );
+  assert.doesNotMatch(nodes.first.printed + second.printed, /unhandledRejection|rashed|surprised/);
+  await second.end('SIGTERM');
+  await works(accounts);
+});

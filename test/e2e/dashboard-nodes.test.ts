@@ -1,0 +1,98 @@
+/** The dashboard of several nodes in a real browser: the nodes, the sessions of all of them, and a session on another node than the page's. */
+import assert from 'node:assert/strict';
+import { after, before } from 'node:test';
+import type { Account } from '#test/support/account.ts';
+import { objectionsTo } from '#test/support/access.ts';
+import { Dashboard, inBrowser, withoutBrowser } from '#test/support/dashboard.ts';
+import { NatsServer, withNats } from '#test/support/nats.ts';
+import { Nodes } from '#test/support/nodes.ts';
+
+const left = withoutBrowser !== '' || withNats.skip !== undefined;
+let nats: NatsServer;
+let nodes: Nodes;
+let dashboard: Dashboard;
+let account: Account;
+/** Where the session is, and the other node, which serves the page. */
+let owner = '';
+let other = '';
+const locate = async (): Promise<void> => {
+  [owner = ''] = await nodes.settled([account]);
+  other = owner === 'first' ? 'second' : 'first';
+};
+
+before(async () => {
+  if (left) return;
+  nats = await NatsServer.open();
+  nodes = await Nodes.open({ NATS_URL: nats.url });
+  const second = await nodes.another('second').start();
+  account = await nodes.scene.paired();
+  await locate();
+  dashboard = await Dashboard.open((other === 'first' ? nodes.first : second).address);
+  await dashboard.goto('/admin');
+  await dashboard.signIn();
+});
+after(async () => {
+  await dashboard?.close();
+  await nodes?.close();
+  await nats?.stop();
+});
+
+const amongNodes = (name: string, run: () => Promise<void>): void =>
+  inBrowser(`${name}${withNats.skip === undefined ? '' : ' (left out: this machine has no nats-server)'}`, async () => {
+    if (withNats.skip === undefined) await run();
+  });
+
+amongNodes('the list shows a session of another node with its state and its node', async () => {
+  const { page } = dashboard;
+  const row = page.locator('.grid .row:visible').filter({ hasText: owner });
+  await row.filter({ hasText: 'connected' }).waitFor();
+  assert.equal(await page.locator('.silent-nodes').count(), 0);
+});
+
+amongNodes('the page of a session says on which node it is and why, and shows its steps and its events', async () => {
+  const { page } = dashboard;
+  const { id } = await account.seen();
+  await locate();
+  await dashboard.goto(`/admin/sessions/${id}`);
+  await page.locator('.chart .state.lit[data-state="connected"]').waitFor();
+  const figures = String(await page.locator('.why .figures').textContent());
+  assert.match(figures, new RegExp(`Node\\s*${owner}`));
+  assert.match(figures, /Came to it\s*(without an owner|for a request|moved to balance)/);
+  await nodes.scene.platform.sandbox.fault({ kind: 'streamError', code: 503, number: account.number });
+  await page.locator('.log li').filter({ hasText: 'closed' }).first().waitFor();
+  await page.locator('.chart .state.lit[data-state="connected"]').waitFor();
+  assert.equal((await objectionsTo(dashboard, 'session')).join('\n'), '');
+});
+
+amongNodes('on a narrow screen a node is drained without scrolling the table of nodes', async () => {
+  const { page } = dashboard;
+  const size = page.viewportSize();
+  await page.getByRole('link', { name: 'Nodes' }).click();
+  const button = page.getByRole('button', { name: `Drain ${owner}` });
+  await button.waitFor();
+  await page.setViewportSize({ width: 390, height: 844 });
+  const box = await button.boundingBox();
+  assert.ok(box !== null && box.x >= 0 && box.x + box.width <= 390, `the button is at ${JSON.stringify(box)}`);
+  if (size !== null) await page.setViewportSize(size);
+  await page.goBack();
+});
+
+amongNodes('the nodes are listed with what they have, and one is drained by its button', async () => {
+  const { page } = dashboard;
+  await page.getByRole('link', { name: 'Nodes' }).click();
+  const row = (name: string) => page.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) });
+  await row('first').filter({ hasText: 'live' }).waitFor();
+  await row('second').filter({ hasText: 'live' }).waitFor();
+  assert.equal((await objectionsTo(dashboard, 'nodes')).join('\n'), '');
+  await locate();
+  await page.getByRole('button', { name: `Drain ${owner}` }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Drain' }).click();
+  await row(owner).filter({ hasText: 'draining' }).filter({ hasText: '0 of' }).waitFor();
+  await row(other).filter({ hasText: 'from a node that drained' }).waitFor();
+  assert.deepEqual(await nodes.owners([account]), [other]);
+  assert.equal(await page.getByRole('button', { name: `Drain ${owner}` }).count(), 0);
+});
+
+amongNodes('nothing of these pages is refused by their policy or throws', async () => {
+  assert.deepEqual(dashboard.complaints, []);
+});

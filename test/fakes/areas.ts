@@ -1,0 +1,13 @@
+/** Commands of the gateway in memory by area: one line each. */
+import { campaignCommands } from './campaign-commands.ts';
+import { chatbotCommands } from './chatbot.ts';
+import { chatwootCommands } from './chatwoot.ts';
+import type { Attempt } from './definitions.ts';
+import { peopleCommands } from './people.ts';
+
+export const areaCommands = (attempt: Attempt) => ({
+  ...peopleCommands(attempt),
+  ...campaignCommands(attempt),
+  ...chatbotCommands(attempt),
+  ...chatwootCommands(attempt),
+});

@@ -1,0 +1,172 @@
+/** The store of leases in memory: of one database, for any number of nodes. */
+import type { Claim, InstanceId } from '#actors/model.ts';
+import {
+  StorageUnavailable,
+  type AdmissionRate,
+  type KnownNode,
+  type LeaseCause,
+  type TakeCause,
+  type TakenLease,
+  type LeaseStore,
+  type LiveNode,
+  type Look,
+  type NodeState,
+} from '#actors/ports.ts';
+
+interface Row extends NodeState {
+  readonly until: number;
+  readonly started: number;
+}
+
+interface Lease {
+  readonly incarnation: string;
+  readonly epoch: number;
+  readonly cause: LeaseCause;
+  readonly since: number;
+}
+
+export class FakeLeases {
+  readonly #now: () => number;
+  readonly #nodes = new Map<string, Row>();
+  readonly leases = new Map<InstanceId, Lease>();
+  /** Epochs of the instances, all of which shall be online. */
+  readonly #epochs = new Map<InstanceId, number>();
+  /** Instances that shall not be online: nobody takes them unless something waits. */
+  readonly resting = new Set<InstanceId>();
+  /** Instances without a good lease, as of the last statement. */
+  readonly #free = new Set<InstanceId>();
+  /** Incarnations that were live then. */
+  #were: ReadonlySet<string> = new Set();
+  #admittedUntil = 0;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  register(id: InstanceId, epoch = 1): void {
+    this.#epochs.set(id, epoch);
+    this.#free.add(id);
+  }
+
+  epochOf(id: InstanceId): number {
+    return this.#epochs.get(id) ?? 0;
+  }
+
+  /** As one node reaches it; `reachable` may change at any time, and a statement that began before is still answered. */
+  store(reachable: () => boolean = () => true): LeaseStore {
+    const reach =
+      <A extends readonly unknown[], T>(work: (...args: A) => T) =>
+      async (...args: A): Promise<T> => {
+        if (!reachable()) throw new StorageUnavailable('the database is not available');
+        return work(...args);
+      };
+    return {
+      join: reach((node, ms, former) => this.#join(node, ms, former)),
+      renew: reach((node, ms) => this.#renew(node, ms)),
+      leave: reach((incarnation) => this.#leave(incarnation)),
+      look: reach(() => this.#look()),
+      known: reach(() => this.#known()),
+      leaseOf: reach((id) => {
+        const lease = this.leases.get(id);
+        const node = [...this.#nodes.values()].find(({ incarnation, until }) => incarnation === lease?.incarnation && until > this.#now());
+        return lease && node ? { node: node.name, since: lease.since, heldMs: this.#now() - lease.since, cause: lease.cause } : null;
+      }),
+      unowned: reach((ids) => this.#unowned(ids)),
+      take: reach((incarnation, ids, cause) => this.#take(incarnation, ids, cause)),
+      giveBack: reach((incarnation, claims) => this.#giveBack(incarnation, claims)),
+      admit: reach((asked, rate) => this.#admit(asked, rate)),
+    };
+  }
+
+  /** Incarnations of live nodes; what others left is free. */
+  get #live(): ReadonlySet<string> {
+    const live = new Set([...this.#nodes.values()].filter(({ until }) => until > this.#now()).map(({ incarnation }) => incarnation));
+    if ([...this.#were].some((incarnation) => !live.has(incarnation)))
+      for (const [id, { incarnation }] of this.leases) if (!live.has(incarnation)) this.#free.add(id);
+    return (this.#were = live);
+  }
+
+  #join(node: NodeState, ms: number, former: string | null): { joined: boolean; leftMs: number } {
+    const row = this.#nodes.get(node.name);
+    const left = (row?.until ?? 0) - this.#now();
+    if (row && left > 0 && row.incarnation !== node.incarnation && row.incarnation !== former) return { joined: false, leftMs: left };
+    this.#nodes.set(node.name, { ...node, until: this.#now() + ms, started: this.#now() });
+    return { joined: true, leftMs: 0 };
+  }
+
+  #renew(node: NodeState, ms: number): boolean {
+    const row = this.#nodes.get(node.name);
+    if (!row || row.incarnation !== node.incarnation || row.until <= this.#now()) return false;
+    this.#nodes.set(node.name, { ...row, ...node, until: this.#now() + ms });
+    return true;
+  }
+
+  #leave(incarnation: string): void {
+    for (const [name, node] of this.#nodes) if (node.incarnation === incarnation) this.#nodes.delete(name);
+    for (const [id, lease] of this.leases) if (lease.incarnation === incarnation) this.#end(id);
+  }
+
+  #look(): Look {
+    const [now, live] = [this.#now(), this.#live];
+    const nodes = [...this.#nodes.values()]
+      .filter(({ incarnation }) => live.has(incarnation))
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    return {
+      nodes: nodes.map((node): LiveNode => ({ ...node, age: now - node.started })),
+      free: [...this.#free].filter((id) => !this.resting.has(id)),
+    };
+  }
+
+  #unowned(ids: readonly InstanceId[]): readonly InstanceId[] {
+    const live = this.#live;
+    return ids.filter((id) => !live.has(this.leases.get(id)?.incarnation ?? ''));
+  }
+
+  #known(): readonly KnownNode[] {
+    const now = this.#now();
+    return [...this.#nodes.values()]
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+      .map(({ name, version, capacity, load, draining, incarnation, until, started }) => {
+        const taken: Partial<Record<LeaseCause, number>> = {};
+        for (const lease of this.leases.values())
+          if (lease.incarnation === incarnation && lease.since > now - 3_600_000) taken[lease.cause] = (taken[lease.cause] ?? 0) + 1;
+        return { name, version, capacity, load, draining, leftMs: until - now, age: now - started, taken };
+      });
+  }
+
+  #take(incarnation: string, ids: readonly InstanceId[], cause: TakeCause): readonly TakenLease[] {
+    const live = this.#live;
+    if (!live.has(incarnation)) return [];
+    const claims: TakenLease[] = [];
+    for (const instanceId of new Set(ids)) {
+      const [epoch, lease] = [this.#epochs.get(instanceId), this.leases.get(instanceId)];
+      if (epoch === undefined || (lease && live.has(lease.incarnation))) continue;
+      this.#epochs.set(instanceId, epoch + 1);
+      this.#free.delete(instanceId);
+      const taken = { epoch: epoch + 1, cause: lease ? ('failover' as const) : cause };
+      this.leases.set(instanceId, { incarnation, ...taken, since: this.#now() });
+      claims.push({ instanceId, ...taken });
+    }
+    return claims;
+  }
+
+  #giveBack(incarnation: string, claims: readonly Claim[]): void {
+    for (const { instanceId, epoch } of claims) {
+      const lease = this.leases.get(instanceId);
+      if (lease?.incarnation === incarnation && lease.epoch === epoch) this.#end(instanceId);
+    }
+  }
+
+  #end(id: InstanceId): void {
+    this.leases.delete(id);
+    this.#free.add(id);
+  }
+
+  #admit(asked: number, { perSecond, burst }: AdmissionRate): number {
+    const [now, place] = [this.#now(), 1000 / perSecond];
+    const start = Math.min(Math.max(this.#admittedUntil, now - burst * place), now);
+    const count = Math.min(asked, Math.floor((now - start) / place));
+    this.#admittedUntil = start + count * place;
+    return count;
+  }
+}

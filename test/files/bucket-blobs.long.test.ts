@@ -1,0 +1,105 @@
+/** The bucket, beside a real server that speaks S3: what the folder does, it does too, and a server that is away is 503 and no wrong answer. */
+import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { FilesUnavailable } from '#actors/ports.ts';
+import { prefixes, type BlobStore } from '#src/files/blobs.ts';
+import { openBucketBlobs } from '#src/files/bucket-blobs.ts';
+import { createFileStore } from '#src/files/file-store.ts';
+import { openFolderBlobs } from '#src/files/folder-blobs.ts';
+import { openTemporaryFolder } from '#src/files/temporary-folder.ts';
+import { instance } from '#test/contract/samples.ts';
+import { testDatabase } from '#test/support/database.ts';
+import { openBucketServer } from '#test/support/bucket-server.ts';
+import { baseUrl, bytesOf, taken, temporaryFolder } from '#test/support/files.ts';
+
+const place = await temporaryFolder();
+const temporary = await openTemporaryFolder(join(place, 'temporary'));
+const endpoint = await openBucketServer(join(place, 'bucket'), { lax: false });
+// This server compares the signature of a list with one for another path than was asked for.
+const laxEndpoint = await openBucketServer(join(place, 'bucket'), { lax: true });
+
+/** The servers are in this process, which gets no time at all now and then. */
+const open = (address: string, secret = 'S3RVER', silenceMs = 15_000) => {
+  const opened = openBucketBlobs({ endpoint: address, region: 'us-east-1', keyId: 'S3RVER', secret, silenceMs }, temporary);
+  after(() => opened.close());
+  return opened;
+};
+const lax = open(laxEndpoint);
+const bucket: BlobStore = { ...open(endpoint), list: (prefix) => lax.list(prefix) };
+
+const put = async (blobs: BlobStore, bytes: Buffer): Promise<string> => {
+  const hash = createHash('sha256').update(bytes).digest('hex');
+  const path = temporary.newPath();
+  await writeFile(path, bytes);
+  await blobs.put(hash, path);
+  return hash;
+};
+
+const stores: readonly (readonly [string, BlobStore])[] = [
+  ['bucket', bucket],
+  ['folder', await openFolderBlobs(join(place, 'folder'), temporary)],
+];
+
+for (const [name, blobs] of stores)
+  test(`blobs of a ${name}: they are stored, read whole and in part, copied, listed and removed`, async () => {
+    const bytes = randomBytes(3_000_000);
+    const hash = await put(blobs, bytes);
+    assert.equal(await blobs.size(hash), bytes.length);
+    const read = async (range?: { start: number; end: number }) => Buffer.concat(await Array.fromAsync((await blobs.read(hash, range))!));
+    assert.deepEqual(await read(), bytes);
+    assert.deepEqual(await read({ start: 1_000, end: 1_999 }), bytes.subarray(1_000, 2_000));
+    assert.deepEqual(await blobs.whole(hash), bytes);
+    const copy = await blobs.localCopy(hash);
+    assert.deepEqual(await readFile(copy!.path), bytes);
+    await copy!.release();
+    assert.deepEqual(await blobs.list(hash.slice(0, 2)), [{ hash, size: bytes.length }]);
+    assert.deepEqual(await readdir(temporary.path), [], 'nothing is left on the way');
+    await blobs.remove(hash);
+    await blobs.remove(hash);
+    const asked = [blobs.size(hash), blobs.read(hash), blobs.whole(hash), blobs.localCopy(hash)];
+    assert.deepEqual(await Promise.all<unknown>(asked), [null, null, null, null]);
+    assert.deepEqual(await blobs.list(hash.slice(0, 2)), []);
+  });
+
+test('bucket: files of instances, and what a kill left of them', async () => {
+  const storage = await (await testDatabase()).storage();
+  await storage.instances.insert({ ...instance.record, id: 'r1', token: 'r1' });
+  const chance = { hex: (count: number) => randomBytes(count).toString('hex') };
+  const files = createFileStore({ rows: storage.fileRows, blobs: bucket, baseUrl, chance, now: Date.now });
+  const bytes = randomBytes(20_000);
+  const kept = await files.keep('r1', await taken(temporary, bytes));
+  assert.deepEqual(await bytesOf(files, kept!), bytes);
+  const orphan = await put(bucket, randomBytes(100));
+  for (let part = 0; part < files.parts; part += 1) await files.audit(part);
+  assert.deepEqual([await bucket.size(orphan), files.bytes], [null, bytes.length]);
+  assert.equal(await files.removeOf('r1'), 1);
+  assert.equal(await bucket.size(kept!.hash), null);
+});
+
+/** Takes connections and says nothing. */
+const silent = async (): Promise<Server> => {
+  const made = createServer(() => undefined);
+  await new Promise<void>((resolve) => made.listen(0, '127.0.0.1', resolve));
+  after(() => made.close());
+  return made;
+};
+
+const troubles: readonly (readonly [title: string, blobs: BlobStore])[] = [
+  ['a server that is away', open('http://127.0.0.1:9/files')],
+  ['a server that says nothing', open(`http://127.0.0.1:${((await silent()).address() as AddressInfo).port}/files`, 'S3RVER', 500)],
+  ['a secret that is wrong', open(endpoint, 'wrong-secret')],
+];
+
+for (const [title, blobs] of troubles)
+  test(`bucket: ${title} is a store that does not answer, never one that is empty`, async () => {
+    const hash = 'a'.repeat(64);
+    for (const work of [() => blobs.size(hash), () => blobs.read(hash), () => put(blobs, Buffer.from('x')), () => blobs.list(prefixes[0]!)])
+      await assert.rejects(work(), (error: Error) => error instanceof FilesUnavailable && !/wrong-secret|http/.test(error.message));
+  });
+
+test('bucket: one that is not there is not an empty one', () =>
+  assert.rejects(open(laxEndpoint.replace('/files', '/missing')).list('00'), FilesUnavailable));

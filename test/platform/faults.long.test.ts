@@ -1,0 +1,106 @@
+/** Every way in which a connection ends (and the ones that the library never reports) comes out as one close with its code. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Fault } from '#src/sandbox/face.ts';
+import { type Bench, connected, type Instance, startBench } from './setup.ts';
+
+let bench: Bench;
+let paired: Instance;
+const number = '5511900000001';
+
+before(async () => {
+  bench = await startBench();
+  paired = await connected(bench, number, { open: 4_000, login: 4_000, close: 2_000, silence: 4_000 });
+});
+after(() => bench.stop());
+
+/** Opens the link again after whatever happened to it before. */
+const reopened = async (): Promise<void> => {
+  await paired.link.close();
+  paired.open();
+  await paired.fact('platform.opened');
+};
+
+const live: readonly (readonly [string, Fault, number | null])[] = [
+  ['a close of the WebSocket', { kind: 'close', code: 1011 }, 428],
+  ['a reset of the connection', { kind: 'reset' }, 428],
+  ['silence', { kind: 'silence' }, 408],
+  ['the end of the stream', { kind: 'streamEnd' }, 428],
+  ['stream error 503', { kind: 'streamError', code: 503 }, 503],
+  ['stream error 516', { kind: 'streamError', code: 516 }, 516],
+  ['a stream error without a code', { kind: 'streamError' }, 500],
+  ['another login', { kind: 'conflict' }, 440],
+  ['a frame that cannot be decrypted', { kind: 'corruptFrame' }, 500],
+];
+
+for (const [title, fault, code] of live) {
+  test(`link: ${title} while connected is a close with ${code}`, async () => {
+    await reopened();
+    await bench.running.sandbox.fault({ ...fault, number });
+    const { close } = await paired.fact('platform.closed');
+    assert.equal(close.code, code);
+    assert.deepEqual(paired.surprises, []);
+    assert.equal(paired.facts.all.filter(({ type }) => type === 'platform.opened').length > 0, true);
+  });
+}
+
+const opening: readonly (readonly [string, Fault, number | null])[] = [
+  ['a refused upgrade', { kind: 'refuseUpgrade', code: 503 }, 503],
+  ['an upgrade refused with 429', { kind: 'refuseUpgrade', code: 429 }, 429],
+  ['a silent handshake', { kind: 'silentHandshake' }, 408],
+  ['a handshake of garbage', { kind: 'garbageHandshake' }, null],
+  ['a wrong certificate', { kind: 'badCertificate' }, 400],
+  ['a login that is never answered', { kind: 'noLogin' }, 408],
+  ['a login refused with 403', { kind: 'loginFailure', code: 403 }, 403],
+  ['a login refused with 405', { kind: 'loginFailure', code: 405 }, 405],
+  ['a close after the login', { kind: 'closeAfterLogin' }, 428],
+];
+
+for (const [title, fault, code] of opening) {
+  test(`link: ${title} is a close with ${code}`, async () => {
+    await paired.link.close();
+    await bench.running.sandbox.fault(fault);
+    paired.open();
+    const { close } = await paired.fact('platform.closed');
+    assert.equal(close.code, code, close.message);
+    assert.deepEqual(paired.surprises, []);
+    await bench.running.sandbox.fault({ kind: fault.kind, times: 0 });
+  });
+}
+
+test('link: a simulated platform that cannot be reached is a close with 408', async () => {
+  const instance = bench.instance({}, 9);
+  instance.open();
+  const { close } = await instance.fact('platform.closed');
+  assert.equal(close.code, 408);
+});
+
+test('link: after close nothing is told, whatever was under way', async () => {
+  await reopened();
+  const told = paired.facts.all.length;
+  await bench.running.sandbox.fault({ kind: 'close', number });
+  await paired.link.close();
+  await paired.link.close();
+  assert.equal(paired.facts.all.length, told);
+  assert.equal(bench.running.sandbox.stats().logins.double, 0);
+});
+
+test('link: closing in the middle of opening leaves no socket behind', async () => {
+  await paired.link.close();
+  paired.open();
+  await paired.link.close();
+  const told = paired.facts.all.length;
+  paired.open();
+  await paired.fact('platform.opened');
+  assert.equal(bench.running.sandbox.stats().connections.open, 1);
+  assert.equal(paired.facts.all.slice(told).filter(({ type }) => type === 'platform.closed').length, 0);
+});
+
+test('link: closing a connection whose other side is silent keeps to the deadline', async () => {
+  await reopened();
+  await bench.running.sandbox.fault({ kind: 'silence', number });
+  const from = Date.now();
+  await paired.link.close();
+  // The library alone waits for half a minute.
+  assert.ok(Date.now() - from < 20_000, `${Date.now() - from} ms`);
+});

@@ -1,0 +1,12 @@
+/** A directory that knows the account and nobody else. */
+import type { Directory } from '#src/platform/directory.ts';
+
+export const plainDirectory: Directory = {
+  me: { pn: '551@s.whatsapp.net', lid: '1@lid', name: 'Me' },
+  pn: () => '',
+  lid: () => '',
+  groupName: () => '',
+  community: () => null,
+  newId: () => 'r',
+  now: () => 9_000,
+};

@@ -1,0 +1,47 @@
+/** Sign-ins to the dashboard in the database: how long they count, under which admin token, and how many are kept. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { signInStatements } from '#src/storage/stores/sign-ins.ts';
+import { testDatabase } from '#test/support/database.ts';
+import { planOf } from '#test/support/plans.ts';
+
+const database = await testDatabase();
+const { signIns } = await database.storage();
+const run = (text: string) => database.admin.rows<Record<string, unknown>>({ name: '', text }, []);
+const hour = 3_600_000;
+
+test('sign-ins: one counts under its admin token until its time is over, or it is ended', async () => {
+  await signIns.add({ key: 'k1', admin: 'a' }, hour, 10);
+  const left = await signIns.left({ key: 'k1', admin: 'a' });
+  assert.ok(left > hour - 60_000 && left <= hour, `${left}`);
+  assert.equal(await signIns.left({ key: 'k1', admin: 'another token' }), 0);
+  assert.equal(await signIns.left({ key: 'k2', admin: 'a' }), 0);
+  await signIns.add({ key: 'over', admin: 'a' }, 0, 10);
+  assert.equal(await signIns.left({ key: 'over', admin: 'a' }), 0);
+  assert.deepEqual(await signIns.valid(['k1', 'k2', 'over'], 'a'), ['k1']);
+  assert.deepEqual(await signIns.valid(['k1'], 'another token'), []);
+  await signIns.end('k1');
+  await signIns.end('k1');
+  assert.deepEqual(await signIns.valid(['k1'], 'a'), []);
+});
+
+test('sign-ins: of more than the bound those are kept that end last, and what is over goes', async () => {
+  await signIns.add({ key: 'over', admin: 'a' }, 0, 3);
+  for (let n = 0; n < 5; n += 1) await signIns.add({ key: `n${n}`, admin: 'a' }, hour + n * 1_000, 3);
+  assert.deepEqual(
+    (await run('select key from sign_in order by until')).map(({ key }) => key),
+    ['n2', 'n3', 'n4'],
+  );
+});
+
+test('sign-ins: no question reads the table', async () => {
+  await run(`insert into sign_in select 'many' || n, 'a', n from generate_series(1, 20000) as n`);
+  await run('analyze sign_in');
+  for (const statement of [signInStatements.left, signInStatements.valid, signInStatements.end]) {
+    const nodes = await planOf(database.admin, statement);
+    assert.ok(
+      nodes.every((node) => node['Node Type'] !== 'Seq Scan'),
+      `${statement.name}: ${nodes.map((node) => node['Node Type']).join()}`,
+    );
+  }
+});

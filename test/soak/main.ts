@@ -1,0 +1,20 @@
+/**
+ * `npm run soak`: one gateway through storms of faults; with `--nodes 3`: several nodes through every fault of a machine and its cables.
+ * `--seed n` repeats a run, `--sessions n` and `--rounds n` say how much, `--fault text` takes only faults with this in their name,
+ * `--logs folder` keeps what nodes printed when something went wrong.
+ */
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { root } from '#test/source-tree.ts';
+
+const text = { type: 'string' } as const;
+const { values } = parseArgs({ options: { nodes: text, seed: text, sessions: text, rounds: text, fault: text, logs: text } });
+const seed = values.seed ?? String(Date.now() % 100_000);
+const env = Object.fromEntries(Object.entries({ ...values, seed }).map(([name, value]) => [`SOAK_${name.toUpperCase()}`, value]));
+
+process.stdout.write(`seed ${seed}\n`);
+const file = join(root, 'test/soak', values.nodes === undefined ? 'soak.ts' : 'nodes.ts');
+const child = spawn(process.execPath, ['--test', '--test-reporter=spec', file], { stdio: 'inherit', env: { ...process.env, ...env } });
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => child.kill(signal));
+child.once('exit', (code) => (process.exitCode = code ?? 1));

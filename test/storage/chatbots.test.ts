@@ -1,0 +1,73 @@
+/** What the chatbot keeps in PostgreSQL: sealed keys, tokens of a day, and the chats in which something was written lately. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EpochLost } from '#actors/ports.ts';
+import { instance, message } from '#test/contract/samples.ts';
+import { testDatabase } from '#test/support/database.ts';
+
+const database = await testDatabase();
+const { chatbots, instances, journal, messages } = await database.storage();
+const { epoch } = instance.record;
+for (const id of ['r1', 'r2']) await instances.insert({ ...instance.record, id, token: id });
+const claim = { instanceId: 'r1', epoch };
+const former = { instanceId: 'r1', epoch: epoch + 1 };
+
+test('chatbots: keys are sealed, replaced, removed, and those of one instance alone', async () => {
+  await chatbots.saveKey(claim, 'a1', 'sk-first');
+  await chatbots.saveKey(claim, 'a1', 'sk-second');
+  await chatbots.saveKey(claim, 'a2', 'sk-other');
+  await chatbots.saveKey(claim, 'a2', '');
+  assert.deepEqual([...(await chatbots.keys('r1'))], [['a1', 'sk-second']]);
+  assert.equal((await chatbots.keys('r2')).size, 0);
+  const rows = await database.admin.rows<{ row: string }>(
+    { name: '', text: `select encode(sealed, 'escape') as row from chatbot_key` },
+    [],
+  );
+  assert.ok(rows.length === 1 && !rows[0]?.row.includes('sk-'));
+});
+
+test('chatbots: tokens are added up by day, and former days are forgotten', async () => {
+  assert.equal(await chatbots.tokens('r1', '2026-08-19'), 0);
+  await Promise.all([1, 2, 3].map((tokens) => chatbots.addTokens(claim, '2026-08-19', tokens)));
+  assert.equal(await chatbots.tokens('r1', '2026-08-19'), 6);
+  await chatbots.addTokens(claim, '2026-08-20', 5);
+  assert.deepEqual([await chatbots.tokens('r1', '2026-08-19'), await chatbots.tokens('r1', '2026-08-20')], [0, 5]);
+});
+
+test('chatbots: a former owner writes nothing', async () => {
+  await assert.rejects(chatbots.saveKey(former, 'a1', 'sk-third'), EpochLost);
+  await assert.rejects(chatbots.saveKey(former, 'a1', ''), EpochLost);
+  await assert.rejects(chatbots.addTokens(former, '2026-08-20', 5), EpochLost);
+  assert.equal((await chatbots.keys('r1')).get('a1'), 'sk-second');
+  assert.equal(await chatbots.tokens('r1', '2026-08-20'), 5);
+});
+
+test('chatbots: chats with a recent message of somebody else at their end are found, the latest first', async () => {
+  const said = (chatId: string, timestamp: number, fromMe = false) =>
+    ({
+      kind: 'message',
+      message: { ...message, messageId: `${chatId} ${timestamp}`, chatId, chatLid: '', timestamp, fromMe },
+      chat: { chatId, lastMessageTimestamp: timestamp },
+      unread: true,
+    }) as const;
+  const all = [said('old', 1_000), said('new', 3_000), said('newer', 4_000), said('answered', 5_000), said('answered', 5_000, true)];
+  const distinct = all.map((entry, n) => ({ ...entry, message: { ...entry.message, messageId: `M${n}` } }));
+  await journal.commit({ id: 'r1', owner: '', epoch }, distinct, () => []);
+  assert.deepEqual(
+    (await chatbots.unanswered('r1', 2_000, 10)).map(({ chatId }) => chatId),
+    ['newer', 'new'],
+  );
+  assert.equal((await chatbots.unanswered('r1', 0, 1)).length, 1);
+  assert.deepEqual(await chatbots.unanswered('r2', 0, 10), []);
+});
+
+test('chatbots: a message tells how it came about', async () => {
+  const aiMetadata = {
+    agentId: 'a1',
+    request: { messages: [{ role: 'user' }], tools: [], options: { model: 'm' } },
+    response: { choices: [], toolResults: [], error: '' },
+  };
+  const sent = { ...message, messageId: 'bot', fromMe: true, aiMetadata };
+  await journal.commit({ id: 'r1', owner: '', epoch }, [{ kind: 'queued', message: sent, chat: { chatId: sent.chatId } }], () => []);
+  assert.deepEqual((await messages.byId('r1', 'bot'))?.aiMetadata, aiMetadata);
+});

@@ -1,0 +1,103 @@
+/** What stands both here and in an inbox of Chatwoot, on a real database. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ChatwootNews } from '#actors/model.ts';
+import { EpochLost } from '#actors/ports.ts';
+import { instance } from '#test/contract/samples.ts';
+import { testDatabase } from '#test/support/database.ts';
+
+const database = await testDatabase();
+const storage = await database.storage();
+const rows = storage.chatwootRows;
+const { epoch } = instance.record;
+for (const id of ['r1', 'r2']) await storage.instances.insert({ ...instance.record, id, token: id });
+const claim = { instanceId: 'r1', epoch };
+const late = { instanceId: 'r1', epoch: epoch - 1 };
+
+const chat = { chatId: '1@lid', contactId: 7, sourceId: 's', conversationId: 9, name: 'Ana', image: '' };
+const news = (id: number, conversationId: number, kind: ChatwootNews['kind'] = 'deleted'): ChatwootNews =>
+  ({ kind, accountId: 1, inboxId: 1, conversationId, id, sourceId: '' }) as ChatwootNews;
+const waiting = async (): Promise<readonly number[]> => (await rows.replies(['r1', 'r2'], 100)).map((one) => one.news.id);
+
+test('chats: are found by their id and by their conversation, in their inbox only', async () => {
+  await rows.saveChat(claim, 'a', chat);
+  assert.deepEqual(await rows.chat('r1', 'a', '1@lid'), chat);
+  assert.equal(await rows.chatOf('r1', 'a', 9), '1@lid');
+  for (const [of, inbox] of [
+    ['r1', 'b'],
+    ['r2', 'a'],
+  ] as const)
+    assert.deepEqual([await rows.chat(of, inbox, '1@lid'), await rows.chatOf(of, inbox, 9)], [null, null]);
+  await rows.saveChat(claim, 'a', { ...chat, conversationId: 10 });
+  assert.deepEqual([await rows.chatOf('r1', 'a', 9), await rows.chatOf('r1', 'a', 10)], [null, '1@lid']);
+});
+
+test('messages: are found from both sides, several of one in the order in which they were made', async () => {
+  for (const [key, at] of [
+    ['m2', 1],
+    ['m1', 2],
+  ] as const)
+    await rows.saveMessage(claim, 'a', { key, conversationId: 9, id: 5, progress: 0 }, at);
+  assert.deepEqual(
+    (await rows.messagesOf('r1', 'a', 5)).map(({ key }) => key),
+    ['m2', 'm1'],
+  );
+  assert.deepEqual(
+    (await rows.messages('r1', 'a', ['m1', 'none'])).map(({ id }) => id),
+    [5],
+  );
+  assert.deepEqual([await rows.messages('r1', 'b', ['m1']), await rows.messagesOf('r2', 'a', 5)], [[], []]);
+  assert.equal(await rows.expire(2, 10), 1);
+  assert.deepEqual(
+    (await rows.messagesOf('r1', 'a', 5)).map(({ key }) => key),
+    ['m1'],
+  );
+});
+
+test('replies: the first of each conversation, once each, bounded, and gone when they are done', async () => {
+  for (const [id, conversation] of [
+    [1, 9],
+    [2, 9],
+    [3, 8],
+  ] as const)
+    assert.ok(await rows.addReply(claim, 'a', news(id, conversation), 1, 3));
+  assert.ok(!(await rows.addReply(claim, 'a', news(4, 8), 1, 3)), 'there is no room for one more');
+  assert.deepEqual((await waiting()).toSorted(), [1, 3]);
+  const [first] = (await rows.replies(['r1', 'r2'], 100)).filter((one) => one.news.id === 1);
+  assert.ok(first);
+  await rows.postponeReply(claim, { seq: first.seq, notBefore: 50, attempts: 2, failure: 'no', refused: [{ part: 1, reason: 'gone' }] });
+  assert.partialDeepStrictEqual(
+    (await rows.replies(['r1', 'r2'], 100)).find(({ seq }) => seq === first.seq),
+    { notBefore: 50, attempts: 2, failure: 'no', refused: [{ part: 1, reason: 'gone' }], instanceId: 'r1', inbox: 'a' },
+  );
+  await rows.removeReply(claim, first.seq);
+  assert.deepEqual((await waiting()).toSorted(), [2, 3]);
+  await rows.addReply(claim, 'a', news(2, 9), 1, 3);
+  assert.deepEqual((await waiting()).toSorted(), [2, 3], 'the same news are stored once');
+});
+
+test('replies: a node finds those of its instances, however many wait on other nodes', async () => {
+  const other = { instanceId: 'r2', epoch };
+  assert.ok(await rows.addReply(other, 'a', news(5, 1), 1, 3));
+  assert.deepEqual(
+    (await rows.replies(['r2'], 1)).map(({ instanceId }) => instanceId),
+    ['r2'],
+  );
+  assert.deepEqual(await rows.replies([], 100), []);
+  assert.deepEqual((await rows.replying()).toSorted(), ['r1', 'r2']);
+});
+
+test('a former owner of the instance writes nothing', async () => {
+  const [first] = await rows.replies(['r1'], 1);
+  assert.ok(first);
+  for (const write of [
+    () => rows.saveChat(late, 'a', { ...chat, name: 'late' }),
+    () => rows.saveMessage(late, 'a', { key: 'late', conversationId: 1, id: 1, progress: 0 }, 1),
+    () => rows.addReply(late, 'a', news(99, 99), 1, 10),
+    () => rows.postponeReply(late, { seq: first.seq, notBefore: 1, attempts: 1, failure: '', refused: [] }),
+    () => rows.removeReply(late, first.seq),
+  ])
+    await assert.rejects(write(), EpochLost);
+  assert.equal((await rows.chat('r1', 'a', '1@lid'))?.name, 'Ana');
+  assert.ok((await waiting()).includes(first.news.id));
+});

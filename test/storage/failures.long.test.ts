@@ -1,0 +1,187 @@
+/** A database that does not serve us now is told from a mistake of ours: what waits for it is kept, and requests answer 503. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openDatabase } from '#src/storage/postgres/database.ts';
+import { explained } from '#src/storage/postgres/failures.ts';
+import { instance, message, webhook } from '#test/contract/samples.ts';
+import { quietLog, testDatabase } from '#test/support/database.ts';
+import { testNetwork } from '#test/support/network.ts';
+import { until } from '#test/support/until.ts';
+
+const database = await testDatabase();
+const one = { name: '', text: 'select 1' };
+
+test('failures: a transaction that the server gave up while the process was paused may be tried again', async (t) => {
+  const { url } = await testNetwork(t, database.url);
+  const paused = await openDatabase({ url, log: quietLog, poolSize: 1 });
+  t.after(() => paused.close());
+  let seen: unknown;
+  const work = paused.transaction(async (runner) => {
+    await runner.rows({ name: '', text: `set local idle_in_transaction_session_timeout = '50ms'` }, []);
+    // Nothing is read meanwhile, as in a process that was stopped: the next statement leaves before the server's last word is heard.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000);
+    await runner.rows(one, []).catch((error: unknown) => {
+      seen = explained(error);
+      throw error;
+    });
+  });
+  await assert.rejects(work, { name: 'StorageUnavailable' });
+  // The rollback that follows another failure fails as well, and would hide it.
+  assert.equal((seen as Error).name, 'StorageUnavailable', String(seen));
+  assert.equal((await paused.rows(one, [])).length, 1);
+});
+
+test('failures: a server that refuses our role for some time is one that is away', async (t) => {
+  const role = `guest_${process.pid}_${Date.now()}`;
+  const run = (text: string) => database.admin.rows({ name: '', text }, []);
+  await run(`create role ${role} login`);
+  const guest = await openDatabase({ url: database.url.replace('postgres@', `${role}@`), log: quietLog, poolSize: 1 });
+  t.after(async () => {
+    await guest.close();
+    await run(`drop role ${role}`);
+  });
+  const works = () =>
+    guest.rows(one, []).then(
+      () => true,
+      (error: Error) => {
+        assert.equal(error.name, 'StorageUnavailable');
+        return false;
+      },
+    );
+  assert.equal(await works(), true);
+  await run(`alter role ${role} nologin`);
+  await run(`select pg_terminate_backend(pid) from pg_stat_activity where usename = '${role}'`);
+  await until(async () => !(await works()) && !guest.healthy(), 'the role is refused');
+  assert.equal(await works(), false);
+  await run(`alter role ${role} login`);
+  await until(works, 'the role is let in again');
+});
+
+/** Removes what a row stands for while another transaction holds the row, and cuts the connection of whoever waits for it. */
+const cutOff = async (table: string, remove: () => Promise<unknown>): Promise<void> =>
+  database.admin.transaction(async (holder) => {
+    await holder.rows({ name: '', text: `select 1 from ${table} for update` }, []);
+    const removed = assert.rejects(remove(), { name: 'StorageUnavailable' });
+    const cut = `select pg_terminate_backend(pid) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+    await until(async () => (await holder.rows({ name: '', text: cut }, [])).length > 0, 'the removal waits for the row');
+    await removed;
+  });
+
+test('failures: a connection that is lost in the middle of a removal is no place less in the pool', async () => {
+  const storage = await database.storage({ connections: { journal: 1 } });
+  await storage.instances.insert(instance.record);
+  await storage.webhooks.save({ ...webhook, instanceId: instance.record.id });
+  await cutOff('webhook', () => storage.webhooks.remove(webhook.id));
+  assert.equal((await storage.webhooks.all()).length, 1);
+  await cutOff('instance', () => storage.instances.remove(instance.record.id, 1));
+  assert.equal((await storage.instances.all()).length, 1);
+  await storage.close();
+});
+
+test('failures: a statement that takes too long is slow, not away: the gateway stays ready, and its connection stays open', async (t) => {
+  const slow = await openDatabase({ url: database.url, log: quietLog, poolSize: 1, limits: { statement: 1_000, connection: 10_000 } });
+  t.after(() => slow.close());
+  const pid = async () => (await slow.rows<{ pid: number }>({ name: '', text: 'select pg_backend_pid() as pid' }, []))[0]?.pid;
+  const before = await pid();
+  await assert.rejects(slow.rows({ name: '', text: 'select pg_sleep(60)' }, []), { name: 'StorageSlow' });
+  await assert.rejects(
+    slow.transaction((runner) => runner.rows({ name: '', text: 'select pg_sleep(60)' }, [])),
+    { name: 'StorageSlow' },
+  );
+  assert.equal(slow.healthy(), true);
+  assert.equal(await pid(), before);
+});
+
+test('failures: a pool without a free connection is busy, not away', async (t) => {
+  const full = await openDatabase({ url: database.url, log: quietLog, poolSize: 1, limits: { statement: 20_000, connection: 100 } });
+  t.after(() => full.close());
+  const holding = full.rows({ name: '', text: 'select pg_sleep(1)' }, []);
+  await assert.rejects(full.rows(one, []), { name: 'StorageBusy' });
+  assert.equal(full.healthy(), true);
+  await holding;
+  assert.equal((await full.rows(one, [])).length, 1);
+});
+
+for (const [title, state, name] of [
+  ['a full disk', '53100', 'StorageBusy'],
+  ['too many connections to the server', '53300', 'StorageBusy'],
+  ['a server that shuts down', '57P01', 'StorageUnavailable'],
+] as const)
+  test(`failures: ${title} is ${name}`, async (t) => {
+    const failing = await openDatabase({ url: database.url, log: quietLog, poolSize: 1 });
+    t.after(() => failing.close());
+    const text = `do $$ begin raise exception using errcode = '${state}'; end $$`;
+    await assert.rejects(failing.rows({ name: '', text }, []), { name });
+    assert.equal(failing.healthy(), name !== 'StorageUnavailable');
+  });
+
+test('failures: of two transactions in each other’s way one is done again, and nobody hears of it', async () => {
+  const run = (text: string) => database.admin.rows({ name: '', text }, []);
+  await run('create table rival (id int primary key, n int)');
+  await run('insert into rival values (1, 0), (2, 0)');
+  let [tries, firsts] = [0, 0];
+  const { promise: both, resolve } = Promise.withResolvers<void>();
+  const work = (first: number, second: number) =>
+    database.admin.transaction(async (runner) => {
+      tries += 1;
+      const add = (id: number) => runner.rows({ name: '', text: `update rival set n = n + 1 where id = ${id}` }, []);
+      await add(first);
+      if ((firsts += 1) === 2) resolve();
+      await both;
+      await add(second);
+    });
+  await Promise.all([work(1, 2), work(2, 1)]);
+  assert.equal(tries, 3);
+  assert.deepEqual(await run('select n from rival'), [{ n: 2 }, { n: 2 }]);
+  assert.equal(database.admin.healthy(), true);
+});
+
+test('failures: a conflict that comes again and again ends as busy', async () => {
+  let tries = 0;
+  const work = database.admin.transaction(async (runner) => {
+    tries += 1;
+    await runner.rows({ name: '', text: `do $$ begin raise exception using errcode = '40001'; end $$` }, []);
+  });
+  await assert.rejects(work, { name: 'StorageBusy' });
+  assert.equal(tries, 5);
+});
+
+test('failures: slow questions take every connection of theirs, and keys, commits, records and deliveries go on at once', async (t) => {
+  const storage = await database.storage({ connections: { queries: 2 }, limits: { statement: 8_000, connection: 300 } });
+  const record = { ...instance.record, id: 'r00000000000021', token: 'pools' };
+  const hook = { ...webhook, id: 'wpools', instanceId: record.id };
+  await storage.instances.insert(record);
+  await storage.webhooks.save(hook);
+  const arrive = (messageId: string) =>
+    storage.journal.commit(
+      record,
+      [{ kind: 'message', message: { ...message, messageId }, chat: { chatId: message.chatId }, unread: true }],
+      () => [hook.id],
+    );
+  // It may be idle for as long as the questions may wait.
+  const patient = await openDatabase({ url: database.url, log: quietLog, poolSize: 1, limits: { statement: 60_000, connection: 10_000 } });
+  t.after(() => patient.close());
+  await patient.transaction(async (holder) => {
+    // Lists of past deliveries wait for this table, nothing else does.
+    await holder.rows({ name: '', text: 'lock table archive in access exclusive mode' }, []);
+    const list = () => storage.deliveries.list({ webhooks: [hook.id], state: 'dead', limit: 1, offset: 0 });
+    let answered = 0;
+    const slow = [list(), list()].map((asked) => assert.rejects(asked, { name: 'StorageSlow' }).then(() => (answered += 1)));
+    const waits = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+    await until(async () => (await database.admin.rows({ name: '', text: waits }, [])).length === 2, 'both connections wait');
+    const late = assert.rejects(storage.messages.find(record.id, { limit: 1, offset: 0 }), { name: 'StorageBusy' });
+    for (let n = 0; n < 20; n += 1) {
+      await storage.vault.write(record.id, 1, { keys: [{ type: 'session', id: '1', value: `${n}` }] });
+      const { deliveries } = await arrive(`POOL${n}`);
+      await storage.instances.update(record.id, 1, { lastActiveAt: n });
+      await storage.outbox.remove(deliveries.map(({ seq }) => ({ seq, instanceId: record.id, epoch: 1 })));
+      assert.notEqual(await storage.messages.byId(record.id, `POOL${n}`), null);
+    }
+    assert.equal(answered, 0, 'none of it waited for a question');
+    await late;
+    assert.equal(storage.healthy(), true);
+    await Promise.all(slow);
+  });
+  assert.equal((await storage.messages.find(record.id, { limit: 30, offset: 0 })).messages.length, 20);
+  await storage.close();
+});

@@ -1,0 +1,46 @@
+/**
+ * Plans are kept until the server takes new statistics of a table, some minute later. One that was made while a table was small is used when a phone
+ * has handed over 50,000 messages, so it must go by the ids that were asked for.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { journalStatements } from '#src/storage/journal/journal.ts';
+import { instance, message } from '#test/contract/samples.ts';
+import { testDatabase } from '#test/support/database.ts';
+import { planOf } from '#test/support/plans.ts';
+import { until } from '#test/support/until.ts';
+
+/** Chats that have labels have an index of their own, which has nothing else. */
+const statements = Object.values(journalStatements).filter((one) => one !== journalStatements.unlabel);
+/** A message is found by its id or by its post, and all that are unread by their chat. */
+const askedOf = (statement: unknown, table: string): RegExp =>
+  table === 'chat' || statement === journalStatements.read ? /chat_id/ : /message_id|serverId/;
+
+// One instance with all messages, and many with few: an average says nothing of either.
+for (const [instances, each] of [
+  [1, 1_000],
+  [40, 25],
+] as const)
+  test(`plans: soon after ${each} messages were stored in each of ${instances} instances, the journal's go by what is asked for`, async () => {
+    const database = await testDatabase();
+    const storage = await database.storage();
+    for (let at = 0; at < instances; at++) {
+      await storage.instances.insert({ ...instance.record, id: `r${at}`, token: `t${at}` });
+      const entries = Array.from({ length: each }, (_, n) => ({
+        kind: 'message' as const,
+        message: { ...message, messageId: `m${n}`, chatId: `c${n % 20}`, timestamp: n },
+        chat: { chatId: `c${n % 20}` },
+        unread: false,
+      }));
+      await storage.journal.commit({ id: `r${at}`, owner: '', epoch: 1 }, entries, () => []);
+    }
+    const counted = { name: '', text: `select from pg_stats where tablename = 'message' and attname = 'message_id'` };
+    await until(async () => (await database.admin.rows(counted, [])).length === 1, 'the server has statistics');
+    for (const statement of statements)
+      for (const node of await planOf(database.admin, statement)) {
+        const table = node['Relation Name'] ?? '';
+        if (!/^(message|chat)$/.test(table) || !node['Node Type'].includes('Scan')) continue;
+        const condition = node['Index Cond'] ?? node['Recheck Cond'] ?? 'nothing';
+        assert.match(condition, askedOf(statement, table), `${statement.name}: ${node['Node Type']} of ${table} by ${condition}`);
+      }
+  });

@@ -1,0 +1,114 @@
+/**
+ * A cable between a process and one server, which can be cut in the two ways of real networks: what is sent waits and nobody learns of it, or every
+ * connection breaks and none is made. While it is whole it passes everything on, ends of connections included.
+ */
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+
+export type Cut = 'stall' | 'reset';
+
+export interface CableOptions {
+  /** Also while it stalls an end reaches the server at once, so that the server counts the connections that the process has. */
+  readonly endsPass?: boolean;
+}
+
+/** One connection. What happens to it while the cable stalls waits in `held`, in order. */
+class Strand {
+  readonly #client: Socket;
+  readonly #target: URL;
+  readonly #held: (() => void)[] = [];
+  #server: Socket | null = null;
+  #stalls: boolean;
+
+  constructor(client: Socket, target: URL, stalls: boolean, { endsPass = false }: CableOptions, ended: () => void) {
+    this.#client = client;
+    this.#target = target;
+    this.#stalls = stalls;
+    client.setNoDelay().on('error', () => client.destroy());
+    client.on('data', (chunk) => this.#do(() => this.#server?.write(chunk)));
+    client.on('close', () => {
+      const end = (): void => {
+        this.#server?.end();
+        ended();
+      };
+      if (endsPass) end();
+      else this.#do(end);
+    });
+    this.#do(() => this.#reach());
+  }
+
+  stall(): void {
+    this.#stalls = true;
+  }
+
+  goOn(): void {
+    this.#stalls = false;
+    for (const act of this.#held.splice(0)) act();
+  }
+
+  break(): void {
+    this.#held.length = 0;
+    this.#stalls = false;
+    this.#client.resetAndDestroy();
+    this.#server?.resetAndDestroy();
+  }
+
+  #do(act: () => void): void {
+    if (this.#stalls) this.#held.push(act);
+    else act();
+  }
+
+  #reach(): void {
+    if (this.#client.destroyed) return;
+    const server = connect(Number(this.#target.port), this.#target.hostname);
+    this.#server = server;
+    server.setNoDelay().on('error', () => server.destroy());
+    server.on('data', (chunk) => this.#do(() => this.#client.write(chunk)));
+    server.on('close', () => this.#do(() => this.#client.end()));
+  }
+}
+
+export class Cable {
+  readonly #target: URL;
+  readonly #server: Server;
+  readonly #strands = new Set<Strand>();
+  #cut: Cut | null = null;
+
+  private constructor(url: string, options: CableOptions) {
+    this.#target = new URL(url);
+    this.#server = createServer((client) => {
+      if (this.#cut === 'reset') return void client.on('error', () => undefined).resetAndDestroy();
+      const strand = new Strand(client, this.#target, this.#cut === 'stall', options, () => this.#strands.delete(strand));
+      this.#strands.add(strand);
+    });
+  }
+
+  /** `url`: of the server, on TCP. */
+  static async open(url: string, options: CableOptions = {}): Promise<Cable> {
+    const cable = new Cable(url, options);
+    await new Promise<void>((resolve) => cable.#server.listen(0, '127.0.0.1', resolve));
+    return cable;
+  }
+
+  /** The server's address by this cable. */
+  get url(): string {
+    const { port } = this.#server.address() as AddressInfo;
+    return this.#target.href.replace(this.#target.host, `127.0.0.1:${port}`);
+  }
+
+  cut(kind: Cut): void {
+    this.#cut = kind;
+    for (const strand of this.#strands) strand[kind === 'stall' ? 'stall' : 'break']();
+    if (kind === 'reset') this.#strands.clear();
+  }
+
+  /** What waited arrives late. */
+  mend(): void {
+    this.#cut = null;
+    for (const strand of this.#strands) strand.goOn();
+  }
+
+  async close(): Promise<void> {
+    this.cut('reset');
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}

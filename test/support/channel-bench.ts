@@ -1,0 +1,83 @@
+/** Channels of one account on a running gateway: one that it owns, one that it follows; what they are there and on the platform. */
+import assert from 'node:assert/strict';
+import { after, before } from 'node:test';
+import type { ChannelChange, ChannelView } from '#src/sandbox/face.ts';
+import type { Account } from './account.ts';
+import { type Json, posted } from './group-bench.ts';
+import { contact, Scene } from './scene.ts';
+import { until } from './until.ts';
+
+export class ChannelBench {
+  scene!: Scene;
+  account!: Account;
+  /** Of the account. */
+  owned = '';
+  /** Of the contact; the account follows it. */
+  followed = '';
+
+  async open(): Promise<void> {
+    this.scene = await Scene.open();
+    const { sandbox } = this.scene.platform;
+    const account = await this.scene.create();
+    // There before the first login: it comes with the list of all channels.
+    this.followed = (await sandbox.createChannel({ name: 'Followed', owner: contact, description: 'Of the contact' })).jid;
+    await sandbox.changeChannel(this.followed, account.number, { action: 'follow' });
+    this.account = await account.pair(this.scene.platform);
+    const webhook = { url: this.scene.receiver.url, enabled: true, events: ['messages', 'chats'] };
+    assert.equal((await this.account.call('POST', '/webhook', webhook)).status, 200);
+    this.owned = String((await this.done('create', { name: 'Owned', description: 'Of the account' }))['id']);
+    await until(async () => (await this.list()).length === 2, 'both channels are stored');
+  }
+
+  async call(path: string, body: Json, status = 200): Promise<Json> {
+    const answered = await this.account.call('POST', `/newsletter/${path}`, body);
+    assert.equal(answered.status, status, `${path}: ${JSON.stringify(answered.body)}`);
+    return answered.body;
+  }
+
+  /** The object that an answer carries. */
+  async done(path: string, body: Json): Promise<Json> {
+    return (await this.call(path, body))['response'] as Json;
+  }
+
+  async list(): Promise<readonly Json[]> {
+    const { status, body } = await this.account.call('GET', '/newsletter/list');
+    assert.equal(status, 200, JSON.stringify(body));
+    return body['response'] as readonly Json[];
+  }
+
+  async listed(id: string): Promise<Json | undefined> {
+    return (await this.list()).find((one) => one['id'] === id);
+  }
+
+  /** As the platform has it. */
+  stateOf(id: string): ChannelView {
+    return this.scene.platform.sandbox.channel(id);
+  }
+
+  roleOf(id: string, number: string): string | undefined {
+    return this.stateOf(id).followers.find((one) => one.number === number)?.role;
+  }
+
+  /** Somebody does something with a channel on the phone. */
+  onPhone(id: string, by: string, change: ChannelChange): Promise<ChannelView> {
+    return this.scene.platform.sandbox.changeChannel(id, by, change);
+  }
+
+  chatOf(id: string): Promise<Json | undefined> {
+    return this.account.chatOf(id);
+  }
+
+  /** The `chats` event of a channel with these fields. */
+  told(id: string, fields: Json): Promise<unknown> {
+    return posted(this.scene, 'chats', { chat: { wa_chatid: id, ...fields } });
+  }
+}
+
+/** Opens the bench before the tests of a file, and closes it after them. */
+export const channelBench = (): ChannelBench => {
+  const bench = new ChannelBench();
+  before(() => bench.open());
+  after(() => bench.scene.close());
+  return bench;
+};

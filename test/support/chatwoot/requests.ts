@@ -1,0 +1,50 @@
+/** Whether a request is one that Chatwoot's OpenAPI document describes: the facts of that document are in `requests.json`. */
+import { readFileSync } from 'node:fs';
+import { type JsonSchema, objections } from '#test/support/openapi.ts';
+
+interface RequestFacts {
+  readonly query?: Readonly<Record<string, JsonSchema>>;
+  readonly json?: JsonSchema;
+  readonly form?: JsonSchema;
+}
+
+const facts = JSON.parse(readFileSync(new URL('./requests.json', import.meta.url), 'utf8')) as {
+  readonly beyond: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
+  readonly requests: Readonly<Record<string, RequestFacts>>;
+};
+
+const beyond = Object.values(facts.beyond);
+
+/** A request as it came. A form has its files as names, and its other fields as the values that they stand for. */
+export interface Came {
+  readonly method: string;
+  /** Behind the account. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly kind: 'none' | 'json' | 'form';
+  readonly body: unknown;
+}
+
+const patterns = Object.entries(facts.requests).map(([name, of]) => {
+  const [method = '', path = ''] = name.split(' ');
+  return { name, of, method, pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, String.raw`\d+`)}$`) };
+});
+
+/** No field that the schema does not name, apart from those that are known beside it. */
+const closed = (name: string, schema: JsonSchema): JsonSchema => {
+  const also = beyond.flatMap((list) => list[name] ?? []).map((field) => [field, { type: 'string' }] as const);
+  return { ...schema, properties: { ...(schema['properties'] as object), ...Object.fromEntries(also) }, additionalProperties: false };
+};
+
+/** What is wrong with it, in sentences. */
+export const wrongWith = ({ method, path, query, kind, body }: Came): readonly string[] => {
+  const known = patterns.find((one) => one.method === method && one.pattern.test(path));
+  if (!known) return [`${method} ${path} stands in no document`];
+  const { name, of } = known;
+  const strange = [...query.keys()].filter((key) => !(key in (of.query ?? {})));
+  const parameters = strange.map((key) => `${name} has no parameter ${key}`);
+  if (kind === 'none') return of.json ? [...parameters, `${name} has no body`] : parameters;
+  const schema = of[kind];
+  if (schema === undefined) return [...parameters, `${name} takes no ${kind}`];
+  return [...parameters, ...objections(closed(name, schema), body).map((text) => `${name} ${text}`)];
+};

@@ -1,0 +1,37 @@
+/** The dashboard on the page of one session that is live, with the real gateway and the simulated platform. */
+import { after } from 'node:test';
+import type { Account } from './account.ts';
+import { Dashboard } from './dashboard.ts';
+import { Scene } from './scene.ts';
+
+export interface DashboardStage {
+  readonly scene: Scene;
+  readonly account: Account;
+  readonly id: string;
+  readonly dashboard: Dashboard;
+}
+
+/** One for the tests of a file. The first test opens it, so that nothing starts where there is no browser; it is closed after the last. */
+export const dashboardStage = (settings: Readonly<Record<string, string>> = {}): (() => Promise<DashboardStage>) => {
+  const open = async (): Promise<DashboardStage> => {
+    const scene = await Scene.open(settings);
+    const account = await scene.paired();
+    const { id } = await account.seen();
+    const dashboard = await Dashboard.open(scene.gateway.address);
+    await dashboard.goto(`/admin/sessions/${id}`);
+    await dashboard.signIn();
+    return { scene, account, id, dashboard };
+  };
+  let opened: Promise<DashboardStage> | undefined;
+  after(async () => {
+    const { scene, dashboard } = (await opened?.catch(() => undefined)) ?? {};
+    await dashboard?.close();
+    await scene?.close();
+  });
+  return () => (opened ??= open());
+};
+
+/** The state that is lit on the chart. */
+export const lit = ({ dashboard: { page } }: DashboardStage, state: string) => page.locator(`.chart .state.lit[data-state="${state}"]`);
+
+export const button = ({ dashboard: { page } }: DashboardStage, name: string) => page.getByRole('button', { name, exact: true });

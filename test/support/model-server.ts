@@ -1,0 +1,174 @@
+/** A service of language models as agents ask it: the chat completions, scripted, slow or failing. It checks everything that it is asked. */
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { until } from './until.ts';
+
+const Call = Type.Object({
+  id: Type.String({ minLength: 1 }),
+  type: Type.Literal('function'),
+  function: Type.Object({ name: Type.String({ minLength: 1 }), arguments: Type.String() }, { additionalProperties: false }),
+});
+
+const Said = Type.Union([
+  Type.Object({ role: Type.Enum(['system', 'user']), content: Type.String({ minLength: 1 }) }, { additionalProperties: false }),
+  Type.Object(
+    { role: Type.Literal('assistant'), content: Type.String(), tool_calls: Type.Optional(Type.Array(Call, { minItems: 1 })) },
+    { additionalProperties: false },
+  ),
+  Type.Object(
+    { role: Type.Literal('tool'), tool_call_id: Type.String({ minLength: 1 }), content: Type.String() },
+    { additionalProperties: false },
+  ),
+]);
+
+const Tool = Type.Object(
+  {
+    type: Type.Literal('function'),
+    function: Type.Object(
+      {
+        name: Type.String({ pattern: '^[a-zA-Z0-9_-]{1,64}$' }),
+        description: Type.String({ minLength: 1 }),
+        parameters: Type.Object({ type: Type.Literal('object'), properties: Type.Object({}), required: Type.Array(Type.String()) }),
+      },
+      { additionalProperties: false },
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/** What the protocol allows of a request, as far as the gateway uses it. */
+const Request = Compile(
+  Type.Object(
+    {
+      model: Type.String({ minLength: 1 }),
+      messages: Type.Array(Said, { minItems: 1 }),
+      max_tokens: Type.Integer({ minimum: 1 }),
+      temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
+      top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+      frequency_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2 })),
+      presence_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2 })),
+      tools: Type.Optional(Type.Array(Tool, { minItems: 1 })),
+    },
+    { additionalProperties: false },
+  ),
+);
+
+export interface Asked {
+  readonly messages: readonly { readonly role: string; readonly content: string; readonly tool_call_id?: string }[];
+  readonly tools?: readonly { readonly function: { readonly name: string } }[];
+  readonly [field: string]: unknown;
+}
+
+export interface Script {
+  readonly text?: string;
+  readonly calls?: readonly { readonly name: string; readonly arguments: string }[];
+  /** Instead of 200. */
+  readonly status?: number;
+  /** Milliseconds until it answers. */
+  readonly delay?: number;
+  /** Instead of the whole answer, as it stands. */
+  readonly raw?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface ModelServer {
+  /** The base address of agents. */
+  readonly url: string;
+  readonly asked: readonly Asked[];
+  /** What was wrong with requests. A good test ends with none. */
+  readonly objections: readonly string[];
+  /** Requests that their client gave up. */
+  readonly abandoned: number;
+  /** What is answered from now on. */
+  answer: (asked: Asked) => Script;
+  waitFor(count: number): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+const completionOf = ({ text: content = '', calls = [] }: Script, n: number) => ({
+  id: `c${n}`,
+  object: 'chat.completion',
+  created: 1,
+  model: 'small',
+  choices: [
+    {
+      index: 0,
+      finish_reason: calls.length > 0 ? 'tool_calls' : 'stop',
+      message: {
+        role: 'assistant',
+        content,
+        ...(calls.length > 0 ? { tool_calls: calls.map((call, at) => ({ id: `call_${n}_${at}`, type: 'function', function: call })) } : {}),
+      },
+    },
+  ],
+  usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
+});
+
+/** Every call of a tool has its result, before anything else is said. */
+const unanswered = (messages: Asked['messages']): readonly string[] => {
+  const results = new Set(messages.map(({ tool_call_id: id }) => id));
+  return messages
+    .flatMap((message) => (message as { readonly tool_calls?: readonly { readonly id: string }[] }).tool_calls ?? [])
+    .filter(({ id }) => !results.has(id))
+    .map(({ id }) => `no result for ${id}`);
+};
+
+/** `key`: the only one that it takes; '' when it wants none. */
+export const openModelServer = async (key: string): Promise<ModelServer> => {
+  const asked: Asked[] = [];
+  const objections: string[] = [];
+  let abandoned = 0;
+  const reply = (response: ServerResponse, script: Script): void => {
+    const { status = 200, raw, headers = {} } = script;
+    if (response.destroyed) return;
+    response.writeHead(status, { 'content-type': 'application/json', ...headers });
+    // As real services do, it repeats a part of the key.
+    const error = JSON.stringify({ error: { message: `Incorrect API key provided: ${key.slice(0, 12)}`, type: 'error' } });
+    response.end(raw ?? (status === 200 ? JSON.stringify(completionOf(script, asked.length)) : error));
+  };
+  const server = createServer((request, response) => {
+    void text(request).then((sent) => {
+      const body = JSON.parse(sent) as Asked;
+      const { authorization = '' } = request.headers;
+      if (`${request.method} ${request.url}` !== 'POST /v1/chat/completions') objections.push(`${request.method} ${request.url}`);
+      if (!Request.Check(body))
+        objections.push(...[...Request.Errors(body)].map(({ instancePath, message }) => `${instancePath} ${message}: ${sent}`));
+      else objections.push(...unanswered(body.messages));
+      // Facts about the machine, or of the operator, that services have no use for.
+      for (const name of Object.keys(request.headers)) if (name.startsWith('x-')) objections.push(`the header ${name}`);
+      asked.push(body);
+      if (authorization !== (key === '' ? '' : `Bearer ${key}`)) return reply(response, { status: 401 });
+      const script = server.answer(body);
+      const timer = setTimeout(() => reply(response, script), script.delay ?? 0);
+      response.on('close', () => {
+        clearTimeout(timer);
+        abandoned += response.writableFinished ? 0 : 1;
+      });
+    });
+  }) as ReturnType<typeof createServer> & Pick<ModelServer, 'answer'>;
+  server.answer = () => ({ text: 'Hello!' });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    asked,
+    objections,
+    get abandoned() {
+      return abandoned;
+    },
+    get answer() {
+      return server.answer;
+    },
+    set answer(answer) {
+      server.answer = answer;
+    },
+    waitFor: (count) => until(() => asked.length >= count, `${count} questions; there were ${asked.length}`),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+};

@@ -1,0 +1,77 @@
+/** A NATS server, when this machine has one: killed and started again at will, always on the same port. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findProgram } from '#config/programs.ts';
+import { freePort } from './ports.ts';
+import { until } from './until.ts';
+
+/** The suite needs no NATS; a check that brings one says so, and then its absence is a failure. */
+const isRequired = process.env['REQUIRE_NATS'] === 'true';
+
+const path = findProgram('nats-server');
+
+/** For `test`: leaves a test out where there is no server, with the reason. */
+export const withNats = path === null && !isRequired ? { skip: 'this machine has no nats-server' } : ({} as { skip?: string });
+
+/** What a test process that is ended from outside must still end. */
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+const answers = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => resolve(false));
+    socket.on('data', () => {
+      socket.destroy();
+      resolve(true);
+    });
+  });
+
+export class NatsServer {
+  readonly #port: number;
+  /** Folder of JetStream; null: without it. */
+  readonly #folder: string | null;
+  #child: ChildProcess | null = null;
+
+  private constructor(port: number, folder: string | null) {
+    this.#port = port;
+    this.#folder = folder;
+  }
+
+  static async open({ jetStream = true } = {}): Promise<NatsServer> {
+    const server = new NatsServer(await freePort(), jetStream ? await mkdtemp(join(tmpdir(), 'dormouse-nats-')) : null);
+    await server.start();
+    return server;
+  }
+
+  get url(): string {
+    return `nats://127.0.0.1:${this.#port}`;
+  }
+
+  async start(): Promise<void> {
+    if (path === null) throw new Error('REQUIRE_NATS asks for nats-server, and there is none');
+    const keeping = this.#folder === null ? [] : ['-js', '-sd', this.#folder];
+    const child = spawn(path, ['-a', '127.0.0.1', '-p', String(this.#port), ...keeping], { stdio: 'ignore' });
+    running.add(child);
+    this.#child = child;
+    await until(() => answers(this.#port), 'NATS answers');
+  }
+
+  async stop(): Promise<void> {
+    const child = this.#child;
+    this.#child = null;
+    if (child === null) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+    running.delete(child);
+    // What was kept was in memory alone.
+    if (this.#folder !== null) await rm(this.#folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,17 @@
+/**
+ * For `node --import`: the wall clock of this process goes wrong by CLOCK_SHIFT_MS, and by CLOCK_JUMP_MS more with each SIGUSR2. The monotonic clock
+ * and the timers stay right, as on a machine whose date was set.
+ */
+const shift = { ms: Number(process.env['CLOCK_SHIFT_MS'] ?? 0) };
+const jump = Number(process.env['CLOCK_JUMP_MS'] ?? 0);
+if (jump !== 0) process.on('SIGUSR2', () => void (shift.ms += jump));
+
+const RealDate = Date;
+const { now } = RealDate;
+const shifted = (): number => now() + shift.ms;
+
+globalThis.Date = new Proxy(RealDate, {
+  get: (target, key, receiver) => (key === 'now' ? shifted : (Reflect.get(target, key, receiver) as unknown)),
+  construct: (target, args, made) => Reflect.construct(target, args.length === 0 ? [shifted()] : args, made) as object,
+  apply: () => new RealDate(shifted()).toString(),
+});

@@ -1,0 +1,151 @@
+/**
+ * The last release of the program, as far as the database can tell: its migrations, the rows that it left, and the statements that its nodes still send
+ * while an upgrade goes on. Pinned as data by `node test/storage/last-release/pin.ts`, which is run when a release is made.
+ *
+ * The schema of a release is pinned as the names of its migrations, with a digest of what each does. Migrations never change, so that running these
+ * makes the same tables as a dump would, triggers and indexes included, and nothing has to be read out of two files.
+ */
+import { createHash } from 'node:crypto';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ListedMigration } from '#src/storage/migrations/list.ts';
+import type { Database, Runner, Statement } from '#src/storage/postgres/database.ts';
+import { root } from '#test/source-tree.ts';
+
+export const releaseFolder = join(root, 'test/storage/last-release');
+
+export interface PinnedMigration {
+  readonly name: string;
+  /** Of its statements. */
+  readonly digest: string;
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** In an order in which they can be inserted. */
+export type PinnedRows = readonly { readonly table: string; readonly rows: readonly Row[] }[];
+
+export const readPinned = <T>(name: string): T => JSON.parse(readFileSync(join(releaseFolder, name), 'utf8')) as T;
+
+/** The migrator's own. */
+export const migratorTable = 'mikro_orm_migrations';
+
+export const digestOf = ({ class: Step }: ListedMigration): string => {
+  // A migration only lists its statements; it asks nothing of the driver.
+  const step = new Step(...([undefined, undefined] as unknown as ConstructorParameters<typeof Step>));
+  void step.up();
+  return createHash('sha256').update(step.getQueries().map(String).join(';\n')).digest('hex').slice(0, 16);
+};
+
+/** Statements among what a module exports: by themselves, in tables of them, and in tables of tables. */
+export const statementsIn = (value: unknown): readonly Statement[] => {
+  if (typeof value !== 'object' || value === null) return [];
+  const { name, text } = value as Partial<Statement>;
+  if (typeof name === 'string' && typeof text === 'string') return [{ name, text }];
+  return Object.getPrototypeOf(value) === Object.prototype || Array.isArray(value) ? Object.values(value).flatMap(statementsIn) : [];
+};
+
+export const storageFiles = globSync('src/storage/**/*.ts', { cwd: root }).filter((path) => !path.includes('/migrations/'));
+
+/** By the files whose modules export them. */
+export const storageStatements = async (): Promise<readonly (readonly [file: string, statement: Statement])[]> => {
+  const found: (readonly [string, Statement])[] = [];
+  for (const file of storageFiles) {
+    const module: object = await import(join(root, file));
+    for (const statement of statementsIn({ ...module })) found.push([file, statement]);
+  }
+  return found;
+};
+
+export const columnsOf = (row: Row): string =>
+  Object.keys(row)
+    .map((name) => `"${name}"`)
+    .join(', ');
+
+/** As the last release inserts them: with the columns that it knows. What migrations or triggers stored makes room. */
+export const insertRows = async (database: Runner, pinned: PinnedRows): Promise<void> => {
+  for (const { table, rows } of pinned) {
+    await database.rows({ name: '', text: `delete from ${table}` }, []);
+    for (const row of rows) {
+      const text = `insert into ${table} (${columnsOf(row)}) select ${columnsOf(row)} from json_populate_record(null::${table}, $1::json)`;
+      await database.rows({ name: '', text }, [JSON.stringify(row)]);
+    }
+  }
+};
+
+/** All rows of a table with these columns, in an order of their own. */
+export const rowsOf = async (database: Runner, table: string, columns: string): Promise<readonly Row[]> => {
+  const text = `select to_jsonb(one) as row from (select ${columns} from ${table}) as one order by to_jsonb(one)::text`;
+  return (await database.rows<{ row: Row }>({ name: '', text }, [])).map(({ row }) => row);
+};
+
+interface Column {
+  readonly table: string;
+  readonly name: string;
+  readonly type: string;
+  /** Of a row that does not name it: refused, unless the server fills it. */
+  readonly isRequired: boolean;
+  readonly takesNull: boolean;
+}
+
+interface Rule {
+  readonly table: string;
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface Schema {
+  readonly columns: readonly Column[];
+  /** What rows of a table may be refused for. */
+  readonly rules: readonly Rule[];
+}
+
+const columnStatement = {
+  name: '',
+  text: `select table_name as table, column_name as name, udt_name as type, is_nullable = 'YES' as "takesNull",
+      is_nullable = 'NO' and column_default is null and is_generated = 'NEVER' and is_identity = 'NO' as "isRequired"
+    from information_schema.columns where table_schema = 'public' order by table_name, ordinal_position`,
+};
+const ruleStatement = {
+  name: '',
+  text: `select conrelid::regclass::text as table, conname as name, pg_get_constraintdef(oid) as text from pg_constraint
+      where connamespace = 'public'::regnamespace and contype in ('c', 'f', 'u', 'x', 'p') and conrelid <> 0
+    union select indrelid::regclass::text, indexrelid::regclass::text, pg_get_indexdef(indexrelid) from pg_index
+      join pg_class on pg_class.oid = indrelid
+      where indisunique and relnamespace = 'public'::regnamespace and not exists (select from pg_constraint where conindid = indexrelid)`,
+};
+
+export const schemaOf = async (database: Runner): Promise<Schema> => ({
+  columns: await database.rows<Column>(columnStatement, []),
+  rules: await database.rows<Rule>(ruleStatement, []),
+});
+
+/** What a program that was written for `before` would fail on: by the name under which a migration admits it, with a sentence. */
+export const breaksOf = (before: Schema, after: Schema): ReadonlyMap<string, string> => {
+  const breaks = new Map<string, string>();
+  const tables = new Set(before.columns.map(({ table }) => table));
+  const keyOf = ({ table, name }: Pick<Column, 'table' | 'name'>): string => `${table}.${name}`;
+  const byKey = ({ columns }: Schema): ReadonlyMap<string, Column> => new Map(columns.map((column) => [keyOf(column), column]));
+  const [old, now] = [byKey(before), byKey(after)];
+  const tablesNow = new Set(after.columns.map(({ table }) => table));
+  for (const table of tables) if (!tablesNow.has(table)) breaks.set(table, `the table ${table} is gone`);
+  for (const [key, column] of old) {
+    const found = now.get(key);
+    if (!tablesNow.has(column.table)) continue;
+    if (!found) breaks.set(key, `${key} is gone`);
+    else if (found.type !== column.type) breaks.set(key, `${key} is ${found.type} and was ${column.type}`);
+    else if (column.takesNull && !found.takesNull) breaks.set(key, `${key} takes no null any more`);
+    else if (found.isRequired && !column.isRequired) breaks.set(key, `${key} has no default any more`);
+  }
+  for (const [key, column] of now)
+    if (tables.has(column.table) && !old.has(key) && column.isRequired) breaks.set(key, `${key} is new, takes no null and has no default`);
+  const rules = new Set(before.rules.map(({ table, text }) => `${table} ${text}`));
+  for (const { table, name, text } of after.rules)
+    if (tables.has(table) && !rules.has(`${table} ${text}`)) breaks.set(name, `${table} has a new rule: ${text}`);
+  return breaks;
+};
+
+/** Everything else is no statement that has a plan. */
+export const hasPlan = ({ text }: Statement): boolean => /^\s*(?:with|select|insert|update|delete)\b/i.test(text) && !/;\s*\S/.test(text);
+
+export type Admin = Pick<Database, 'rows' | 'transaction'>;
