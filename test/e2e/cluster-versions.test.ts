@@ -41,6 +41,14 @@ const asked = async (subject: string, body: Uint8Array): Promise<unknown> => {
 
 const notKnown = { kind: 'otherVersion' };
 
+/** Owns an instance in place of a node and answers every command alike; what it returns ends that. */
+const answering = async (one: Account, answer: unknown): Promise<() => void> => {
+  const end = bus.subscribe(await subjectOf(one), async () => encode(answer));
+  // One way and back behind the subscription: the server has it before the first command is asked.
+  await bus.request('dormouse.nowhere', Buffer.from(''), 10_000);
+  return end;
+};
+
 test('versions: what a newer node asks and this one does not know is refused before it begins', withNats, async () => {
   const subject = await subjectOf(account);
   const { id } = await account.seen();
@@ -95,7 +103,7 @@ test(
   withNats,
   async () => {
     const made = await nodes.scene.create();
-    const end = bus.subscribe(await subjectOf(made), async () => encode(notKnown));
+    const end = await answering(made, notKnown);
     const refused = await until(async () => {
       const answer = await made.call('POST', '/instance/updateInstanceName', { name: 'newer' });
       return answer.status === 503 && answer;
@@ -109,7 +117,7 @@ test(
 
 test('versions: an answer of a newer node that cannot be read is not known to have been done', withNats, async () => {
   const made = await nodes.scene.create();
-  const end = bus.subscribe(await subjectOf(made), async () => encode({ kind: 'painted', colour: 'red' }));
+  const end = await answering(made, { kind: 'painted', colour: 'red' });
   const late = await until(async () => {
     const answer = await made.call('POST', '/instance/updateInstanceName', { name: 'newer' });
     return answer.status === 504 && answer;
