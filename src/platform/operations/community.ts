@@ -8,7 +8,7 @@ import { groupOfNode } from '../events/group-nodes.ts';
 import { answered, refused } from '../outcomes.ts';
 import { anyGroup, ask, element } from './group-queries.ts';
 import type { Handlers } from './handlers.ts';
-import { meant, type Meanings } from './meanings.ts';
+import { meant, notAccepted, type Meanings } from './meanings.ts';
 
 const notAdmin = refuse('forbidden', 'User is not an admin of this community');
 const ofCommunity: Meanings = {
@@ -47,8 +47,9 @@ const movedEntries = async (connection: LiveConnection, groupIds: readonly strin
 
 export const communityHandlers: Handlers<CommunityOperations> = {
   'community.create': async (connection, { name }) => {
-    const answer = await ask(connection, anyGroup, 'set', createElement(name));
-    const node = getBinaryNodeChild(answer, 'group');
+    const asked = await meant(connection, ask(connection, anyGroup, 'set', createElement(name)), notAccepted);
+    if (!asked.ok) return asked;
+    const node = getBinaryNodeChild(asked.value, 'group');
     if (node === undefined) return refused(null, 'the platform answered without the community');
     const group = groupOfNode(node, connection.directory);
     return answered({ group }, createdEntries(group, connection.directory));

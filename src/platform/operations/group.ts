@@ -10,11 +10,12 @@ import { answered, noMember, refused } from '../outcomes.ts';
 import { anyGroup, ask, element, membersAnswer, membersElement, participantOf, settingsAfter, wishElement } from './group-queries.ts';
 import { pictureQuery } from './picture-query.ts';
 import type { Handlers } from './handlers.ts';
-import { meant, type Meanings } from './meanings.ts';
+import { meant, notAccepted, type Meanings } from './meanings.ts';
 
 const notAdmin = refuse('forbidden', 'User is not an admin of this group');
 const notFound = refuse('notFound', 'Group not found');
 const ofGroup: Meanings = { 401: notAdmin, 403: notAdmin, 404: notFound };
+const ofWish: Meanings = { ...ofGroup, ...notAccepted };
 const ofMember: Meanings = { 401: noMember, 403: noMember, 404: notFound };
 const invalidLink = refuse('notFound', 'Group invite link is invalid or has expired');
 const invalidCode = refuse('invalid', 'Invalid invite code');
@@ -56,7 +57,7 @@ const withEntries = (group: Group | null, connection: LiveConnection): readonly 
 const sendWish = async (connection: LiveConnection, groupId: string, wish: GroupWish): Promise<Outcome<Group | null>> => {
   const known = await connection.groups.get(groupId);
   const sent = wishElement(wish, known?.topic?.id ?? '');
-  const asked = await meant(connection, ask(connection, groupId, 'set', sent), ofGroup);
+  const asked = await meant(connection, ask(connection, groupId, 'set', sent), ofWish);
   if (!asked.ok) return asked;
   const group = known && { ...known, ...settingsAfter(wish, sent, connection.directory) };
   return answered(group, withEntries(group, connection));
@@ -106,8 +107,10 @@ export const groupHandlers: Handlers<GroupOperations> = {
     const others = jids.value.filter((jid) => jid !== directory.me.pn && jid !== directory.me.lid);
     if (others.length === 0) return refuse('invalid', 'participants must name at least one person beside the account');
     const participants = others.map((jid) => participantOf(jid, 'create', null, directory));
-    const answer = await ask(connection, anyGroup, 'set', element('create', { subject: name, key: generateMessageIDV2() }, participants));
-    const node = getBinaryNodeChild(answer, 'group');
+    const create = element('create', { subject: name, key: generateMessageIDV2() }, participants);
+    const asked = await meant(connection, ask(connection, anyGroup, 'set', create), notAccepted);
+    if (!asked.ok) return asked;
+    const node = getBinaryNodeChild(asked.value, 'group');
     if (node === undefined) return refused(null, 'the platform answered without the group');
     const group = groupOfNode(node, directory);
     const outcomes = outcomesIn(node, directory).filter(({ error }) => error !== 0);

@@ -1,10 +1,15 @@
 /** What the platform's refusals of a request mean, by their code. */
-import type { Result } from '#actors/model.ts';
+import { refuse, type Result } from '#actors/model.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
 import { answerOf } from '../outcomes.ts';
 
 /** A code that is not named is passed on as it came. */
 export type Meanings = Readonly<Record<number, Result<never>>>;
+
+const tooLong = refuse('invalid', 'The platform did not accept the text: it may be too long, since an emoji can count as two characters');
+
+/** Of requests that carry a name or a text; the platform counts their characters in its own way. */
+export const notAccepted: Meanings = { 400: tooLong, 406: tooLong };
 
 /** The answer, or what its refusal means; rejects with everything that is no refusal of the platform. */
 export const meant = async <T>({ sock }: LiveConnection, work: Promise<T>, meanings: Meanings): Promise<Result<T>> => {
