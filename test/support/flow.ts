@@ -14,6 +14,8 @@ export interface Sent {
   readonly queued: boolean;
   /** What the gateway answered; 0: nothing, it was killed. */
   readonly status: number;
+  /** What it said of a refusal; '' otherwise. */
+  readonly error: string;
 }
 
 export interface Written {
@@ -165,7 +167,7 @@ export class Flow {
     // A gateway that was killed answers nobody.
     const answer = await account.call('POST', '/send/text', { number: this.#contactOf(account), text, async: queued }).catch(() => null);
     const status = answer?.status ?? 0;
-    this.sent.push({ account, text, queued, status });
+    this.sent.push({ account, text, queued, status, error: String(answer?.body['error'] ?? '') });
     return status;
   }
 
