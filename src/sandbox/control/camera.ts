@@ -13,8 +13,11 @@ export interface Camera {
 
 /** Largest picture: a screenshot of a large screen fits. A picture takes 8 bytes a pixel while it is read. */
 const maxPixels = 10_000_000;
-/** Longest time for a picture. Ordinary ones take milliseconds, pictures full of noise take seconds. */
-const patienceMs = 5_000;
+/**
+ * Longest time for a picture, with the start of the thread and the pictures before it. Ordinary ones take milliseconds, pictures full of
+ * noise take seconds; with eight phones at once on a busy machine the last one waited for more than 5 s.
+ */
+const patienceMs = 20_000;
 const idleMs = 30_000;
 const maxWaiting = 16;
 const signature = Buffer.from('89504e470d0a1a0a', 'hex');
