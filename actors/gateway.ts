@@ -55,6 +55,7 @@ export {
   eventTypes,
   streamTypes,
   leadOperators,
+  longestKeyword,
   maskedProxy,
   mediaKinds,
   messageFilters,

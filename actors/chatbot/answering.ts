@@ -2,6 +2,7 @@
 import {
   cutText,
   longestText,
+  wordsOf,
   type AiMetadata,
   type Chat,
   type ChatbotAgent,
@@ -16,7 +17,7 @@ import { fillPlaceholders } from '../text.ts';
 import type { Asking } from './asking.ts';
 import { boundedMetadata } from './bounds.ts';
 import type { Budget } from './budget.ts';
-import { piecesOf, questionIn, signatureOf, turnsOf, wordsOf } from './memory.ts';
+import { piecesOf, questionIn, signatureOf, turnsOf } from './memory.ts';
 import type { Crew, Roster } from './roster.ts';
 import { isStop, triggerFor } from './rules.ts';
 import { optionsOf, runTool, sendOf, sendOnce, type ChatbotCommands } from './tools.ts';
@@ -158,26 +159,12 @@ export class Answering {
   }
 
   /** Whether the rest of an answer is still wanted: somebody may have turned the chatbot off, paused it or deleted its agent meanwhile. */
-  async #goesOn({ instance, chatId }: Talk, { agent, handedOver, question }: Plan): Promise<boolean> {
+  async #goesOn({ instance, chatId }: Talk, { agent, handedOver }: Plan): Promise<boolean> {
     const { ports, roster } = this.#input;
     if (!this.#input.cell(instance)?.record.chatbotEnabled) return false;
     if (agent && !(await roster.of(instance)).agents.some(({ id }) => id === agent.id)) return false;
     if (handedOver) return true;
-    if (await this.#stoppedSince({ instance, chatId }, question)) return false;
     return ports.chatbotFields.stateOf(await ports.chats.get(instance, chatId)).disabledUntil <= ports.time.now();
-  }
-
-  /** Whether the stop keyword was written after the question; then the conversation is paused. */
-  async #stoppedSince(talk: Talk, question: string): Promise<boolean> {
-    const { ports, policy, cell } = this.#input;
-    const record = cell(talk.instance)?.record;
-    if (!record || record.chatbotStopConversation === '') return false;
-    const { messages } = await ports.messages.find(talk.instance, { chatId: talk.chatId, limit: policy.burst, offset: 0 });
-    const asked = messages.findIndex(({ messageId }) => messageId === question);
-    const since = asked < 0 ? messages : messages.slice(0, asked);
-    if (!since.some((message) => !message.fromMe && isStop(wordsOf(message), record.chatbotStopConversation))) return false;
-    this.pause(talk, record.chatbotStopMinutes);
-    return true;
   }
 
   #textsOf({ chatId }: Talk, agent: ChatbotAgent, { text }: Answer): readonly Send[] {

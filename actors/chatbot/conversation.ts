@@ -2,8 +2,8 @@
  * The chart of one conversation, made for a text and gone a minute after its answer.
  *
  * Texts that come together are one question. A text that comes while the model thinks begins the question anew, twice at most and not after tools
- * were used; then it is answered next. A message of the owner ends the conversation at once. Nothing of it is stored: memory is read from the
- * stored messages, and the answer is named by its question, so that it is sent once whatever happens.
+ * were used; then it is answered next. A message of the owner, or the stop keyword, ends the conversation at once. Nothing of it is stored: memory is
+ * read from the stored messages, and the answer is named by its question, so that it is sent once whatever happens.
  */
 import { assign, fromPromise, setup } from 'xstate';
 import { addTime } from '../policy/back-off.ts';
@@ -29,8 +29,8 @@ export interface ConversationHost {
 export type ConversationEvent =
   /** Somebody else wrote. `messageId`: at the platform; '' for whatever is unanswered. */
   | { readonly type: 'text.came'; readonly messageId: string }
-  /** The owner wrote from a phone. */
-  | { readonly type: 'owner.wrote' };
+  /** The owner wrote from a phone, or somebody wrote the stop keyword. */
+  | { readonly type: 'conversation.silenced' };
 
 interface Context {
   readonly host: ConversationHost;
@@ -136,7 +136,7 @@ export const conversation = kit.createMachine({
     inARow: 0,
   }),
   initial: 'resting',
-  on: { 'owner.wrote': '.gone' },
+  on: { 'conversation.silenced': '.gone' },
   states: {
     gathering: {
       after: { pause: 'deciding' },
@@ -178,7 +178,7 @@ export const conversation = kit.createMachine({
       },
     },
     checking: {
-      description: 'Somebody may have paused it meanwhile: a stop keyword, a command, a hand-over.',
+      description: 'Somebody may have paused it meanwhile: a command, a hand-over.',
       invoke: {
         src: 'decide',
         input: ({ context: { host, asked, later } }) => ({ host, asked: asked.length === 0 ? [] : [...asked, ...later] }),

@@ -13,7 +13,7 @@ import { Asking } from './asking.ts';
 import { Budget } from './budget.ts';
 import { conversation } from './conversation.ts';
 import { Roster } from './roster.ts';
-import { isAnswerable } from './rules.ts';
+import { isAnswerable, isStop } from './rules.ts';
 import type { InstanceReader } from '../supervisor.ts';
 import type { ChatbotCommands } from './tools.ts';
 
@@ -57,7 +57,7 @@ export class ChatbotDesk implements InstanceReader {
     const talk = { instance: instanceId, chatId: lane };
     if (!message.fromMe) return this.#hear(record, talk, message);
     // What the API sends is no word of the owner, since programs send reminders and receipts by it; but for what people write in Chatwoot.
-    if (!message.wasSentByApi || message.trackSource === trackSource) this.#ownerWrote(record, talk);
+    if (!message.wasSentByApi || message.trackSource === trackSource) this.#silence(talk, record.chatbotStopWhenYouSendMsg);
   }
 
   live(cell: Cell): void {
@@ -101,12 +101,17 @@ export class ChatbotDesk implements InstanceReader {
     }
   }
 
-  #hear({ chatbotIgnoreGroups }: InstanceRecord, talk: Talk, { isGroup, messageId = '' }: NonNullable<GatewayEvent['message']>): void {
-    if (!(isGroup && chatbotIgnoreGroups)) this.#tell(talk, messageId);
+  #hear(record: InstanceRecord, talk: Talk, { isGroup, keyword = '', messageId = '' }: NonNullable<GatewayEvent['message']>): void {
+    if (isGroup && record.chatbotIgnoreGroups) return;
+    if (isStop(keyword, record.chatbotStopConversation)) this.#silence(talk, record.chatbotStopMinutes);
+    else this.#tell(talk, messageId);
   }
 
-  #ownerWrote({ chatbotStopWhenYouSendMsg: minutes }: InstanceRecord, talk: Talk): void {
-    this.#talks.get(talk.instance)?.get(talk.chatId)?.send({ type: 'owner.wrote' });
+  /** Somebody wants the chatbot to be silent: what is under way ends, and it leaves the conversation alone for some minutes. */
+  #silence(talk: Talk, minutes: number): void {
+    const known = this.#talks.get(talk.instance)?.get(talk.chatId);
+    known?.send({ type: 'conversation.silenced' });
+    if (known) this.#answering.hush(talk);
     this.#answering.pause(talk, minutes);
   }
 

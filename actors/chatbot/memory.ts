@@ -1,14 +1,6 @@
 /** What an agent reads of a chat: its question and its memory, as turns. Pure. Messages are given oldest first. */
-import type { ChatbotAgent, Message } from '../model.ts';
+import { wordsOf, type ChatbotAgent, type Message } from '../model.ts';
 import type { Turn } from '../ports.ts';
-
-const answers: ReadonlySet<string> = new Set(['list_response', 'buttons_response', 'native_flow_response']);
-
-/** What somebody wrote, or chose of buttons and lists; '' for everything else. */
-export const wordsOf = ({ type, mediaType, text, vote }: Message): string => {
-  if (type !== 'text' && type !== 'media') return '';
-  return (answers.has(mediaType) ? vote : text).trim();
-};
 
 /** An edit is no text of its own: the message that it changed has the new one. */
 const isEdit = ({ edited }: Message, at: number, all: readonly Message[]): boolean =>

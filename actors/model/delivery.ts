@@ -2,6 +2,9 @@
 import type { InstanceId } from './instance.ts';
 import type { EventType } from './webhook.ts';
 
+/** Characters of a text that may be a keyword. */
+export const longestKeyword = 200;
+
 /** A committed event, on its way to webhooks and streams. */
 export interface GatewayEvent {
   /** Random, stable; the `webhook-id` of every delivery of it. */
@@ -12,13 +15,17 @@ export interface GatewayEvent {
   readonly messageType: string;
   /** Events of one lane stay in order; those of different lanes need not. */
   readonly lane: string;
-  /** What the filters look at; null for what they never suppress (receipts, connection). `messageId`: at the platform. */
+  /**
+   * What the filters look at; null for what they never suppress (receipts, connection). `messageId`: at the platform. `keyword`: what was written
+   * or chosen, when it is short enough for a keyword; else ''.
+   */
   readonly message: {
     readonly fromMe: boolean;
     readonly isGroup: boolean;
     readonly wasSentByApi: boolean;
     readonly messageId?: string;
     readonly trackSource?: string;
+    readonly keyword?: string;
   } | null;
   readonly at: number;
   /** The event's own keys, as they stand at the root of a webhook body (contract/events.md). */

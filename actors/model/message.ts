@@ -100,6 +100,14 @@ export const emptyMessage = {
   raw: null,
 } as const satisfies Partial<Message>;
 
+const tappedKinds: ReadonlySet<string> = new Set(['list_response', 'buttons_response', 'native_flow_response']);
+
+/** What somebody wrote, or chose of buttons and lists; '' for everything else. */
+export const wordsOf = ({ type, mediaType, text, vote }: Pick<Message, 'type' | 'mediaType' | 'text' | 'vote'>): string => {
+  if (type !== 'text' && type !== 'media') return '';
+  return (tappedKinds.has(mediaType) ? vote : text).trim();
+};
+
 export interface CallPeer {
   readonly chatId: string;
   readonly name: string;

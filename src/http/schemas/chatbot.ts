@@ -1,6 +1,6 @@
 /** Shapes of the chatbot: its settings, its agents and its triggers. */
 import { Type } from 'typebox';
-import { agentProviders, agentTools, leadOperators, mediaKinds } from '#actors/gateway.ts';
+import { agentProviders, agentTools, leadOperators, longestKeyword, mediaKinds } from '#actors/gateway.ts';
 import { leadFields } from '#src/contract/views.ts';
 import { Count, fields, Flag, LooseText, OneOf, optional, ref, Text } from './common.ts';
 
@@ -184,7 +184,7 @@ export const ChatbotSettingsBody = Type.Object({
   openai_apikey: optional(Text(500, 'The older name of ai_apikey')),
   chatbot_enabled: optional(Flag('Turns the chatbot on or off')),
   chatbot_ignoreGroups: optional(Flag('Leaves all groups alone')),
-  chatbot_stopConversation: optional(Text(200, 'A message with this text alone pauses the chatbot in its chat; empty for none')),
+  chatbot_stopConversation: optional(Text(longestKeyword, 'A message with this text alone pauses the chatbot in its chat; empty for none')),
   chatbot_stopMinutes: optional(minutes('Minutes of that pause; 0 is no pause')),
   chatbot_stopWhenYouSendMsg: optional(
     minutes('Minutes for which it leaves a chat alone in which the owner writes from a phone; 0 is no pause'),

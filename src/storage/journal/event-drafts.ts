@@ -1,5 +1,15 @@
 /** What a change in an instance looks like to integrators (contract/events.md). */
-import { isChannelId, statusChat, type Chat, type Entry, type GatewayEvent, type Message, type Past } from '#actors/model.ts';
+import {
+  isChannelId,
+  longestKeyword,
+  statusChat,
+  wordsOf,
+  type Chat,
+  type Entry,
+  type GatewayEvent,
+  type Message,
+  type Past,
+} from '#actors/model.ts';
 import {
   callView,
   campaignEventView,
@@ -30,13 +40,11 @@ type HistoryEntry = Extract<Entry, { kind: 'history' }>;
 
 export const isGroupId = (chatId: string): boolean => chatId.endsWith('@g.us');
 
-const summaryOf = ({ fromMe, isGroup, wasSentByApi, messageId, trackSource }: Message): EventDraft['message'] => ({
-  fromMe,
-  isGroup,
-  wasSentByApi,
-  messageId,
-  trackSource,
-});
+const summaryOf = (message: Message): EventDraft['message'] => {
+  const { fromMe, isGroup, wasSentByApi, messageId, trackSource } = message;
+  const words = wordsOf(message);
+  return { fromMe, isGroup, wasSentByApi, messageId, trackSource, keyword: words.length > longestKeyword ? '' : words };
+};
 
 export const messageDraft = (message: Message, chat: Chat, owner: string): EventDraft => ({
   type: isChannelId(message.chatId) ? 'newsletter_messages' : 'messages',

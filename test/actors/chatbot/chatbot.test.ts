@@ -146,14 +146,33 @@ test('chatbot: the stop keyword pauses the conversation for the minutes of the s
   assert.equal(bench.said.length, 1);
 });
 
-test('chatbot: a stop keyword that comes while the model thinks keeps the answer back', async () => {
+test('chatbot: a stop keyword that comes while the model thinks gives the call up, and typing ends', async () => {
   const bench = await Bench.open({ record: { chatbotStopConversation: 'stop', chatbotStopMinutes: 10 } });
   bench.world.chatModels.answer = bench.world.chatModels.after(10_000, said('too late'));
   await bench.hear('hi');
   await bench.pass(5_000);
   await bench.hear('stop');
+  await bench.pass(1);
+  assert.ok(bench.asked[0]?.signal.aborted);
+  assert.equal(bench.link().calls.at(-1), `paused ${chatId}`);
   await bench.pass(60_000);
   assert.deepEqual(bench.said, []);
+});
+
+test('chatbot: a stop keyword pauses at once, also one behind texts that wait for more of them', async () => {
+  const bench = await Bench.open({ record: { chatbotStopConversation: 'stop', chatbotStopMinutes: 10 } });
+  await bench.hear('hi');
+  await bench.hear('stop');
+  assert.equal(bench.extra()['chatbot_disableUntil'], Math.floor(bench.world.time.now() / 1000) + 600);
+  await bench.pass(60_000);
+  assert.equal(bench.asked.length, 0);
+});
+
+test('chatbot: a stop keyword in a group that the chatbot ignores pauses nothing', async () => {
+  const bench = await Bench.open({ record: { chatbotStopConversation: 'stop', chatbotStopMinutes: 10, chatbotIgnoreGroups: true } });
+  await bench.hear('stop', { chatId: groupId, isGroup: true });
+  await bench.pass(10_000);
+  assert.equal(bench.extra(groupId)['chatbot_disableUntil'], undefined);
 });
 
 test('chatbot: a message of the owner from a phone ends the answer under way and pauses; one by the API does not', async () => {
