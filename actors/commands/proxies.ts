@@ -63,9 +63,12 @@ const toCustom = async (supervisor: Supervisor, current: ProxySettings, change: 
   const region = change.region ?? before.region;
   const managed = fallback ? managedProxies(supervisor, region) : done([]);
   if (!managed.ok) return managed;
+  const next = { ...noProxy, mode: 'custom' as const, url, fallback, region, managedUrl: managed.value[0] ?? '' };
+  // The fallback of a proxy is wanted most while the proxy fails, which was tested when it was taken.
+  if (url === before.url && fallback !== before.fallback)
+    return done({ ...next, lastTestAt: before.lastTestAt, lastTestError: before.lastTestError });
   const error = await proxies.test(url, false);
-  if (error !== '') return refuse('invalid', `the proxy does not work: ${error}`);
-  return done({ ...noProxy, mode: 'custom', url, fallback, region, managedUrl: managed.value[0] ?? '', lastTestAt: time.now() });
+  return error === '' ? done({ ...next, lastTestAt: time.now() }) : refuse('invalid', `the proxy does not work: ${error}`);
 };
 
 const modeOf = (current: ProxySettings, { mode, url, fallback, region, rotate }: ProxyChange): ProxySettings['mode'] | null => {

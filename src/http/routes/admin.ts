@@ -141,7 +141,7 @@ const nodeRows: readonly Route[] = [
     operationId: 'listNodes',
     ...common,
     summary:
-      'List the nodes of the cluster: their state, how many instances each owns, and why it took those of the last hour; empty where this gateway has its database for itself',
+      'List the nodes of the cluster: their state, how many instances each owns, and why it took those that came within the last hour; empty where this gateway has its database for itself',
     answer: NodesAnswer,
     run: async ({ gateway }) => done(await gateway.nodes()),
   }),

@@ -32,3 +32,20 @@ test('proxy: while a connect tests the proxy of its region, a change is refused,
   assert.equal(refusalOf(await connect), 'unavailable');
   assert.ok((await gateway.changeProxy('r1', { mode: 'none', confirmNone: true })).ok);
 });
+
+test('proxy: its fallback is switched on while it fails; asked for alone it is tested again and refused', async () => {
+  const { world, gateway } = await staged([{ id: 'r1', wanted: 'offline' }]);
+  const url = 'http://own.test:3128';
+  const other = 'http://other.test:3128';
+  const verdicts: Record<string, string> = { [url]: '', [other]: 'it refuses connections' };
+  Object.assign(world.proxies, { verdicts });
+  assert.ok((await gateway.changeProxy('r1', { url })).ok);
+  verdicts[url] = 'it refuses connections';
+  assert.equal(refusalOf(await gateway.changeProxy('r1', { url })), 'invalid');
+  for (const fallback of [true, false]) {
+    assert.ok((await gateway.changeProxy('r1', { url, fallback })).ok);
+    const shown = gateway.proxy('r1');
+    assert.ok(shown.ok && shown.value.settings.fallback === fallback && shown.value.settings.url === url);
+  }
+  assert.equal(refusalOf(await gateway.changeProxy('r1', { url: other, fallback: true })), 'invalid');
+});
