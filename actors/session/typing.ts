@@ -4,6 +4,8 @@ import type { Time, TypingState } from '../ports.ts';
 
 /** Milliseconds. Apps show typing for some 25 s after the stanza. */
 export const renewEvery = 10_000;
+/** Milliseconds that a timer may come early by the clock of the wall. */
+const early = 50;
 
 export interface TypingInput {
   readonly time: Pick<Time, 'now' | 'setTimeout' | 'clearTimeout'>;
@@ -80,7 +82,7 @@ export class Typing {
   }
 
   async #renew(chatId: string, shown: Shown): Promise<void> {
-    if (this.#input.time.now() >= shown.until) {
+    if (this.#input.time.now() >= shown.until - early) {
       this.#drop(chatId, shown);
       await this.#input.write(chatId, 'paused');
       return;

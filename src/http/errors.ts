@@ -1,10 +1,10 @@
-/** The one place where refusals and errors become HTTP: every answer is `{ "error": string }`. */
+/** The one place where refusals and errors become HTTP: every answer has a text `error`. */
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { EpochLost, FilesUnavailable, type Reason, type Refusal, StorageBusy, StorageSlow, StorageUnavailable } from '#actors/gateway.ts';
 import { capView, limitsEndpoint, timeLockView } from '#src/contract/views.ts';
-import { type InvalidTexts, invalidText } from './invalid-text.ts';
+import { invalidInput, type InvalidTexts } from './invalid-text.ts';
 import type { HttpLog, HttpOptions } from './options.ts';
 import type { BodyLimit, FailureAnswer, RefusalAnswer } from './route.ts';
 
@@ -77,7 +77,13 @@ export const sendRefusal = (
   if (wait !== undefined) void reply.header('retry-after', String(Math.max(1, Math.ceil(wait))));
   void reply.code(special.status ?? refusalTable[reason].status);
   const body = reason === 'refused' ? { error: message, ...platformFields(refusal) } : { error: led(special.lead, message) };
-  return reply.send({ ...body, ...(special.text === undefined ? {} : { error: special.text }), ...special.details?.(refusal, call) });
+  const hint = reason === 'invalid' && special.text !== undefined && special.text !== message ? { hint: message } : {};
+  return reply.send({
+    ...body,
+    ...hint,
+    ...(special.text === undefined ? {} : { error: special.text }),
+    ...special.details?.(refusal, call),
+  });
 };
 
 export const tooLargeText = ({ bytes, setting }: BodyLimit): string =>
@@ -131,7 +137,7 @@ const tooLargeCode = 'FST_ERR_CTP_BODY_TOO_LARGE';
 const sendError = (log: HttpLog, error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
   const { config } = request.routeOptions;
   if (error.validation !== undefined) {
-    return reply.code(400).send({ error: invalidText(error.validation, error.validationContext ?? 'body', config.invalidTexts) });
+    return reply.code(400).send(invalidInput(error.validation, error.validationContext ?? 'body', config.invalidTexts));
   }
   const status = error.statusCode ?? 500;
   if (status < 400 || status >= 500) return sendSurprise(log, error, request, reply);
@@ -143,7 +149,8 @@ const sendError = (log: HttpLog, error: FastifyError, request: FastifyRequest, r
   }
   // A body that cannot be read is as invalid as one that makes no sense.
   const fixed = status === 400 ? config.invalidTexts?.['*'] : undefined;
-  return reply.code(status).send({ error: fixed ?? frameworkTexts[error.code] ?? error.message });
+  const text = frameworkTexts[error.code] ?? error.message;
+  return reply.code(status).send(fixed === undefined ? { error: text } : { error: fixed, hint: text });
 };
 
 interface Known {

@@ -25,11 +25,12 @@ const typesOf = (type: unknown): string =>
 const demands: Readonly<Record<string, (params: Readonly<Record<string, unknown>>) => string>> = {
   required: () => 'is required',
   type: ({ type }) => `must be ${typesOf(type)}`,
-  enum: ({ allowedValues }) => `must be one of ${(allowedValues as readonly unknown[]).join(', ')}`,
+  enum: ({ allowedValues }) => `must be one of ${(allowedValues as readonly unknown[]).filter((value) => value !== '').join(', ')}`,
   minLength: ({ limit }) => (limit === 1 ? 'must not be empty' : `must have at least ${String(limit)} characters`),
   maxLength: ({ limit }) => `must have at most ${String(limit)} characters`,
   // The only pattern whose text is not fixed by its row: something that can be seen.
   pattern: ({ pattern }) => (pattern === String.raw`\S` ? 'must not be empty' : 'is not valid'),
+  contains: () => 'must have at least one entry that is valid',
   minItems: ({ limit }) => `must have at least ${String(limit)} entries`,
   maxItems: ({ limit }) => `must have at most ${String(limit)} entries`,
   minimum: ({ limit }) => `must be at least ${String(limit)}`,
@@ -43,12 +44,19 @@ const fieldOf = ({ keyword, instancePath, params }: FastifySchemaValidationError
   return `${path === '' ? '' : `${path}.`}${String(params['missingProperty'])}`;
 };
 
-export const invalidText = (findings: readonly FastifySchemaValidationError[], part: string, fixed: InvalidTexts = {}): string => {
+/** What an answer says of it. `hint`: the field and what is wrong with it, where the text of the route does not say so. */
+export interface InvalidInput {
+  readonly error: string;
+  readonly hint?: string;
+}
+
+export const invalidInput = (findings: readonly FastifySchemaValidationError[], part: string, fixed: InvalidTexts = {}): InvalidInput => {
   const finding = findings[0];
-  if (finding === undefined) return fixed['*'] ?? `the ${part} is not valid`;
+  if (finding === undefined) return { error: fixed['*'] ?? `the ${part} is not valid` };
   const { keyword, params } = finding;
   const field = fieldOf(finding);
+  const sentence = `${field === '' ? `the ${part}` : field} ${demands[keyword]?.(params) ?? finding.message ?? 'is not valid'}`;
   const text = fixed[`${field}:${keyword}`] ?? fixed[field] ?? fixed['*'];
-  if (text !== undefined) return text;
-  return `${field === '' ? `the ${part}` : field} ${demands[keyword]?.(params) ?? finding.message ?? 'is not valid'}`;
+  if (text === undefined) return { error: sentence };
+  return text.toLowerCase().startsWith(`${field.toLowerCase()} `) ? { error: text } : { error: text, hint: sentence };
 };

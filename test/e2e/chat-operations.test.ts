@@ -127,7 +127,10 @@ test('presence: typing is answered at once, kept up, and ends with its delay, in
         event.type === 'presence' && event.chat === chat && event.of === bench.account.number ? [event.state] : [],
       );
     assert.ok(!states().includes('paused'), 'nobody waits for the delay');
-    await until(() => states().length === 2, 'both states');
+    await until(
+      () => states().length === 2,
+      () => `both states in ${chat}; there were ${states().join(', ')}`,
+    );
     assert.deepEqual(states(), [presence, 'paused']);
   }
 });

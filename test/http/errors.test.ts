@@ -108,10 +108,10 @@ test('surprise: GET /webhook has a text of its own', async () => {
   assert.deepEqual([reply.statusCode, reply.json()], [500, { error: 'Failed to process webhook data' }]);
 });
 
-const complaints: readonly (readonly [on: string, payload: object, error: string])[] = [
-  ['POST /send/text', { number: '551' }, 'Missing number or text'],
-  ['POST /send/text', { number: '', text: 'x' }, 'Missing number or text'],
-  ['POST /send/text', { number: null, text: 'x' }, 'Missing number or text'],
+const complaints: readonly (readonly [on: string, payload: object, error: string, hint?: string])[] = [
+  ['POST /send/text', { number: '551' }, 'Missing number or text', 'text is required'],
+  ['POST /send/text', { number: '', text: 'x' }, 'Missing number or text', 'number must not be empty'],
+  ['POST /send/text', { number: null, text: 'x' }, 'Missing number or text', 'number is required'],
   ['POST /send/text', { number: '551', text: 5 }, 'text must be a text'],
   ['POST /send/text', { number: '551', text: 'x', delay: -1 }, 'delay must be at least 0'],
   ['POST /send/text', { number: '551', text: 'x', delay: '999999999' }, 'delay must be at most 300000'],
@@ -124,22 +124,30 @@ const complaints: readonly (readonly [on: string, payload: object, error: string
   ['POST /instance/connect', { phone: '123' }, 'phone must be 10 to 15 digits, with the country code'],
   ['POST /instance/presence', { presence: 'asleep' }, 'presence must be one of available, unavailable'],
   ['POST /instance/updateAdminFields', { id: 'nobody' }, 'instance not found'],
-  ['POST /webhook', { url: 'https://example.com/', action: 'destroy' }, 'Invalid action'],
-  ['POST /webhook', { url: 'https://example.com/', action: 5 }, 'Invalid action'],
+  ['POST /webhook', { url: 'https://example.com/', action: 'destroy' }, 'Invalid action', 'action must be one of add, update, delete'],
+  ['POST /webhook', { url: 'https://example.com/', action: 5 }, 'Invalid action', 'action must be a text'],
   ['POST /webhook', { url: 'https://example.com/', events: 'All' }, 'events must be a list'],
   ['POST /webhook', { url: 'https://example.com/', events: [1] }, 'events.0 must be a text'],
-  ['POST /globalwebhook', { url: 'https://example.com/' }, 'Invalid payload'],
-  ['POST /globalwebhook', { events: ['All'] }, 'Invalid payload'],
-  ['POST /globalwebhook', { url: 'example', events: ['All'] }, 'Invalid payload'],
-  ['POST /globalwebhook', { url: 'https://example.com/', events: ['blocks'] }, 'Invalid payload'],
+  ['POST /globalwebhook', { url: 'https://example.com/' }, 'Invalid payload', 'events is required'],
+  ['POST /globalwebhook', { events: ['All'] }, 'Invalid payload', 'url is required'],
+  ['POST /globalwebhook', { url: 'example', events: ['All'] }, 'Invalid payload', 'url is not valid'],
+  [
+    'POST /globalwebhook',
+    { url: 'https://example.com/', events: ['blocks'] },
+    'Invalid payload',
+    'events must have at least one entry that is valid',
+  ],
 ];
 
-for (const [on, payload, error] of complaints) {
+for (const [on, payload, error, hint] of complaints) {
   test(`validation: ${on} with ${JSON.stringify(payload).slice(0, 60)} says ${error}`, async () => {
     const { app } = await setUpCommon();
     const [method, url] = on.split(' ') as ['POST', string];
     const reply = await app.inject({ method, url, headers: { ...asInstance, ...asAdmin }, payload });
-    assert.deepEqual([reply.statusCode, reply.json()], [error === 'instance not found' ? 404 : 400, { error }]);
+    assert.deepEqual(
+      [reply.statusCode, reply.json()],
+      [error === 'instance not found' ? 404 : 400, { error, ...(hint === undefined ? {} : { hint }) }],
+    );
   });
 }
 
@@ -161,11 +169,14 @@ test('POST /globalwebhook: says the same for a body that is no JSON and for an a
   const post = async (payload: string | object) => {
     const headers = { ...asAdmin, 'content-type': 'application/json' };
     const reply = await app.inject({ method: 'POST', url: '/globalwebhook', headers, payload });
-    return [reply.statusCode, reply.json()];
+    const { error, hint } = reply.json();
+    return [reply.statusCode, error, hint];
   };
-  for (const body of ['{', '[]', '"text"', '{"url":1}']) assert.deepEqual(await post(body), [400, { error: 'Invalid payload' }], body);
-  gateway.refuseNext = { reason: 'invalid', message: 'addresses inside the network of the server are not allowed' };
-  assert.deepEqual(await post({ url: 'http://10.0.0.1/', events: ['All'] }), [400, { error: 'Invalid payload' }]);
+  const hints = { '{': 'the body is not valid JSON', '[]': 'the body must be a JSON object', '{"url":1}': 'events is required' };
+  for (const [body, hint] of Object.entries(hints)) assert.deepEqual(await post(body), [400, 'Invalid payload', hint], body);
+  const message = 'addresses inside the network of the server are not allowed';
+  gateway.refuseNext = { reason: 'invalid', message };
+  assert.deepEqual(await post({ url: 'http://10.0.0.1/', events: ['All'] }), [400, 'Invalid payload', message]);
 });
 
 test('unknown addresses: are 404 whatever the body, and bad ones 400', async () => {

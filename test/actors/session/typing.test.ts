@@ -1,6 +1,9 @@
 /** Typing that is kept up: how often it is shown, and what ends it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { done } from '#actors/model.ts';
+import { Typing, type TypingInput } from '#actors/session/typing.ts';
+import { FakeTime } from '#test/fakes/time.ts';
 import { refusalOf, staged, type Stage, options, text } from '#test/actors/stage.ts';
 
 const ana = '551@s.whatsapp.net';
@@ -31,6 +34,24 @@ test('typing: the answer comes at once, and it is shown again every ten seconds 
   assert.deepEqual(calls(stage), [`paused ${ana}`]);
   await stage.world.time.pass(60_000);
   assert.deepEqual(calls(stage), []);
+});
+
+test('typing: a timer that comes a millisecond before the end of the delay does not show it once more', async () => {
+  const time = new FakeTime();
+  const early = {
+    now: () => time.now(),
+    setTimeout: (fn: () => void, ms: number) => time.setTimeout(fn, Math.max(1, ms - 1)),
+    clearTimeout: (id: unknown) => time.clearTimeout(id),
+  };
+  const shown: string[] = [];
+  const write: TypingInput['write'] = async (_, state) => {
+    shown.push(state);
+    return done(null);
+  };
+  const typing = new Typing({ time: early, atOnce: 1, write });
+  await typing.show(ana, 'composing', 4_000, new AbortController().signal);
+  await time.pass(5_000);
+  assert.deepEqual(shown, ['composing', 'paused']);
 });
 
 const ends: readonly (readonly [title: string, end: (stage: Stage) => unknown, shown: readonly string[]])[] = [

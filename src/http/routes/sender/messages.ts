@@ -2,7 +2,7 @@
 import { type TObject, type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { type CampaignSend, done, refuse, type Result } from '#actors/gateway.ts';
-import { invalidText } from '../../invalid-text.ts';
+import { invalidInput } from '../../invalid-text.ts';
 import { lenientReader } from '../../lenient.ts';
 import { mapResult } from '../../outcome.ts';
 import { type CampaignType, campaignTypes } from '../../schemas/campaign.ts';
@@ -55,7 +55,7 @@ const described = (schema: TSchema): TSchema => {
   });
 };
 
-type Findings = Parameters<typeof invalidText>[0];
+type Findings = Parameters<typeof invalidInput>[0];
 
 /** This validator names all fields that are missing at once. */
 const findingsOf = (check: ReturnType<typeof Compile<TObject>>, body: unknown): Findings =>
@@ -98,7 +98,7 @@ export const campaignMessages = (rows: readonly SendRoute[]): CampaignMessages =
     const check = (one.check ??= Compile(row.body));
     const body = read(given) as Body;
     if (check.Check(body)) return done(body);
-    return refuse('invalid', invalidText(findingsOf(check, body), 'message', row.invalidTexts));
+    return refuse('invalid', invalidInput(findingsOf(check, body), 'message', row.invalidTexts).error);
   };
 
   return {
