@@ -7,6 +7,7 @@ import type { Figures, InstanceView, Numbers, Unlinked } from './face.ts';
 import { figuresOf } from './inspection/figures.ts';
 import { Inspection } from './inspection/inspection.ts';
 import { Watchers } from './inspection/watchers.ts';
+import { deleteMessage } from './commands/deletions.ts';
 import { perform } from './commands/perform.ts';
 import { Cluster, type ClusterOptions } from './cluster/cluster.ts';
 import { done, type GatewayEvent, type InstanceId, type InstanceRecord, type Message, type Result } from './model.ts';
@@ -319,7 +320,7 @@ export class Supervisor {
       connected: () => this.dispatcher.webhooks.connected().filter((id) => this.registry.owns(id)),
       send,
       account: (id) => this.registry.record(id) ?? { owner: '', lid: '' },
-      remove: (id, messageId) => perform(this, id, 'message.delete', { id: messageId }),
+      remove: (id, messageId) => deleteMessage(this, id, messageId),
     });
   }
 

@@ -30,7 +30,7 @@ import type {
 import { createKeyedMutex } from '../keyed-mutex.ts';
 import { Conversations, type InboxOf } from './conversations.ts';
 import { deletedDraft, draftOf, type Draft } from './drafts.ts';
-import { failedKey, linkOf, sourceIdOf, trackIdOf, trackSource } from './links.ts';
+import { failed, failedKey, linkOf, sourceIdOf, trackIdOf, trackSource } from './links.ts';
 
 export interface ConnectorHost {
   readonly ports: Pick<Ports, 'chatwoot' | 'chatwootRows' | 'readEvent' | 'files' | 'digest' | 'time' | 'log'>;
@@ -42,12 +42,11 @@ export interface ConnectorHost {
 }
 
 const delivered: Attempt = { ok: true, status: 200 };
+const waiting: Attempt = { ok: false, error: 'the message that this is about is not in Chatwoot yet', waits: true };
 
 /** Of messages that did not leave from Chatwoot or from here: nobody shows how far they came. */
 const notFollowed = 9;
 const order: readonly ChatwootStatus[] = ['sent', 'delivered', 'read'];
-/** The progress of a message that failed. A message of Chatwoot with several parts has a row of its own for that, see `failedKey`. */
-const failed = -1;
 
 /** What becomes of a message, in Chatwoot's words. */
 const statuses: Readonly<Record<string, ChatwootStatus>> = {
@@ -140,10 +139,22 @@ export class Connector {
   async #once(at: InboxOf, chat: ToldChat, draft: Draft, attempts: number): Promise<Attempt> {
     const known = await this.#known(at, draft.key);
     if (known !== null && known.id > 0) return delivered;
-    const lost = known === null ? null : await this.#lookedFor(at, known);
+    const lost = known === null || known.conversationId === 0 ? null : await this.#lookedFor(at, known);
     if (lost !== null) return lost;
     const about = await this.#known(at, draft.about);
-    if (draft.isNote) return about === null || about.id === 0 ? delivered : this.#note(at, draft, about);
+    if (draft.isNote) return about === null ? delivered : about.id === 0 ? waiting : this.#note(at, draft, about);
+    const outcome = await this.#posted(at, chat, draft, attempts, about);
+    if (!outcome.ok) await this.#awaited(at, draft);
+    return outcome;
+  }
+
+  /** Reactions and deletions that come before the next attempt know that the message is on its way. */
+  async #awaited(at: InboxOf, { key, incoming }: Draft): Promise<void> {
+    if ((await this.#known(at, key)) === null)
+      await this.#save(at, { key, conversationId: 0, id: 0, progress: incoming ? notFollowed : 0 });
+  }
+
+  async #posted(at: InboxOf, chat: ToldChat, draft: Draft, attempts: number, about: ChatwootMessage | null): Promise<Attempt> {
     const prepared = await this.#prepared(at, draft, attempts);
     if ('ok' in prepared) return prepared;
     try {
@@ -227,7 +238,7 @@ export class Connector {
   async #status(at: InboxOf, { messageIds, state, fromMe, error }: Extract<ToldEvent, { kind: 'status' }>): Promise<Attempt> {
     const status = statuses[state];
     const rows = await this.#host.ports.chatwootRows.messages(at.claim.instanceId, at.inbox, messageIds);
-    for (const row of rows.filter(({ id }) => id > 0)) {
+    for (const row of rows) {
       const outcome =
         state === 'Deleted' ? await this.#deleted(at, row, fromMe) : status ? await this.#moved(at, row, status, error) : delivered;
       if (!outcome.ok) return outcome;
@@ -244,6 +255,7 @@ export class Connector {
     const progress = order.indexOf(status);
     const isNews = status === 'failed' ? row.progress < order.indexOf('read') : progress > row.progress;
     if (!isNews) return Promise.resolve(delivered);
+    if (row.id === 0) return Promise.resolve(waiting);
     return this.#inTurn(at, row, async () => {
       const parts = await this.#host.ports.chatwootRows.messagesOf(at.claim.instanceId, at.inbox, row.id);
       const isOtherFailed = parts.some((part) => part.key !== row.key && part.progress === failed);

@@ -16,8 +16,14 @@ export const linkOf = (trackId: string): Link | null => {
   return message === '' ? null : { conversationId: Number(conversation), id: Number(message) };
 };
 
+/** The progress of a message that failed, or was deleted. A message of Chatwoot with several parts has a row of its own for that, see `failedKey`. */
+export const failed = -1;
+
 /** The key of the row that notes that a message of Chatwoot failed. Keys of messages of the platform have no colon. */
 export const failedKey = (link: Link): string => `failed:${trackIdOf(link)}`;
+
+/** The key of the row that notes that an agent deleted a message. */
+export const deletedKey = (link: Link): string => `deleted:${trackIdOf(link)}`;
 
 const prefix = 'whatsapp:';
 

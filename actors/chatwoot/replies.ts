@@ -26,7 +26,7 @@ import { storageRetryMs, type UnderWay } from '../waiting.ts';
 import { addresseeOf } from './addressee.ts';
 import type { Connector } from './connector.ts';
 import type { InboxOf } from './conversations.ts';
-import { trackIdOf, trackSource } from './links.ts';
+import { deletedKey, failed, trackIdOf, trackSource } from './links.ts';
 import { failureOf, partsOf } from './parts.ts';
 
 export interface RepliesHost {
@@ -58,6 +58,8 @@ type Step =
 
 const done: Step = { kind: 'done' };
 const temporary: ReadonlySet<string> = new Set(['notSent', 'unavailable', 'limited', 'capped']);
+/** Of a deletion: also while the message is being sent, and when nobody knows whether it was deleted. */
+const comesLater: ReadonlySet<string> = new Set([...temporary, 'conflict', 'unknown']);
 
 /** Waits before the attempts after the first, in milliseconds; the last one again and again. */
 const waits = [1_000, 2_000, 5_000, 10_000, 30_000] as const;
@@ -175,7 +177,7 @@ export class Replies {
 
   #do(at: InboxOf, reply: ChatwootReply, sign: boolean): Promise<Step> {
     const { news } = reply;
-    return news.kind === 'deleted' ? this.#remove(at, news.id) : this.#send(at, { ...reply, news }, sign);
+    return news.kind === 'deleted' ? this.#remove(at, news) : this.#send(at, { ...reply, news }, sign);
   }
 
   /**
@@ -184,6 +186,7 @@ export class Replies {
    */
   async #send(at: InboxOf, reply: WrittenReply, sign: boolean): Promise<Step> {
     const { news } = reply;
+    if (await this.#isDeleted(at, news)) return done;
     const number = await this.#numberOf(at, news);
     if (number === '') return { kind: 'failed', reason: 'the contact has no telephone number' };
     const quoted = await this.#quoted(at, news.replyTo);
@@ -258,15 +261,31 @@ export class Replies {
     return found.find(({ key }) => !key.includes(':'))?.key ?? '';
   }
 
-  /** The deletion is no news for Chatwoot: its note counts as posted. */
-  async #remove({ claim, inbox }: InboxOf, id: number): Promise<Step> {
-    const { chatwootRows, time } = this.#host.ports;
+  /** Chatwoot may have posted the deletion first. */
+  async #isDeleted({ claim, inbox }: InboxOf, news: Written): Promise<boolean> {
+    return (await this.#host.ports.chatwootRows.messages(claim.instanceId, inbox, [deletedKey(news)])).length > 0;
+  }
+
+  /**
+   * Deletes what left, and cancels what waits in the queue. The deletion is no news for Chatwoot: its note counts as posted, and the row that notes it
+   * keeps receipts of the message from being shown.
+   */
+  async #remove({ claim, inbox }: InboxOf, { conversationId, id }: ChatwootNews): Promise<Step> {
+    const { chatwootRows, time, log } = this.#host.ports;
+    await chatwootRows.saveMessage(
+      claim,
+      inbox,
+      { key: deletedKey({ conversationId, id }), conversationId, id, progress: failed },
+      time.now(),
+    );
     for (const row of await chatwootRows.messagesOf(claim.instanceId, inbox, id)) {
       if (row.key.includes(':')) continue;
       await chatwootRows.saveMessage(claim, inbox, { ...row, key: `${row.key}:deleted` }, time.now());
       const removed = await this.#host.remove(claim.instanceId, row.key);
-      if (!removed.ok && temporary.has(removed.refusal.reason))
-        return { kind: 'later', refusal: removed.refusal, refused: [], reason: removed.refusal.message };
+      if (removed.ok) continue;
+      const { refusal } = removed;
+      if (comesLater.has(refusal.reason)) return { kind: 'later', refusal, refused: [], reason: refusal.message };
+      log.warn({ instance: claim.instanceId, reason: refusal.message }, 'chatwoot.notDeleted');
     }
     return done;
   }

@@ -37,6 +37,7 @@ export const places = {
   findMessages: 'any',
   findChats: 'reader',
   queue: 'reader',
+  deleteMessage: 'owner',
   clearQueue: 'owner',
   chat: 'owner',
   changeChat: 'owner',

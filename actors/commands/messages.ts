@@ -1,15 +1,17 @@
 /** Questions about what is stored, and operations on it that are one request to the platform. */
 import type { Gateway } from '../face.ts';
 import { done, refuse } from '../model.ts';
+import { deleteMessage } from './deletions.ts';
 import { perform } from './perform.ts';
 import type { Supervisor } from '../supervisor.ts';
 
-type MessageCommands = Pick<Gateway, 'perform' | 'receipts' | 'findMessages' | 'findChats'>;
+type MessageCommands = Pick<Gateway, 'perform' | 'deleteMessage' | 'receipts' | 'findMessages' | 'findChats'>;
 
 export function messageCommands(supervisor: Supervisor): MessageCommands {
   const { messages, chats } = supervisor.ports;
   return {
     perform: (id, name, input) => perform(supervisor, id, name, input),
+    deleteMessage: (id, messageId) => deleteMessage(supervisor, id, messageId),
     async receipts(id, messageId, page) {
       const message = await messages.byId(id, messageId);
       if (message === null) return refuse('notFound', 'Message not found');

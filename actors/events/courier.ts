@@ -215,7 +215,7 @@ export class Courier {
       (outcome) => {
         free();
         // Also after a stop: the circuit is shared, and may wait for this attempt. One that the stop cut says nothing of the receiver.
-        if (this.#isStopped && !outcome.ok) this.#circuit.forgo(row.seq);
+        if (!outcome.ok && (this.#isStopped || outcome.waits)) this.#circuit.forgo(row.seq);
         else this.#circuit.judge(row.seq, outcome, this.#host.time.now());
         this.#guard(() => this.#judge(row, webhook, outcome));
       },

@@ -71,6 +71,11 @@ export interface MessageFace {
     query: ChatQuery,
   ): Promise<{ readonly chats: readonly Chat[]; readonly total: number; readonly stats: ChatStats }>;
   queue(id: InstanceId): Promise<QueueView>;
+  /**
+   * Deletes a message for everybody, named by any form of its id; one that waits in the asynchronous queue is cancelled, which needs no session.
+   * `at`: Unix milliseconds. Refused (`conflict`) while the message is being sent, and as `message.delete` is.
+   */
+  deleteMessage(id: InstanceId, messageId: string): Promise<Result<AnswerOf<'message.delete'>>>;
   /** Cancels what waits in the asynchronous queue; the number of cancelled messages. */
   clearQueue(id: InstanceId): Promise<Result<number>>;
 }

@@ -4,7 +4,15 @@ import type { EventSender } from '../model.ts';
 /** Outcome of one POST to a receiver. */
 export type Attempt =
   | { readonly ok: true; readonly status: number }
-  | { readonly ok: false; readonly status?: number; readonly error: string; /** Seconds. */ readonly retryAfter?: number };
+  | {
+      readonly ok: false;
+      readonly status?: number;
+      readonly error: string;
+      /** Seconds. */
+      readonly retryAfter?: number;
+      /** It waits for another event, which says nothing of the receiver. */
+      readonly waits?: true;
+    };
 
 /** What ends each post that is under way, at once and as a failure. */
 export type Cuts = Set<() => void>;

@@ -94,6 +94,19 @@ export class SendQueue {
     this.resume();
   }
 
+  /** Cancels one message; false when it does not wait here, such as the one that is being sent. */
+  async cancel(message: Message): Promise<boolean> {
+    const { messageId } = message;
+    if (this.#current?.messageId === messageId || this.#taken.has(messageId)) return false;
+    const at = this.#window.findIndex((one) => one.messageId === messageId);
+    if (at < 0 && !this.#more) return false;
+    if (at >= 0) this.#window.splice(at, 1);
+    this.#pending = Math.max(0, this.#pending - 1);
+    this.#taken.add(messageId);
+    await this.#host.giveUp(message, 'cancelled');
+    return true;
+  }
+
   /** Cancels what waits; the number of cancelled messages. */
   async clear(): Promise<number> {
     let left = this.#pending;

@@ -200,6 +200,7 @@ const messageCommands = (attempt: Attempt, fake: () => FakeGateway) => ({
     await attempt(() => done(null));
     return { status: 'idle', pending: 0, processingNow: false, acceptingNewMessages: true, sessionReady: true, resetting: false } as const;
   },
+  deleteMessage: (_id: string, messageId: string) => attempt(() => done({ messageId, at: Date.parse('2026-08-19T17:36:34Z') })),
   clearQueue: () => attempt(() => done(3)),
 });
 

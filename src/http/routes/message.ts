@@ -221,13 +221,18 @@ export const messageRoutes: readonly Route[] = [
     operationId: 'deleteMessage',
     credential: 'instance',
     tag,
-    summary: 'Delete a message for everybody: an own one, or in a group as its admin',
+    summary:
+      'Delete a message for everybody: an own one, or in a group as its admin; one that waits in the asynchronous queue is cancelled',
     body: Type.Object({ id: MessageId }),
     answer: Type.Object({ id: Type.String(), timestamp: Type.String({ format: 'date-time' }) }),
     invalidTexts: { '*': 'invalid payload' },
-    refusals: { ...platformRefusals, notFound: { text: 'message not found' } },
+    refusals: {
+      ...platformRefusals,
+      notFound: { text: 'message not found' },
+      conflict: { example: 'the message is being sent: try again in a moment' },
+    },
     run: async ({ gateway, id, body }) =>
-      mapResult(await gateway.perform(id, 'message.delete', { id: String(body.id) }), ({ messageId, at }) => ({
+      mapResult(await gateway.deleteMessage(id, String(body.id)), ({ messageId, at }) => ({
         id: messageId,
         timestamp: new Date(at).toISOString(),
       })),

@@ -65,6 +65,8 @@ export class ChatwootStandIn {
   channelType = 'Channel::Api';
   /** Answered instead of the next requests. */
   readonly refusals: number[] = [];
+  /** It answers 500 to everything. */
+  refusesAll: (() => boolean) | null = null;
   /** The largest form that is taken, in bytes, as a proxy in front of Chatwoot has one. */
   formBytes = Infinity;
   /** Requests that are done and get no answer; by method and the end of the path. */
@@ -140,7 +142,7 @@ export class ChatwootStandIn {
       await wait(this.delayMs);
       this.waiting -= 1;
     }
-    const refused = this.refusals.shift();
+    const refused = this.refusesAll?.() ? 500 : this.refusals.shift();
     const { status, body } =
       refused === undefined ? await this.#answer(request, url, path, bytes) : { status: refused, body: { error: 'no' } };
     if (this.loses?.(name)) return void response.destroy();
