@@ -40,13 +40,22 @@ const minuteOf = (now: number, timeZone: string): number => {
   return hours * 60 + minutes;
 };
 
-/** Milliseconds until the quiet hours are over; 0 outside of them. To be asked again afterwards: the clocks may have been changed meanwhile. */
+/** A moment at which the clock on the wall shows this minute, when the clocks are changed before `moment`, which was reckoned without that. */
+const corrected = (moment: number, minute: number, timeZone: string): number => {
+  const off = ((minute - minuteOf(moment, timeZone) + minutesOfDay * 1.5) % minutesOfDay) - minutesOfDay / 2;
+  const better = moment + off * minuteMs;
+  // A time that is left out when the clocks go forward is never shown.
+  return minuteOf(better, timeZone) === minute ? better : moment;
+};
+
+/** Milliseconds until the quiet hours are over; 0 outside of them. */
 export const quietFor = ({ quiet, timeZone }: Pick<CampaignPolicy, 'quiet' | 'timeZone'>, now: number): number => {
   if (quiet === null) return 0;
   const minute = minuteOf(now, timeZone);
   const since = (minute - quiet.from + minutesOfDay) % minutesOfDay;
   const length = (quiet.to - quiet.from + minutesOfDay) % minutesOfDay;
-  return since < length ? (length - since) * minuteMs - (now % minuteMs) : 0;
+  if (since >= length) return 0;
+  return corrected(now - (now % minuteMs) + (length - since) * minuteMs, quiet.to, timeZone) - now;
 };
 
 /** Whether somebody asks with this text, alone, to get no more campaigns. */

@@ -111,7 +111,10 @@ const failureOf = (error: unknown): ModelAnswer => {
   if (typeof status === 'number') return refused(status, Number(headers?.get('retry-after') ?? Number.NaN));
   // The library wraps what fetch threw, which wraps what happened.
   const inner = cause instanceof TypeError && cause.cause !== undefined ? cause.cause : (cause ?? error);
-  return failure(`the service cannot be reached: ${reasonOf(inner)}`, 'busy');
+  const reason = reasonOf(inner);
+  // Errors of the language come from an answer that is no JSON, or is none of this interface.
+  const isNonsense = reason === 'SyntaxError' || reason === 'TypeError';
+  return failure(isNonsense ? 'the answer of the service makes no sense' : `the service cannot be reached: ${reason}`, 'busy');
 };
 
 type Clean = (text: string) => string;

@@ -109,6 +109,8 @@ const failures: readonly (readonly [title: string, script: Script, error: string
     7,
   ],
   ['503', { status: 503 }, 'the service answered 503', 'busy'],
+  ['an answer that is no JSON', { raw: '<html>' }, 'the answer of the service makes no sense', 'busy'],
+  ['an answer that is null', { raw: 'null' }, 'the answer of the service makes no sense', 'busy'],
   ['an answer without a choice', { raw: '{"choices":[]}' }, 'the service gave no answer', 'busy'],
 ];
 for (const [title, script, error, cause, retryAfter] of failures)

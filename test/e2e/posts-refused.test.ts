@@ -48,7 +48,7 @@ const invalid: readonly (readonly [path: string, body: Json, says: RegExp])[] = 
   ['messages', { beforeid: 'x' }, /^beforeid must be a whole number$/],
   ['messages/edit', { serverid: 100 }, /^text is required$/],
   ['messages/edit', { text: 'x' }, /^messageid or serverid is required$/],
-  ['messages/edit', { text: 7, serverid: 100 }, /^text is required$/],
+  ['messages/edit', { text: 7, serverid: 100 }, /^text must be a text$/],
   ['messages/delete', {}, /^messageid or serverid is required$/],
   ['updates', { since: -1 }, /^since must be at least 0$/],
   ['viewed', {}, /^serverids is required$/],

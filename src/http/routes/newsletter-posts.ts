@@ -120,7 +120,6 @@ export const newsletterPostRoutes: readonly Route[] = [
     summary: 'Replace the text or caption of a post of a channel',
     body: EditPostBody,
     answer: ChangedPostAnswer,
-    invalidTexts: { text: 'text is required' },
     refusals: { ...changeRefusals, invalid: { example: 'text is required' } },
     run: async ({ gateway, id, channel }, body) => {
       const text = body.text || body.caption || '';

@@ -9,7 +9,7 @@ import { changedEntries, followedEntries, goneChannelEntries } from '../events/f
 import { isLid, isPerson, resolveTarget } from '../jid.ts';
 import { answered, noAdmin, noChannel, refused } from '../outcomes.ts';
 import type { Handlers } from './handlers.ts';
-import { meant, type Meanings } from './meanings.ts';
+import { meant, notAccepted, type Meanings } from './meanings.ts';
 import { lidOf } from './people.ts';
 
 const noOwner = refuse('forbidden', 'the account is not the owner of this channel');
@@ -83,7 +83,9 @@ export const channelHandlers: Handlers<ChannelOperations> = {
   'channel.create': async (connection, { name, description, jpeg }) => {
     await acceptTerms(connection.sock, 'create');
     const input = { name, description, picture: jpeg === null ? null : base64(jpeg) };
-    const made = channelIn(await ask(connection.sock, 'create', { input }));
+    const asked = await meant(connection, ask(connection.sock, 'create', { input }), notAccepted);
+    if (!asked.ok) return asked;
+    const made = channelIn(asked.value);
     if (made === null) return refused(null, 'the platform answered without the channel');
     const channel: ChannelPatch = { role: 'owner', muted: false, ...made };
     return answered(channelOf(channel), followedEntries(channel, true));
@@ -127,7 +129,10 @@ export const channelHandlers: Handlers<ChannelOperations> = {
       connection,
       'update',
       { newsletter_id: channelId, updates: updates(wish) },
-      { meanings: ofChannel, learned: (answer) => changedEntries(wished(channelId, wish, answer)) },
+      {
+        meanings: 'text' in wish ? { ...ofChannel, ...notAccepted } : ofChannel,
+        learned: (answer) => changedEntries(wished(channelId, wish, answer)),
+      },
     ),
 
   'channel.delete': (connection, { channelId }) =>

@@ -9,6 +9,11 @@ const minute = 60_000;
 
 const moments: readonly (readonly [at: string, quiet: QuietHours | null, timeZone: string, minutes: number])[] = [
   ['2026-08-19T12:30:00Z', null, 'UTC', 0],
+  // The clocks go forward, back, and over the end of the quiet hours.
+  ['2026-03-08T04:00:00Z', night, 'America/New_York', 8 * 60],
+  ['2026-11-01T03:00:00Z', night, 'America/New_York', 10 * 60],
+  ['2026-10-03T14:00:00Z', night, 'Australia/Lord_Howe', 7 * 60],
+  ['2026-03-28T22:00:00Z', { from: 21 * 60, to: 2 * 60 + 30 }, 'Europe/Berlin', 3 * 60 + 30],
   ['2026-08-19T20:59:59.999Z', night, 'UTC', 0],
   ['2026-08-19T21:00:00Z', night, 'UTC', 11 * 60],
   ['2026-08-19T00:00:00Z', night, 'UTC', 8 * 60],
