@@ -74,7 +74,7 @@ export const messages: FastifyPluginAsyncTypebox<{ sandbox: Sandbox; sentLog: Se
       },
       schema: {
         tags,
-        summary: 'A person sends a message to a number or a group; without `type` it is a text',
+        summary: 'A person sends a message to a number or a group; a body without `type` is taken for a text, although the schema names it',
         params: NumberParams,
         body: Message,
         response: answers(Type.Object({ id: MessageId })),

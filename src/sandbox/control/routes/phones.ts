@@ -51,7 +51,9 @@ const PersonBody = Type.Object({
   name: Type.Optional(Name),
   autoDeliver: Type.Optional(Type.Boolean({ description: 'True: the phone sends a delivery receipt for every message that it decrypted' })),
   asleep: Type.Optional(Type.Boolean({ description: 'True: the phone answers no request of its linked devices' })),
-  business: Type.Optional(Type.Boolean({ description: 'True: the phone has the app for businesses' })),
+  business: Type.Optional(
+    Type.Boolean({ description: 'True: the phone has the app for businesses; a client learns it when it is linked, so set it before' }),
+  ),
   absent: Type.Optional(Type.Boolean({ description: 'True: there is no account with this number any more' })),
   migrated: Type.Optional(Type.Boolean({ description: 'True: messages to the number are refused (463), those to the LID are taken' })),
   readReceipts: Type.Optional(Type.Boolean({ description: 'False: the person tells nobody what was read' })),
