@@ -158,6 +158,45 @@ test('queue: clearing cancels what waits in storage too, and not the message tha
   assert.equal((await stage.gateway.queue('r1')).pending, 0);
 });
 
+test('queue: one message is cancelled wherever it waits, and the others go out in order, each once', async () => {
+  const stage = await staged();
+  await away(stage);
+  const ids: string[] = [];
+  for (let n = 0; n < 450; n += 1) {
+    const queued = await send(stage, `m${n}`);
+    assert.ok(queued.ok);
+    ids.push(queued.value.messageId);
+  }
+  const cancelled = [0, 7, 199, 200, 320, 449];
+  for (const at of cancelled) assert.ok((await stage.world.answerOf(stage.gateway.deleteMessage('r1', ids[at]!))).ok, String(at));
+  assert.equal((await stage.gateway.queue('r1')).pending, 444);
+  await back(stage);
+  const left = ids.map((_, n) => n).filter((n) => !cancelled.includes(n));
+  assert.deepEqual(
+    texts(stage),
+    left.map((n) => `m${n}`),
+  );
+  assert.equal((await stage.gateway.queue('r1')).pending, 0);
+  assert.deepEqual(
+    statuses(stage).flatMap((status, n) => (status === 'Canceled' ? [n] : [])),
+    cancelled,
+  );
+});
+
+test('queue: a message that is being sent is not cancelled: its deletion is refused until it left', async () => {
+  const stage = await staged();
+  const acknowledged = Promise.withResolvers<ReturnType<typeof done<{ readonly at: number }>>>();
+  stage.link().answer = () => acknowledged.promise;
+  const queued = await send(stage, 'under way');
+  assert.ok(queued.ok);
+  await stage.world.time.pass(10);
+  assert.equal(refusalOf(await stage.world.answerOf(stage.gateway.deleteMessage('r1', queued.value.messageId))), 'conflict');
+  acknowledged.resolve(done({ at: 1 }));
+  await stage.world.time.pass(10);
+  assert.deepEqual(statuses(stage), ['Sent']);
+  assert.equal((await stage.gateway.queue('r1')).pending, 0);
+});
+
 test('queue: storage that is away while the queue reads it is asked again', async () => {
   const stage = await staged();
   await away(stage);
