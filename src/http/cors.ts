@@ -8,6 +8,7 @@ const allowedHeaders = ['content-type', 'token', 'admintoken', 'idempotency-key'
 
 /** Headers of answers that a page may read beside the usual ones. */
 const exposedHeaders = [
+  'x-error-hint',
   'retry-after',
   'x-request-id',
   'x-webhook-error-capture-started-at',

@@ -1,4 +1,4 @@
-/** The one place where refusals and errors become HTTP: every answer has a text `error`. */
+/** The one place where refusals and errors become HTTP: every answer is `{ "error": string }`. */
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
@@ -65,6 +65,9 @@ export const platformFields = ({ code, limits }: Refusal) => ({
 
 const led = (lead: string | undefined, text: string): string => (lead === undefined ? text : `${lead}: ${text}`);
 
+/** What the fixed text of a route leaves out, beside a body that stays as the interface has it. */
+const hintAt = (reply: FastifyReply, hint: string): void => void reply.header('x-error-hint', hint.replaceAll(/[^ -~]/g, '?'));
+
 /** `special`: what the row says about this reason. */
 export const sendRefusal = (
   reply: FastifyReply,
@@ -77,13 +80,8 @@ export const sendRefusal = (
   if (wait !== undefined) void reply.header('retry-after', String(Math.max(1, Math.ceil(wait))));
   void reply.code(special.status ?? refusalTable[reason].status);
   const body = reason === 'refused' ? { error: message, ...platformFields(refusal) } : { error: led(special.lead, message) };
-  const hint = reason === 'invalid' && special.text !== undefined && special.text !== message ? { hint: message } : {};
-  return reply.send({
-    ...body,
-    ...hint,
-    ...(special.text === undefined ? {} : { error: special.text }),
-    ...special.details?.(refusal, call),
-  });
+  if (reason === 'invalid' && special.text !== undefined && special.text !== message) hintAt(reply, message);
+  return reply.send({ ...body, ...(special.text === undefined ? {} : { error: special.text }), ...special.details?.(refusal, call) });
 };
 
 export const tooLargeText = ({ bytes, setting }: BodyLimit): string =>
@@ -137,7 +135,9 @@ const tooLargeCode = 'FST_ERR_CTP_BODY_TOO_LARGE';
 const sendError = (log: HttpLog, error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
   const { config } = request.routeOptions;
   if (error.validation !== undefined) {
-    return reply.code(400).send(invalidInput(error.validation, error.validationContext ?? 'body', config.invalidTexts));
+    const { hint, ...body } = invalidInput(error.validation, error.validationContext ?? 'body', config.invalidTexts);
+    if (hint !== undefined) hintAt(reply, hint);
+    return reply.code(400).send(body);
   }
   const status = error.statusCode ?? 500;
   if (status < 400 || status >= 500) return sendSurprise(log, error, request, reply);
@@ -150,7 +150,8 @@ const sendError = (log: HttpLog, error: FastifyError, request: FastifyRequest, r
   // A body that cannot be read is as invalid as one that makes no sense.
   const fixed = status === 400 ? config.invalidTexts?.['*'] : undefined;
   const text = frameworkTexts[error.code] ?? error.message;
-  return reply.code(status).send(fixed === undefined ? { error: text } : { error: fixed, hint: text });
+  if (fixed !== undefined) hintAt(reply, text);
+  return reply.code(status).send({ error: fixed ?? text });
 };
 
 interface Known {

@@ -67,6 +67,10 @@ const errorSchema = (cases: readonly ErrorCase[]): TSchema => {
   ]);
 };
 
+const hintHeader = {
+  'x-error-hint': { type: 'string', description: 'Which field it is and what is wrong with it, where `error` does not say so' },
+};
+
 const errorResponses = (spec: Route): Readonly<Record<number, object>> => {
   const cases = [...usualErrors(spec), ...refusalErrors(spec.refusals ?? {})];
   const statuses = [...new Set(cases.map(({ status }) => status))].toSorted((a, b) => a - b);
@@ -75,7 +79,8 @@ const errorResponses = (spec: Route): Readonly<Record<number, object>> => {
       const own = cases.filter((one) => one.status === status);
       const texts = [...new Set(own.map(({ text }) => text))];
       const examples = Object.fromEntries(texts.map((text, index) => [`case${index + 1}`, { value: { error: text } }]));
-      return [status, { description: texts.join('; '), content: { 'application/json': { schema: errorSchema(own), examples } } }];
+      const hint = status === 400 && spec.invalidTexts !== undefined ? { headers: hintHeader } : {};
+      return [status, { description: texts.join('; '), content: { 'application/json': { schema: errorSchema(own), examples } }, ...hint }];
     }),
   );
 };

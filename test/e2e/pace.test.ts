@@ -25,7 +25,7 @@ const queue = async (): Promise<Readonly<Record<string, unknown>>> =>
 test('updateDelaySettings: what makes no sense is a 400', async () => {
   for (const body of [{}, { msg_delay_min: 1 }, { msg_delay_min: -1, msg_delay_max: 2 }, { msg_delay_min: 'x', msg_delay_max: 2 }]) {
     const { status, body: answer } = await account.call('POST', '/instance/updateDelaySettings', body);
-    assert.deepEqual([status, answer['error']], [400, 'Invalid request payload']);
+    assert.deepEqual([status, answer], [400, { error: 'Invalid request payload' }]);
   }
   assert.equal((await account.call('POST', '/instance/updateDelaySettings', { msg_delay_min: 3, msg_delay_max: 2 })).status, 400);
   assert.deepEqual(await delays(), [0, 0]);

@@ -184,7 +184,7 @@ test('globalwebhook: is absent, refused, saved, kept, and not for instances', as
     { url, events: 'All' },
   ]) {
     const { status, body: answer } = await service.admin('POST', '/globalwebhook', body);
-    assert.deepEqual([status, answer['error']], [400, 'Invalid payload'], JSON.stringify(body));
+    assert.deepEqual([status, answer], [400, { error: 'Invalid payload' }], JSON.stringify(body));
   }
   const wanted = { url, events: ['All', 'leads'], excludeMessages: ['isGroupYes'], addUrlEvents: true };
   const saved = await service.admin('POST', '/globalwebhook', { ...wanted, enabled: false });

@@ -2,18 +2,7 @@
 import { Type } from 'typebox';
 import { Capping, Timelock } from './limits.ts';
 
-export const ErrorBody = Type.Object(
-  {
-    error: Type.String({ examples: ['number is required'] }),
-    hint: Type.Optional(
-      Type.String({
-        description: 'Of a 400: the field and what is wrong with it, where the interface fixes the text of `error`',
-        examples: ['text is required'],
-      }),
-    ),
-  },
-  { $id: 'Error' },
-);
+export const ErrorBody = Type.Object({ error: Type.String({ examples: ['number is required'] }) }, { $id: 'Error' });
 
 /** Beside the error when the platform refused something: its own words are quoted. */
 export const platformErrorFields = {
