@@ -16,11 +16,7 @@ const others = ['5511988880002', '5511988880003'];
 /** Everything that the gateway printed, of every run. */
 let printed = '';
 
-const connect = async (more: object = {}): Promise<void> => {
-  const { status, body } = await account.call('PUT', '/chatwoot/config', { ...desk.settings, ...more });
-  assert.equal(status, 200, JSON.stringify(body));
-  desk.hookUrl = scene.gateway.address + new URL(String(body['chatwoot_inbox_webhook_url'])).pathname;
-};
+const connect = (more: object = {}): Promise<void> => desk.connect(account, more);
 const restart = async (): Promise<void> => {
   const { pathname } = new URL(desk.hookUrl);
   await scene.gateway.end('SIGKILL');

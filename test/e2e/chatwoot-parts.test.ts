@@ -17,10 +17,8 @@ after(async () => {
   await desk.close();
 });
 const account = await scene.paired();
-const saved = await account.call('PUT', '/chatwoot/config', desk.settings);
-assert.equal(saved.status, 200, JSON.stringify(saved.body));
-const { pathname } = new URL(String(saved.body['chatwoot_inbox_webhook_url']));
-desk.hookUrl = scene.gateway.address + pathname;
+await desk.connect(account);
+const { pathname } = new URL(desk.hookUrl);
 
 const bytes = await sharp({ create: { width: 40, height: 30, channels: 3, background: '#246' } })
   .png()

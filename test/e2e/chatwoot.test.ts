@@ -13,11 +13,7 @@ after(async () => {
   await desk.close();
 });
 const account = await scene.paired();
-
-const saved = await account.call('PUT', '/chatwoot/config', desk.settings);
-assert.equal(saved.status, 200, JSON.stringify(saved.body));
-// The gateway of the test has a free port, which its own address does not know.
-desk.hookUrl = scene.gateway.address + new URL(String(saved.body['chatwoot_inbox_webhook_url'])).pathname;
+await desk.connect(account);
 
 const sees = (text: string) =>
   until(

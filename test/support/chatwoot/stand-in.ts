@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Account } from '../account.ts';
 import { type Came, wrongWith } from './requests.ts';
 import { type Attached, ChatwootWorld, type Contact, type Conversation, isRefused, type Message, type Refused } from './world.ts';
 
@@ -100,6 +101,13 @@ export class ChatwootStandIn {
   /** The settings of an instance. */
   get settings() {
     return { enabled: true, url: this.url, access_token: accessToken, account_id: accountId, inbox_id: inboxId };
+  }
+
+  /** Connects an instance with the inbox. A gateway of a test has a free port, which its own address does not know. */
+  async connect(account: Account, more: object = {}): Promise<void> {
+    const { status, body } = await account.call('PUT', '/chatwoot/config', { ...this.settings, ...more });
+    assert.equal(status, 200, JSON.stringify(body));
+    this.hookUrl = account.gateway.address + new URL(String(body['chatwoot_inbox_webhook_url'])).pathname;
   }
 
   /** Messages of all conversations that are no notes of the platform, in their order. */
