@@ -124,6 +124,7 @@ const messages: readonly Case[] = [
             wasSentByApi: message.wasSentByApi,
             messageId: message.messageId,
             trackSource: message.trackSource,
+            keyword: message.text,
           },
           now,
           record.id,

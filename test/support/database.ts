@@ -53,6 +53,9 @@ const patiently = async <T>(work: () => Promise<T>): Promise<T> => {
   }
 };
 
+/** A connection that does nothing for 10 s is closed, and a server without connections is stopped by whoever leaves it then. */
+const stayingMs = 3_000;
+
 const withName = (url: string, name: string): string => url.replace('/postgres?', `/${name}?`);
 
 export interface TestDatabase {
@@ -68,6 +71,7 @@ export interface TestDatabase {
 export const testDatabase = async (): Promise<TestDatabase> => {
   const server = await startServer();
   const keeper = await openDatabase({ url: server.url, log: quietLog, poolSize: 1 });
+  const staying = setInterval(() => void keeper.rows({ name: '', text: 'select 1' }, []).catch(() => undefined), stayingMs).unref();
   const name = `t${randomBytes(6).toString('hex')}`;
   await patiently(() => keeper.rows({ name: '', text: `create database ${name}` }, []));
   const url = withName(server.url, name);
@@ -76,6 +80,7 @@ export const testDatabase = async (): Promise<TestDatabase> => {
   after(async () => {
     for (const storage of storages) await storage.close();
     await admin.close();
+    clearInterval(staying);
     await keeper.rows({ name: '', text: `drop database if exists ${name} with (force)` }, []);
     await keeper.close();
     await server.close(!(await isInUse(server.url, quietLog)));
