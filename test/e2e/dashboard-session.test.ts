@@ -282,7 +282,11 @@ inBrowser('the picture of the account is shown over the initials, in the list an
   const shown = async (where: string): Promise<string> => {
     const image = page.locator(where);
     await image.waitFor();
-    await page.waitForFunction(`document.querySelector(${JSON.stringify(where)})?.naturalWidth > 0`);
+    // The policy of the page lets no string be evaluated in it, which is how the driver would wait.
+    await until(
+      async () => Number(await page.evaluate(`document.querySelector(${JSON.stringify(where)})?.naturalWidth ?? 0`)) > 0,
+      'the picture',
+    );
     return String(await image.getAttribute('src'));
   };
   const addresses: string[] = [];
