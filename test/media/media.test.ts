@@ -51,8 +51,8 @@ test('generatePreKeys: the event loop turns on while a whole batch is made', asy
   count();
   assert.equal((await made).length, 812 * 64);
   waiting = false;
-  // Made here, they would hold it for all of the time: one turn.
-  assert.ok(turns > 50, `${turns} turns`);
+  // Made here, they would hold it for all of the time: one turn. A busy machine gives both threads one core, in slices of milliseconds.
+  assert.ok(turns > 5, `${turns} turns`);
 });
 
 test('preview pictures: a large picture becomes a JPEG that fits', async () => {
