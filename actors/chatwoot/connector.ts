@@ -42,6 +42,7 @@ export interface ConnectorHost {
 }
 
 const delivered: Attempt = { ok: true, status: 200 };
+/** Of a reaction, a deletion or a status: tried again, when its message may be there. */
 const waiting: Attempt = { ok: false, error: 'the message that this is about is not in Chatwoot yet', waits: true };
 
 /** Of messages that did not leave from Chatwoot or from here: nobody shows how far they came. */
@@ -144,12 +145,12 @@ export class Connector {
     const about = await this.#known(at, draft.about);
     if (draft.isNote) return about === null ? delivered : about.id === 0 ? waiting : this.#note(at, draft, about);
     const outcome = await this.#posted(at, chat, draft, attempts, about);
-    if (!outcome.ok) await this.#awaited(at, draft);
+    if (!outcome.ok) await this.#markWaited(at, draft);
     return outcome;
   }
 
-  /** Reactions and deletions that come before the next attempt know that the message is on its way. */
-  async #awaited(at: InboxOf, { key, incoming }: Draft): Promise<void> {
+  /** Notes that a message is on its way, so that reactions and deletions that come before its next attempt wait for it. */
+  async #markWaited(at: InboxOf, { key, incoming }: Draft): Promise<void> {
     if ((await this.#known(at, key)) === null)
       await this.#save(at, { key, conversationId: 0, id: 0, progress: incoming ? notFollowed : 0 });
   }

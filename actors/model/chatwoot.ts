@@ -88,6 +88,7 @@ export interface ChatwootChat {
 export interface ChatwootMessage {
   /** Of the platform; with a suffix for what is said about a message. */
   readonly key: string;
+  /** 0: an attempt failed before the conversation was known. */
   readonly conversationId: number;
   /** 0: it was to be posted, and whether that happened is not known. */
   readonly id: number;

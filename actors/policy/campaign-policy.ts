@@ -40,7 +40,7 @@ const minuteOf = (now: number, timeZone: string): number => {
   return hours * 60 + minutes;
 };
 
-/** A moment at which the clock on the wall shows this minute, when the clocks are changed before `moment`, which was reckoned without that. */
+/** `moment`, moved to where the clock on the wall shows `minute`: it is off by an hour when the clocks are changed before it. */
 const corrected = (moment: number, minute: number, timeZone: string): number => {
   const off = ((minute - minuteOf(moment, timeZone) + minutesOfDay * 1.5) % minutesOfDay) - minutesOfDay / 2;
   const better = moment + off * minuteMs;

@@ -15,7 +15,6 @@ import { meant, notAccepted, type Meanings } from './meanings.ts';
 const notAdmin = refuse('forbidden', 'User is not an admin of this group');
 const notFound = refuse('notFound', 'Group not found');
 const ofGroup: Meanings = { 401: notAdmin, 403: notAdmin, 404: notFound };
-const ofWish: Meanings = { ...ofGroup, ...notAccepted };
 const ofMember: Meanings = { 401: noMember, 403: noMember, 404: notFound };
 const invalidLink = refuse('notFound', 'Group invite link is invalid or has expired');
 const invalidCode = refuse('invalid', 'Invalid invite code');
@@ -57,7 +56,7 @@ const withEntries = (group: Group | null, connection: LiveConnection): readonly 
 const sendWish = async (connection: LiveConnection, groupId: string, wish: GroupWish): Promise<Outcome<Group | null>> => {
   const known = await connection.groups.get(groupId);
   const sent = wishElement(wish, known?.topic?.id ?? '');
-  const asked = await meant(connection, ask(connection, groupId, 'set', sent), ofWish);
+  const asked = await meant(connection, ask(connection, groupId, 'set', sent), 'text' in wish ? { ...ofGroup, ...notAccepted } : ofGroup);
   if (!asked.ok) return asked;
   const group = known && { ...known, ...settingsAfter(wish, sent, connection.directory) };
   return answered(group, withEntries(group, connection));
