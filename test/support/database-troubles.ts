@@ -24,6 +24,9 @@ export interface Trouble {
 /** Tables that every text writes to. */
 const tables = ['message', 'chat', 'signal_key', 'inbound', 'outbox'] as const;
 
+/** Bytes: some thousand refusals. */
+const logRoom = 1_000_000;
+
 /** All processes of the server; each works in its folder. */
 const processesOf = (dataDir: string): readonly number[] => {
   const folders = globSync('**/postmaster.pid', { cwd: dataDir }).map((path) => `${dataDir}/${path.replace(/\/postmaster\.pid$/, '')}`);
@@ -70,8 +73,10 @@ const locked = ({ database, lasting }: TroubleOptions, lock: string): Promise<vo
   });
 
 const fill = async (options: TroubleOptions): Promise<void> => {
-  const { disk, lasting } = options;
+  const { dataDir, disk, lasting } = options;
   if (disk === null) return withTrigger(options, `raise exception 'no space left on device' using errcode = '53100'`);
+  // The server's log is on the disk too; without room it would not hold what the disk refused.
+  disk.keepRoomFor(`${dataDir}/postgres/server.log`, logRoom);
   for (const until = Date.now() + lasting; Date.now() < until; await wait(50)) disk.fill();
   disk.drain();
 };

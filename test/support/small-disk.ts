@@ -1,6 +1,6 @@
 /** A disk that can be filled: a small file system in memory where the system lets us mount one, which takes root on Linux. */
 import { spawnSync } from 'node:child_process';
-import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -38,6 +38,12 @@ export class SmallDisk {
     }
     rmSync(root, { recursive: true, force: true });
     return null;
+  }
+
+  /** `file`, which is on it, can still grow by `bytes` when it is full. */
+  keepRoomFor(file: string, bytes: number): void {
+    const length = String(statSync(file).size + bytes);
+    if (!run('fallocate', ['--keep-size', '--length', length, file])) throw new Error(`no room could be kept for ${file}`);
   }
 
   /** Takes all room that is left. */
