@@ -19,7 +19,7 @@ export interface ConversationHost {
   decide(asked: readonly string[]): Promise<Plan | null>;
   think(plan: Plan, signal: AbortSignal): Promise<Answer | null>;
   send(plan: Plan, answer: Answer, signal: AbortSignal): Promise<void>;
-  /** The answer is not sent after all. */
+  /** The answer is not sent after all: typing is not shown any more. */
   drop(): void;
   crashed(error: unknown): void;
   /** It would answer more often than it may: so often it answered within a minute, and since there was a minute of silence. */
@@ -119,6 +119,8 @@ const answerOf = ({ event }: Answered): Answer | null => event.output;
 const keepPlan = { type: 'keepPlan' as const, params: planOf };
 const keepAnswer = { type: 'keepAnswer' as const, params: answerOf };
 const onError = { target: 'gone', actions: { type: 'reportCrash' as const, params: ({ event }: Failed) => event.error } };
+/** Typing is shown meanwhile. */
+const onSilenced = { 'conversation.silenced': { target: 'gone', actions: 'dropAnswer' as const } };
 /** More of the same question. */
 const gatherOn = { target: 'gathering', actions: noteText };
 
@@ -174,6 +176,7 @@ export const conversation = kit.createMachine({
         onError,
       },
       on: {
+        ...onSilenced,
         'text.came': [{ guard: 'mayBeginAnew', target: 'gathering', actions: [noteText, 'countRestart'] }, { actions: noteLater }],
       },
     },
@@ -188,7 +191,7 @@ export const conversation = kit.createMachine({
         ],
         onError,
       },
-      on: { 'text.came': { actions: noteLater } },
+      on: { ...onSilenced, 'text.came': { actions: noteLater } },
     },
     answering: {
       entry: 'noteAnswered',
@@ -201,7 +204,7 @@ export const conversation = kit.createMachine({
         ],
         onError,
       },
-      on: { 'text.came': { actions: noteLater } },
+      on: { ...onSilenced, 'text.came': { actions: noteLater } },
     },
     resting: {
       after: { rest: 'gone' },

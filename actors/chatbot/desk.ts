@@ -109,9 +109,7 @@ export class ChatbotDesk implements InstanceReader {
 
   /** Somebody wants the chatbot to be silent: what is under way ends, and it leaves the conversation alone for some minutes. */
   #silence(talk: Talk, minutes: number): void {
-    const known = this.#talks.get(talk.instance)?.get(talk.chatId);
-    known?.send({ type: 'conversation.silenced' });
-    if (known) this.#answering.hush(talk);
+    this.#talks.get(talk.instance)?.get(talk.chatId)?.send({ type: 'conversation.silenced' });
     this.#answering.pause(talk, minutes);
   }
 

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import type { Gateway } from '#actors/gateway.ts';
+import { lazyValidators } from '../lazy-validators.ts';
 import { createAdminSessions } from './admin-sessions.ts';
 import { guardRoutes } from './auth.ts';
 import { readBodies } from './body.ts';
@@ -17,7 +18,6 @@ import { refuseOverload } from './overload.ts';
 import { limitAuthentication, limitRequests } from './rate-limit.ts';
 import type { Route } from './route.ts';
 import { allRoutes } from './routes/index.ts';
-import { lazyValidators } from './validators.ts';
 import { createHub } from './stream/hub.ts';
 
 declare module 'fastify' {

@@ -5,6 +5,7 @@ import { openDatabase } from '#src/storage/postgres/database.ts';
 import { startEmbedded } from '#src/storage/postgres/embedded.ts';
 import { quietLog } from './database.ts';
 import { freePort } from './ports.ts';
+import { copyPreparedDatabase } from './prepared-database.ts';
 import { databaseServers, removeFolder, signalTo, temporaryFolder } from './processes.ts';
 import { until } from './until.ts';
 
@@ -28,6 +29,7 @@ const startAlone = async (folder: string, settings: Readonly<Record<string, stri
 
 /** The role and its database; connections over TCP need the password. */
 const prepare = async (folder: string): Promise<void> => {
+  copyPreparedDatabase(folder);
   const server = await startEmbedded({ dataDir: folder, log: quietLog, settings: haste });
   const database = await openDatabase({ url: server.url, log: quietLog, poolSize: 1 });
   for (const text of [`create role shop login password '${password}'`, 'create database messages owner shop'])

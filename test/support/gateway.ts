@@ -1,8 +1,10 @@
 /** The gateway as its operator has it: a process of its own, with its data in a folder outside the project, killed and started again at will. */
 import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { root } from '#test/source-tree.ts';
+import { copyPreparedDatabase } from './prepared-database.ts';
 import { databaseServers, removeFolder, signalTo, temporaryFolder } from './processes.ts';
 import { patience, until } from './until.ts';
 
@@ -33,6 +35,8 @@ export interface GatewayOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Arguments of Node, before the program's. */
   readonly nodeArgs?: readonly string[];
+  /** It makes the folder of its database by itself, which takes a second. */
+  readonly fresh?: boolean;
 }
 
 /** What a test process that is ended from outside must still end. */
@@ -71,7 +75,9 @@ export class GatewayProcess {
 
   /** Starts the process and waits for nothing. */
   launch(env: Readonly<Record<string, string>> = {}): void {
-    const { platformUrl, env: own = {}, nodeArgs = [] } = this.#options;
+    const { platformUrl, env: own = {}, nodeArgs = [], fresh = false } = this.#options;
+    const embedded = own['DATABASE_URL'] === undefined && env['DATABASE_URL'] === undefined;
+    if (embedded && !fresh && !existsSync(join(this.dataDir, 'postgres'))) copyPreparedDatabase(this.dataDir);
     const platform = platformUrl === undefined ? { SANDBOX_PORT: '0' } : { PLATFORM_URL: platformUrl };
     const child = spawn(process.execPath, [...nodeArgs, join(root, 'src/main.ts'), ...(platformUrl === undefined ? ['--sandbox'] : [])], {
       cwd: this.dataDir,

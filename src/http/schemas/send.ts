@@ -40,14 +40,14 @@ export const uncertainFields = {
   messageid: Type.String({ description: 'The message, to be looked up with POST /message/find' }),
 };
 
-/** The message as stored, and how it went. `further`: fields of `response` that only some sends have. */
-export const SentAnswer = (further: Readonly<Record<string, TSchema>> = {}) =>
+/** The message as stored, and how it went. `sent`: the words of success; `further`: fields of `response` that only some sends have. */
+export const SentAnswer = (sent: string, further: Readonly<Record<string, TSchema>> = {}) =>
   Type.Intersect([
     ref(Message),
     Type.Object({
       response: Type.Object({
         status: Type.String({ examples: ['success'] }),
-        message: Type.String({ examples: ['Message sent successfully'] }),
+        message: Type.String({ examples: [sent] }),
         ...further,
       }),
     }),

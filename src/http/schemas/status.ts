@@ -23,4 +23,7 @@ const Debug = Type.Object(
   { description: 'How the recipients were found; of a post in the queue only when it is sent' },
 );
 
-export const StatusAnswer = Type.Intersect([SentAnswer(), Type.Object({ Id: Type.String(), debug: optional(Debug) })]);
+export const StatusAnswer = Type.Intersect([
+  SentAnswer('Status sent successfully'),
+  Type.Object({ Id: Type.String(), debug: optional(Debug) }),
+]);

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import fastify, { type FastifyError, type FastifyInstance } from 'fastify';
+import { lazyValidators } from '../../lazy-validators.ts';
 import type { Sandbox } from '../face.ts';
 import { createCamera } from './camera.ts';
 import { handleErrors, sendError } from './errors.ts';
@@ -77,6 +78,7 @@ export const buildControl = async (sandbox: Sandbox, { onSurprise = () => undefi
     bodyLimit,
     return503OnClosing: false,
     routerOptions: { maxParamLength: 1000 },
+    schemaController: lazyValidators(),
     ajv: { customOptions: { discriminator: true, verbose: true } },
     frameworkErrors: (error, _request, reply) => void sendError(reply, error as FastifyError, onSurprise),
   });

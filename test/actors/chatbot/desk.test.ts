@@ -127,6 +127,16 @@ test('typing: it is shown while the model thinks, and ended when nothing is said
   assert.deepEqual([calls().slice(2), bench.said], [[`composing ${chatId}`, `paused ${chatId}`], []]);
 });
 
+test('typing: nothing is ended when the owner writes after the answer', async () => {
+  const bench = await Bench.open();
+  await bench.hear('hi');
+  await bench.pass(10_000);
+  const before = bench.link().calls.length;
+  await bench.hear('I am here myself', { fromMe: true });
+  await bench.pass(10_000);
+  assert.deepEqual([bench.said.length, bench.link().calls.slice(before)], [1, []]);
+});
+
 test('starts: a recent question that nobody answered is answered once, others are left alone', async () => {
   const bench = await Bench.open();
   bench.world.chatModels.answer = bench.world.chatModels.after(1e9, said('never'));

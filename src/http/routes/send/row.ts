@@ -161,7 +161,7 @@ export const sendRow = <const Fields extends TProperties>(spec: SendSpec<Fields>
     summary: spec.summary,
     requestHeaders: sendHeaders,
     body,
-    answer: SentAnswer(spec.response?.shape ?? {}),
+    answer: SentAnswer(spec.sent, spec.response?.shape),
     ...(spec.invalidTexts ? { invalidTexts: spec.invalidTexts } : {}),
     ...(spec.bodyLimit === undefined ? {} : { bodyLimit: spec.bodyLimit }),
     refusals: { ...sendRefusals, ...spec.refusals },
