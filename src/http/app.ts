@@ -11,6 +11,7 @@ import { allowOrigins } from './cors.ts';
 import { addDashboard } from './dashboard.ts';
 import { addDocs } from './docs.ts';
 import { answerParserError, frameworkErrors, handleErrors, refuseExpectation, sendRefusal } from './errors.ts';
+import { inputRules } from './input-rules.ts';
 import { defaultStreamLimits, type HttpOptions, type RequestTracing } from './options.ts';
 import { addRoute } from './add-route.ts';
 import { serialise } from './page.ts';
@@ -132,8 +133,7 @@ export const buildApp = async (gateway: Gateway, options: HttpOptions, more: rea
     clientErrorHandler: answerParserError,
     frameworkErrors: frameworkErrors(log),
     schemaController: lazyValidators(),
-    // Input is taken as it is: a text is not made of a number behind the caller's back.
-    ajv: { customOptions: { coerceTypes: false, useDefaults: false, removeAdditional: false, allowUnionTypes: true } },
+    ajv: inputRules,
     http: { requireHostHeader: false },
   });
   // Answers are built by views; a serialiser made of the schemas would only be able to drop something.

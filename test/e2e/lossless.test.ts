@@ -10,7 +10,8 @@ import { randomOf } from '#test/support/random.ts';
 import { contact, Scene } from '#test/support/scene.ts';
 import { until } from '#test/support/until.ts';
 
-const kills = 5;
+/** Each is a start of the program. */
+const kills = Number(process.env['LOSSLESS_KILLS'] ?? 3);
 const people = [contact, '5511988880002', '5511988880003', '5511988880004'];
 
 const seed = Number(process.env['LOSSLESS_SEED'] ?? Date.now() % 100_000);

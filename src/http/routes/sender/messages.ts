@@ -1,7 +1,7 @@
 /** Messages of campaigns, read and checked as the bodies of the sends: what a send refuses, a campaign refuses with the same text. */
-import { type TObject, type TSchema, Type } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { type TSchema, Type } from 'typebox';
 import { type CampaignSend, done, refuse, type Result } from '#actors/gateway.ts';
+import { type InputCheck, inputCheck } from '../../input-rules.ts';
 import { invalidInput } from '../../invalid-text.ts';
 import { lenientReader } from '../../lenient.ts';
 import { mapResult } from '../../outcome.ts';
@@ -55,20 +55,10 @@ const described = (schema: TSchema): TSchema => {
   });
 };
 
-type Findings = Parameters<typeof invalidInput>[0];
-
-/** This validator names all fields that are missing at once. */
-const findingsOf = (check: ReturnType<typeof Compile<TObject>>, body: unknown): Findings =>
-  check.Errors(body).map((finding) => {
-    const missing = (finding.params as { readonly requiredProperties?: readonly string[] }).requiredProperties?.[0];
-    return missing === undefined ? finding : { ...finding, params: { missingProperty: missing } };
-  }) as unknown as Findings;
-
 interface Checked {
   readonly row: SendRoute;
   readonly read: (body: unknown) => unknown;
-  /** Made with the first message of this kind. */
-  check: ReturnType<typeof Compile<TObject>> | null;
+  readonly check: InputCheck;
 }
 
 export interface CampaignMessages {
@@ -88,17 +78,15 @@ export const campaignMessages = (rows: readonly SendRoute[]): CampaignMessages =
   for (const address of new Set([...campaignTypes.map((type) => sends[type]), carousel])) {
     const row = rows.find(({ on }) => on[0] === address);
     if (row === undefined) throw new Error(`campaigns need ${address}`);
-    checked.set(address, { row, read: lenientReader(row.body) ?? ((body) => body), check: null });
+    checked.set(address, { row, read: lenientReader(row.body) ?? ((body) => body), check: inputCheck(row.body) });
     for (const [name, schema] of Object.entries(row.body.properties))
       if (!unused.has(name)) fields[name] ??= Type.Optional(described(schema));
   }
 
-  const fit = (one: Checked, given: Body): Result<Body> => {
-    const { row, read } = one;
-    const check = (one.check ??= Compile(row.body));
+  const fit = ({ row, read, check }: Checked, given: Body): Result<Body> => {
     const body = read(given) as Body;
-    if (check.Check(body)) return done(body);
-    return refuse('invalid', invalidInput(findingsOf(check, body), 'message', row.invalidTexts).error);
+    const findings = check(body);
+    return findings.length === 0 ? done(body) : refuse('invalid', invalidInput(findings, 'message', row.invalidTexts).error);
   };
 
   return {

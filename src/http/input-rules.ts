@@ -1,0 +1,18 @@
+/** How input is checked: taken as it is, so that no text is made of a number behind the caller's back. */
+import type { FastifySchemaValidationError } from 'fastify';
+import type { TSchema } from 'typebox';
+import { lazyValidators } from '../lazy-validators.ts';
+
+/** For `ajv` of Fastify. */
+export const inputRules = {
+  customOptions: { coerceTypes: false, useDefaults: false, removeAdditional: false, allowUnionTypes: true },
+} as const;
+
+/** What is wrong with a value; nothing when it fits. */
+export type InputCheck = (value: unknown) => readonly FastifySchemaValidationError[];
+
+/** Checks what comes in another place than the body of a route as such a body is checked. */
+export const inputCheck = (schema: TSchema): InputCheck => {
+  const validate = lazyValidators().compilersFactory.buildValidator({}, inputRules)({ schema, method: '', url: '' });
+  return (value) => (validate(value) === true ? [] : ((validate.errors ?? []) as readonly FastifySchemaValidationError[]));
+};
