@@ -8,11 +8,14 @@ export const inputRules = {
   customOptions: { coerceTypes: false, useDefaults: false, removeAdditional: false, allowUnionTypes: true },
 } as const;
 
+/** One library for all, made with the first check. */
+const validatorOf = lazyValidators().compilersFactory.buildValidator({}, inputRules);
+
 /** What is wrong with a value; nothing when it fits. */
 export type InputCheck = (value: unknown) => readonly FastifySchemaValidationError[];
 
 /** Checks what comes in another place than the body of a route as such a body is checked. */
 export const inputCheck = (schema: TSchema): InputCheck => {
-  const validate = lazyValidators().compilersFactory.buildValidator({}, inputRules)({ schema, method: '', url: '' });
+  const validate = validatorOf({ schema, method: '', url: '' });
   return (value) => (validate(value) === true ? [] : ((validate.errors ?? []) as readonly FastifySchemaValidationError[]));
 };
