@@ -21,6 +21,8 @@ export interface OwnedSessions {
   close(id: InstanceId, hurry: boolean): Promise<void>;
   /** Whether the instance needs no owner, as far as memory tells. */
   isIdle(id: InstanceId): boolean;
+  /** Whether somebody looks at its picture or types its code, as far as memory tells. */
+  isPairing(id: InstanceId): boolean;
   /** Commands for the instance come here from now on, or do not any more. */
   serve(id: InstanceId, here: boolean): void;
   /** Whether that node keeps a place for the session; true when it cannot say. Never rejects. */
@@ -195,11 +197,13 @@ export class ClusterNode {
     this.#nodes = look.nodes;
     const placement = (this.#placement = new Placement(look.nodes, policy.settled));
     const moves = Math.max(1, Math.floor((perSecond * policy.lookEvery) / 1000));
+    const here = [...this.#owned.keys()].filter((id) => !this.#leaving.has(id));
+    const owned = here.filter((id) => !this.#isBeingPaired(id));
     const { take, giveAway } = planOf({
       me: node.name,
       look,
       placement,
-      owned: [...this.#owned.keys()].filter((id) => !this.#leaving.has(id)),
+      owned,
       room: this.#roomFor(null),
       takes: policy.takenAtOnce,
       moves: placement.key === this.#balanced ? 0 : moves,
@@ -207,7 +211,7 @@ export class ClusterNode {
       refusing: this.#refusingNow(),
       given: this.#given,
     });
-    if (giveAway.length === 0 && !draining && this.#refusing.size === 0) this.#balanced = placement.key;
+    if (giveAway.length === 0 && !draining && this.#refusing.size === 0 && owned.length === here.length) this.#balanced = placement.key;
     this.#departures.plan(giveAway, perSecond);
     // Those for which a place is kept were given back, and this node was not asked to take them.
     const due = draining ? [] : look.free.filter((id) => this.#kept.has(id));
@@ -219,6 +223,11 @@ export class ClusterNode {
   /** For this instance, or for any: what is left beside what this node owns and what it keeps for others. */
   #roomFor(id: InstanceId | null): number {
     return this.#input.node.capacity - this.#owned.size - this.#kept.countBeside(id);
+  }
+
+  /** A move would end the pairing, and no balance is worth that; a node that drains has no choice. */
+  #isBeingPaired(id: InstanceId): boolean {
+    return !this.lease.draining && this.#input.sessions.isPairing(id);
   }
 
   #refusingNow(): ReadonlySet<string> {
@@ -278,12 +287,12 @@ export class ClusterNode {
   async #moveAway(departure: Departure): Promise<void> {
     const { sessions, time, policy } = this.#input;
     const { id, to } = departure;
-    // Lost, or on its way for another reason, since it was planned.
-    const isGone = (): boolean => !this.#owned.has(id) || this.#leaving.has(id);
-    if (isGone() || this.#refusing.has(to)) return;
+    // Lost, on its way for another reason, or taken in hand by somebody since it was planned.
+    const isVoid = (): boolean => !this.#owned.has(id) || this.#leaving.has(id) || this.#isBeingPaired(id);
+    if (isVoid() || this.#refusing.has(to)) return;
     const agreed = await sessions.offer(departure);
     if (!agreed) this.#refusing.set(to, time.monotonic() + policy.renewEvery);
-    if (!agreed || isGone()) return;
+    if (!agreed || isVoid()) return;
     const cause = this.lease.draining ? 'drained' : 'moved';
     if (cause === 'drained') this.#given.add(id);
     await this.release(id, cause);

@@ -106,6 +106,11 @@ export class ClusterSessions implements OwnedSessions {
     return cell === undefined || this.#isAtRest(cell);
   }
 
+  isPairing(id: InstanceId): boolean {
+    const { registry } = this.#input;
+    return registry.record(id)?.jid === '' && registry.cells.get(id)?.status === 'connecting';
+  }
+
   serve(id: InstanceId, here: boolean): void {
     this.#input.serve(id, here);
   }

@@ -84,6 +84,8 @@ export class Simulation {
   opened = 0;
   /** Instances for which something waits. */
   unsent: ReadonlySet<InstanceId> = new Set();
+  /** Instances whose picture somebody looks at. */
+  pairing: ReadonlySet<InstanceId> = new Set();
   readonly bus: boolean;
   readonly #capacity: number;
   readonly #start: number;
@@ -173,6 +175,7 @@ export class SimulatedNode {
         prepare: async (claims) => () => this.#begin(claims),
         close: (id) => this.#close(id),
         isIdle: (id) => simulation.leases.resting.has(id),
+        isPairing: (id) => simulation.pairing.has(id),
         serve: () => undefined,
         offer: async ({ id, to }) => this.#asked(to)?.keepPlace(id) ?? true,
         handOver: async ({ id, to }, cause) => void (await this.#asked(to)?.take(id, cause)),
