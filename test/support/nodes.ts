@@ -60,11 +60,16 @@ export class Nodes {
 
   /** Waits until these accounts are connected where they belong, so that no balance moves them from now on. Answers the names of their owners. */
   async settled(accounts: readonly Account[]): Promise<readonly string[]> {
-    const rows = await this.admin.rows<{ id: string; owner: string }>({ name: '', text: 'select id, owner from instance' }, []);
     const homes = async (): Promise<readonly string[]> => {
       const { nodes } = await this.#leases.look();
       const placement = new Placement(nodes, 0);
-      return accounts.map(({ number }) => placement.of(rows.find(({ owner }) => owner === number)?.id ?? '') ?? '');
+      // Read each time: a session that is still being paired has no number yet.
+      const rows = await this.admin.rows<{ id: string; owner: string }>({ name: '', text: 'select id, owner from instance' }, []);
+      const ids = new Map(rows.map(({ id, owner }) => [owner, id]));
+      return accounts.map(({ number }) => {
+        const id = ids.get(number);
+        return id === undefined ? 'not paired yet' : (placement.of(id) ?? '');
+      });
     };
     let owners: readonly string[] = [];
     let wanted: readonly string[] = [];
