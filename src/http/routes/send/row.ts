@@ -10,13 +10,14 @@ import { mapResult } from '../../outcome.ts';
 import { platformErrorFields } from '../../schemas/errors.ts';
 import { type BodyLimit, type Call, platformRefusals, type RefusalAnswer, type Refusals, type Route, route } from '../../route.ts';
 import { Recipient, sendHeaders, sendOptions, SentAnswer, uncertainFields } from '../../schemas/send.ts';
+import { type SendPath, sentExample } from './examples.ts';
 
 type Common = TObject<{ number: typeof Recipient } & typeof sendOptions>;
 
 type Body<Fields extends TProperties> = Static<TObject<Fields>> & Static<Common>;
 
 export interface SendSpec<Fields extends TProperties> {
-  readonly on: `POST /send/${string}`;
+  readonly on: `POST ${SendPath}`;
   readonly operationId: string;
   readonly summary: string;
   /** `response.message` of a message that was sent. */
@@ -144,7 +145,8 @@ export interface SendRoute extends Route {
 export const sendRow = <const Fields extends TProperties>(spec: SendSpec<Fields>): SendRoute => {
   const body = Type.Object({ number: Recipient, ...spec.fields, ...sendOptions });
   const known = Object.keys(body.properties);
-  const label = spec.on.slice('POST '.length);
+  const label = spec.on.slice('POST '.length) as SendPath;
+  const answer = SentAnswer(spec.sent, spec.response?.shape);
   const prepare: SendRoute['prepare'] = (given, now) => {
     const whole = given as Body<Fields>;
     const left = spec.unstored?.(whole) ?? [];
@@ -161,7 +163,8 @@ export const sendRow = <const Fields extends TProperties>(spec: SendSpec<Fields>
     summary: spec.summary,
     requestHeaders: sendHeaders,
     body,
-    answer: SentAnswer(spec.sent, spec.response?.shape),
+    answer,
+    examples: { answer: sentExample(label, body, answer) },
     ...(spec.invalidTexts ? { invalidTexts: spec.invalidTexts } : {}),
     ...(spec.bodyLimit === undefined ? {} : { bodyLimit: spec.bodyLimit }),
     refusals: { ...sendRefusals, ...spec.refusals },

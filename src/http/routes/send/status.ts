@@ -17,6 +17,7 @@ import { type Route, route } from '../../route.ts';
 import { Count, OneOf, optional, Text } from '../../schemas/common.ts';
 import { sendHeaders, sendOptions } from '../../schemas/send.ts';
 import { StatusAnswer } from '../../schemas/status.ts';
+import { sentExample } from './examples.ts';
 import { bodyLimitOf, isAddress } from './media.ts';
 import { queued, sendRefusals, sendThrough } from './row.ts';
 
@@ -140,6 +141,7 @@ export const statusRows = (fileBytes: number): readonly Route[] => [
     bodyLimit: bodyLimitOf(fileBytes),
     body: Body,
     answer: StatusAnswer,
+    examples: { answer: sentExample(label, Body, StatusAnswer) },
     invalidTexts: { 'font:enum': 'Invalid font', 'font:type': 'Invalid font' },
     refusals: {
       ...sendRefusals,
