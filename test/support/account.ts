@@ -114,9 +114,12 @@ export class Account {
     return this.call('POST', '/send/text', { number, text });
   }
 
-  /** Stored messages of a chat, newest first. */
+  /** Stored messages of a chat, newest first. A database that is busy says so with 503: it is asked again. */
   async messages(number: string): Promise<readonly MessageSeen[]> {
-    const { status, body } = await this.call('POST', '/message/find', { chatid: `${number}@s.whatsapp.net`, limit: 1000 });
+    const { status, body } = await until(async () => {
+      const answer = await this.call('POST', '/message/find', { chatid: `${number}@s.whatsapp.net`, limit: 1000 });
+      return answer.status !== 503 && answer;
+    }, 'messages are found');
     assert.equal(status, 200, JSON.stringify(body));
     return body['messages'] as readonly MessageSeen[];
   }
