@@ -1,13 +1,14 @@
 /** The simulated platform as a process of its own: `--port 3001 --data ./data/sandbox [--seed n] [--no-decrypt] [--level info]`. */
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { commandLine } from '#src/command-line.ts';
 
 // Beside the gateway's own: a start takes two thirds of the processor time with it. Only what is imported after this is kept.
 enableCompileCache(join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'dormouse'));
 const [{ pino }, { startSandbox }, { silenceSignal }] = await Promise.all([import('pino'), import('./server.ts'), import('./silence.ts')]);
 
-const { values } = parseArgs({
+const usage = 'Options: --port 3001, --data ./data/sandbox, --seed <number>, --no-decrypt, --level info';
+const config = {
   options: {
     port: { type: 'string', default: '3001' },
     data: { type: 'string', default: './data/sandbox' },
@@ -15,7 +16,8 @@ const { values } = parseArgs({
     'no-decrypt': { type: 'boolean', default: false },
     level: { type: 'string', default: 'info' },
   },
-});
+} as const;
+const { values } = commandLine(config, usage);
 
 silenceSignal();
 const log = pino({ level: values.level, name: 'sandbox' });

@@ -4,7 +4,7 @@
  */
 import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { commandLine } from '#src/command-line.ts';
 import { arrivalRounds } from './arrivals.ts';
 import type { Measure, Readings, Setting } from './bench.ts';
 import { checkoutOf, type Checkout } from './checkout.ts';
@@ -40,7 +40,10 @@ const measures: readonly Measure[] = [
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
-const { values, positionals } = parseArgs({
+const list = measures.map(({ name, about, rounds }) => `\n  ${name}: ${about} (${rounds} rounds)`).join('');
+const usage = `Give a checkout or a revision of git, and measures if not all:${list}\nOptions: --times <n>, --rounds <n>, --scale <number>, --profiles <folder>`;
+
+const config = {
   allowPositionals: true,
   options: {
     times: { type: 'string', default: '2' },
@@ -48,15 +51,13 @@ const { values, positionals } = parseArgs({
     scale: { type: 'string', default: '1' },
     profiles: { type: 'string' },
   },
-});
+} as const;
+const { values, positionals } = commandLine(config, usage);
 const [other, ...names] = positionals;
 const strangers = names.filter((name) => !measures.some((measure) => measure.name === name));
 const [scale, times, rounds] = [Number(values.scale), Number(values.times), values.rounds === undefined ? null : Number(values.rounds)];
 if (other === undefined || strangers.length > 0 || !(scale > 0) || !(times >= 1) || (rounds !== null && !(rounds >= 1))) {
-  const list = measures.map(({ name, about, rounds }) => `\n  ${name}: ${about} (${rounds} rounds)`).join('');
-  print(
-    `Give a checkout or a revision of git, and measures if not all:${list}\nOptions: --times <n>, --rounds <n>, --scale <number>, --profiles <folder>`,
-  );
+  print(usage);
   process.exit(2);
 }
 

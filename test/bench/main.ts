@@ -4,7 +4,7 @@
  */
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { commandLine } from '#src/command-line.ts';
 import type { Bench, Setting } from './bench.ts';
 import { arrivals } from './arrivals.ts';
 import { campaigns } from './campaigns.ts';
@@ -71,15 +71,14 @@ const benches: readonly Bench[] = [
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { scale: { type: 'string', default: '1' }, profiles: { type: 'string' } },
-});
+const usage = `Benches: ${benches.map(({ name, about }) => `\n  ${name}: ${about}`).join('')}\nOptions: --scale <number>, --profiles <folder>`;
+const config = { allowPositionals: true, options: { scale: { type: 'string', default: '1' }, profiles: { type: 'string' } } } as const;
+const { values, positionals } = commandLine(config, usage);
 
 const scale = Number(values.scale);
 const strangers = positionals.filter((name) => !benches.some((bench) => bench.name === name));
 if (strangers.length > 0 || !(scale > 0)) {
-  print(`Benches: ${benches.map(({ name, about }) => `\n  ${name}: ${about}`).join('')}\nOptions: --scale <number>, --profiles <folder>`);
+  print(usage);
   process.exit(2);
 }
 const chosen = positionals.length === 0 ? benches : benches.filter(({ name }) => positionals.includes(name));

@@ -5,11 +5,14 @@
  */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { commandLine } from '#src/command-line.ts';
 import { root } from '#test/source-tree.ts';
 
 const text = { type: 'string' } as const;
-const { values } = parseArgs({ options: { nodes: text, seed: text, sessions: text, rounds: text, fault: text, logs: text } });
+const usage = `Options: --nodes 3 (several nodes; one gateway without it), --seed <number>, --sessions <number>, --rounds <number>,
+  --fault <part of its name>, --logs <folder>`;
+const config = { options: { nodes: text, seed: text, sessions: text, rounds: text, fault: text, logs: text } };
+const { values } = commandLine(config, usage);
 const seed = values.seed ?? String(Date.now() % 100_000);
 const env = Object.fromEntries(Object.entries({ ...values, seed }).map(([name, value]) => [`SOAK_${name.toUpperCase()}`, value]));
 

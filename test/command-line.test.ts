@@ -1,0 +1,21 @@
+/** Programs started from a shell say what options they have. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { root } from './source-tree.ts';
+
+const programs = ['src/sandbox/main.ts', 'test/bench/main.ts', 'test/bench/compare.ts', 'test/fuzz/main.ts', 'test/soak/main.ts'];
+const run = (program: string, option: string) => spawnSync(process.execPath, [join(root, program), option], { encoding: 'utf8' });
+
+for (const program of programs)
+  test(`command line: ${program} answers --help with its options, and an unknown one with what is wrong, without a stack`, () => {
+    const helped = run(program, '--help');
+    assert.deepEqual([helped.status, helped.stderr], [0, '']);
+    assert.match(helped.stdout, /^Options: .*--seed|^Options: --scale|^Options: --times/m);
+    const refused = run(program, '--wrong');
+    assert.equal(refused.status, 2);
+    assert.match(refused.stderr, /^Unknown option '--wrong'/);
+    assert.ok(refused.stderr.includes(helped.stdout.trim()));
+    assert.doesNotMatch(refused.stderr, /^\s+at /m);
+  });
