@@ -11,19 +11,6 @@ const File = Type.String({ maxLength: 20_000_000, description: 'a picture in bas
 const Id = Type.String({ minLength: 1, maxLength: 64, description: 'an id of 1 to 64 characters' });
 const Status = Type.Enum(['PENDING', 'APPROVED', 'REJECTED'], { description: 'what the platform’s review says' });
 
-const Business = Type.Unsafe<BusinessView>(
-  Type.Object({
-    number: Type.String(),
-    profile: Type.Object({}),
-    products: Type.Array(Type.Object({})),
-    collections: Type.Array(Type.Object({})),
-  }),
-);
-const Product = Type.Unsafe<ProductView>(Type.Object({ id: Type.String(), name: Type.String(), status: Type.String() }));
-const Collection = Type.Unsafe<CollectionView>(
-  Type.Object({ id: Type.String(), name: Type.String(), products: Type.Array(Type.String()) }),
-);
-
 const Hours = Type.Object({
   timezone: Type.String({ maxLength: 64 }),
   days: Type.Array(
@@ -36,6 +23,39 @@ const Hours = Type.Object({
     { maxItems: 14 },
   ),
 });
+
+/** Texts of an answer, by their names with spaces between. */
+const texts = (names: string) => Object.fromEntries(names.split(' ').map((name) => [name, Type.String()]));
+const Addresses = Type.Array(Type.String(), { description: 'addresses on the media host' });
+
+const Profile = Type.Object({
+  ...texts('description address email'),
+  websites: Type.Array(Type.String()),
+  categories: Type.Array(Type.Object(texts('id name'))),
+  hours: Type.Optional(Hours),
+  cover: Type.Optional(Type.String({ description: 'address of the cover picture' })),
+});
+const Product = Type.Unsafe<ProductView>(
+  Type.Object({
+    ...texts('id name description'),
+    price: Thousandths,
+    currency: Type.String(),
+    salePrice: Thousandths,
+    ...texts('retailerId url'),
+    isHidden: Type.Boolean(),
+    status: Status,
+    images: Addresses,
+    videos: Addresses,
+    complianceCategory: Type.String(),
+    compliance: Type.Record(Type.String(), Type.String()),
+  }),
+);
+const Collection = Type.Unsafe<CollectionView>(
+  Type.Object({ ...texts('id name'), status: Status, products: Type.Array(Type.String(), { description: 'ids of products' }) }),
+);
+const Business = Type.Unsafe<BusinessView>(
+  Type.Object({ number: Type.String(), profile: Profile, products: Type.Array(Product), collections: Type.Array(Collection) }),
+);
 
 const text = (maxLength: number) => Type.Optional(Type.String({ maxLength }));
 
