@@ -176,8 +176,10 @@ export async function createGateway({ ports, policy, baseUrl, adminToken, cluste
   const gateway: RunningGateway = {
     ...admin,
     async rotateAdminToken() {
+      const before = version();
       const rotated = await admin.rotateAdminToken();
-      if (rotated.ok) supervisor.watchers.end();
+      // Also where another node was first.
+      if (version() !== before) supervisor.watchers.end();
       return rotated;
     },
     ...instanceCommands(supervisor, (id) => chatbot.changed(id)),

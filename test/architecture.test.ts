@@ -24,7 +24,7 @@ const reach: Readonly<Record<string, readonly string[]>> = {
   'src/metrics': ['src/metrics/', 'actors/ports.ts', 'actors/gateway.ts'],
   'src/media': ['src/media/', 'src/files/', 'src/webhooks/', 'actors/ports.ts', 'actors/model.ts'],
   'src/platform': ['src/platform/', 'src/media/', 'src/files/', ...helpers, 'actors/ports.ts', 'actors/model.ts'],
-  'src/sandbox': ['src/sandbox/', 'src/lazy-validators.ts'],
+  'src/sandbox': ['src/sandbox/', 'src/lazy-validators.ts', 'src/command-line.ts'],
   'src/storage': ['src/storage/', 'src/contract/', 'src/platform/vault.ts', ...helpers, 'actors/ports.ts', 'actors/model.ts'],
   'src/tracing': ['src/tracing/', 'src/http/options.ts', 'actors/ports.ts', 'actors/model.ts'],
   // The dashboard: what serves its files knows nothing of them, and its modules run in the browser.

@@ -25,28 +25,45 @@ export type Admin = Pick<Gateway, 'isAdmin' | 'rotateAdminToken'> & {
 
 const parse = (text: string | null): Stored | null => (text === null ? null : (JSON.parse(text) as Stored));
 
+/** What is stored, or is from now on: of nodes that start at once one stores its token, and the others read it. */
+const begin = async (ports: Ports, configured: string | null): Promise<{ readonly current: Stored; readonly made: string | null }> => {
+  const { settings, digest, chance } = ports;
+  const wanted = configured === null ? '' : digest(configured);
+  for (;;) {
+    const text = await settings.get(key);
+    const stored = parse(text);
+    if (stored && (wanted === '' || stored.replaces === wanted)) return { current: stored, made: null };
+    const made = configured === null ? chance.token(length) : null;
+    const current = { hash: made === null ? wanted : digest(made), replaces: wanted, rotatedAt: 0 };
+    if (await settings.swap(key, text, JSON.stringify(current))) return { current, made };
+  }
+};
+
 /** `configured`: the token of the environment, null when it has none. */
 export async function createAdmin(ports: Ports, configured: string | null, cooldown: number): Promise<Admin> {
   const { settings, digest, chance, time } = ports;
-  const stored = parse(await settings.get(key));
-  const wanted = configured === null ? '' : digest(configured);
-  const made = configured === null && !stored ? chance.token(length) : null;
-  let current: Stored =
-    stored && (wanted === '' || stored.replaces === wanted)
-      ? stored
-      : { hash: made === null ? wanted : digest(made), replaces: wanted, rotatedAt: 0 };
-  if (current !== stored) await settings.set(key, JSON.stringify(current));
-
+  const { made, ...begun } = await begin(ports, configured);
+  let { current } = begun;
   const serially = createMutex();
-  const rotate = async (): Promise<Result<string>> => {
+  const reread = async (): Promise<void> => {
+    current = parse(await settings.get(key)) ?? current;
+  };
+  const tooEarly = (): Result<never> => {
     const pause = { from: current.rotatedAt, to: current.rotatedAt + cooldown };
-    const wait = pause.to - time.now();
-    if (wait > 0) return refuse('limited', 'Admin token rotation cooldown active', { retryAfter: Math.ceil(wait / 1000), pause });
+    const retryAfter = Math.max(1, Math.ceil((pause.to - time.now()) / 1000));
+    return refuse('limited', 'Admin token rotation cooldown active', { retryAfter, pause });
+  };
+  const rotate = async (): Promise<Result<string>> => {
+    if (current.rotatedAt + cooldown > time.now()) return tooEarly();
     const token = chance.token(length);
     const next: Stored = { ...current, hash: digest(token), rotatedAt: time.now() };
-    await settings.set(key, JSON.stringify(next));
-    current = next;
-    return done(token);
+    if (await settings.swap(key, JSON.stringify(current), JSON.stringify(next))) {
+      current = next;
+      return done(token);
+    }
+    // Another node rotated it meanwhile: the caller's token is void.
+    await reread();
+    return tooEarly();
   };
 
   return {
@@ -56,9 +73,9 @@ export async function createAdmin(ports: Ports, configured: string | null, coold
     version: () => current.hash,
     refresh: () =>
       serially(async () => {
-        const [before, now] = [current, parse(await settings.get(key))];
-        current = now ?? current;
-        return current.hash !== before.hash;
+        const { hash } = current;
+        await reread();
+        return current.hash !== hash;
       }),
   };
 }

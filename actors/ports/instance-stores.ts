@@ -46,4 +46,6 @@ export interface RemovalStore {
 export interface SettingStore {
   get(name: string): Promise<string | null>;
   set(name: string, value: string): Promise<void>;
+  /** Sets it where it is still `before` (null: where there is none yet); false where somebody else was first. */
+  swap(name: string, before: string | null, value: string): Promise<boolean>;
 }

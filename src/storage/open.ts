@@ -84,13 +84,12 @@ export interface Storage extends Stores {
 const checkName = 'encryption.check';
 const checkPlace = placeOf('setting', '', 'check', checkName);
 
-const sealCheck = (settings: SettingStore, sealer: Sealer): Promise<void> =>
-  settings.set(checkName, sealer.seal(checkPlace, 'dormouse').toString('base64'));
+const sealedCheck = (sealer: Sealer): string => sealer.seal(checkPlace, 'dormouse').toString('base64');
 
 /** A key that is not the one which the data was sealed with must end the start, not every session after it. */
 const checkKey = async (settings: SettingStore, sealer: Sealer): Promise<void> => {
-  const stored = await settings.get(checkName);
-  if (stored === null) return sealCheck(settings, sealer);
+  await settings.swap(checkName, null, sealedCheck(sealer));
+  const stored = (await settings.get(checkName)) ?? '';
   try {
     sealer.open(checkPlace, Buffer.from(stored, 'base64'));
   } catch {
@@ -162,7 +161,7 @@ const storageOf = ({ pools, server, tenancy }: Base, sealer: Sealer, { log, now 
 
 /** The same storage, in which everything is sealed anew meanwhile. */
 const resealing = (storage: Storage, { sweeps }: Pools, sealer: Sealer, log: Log): Storage => {
-  const work = startResealing({ database: sweeps, sealer, log, finish: () => sealCheck(storage.settings, sealer) });
+  const work = startResealing({ database: sweeps, sealer, log, finish: () => storage.settings.set(checkName, sealedCheck(sealer)) });
   const close = async (): Promise<void> => {
     await work.stop();
     await storage.close();

@@ -304,6 +304,12 @@ export class FakeSettings implements SettingStore {
   }
   get = (name: string) => this.#db.run('settings.get', () => this.#db.settings.get(name) ?? null);
   set = (name: string, value: string) => this.#db.run('settings.set', () => void this.#db.settings.set(name, value));
+  swap = (name: string, before: string | null, value: string) =>
+    this.#db.run('settings.swap', () => {
+      const isCurrent = (this.#db.settings.get(name) ?? null) === before;
+      if (isCurrent) this.#db.settings.set(name, value);
+      return isCurrent;
+    });
 }
 
 export class FakeSendKeys implements SendKeyStore {

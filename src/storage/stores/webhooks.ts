@@ -53,10 +53,23 @@ export const makeWebhookStore = (database: UnitDatabase, sealer: Sealer): Webhoo
   },
 });
 
+const firstSetting: Statement = {
+  name: 'setting-first',
+  text: `insert into setting (name, value) values ($1, $2) on conflict do nothing returning name`,
+};
+const nextSetting: Statement = {
+  name: 'setting-next',
+  text: `update setting set value = $2 where name = $1 and value = $3 returning name`,
+};
+
 export const makeSettingStore = (database: UnitDatabase): SettingStore => ({
   get: (name) => database.unit(async (em) => (await em.findOne(SettingEntity, { name }))?.value ?? null),
   set: (name, value) =>
     database.unit(async (em) => {
       await em.upsert(SettingEntity, { name, value });
     }),
+  async swap(name, before, value) {
+    const taken = await (before === null ? database.rows(firstSetting, [name, value]) : database.rows(nextSetting, [name, value, before]));
+    return taken.length > 0;
+  },
 });

@@ -61,3 +61,23 @@ test('admin: a rotation that storage does not take changes nothing', async () =>
   db.away = false;
   assert.ok((await admin.rotateAdminToken()).ok);
 });
+
+test('admin: nodes that start at once on a new database have one token, which one of them made', async () => {
+  const { ports } = new World();
+  const nodes = await Promise.all([1, 2, 3].map(() => createAdmin(ports, null, cooldown)));
+  const [made, ...others] = nodes.flatMap((node) => node.made ?? []);
+  assert.deepEqual(others, []);
+  assert.ok(nodes.every((node) => node.isAdmin(made ?? '')));
+});
+
+for (const pause of [cooldown, 0])
+  test(`admin: of rotations on several nodes at once one wins, the others are told to wait and know its token (cooldown of ${pause} ms)`, async () => {
+    const { ports } = new World();
+    const nodes = await Promise.all([1, 2, 3].map(() => createAdmin(ports, 'one', pause)));
+    const results = await Promise.all(nodes.map((node) => node.rotateAdminToken()));
+    const [token, ...others] = results.flatMap((result) => (result.ok ? [result.value] : []));
+    assert.deepEqual(others, []);
+    assert.ok(nodes.every((node) => node.isAdmin(token ?? '') && !node.isAdmin('one')));
+    const refused = results.flatMap((result) => (result.ok ? [] : [result.refusal.reason]));
+    assert.deepEqual(refused, ['limited', 'limited']);
+  });

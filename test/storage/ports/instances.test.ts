@@ -91,4 +91,19 @@ for (const [name, open] of await implementations()) {
     assert.equal(await settings.get(record.id), '');
     assert.equal(await settings.get(`${record.id} other`), null);
   });
+
+  test(`settings, ${name}: of several that swap a value at once one is first`, async () => {
+    const { settings, record } = await open();
+    const swaps = async (before: string | null, values: readonly string[]): Promise<string> => {
+      const taken = await Promise.all(values.map((value) => settings.swap(record.id, before, value)));
+      assert.equal(taken.filter(Boolean).length, 1);
+      const now = await settings.get(record.id);
+      assert.equal(now, values[taken.indexOf(true)]);
+      return now ?? '';
+    };
+    const first = await swaps(null, ['one', 'two', 'three']);
+    await swaps(first, ['four', 'five', 'six']);
+    assert.equal(await settings.swap(record.id, first, 'late'), false);
+    assert.equal(await settings.swap(record.id, null, 'later'), false);
+  });
 }
