@@ -1,4 +1,4 @@
-/** Webhook configurations and server-wide settings: small tables, read at start, so plain units of work. */
+/** Webhook configurations and server-wide settings: small tables. */
 import type { Webhook } from '#actors/model.ts';
 import type { SettingStore, WebhookStore } from '#actors/ports.ts';
 import type { Statement, UnitDatabase } from '../postgres/database.ts';
@@ -53,6 +53,8 @@ export const makeWebhookStore = (database: UnitDatabase, sealer: Sealer): Webhoo
   },
 });
 
+/** Prepared: nodes ask for the admin token twice a second. */
+const oneSetting: Statement = { name: 'setting', text: `select value from setting where name = $1` };
 const firstSetting: Statement = {
   name: 'setting-first',
   text: `insert into setting (name, value) values ($1, $2) on conflict do nothing returning name`,
@@ -63,7 +65,7 @@ const nextSetting: Statement = {
 };
 
 export const makeSettingStore = (database: UnitDatabase): SettingStore => ({
-  get: (name) => database.unit(async (em) => (await em.findOne(SettingEntity, { name }))?.value ?? null),
+  get: async (name) => (await database.rows<{ readonly value: string }>(oneSetting, [name]))[0]?.value ?? null,
   set: (name, value) =>
     database.unit(async (em) => {
       await em.upsert(SettingEntity, { name, value });
