@@ -14,6 +14,8 @@ type InstanceCommands = Pick<
 
 const tokenLength = 40;
 
+const replaced = refuse('conflict', 'another request has just replaced the token');
+
 const newRecord = (id: InstanceId, token: string, now: number): InstanceRecord => ({
   id,
   token,
@@ -74,6 +76,7 @@ export function instanceCommands(supervisor: Supervisor, changed: (id: InstanceI
   const { ports, removals } = supervisor;
   const { chance, time } = ports;
   const naming = createKeyedMutex();
+  const rotating = createKeyedMutex();
   return {
     async create(input, region) {
       const proxy = region === undefined ? null : await plannedProxy(supervisor, noProxy, { mode: 'internal', region });
@@ -117,14 +120,17 @@ export function instanceCommands(supervisor: Supervisor, changed: (id: InstanceI
       return removal;
     },
 
-    rotateToken: (id) =>
-      onSettled(supervisor, id, async (cell) => {
-        const token = chance.token(tokenLength);
-        await cell.keeper.save({ token });
-        supervisor.registry.addToken(token, id);
-        cell.feed.end();
-        supervisor.cluster?.streams?.ended(id);
-        return done(cell.view);
-      }),
+    rotateToken: (id, held = '') =>
+      rotating.run(id, () =>
+        onSettled(supervisor, id, async (cell) => {
+          if (held !== '' && held !== cell.record.token) return replaced;
+          const token = chance.token(tokenLength);
+          await cell.keeper.save({ token });
+          supervisor.registry.addToken(token, id);
+          cell.feed.end();
+          supervisor.cluster?.streams?.ended(id);
+          return done(cell.view);
+        }),
+      ),
   };
 }

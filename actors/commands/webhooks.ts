@@ -11,6 +11,9 @@ type WebhookCommands = Pick<
   'webhooks' | 'saveWebhook' | 'webhookErrors' | 'globalWebhook' | 'saveGlobalWebhook' | 'globalWebhookErrors' | 'subscribe' | 'past'
 >;
 
+/** The setting that names the global webhook. */
+const globalKey = 'webhook.global';
+
 export function webhookCommands(supervisor: Supervisor): WebhookCommands {
   const { ports, dispatcher } = supervisor;
 
@@ -33,20 +36,42 @@ export function webhookCommands(supervisor: Supervisor): WebhookCommands {
     supervisor.chores.wakeRemover();
     return done('');
   };
-  const apply = async (id: InstanceId | null, input: WebhookInput): Promise<Result<SavedWebhooks>> => {
-    if (input.url !== '' && input.action !== 'delete') {
-      const objection = ports.receiver.objection(input.url);
-      if (objection !== null) return refuse('invalid', objection);
-    }
+  const objectionTo = ({ url, action }: WebhookInput): string | null =>
+    url === '' || action === 'delete' ? null : ports.receiver.objection(url);
+
+  const apply = async (id: InstanceId, input: WebhookInput): Promise<Result<SavedWebhooks>> => {
+    const objection = objectionTo(input);
+    if (objection !== null) return refuse('invalid', objection);
     const situation = { instanceId: id, current: dispatcher.webhooks.receivers(id), newId: ports.chance.hex(12), now: ports.time.now() };
     const change = changeOf(situation, input);
     if (!change.ok) return change;
     const most = supervisor.policy.webhooksPerInstance;
     const isNew = 'save' in change.value && change.value.save.id === situation.newId;
-    if (id !== null && isNew && situation.current.length >= most)
-      return refuse('invalid', `Maximum number of webhooks per instance reached (${most})`);
+    if (isNew && situation.current.length >= most) return refuse('invalid', `Maximum number of webhooks per instance reached (${most})`);
     const revealed = 'save' in change.value ? await save(change.value.save, input) : await remove(change.value.remove);
     return revealed.ok ? done({ webhooks: dispatcher.webhooks.receivers(id), revealed: revealed.value }) : revealed;
+  };
+  /** Nodes agree on the id of the global webhook before one of them makes it: whatever they are asked at once, there is one. */
+  const globalId = async (): Promise<string> => {
+    await supervisor.cluster?.refreshed();
+    const wished = dispatcher.webhooks.receivers(null)[0]?.id ?? ports.chance.hex(12);
+    return (await ports.settings.swap(globalKey, null, wished)) ? wished : ((await ports.settings.get(globalKey)) ?? wished);
+  };
+  const applyGlobal = async (given: WebhookInput): Promise<Result<SavedWebhooks>> => {
+    const input: WebhookInput = { ...given, action: '', id: '', enabled: given.enabled ?? true };
+    const objection = objectionTo(input);
+    if (objection !== null) return refuse('invalid', objection);
+    const newId = await globalId();
+    const receivers = dispatcher.webhooks.receivers(null);
+    const current = receivers.filter(({ id }) => id === newId);
+    const change = changeOf({ instanceId: null, current, newId, now: ports.time.now() }, input);
+    if (!change.ok) return change;
+    if (!('save' in change.value)) return refuse('invalid', 'the global webhook is switched off with enabled: false');
+    const revealed = await save(change.value.save, input);
+    // Earlier versions could make several on several nodes.
+    const others = receivers.filter(({ id }) => id !== newId).map(({ id }) => id);
+    if (revealed.ok && others.length > 0) await remove(others);
+    return revealed.ok ? done({ webhooks: dispatcher.webhooks.receivers(null), revealed: revealed.value }) : revealed;
   };
   const history = (errors: ErrorHistory['errors']): ErrorHistory => ({ since: supervisor.since, errors });
 
@@ -55,7 +80,7 @@ export function webhookCommands(supervisor: Supervisor): WebhookCommands {
     saveWebhook: (id, input) => mutex.run(id, () => apply(id, input)),
     webhookErrors: async (id) => history(supervisor.cell(id)?.history.errors ?? []),
     globalWebhook: () => dispatcher.webhooks.receivers(null)[0] ?? null,
-    saveGlobalWebhook: (input) => mutex.run('', () => apply(null, { ...input, action: '', id: '', enabled: input.enabled ?? true })),
+    saveGlobalWebhook: (input) => mutex.run('', () => applyGlobal(input)),
     globalWebhookErrors: async () => (await supervisor.cluster?.others?.globalErrors()) ?? history(dispatcher.globalHistory.errors),
     past: async (id) => (await supervisor.cluster?.streams?.past(id)) ?? null,
     subscribe(id, onEvent, onEnd, onGap) {

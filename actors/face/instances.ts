@@ -56,8 +56,11 @@ export interface InstanceFace {
   nameLeadFields(id: InstanceId, names: Readonly<Record<string, string>>): Promise<Result<InstanceView>>;
   /** Logs out and deletes the instance with everything that belongs to it; its rows go in the background. */
   remove(id: InstanceId): Promise<Result<Unlinked>>;
-  /** The new token; the old one is void at once and its streams end. */
-  rotateToken(id: InstanceId): Promise<Result<InstanceView>>;
+  /**
+   * The new token; the old one is void at once and its streams end. `held`: the caller's token; refused (`conflict`) when it is void by now, so that
+   * of several calls with one token one is answered with a token. Whoever holds none leaves it out.
+   */
+  rotateToken(id: InstanceId, held?: string): Promise<Result<InstanceView>>;
   /** The new admin token, 50 letters and digits; `capped` with `retryAfter` inside the cooldown. */
   rotateAdminToken(): Promise<Result<string>>;
   presence(id: InstanceId, presence: 'available' | 'unavailable'): Promise<Result<null>>;

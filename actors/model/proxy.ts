@@ -43,8 +43,12 @@ export const noProxy: ProxySettings = {
   fallbackReason: '',
 };
 
-/** An address as it may be shown. */
-export const maskedProxy = (url: string): string => url.replace(/\/\/.*@/, '//***:***@');
+/** An address as it may be shown. It is read as the connection reads it: `http:user:pass@host` has credentials too. */
+export const maskedProxy = (url: string): string => {
+  if (!url.includes('@')) return url;
+  const parsed = URL.parse(url);
+  return parsed === null || parsed.host === '' ? '***' : `${parsed.protocol}//***:***@${parsed.host}`;
+};
 
 /**
  * A place of the catalogue. `proxies` are addresses in which `{country}`, `{state}`, `{city}` and `{session}` are filled in: many providers choose

@@ -15,6 +15,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The instance whose token came with the request; '' where none is asked for. */
     instanceId: string;
+    /** The token of the instance that came with the request; '' where none is asked for, and for the dashboard. */
+    instanceToken: string;
     /** The dashboard's session that the request was admitted with; '' when a token was. */
     adminSession: string;
   }
@@ -79,6 +81,7 @@ export const guardRoutes = (
   sessions: AdminSessions,
 ): void => {
   app.decorateRequest('instanceId', '');
+  app.decorateRequest('instanceToken', '');
   app.decorateRequest('adminSession', '');
 
   // The dashboard calls by its session: what goes wrong in a page can give away no token that it never had.
@@ -124,6 +127,7 @@ export const guardRoutes = (
     const id = token === '' ? null : (gateway.authenticate(token) ?? (await gateway.lookUp(token)));
     if (id === null) return fail(request, reply, credential, token);
     request.instanceId = id;
+    request.instanceToken = token;
     return undefined;
   });
 };

@@ -155,6 +155,13 @@ test('maskedProxy: shows no part of the credentials, whatever stands in them', (
   for (const [url, shown] of [
     ['http://user:pass@host:1', 'http://***:***@host:1'],
     ['socks5://user:p@ss@host:1', 'socks5://***:***@host:1'],
+    ['http:user:pass@host:1', 'http://***:***@host:1'],
+    ['http:/user:pass@host:1', 'http://***:***@host:1'],
+    [String.raw`http:\\user:pass@host:1`, 'http://***:***@host:1'],
+    ['http://us\ner:pass@host:1', 'http://***:***@host:1'],
+    ['http:/\n/user:pass@host:1', 'http://***:***@host:1'],
+    ['socks5:user:pass@host:1', '***'],
+    ['http://user:pass@', '***'],
     ['http://host:1', 'http://host:1'],
     ['', ''],
   ] as const)

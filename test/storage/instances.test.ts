@@ -51,3 +51,10 @@ test('instances, webhooks: a text that the database would refuse is stored witho
   await storage.webhooks.save({ ...webhook, id: 'rzero', events: ['messages\0'] });
   assert.deepEqual((await storage.webhooks.all())[0]?.events, ['messages']);
 });
+
+test('webhooks: names of events come back as they were given, whatever stands in them', async () => {
+  const events = ['messages', '', ' ', '\t', 'NULL', 'a b ', '"quoted"', 'back\\slash', '{a,b}', "it's", 'line\nbreak, comma'];
+  const given = { ...webhook, id: 'rodd', events, excludeMessages: events };
+  await storage.webhooks.save(given);
+  assert.deepEqual(await storage.webhooks.some(['rodd']), [given]);
+});

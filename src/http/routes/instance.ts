@@ -189,8 +189,9 @@ const recordRoutes: readonly Route[] = [
     givesToken: true,
     summary: 'Replace the token of the instance; the old one stops working and its streams end at once',
     answer: shape.TokenAnswer,
-    run: async ({ gateway, now, id }) =>
-      mapResult(await gateway.rotateToken(id), (view) => ({
+    refusals: { ...instanceRefusals, conflict: { example: 'another request has just replaced the token' } },
+    run: async ({ gateway, now, id, request }) =>
+      mapResult(await gateway.rotateToken(id, request.instanceToken), (view) => ({
         success: true,
         message: 'Instance token rotated successfully',
         token: view.record.token,

@@ -1,6 +1,7 @@
 /** The table of webhooks. */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { ofInstance, time } from './instance.ts';
+import { TextList } from './text-list.ts';
 
 export const WebhookEntity = defineEntity({
   name: 'Webhook',
@@ -10,8 +11,8 @@ export const WebhookEntity = defineEntity({
     instance: () => ofInstance().nullable().index('webhook_instance'),
     enabled: p.boolean(),
     url: p.text(),
-    events: p.array(),
-    excludeMessages: p.array(),
+    events: p.type(TextList).$type<string[]>(),
+    excludeMessages: p.type(TextList).$type<string[]>(),
     addUrlEvents: p.boolean(),
     addUrlTypesMessages: p.boolean(),
     managed: p.boolean(),
