@@ -71,12 +71,28 @@ async function remove(supervisor: Supervisor, cell: Cell): Promise<Result<Unlink
   return done({ stillLinked });
 }
 
+/** One at a time: of several with one token the first is answered with a token that works. */
+const tokenRotation = (supervisor: Supervisor): InstanceCommands['rotateToken'] => {
+  const rotating = createKeyedMutex();
+  return (id, held = '') =>
+    rotating.run(id, () =>
+      onSettled(supervisor, id, async (cell) => {
+        if (held !== '' && held !== cell.record.token) return replaced;
+        const token = supervisor.ports.chance.token(tokenLength);
+        await cell.keeper.save({ token });
+        supervisor.registry.addToken(token, id);
+        cell.feed.end();
+        supervisor.cluster?.streams?.ended(id);
+        return done(cell.view);
+      }),
+    );
+};
+
 /** `changed`: called after the settings of an instance were changed. */
 export function instanceCommands(supervisor: Supervisor, changed: (id: InstanceId) => void): InstanceCommands {
   const { ports, removals } = supervisor;
   const { chance, time } = ports;
   const naming = createKeyedMutex();
-  const rotating = createKeyedMutex();
   return {
     async create(input, region) {
       const proxy = region === undefined ? null : await plannedProxy(supervisor, noProxy, { mode: 'internal', region });
@@ -120,17 +136,6 @@ export function instanceCommands(supervisor: Supervisor, changed: (id: InstanceI
       return removal;
     },
 
-    rotateToken: (id, held = '') =>
-      rotating.run(id, () =>
-        onSettled(supervisor, id, async (cell) => {
-          if (held !== '' && held !== cell.record.token) return replaced;
-          const token = chance.token(tokenLength);
-          await cell.keeper.save({ token });
-          supervisor.registry.addToken(token, id);
-          cell.feed.end();
-          supervisor.cluster?.streams?.ended(id);
-          return done(cell.view);
-        }),
-      ),
+    rotateToken: tokenRotation(supervisor),
   };
 }

@@ -14,73 +14,89 @@ type WebhookCommands = Pick<
 /** The setting that names the global webhook. */
 const globalKey = 'webhook.global';
 
-export function webhookCommands(supervisor: Supervisor): WebhookCommands {
+/** Stores changes, and tells the couriers. */
+const writerOf = (supervisor: Supervisor) => {
   const { ports, dispatcher } = supervisor;
+  return {
+    /** Why the receiver may not be posted to; null when it may. */
+    objectionTo: ({ url, action }: WebhookInput): string | null =>
+      url === '' || action === 'delete' ? null : ports.receiver.objection(url),
 
+    /** Answers with the id of the webhook whose secret is to be shown, '' for none. */
+    async save(webhook: Webhook, input: WebhookInput): Promise<Result<string>> {
+      const secrets = privateOf(webhook, input, ports.signer);
+      if (!secrets.ok) return secrets;
+      const next = { ...webhook, ...secrets.value };
+      await ports.webhooks.save(next);
+      dispatcher.set(next);
+      return done(input.secret === true ? next.id : '');
+    },
+
+    async remove(ids: readonly string[]): Promise<Result<string>> {
+      for (const id of ids) {
+        await ports.webhooks.remove(id);
+        dispatcher.remove(id);
+      }
+      supervisor.chores.wakeRemover();
+      return done('');
+    },
+  };
+};
+
+type Writer = ReturnType<typeof writerOf>;
+
+const changeOwn = async (supervisor: Supervisor, writer: Writer, id: InstanceId, input: WebhookInput): Promise<Result<SavedWebhooks>> => {
+  const { ports, dispatcher } = supervisor;
+  const objection = writer.objectionTo(input);
+  if (objection !== null) return refuse('invalid', objection);
+  const situation = { instanceId: id, current: dispatcher.webhooks.receivers(id), newId: ports.chance.hex(12), now: ports.time.now() };
+  const change = changeOf(situation, input);
+  if (!change.ok) return change;
+  const most = supervisor.policy.webhooksPerInstance;
+  const isNew = 'save' in change.value && change.value.save.id === situation.newId;
+  if (isNew && situation.current.length >= most) return refuse('invalid', `Maximum number of webhooks per instance reached (${most})`);
+  const revealed = 'save' in change.value ? await writer.save(change.value.save, input) : await writer.remove(change.value.remove);
+  return revealed.ok ? done({ webhooks: dispatcher.webhooks.receivers(id), revealed: revealed.value }) : revealed;
+};
+
+/** Nodes agree on the id of the global webhook before one of them makes it: whatever they are asked at once, there is one. */
+const globalId = async ({ ports, dispatcher, cluster }: Supervisor): Promise<string> => {
+  await cluster?.refreshed();
+  const wished = dispatcher.webhooks.receivers(null)[0]?.id ?? ports.chance.hex(12);
+  return (await ports.settings.swap(globalKey, null, wished)) ? wished : ((await ports.settings.get(globalKey)) ?? wished);
+};
+
+const changeGlobal = async (supervisor: Supervisor, writer: Writer, given: WebhookInput): Promise<Result<SavedWebhooks>> => {
+  const { ports, dispatcher } = supervisor;
+  const input: WebhookInput = { ...given, action: '', id: '', enabled: given.enabled ?? true };
+  const objection = writer.objectionTo(input);
+  if (objection !== null) return refuse('invalid', objection);
+  const newId = await globalId(supervisor);
+  const receivers = dispatcher.webhooks.receivers(null);
+  const current = receivers.filter(({ id }) => id === newId);
+  const change = changeOf({ instanceId: null, current, newId, now: ports.time.now() }, input);
+  if (!change.ok) return change;
+  if (!('save' in change.value)) return refuse('invalid', 'the global webhook is switched off with enabled: false');
+  const revealed = await writer.save(change.value.save, input);
+  // Earlier versions could make several on several nodes.
+  const others = receivers.filter(({ id }) => id !== newId).map(({ id }) => id);
+  if (revealed.ok && others.length > 0) await writer.remove(others);
+  return revealed.ok ? done({ webhooks: dispatcher.webhooks.receivers(null), revealed: revealed.value }) : revealed;
+};
+
+export function webhookCommands(supervisor: Supervisor): WebhookCommands {
+  const { dispatcher } = supervisor;
+  const writer = writerOf(supervisor);
   /** One change at a time for each owner: two simple-mode requests at once must not make two webhooks. */
   const mutex = createKeyedMutex();
-
-  const save = async (webhook: Webhook, input: WebhookInput): Promise<Result<string>> => {
-    const secrets = privateOf(webhook, input, ports.signer);
-    if (!secrets.ok) return secrets;
-    const next = { ...webhook, ...secrets.value };
-    await ports.webhooks.save(next);
-    dispatcher.set(next);
-    return done(input.secret === true ? next.id : '');
-  };
-  const remove = async (ids: readonly string[]): Promise<Result<string>> => {
-    for (const id of ids) {
-      await ports.webhooks.remove(id);
-      dispatcher.remove(id);
-    }
-    supervisor.chores.wakeRemover();
-    return done('');
-  };
-  const objectionTo = ({ url, action }: WebhookInput): string | null =>
-    url === '' || action === 'delete' ? null : ports.receiver.objection(url);
-
-  const apply = async (id: InstanceId, input: WebhookInput): Promise<Result<SavedWebhooks>> => {
-    const objection = objectionTo(input);
-    if (objection !== null) return refuse('invalid', objection);
-    const situation = { instanceId: id, current: dispatcher.webhooks.receivers(id), newId: ports.chance.hex(12), now: ports.time.now() };
-    const change = changeOf(situation, input);
-    if (!change.ok) return change;
-    const most = supervisor.policy.webhooksPerInstance;
-    const isNew = 'save' in change.value && change.value.save.id === situation.newId;
-    if (isNew && situation.current.length >= most) return refuse('invalid', `Maximum number of webhooks per instance reached (${most})`);
-    const revealed = 'save' in change.value ? await save(change.value.save, input) : await remove(change.value.remove);
-    return revealed.ok ? done({ webhooks: dispatcher.webhooks.receivers(id), revealed: revealed.value }) : revealed;
-  };
-  /** Nodes agree on the id of the global webhook before one of them makes it: whatever they are asked at once, there is one. */
-  const globalId = async (): Promise<string> => {
-    await supervisor.cluster?.refreshed();
-    const wished = dispatcher.webhooks.receivers(null)[0]?.id ?? ports.chance.hex(12);
-    return (await ports.settings.swap(globalKey, null, wished)) ? wished : ((await ports.settings.get(globalKey)) ?? wished);
-  };
-  const applyGlobal = async (given: WebhookInput): Promise<Result<SavedWebhooks>> => {
-    const input: WebhookInput = { ...given, action: '', id: '', enabled: given.enabled ?? true };
-    const objection = objectionTo(input);
-    if (objection !== null) return refuse('invalid', objection);
-    const newId = await globalId();
-    const receivers = dispatcher.webhooks.receivers(null);
-    const current = receivers.filter(({ id }) => id === newId);
-    const change = changeOf({ instanceId: null, current, newId, now: ports.time.now() }, input);
-    if (!change.ok) return change;
-    if (!('save' in change.value)) return refuse('invalid', 'the global webhook is switched off with enabled: false');
-    const revealed = await save(change.value.save, input);
-    // Earlier versions could make several on several nodes.
-    const others = receivers.filter(({ id }) => id !== newId).map(({ id }) => id);
-    if (revealed.ok && others.length > 0) await remove(others);
-    return revealed.ok ? done({ webhooks: dispatcher.webhooks.receivers(null), revealed: revealed.value }) : revealed;
-  };
   const history = (errors: ErrorHistory['errors']): ErrorHistory => ({ since: supervisor.since, errors });
 
   return {
     webhooks: (id) => dispatcher.webhooks.receivers(id),
-    saveWebhook: (id, input) => mutex.run(id, () => apply(id, input)),
+    saveWebhook: (id, input) => mutex.run(id, () => changeOwn(supervisor, writer, id, input)),
     webhookErrors: async (id) => history(supervisor.cell(id)?.history.errors ?? []),
     globalWebhook: () => dispatcher.webhooks.receivers(null)[0] ?? null,
-    saveGlobalWebhook: (input) => mutex.run('', () => applyGlobal(input)),
+    saveGlobalWebhook: (input) => mutex.run('', () => changeGlobal(supervisor, writer, input)),
     globalWebhookErrors: async () => (await supervisor.cluster?.others?.globalErrors()) ?? history(dispatcher.globalHistory.errors),
     past: async (id) => (await supervisor.cluster?.streams?.past(id)) ?? null,
     subscribe(id, onEvent, onEnd, onGap) {

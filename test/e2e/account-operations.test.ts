@@ -49,6 +49,22 @@ test('profile: a name reaches the phone also when the phone changed the same col
   await until(() => platform().settings(account.number).pushName === 'Last word', 'the phone has the name');
 });
 
+test('profile: a name whose @ would be read as an address is the name on the phone, and contacts see it without the @', async () => {
+  const logins = scene.logins(account);
+  for (const [name, seen] of [
+    ['Meet 5:30@Bar', 'Meet 5:30Bar'],
+    ['Shop@', 'Shop'],
+    ['Tom @ Home', 'Tom @ Home'],
+  ] as const) {
+    await ok('POST', '/profile/name', { name });
+    await until(() => platform().settings(account.number).pushName === name, 'the phone has the name');
+    await until(async () => same(await account.seen(), { profileName: name }), 'the record has the name');
+    assert.equal((await account.send(contact, 'who am I now')).status, 200);
+    await until(() => platform().received(contact).at(-1)?.pushName === seen, 'the contact sees the name');
+  }
+  assert.equal(scene.logins(account), logins);
+});
+
 /** A file of the media host, whose certificate only this platform knows. */
 const fileAt = async (url: string): Promise<Buffer> => {
   const dispatcher = new Agent({ connect: { ca: platform().trust().mediaAuthority } });

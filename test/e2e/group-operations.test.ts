@@ -208,3 +208,16 @@ test('group list: `force` is honoured once, and a refusal of it is told', async 
 
 test('groups: the platform was asked nothing that it does not know', () =>
   assert.deepEqual(bench.scene.platform.sandbox.stats().unknown, {}));
+
+test('group create: a name whose @ would be read as an address is refused in words, and can be given afterwards', async () => {
+  for (const name of ['Meet 5:30@Bar', 'Shop@', 'a_b@c']) {
+    const { status, body } = await bench.account.call('POST', '/group/create', { name, participants: [contact] });
+    assert.deepEqual([status, body['error']], [400, 'This text cannot be sent with its @: the platform would read it as an address']);
+  }
+  const { group } = await bench.call('create', { name: 'Tom @ Home', participants: [contact] });
+  const id = String((group as Json)['JID']);
+  assert.equal(bench.stateOf(id).subject, 'Tom @ Home');
+  await bench.call('updateName', { groupjid: id, name: 'Shop@' });
+  assert.equal(bench.stateOf(id).subject, 'Shop@');
+  assert.equal((await bench.account.seen()).status, 'connected');
+});

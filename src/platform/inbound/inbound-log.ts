@@ -4,12 +4,13 @@
  * The library acknowledges a message before anything of it is stored, and the platform forgets what is acknowledged. After a kill the messages that
  * are still in the log are handed to the library again.
  */
-import { type BinaryNode, decodeBinaryNode, encodeBinaryNode } from '@whiskeysockets/baileys';
+import type { BinaryNode } from '@whiskeysockets/baileys';
 import type { Log } from '#actors/ports.ts';
 import { FinishedNames, finishedType, type Page } from './finished-names.ts';
 import type { KeyWriter } from '../keys/key-writer.ts';
 import { createStorageRetry, type StorageRetry } from '../storage-retry.ts';
 import { hashOf, plainType } from '../keys/ratchets.ts';
+import { decodeStanza, encodeStanza } from '../stanza-codec.ts';
 import type { Vault } from '../vault.ts';
 
 export interface InboundOptions {
@@ -118,15 +119,21 @@ export class InboundLog {
     const { vault, instance, writer } = this.#options;
     this.#finished.load(finished);
     const { stanzas, aside } = await vault.logged(instance, mostTries);
-    if (aside > 0) this.#reportAside(aside);
     this.#lastSeq = Math.max(this.#lastSeq, stanzas.at(-1)?.seq ?? 0);
     const wanted = new Set<string>();
+    let unreadable = 0;
     for (const { seq, stanza, tries } of stanzas) {
-      const node = await decodeBinaryNode(Buffer.from(stanza));
+      // One that nobody can read must not keep the session closed.
+      const node = await decodeStanza(stanza).catch(() => null);
+      if (node === null) {
+        unreadable += 1;
+        continue;
+      }
       this.#keep({ seq, node, name: nameOf(node), tries, counted: false });
       if (tries === 0) this.#untried.push(seq);
       for (const hash of hashesOf(node)) wanted.add(hash);
     }
+    if (aside + unreadable > 0) this.#reportAside(aside + unreadable);
     for (const [hash, plain] of plaintexts) {
       if (wanted.has(hash)) this.#plaintexts.set(hash, plain);
       else writer.put(plainType, hash, null);
@@ -157,7 +164,7 @@ export class InboundLog {
     const name = nameOf(node);
     if (this.#names.has(name)) return null;
     if (this.#finished.has(name)) return 'finished';
-    const encoded = encodeBinaryNode(node);
+    const encoded = encodeStanza(node);
     this.#names.add(name);
     return { node, name, encoded };
   }

@@ -6,6 +6,7 @@ import { pictureQuery } from './picture-query.ts';
 import { answered, answerOf, refused } from '../outcomes.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
 import { personServer } from '../jid.ts';
+import { isCarried } from '../stanza-codec.ts';
 import type { Handlers } from './handlers.ts';
 
 const isCategory = (name: string): name is PrivacyCategory => Object.hasOwn(privacyValues, name);
@@ -25,6 +26,20 @@ const setPrivacy = ({ sock }: LiveConnection, name: string, value: string): Prom
     attrs: { xmlns: 'privacy', to: personServer, type: 'set' },
     content: [{ tag: 'privacy', attrs: {}, content: [{ tag: 'category', attrs: { name, value } }] }],
   });
+
+/**
+ * What other devices change comes as this event; with it the credentials and the record get the name. The library then tells the platform, as it
+ * stands: a name that cannot be sent so goes as it does at each login, without `@`.
+ */
+const announce = async ({ sock }: LiveConnection, name: string): Promise<void> => {
+  const { creds } = sock.authState;
+  if (!creds.me) return;
+  const me = { ...creds.me, name };
+  const carried = isCarried(name);
+  if (!carried) creds.me = me;
+  sock.ev.emit('creds.update', { me });
+  if (!carried) await sock.sendNode({ tag: 'presence', attrs: { name: name.replaceAll('@', '') } });
+};
 
 export const accountHandlers: Handlers<AccountOperations> = {
   'account.presence': async ({ sock }, { presence }) => {
@@ -59,12 +74,10 @@ export const accountHandlers: Handlers<AccountOperations> = {
     return answered(null);
   },
 
-  'account.rename': async ({ sock, shared }, { name }) => {
-    const written = await shared.patch([setAction('setting_pushName', [], { pushNameSetting: { name } })]);
+  'account.rename': async (connection, { name }) => {
+    const written = await connection.shared.patch([setAction('setting_pushName', [], { pushNameSetting: { name } })]);
     if (!written.ok) return written;
-    const { me } = sock.authState.creds;
-    // What other devices change comes as this event; with it the credentials, the record and the presence get the name.
-    if (me) sock.ev.emit('creds.update', { me: { ...me, name } });
+    await announce(connection, name);
     return answered(null);
   },
 };

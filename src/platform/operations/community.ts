@@ -8,6 +8,7 @@ import { groupOfNode } from '../events/group-nodes.ts';
 import { answered, refused } from '../outcomes.ts';
 import { anyGroup, ask, element } from './group-queries.ts';
 import type { Handlers } from './handlers.ts';
+import { notCarried } from '../stanza-codec.ts';
 import { meant, notAccepted, type Meanings } from './meanings.ts';
 
 const notAdmin = refuse('forbidden', 'User is not an admin of this community');
@@ -47,6 +48,8 @@ const movedEntries = async (connection: LiveConnection, groupIds: readonly strin
 
 export const communityHandlers: Handlers<CommunityOperations> = {
   'community.create': async (connection, { name }) => {
+    const objection = notCarried(name);
+    if (objection !== null) return objection;
     const asked = await meant(connection, ask(connection, anyGroup, 'set', createElement(name)), notAccepted);
     if (!asked.ok) return asked;
     const node = getBinaryNodeChild(asked.value, 'group');

@@ -10,6 +10,7 @@ import { answered, noMember, refused } from '../outcomes.ts';
 import { anyGroup, ask, element, membersAnswer, membersElement, participantOf, settingsAfter, wishElement } from './group-queries.ts';
 import { pictureQuery } from './picture-query.ts';
 import type { Handlers } from './handlers.ts';
+import { notCarried } from '../stanza-codec.ts';
 import { meant, notAccepted, type Meanings } from './meanings.ts';
 
 const notAdmin = refuse('forbidden', 'User is not an admin of this group');
@@ -101,6 +102,8 @@ const forAdmins = async <T>(connection: LiveConnection, work: Promise<T>): Promi
 export const groupHandlers: Handlers<GroupOperations> = {
   'group.create': async (connection, { name, people }) => {
     const { directory } = connection;
+    const objection = notCarried(name);
+    if (objection !== null) return objection;
     const jids = await jidsOf(connection, people);
     if (!jids.ok) return jids;
     const others = jids.value.filter((jid) => jid !== directory.me.pn && jid !== directory.me.lid);

@@ -2,6 +2,7 @@
  * Posts of channels on their way out, and what is done to them. The library is not used: it writes changes as in chats, which the platform refuses here,
  * and leaves out the name of an uploaded file, without which nobody sees it.
  */
+import { notCarried } from '../stanza-codec.ts';
 import { type BinaryNode, proto } from '@whiskeysockets/baileys';
 import { refuse } from '#actors/model.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
@@ -87,10 +88,13 @@ export const relayReaction = (
     serverId,
     text,
   }: Pick<OutgoingPost, 'channel' | 'messageId'> & { readonly serverId: number; readonly text: string },
-): Promise<Transmission> =>
-  write(connection, {
+): Promise<Transmission> => {
+  const objection = notCarried(text);
+  if (objection !== null) return Promise.resolve(objection);
+  return write(connection, {
     channel,
     messageId,
     attrs: { type: 'reaction', server_id: String(serverId), ...(text === '' ? { edit: edits.noReaction } : {}) },
     content: [{ tag: 'reaction', attrs: text === '' ? {} : { code: text } }],
   });
+};
