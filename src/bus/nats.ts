@@ -26,6 +26,8 @@ interface Waiting {
 type Answer = (body: Uint8Array) => Promise<Uint8Array> | null;
 
 const reconnectMs = 500;
+/** A server that stands still is given up after three of them without an answer. The client's own two minutes would leave requests to their deadline for so long. */
+const pingMs = 4_000;
 /** Status of the message by which the server says that nobody subscribes. */
 const noResponders = 503;
 const pieceHeader = 'Piece';
@@ -129,7 +131,8 @@ export class NatsBus implements Bus {
     const { url, name, log } = this.#options;
     while (!this.#closed && this.#connection === null) {
       try {
-        this.#connection = await connect({ servers: url, name, maxReconnectAttempts: -1, reconnectTimeWait: reconnectMs, noEcho: true });
+        const again = { maxReconnectAttempts: -1, reconnectTimeWait: reconnectMs, pingInterval: pingMs };
+        this.#connection = await connect({ servers: url, name, ...again, noEcho: true });
       } catch (error) {
         log.warn({ error }, 'bus.notConnected');
         await new Promise((resolve) => setTimeout(resolve, reconnectMs));

@@ -188,6 +188,23 @@ test('bus: without its server requests are away, those under way are late, and s
     await until(async () => (await a.request(subject, Buffer.from('x'), 1_000)).kind === 'answered', `${subject} answers again`, 20_000);
 });
 
+test('bus: a server that stands still is given up, and found again when it goes on', withNats, async () => {
+  const still = await NatsServer.open({ jetStream: false });
+  const made = new NatsBus({ url: still.url, name: 'still', log: quietLog });
+  const kind = async (): Promise<string> => (await made.request('nowhere', Buffer.from(''), 200)).kind;
+  try {
+    await until(async () => (await kind()) === 'nobody', 'it is connected');
+    still.pause();
+    await until(async () => (await kind()) === 'away', 'it is given up', 30_000);
+    still.resume();
+    await until(async () => (await kind()) === 'nobody', 'it is found again');
+  } finally {
+    still.resume();
+    await made.close();
+    await still.stop();
+  }
+});
+
 test('pieces: a body of which one was lost never becomes whole, and is forgotten in time', () => {
   const assembly = new Assembly();
   const pieces = inPieces('a', Buffer.alloc(3 * pieceBytes)) ?? [];

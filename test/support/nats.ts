@@ -63,6 +63,15 @@ export class NatsServer {
     await until(() => answers(this.#port), 'NATS answers');
   }
 
+  /** It stands still, with all its connections, until it goes on. */
+  pause(): void {
+    this.#child?.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.#child?.kill('SIGCONT');
+  }
+
   async stop(): Promise<void> {
     const child = this.#child;
     this.#child = null;
