@@ -1,0 +1,43 @@
+/** People whose names look like half an address: their messages arrive, and a gateway that is killed reads them again. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { contact, Scene } from '#test/support/scene.ts';
+import { until } from '#test/support/until.ts';
+
+let scene: Scene;
+before(async () => {
+  scene = await Scene.open();
+});
+after(() => scene.close());
+
+test('names: messages of people who are called Shop@ or Meet 5:30@Bar arrive under their names, over three kills', async () => {
+  const account = await scene.paired();
+  const logins = scene.logins(account);
+  const ids: string[] = [];
+  for (const name of ['Shop@', 'Meet 5:30@Bar', '@']) {
+    await scene.platform.sandbox.putPerson({ number: contact, name });
+    const id = await scene.write(account, `written by ${name}`);
+    ids.push(id);
+    const found = await until(
+      async () =>
+        (await account.messages(contact)).find(({ messageid }) => messageid === id) as { readonly senderName?: string } | undefined,
+      `the text of ${name} is stored`,
+    );
+    assert.equal(found.senderName, name);
+  }
+  assert.equal(scene.logins(account), logins);
+  for (let kill = 0; kill < 3; kill += 1) {
+    const written = await Promise.all(Array.from({ length: 100 }, (_, n) => scene.write(account, `${n} before the kill ${kill}`)));
+    ids.push(...written);
+    // In the midst of them: some are in the log, and what they led to is not stored.
+    await until(
+      async () => (await account.messages(contact)).some(({ messageid }) => written.includes(messageid)),
+      'the first one is stored',
+    );
+    await scene.gateway.end('SIGKILL');
+    await scene.gateway.start();
+    await account.reaches('connected');
+  }
+  await scene.stored(account, ids);
+  await scene.told(ids);
+});
