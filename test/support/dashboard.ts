@@ -33,6 +33,12 @@ export const windows: Readonly<Record<string, View>> = {
   'phone-dark': { ...phone, scheme: 'dark' },
 };
 
+/** Colours of another scheme come with the next frame. A browser without a window draws none now and then, and tells nobody. */
+const nextFrame = `new Promise((resolve) => {
+  requestAnimationFrame(() => requestAnimationFrame(resolve));
+  setTimeout(resolve, 2000);
+})`;
+
 export class Dashboard {
   readonly #browser: Browser;
   readonly #context: BrowserContext;
@@ -86,8 +92,7 @@ export class Dashboard {
   async view({ width, height, scheme }: View): Promise<void> {
     await this.page.setViewportSize({ width, height });
     await this.page.emulateMedia({ colorScheme: scheme });
-    // Colours of another scheme come with the next frame.
-    await this.page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
+    await this.page.evaluate(nextFrame);
   }
 
   async close(): Promise<void> {

@@ -23,14 +23,18 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
+/** Whether a server greets there. Another program that got the port, or a connection to itself, says nothing. */
 const answers = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.on('error', () => resolve(false));
-    socket.on('data', () => {
+    const socket = connect({ port, host: '127.0.0.1', timeout: 1_000 });
+    const end = (greeted: boolean): void => {
       socket.destroy();
-      resolve(true);
-    });
+      resolve(greeted);
+    };
+    socket.on('error', () => end(false));
+    socket.on('close', () => end(false));
+    socket.on('timeout', () => end(false));
+    socket.on('data', (greeting) => end(greeting.toString('latin1').startsWith('INFO ')));
   });
 
 export class NatsServer {
@@ -60,7 +64,10 @@ export class NatsServer {
     const child = spawn(path, ['-a', '127.0.0.1', '-p', String(this.#port), ...keeping], { stdio: 'ignore' });
     running.add(child);
     this.#child = child;
-    await until(() => answers(this.#port), 'NATS answers');
+    await until(() => {
+      if (child.exitCode !== null) throw new Error(`nats-server ended with ${child.exitCode}`);
+      return answers(this.#port);
+    }, 'NATS answers');
   }
 
   /** It stands still, with all its connections, until it goes on. */
@@ -76,9 +83,11 @@ export class NatsServer {
     const child = this.#child;
     this.#child = null;
     if (child === null) return;
-    const ended = once(child, 'exit');
-    child.kill('SIGKILL');
-    await ended;
+    if (child.exitCode === null && child.signalCode === null) {
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+    }
     running.delete(child);
     // What was kept was in memory alone.
     if (this.#folder !== null) await rm(this.#folder, { recursive: true, force: true });

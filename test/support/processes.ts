@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { globSync, mkdtempSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
+import { until } from './until.ts';
 
 /** False when there is no such process. A negative id is a group. */
 export const signalTo = (pid: number, signal: NodeJS.Signals | 0): boolean => {
@@ -47,6 +47,6 @@ export const databaseServers = (folder: string): readonly number[] =>
 export const removeFolder = async (folder: string): Promise<void> => {
   const servers = databaseServers(folder);
   for (const pid of servers) signalTo(pid, 'SIGQUIT');
-  for (const pid of servers) while (signalTo(pid, 0)) await wait(10);
+  for (const pid of servers) await until(() => !signalTo(pid, 0), `the database server ${pid} is gone`);
   rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
 };

@@ -1,0 +1,37 @@
+/** A test file that stands still does not hold the suite. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { test } from 'node:test';
+import { removeFolder, temporaryFolder } from './support/processes.ts';
+import { root } from './source-tree.ts';
+
+/** Runs these files as the suite runs its own; answers what was printed. */
+const run = async (files: Readonly<Record<string, string>>): Promise<string> => {
+  const folder = temporaryFolder();
+  for (const [name, content] of Object.entries(files))
+    writeFileSync(join(folder, name), `import { after, test } from 'node:test';\n${content}`);
+  const limits = ['--test-timeout=1000', '--import', join(root, 'test/limit.ts')];
+  const child = spawn(process.execPath, ['--test', '--test-reporter=spec', ...limits], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'] ?? '', TEST_FILE_LIMIT_MS: '3000' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const printed = await text(child.stdout);
+  await removeFolder(folder);
+  return printed;
+};
+
+test('limits: a test that waits forever fails by its name, a file that never ends says what it left open, and the files after them run', async () => {
+  const printed = await run({
+    'a.test.js': `test('waits', () => new Promise(() => setInterval(() => undefined, 1000)));`,
+    'b.test.js': `test('leaves a server', () => {}); import('node:net').then(({ createServer }) => createServer().listen(0));`,
+    'c.test.js': `test('comes last', () => {}); after(() => undefined);`,
+  });
+  assert.match(printed, /✖ waits/);
+  assert.match(printed, /✔ leaves a server/);
+  assert.match(printed, /b\.test\.js did not end in 3000 ms; still open: .*TCPServerWrap/);
+  assert.match(printed, /✔ comes last/);
+});
