@@ -52,6 +52,7 @@ export {
   contactScopes,
   deliveryStates,
   done,
+  eventNames,
   eventTypes,
   streamTypes,
   leadOperators,

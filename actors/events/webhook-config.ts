@@ -1,6 +1,6 @@
 /** What POST /webhook does to a list of webhooks: a pure function over its rules (specification 4.1). */
 import type { WebhookInput } from '../face.ts';
-import { done, eventTypes, refuse, type InstanceId, type Result, type Webhook } from '../model.ts';
+import { done, eventNames, eventTypes, refuse, type InstanceId, type Result, type Webhook } from '../model.ts';
 
 export type WebhookChange = { readonly save: Webhook } | { readonly remove: readonly string[] };
 
@@ -10,8 +10,6 @@ interface Situation {
   readonly newId: string;
   readonly now: number;
 }
-
-const isKnown = (event: string): boolean => event === 'All' || event === 'all' || (eventTypes as readonly string[]).includes(event);
 
 const fresh = ({ instanceId, newId, now }: Situation, managed: boolean): Webhook => ({
   id: newId,
@@ -44,7 +42,8 @@ const fill = (webhook: Webhook, input: WebhookInput): Webhook => ({
 
 const checked = (webhook: Webhook): Result<WebhookChange> => {
   if (webhook.url === '') return refuse('invalid', 'url is required');
-  if (webhook.events.some(isKnown) || (!webhook.enabled && webhook.events.length === 0)) return done({ save: webhook });
+  if (webhook.events.some((name) => eventNames.includes(name)) || (!webhook.enabled && webhook.events.length === 0))
+    return done({ save: webhook });
   return refuse(
     'invalid',
     webhook.events.length === 0

@@ -24,6 +24,8 @@ export type Reason = (typeof reasons)[number];
 export interface Refusal {
   readonly reason: Reason;
   readonly message: string;
+  /** What exactly is wrong, where the interface fixes the message. */
+  readonly hint?: string;
   readonly code?: number;
   /** The connection ended meanwhile: what was not answered may be asked again on the next one. */
   readonly connectionLost?: true;

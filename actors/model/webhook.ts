@@ -21,6 +21,12 @@ export const eventTypes = [
 
 export type EventType = (typeof eventTypes)[number];
 
+/**
+ * What a webhook may name: a type, all of them, or the posts of the status list, which clients of newer servers name and of which no events are made
+ * (contract/README.md).
+ */
+export const eventNames: readonly string[] = ['all', 'All', ...eventTypes, 'status_posts'];
+
 const webhooksOnly: readonly EventType[] = ['newsletter_messages', 'sender'];
 
 /** The eleven types of specification 4.7, which streams show. */

@@ -81,6 +81,7 @@ export const sendRefusal = (
   void reply.code(special.status ?? refusalTable[reason].status);
   const body = reason === 'refused' ? { error: message, ...platformFields(refusal) } : { error: led(special.lead, message) };
   if (reason === 'invalid' && special.text !== undefined && special.text !== message) hintAt(reply, message);
+  else if (refusal.hint !== undefined) hintAt(reply, refusal.hint);
   return reply.send({ ...body, ...(special.text === undefined ? {} : { error: special.text }), ...special.details?.(refusal, call) });
 };
 

@@ -185,6 +185,19 @@ for (const [path, body, status, error] of refusals)
   test(`group ${path}: refused with ${status}, "${error}"`, async () =>
     assert.equal((await bench.call(path, body(), status))['error'], error));
 
+test('group: a list of people with one that is neither a number nor an id says in the header which one', async () => {
+  const people = [bia, '123'];
+  const calls = [
+    ['create', { name: 'x', participants: people }],
+    ['updateParticipants', { groupjid: bench.led, action: 'add', participants: people }],
+  ] as const;
+  for (const [path, body] of calls) {
+    const { status, headers, body: answer } = await bench.account.call('POST', `/group/${path}`, body);
+    assert.deepEqual([status, answer], [400, { error: 'Could not parse phone' }]);
+    assert.equal(headers.get('x-error-hint'), 'participants.1 must be the digits of a phone number or the id of a person');
+  }
+});
+
 const phoneChanges: readonly (readonly [change: Parameters<Scene['platform']['sandbox']['updateGroup']>[2], event: Json, group: Json])[] = [
   [{ action: 'subject', text: 'By phone' }, { Name: { Name: 'By phone' } }, { Name: 'By phone' }],
   [{ action: 'description', text: 'Told' }, { Topic: { Topic: 'Told' } }, { Topic: 'Told' }],

@@ -102,6 +102,11 @@ test('POST /webhook: names of old clients come back as they were sent, and survi
   await confirm(shop, saved);
 });
 
+test('POST /webhook: status_posts alone is taken, as clients of newer servers send it', async () => {
+  const shop = await service.instance('status posts');
+  await confirm(shop, await save(shop, { url, enabled: true, events: ['status_posts'] }));
+});
+
 test('POST /webhook: what makes no sense is refused with the texts of the interface', async () => {
   const shop = await service.instance('refused');
   await save(shop, { url, events: ['messages'] });
@@ -194,6 +199,7 @@ test('globalwebhook: is absent, refused, saved, kept, and not for instances', as
   assert.deepEqual((await service.admin('GET', '/globalwebhook')).body, saved.body);
   const again = (await service.admin('POST', '/globalwebhook', { url: `${url}/2`, events: ['call'] })).body as unknown as Hook;
   assert.deepEqual([again.id, again.url], [(saved.body as unknown as Hook).id, `${url}/2`], 'there is one');
+  assert.equal((await service.admin('POST', '/globalwebhook', { url, events: ['status_posts'] })).status, 200);
   assert.deepEqual(listOf(await shop.call('GET', '/webhook')), [], 'the global webhook is none of the instance');
 });
 

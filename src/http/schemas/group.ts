@@ -92,7 +92,7 @@ const InviteCode = Type.String({
   description: 'The code of a link, or the whole link',
   examples: ['https://chat.whatsapp.com/IYnl5Zg9bUcJD32rJrDzO7'],
 });
-const People = Type.Array(LooseText(64, 'A number or an id', 1), {
+const People = Type.Array(LooseText(64, 'The digits of a number with its country code, or an id', 1), {
   description: 'Numbers or ids of people',
   examples: [['5511999999999']],
 });

@@ -1,12 +1,15 @@
 /** Shapes of webhooks and of their error history. */
 import { Type } from 'typebox';
-import { eventTypes, messageFilters } from '#actors/gateway.ts';
+import { eventNames, eventTypes, messageFilters } from '#actors/gateway.ts';
 import { fields, Flag, OneOf, optional, ref, Text } from './common.ts';
 
 const names = (known: readonly string[], description: string) =>
   Type.Array(Type.String({ maxLength: 64, examples: [known[0]] }), { maxItems: 64, description: `${description}: ${known.join(', ')}` });
 
-const Events = names(eventTypes, 'Event types, or `All`, which means all but `newsletter_messages`');
+const Events = names(
+  eventTypes,
+  'Event types, or `All`, which means all but `newsletter_messages`; `status_posts` is taken too, and no such event is made',
+);
 const Filters = names(messageFilters, 'Messages that are not delivered');
 
 const privacy = {
@@ -82,7 +85,7 @@ export const WebhookBody = Type.Object({
 });
 
 /** Of names that nobody knows alone nothing would ever be delivered. */
-const KnownEvents = Type.Unsafe<string[]>({ ...Events, contains: { enum: [...eventTypes, 'All', 'all'] } });
+const KnownEvents = Type.Unsafe<string[]>({ ...Events, contains: { enum: [...eventNames] } });
 
 const WebUrl = Type.String({
   maxLength: 2048,

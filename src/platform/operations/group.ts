@@ -43,9 +43,15 @@ const alreadyMember = 304;
 
 /** Ids of people as clients write them; refused when one is none. */
 const jidsOf = async (connection: LiveConnection, people: readonly string[]): Promise<Result<readonly string[]>> => {
-  const targets = people.map(resolveTarget);
-  const jids = targets.flatMap((target) => (target.ok && (isPerson(target.jid) || isLid(target.jid)) ? [target.jid] : []));
-  if (jids.length < people.length) return refuse('invalid', 'Could not parse phone');
+  const jids: string[] = [];
+  for (const [place, name] of people.entries()) {
+    const target = resolveTarget(name);
+    if (!target.ok || !(isPerson(target.jid) || isLid(target.jid)))
+      return refuse('invalid', 'Could not parse phone', {
+        hint: `participants.${place} must be the digits of a phone number or the id of a person`,
+      });
+    jids.push(target.jid);
+  }
   await connection.learn(jids);
   return done([...new Set(jids)]);
 };
