@@ -4,7 +4,6 @@ import { hostname } from 'node:os';
 import { clusterPolicyOf, type ClusterOptions } from '#actors/gateway.ts';
 import type { Log } from '#actors/ports.ts';
 import type { Settings } from '#config/load.ts';
-import { NatsBus } from '#src/bus/nats.ts';
 import { defaultStreamLimits } from '#src/http/options.ts';
 import type { Storage } from '#src/storage/open.ts';
 
@@ -39,11 +38,18 @@ export const checkNode = (settings: Settings, log: Log): void => {
 /** Events of one instance that NATS keeps: as many as a node remembers of a stream. */
 const keptEach = defaultStreamLimits.ringEvents;
 
-const busOf = ({ natsUrl, natsPrefix, ...settings }: Settings, name: string, log: Log, onOpen: OnOpen): ClusterOptions['bus'] => {
+const busOf = async (
+  { natsUrl, natsPrefix, ...settings }: Settings,
+  name: string,
+  log: Log,
+  onOpen: OnOpen,
+): Promise<ClusterOptions['bus']> => {
   if (natsUrl === null) {
     log.warn({ missing: 'NATS_URL', effect: 'a request for an instance of another node answers 503' }, 'node.alone');
     return null;
   }
+  // A gateway that has its database for itself loads nothing of it.
+  const { NatsBus } = await import('#src/bus/nats.ts');
   const bus = new NatsBus({
     url: natsUrl,
     name,
@@ -60,11 +66,11 @@ const busOf = ({ natsUrl, natsPrefix, ...settings }: Settings, name: string, log
   return { bus, prefix: natsPrefix, keptFor: settings.streamKeptMs };
 };
 
-export const clusterOf = (
+export const clusterOf = async (
   settings: Settings,
   { leases, changes, signIns, onDuty }: Storage,
   { version, log, onOpen }: { readonly version: string; readonly log: Log; readonly onOpen: OnOpen },
-): ClusterOptions | undefined => {
+): Promise<ClusterOptions | undefined> => {
   const name = nodeNameOf(settings);
   if (leases === null || name === null) return undefined;
   const perSecond = settings.clusterHandshakesPerSecond;
@@ -76,7 +82,7 @@ export const clusterOf = (
     signIns,
     newIncarnation: randomUUID,
     onDuty,
-    bus: busOf(settings, name, log, onOpen),
+    bus: await busOf(settings, name, log, onOpen),
     sharesFiles: settings.filesBucket !== null,
   };
 };

@@ -237,7 +237,7 @@ export async function startService(
       policy: policyOf(settings),
       baseUrl: settings.baseUrl,
       adminToken: settings.adminToken,
-      cluster: clusterOf(settings, storage, { version, log, onOpen }),
+      cluster: await clusterOf(settings, storage, { version, log, onOpen }),
     });
     let stopped: Promise<void> | null = null;
     const stopGateway = (): Promise<void> => (stopped ??= gateway.stop());

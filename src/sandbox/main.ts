@@ -3,10 +3,6 @@ import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { commandLine } from '#src/command-line.ts';
 
-// Beside the gateway's own: a start takes two thirds of the processor time with it. Only what is imported after this is kept.
-enableCompileCache(join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'dormouse'));
-const [{ pino }, { startSandbox }, { silenceSignal }] = await Promise.all([import('pino'), import('./server.ts'), import('./silence.ts')]);
-
 const usage = 'Options: --port 3001, --data ./data/sandbox, --seed <number>, --no-decrypt, --level info';
 const config = {
   options: {
@@ -18,6 +14,10 @@ const config = {
   },
 } as const;
 const { values } = commandLine(config, usage);
+
+// Beside the gateway's own: a start takes two thirds of the processor time with it. Only what is imported after this is kept.
+enableCompileCache(join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'dormouse'));
+const [{ pino }, { startSandbox }, { silenceSignal }] = await Promise.all([import('pino'), import('./server.ts'), import('./silence.ts')]);
 
 silenceSignal();
 const log = pino({ level: values.level, name: 'sandbox' });

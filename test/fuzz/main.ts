@@ -1,11 +1,12 @@
 /** `npm run fuzz [-- --seed 1 --runs 40 --minutes 10]`: all routes with values of all kinds; prints what no caller should see, and ends with 1 then. */
 import { commandLine } from '#src/command-line.ts';
-import { fuzzRun } from '#test/support/fuzz-run.ts';
 
 const config = {
   options: { seed: { type: 'string' }, runs: { type: 'string', default: '40' }, minutes: { type: 'string', default: '10' } },
 } as const;
 const { values } = commandLine(config, 'Options: --seed <number>, --runs 40 (of each route), --minutes 10 (at most)');
+// Only now, so that a wrong option is answered at once.
+const { fuzzRun } = await import('#test/support/fuzz-run.ts');
 const seed = values.seed === undefined ? Date.now() % 1_000_000 : Number(values.seed);
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 print(`seed ${seed}`);

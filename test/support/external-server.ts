@@ -6,7 +6,7 @@ import { startEmbedded } from '#src/storage/postgres/embedded.ts';
 import { quietLog } from './database.ts';
 import { freePort } from './ports.ts';
 import { copyPreparedDatabase } from './prepared-database.ts';
-import { databaseServers, removeFolder, signalTo, temporaryFolder } from './processes.ts';
+import { databaseServers, isRunning, removeFolder, signalTo, temporaryFolder } from './processes.ts';
 import { until } from './until.ts';
 
 /** Stands in the connection string, and must stand nowhere else. */
@@ -82,7 +82,7 @@ export class ExternalServer {
   async kill(): Promise<void> {
     const killed = this.pids.filter((pid) => signalTo(pid, 'SIGKILL'));
     if (killed.length !== 1) throw new Error(`${killed.length} servers ran`);
-    await until(() => killed.every((pid) => !signalTo(pid, 0)), 'the server is gone');
+    await until(() => killed.every((pid) => !isRunning(pid)), 'the server is gone');
   }
 
   async close(): Promise<void> {

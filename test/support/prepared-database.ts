@@ -6,9 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { migrate, startEmbedded } from '#src/storage/open.ts';
 import { root } from '#test/source-tree.ts';
-import { quietLog } from './database.ts';
 
 const sources = ['package-lock.json', ...globSync('src/storage/{migrations,postgres}/**/*.ts', { cwd: root })];
 
@@ -22,7 +20,9 @@ const stamp = (): string => {
 const cache = join(root, 'node_modules', '.cache', 'prepared-database');
 const folder = join(cache, stamp());
 
+/** The program's storage is loaded for this alone, which most runs need not do. */
 const make = async (): Promise<void> => {
+  const [{ migrate, startEmbedded }, { quietLog }] = await Promise.all([import('#src/storage/open.ts'), import('./database.ts')]);
   mkdirSync(cache, { recursive: true });
   const making = mkdtempSync(join(cache, 'making-'));
   try {

@@ -15,6 +15,22 @@ export const signalTo = (pid: number, signal: NodeJS.Signals | 0): boolean => {
   }
 };
 
+/** A server that ends takes its file along. */
+const readIfThere = (path: string): string => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+};
+
+/** Whether it still does anything. A dead process keeps its id until its parent collects it, which an init may do late. */
+export const isRunning = (pid: number): boolean => {
+  if (!signalTo(pid, 0)) return false;
+  const stat = process.platform === 'linux' ? readIfThere(`/proc/${pid}/stat`) : '';
+  return !stat.slice(stat.lastIndexOf(')')).startsWith(') Z');
+};
+
 /** A folder outside the project. */
 export const temporaryFolder = (): string => mkdtempSync(join(tmpdir(), 'dormouse-e2e-'));
 
@@ -24,15 +40,6 @@ const worksIn = (pid: number, folder: string): boolean => {
     return process.platform !== 'linux' || readlinkSync(`/proc/${pid}/cwd`) === folder;
   } catch {
     return false;
-  }
-};
-
-/** A server that ends takes its file along. */
-const readIfThere = (path: string): string => {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
   }
 };
 
@@ -47,6 +54,6 @@ export const databaseServers = (folder: string): readonly number[] =>
 export const removeFolder = async (folder: string): Promise<void> => {
   const servers = databaseServers(folder);
   for (const pid of servers) signalTo(pid, 'SIGQUIT');
-  for (const pid of servers) await until(() => !signalTo(pid, 0), `the database server ${pid} is gone`);
+  for (const pid of servers) await until(() => !isRunning(pid), `the database server ${pid} is gone`);
   rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
 };
