@@ -18,8 +18,10 @@ import type { InstanceFace } from './face/instances.ts';
 import type { LeadFace } from './face/leads.ts';
 import type { InspectorFace } from './face/inspector.ts';
 import type { MessageFace } from './face/messages.ts';
+import type { PasskeyFace } from './face/passkeys.ts';
 import type { PeopleFace } from './face/people.ts';
 import type { ProxyFace } from './face/proxies.ts';
+import type { RefusedFace } from './face/refused.ts';
 import type { ServerFace } from './face/server.ts';
 import type { WebhookFace } from './face/webhooks.ts';
 
@@ -38,8 +40,10 @@ export type * from './face/instances.ts';
 export type * from './face/leads.ts';
 export type * from './face/inspector.ts';
 export type * from './face/messages.ts';
+export type * from './face/passkeys.ts';
 export type * from './face/people.ts';
 export type * from './face/proxies.ts';
+export type * from './face/refused.ts';
 export type * from './face/server.ts';
 export type * from './face/webhooks.ts';
 
@@ -51,6 +55,7 @@ export interface Gateway
     InspectorFace,
     LeadFace,
     MessageFace,
+    PasskeyFace,
     PeopleFace,
     GroupFace,
     HistoryFace,
@@ -58,6 +63,7 @@ export interface Gateway
     ProxyFace,
     WebhookFace,
     ServerFace,
+    RefusedFace,
     ChannelFace,
     CampaignFace,
     ChatFace,

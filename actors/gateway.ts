@@ -28,14 +28,16 @@ import { deliveryCommands } from './commands/deliveries.ts';
 import { webhookCommands } from './commands/webhooks.ts';
 import type { ClusterOptions } from './cluster/cluster.ts';
 import { ownedGateway } from './cluster/owned-gateway.ts';
+import { signInsOf } from './cluster/sign-ins.ts';
 import type { Gateway } from './face.ts';
 import { done, type InstanceId, type Send } from './model.ts';
 import { NumbersLog } from './numbers-log.ts';
 import type { Policy } from './policy/policy.ts';
-import type { Ports } from './ports.ts';
+import type { Ports, SignInStore } from './ports.ts';
 import { Supervisor } from './supervisor.ts';
 
 export { isExcluded } from './events/filter.ts';
+export { buttonsWarning } from './policy/interactive-rules.ts';
 export { actorEventTypes, actorSorts, origins } from './face/inspector.ts';
 export { eventDescriptions } from './session/chart-descriptions.ts';
 export { chartNames } from './session/watched.ts';
@@ -69,6 +71,8 @@ export {
   receiptStates,
   refuse,
   statuses,
+  deviceBrowsers,
+  deviceSystems,
   unknownInstance,
 } from './model.ts';
 export type {
@@ -85,7 +89,7 @@ export type {
 } from './ports.ts';
 export { logLevels, type LogLevel } from './ports/system.ts';
 export { leaseCauses, type LeaseCause } from './ports/lease-store.ts';
-export { EpochLost, FilesUnavailable, StorageBusy, StorageSlow, StorageUnavailable } from './ports.ts';
+export { EpochLost, FilesUnavailable, StorageBroken, StorageBusy, StorageFull, StorageSlow, StorageUnavailable } from './ports.ts';
 
 export interface GatewayInput {
   readonly ports: Ports;
@@ -94,6 +98,8 @@ export interface GatewayInput {
   readonly baseUrl: string;
   /** Admin token of the environment, null when it has none. */
   readonly adminToken: string | null;
+  /** Where a gateway without other nodes keeps the sign-ins to its dashboard; absent: in memory alone. */
+  readonly signIns?: SignInStore;
   /** Absent: this process owns every instance. */
   readonly cluster?: ClusterOptions | undefined;
 }
@@ -116,12 +122,10 @@ interface NodeHooks {
   onTaken(): void;
   /** Reads the admin token again; whether it is another one. */
   refresh(): Promise<boolean>;
-  /** Names the admin token of now. */
-  version(): string;
 }
 
 /** In a cluster commands run on the node that owns the instance. */
-const amongNodes = (gateway: RunningGateway, supervisor: Supervisor, { onTaken, refresh, version }: NodeHooks): RunningGateway => {
+const amongNodes = (gateway: RunningGateway, supervisor: Supervisor, { onTaken, refresh }: NodeHooks): RunningGateway => {
   const { cluster, registry, dispatcher, ports, watchers, inspection } = supervisor;
   if (cluster === null) return gateway;
   cluster.onTaken = onTaken;
@@ -129,7 +133,6 @@ const amongNodes = (gateway: RunningGateway, supervisor: Supervisor, { onTaken, 
     if (await refresh()) watchers.end();
     await cluster.signIns.look();
   };
-  cluster.signIns.admin = version;
   const owned = ownedGateway(
     gateway,
     cluster,
@@ -158,7 +161,7 @@ const amongNodes = (gateway: RunningGateway, supervisor: Supervisor, { onTaken, 
 };
 
 /** Reads what is registered and answers with a gateway that takes commands. */
-export async function createGateway({ ports, policy, baseUrl, adminToken, cluster }: GatewayInput): Promise<RunningGateway> {
+export async function createGateway({ ports, policy, baseUrl, adminToken, signIns: kept, cluster }: GatewayInput): Promise<RunningGateway> {
   const supervisor = new Supervisor({ ports, policy, baseUrl, cluster });
   const { made, refresh, version, ...admin } = await createAdmin(ports, adminToken, policy.adminRotateCooldown);
   // The chatbot uses the same commands as HTTP: a key of a send counts for both. A send is done before its instance goes to another node.
@@ -203,7 +206,7 @@ export async function createGateway({ ports, policy, baseUrl, adminToken, cluste
     ...webhookCommands(supervisor),
     ...chatwootCommands(supervisor, replies),
     ...deliveryCommands(supervisor),
-    ...serverCommands(supervisor),
+    ...serverCommands(supervisor, signInsOf(supervisor.cluster, kept, version)),
     get accepting() {
       return supervisor.accepting;
     },
@@ -216,5 +219,5 @@ export async function createGateway({ ports, policy, baseUrl, adminToken, cluste
       return supervisor.stop();
     },
   };
-  return amongNodes(gateway, supervisor, { onTaken: () => replies.wake(), refresh, version });
+  return amongNodes(gateway, supervisor, { onTaken: () => replies.wake(), refresh });
 }

@@ -9,6 +9,7 @@ export type * from './model/chat-change.ts';
 export * from './model/chatwoot.ts';
 export * from './model/business.ts';
 export * from './model/community.ts';
+export type * from './model/client-version.ts';
 export * from './model/contact.ts';
 export type * from './model/limits.ts';
 export type * from './model/picture.ts';

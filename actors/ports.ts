@@ -15,12 +15,15 @@ import type { CampaignStore, OptOutStore } from './ports/campaign-store.ts';
 import type { ContactStore } from './ports/contact-store.ts';
 import type { GroupStore } from './ports/group-store.ts';
 import type { Journal } from './ports/journal.ts';
-import type { ChatStore, MessageExpiry, MessageStore, Placeholder } from './ports/message-store.ts';
+import type { ChatStore, MessageExpiry, MessageStore, Placeholder, ReceiptExpiry } from './ports/message-store.ts';
+import type { PasskeyCodeStore } from './ports/passkey-code-store.ts';
 import type { PictureStore } from './ports/picture-store.ts';
 import type { Platform } from './ports/platform.ts';
 import type { RecipientStore } from './ports/recipient-store.ts';
+import type { RefusedStore } from './ports/refused-store.ts';
+import type { StepStore } from './ports/step-store.ts';
 import type { SendKeyStore } from './ports/send-key-store.ts';
-import type { Chance, Log, LogLevels, Media, Meter, Proxies, Time } from './ports/system.ts';
+import type { Chance, Disk, Log, LogLevels, Media, Meter, Proxies, Time } from './ports/system.ts';
 
 export type { ReadKey } from './model.ts';
 export type * from './operations.ts';
@@ -41,11 +44,14 @@ export type * from './ports/message-store.ts';
 export type * from './ports/chatbot.ts';
 export type * from './ports/definition-store.ts';
 export type * from './ports/delivery-stores.ts';
+export type * from './ports/passkey-code-store.ts';
 export type * from './ports/picture-store.ts';
 export type * from './ports/recipient-store.ts';
 export type * from './ports/campaign-store.ts';
 export type * from './ports/contact-store.ts';
 export type * from './ports/group-store.ts';
+export type * from './ports/refused-store.ts';
+export type * from './ports/step-store.ts';
 export type * from './ports/send-key-store.ts';
 
 /** Everything that is kept. */
@@ -55,6 +61,7 @@ export interface Stores {
   readonly journal: Journal;
   readonly messages: MessageStore;
   readonly messageExpiry: MessageExpiry;
+  readonly receiptExpiry: ReceiptExpiry;
   readonly chats: ChatStore;
   readonly definitions: DefinitionStore;
   readonly outbox: OutboxStore;
@@ -62,6 +69,9 @@ export interface Stores {
   readonly settings: SettingStore;
   readonly removals: RemovalStore;
   readonly sendKeys: SendKeyStore;
+  readonly refused: RefusedStore;
+  readonly stepLog: StepStore;
+  readonly passkeyCodes: PasskeyCodeStore;
   readonly pictures: PictureStore;
   readonly recipients: RecipientStore;
   readonly groups: GroupStore;
@@ -95,6 +105,7 @@ export interface Ports extends Stores {
   readonly proxies: Proxies;
   readonly chance: Chance;
   readonly time: Time;
+  readonly disk: Disk;
   readonly log: Log;
   readonly logLevels: LogLevels;
   readonly meter: Meter;

@@ -6,6 +6,7 @@ import { batchedOutbox, trackedConnector, trackedOutbox, trackedReceiver } from 
 import type { Figures, InstanceView, Numbers, Unlinked } from './face.ts';
 import { figuresOf } from './inspection/figures.ts';
 import { Inspection } from './inspection/inspection.ts';
+import { StepLog } from './inspection/step-log.ts';
 import { Watchers } from './inspection/watchers.ts';
 import { deleteMessage } from './commands/deletions.ts';
 import { perform } from './commands/perform.ts';
@@ -21,14 +22,17 @@ import { askForPicture, writeTyping } from './session/perform.ts';
 import { queueHostOf } from './session/queue-host.ts';
 import { restingView } from './session/status.ts';
 import { supervisedWorkers, type SupervisedWorkers } from './supervised-workers.ts';
+import { beginAnew, type AccountChangeHost } from './supervisor/account-change.ts';
 import { Campaigns } from './supervisor/campaigns.ts';
 import { Capacity } from './supervisor/capacity.ts';
 import { Chores } from './supervisor/chores.ts';
+import { ClockWatch } from './supervisor/clock-watch.ts';
 import { Downloads } from './supervisor/downloads.ts';
 import { CommonFaults } from './supervisor/common-faults.ts';
 import { numbersOf } from './supervisor/numbers.ts';
 import { Registry } from './supervisor/registry.ts';
 import { Restore } from './supervisor/restore.ts';
+import { TokenLookup } from './supervisor/token-lookup.ts';
 import { Waking } from './supervisor/waking.ts';
 import { UnderWay, within } from './waiting.ts';
 
@@ -42,8 +46,8 @@ export interface SupervisorInput {
 
 /** A part of the gateway that reads what instances do and works beside them. What it throws is logged and changes nothing. */
 export interface InstanceReader {
-  /** A committed event. */
-  note(event: GatewayEvent): void;
+  /** A committed event, and the epoch under which it was committed. */
+  note(event: GatewayEvent, epoch: number): void;
   /** A session became live. */
   live(cell: Cell): void;
   /** The instance is gone, or another node's from now on: nothing more is done for it, and what is remembered of it is not kept. */
@@ -77,8 +81,11 @@ export class Supervisor {
   readonly #hibernation: Hibernation;
   readonly #restore: Restore;
   readonly #faults: CommonFaults;
+  readonly #tokens: TokenLookup;
   readonly downloads: Downloads;
   readonly chores: Chores;
+  readonly clock: ClockWatch;
+  readonly stepLog: StepLog;
   /** Null: this process owns every instance. */
   readonly cluster: Cluster | null;
 
@@ -90,7 +97,10 @@ export class Supervisor {
     this.cluster = cluster ? new Cluster(cluster, ports) : null;
     const owns = (id: InstanceId): boolean => this.cluster?.owns(id) ?? true;
     this.#workers = supervisedWorkers(ports, policy, {});
-    this.chores = new Chores({ ports, policy, workers: this.#workers, cluster: this.cluster });
+    this.#tokens = new TokenLookup(ports);
+    this.stepLog = new StepLog({ ...ports, store: ports.stepLog, workers: this.#workers });
+    this.clock = new ClockWatch(ports);
+    this.chores = new Chores({ ports, policy, clock: this.clock, workers: this.#workers, cluster: this.cluster });
     this.downloads = new Downloads({
       ports,
       fetch: (id, { message, quoted }) => perform(this, id, 'message.download', { message, quoted }),
@@ -106,10 +116,12 @@ export class Supervisor {
     this.capacity = new Capacity({ max: policy.maxConnected, registry, open, restoring: () => this.#restore.restoring });
     const wake = (cell: Cell): void => this.#hibernation.wake(cell);
     const sleepers = this.cluster?.sleepers(registry, wake) ?? registry;
-    this.#hibernation = new Hibernation({ ports, policy: policy.hibernation, registry: sleepers, room: () => this.capacity.room });
+    const room = (): number => this.capacity.room;
+    this.#hibernation = new Hibernation({ ports, policy: policy.hibernation, registry: sleepers, workers: this.#workers, room });
     this.waking = new Waking({ registry, capacity: this.capacity, hibernation: this.#hibernation, timeout: policy.wakeTimeout });
     const during: Supervisor['during'] = (id, work) => this.during(id, work);
-    this.campaigns = new Campaigns({ ports, policy, registry, waking: this.waking, workers: this.#workers, open, during });
+    const held = (): string => this.clock.hold;
+    this.campaigns = new Campaigns({ ports, policy, registry, waking: this.waking, workers: this.#workers, open, during, held });
     // What earlier owners left is looked at when an instance is taken.
     this.#restore = new Restore({ ports, registry, since: cluster ? 0 : this.since, open, wake });
     this.#deliveries = new UnderWay(time);
@@ -127,6 +139,8 @@ export class Supervisor {
       open,
       owns,
       onDuty: () => this.cluster?.onDuty ?? true,
+      agesCount: () => this.clock.trouble === '',
+      troubled: (id) => this.watchers.changed(id),
     });
     this.#attachCluster(wake);
     const inspection = this.#makeInspection();
@@ -168,6 +182,7 @@ export class Supervisor {
   /** Reads what is registered. After it commands work; `restore` brings the sessions back meanwhile. */
   async load(): Promise<void> {
     await this.cluster?.remember();
+    await this.clock.begin();
     const [records, webhooks] = await Promise.all([this.ports.instances.all(), this.ports.webhooks.all()]);
     for (const webhook of webhooks) this.dispatcher.webhooks.set(webhook);
     for (const record of records) this.registry.register(record);
@@ -177,6 +192,7 @@ export class Supervisor {
     this.#hibernation.start();
     this.dispatcher.sweeper.start();
     this.chores.start();
+    this.stepLog.start();
   }
 
   /** In a cluster: begins to take instances, those that shall be online among them. */
@@ -206,6 +222,7 @@ export class Supervisor {
     const delivered = within(this.ports.time, this.policy.stopGrace ?? usualStopGrace, this.#deliveries.ended());
     await Promise.all([delivered, ...cells.map((cell) => cell.close())]);
     for (const cell of cells) cell.end();
+    await this.stepLog.stop();
   }
 
   /** A new instance. In a cluster nobody owns it yet. */
@@ -225,7 +242,7 @@ export class Supervisor {
 
   /** The instance with a token that is not known here. */
   async lookUp(token: string): Promise<InstanceId | null> {
-    const record = this.cluster === null ? null : await this.ports.instances.byToken(token);
+    const record = this.cluster === null ? null : await this.#tokens.find(token);
     if (record === null) return null;
     if (!this.cluster?.mayAct(record.id)) this.registry.register(record);
     return record.id;
@@ -265,14 +282,19 @@ export class Supervisor {
   }
 
   figures(): Promise<Figures> {
-    const { ports, registry, dispatcher, cluster } = this;
-    return figuresOf({ ports, registry, dispatcher, gate: this.#gate, restore: this.#restore, cluster });
+    const { ports, registry, dispatcher, cluster, clock } = this;
+    return figuresOf({ ports, registry, clock, dispatcher, gate: this.#gate, restore: this.#restore, cluster });
   }
 
   /** `resting`: with the instances that have no actors, and so no figures of their own. */
   numbers(resting = true): Numbers {
     const { ports, registry, dispatcher, since, cluster } = this;
-    return numbersOf({ ports, registry, gate: this.#gate, dispatcher, workers: this.#workers, since, cluster }, resting);
+    return numbersOf({ clock: this.clock, ports, registry, gate: this.#gate, dispatcher, workers: this.#workers, since, cluster }, resting);
+  }
+
+  /** What a person should look at while everything works. */
+  get warnings(): readonly string[] {
+    return [this.clock.trouble, this.ports.disk.warning].filter((warning) => warning !== '');
   }
 
   /** How far the restore is. */
@@ -329,6 +351,12 @@ export class Supervisor {
     return found.ok ? done(found.value.file) : found;
   }
 
+  get #accountChange(): AccountChangeHost {
+    const { ports, campaigns, cluster } = this;
+    const forgetBeside = (id: InstanceId): void => this.#tellReaders((reader) => reader.forget(id));
+    return { ports, campaigns, mayAct: (id) => cluster?.mayAct(id) ?? true, forgetBeside };
+  }
+
   #makeCell(record: InstanceRecord): Cell {
     return new Cell({
       record,
@@ -338,11 +366,12 @@ export class Supervisor {
       gate: this.#gate,
       couriers: this.dispatcher.couriers,
       webhooks: () => this.dispatcher.webhooks.receiving(record.id),
-      queueHost: queueHostOf(this.ports, this.policy.queue),
+      queueHost: queueHostOf(this.ports, this.policy.queue, () => this.clock.hold),
       writeTyping,
       anotherProxy: ({ region, managedUrl }) => anotherProxy(this.ports, region, managedUrl),
       askForPicture,
-      published: (event) => this.#tellReaders((reader) => reader.note(event)),
+      beginAnew: (cell, identity) => beginAnew(this.#accountChange, cell, identity),
+      published: (event) => this.#tellReaders((reader) => reader.note(event, record.epoch)),
       mayAct: () => this.cluster?.mayAct(record.id) ?? true,
       hasRoom: () => this.capacity.objection(record.id) === null,
       arriving: (message) => this.downloads.arriving(record.id, message, this.policy.autoDownload),
@@ -355,7 +384,10 @@ export class Supervisor {
         this.#tellReaders((reader) => reader.live(cell));
       },
       closed: (cell, verdict, wasLive) => this.#faults.closed(cell, verdict, wasLive),
-      moved: ({ steps }) => this.watchers.moved(record.id, steps),
+      moved: ({ steps }) => {
+        this.watchers.moved(record.id, steps);
+        this.stepLog.moved(record.id, steps);
+      },
     });
   }
 }

@@ -1,5 +1,5 @@
 /** Placeholders in texts, such as `{{name}}`: which names there are is said by the interface. */
-import type { Button, Chat, EventFacts, SendContent } from './model.ts';
+import type { Button, EventFacts, NamedChat, SendContent } from './model.ts';
 import type { Placeholder } from './ports.ts';
 
 const braces = /\{\{\s*([A-Za-z0-9_]+)\s*\}\}/g;
@@ -81,8 +81,8 @@ export const hasPlaceholders = (content: SendContent): boolean => {
 };
 
 /** A name that is no placeholder stays as it is: texts may hold braces of their own. */
-export const fillText = (text: string, chat: Chat | null, placeholder: Placeholder): string =>
+export const fillText = (text: string, chat: NamedChat | null, placeholder: Placeholder): string =>
   text.replace(braces, (whole, name: string) => placeholder(name, chat) ?? whole);
 
-export const fillPlaceholders = (content: SendContent, chat: Chat | null, placeholder: Placeholder): SendContent =>
+export const fillPlaceholders = (content: SendContent, chat: NamedChat | null, placeholder: Placeholder): SendContent =>
   mapTexts(content, (text) => fillText(text, chat, placeholder));

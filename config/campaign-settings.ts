@@ -41,4 +41,9 @@ export const campaignSettings = {
     30,
     'Days after its end for which a campaign is listed; 0 is for ever. Its messages stay in their chats. A month is what reports are written for.',
   ),
+  campaignsPausedKeepDays: campaigns(
+    integer(0, 36_500),
+    180,
+    'Days after which a campaign that nobody continued is removed with its recipients; 0 is for ever. Half a year: whoever comes back later has a list of recipients that is as old.',
+  ),
 } as const;

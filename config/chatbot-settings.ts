@@ -71,6 +71,11 @@ export const chatbotSettings = {
     40,
     'Answers in one conversation without a minute of silence between them; more are not given until there was one. Two bots that answer each other stop here; people pause before.',
   ),
+  chatbotAnswersPerDay: chatbot(
+    integer(1, 100_000),
+    200,
+    'Answers in one chat within a day of UTC; more are not given until the next one. Two bots that answer each other once in some minutes are under every other bound, and would go on for ever; a person who talks with an agent for hours gets some 100 answers.',
+  ),
   chatbotConversations: chatbot(
     integer(1, 100_000),
     1_000,

@@ -35,4 +35,9 @@ export const databaseSettings = {
     5_000,
     'Time of a statement, after which the database stops it. Every statement of the gateway takes milliseconds; 5 s forgive a busy disk.',
   ),
+  databaseQueryMs: database(
+    milliseconds(100, 600_000),
+    2_000,
+    'Time of one statement of a list or search that a client asks for, in place of DATABASE_STATEMENT_MS. The slowest takes some 100 ms over 60,000 chats; two seconds end one that would hold a connection from others. An instance has at most two at once, whatever it asks.',
+  ),
 } as const;

@@ -28,7 +28,7 @@ export const eventSettings = {
   webhookSlowRetriesMs: events(
     times,
     [5_000, 30_000, 120_000, 600_000, 1_800_000, 7_200_000, 21_600_000, 43_200_000],
-    'Waits before the later attempts, while the chat goes on. Together they cover 20 hours, so that a night without anybody on call loses nothing.',
+    'Waits before the later attempts; the later events of the chat wait for them in the database. Together they cover 20 hours, so that a night without anybody on call loses nothing.',
   ),
   circuitFailures: events(
     integer(1, 10_000),

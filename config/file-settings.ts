@@ -16,7 +16,7 @@ export const fileSettings = {
   filesMaxBytes: files(
     integer(0, 1_000_000_000_000_000),
     10_737_418_240,
-    'Bytes of all files together; beyond it those unused for longest go first. 0 is no limit. 10 GiB fit on the disk of a small server and hold some 50,000 pictures.',
+    'Bytes of all files together, without a bucket of those of each node; beyond it those unused for longest go first. 0 is no limit. 10 GiB fit on the disk of a small server and hold some 50,000 pictures.',
   ),
   filesBucket: files(
     url('https:', 'http:'),
@@ -86,6 +86,11 @@ export const fileSettings = {
     milliseconds(0, 60_000),
     10_000,
     'How long the event of a message waits for its file; then it goes out without, and `messages_update` tells of the file. Only events of the same chat wait with it.',
+  ),
+  receiptsKeepDays: files(
+    days,
+    30,
+    'Days for which it is kept who in a group got, read and played an own message; then only how many did. 0 is as long as the message. A message to a group of 500 leaves 190 KB of receipts and no other table grows as fast; nobody asks who read a message of last month.',
   ),
   messagesKeepDays: files(
     days,

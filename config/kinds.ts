@@ -84,9 +84,29 @@ export const nodeName: Kind<string | null> = {
 /** null: the program finds out by itself. */
 export const url = (...protocols: readonly string[]): Kind<string | null> => ({
   must: `an address that starts with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}; signs such as / # @ in a password are written as %2F %23 %40`,
-  parse: (value) => (protocols.includes(URL.parse(value)?.protocol ?? '') ? value.replace(/\/+$/, '') : undefined),
+  parse: (value) => (protocols.includes(URL.parse(value)?.protocol ?? '') ? value.replace(/(?<!\/)\/+$/, '') : undefined),
   show: (value) => value ?? '',
 });
+
+const socket = url('ws:', 'wss:');
+const loopback: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '[::1]']);
+
+/** A WebSocket that somebody on the way cannot read: over TLS, or on this machine. */
+export const webSocket: Kind<string | null> = {
+  ...socket,
+  must: 'an address with wss:, or with ws: on this machine',
+  parse(value) {
+    const { protocol, hostname } = URL.parse(value) ?? {};
+    return protocol === 'ws:' && !loopback.has(hostname ?? '') ? undefined : socket.parse(value);
+  },
+};
+
+/** null: the program looks it up. */
+export const version: Kind<string | null> = {
+  must: 'a version such as 2.3000.1043857760',
+  parse: (value) => (/^\d{1,4}\.\d{1,6}\.\d{1,12}$/.test(value) ? value : undefined),
+  show: (value) => value ?? '',
+};
 
 /** An address that holds a password. */
 export const secretUrl = (...protocols: readonly string[]): Kind<string | null> => ({ ...url(...protocols), secret: true });

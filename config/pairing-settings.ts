@@ -9,7 +9,7 @@ export const pairingSettings = {
   pairingCodeMs: pairing(
     milliseconds(1_000),
     300_000,
-    'Time in which a pairing code can be typed. 5 minutes, since typing takes longer than scanning.',
+    'Time in which a session can be paired by code. 5 minutes, since typing takes longer than scanning. One code lives 3 minutes on the platform; then another one is shown.',
   ),
   connectAnswerMs: pairing(
     milliseconds(0, 60_000),

@@ -1,14 +1,49 @@
 /** Settings of the platform and of sessions. */
-import { age, integer, milliseconds, url } from './kinds.ts';
+import { age, choice, integer, milliseconds, secretUrl, text, url, version, webSocket } from './kinds.ts';
 import { group } from './setting.ts';
 
 const platform = group('Platform and sessions');
 
 export const platformSettings = {
   platformUrl: platform(
-    url('ws:', 'wss:'),
+    webSocket,
     'wss://web.whatsapp.com/ws/chat',
-    'WebSocket of the platform. WhatsApp; a loopback address is taken for the simulated platform.',
+    'WebSocket of the platform. WhatsApp; `ws:` is taken on loopback only, for the simulated platform, since nothing protects it on a network.',
+  ),
+  platformSignatures: platform(
+    choice('refuse', 'warn'),
+    'refuse',
+    'What happens when a certificate of the platform, a pairing or keys of a contact are signed wrongly. `warn` logs `platform.forged` and goes on: for the hours between a change of the platform’s root key and an update of this program.',
+  ),
+  phoneDeletions: platform(
+    choice('follow', 'ignore'),
+    'follow',
+    'What happens here to messages and chats that the owner deletes or clears on the phone. `follow`: they go here too. `ignore`: they stay stored, for archives that outlive the phone.',
+  ),
+  platformClientVersion: platform(
+    version,
+    null,
+    'Version of the web client that connections name, such as `2.3000.1043857760`. Absent, it is looked up on the page of the platform: a version that is fixed is refused some months later.',
+  ),
+  platformVersionUrl: platform(
+    url('http:', 'https:'),
+    null,
+    'Address whose `/sw.js` or `/` names the version of the web client. Absent, the host of PLATFORM_URL, which has both.',
+  ),
+  platformVersionProxy: platform(
+    secretUrl('http:', 'https:', 'socks5:', 'socks5h:', 'socks:'),
+    null,
+    'Proxy through which the server looks the version up. Absent, it asks directly, or not at all where ALLOW_DIRECT_CONNECTIONS is off.',
+  ),
+  platformVersionEveryMs: platform(
+    age(10_000),
+    86_400_000,
+    'Time after which the version is looked up again. Once a day: the platform publishes several a week and refuses them after months. A refusal looks it up at once.',
+  ),
+  sandboxHost: platform(
+    text,
+    '127.0.0.1',
+    'Address on which the simulated platform of `npm run sandbox` listens. Loopback, since everybody who reaches it controls its phones; `0.0.0.0` in a container makes it reachable from outside, and the log warns.',
   ),
   sandboxPort: platform(integer(0, 65_535), 3001, 'Port of the simulated platform of `npm run sandbox`. The one after the API.'),
   maxConnectedInstances: platform(

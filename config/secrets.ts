@@ -1,13 +1,25 @@
 /** The data folder and the key that encrypts credentials at rest: found, or made at the first start. */
 import { randomBytes } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, linkSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { secretKey } from './kinds.ts';
 
-/** Makes the folder with mode 0700 when it is missing (one that exists keeps its mode) and answers its absolute path. */
+/** Makes the folder with mode 0700 when it is missing (one that exists keeps its mode) and answers its absolute path. Throws a sentence for the operator. */
 export const openDataDir = (dataDir: string): string => {
   const path = resolve(dataDir);
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    accessSync(path, constants.R_OK);
+    // Rights of the effective user and a file system that takes no writes are only known by trying.
+    rmdirSync(mkdtempSync(join(path, '.writable-')));
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    const user = process.geteuid?.() ?? 'of this process';
+    throw new Error(
+      `the data folder ${path} cannot be made or written (${code}): give it to the user ${user} (mkdir -p, chown), or set DATA_DIR to another folder`,
+      { cause },
+    );
+  }
   return path;
 };
 

@@ -17,6 +17,11 @@ export const serverSettings = {
     './data',
     'Folder of the embedded database and the encryption key; made with mode 0700. Beside the program, so that one folder is the backup.',
   ),
+  diskFreePercent: server(
+    integer(0, 99),
+    10,
+    'Percent of the disk of the data folder that should be free; below it readiness, the dashboard and the log warn. 0 never warns. A tenth leaves some days for making room, and PostgreSQL needs room for its log beside the data.',
+  ),
   databaseUrl: server(
     secretUrl('postgres:', 'postgresql:'),
     null,
@@ -91,12 +96,12 @@ export const serverSettings = {
   requestsPerSecond: server(
     integer(0, 1_000_000),
     0,
-    'Requests a second that one instance token may make; those over it get 429 with `Retry-After`. 0 is no limit: most servers have one owner, who would only slow down their own programs.',
+    'Requests a second that one instance token may make; those over it get 429 with `Retry-After`. 0 is no limit: most servers have one owner, who would only slow down their own programs. Searches, sends and deliveries of an instance have a share of their own without it; what a token can take from others is processor time. Set 50 where strangers own the tokens.',
   ),
   authFailuresPerMinute: server(
     integer(0, 1_000_000),
     60,
-    'Wrong or missing tokens a minute from one address. Those over it get 429; a right instance token is never refused, but no admin token is taken from an address with so many wrong admin tokens until the minute is over (instance and admin tokens are counted apart). 0 is no limit. 60 leave a forgotten client its polls every two seconds and make guessing hopeless.',
+    'Wrong or missing tokens a minute from one address (of IPv6: one /64). Those over it get 429; a right instance token is never refused, but no admin token is taken from an address with so many wrong admin tokens until the minute is over (instance and admin tokens are counted apart). 0 is no limit. 60 leave a forgotten client its polls every two seconds and make guessing hopeless.',
   ),
   overloadLagMs: server(
     milliseconds(0, 60_000),
@@ -111,7 +116,7 @@ export const serverSettings = {
   trustedProxies: server(
     networks,
     [],
-    'Proxies in front whose `X-Forwarded-For` says where a request comes from, as in ALLOW_PRIVATE_RECEIVERS. `none`, since anybody could write that header where no proxy stands; behind one that is not named here all clients have one address.',
+    'Proxies in front whose `X-Forwarded-For` says where a request comes from, as in ALLOW_PRIVATE_RECEIVERS. `none`, since anybody could write that header where no proxy stands; behind one that is not named here all clients have one address, and the first such request warns in the log (`http.unknownProxy`).',
   ),
   demoServer: server(
     flag,

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { clusterPolicyOf, type ClusterOptions } from '#actors/gateway.ts';
-import type { Log } from '#actors/ports.ts';
+import type { LeaseStore, Log } from '#actors/ports.ts';
 import type { Settings } from '#config/load.ts';
 import { defaultStreamLimits } from '#src/http/options.ts';
 import type { Storage } from '#src/storage/open.ts';
@@ -29,7 +29,7 @@ export const checkNode = (settings: Settings, log: Log): void => {
       {
         missing: 'FILES_BUCKET',
         effect:
-          'a file is served and sent by the node that stored it alone: those of queued messages and of campaigns fail once their session has moved',
+          'a file is kept by the node that stored it: others get it while that node has the session; files of queued messages and of campaigns fail once their session has moved',
       },
       'node.filesNotShared',
     );
@@ -38,22 +38,41 @@ export const checkNode = (settings: Settings, log: Log): void => {
 /** Events of one instance that NATS keeps: as many as a node remembers of a stream. */
 const keptEach = defaultStreamLimits.ringEvents;
 
+/** Milliseconds between two looks for nodes that sign nothing. */
+const lookMs = 5_000;
+
+/** True while a node of the last release lives. The database says so: whoever reaches the bus alone cannot. */
+const unsignedNodes = async (leases: LeaseStore, onOpen: OnOpen): Promise<() => boolean> => {
+  let isFound = await leases.anyUnsigned();
+  // What cannot be asked now stays as it was.
+  const look = (): void =>
+    void leases.anyUnsigned().then(
+      (found) => (isFound = found),
+      () => undefined,
+    );
+  const timer = setInterval(look, lookMs);
+  onOpen('unsigned nodes', async () => clearInterval(timer));
+  return () => isFound;
+};
+
 const busOf = async (
   { natsUrl, natsPrefix, ...settings }: Settings,
   name: string,
-  log: Log,
-  onOpen: OnOpen,
+  { leases, log, now, onOpen }: { readonly leases: LeaseStore; readonly log: Log; readonly now: () => number; readonly onOpen: OnOpen },
 ): Promise<ClusterOptions['bus']> => {
   if (natsUrl === null) {
     log.warn({ missing: 'NATS_URL', effect: 'a request for an instance of another node answers 503' }, 'node.alone');
     return null;
   }
   // A gateway that has its database for itself loads nothing of it.
-  const { NatsBus } = await import('#src/bus/nats.ts');
+  const [{ NatsBus }, { Signing }] = await Promise.all([import('#src/bus/nats.ts'), import('#src/bus/signing.ts')]);
+  const takesUnsigned = await unsignedNodes(leases, onOpen);
+  const keys = [settings.encryptionKey, settings.encryptionKeyOld].filter((key) => key !== null);
   const bus = new NatsBus({
     url: natsUrl,
     name,
     log,
+    signing: new Signing({ keys, now, takesUnsigned }),
     keep: {
       subjects: `${natsPrefix}.events.*`,
       ms: settings.streamKeptMs,
@@ -68,8 +87,8 @@ const busOf = async (
 
 export const clusterOf = async (
   settings: Settings,
-  { leases, changes, signIns, onDuty }: Storage,
-  { version, log, onOpen }: { readonly version: string; readonly log: Log; readonly onOpen: OnOpen },
+  { leases, leftWork, changes, signIns, onDuty }: Storage,
+  { version, ...about }: { readonly version: string; readonly log: Log; readonly now: () => number; readonly onOpen: OnOpen },
 ): Promise<ClusterOptions | undefined> => {
   const name = nodeNameOf(settings);
   if (leases === null || name === null) return undefined;
@@ -78,11 +97,12 @@ export const clusterOf = async (
     node: { name, capacity: settings.maxConnectedInstances, version },
     policy: clusterPolicyOf(perSecond),
     leases,
+    leftWork,
     changes,
     signIns,
     newIncarnation: randomUUID,
     onDuty,
-    bus: await busOf(settings, name, log, onOpen),
+    bus: await busOf(settings, name, { ...about, leases }),
     sharesFiles: settings.filesBucket !== null,
   };
 };

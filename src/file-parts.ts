@@ -1,4 +1,5 @@
 /** Everything that keeps and fetches files, put together: the store, what downloads need, and what is made of sound. */
+import { nodeNameOf } from '#src/cluster-parts.ts';
 import { join } from 'node:path';
 import type { Chance, FileRows, FileStore, RemovalStore, Sounds } from '#actors/ports.ts';
 import { done } from '#actors/model.ts';
@@ -51,7 +52,8 @@ const openBlobs = async ({ settings, dataDir, folder, onOpen }: Given): Promise<
 const withFiles = (removals: RemovalStore, files: FileStore): RemovalStore => ({
   ...removals,
   removePiece: async (removal) =>
-    (removal.kind === 'instance' && (await files.removeOf(removal.id)) > 0) || (await removals.removePiece(removal)),
+    ((removal.kind === 'instance' || removal.kind === 'account') && (await files.removeOf(removal.id)) > 0) ||
+    (await removals.removePiece(removal)),
 });
 
 const downloadsOf = ({ settings, guard, userAgent, folder, onOpen }: Given): Downloads => {
@@ -83,7 +85,14 @@ const toMp3 = async (workshop: Given['workshop'], source: string): ReturnType<So
 export async function openFileParts(given: Given) {
   const { settings, rows, chance, now, guard, userAgent, workshop, onOpen } = given;
   const blobs = await openBlobs(given);
-  const files = createFileStore({ rows, blobs, baseUrl: settings.baseUrl, chance, now });
+  const files = createFileStore({
+    rows,
+    blobs,
+    baseUrl: settings.baseUrl,
+    isComplete: settings.filesBucket !== null || nodeNameOf(settings) === null,
+    chance,
+    now,
+  });
   const transcriber = createTranscriber({
     guard,
     userAgent,

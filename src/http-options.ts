@@ -1,12 +1,13 @@
 /** What the HTTP interface gets of the settings. */
-import type { Settings } from '#config/load.ts';
+import { baseUrlOf, type Settings } from '#config/load.ts';
 import type { HttpOptions } from '#src/http/app.ts';
 
 export const httpOptionsOf = (
   settings: Settings,
-  made: Pick<HttpOptions, 'log' | 'version' | 'metrics' | 'storageHealthy' | 'simulatedPhone' | 'restart' | 'tracing'>,
+  made: Pick<HttpOptions, 'log' | 'version' | 'metrics' | 'storageTroubles' | 'simulatedPhone' | 'restart' | 'tracing'>,
 ): HttpOptions => ({
   baseUrl: settings.baseUrl,
+  serverUrl: settings.baseUrl === baseUrlOf(settings.host, settings.port) ? '/' : settings.baseUrl,
   demoServer: settings.demoServer,
   bodyLimit: settings.bodyLimit,
   mediaBytes: settings.mediaMaxBytes,

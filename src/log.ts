@@ -1,6 +1,8 @@
 /** The log: one line per outcome, constant event names, values as fields; errors without what may be secret in them. */
+import { Writable } from 'node:stream';
 import { type DestinationStream, pino, type Logger } from 'pino';
 import pretty from 'pino-pretty';
+import { LogOutput } from './log-output.ts';
 
 interface LoggedError {
   readonly type: string;
@@ -28,8 +30,15 @@ const loggable = (error: unknown, depth = 0): LoggedError | string => {
 export type LogFormat = 'auto' | 'json' | 'pretty';
 
 /** Lines for people, written at once, so that a crash loses none. */
-const forPeople = (): DestinationStream =>
-  pretty({ sync: true, colorize: process.stdout.isTTY, translateTime: 'HH:MM:ss.l', messageFormat: '{msg}' });
+const forPeople = (output: LogOutput): DestinationStream => {
+  const destination = new Writable({
+    write(line: Buffer, _encoding, done) {
+      output.write(line.toString());
+      done();
+    },
+  });
+  return pretty({ destination, colorize: process.stdout.isTTY, translateTime: 'HH:MM:ss.l', messageFormat: '{msg}' });
+};
 
 export const createLog = (level: string, format: LogFormat = 'json'): Logger => {
   const isPretty = format === 'pretty' || (format === 'auto' && process.stdout.isTTY);
@@ -40,5 +49,7 @@ export const createLog = (level: string, format: LogFormat = 'json'): Logger => 
     serializers: { error: (error: unknown) => loggable(error) },
     redact: { paths: ['token', 'admintoken', '*.token', '*.admintoken', 'headers', '*.headers'], remove: true },
   };
-  return isPretty ? pino(options, forPeople()) : pino(options);
+  const output = new LogOutput(process.stdout.fd, (lines, code) => log.warn({ lines, code }, 'log.linesLost'));
+  const log: Logger = pino(options, isPretty ? forPeople(output) : output);
+  return log;
 };

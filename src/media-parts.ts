@@ -42,7 +42,7 @@ export async function openMediaParts({ settings, dataDir, guard, userAgent, log,
   });
   onOpen('intake', () => intake.close());
   const ffmpeg = findProgram(settings.ffmpegPath);
-  log.info({ isThere: ffmpeg !== null }, 'media.ffmpeg');
+  log.debug({ isThere: ffmpeg !== null }, 'media.ffmpeg');
   const workshop = createWorkshop({
     media,
     folder,

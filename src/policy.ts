@@ -47,6 +47,7 @@ const chatbot = (settings: Settings): Policy['chatbot'] => ({
   pieces: settings.chatbotPieces,
   answersPerMinute: settings.chatbotAnswersPerMinute,
   answersInARow: settings.chatbotAnswersInARow,
+  answersPerDay: settings.chatbotAnswersPerDay,
   conversations: settings.chatbotConversations,
 });
 
@@ -59,10 +60,12 @@ const campaigns = (settings: Settings): Policy['campaigns'] => ({
   refusals: settings.campaignRefusals,
   stopWords: settings.campaignStopWords,
   kept: settings.campaignsKeepDays * day,
+  pausedKept: settings.campaignsPausedKeepDays * day,
 });
 
 const retention = (settings: Settings): Policy['retention'] => ({
   messages: settings.messagesKeepDays * day,
+  receipts: settings.receiptsKeepDays * day,
   files: settings.filesKeepDays * day,
   fileBytes: settings.filesMaxBytes,
 });
@@ -93,6 +96,7 @@ export const policyOf = (settings: Settings): Policy => ({
   connectAnswer: settings.connectAnswerMs,
   numbersEvery: settings.numbersLogEveryMs,
   stopGrace: settings.stopGraceMs,
+  postTimeout: settings.webhookTimeoutMs,
   wakeTimeout: settings.wakeTimeoutMs,
   operationTimeout: settings.sendTimeoutMs,
   unlinkTimeout: settings.unlinkTimeoutMs,

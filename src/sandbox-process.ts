@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Log } from '#actors/ports.ts';
 import type { Settings } from '#config/load.ts';
 import type { SimulatedPhone } from '#src/http/options.ts';
+import { isLoopbackAddress } from '#src/sandbox/control/guard.ts';
 
 /** What is different by default with a simulated platform; the environment still wins. */
 export const sandboxPreset = { DATA_DIR: './data/sandbox', ALLOW_PRIVATE_RECEIVERS: 'loopback' } as const;
@@ -36,7 +37,9 @@ const phoneOf = (page: string): SimulatedPhone => ({
 
 /** Resolves when it listens. It ends by itself when this process does, however that happens. Rejects when it cannot start. */
 export async function forkSandbox(settings: Settings, log: Log): Promise<SandboxProcess> {
-  const args = ['--port', String(settings.sandboxPort), '--data', join(settings.dataDir, 'platform')];
+  const args = ['--host', settings.sandboxHost, '--port', String(settings.sandboxPort), '--data', join(settings.dataDir, 'platform')];
+  if (!isLoopbackAddress(settings.sandboxHost))
+    log.warn({ setting: 'SANDBOX_HOST', effect: 'everybody who reaches the simulated platform controls its phones' }, 'sandbox.open');
   const child = fork(new URL('./sandbox/main.ts', import.meta.url), args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   const ended = new Promise<void>((resolve) => void child.once('exit', () => resolve()));
   const port = await new Promise<number>((resolve, reject) => {

@@ -8,6 +8,7 @@ import { within } from '#actors/waiting.ts';
 import { baseUrlOf, type Settings } from '#config/load.ts';
 import { encryptionKey, openDataDir } from '#config/secrets.ts';
 import { checkNode, clusterOf, nodeNameOf } from '#src/cluster-parts.ts';
+import { databaseError, listenError } from '#src/start-errors.ts';
 import { httpOptionsOf } from '#src/http-options.ts';
 import { createChatwootApi } from '#src/chatwoot/api.ts';
 import { Closers } from '#src/closers.ts';
@@ -19,14 +20,18 @@ import { createPortraits } from '#src/media/portraits.ts';
 import { createAttachments } from '#src/media/attachments.ts';
 import { mediaFacts } from '#src/platform/media/media-part.ts';
 import { type RootLog, withInstanceLevels } from '#src/instance-levels.ts';
+import { createWaitingRoom } from '#src/http/waiting-room.ts';
 import { ProcessMeter } from '#src/metrics/meter.ts';
 import { openMetrics } from '#src/metrics-parts.ts';
 import { createPlatform, type PlatformOptions } from '#src/platform/platform.ts';
 import { readCatalogue } from '#src/platform/proxy/catalogue.ts';
 import { policyOf } from '#src/policy.ts';
 import { openStorage, type Storage, type StorageOptions } from '#src/storage/open.ts';
-import { nodeTime } from '#src/node-time.ts';
+import { watchDisk, type DiskWatch, type DiskWatchInput } from '#src/disk-watch.ts';
+import { followDatabaseTime } from '#src/database-time.ts';
+import { nodeTime, type NodeTime } from '#src/node-time.ts';
 import { systemTime } from '#src/system-time.ts';
+import { openClientVersions } from '#src/version-parts.ts';
 import { type AddressGuard, createAddressGuard } from '#src/webhooks/address-guard.ts';
 import { createChatModels } from '#src/chatbot/models.ts';
 import { createReceiver } from '#src/webhooks/receiver.ts';
@@ -77,7 +82,7 @@ function watchLoop(): { readonly lagMs: () => number; readonly close: () => Prom
 /** With everything that the settings say of the database. */
 const openDatabase = (
   settings: Settings,
-  given: Pick<StorageOptions, 'dataDir' | 'log' | 'onTaken' | 'now' | 'noteTime'>,
+  given: Pick<StorageOptions, 'dataDir' | 'log' | 'onTaken' | 'now' | 'noteTime' | 'onMigrating'>,
 ): Promise<Storage> =>
   openStorage({
     ...given,
@@ -90,8 +95,10 @@ const openDatabase = (
       queries: settings.databaseQueryConnections,
       sweeps: settings.databaseSweepConnections,
     },
-    limits: { connection: settings.databaseConnectionMs, statement: settings.databaseStatementMs },
+    limits: { connection: settings.databaseConnectionMs, statement: settings.databaseStatementMs, query: settings.databaseQueryMs },
     shared: nodeNameOf(settings) !== null,
+  }).catch((error: unknown) => {
+    throw databaseError(error, settings);
   });
 
 const deadlinesOf = (settings: Settings): PlatformOptions['deadlines'] => ({
@@ -127,14 +134,45 @@ const openServices = (
   return { receiver, chatwoot, chatModels };
 };
 
+interface PortsInput {
+  readonly settings: Settings;
+  readonly log: Log;
+  readonly version: string;
+  readonly closers: Closers;
+  readonly told: Pick<StorageOptions, 'onTaken' | 'onMigrating'>;
+}
+
+const platformRules = (settings: Settings) => ({
+  url: settings.platformUrl,
+  signatures: settings.platformSignatures,
+  followsDeletions: settings.phoneDeletions === 'follow',
+  inboundBytes: settings.inboundWaitingBytes,
+});
+
+/** Nodes hear the database's time with each renewal of their lease. */
+const followTime = async (settings: Settings, time: NodeTime, storage: Storage, closers: Closers): Promise<void> => {
+  closers.add('storage', () => storage.close());
+  if (nodeNameOf(settings) !== null) return;
+  const following = await followDatabaseTime({ time, ask: () => storage.clock() });
+  closers.add('databaseTime', () => following.close());
+};
+
+const openDisk = async (input: DiskWatchInput, closers: Closers): Promise<DiskWatch> => {
+  const disk = watchDisk(input);
+  closers.add('disk', () => disk.close());
+  await disk.look();
+  return disk;
+};
+
 /** Opens everything below the gateway. */
-async function openPorts(settings: Settings, log: Log, version: string, closers: Closers, onTaken: () => void) {
+async function openPorts({ settings, log, version, closers, told }: PortsInput) {
   const dataDir = openDataDir(settings.dataDir);
   const userAgent = `Dormouse/${version}`;
   const catalogue = readCatalogue(settings.proxyCatalog);
   const time = nodeTime(systemTime, log);
-  const storage = await openDatabase(settings, { dataDir, log, onTaken, now: time.now, noteTime: time.noteDatabaseTime });
-  closers.add('storage', () => storage.close());
+  const storage = await openDatabase(settings, { dataDir, log, ...told, now: time.now, noteTime: time.noteDatabaseTime });
+  await followTime(settings, time, storage, closers);
+  const disk = await openDisk({ folder: dataDir, leastFree: settings.diskFreePercent, log }, closers);
   const guard = createAddressGuard({ allow: settings.allowPrivateReceivers });
   const onOpen = (name: string, close: () => Promise<void>): void => closers.add(name, close);
   const { media, previews, intake, workshop, sealing, folder } = await openMediaParts({ settings, dataDir, guard, userAgent, log, onOpen });
@@ -151,13 +189,14 @@ async function openPorts(settings: Settings, log: Log, version: string, closers:
     removals: storage.removals,
     workshop,
   });
+  const versions = await openClientVersions(settings, { settings: storage.settings, time, log, onOpen });
   const services = openServices(settings, { guard, userAgent }, closers);
   const platform = createPlatform({
-    url: settings.platformUrl,
+    ...platformRules(settings),
+    versions,
     vault: storage.vault,
     preKeys: (count) => media.generatePreKeys(count),
     deadlines: deadlinesOf(settings),
-    inboundBytes: settings.inboundWaitingBytes,
     quoted: (instance, id) => storage.messages.byId(instance, id),
     timers: (instance) => storage.chats.timers(instance),
     groups: { ...storage.groups, maxAgeMs: settings.groupsMaxAgeMs },
@@ -170,6 +209,7 @@ async function openPorts(settings: Settings, log: Log, version: string, closers:
       remembered: settings.mediaUploadsRemembered,
     },
     downloads,
+    mediaLookup: guard.lookup,
     proxies: proxyParts(settings),
     smallPictureBytes: settings.smallPictureBytes,
     now: time.now,
@@ -178,10 +218,9 @@ async function openPorts(settings: Settings, log: Log, version: string, closers:
   closers.add('platform', () => platform.close());
   const loop = watchLoop();
   closers.add('loop', () => loop.close());
-  const proxies = { ...platform.proxies, catalogue };
   const taking = { attachments: createAttachments({ intake, workshop, files }), portraits: createPortraits({ intake, workshop }) };
-  const made = { ...taking, proxies, files, sounds, mediaFacts, removals };
-  const given = { platform, ...services, signer, media, chance, time, log, digest, loopLagMs: loop.lagMs, ...made };
+  const made = { ...taking, proxies: { ...platform.proxies, catalogue }, files, sounds, mediaFacts, removals };
+  const given = { platform, ...services, signer, media, chance, time, log, disk, digest, loopLagMs: loop.lagMs, ...made };
   return { ports: { ...storage, ...contractPorts, ...given }, storage };
 }
 
@@ -203,14 +242,14 @@ export interface ServiceOptions {
   readonly simulatedPhone?: SimulatedPhone | null;
 }
 
-/** `EADDRINUSE` and its kin, as somebody reads it who only wants to start the server. */
-const listenError = (error: NodeJS.ErrnoException, { host, port }: Settings): Error => {
-  if (error.code === 'EADDRINUSE') return new Error(`port ${port} of ${host} is taken: set PORT to a free one`, { cause: error });
-  if (error.code === 'EACCES') return new Error(`port ${port} of ${host} needs more rights: set PORT to 1024 or more`, { cause: error });
-  return error;
-};
-
 const portOf = (bound: AddressInfo | string | null, { port }: Settings): number => (typeof bound === 'object' && bound ? bound.port : port);
+
+const gatewayInputOf = (settings: Settings, { signIns }: Storage) => ({
+  policy: policyOf(settings),
+  baseUrl: settings.baseUrl,
+  adminToken: settings.adminToken,
+  signIns,
+});
 
 /**
  * Starts the gateway. `onAdminToken` gets a token that this start made, as soon as it is valid. Answers when HTTP listens;
@@ -225,19 +264,18 @@ export async function startService(
   const { log, logLevels } = withInstanceLevels(processLog, systemTime.now);
   const closers = new Closers(log);
   const { promise: taken, resolve: onTaken } = Promise.withResolvers<void>();
+  const room = createWaitingRoom(settings, version, closers);
   try {
     checkNode(settings, log);
     const tracing = await openTracing(settings, version, closers);
-    const { ports: opened, storage } = await openPorts(settings, log, version, closers, onTaken);
+    const { ports: opened, storage } = await openPorts({ settings, log, version, closers, told: { onTaken, onMigrating: room.tell } });
     const onOpen = (name: string, close: () => Promise<void>): void => closers.add(name, close);
     const meter = new ProcessMeter();
     const ports = { ...opened, logLevels, meter };
     const gateway = await createGateway({
       ports: tracing?.around(ports) ?? ports,
-      policy: policyOf(settings),
-      baseUrl: settings.baseUrl,
-      adminToken: settings.adminToken,
-      cluster: await clusterOf(settings, storage, { version, log, onOpen }),
+      ...gatewayInputOf(settings, storage),
+      cluster: await clusterOf(settings, storage, { version, log, now: () => ports.time.now(), onOpen }),
     });
     let stopped: Promise<void> | null = null;
     const stopGateway = (): Promise<void> => (stopped ??= gateway.stop());
@@ -252,7 +290,7 @@ export async function startService(
       version,
       simulatedPhone,
       restart,
-      storageHealthy: () => storage.healthy(),
+      storageTroubles: () => storage.troubles(),
       ...(tracing === null ? {} : { tracing: tracing.requests }),
     };
     const app = await buildApp(gateway, httpOptionsOf(settings, made));
@@ -262,6 +300,7 @@ export async function startService(
       if ((await within(systemTime, settings.stopGraceMs, answered)) === 'late') await stopGateway();
       await answered;
     });
+    await room.close();
     await app.listen({ host: settings.host, port: settings.port }).catch((error: Error) => {
       throw listenError(error, settings);
     });

@@ -1,6 +1,7 @@
 /** The process: configuration, start, signals. `main.ts` looks at the version of Node and comes here. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { helpText } from '#config/help.ts';
 import { loadSettings, SettingsError, type Settings, type UnknownSetting } from '#config/load.ts';
 import { openDataDir } from '#config/secrets.ts';
 import type { Log } from '#actors/ports.ts';
@@ -45,19 +46,27 @@ const pidFileIn = (dataDir: string) => {
   };
 };
 
-/** `--sandbox`: with a simulated platform of its own beside it. */
+/** `--sandbox`: with a simulated platform of its own beside it. `--help`: prints commands and settings, and starts nothing. */
 export async function start(args: readonly string[]): Promise<void> {
+  if (args.includes('--help')) return say(helpText());
   const sandbox = args.includes('--sandbox');
   const strange = args.find((arg) => arg !== '--sandbox');
   if (strange !== undefined)
-    refuseToStart(`The argument ${strange} is not known; there is only --sandbox. Settings come from the environment and .env.`);
+    refuseToStart(`The argument ${strange} is not known; there are --sandbox and --help. Settings come from the environment and .env.`);
   const unknown: UnknownSetting[] = [];
   const read = readSettings(sandbox, (setting) => unknown.push(setting));
   const log = createLog(read.logLevel, read.logFormat);
   for (const { name, meant } of unknown) log.warn({ name, file: '.env', meant }, 'settings.unknown');
+  try {
+    openDataDir(read.dataDir);
+  } catch (error) {
+    refuseToStart(`Dormouse could not start: ${(error as Error).message}`);
+  }
   const platform = sandbox ? await forkSandbox(read, log).catch((error: Error) => refuseToStart(error.message)) : null;
   const settings = platform ? { ...read, platformUrl: platform.url } : read;
 
+  // What is printed beside the log may get lost on a full disk.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   // A surprise inside one session must not end the others; the session that caused it has a trap of its own.
   process.on('unhandledRejection', (error) => log.error({ error }, 'process.unhandledRejection'));
 
@@ -67,7 +76,12 @@ export async function start(args: readonly string[]): Promise<void> {
     pidFile.remove();
     return refuseToStart(`Dormouse could not start: ${error instanceof Error ? error.message : 'unknown error'}`);
   };
-  const options = { onAdminToken: tellToken, simulatedPhone: platform?.phone ?? null };
+  let isTokenTold = false;
+  const onAdminToken = (token: string): void => {
+    isTokenTold = true;
+    tellMadeToken(token);
+  };
+  const options = { onAdminToken, simulatedPhone: platform?.phone ?? null };
   const stopLimit = settings.shutdownMs + (nodeNameOf(settings) === null ? 0 : settings.drainMs);
   const restarts = new Restarts({
     start: (port) => startService({ ...settings, port }, log, version, { ...options, restart: restarts.request }).catch(refuse),
@@ -87,8 +101,10 @@ export async function start(args: readonly string[]): Promise<void> {
   const followTaken = (service: Service): void => void service.taken.then(() => stop('taken'));
   const service = await starting;
   pidFile.write();
+  if (!isTokenTold) tellKnownToken(settings);
   greet(service, platform?.page ?? null);
-  log.info({ address: service.address, version, pid: process.pid }, 'service.started');
+  // The lines above say the same to people.
+  log[process.stdout.isTTY ? 'debug' : 'info']({ address: service.address, version, pid: process.pid }, 'service.started');
   followTaken(service);
 }
 
@@ -121,16 +137,29 @@ function stopOnSignals(log: Log, limit: number, stopAll: () => Promise<void>): (
     limitStop(log, limit);
     void stopAll().then(() => {
       log.info({}, 'service.stopped');
-      process.exit(0); // the platform's client leaves a timer of 30 s behind after a pairing
+      process.exit(); // the platform's client leaves a timer of 30 s behind after a pairing
     });
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => now(signal));
+  // What a surprise outside of every trap left behind is not known: sessions are closed, and whoever supervises this process starts it again.
+  process.on('uncaughtException', (error) => {
+    log.error({ error }, 'process.uncaughtException');
+    process.exitCode = 1;
+    now('uncaughtException');
+  });
   return now;
 }
 
-const tellToken = (token: string): void => say(`Admin token, shown only this once: ${token}`);
+const tell = (name: string, value: string): void => say(`${`${name}:`.padEnd(18)}${value}`);
+
+/** Told as soon as it counts. What fails later in the start must not take the token along, because only its hash is stored. */
+const tellMadeToken = (token: string): void => tell('Admin token', `${token}  (shown only this once; ADMIN_TOKEN chooses another)`);
+
+const tellKnownToken = ({ adminToken }: Settings): void =>
+  tell('Admin token', adminToken === null ? 'as before  (ADMIN_TOKEN replaces a lost one)' : 'the one in ADMIN_TOKEN, until it is rotated');
 
 const greet = ({ address }: Service, page: string | null): void => {
-  say(`Dormouse ${version} listens on ${address}  (documentation: ${address}/docs)`);
-  if (page !== null) say(`The simulated platform's page: ${page}`);
+  tell('Dashboard', `${address}/admin`);
+  tell('API', `${address}/docs`);
+  if (page !== null) tell('Simulated phones', page);
 };

@@ -20,7 +20,7 @@ const reach: Readonly<Record<string, readonly string[]>> = {
   'src/bus': ['src/bus/', 'actors/ports.ts'],
   'src/contract': ['src/contract/', 'actors/gateway.ts', 'actors/model.ts', 'actors/face.ts'],
   'src/files': ['src/files/', ...helpers, 'actors/ports.ts', 'actors/model.ts'],
-  'src/http': ['src/http/', 'src/lazy-validators.ts', 'src/contract/', 'src/web/files.ts', 'actors/gateway.ts'],
+  'src/http': ['src/http/', 'src/lazy-validators.ts', 'src/contract/', 'src/web/files.ts', 'src/web/extension.ts', 'actors/gateway.ts'],
   'src/metrics': ['src/metrics/', 'actors/ports.ts', 'actors/gateway.ts'],
   'src/media': ['src/media/', 'src/files/', 'src/webhooks/', 'actors/ports.ts', 'actors/model.ts'],
   'src/platform': ['src/platform/', 'src/media/', 'src/files/', ...helpers, 'actors/ports.ts', 'actors/model.ts'],
@@ -28,8 +28,10 @@ const reach: Readonly<Record<string, readonly string[]>> = {
   'src/storage': ['src/storage/', 'src/contract/', 'src/platform/vault.ts', ...helpers, 'actors/ports.ts', 'actors/model.ts'],
   'src/tracing': ['src/tracing/', 'src/http/options.ts', 'actors/ports.ts', 'actors/model.ts'],
   // The dashboard: what serves its files knows nothing of them, and its modules run in the browser.
-  'src/web': ['src/web/files.ts'],
+  'src/web': ['src/web/files.ts', 'src/web/zip.ts'],
   'src/web/page': ['src/web/page/'],
+  // A program of its own in the browser.
+  'src/web/extension': [],
   'src/webhooks': ['src/webhooks/', 'actors/ports.ts'],
   // The composition: files that stand in src/ itself.
   'src/*': ['src/', 'config/', 'actors/'],
@@ -66,6 +68,8 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   ws: ['src/sandbox'],
   'curve25519-js': ['src/sandbox'],
   selfsigned: ['src/sandbox'],
+  // Verifies the assertions of passkeys, as the real platform does.
+  '@simplewebauthn/': ['src/sandbox'],
   preact: ['src/web/page'],
   htm: ['src/web/page'],
   '@preact/': ['src/web/page'],

@@ -60,7 +60,7 @@ test('node: without a bucket one line of the log says what will not work; a node
     return said;
   };
   const effect =
-    'a file is served and sent by the node that stored it alone: those of queued messages and of campaigns fail once their session has moved';
+    'a file is kept by the node that stored it: others get it while that node has the session; files of queued messages and of campaigns fail once their session has moved';
   assert.deepEqual(saidOf({ NODE_NAME: 'a' }), [[{ missing: 'FILES_BUCKET', effect }, 'node.filesNotShared']]);
   const bucket = { FILES_BUCKET: 'https://files.example.com/bucket', FILES_BUCKET_KEY_ID: 'k', FILES_BUCKET_SECRET: 's' };
   assert.deepEqual(saidOf({ NODE_NAME: 'a', ...bucket }), []);

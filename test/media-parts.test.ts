@@ -18,7 +18,7 @@ test('media parts: files of a killed process go at the start, those of this one 
   const closers: (() => Promise<void>)[] = [];
   const settings = loadSettings({ env: { FFMPEG_PATH: join(dataDir, 'missing') }, file: join(dataDir, '.env') });
   const lines: object[] = [];
-  const log = { ...quietLog, info: (values: object, message: string) => void lines.push({ message, ...values }) };
+  const log = { ...quietLog, debug: (values: object, message: string) => void lines.push({ message, ...values }) };
   const guard = createAddressGuard({ allow: [] });
   const onOpen = (_name: string, close: () => Promise<void>): void => void closers.unshift(close);
   const { intake } = await openMediaParts({ settings, dataDir, guard, userAgent: 'Dormouse/test', log, onOpen });

@@ -22,6 +22,10 @@ export interface SourceFileFacts {
   readonly anys: readonly SourceFact[];
   /** Uses of `process.env`. */
   readonly environment: readonly SourceFact[];
+  /** Regular expressions as literals. Patterns of schemas have the same form. */
+  readonly expressions: readonly SourceFact[];
+  /** Calls of `RegExp`. */
+  readonly builtExpressions: readonly SourceFact[];
 }
 
 export const root = dirname(import.meta.dirname);
@@ -38,6 +42,16 @@ const functionKinds: ReadonlySet<SyntaxKind> = new Set([
   SyntaxKind.GetAccessor,
   SyntaxKind.SetAccessor,
 ]);
+
+/** The pattern of a schema as a literal; null for other nodes and for patterns that are a name. */
+const schemaPattern = (node: Node): string | null => {
+  if (node.kind !== SyntaxKind.PropertyAssignment) return null;
+  const [, raw, text] = /^pattern: ('|String\.raw`)(.*)['`]$/s.exec(node.getText()) ?? [];
+  return text === undefined ? null : `/${raw === "'" ? text.replaceAll('\\\\', '\\') : text}/u`;
+};
+
+const isBuiltExpression = (node: Node): boolean =>
+  (node.kind === SyntaxKind.NewExpression || node.kind === SyntaxKind.CallExpression) && /^(?:new )?RegExp\(/.test(node.getText());
 
 /** Relative paths and the `#` names of package.json as paths from the root; packages and `node:` as they are. */
 const resolveImport = (specifier: string, importer: string): string => {
@@ -72,6 +86,7 @@ const factsOf = (path: string, file: Node): SourceFileFacts => {
     functions: [] as { line: number; what: string; lines: number }[],
   };
   const [anys, environment] = [[] as SourceFact[], [] as SourceFact[]];
+  const [expressions, builtExpressions] = [[] as SourceFact[], [] as SourceFact[]];
   walk(file, (node) => {
     const [start, end] = [node.getStart(), node.end];
     const here = () => ({ line: lineAt(start), what: text.slice(start, end).split('\n', 1)[0] ?? '' });
@@ -80,8 +95,20 @@ const factsOf = (path: string, file: Node): SourceFileFacts => {
     if (functionKinds.has(node.kind)) facts.functions.push({ ...here(), lines: lineAt(end) - lineAt(start) + 1 });
     if (node.kind === SyntaxKind.AnyKeyword) anys.push(here());
     if (node.kind === SyntaxKind.PropertyAccessExpression && node.getText() === 'process.env') environment.push(here());
+    const expression = node.kind === SyntaxKind.RegularExpressionLiteral ? node.getText() : schemaPattern(node);
+    if (expression !== null) expressions.push({ ...here(), what: expression });
+    if (isBuiltExpression(node)) builtExpressions.push(here());
   });
-  return { path, lines: lineAt(text.length) - 1, commentLines: commentLinesOf(text), ...facts, anys, environment };
+  return {
+    path,
+    lines: lineAt(text.length) - 1,
+    commentLines: commentLinesOf(text),
+    ...facts,
+    anys,
+    environment,
+    expressions,
+    builtExpressions,
+  };
 };
 
 export const readSourceTree = (): readonly SourceFileFacts[] => {

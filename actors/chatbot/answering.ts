@@ -1,11 +1,12 @@
 /** The steps of an answer: whether there is one, what the model says, and how it is sent. Knows conversations by their chat alone. */
 import {
-  cutText,
+  cutAtSentence,
   longestText,
   wordsOf,
   type AiMetadata,
   type Chat,
   type ChatbotAgent,
+  type ChatbotState,
   type ChatbotTrigger,
   type InstanceId,
   type Send,
@@ -18,7 +19,7 @@ import type { Asking } from './asking.ts';
 import { boundedMetadata } from './bounds.ts';
 import type { Budget } from './budget.ts';
 import { piecesOf, questionIn, signatureOf, turnsOf } from './memory.ts';
-import type { Crew, Roster } from './roster.ts';
+import { keyFor, type Crew, type Roster } from './roster.ts';
 import { isStop, triggerFor } from './rules.ts';
 import { optionsOf, runTool, sendOf, sendOnce, type ChatbotCommands } from './tools.ts';
 
@@ -62,10 +63,15 @@ export interface Answer {
 }
 
 const minuteMs = 60_000;
+const dayMs = 86_400_000;
 /** Messages that are read at most, whatever an agent remembers. */
 const mostRead = 250;
 
 const keyOf = ({ chatId }: Talk, question: string, part: string): string => `chatbot ${chatId} ${question} ${part}`;
+
+/** Answers that a chat got today. */
+const answersToday = ({ answersDay, answersCount }: ChatbotState, now: number): number =>
+  answersDay === Math.floor(now / dayMs) ? answersCount : 0;
 
 /** Of a question, by the usual length of a token. */
 const estimatedTokens = (prompt: string, turns: readonly Turn[]): number =>
@@ -104,6 +110,7 @@ export class Answering {
     const text = question.map(wordsOf).join('\n');
     const trigger = triggerFor(crew, { text, isGroup: last.isGroup, state, lead, now });
     if (!trigger) return null;
+    if (answersToday(state, now) >= policy.answersPerDay) return this.#limited(talk);
     const agent = trigger.type === 'agent' ? (crew.agents.find(({ id }) => id === trigger.agentId) ?? null) : null;
     const turns = agent ? turnsOf(all, question, { agent, resetAt: state.memoryResetAt, now }) : [];
     return { trigger, agent, crew, chat, question: last.messageId, turns, acted: false, handedOver: false };
@@ -140,7 +147,14 @@ export class Answering {
     const { trigger, agent } = plan;
     const sends = agent ? this.#textsOf(talk, agent, answer) : await this.#quickReply(talk, trigger);
     if (sends.length === 0) return;
-    const fields = ports.chatbotFields.fieldsOf({ lastTriggerAt: ports.time.now(), lastTriggerId: trigger.id });
+    const now = ports.time.now();
+    const state = ports.chatbotFields.stateOf(await ports.chats.get(talk.instance, talk.chatId));
+    const fields = ports.chatbotFields.fieldsOf({
+      lastTriggerAt: now,
+      lastTriggerId: trigger.id,
+      answersDay: Math.floor(now / dayMs),
+      answersCount: answersToday(state, now) + 1,
+    });
     await this.#input
       .cell(talk.instance)
       ?.recorder.append({ kind: 'chat', chat: { chatId: talk.chatId, extra: fields }, create: false, tell: 'chats' });
@@ -170,7 +184,7 @@ export class Answering {
   #textsOf({ chatId }: Talk, agent: ChatbotAgent, { text }: Answer): readonly Send[] {
     const signature = agent.signMessages ? signatureOf(agent) : '';
     return piecesOf(text, agent.maxMessageLength, this.#input.policy.pieces).map((piece) =>
-      sendOf(chatId, { kind: 'text', text: cutText(signature + piece, longestText), preview: null }),
+      sendOf(chatId, { kind: 'text', text: cutAtSentence(signature + piece, longestText), preview: null }),
     );
   }
 
@@ -212,7 +226,7 @@ export class Answering {
 
   async #questionOf({ instance }: Talk, { crew, chat }: Plan, agent: ChatbotAgent): Promise<Omit<ModelQuestion, 'turns'>> {
     const { ports, policy, cell } = this.#input;
-    const key = crew.keys.get(agent.id) ?? cell(instance)?.record.aiApikey ?? '';
+    const key = keyFor(agent, crew.keys.get(agent.id), cell(instance)?.record.aiApikey ?? '', ports.chatModels);
     const filled = fillPlaceholders({ kind: 'text', text: agent.prompt, preview: null }, chat, ports.placeholder);
     const labels = agent.tools.includes('addLabel') ? await ports.definitions.all(instance, 'label') : [];
     const maxTokens = agent.maxTokens > 0 ? Math.min(agent.maxTokens, policy.answerTokens) : policy.answerTokens;
@@ -252,6 +266,11 @@ export class Answering {
     await this.#input.budget.spend({ instanceId: instance, epoch: record.epoch }, tokens).catch((error: unknown) => {
       this.#input.ports.log.warn({ instance, error }, 'chatbot.tokensNotCounted');
     });
+  }
+
+  #limited({ instance }: Talk): null {
+    this.#input.ports.log.warn({ instance, perDay: this.#input.policy.answersPerDay }, 'chatbot.limited');
+    return null;
   }
 
   #silent({ instance }: Talk, { agent }: Plan, reason: string): null {

@@ -72,14 +72,15 @@ export class Asking {
     const name = `${instance} ${question.agent.id}`;
     const circuit = this.#circuits.get(name) ?? new Circuit(this.#delivery);
     const call = (this.#calls += 1);
-    if (circuit.until > this.#time.now() || !circuit.admit(call)) return failed('the service failed, and is asked again later');
+    if (circuit.until > this.#time.monotonic() || !circuit.admit(call)) return failed('the service failed, and is asked again later');
     this.#circuits.set(name, circuit);
     try {
       await this.#slots.take(instance);
       try {
         const answer = signal.aborted ? stopped : await this.#answer(question, signal);
         // What was given up says nothing of the service, nor does a question that it refuses.
-        if (answer.ok || (answer.cause !== 'question' && !signal.aborted)) circuit.judge(call, this.#attemptOf(answer), this.#time.now());
+        if (answer.ok || (answer.cause !== 'question' && !signal.aborted))
+          circuit.judge(call, this.#attemptOf(answer), this.#time.monotonic());
         return answer;
       } finally {
         this.#slots.free(instance);

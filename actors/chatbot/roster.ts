@@ -1,12 +1,21 @@
 /** Agents, triggers and keys of instances in memory: read when they are needed first, and again after a change. */
 import type { ChatbotAgent, ChatbotTrigger, InstanceId } from '../model.ts';
-import type { Ports } from '../ports.ts';
+import type { AgentKey, ChatModels, Ports } from '../ports.ts';
 
 export interface Crew {
   readonly agents: readonly ChatbotAgent[];
   readonly triggers: readonly ChatbotTrigger[];
   /** By agent. */
-  readonly keys: ReadonlyMap<string, string>;
+  readonly keys: ReadonlyMap<string, AgentKey>;
+}
+
+/**
+ * The key with which an agent asks; '' for none. A stored key goes to the origin for which it was given, and that of the instance (`shared`) to the
+ * address of a provider alone: who may change an agent must not learn its key by another address.
+ */
+export function keyFor(agent: ChatbotAgent, own: AgentKey | undefined, shared: string, models: Pick<ChatModels, 'originOf'>): string {
+  if (own === undefined) return agent.baseUrl === '' ? shared : '';
+  return own.service === null || models.originOf(own.service) === models.originOf(agent) ? own.key : '';
 }
 
 export class Roster {

@@ -30,6 +30,13 @@ const mediaContent = ({ url }: ChatwootFile, as: MediaKind, caption: string): Se
   viewOnce: false,
 });
 
+/** The number of parts, without a look into the text. */
+export function countParts({ text, files }: Written): number {
+  const [first] = files;
+  const isCaption = first !== undefined && captioned(first.kind);
+  return files.length + (text === '' || isCaption ? 0 : 1);
+}
+
 /** In their order; each with its forms, of which the first that the platform takes is sent. */
 export function partsOf(written: Written, sign: boolean): readonly (readonly SendContent[])[] {
   const text = signed(written, sign);
@@ -42,7 +49,7 @@ export function partsOf(written: Written, sign: boolean): readonly (readonly Sen
 
 /** Why a message failed: the reason of each part that was not sent. When no part was sent, for one reason, the reason alone. */
 export function failureOf(written: Written, refused: readonly ChatwootRefused[]): string {
-  const count = partsOf(written, false).length;
+  const count = countParts(written);
   const texts = count - written.files.length;
   const reasons = [...new Set(refused.map(({ reason }) => reason))];
   if (refused.length === count && reasons.length === 1) return reasons.join('');

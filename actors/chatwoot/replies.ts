@@ -27,7 +27,7 @@ import { addresseeOf } from './addressee.ts';
 import type { Connector } from './connector.ts';
 import type { InboxOf } from './conversations.ts';
 import { deletedKey, failed, trackIdOf, trackSource } from './links.ts';
-import { failureOf, partsOf } from './parts.ts';
+import { countParts, failureOf, partsOf } from './parts.ts';
 
 export interface RepliesHost {
   readonly ports: Pick<Ports, 'chatwootRows' | 'time' | 'log'>;
@@ -67,8 +67,11 @@ const waits = [1_000, 2_000, 5_000, 10_000, 30_000] as const;
 const mostReports = 12;
 /** How often a message is looked after of which nobody knows whether it left: a receipt may have told by then. */
 const mostLooks = 3;
+/** Tries in a row that may end with the process. After the last one the message is set aside. */
+const mostBegun = 5;
 /** Why what was taken is not sent any more. */
 const switchedOff = 'the connector was switched off before the message was sent';
+const setAside = 'the message could not be sent: each try ended with the process';
 const movedAway = 'the instance was connected with another inbox before the message was sent';
 /** Conversations that one look into the storage finds. */
 const page = 500;
@@ -80,6 +83,8 @@ export class Replies {
   /** Conversations with news that are being done, and how many of each instance. */
   readonly #busy = new Set<string>();
   readonly #ofInstance = new Map<InstanceId, number>();
+  /** Rows whose last try ended with an error of the storage: it was noted, and does not count. */
+  readonly #ended = new Set<number>();
   #isStopped = false;
 
   constructor(host: RepliesHost) {
@@ -151,15 +156,31 @@ export class Replies {
       ports.log.warn({ instance: reply.instanceId, error: 'the inbox is not known any more' }, 'chatwoot.notReported');
       return ports.chatwootRows.removeReply(now.claim, reply.seq);
     }
-    const failure = reply.failure || (at.inbox !== now.inbox ? movedAway : own.enabled ? '' : switchedOff);
+    const failure = reply.failure || this.#setAside(reply) || (at.inbox !== now.inbox ? movedAway : own.enabled ? '' : switchedOff);
     const step =
-      failure === '' ? await this.#attempt(at, reply, own.chatwoot.signMessages) : ({ kind: 'failed', reason: failure } as const);
+      failure === '' ? await this.#counted(at, reply, own.chatwoot.signMessages) : ({ kind: 'failed', reason: failure } as const);
     // Given to another node meanwhile, which begins anew: messages that left are found by their keys.
     if (webhook(reply.instanceId) === null) return;
     if (step.kind === 'done') return ports.chatwootRows.removeReply(at.claim, reply.seq);
     if (step.kind === 'later')
       return this.#postpone(at, { ...reply, attempts: reply.attempts + 1, refused: step.refused }, step.refusal.retryAfter);
     return this.#report(at, reply, step.reason);
+  }
+
+  #setAside({ begun, seq }: ChatwootReply): string {
+    return begun >= mostBegun && !this.#ended.has(seq) ? setAside : '';
+  }
+
+  /** One attempt, whose beginning is stored first. A process that the row kills leaves the count behind. */
+  async #counted(at: InboxOf, reply: ChatwootReply, sign: boolean): Promise<Step> {
+    const { seq, begun } = reply;
+    await this.#host.ports.chatwootRows.beginReply(at.claim, { seq, begun: this.#ended.delete(seq) ? 1 : begun + 1 });
+    try {
+      return await this.#attempt(at, reply, sign);
+    } catch (error) {
+      this.#ended.add(seq);
+      throw error;
+    }
   }
 
   async #attempt(at: InboxOf, reply: ChatwootReply, sign: boolean): Promise<Step> {
@@ -217,7 +238,8 @@ export class Replies {
   ): Promise<Result<Message>> {
     let last: Result<Message> | null = null;
     for (const [form, content] of forms.entries()) {
-      const send: Send = { number, content, replyTo, mentions: [], forward: false };
+      // Braces that an agent writes are for the contact: notes about a lead must not reach it.
+      const send: Send = { number, content, replyTo, mentions: [], forward: false, literal: true };
       // The same part has another number once its chat is known, and another text when signatures are switched: its key alone names it.
       const key = `chatwoot ${inbox} ${news.id} ${index} ${form}`;
       const once = { key, request: key };
@@ -302,7 +324,7 @@ export class Replies {
     const set =
       news.kind === 'deleted'
         ? ({ ok: true } as const)
-        : await this.#host.connector.showFailed(at, news, { reason, hasParts: partsOf(news, false).length > 1 });
+        : await this.#host.connector.showFailed(at, news, { reason, hasParts: countParts(news) > 1 });
     const attempts = failure === '' ? 1 : reply.attempts + 1;
     if (!set.ok && set.status !== 404 && attempts < mostReports) return this.#postpone(at, { ...reply, attempts, failure: reason });
     if (!set.ok) log.warn({ instance: at.claim.instanceId, error: set.error }, 'chatwoot.notReported');

@@ -1,16 +1,12 @@
 /** Texts between WhatsApp and Chatwoot, which shows Markdown: pure functions. */
 import type { ToldMessage } from '../model.ts';
 
-/** Text between the signs of one kind of emphasis; it begins and ends at a character that is no space, on one line. */
-const between = (sign: string): RegExp =>
-  new RegExp(String.raw`(?<![\w${sign}\\])${sign}(?=[^\s${sign}])([^${sign}\n]*[^\s${sign}])${sign}(?![\w${sign}])`, 'g');
-
-const [star, wave, doubleStar, doubleWave] = [
-  between(String.raw`\*`),
-  between('~'),
-  /\*\*(?=\S)([^\n]*?\S)\*\*/g,
-  /~~(?=\S)([^\n]*?\S)~~/g,
-];
+/** Text between single signs. It begins and ends at a character that is no space, on one line. */
+const star = /(?<![\w*\\])\*(?=[^\s*])([^*\n]*[^\s*])\*(?![\w*])/g;
+const wave = /(?<![\w~\\])~(?=[^\s~])([^~\n]*[^\s~])~(?![\w~])/g;
+/** Text between double signs, up to the next ones: a longer text would take quadratic time. */
+const doubleStar = /\*\*(?=\S)((?:(?!\*\*)[^\n])*?\S)\*\*/g;
+const doubleWave = /~~(?=\S)((?:(?!~~)[^\n])*?\S)~~/g;
 
 /** Parts of a text in turn: outside of code, inside of it, outside, … */
 const outsideCode = (text: string, change: (part: string) => string): string =>

@@ -3,35 +3,16 @@ import type { Claim, InstanceId } from '../model.ts';
 import type { LeaseStore, LiveNode, Log, Look, Meter, TakeCause, Time } from '../ports.ts';
 import { PeriodicWorker } from '../periodic-worker.ts';
 import type { SupervisedWorkers } from '../supervised-workers.ts';
+import { AskedTakes } from './asked-takes.ts';
 import { Departures, type Departure } from './departures.ts';
 import { KeptPlaces } from './kept-places.ts';
+import { LeaseCheck } from './lease-check.ts';
 import { NodeLease, type NodeLeaseInput } from './node-lease.ts';
+import { NodeWatch } from './node-watch.ts';
+import type { OwnedSessions } from './owned-sessions.ts';
 import { Placement } from './placement.ts';
 import { planOf } from './plan.ts';
 import type { ClusterPolicy } from './policy.ts';
-
-/** What the node does with the sessions of its leases. */
-export interface OwnedSessions {
-  /** Reads what is needed of instances that were taken. Answers with what begins their sessions, as soon as this node owns them. */
-  prepare(claims: readonly Claim[]): Promise<() => void>;
-  /**
-   * Resolves when the session is closed, everything of it stored, and nothing of it left running. `hurry`: the lease ends, and nothing else is waited
-   * for. Never rejects.
-   */
-  close(id: InstanceId, hurry: boolean): Promise<void>;
-  /** Whether the instance needs no owner, as far as memory tells. */
-  isIdle(id: InstanceId): boolean;
-  /** Whether somebody looks at its picture or types its code, as far as memory tells. */
-  isPairing(id: InstanceId): boolean;
-  /** Commands for the instance come here from now on, or do not any more. */
-  serve(id: InstanceId, here: boolean): void;
-  /** Whether that node keeps a place for the session; true when it cannot say. Never rejects. */
-  offer(departure: Departure): Promise<boolean>;
-  /** The instance was given back, for that node to take it. Resolves when its session is connected there, or after some seconds. Never rejects. */
-  handOver(departure: Departure, cause: TakeCause): Promise<void>;
-  /** Instances for which something waits to be delivered or sent. */
-  unsent(): Promise<ReadonlySet<InstanceId>>;
-}
 
 export interface ClusterNodeInput extends Pick<NodeLeaseInput, 'node' | 'newIncarnation'> {
   readonly store: LeaseStore;
@@ -54,19 +35,26 @@ export class ClusterNode {
   readonly #input: ClusterNodeInput;
   /** Epochs of the instances that this node owns. */
   readonly #owned = new Map<InstanceId, number>();
+  /** The last epoch of each instance that this node ever owned. */
+  readonly #epochs = new Map<InstanceId, number>();
   readonly #leaving = new Map<InstanceId, Promise<void>>();
   readonly #departures: Departures;
+  readonly #watch: NodeWatch;
   readonly #looks: PeriodicWorker;
   /** As of the last look. */
   #placement = new Placement([], 0);
   #nodes: readonly LiveNode[] = [];
   #lookedAtRestAt = 0;
   #taking: Promise<unknown> = Promise.resolve();
+  readonly #asked = new AskedTakes({ take: (ids, cause) => this.#take(ids, cause), roomFor: (id) => this.#roomFor(id) });
   /** The placement in which every instance is where it belongs; '' after something was taken. */
   #balanced = '';
   readonly #kept: KeptPlaces;
+  readonly #check: LeaseCheck;
   /** Nodes that refused a session, and until when none is offered to them: by then they have announced what they own. Monotonic. */
   readonly #refusing = new Map<string, number>();
+  /** Sessions that another node has promised to take, until it has them. */
+  readonly #promised = new Set<InstanceId>();
   /** What was given away since this node drains. */
   readonly #given = new Set<InstanceId>();
 
@@ -74,7 +62,15 @@ export class ClusterNode {
     this.#input = input;
     this.#kept = new KeptPlaces(input.time);
     const { store, time, log, policy, workers } = input;
-    this.lease = new NodeLease({ ...input, load: () => this.#owned.size, ended: () => this.#closeAll(true) });
+    this.lease = new NodeLease({
+      ...input,
+      load: () => this.#owned.size,
+      astray: () => this.#check.found,
+      renewed: () => this.#check.renewed(),
+      ended: () => this.#closeAll(true),
+    });
+    this.#check = this.#makeCheck();
+    this.#watch = new NodeWatch({ store, time, log, lease: policy.lease });
     this.#departures = new Departures({ time, atOnce: policy.leavingAtOnce, leave: (departure) => this.#moveAway(departure) });
     this.#looks = new PeriodicWorker({
       time,
@@ -84,8 +80,23 @@ export class ClusterNode {
       everyMs: policy.lookEvery,
       unanswered: 'node.notLooked',
       run: async () => {
-        if (this.lease.incarnation !== null) await this.#act(await store.look());
+        if (this.lease.incarnation !== null) await this.#act(await this.#watch.look());
       },
+    });
+  }
+
+  #makeCheck(): LeaseCheck {
+    return new LeaseCheck({
+      ...this.#input,
+      incarnation: () => this.lease.incarnation,
+      held: () =>
+        [...this.#owned].map(([instanceId, epoch]) => ({ instanceId, epoch })).filter(({ instanceId }) => !this.#leaving.has(instanceId)),
+      leaving: () => new Set(this.#leaving.keys()),
+      serially: (work) => this.#serially(work),
+      giveBack: (incarnation, claims) => this.#giveBack(incarnation, claims),
+      drop: (id) => this.#drop(id),
+      isServed: (id) => this.#input.sessions.isServed(id),
+      serve: (id) => this.#serve(id),
     });
   }
 
@@ -93,8 +104,7 @@ export class ClusterNode {
   async join(): Promise<void> {
     await this.lease.start();
     // The first request may be about another node. What fails here is reported by the looks that follow.
-    const { store } = this.#input;
-    this.#nodes = await store.look().then(
+    this.#nodes = await this.#watch.look().then(
       ({ nodes }) => nodes,
       () => [],
     );
@@ -114,6 +124,11 @@ export class ClusterNode {
   /** Whether this node may write for the instance, at this moment; also while its session is closed to be opened elsewhere. */
   mayAct(id: InstanceId): boolean {
     return this.#owned.has(id) && this.lease.good;
+  }
+
+  /** The last epoch under which this node owned the instance; null when it never did. */
+  lastEpochOf(id: InstanceId): number | null {
+    return this.#epochs.get(id) ?? null;
   }
 
   /** Whether this node takes commands for the instance, at this moment. */
@@ -142,6 +157,11 @@ export class ClusterNode {
     return this.lease.incarnation === null ? null : this.#placement.of(id);
   }
 
+  /** Differences between the leases in the database and those held here, as of the last comparison. */
+  get astray(): number {
+    return this.#check.found;
+  }
+
   /** Instances that this node owns. */
   get owned(): ReadonlyMap<InstanceId, number> {
     return this.#owned;
@@ -163,8 +183,10 @@ export class ClusterNode {
   async take(id: InstanceId, cause: TakeCause = 'asked'): Promise<boolean> {
     if (this.owns(id)) return true;
     await this.#leaving.get(id);
+    // A request that came here meanwhile must not bring it back: it would be closed in vain.
+    if (this.#promised.has(id)) return false;
     if (this.lease.draining || this.#roomFor(id) <= 0) return false;
-    await this.#take([id], cause);
+    await this.#asked.take(id, cause);
     return this.owns(id);
   }
 
@@ -256,11 +278,14 @@ export class ClusterNode {
 
   /** One take at a time, so that a stop can wait for it. */
   #take(ids: readonly InstanceId[], cause: TakeCause): Promise<void> {
-    const taking = this.#taking.then(async () => {
+    return this.#serially(async () => {
       const { store, sessions } = this.#input;
       const { incarnation } = this.lease;
       if (incarnation === null) return;
-      const claims = await store.take(incarnation, ids, cause);
+      // A session that is here, or still closes, keeps its epoch. If its lease is gone from the database, the check ends it first.
+      const absent = ids.filter((id) => !this.#owned.has(id) && !this.#leaving.has(id));
+      if (absent.length === 0) return;
+      const claims = await store.take(incarnation, absent, cause);
       // The lease may have been lost meanwhile, and with it what was taken.
       if (claims.length === 0 || this.lease.incarnation !== incarnation) return;
       const begin = await sessions.prepare(claims).catch(async (error: unknown) => {
@@ -270,17 +295,44 @@ export class ClusterNode {
       if (this.lease.incarnation !== incarnation) return;
       for (const { instanceId, epoch, cause: why } of claims) {
         this.#owned.set(instanceId, epoch);
+        this.#epochs.set(instanceId, epoch);
         this.#kept.end(instanceId);
         this.#given.delete(instanceId);
         this.#input.meter.leases('taken', why, 1);
       }
       this.#balanced = '';
       begin();
-      for (const { instanceId } of claims) sessions.serve(instanceId, true);
+      for (const { instanceId } of claims) this.#serve(instanceId);
       if (this.#roomFor(null) <= 0) void this.lease.announce();
     });
+  }
+
+  /** Runs the work when what was taken before is here. */
+  #serially(work: () => Promise<void>): Promise<void> {
+    const taking = this.#taking.then(work);
     this.#taking = taking.catch(() => undefined);
     return taking;
+  }
+
+  /** If it fails, the check after the next renewal tries again. */
+  #serve(id: InstanceId): void {
+    try {
+      this.#input.sessions.serve(id, true);
+    } catch (error) {
+      this.#input.log.warn({ instance: id, error }, 'node.notServed');
+    }
+  }
+
+  /** Nothing is written or sent for the instance from now on: another node may own it. */
+  #drop(id: InstanceId): void {
+    if (!this.#owned.delete(id)) return;
+    const { sessions, meter } = this.#input;
+    meter.leases('ended', 'lost', 1);
+    sessions.serve(id, false);
+    const closing = sessions.close(id, true).then(() => {
+      if (this.#leaving.get(id) === closing) this.#leaving.delete(id);
+    });
+    this.#leaving.set(id, closing);
   }
 
   /** The session is closed when its next owner keeps a place for it; otherwise it stays, and the next look finds another owner or none. */
@@ -295,8 +347,10 @@ export class ClusterNode {
     if (!agreed || isVoid()) return;
     const cause = this.lease.draining ? 'drained' : 'moved';
     if (cause === 'drained') this.#given.add(id);
+    this.#promised.add(id);
     await this.release(id, cause);
     await sessions.handOver(departure, cause);
+    this.#promised.delete(id);
   }
 
   async #leave(id: InstanceId, cause: EndCause): Promise<void> {
@@ -309,7 +363,7 @@ export class ClusterNode {
     await this.#giveBack(incarnation, [{ instanceId: id, epoch }]);
   }
 
-  /** A lease that is not given back ends with the node's. */
+  /** A lease that is not given back is found by the check after the next renewal. */
   async #giveBack(incarnation: string, claims: readonly Claim[]): Promise<void> {
     const { store, log } = this.#input;
     await store.giveBack(incarnation, claims).catch((error: unknown) => {

@@ -2,7 +2,7 @@
 import type { NodeFigures } from '../face/server.ts';
 import { done, refuse, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
 import type { Gate } from '../policy/gate.ts';
-import type { Bus, ChangeStore, LeaseStore, LiveNode, NodeState, Ports, SignInStore } from '../ports.ts';
+import type { Bus, ChangeStore, LeaseStore, LeftWorkStore, LiveNode, NodeState, Ports, SignInStore } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import { beginningOf } from '../session/status.ts';
 import type { Sleepers } from '../session/hibernation.ts';
@@ -15,6 +15,7 @@ import type { ClusterPolicy } from './policy.ts';
 import { ClusterMemory, type MemoryHost } from './memory.ts';
 import { OtherNodes } from './other-nodes.ts';
 import { Remote, streamMethod } from './remote.ts';
+import { fileMethod, RemoteFiles } from './remote-files.ts';
 import { ClusterStreams, type Asked } from './streams.ts';
 import { Overview } from './overview.ts';
 import { ClusterRows, type ClusterRowsInput } from './rows.ts';
@@ -29,6 +30,7 @@ export interface ClusterOptions {
   readonly node: Pick<NodeState, 'name' | 'capacity' | 'version'>;
   readonly policy: ClusterPolicy;
   readonly leases: LeaseStore;
+  readonly leftWork: LeftWorkStore;
   readonly changes: ChangeStore;
   readonly signIns: SignInStore;
   /** A new UUID. */
@@ -58,6 +60,7 @@ export class Cluster {
   readonly #ports: Ports;
   /** Set when the supervisor is put together; nothing is owned before. */
   #node: ClusterNode | null = null;
+  readonly files: RemoteFiles;
   readonly #remote: Remote | null;
   readonly #commands: ClusterCommands;
   #memory: ClusterMemory | null = null;
@@ -77,6 +80,11 @@ export class Cluster {
     this.signIns = new SharedSignIns(options.signIns);
     this.overview = new Overview(options.leases, ports.time);
     this.#remote = this.#makeRemote();
+    this.files = new RemoteFiles({
+      files: ports.files,
+      owns: (id) => this.owns(id),
+      ask: async (id, args) => this.#remote?.fetch(id, fileMethod, args) ?? null,
+    });
     this.#commands = this.#makeCommands();
   }
 
@@ -90,11 +98,14 @@ export class Cluster {
     const { time, log, meter } = this.#ports;
     const sessions = new ClusterSessions({
       ...host,
+      leftWork: this.#options.leftWork,
       uses: this.uses,
       begun: () => this.onTaken(),
       serve: (id, here) => this.#serve(id, here),
-      left: (id) => this.streams?.left(id),
-      offer: async ({ id, to }) => this.#remote === null || (await this.#remote.ask(to, { ask: 'place', id })) !== false,
+      isServed: (id) => this.#remote?.serves(id) ?? true,
+      left: async (id) => this.streams?.left(id),
+      // Sessions that are only balanced can wait until the bus is back.
+      offer: async ({ id, to }) => (await this.#remote?.offer(to, id, this.draining)) ?? true,
       // The next owner does not wait for its next look.
       handOver: async ({ id, to }, cause) => void (await this.#remote?.ask(to, { ask: 'take', id, cause, settled: true })),
     });
@@ -157,6 +168,8 @@ export class Cluster {
       name,
       capacity,
       owned: this.#node?.owned.size ?? 0,
+      astray: this.#node?.astray ?? 0,
+      busConnected: this.#options.bus?.bus.connected ?? null,
       draining: this.draining,
       leaseLeftMs: this.#node?.lease.leftMs ?? 0,
       nodes: { live: this.nodes.filter((node) => !node.draining).length, draining: this.nodes.filter((node) => node.draining).length },
@@ -165,6 +178,11 @@ export class Cluster {
 
   get onDuty(): boolean {
     return this.#options.onDuty();
+  }
+
+  /** Milliseconds for which a node is live after a renewal. */
+  get lease(): number {
+    return this.#options.policy.lease;
   }
 
   get sharesFiles(): boolean {
@@ -204,8 +222,9 @@ export class Cluster {
   }
 
   #serve(id: InstanceId, here: boolean): void {
-    this.#remote?.serve(id, here);
+    // Its events are sent, whether or not the bus takes the subscription of its commands.
     if (here) this.streams?.owned(id);
+    this.#remote?.serve(id, here);
   }
 
   #makeCommands(): ClusterCommands {
@@ -232,6 +251,8 @@ export class Cluster {
       ...bus,
       time,
       log,
+      mayAct: (id) => this.mayAct(id),
+      epochOf: (id) => this.#node?.lastEpochOf(id) ?? null,
       token: (id) => registry.record(id)?.token ?? null,
       ask: async (id) => ((await this.#remote?.stream(id)) ?? null) as Asked | null,
     });
@@ -247,6 +268,7 @@ export class Cluster {
       view: (id) => registry.view(id),
       rows: (after) => this.rows?.piece(after) ?? null,
       globalErrors: () => ({ since, errors: dispatcher.globalHistory.errors }),
+      dropped: (webhookId) => dispatcher.sweeper.dropped(webhookId),
       nudge: (id, webhookId) => registry.cell(id)?.nudge(webhookId),
       take: async (id, cause) => (await this.#node?.take(id, cause)) ?? false,
       keepPlace: (id) => this.#node?.keepPlace(id) ?? false,
@@ -274,10 +296,15 @@ export class Cluster {
     return new Remote({
       ...bus,
       log: this.#ports.log,
-      knows: (method) => method === streamMethod || (this.#performer?.knows(method) ?? false),
+      origin: this.#options.newIncarnation(),
+      epochOf: (id) => ({ epoch: this.#node?.lastEpochOf(id) ?? null, isGood: this.mayAct(id) }),
+      knows: (method) => method === streamMethod || method === fileMethod || (this.#performer?.knows(method) ?? false),
       answer: async (question) => this.others?.answer(question),
       perform: (id, method, args) => {
-        const here = async (): Promise<unknown> => (method === streamMethod ? this.streams?.send(id) : this.#performer?.run(method, args));
+        const here = async (): Promise<unknown> => {
+          if (method === streamMethod) return this.streams?.send(id);
+          return method === fileMethod ? this.files.answer(...(args as [unknown])) : this.#performer?.run(method, args);
+        };
         return this.#commands.hereIfOwned({ id, here });
       },
     });
@@ -323,7 +350,7 @@ export class Cluster {
   async drainNode(name: string): Promise<Result<null>> {
     // Not by the last look: the node may have joined or left since.
     const known = await this.#options.leases.known();
-    if (!known.some((node) => node.name === name && node.leftMs > 0)) return refuse('notFound', 'there is no live node of this name');
+    if (!known.some((node) => node.name === name && !node.ended)) return refuse('notFound', 'there is no live node of this name');
     const isOwn = name === this.#options.node.name;
     const drained = isOwn ? await this.others?.answer({ ask: 'drain' }) : await this.#remote?.ask(name, { ask: 'drain' });
     return drained === true ? done(null) : refuse('unavailable', 'the node does not answer', { retryAfter: 2 });

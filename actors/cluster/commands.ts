@@ -1,10 +1,11 @@
 /** Commands and questions about an instance: here when this node owns it, else at its owner, which is found or made first. */
 import { refuse, type InstanceId, type Result } from '../model.ts';
-import type { LeaseStore, Time } from '../ports.ts';
+import { StorageFailure, type LeaseStore, type Time } from '../ports.ts';
 import { within } from '../waiting.ts';
 import type { Command } from './host.ts';
 import type { ClusterPolicy } from './policy.ts';
-import type { Remote, RemoteAnswer } from './remote.ts';
+import type { Moved, Remote, RemoteAnswer } from './remote.ts';
+import { LeaseLooks } from './lease-looks.ts';
 import { unservedRefusal } from './unserved.ts';
 import type { Uses } from './uses.ts';
 
@@ -12,8 +13,8 @@ export interface ClusterCommandsInput {
   /** Name of this node. */
   readonly me: string;
   readonly time: Time;
-  readonly policy: Pick<ClusterPolicy, 'ownerWait' | 'answer' | 'question' | 'lease'>;
-  readonly leases: Pick<LeaseStore, 'leaseOf'>;
+  readonly policy: Pick<ClusterPolicy, 'ownerWait' | 'answer' | 'question' | 'lease' | 'renewEvery' | 'retryEvery'>;
+  readonly leases: Pick<LeaseStore, 'leaseOf' | 'epochOf'>;
   readonly uses: Uses;
   /** Null without a bus. */
   readonly remote: Remote | null;
@@ -55,9 +56,11 @@ const late: RemoteAnswer = { kind: 'late' };
 
 export class ClusterCommands {
   readonly #input: ClusterCommandsInput;
+  readonly #looks: LeaseLooks;
 
   constructor(input: ClusterCommandsInput) {
     this.#input = input;
+    this.#looks = new LeaseLooks(input.leases, input.time);
   }
 
   /** Runs a command where its instance is owned: here, on another node, or here after it was taken because nobody owned it. */
@@ -78,7 +81,7 @@ export class ClusterCommands {
       const found = await this.#findOwner(command.id, away);
       // Taking it may have used up the time: the new owner is asked all the same, once.
       const left = until + (found ? policy.ownerWait : 0) - time.monotonic();
-      if ((away && !found) || left <= 0) return unservedRefusal(await this.#input.leases.leaseOf(command.id), this.#input.isFull());
+      if ((away && !found) || left <= 0) return this.#unserved(command.id);
       if (!found || tries > 1) await this.#pause(ownerLookMs);
     }
   }
@@ -110,8 +113,26 @@ export class ClusterCommands {
     if (remote === null) return { kind: 'away' };
     const given = await args();
     if (!given.ok) return { kind: 'answered', value: given };
-    const answer = remote.call(id, method, given.value, ms);
+    const asked = this.#input.time.monotonic();
+    const answer = remote.call(id, method, given.value, ms, (moved) => this.#mayRepeat(id, moved, asked));
     return Promise.race([answer, this.#ownerGone(id, answer)]);
+  }
+
+  /**
+   * Returns true if no later owner can have got the command. A former owner that stood still answers commands which it got beside the owner of now, and
+   * that one may be working on them.
+   */
+  async #mayRepeat(id: InstanceId, { epoch, alone }: Moved, asked: number): Promise<boolean> {
+    const { leases, time } = this.#input;
+    if (alone === true) return true;
+    try {
+      if (typeof epoch === 'number') return ((await leases.epochOf(id)) ?? epoch) <= epoch;
+      // A node of the last release names no epoch. An owner that took the instance after the command was sent did not get it.
+      const lease = await leases.leaseOf(id);
+      return lease === null || lease.heldMs < time.monotonic() - asked;
+    } catch {
+      return false;
+    }
   }
 
   /**
@@ -119,15 +140,24 @@ export class ClusterCommands {
    * owner of now had the instance before it was asked for.
    */
   async #ownerGone(id: InstanceId, answer: Promise<unknown>): Promise<RemoteAnswer> {
-    const { time, leases } = this.#input;
+    const { time } = this.#input;
     const asked = time.monotonic();
     while ((await within(time, leaseLookMs, answer)) === 'late') {
       const waited = time.monotonic() - asked;
       // A database that is away says nothing: the answer is waited for.
-      const lease = await leases.leaseOf(id).catch(() => undefined);
+      const lease = await this.#looks.of(id).catch(() => undefined);
       if (lease === null || (lease && lease.heldMs < waited)) return late;
     }
     return new Promise(() => undefined);
+  }
+
+  async #unserved(id: InstanceId): Promise<Result<never>> {
+    const { time, policy, isFull } = this.#input;
+    const lease = await this.#looks.of(id).catch((error: unknown) => {
+      if (error instanceof StorageFailure) return undefined;
+      throw error;
+    });
+    return unservedRefusal({ lease, isFull: isFull(), now: time.now(), policy });
   }
 
   /** Nobody owns it as far as the bus knows: the node takes it where it belongs. Whether somebody may own it now. */

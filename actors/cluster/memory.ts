@@ -4,7 +4,7 @@
  */
 import type { InstanceId, InstanceRecord, Webhook } from '../model.ts';
 import { PeriodicWorker } from '../periodic-worker.ts';
-import type { Change, ChangeStore, InstanceStore, Log, Time, WebhookStore } from '../ports.ts';
+import type { Change, ChangeLook, ChangeStore, InstanceStore, Log, Time, WebhookStore } from '../ports.ts';
 import type { SupervisedWorkers } from '../supervised-workers.ts';
 
 export interface MemoryInput {
@@ -33,8 +33,12 @@ export interface MemoryHost {
   refreshAdmin(): Promise<void>;
 }
 
-/** Versions behind the last one that are looked at again: a change may be committed after a later one. */
-const overlap = 200;
+/** The next watermark. It counts when all transactions with a number below `next` are over. */
+interface Mark {
+  readonly version: number;
+  readonly next: number;
+}
+
 /** Looks between two comparisons of everything: what was removed and is gone completely has no version any more. */
 const looksPerComparison = 60;
 
@@ -43,8 +47,12 @@ const keyOf = ({ kind, id }: Pick<Change, 'kind' | 'id'>): string => `${kind} ${
 export class ClusterMemory {
   readonly #input: MemoryInput;
   readonly #worker: PeriodicWorker;
-  #last = 0;
-  /** Versions within the overlap that are known here. */
+  /** The watermark. All changes up to this version are known here, and no transaction can commit another one. */
+  #watermark = 0;
+  #mark: Mark | null = null;
+  /** The last version that a transaction had taken by the look before. */
+  #latest = 0;
+  /** Versions above the watermark that are known here. */
   #seen: ReadonlyMap<string, number> = new Map();
   #looks = 0;
   /** Resolved by the end of the next look. */
@@ -67,8 +75,7 @@ export class ClusterMemory {
 
   /** Before everything is read: what changes from now on is seen later. */
   async begin(): Promise<void> {
-    this.#last = await this.#input.changes.latest();
-    this.#seen = new Map((await this.#input.changes.since(this.#last - overlap)).map((change) => [keyOf(change), change.version]));
+    this.#note(await this.#input.changes.since(this.#watermark));
     this.#worker.start();
   }
 
@@ -99,13 +106,25 @@ export class ClusterMemory {
 
   async #read(): Promise<void> {
     const { changes, host } = this.#input;
-    const found = await changes.since(this.#last - overlap);
-    await this.#apply(found.filter((change) => this.#seen.get(keyOf(change)) !== change.version));
-    this.#last = Math.max(this.#last, found.at(-1)?.version ?? 0);
-    this.#seen = new Map(found.map((change) => [keyOf(change), change.version]));
+    const look = await changes.since(this.#watermark);
+    await this.#apply(look.changes.filter((change) => this.#seen.get(keyOf(change)) !== change.version));
+    this.#note(look);
     await host.refreshAdmin();
     this.#looks += 1;
     if (this.#looks % looksPerComparison === 0) await this.#compare();
+  }
+
+  /**
+   * Moves the watermark. A transaction takes a version and may commit it after later ones. Versions that were taken by the look before belong to
+   * transactions below `next` of this look. Each of these versions is committed, or never will be, when those transactions are over.
+   */
+  #note({ changes, latest, oldest, next }: ChangeLook): void {
+    const mark = this.#mark ?? { version: this.#latest, next };
+    const isReached = mark.next <= oldest;
+    if (isReached) this.#watermark = mark.version;
+    this.#mark = isReached ? null : mark;
+    this.#latest = latest;
+    this.#seen = new Map(changes.filter(({ version }) => version > this.#watermark).map((change) => [keyOf(change), change.version]));
   }
 
   async #apply(fresh: readonly Change[]): Promise<void> {

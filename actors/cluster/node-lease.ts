@@ -4,12 +4,13 @@
  * The end is counted on the monotonic clock from the moment in which the renewal was sent, so that neither a slow answer nor the clocks of two
  * machines make it later than the database's. The process may have stood still meanwhile: `good` compares at each call and waits for no timer.
  */
-import { StorageFailure, type LeaseStore, type Log, type NodeState, type Time } from '../ports.ts';
+import { StorageFailure, type LeaseStore, type Log, type NameHolder, type NodeState, type Time } from '../ports.ts';
 import { Pause } from '../waiting.ts';
+import { Renewals } from './node-watch.ts';
 import type { ClusterPolicy } from './policy.ts';
 
 export interface NodeLeaseInput {
-  readonly store: Pick<LeaseStore, 'join' | 'renew' | 'leave'>;
+  readonly store: Pick<LeaseStore, 'join' | 'renew' | 'end' | 'leave'>;
   readonly time: Time;
   readonly log: Log;
   readonly policy: ClusterPolicy;
@@ -18,6 +19,10 @@ export interface NodeLeaseInput {
   newIncarnation(): string;
   /** Instances that this node owns. */
   load(): number;
+  /** Differences between the leases in the database and those that this node holds. */
+  astray(): number;
+  /** Called after each renewal. Never throws. */
+  renewed(): void;
   /** The lease ends soon, or has ended: closes all sessions. Nothing is joined again before this has resolved. Never rejects. */
   ended(): Promise<void>;
 }
@@ -72,23 +77,24 @@ export class NodeLease {
   }
 
   get state(): NodeState {
-    const { node, load } = this.#input;
-    return { ...node, incarnation: this.#incarnation, load: load(), draining: this.draining };
+    const { node, load, astray } = this.#input;
+    return { ...node, incarnation: this.#incarnation, load: load(), astray: astray(), draining: this.draining };
   }
 
   /**
-   * Joins, and renews from then on. Rejects with a sentence for the operator when a live node has the name. One that was killed is waited for: it is
-   * one whose lease is not renewed.
+   * Joins, and renews from then on. Rejects with a sentence for the operator when a live node has the name. One that was killed is waited for: its
+   * lease ends by the clock of the database, or is not renewed for its whole length by the clock of this node.
    */
   async start(): Promise<void> {
-    const { time, policy, node } = this.#input;
-    const until = time.monotonic() + policy.lease + policy.margin;
-    for (let least = Infinity; ;) {
-      const { joined, leftMs } = await this.#join();
-      if (joined) break;
-      // A lease that has grown was renewed.
-      if (leftMs > least || time.monotonic() > until) throw taken(node.name);
-      least = leftMs;
+    const { store, time, policy, node } = this.#input;
+    const renewals = new Renewals(time, policy.lease);
+    for (let before: NameHolder | null = null; ;) {
+      const asked = time.monotonic();
+      const holder = await this.#join();
+      if (holder === null) break;
+      if (before !== null && holder.incarnation === before.incarnation && holder.until !== before.until) throw taken(node.name);
+      before = holder;
+      for (const dead of renewals.note([holder], asked)) await store.end(dead);
       await this.#pause.wait(policy.retryEvery);
       if (this.#pause.ended) throw new Error('the start was given up');
     }
@@ -128,20 +134,20 @@ export class NodeLease {
   async #join(): ReturnType<LeaseStore['join']> {
     const { store, time, policy, log, node } = this.#input;
     const sent = time.monotonic();
-    const answer = await store.join(this.state, policy.lease, this.#former);
-    if (answer.joined) {
+    const holder = await store.join(this.state, policy.lease, this.#former);
+    if (holder === null) {
       this.#joined = true;
       this.#renewed(sent);
       log.info({ node: node.name, incarnation: this.#incarnation }, 'node.joined');
     }
-    return answer;
+    return holder;
   }
 
   /** The incarnation whose lease was lost is replaced, so that its leases are void; they are taken anew, each with a higher epoch. */
   async #rejoin(): Promise<boolean> {
-    await this.#closing;
     try {
-      return (await this.#join()).joined;
+      await this.#closing;
+      return (await this.#join()) === null;
     } catch (error) {
       return this.#failed(error);
     }
@@ -154,8 +160,10 @@ export class NodeLease {
       const renewed = await store.renew(this.state, policy.lease);
       // Meanwhile the lease may have been given up, as one that nobody answers for.
       if (!this.#joined || incarnation !== this.#incarnation) return false;
-      if (renewed) this.#renewed(sent);
-      else await this.#lose('the lease had ended', true);
+      if (renewed) {
+        this.#renewed(sent);
+        this.#input.renewed();
+      } else await this.#lose('the lease had ended', true);
       return renewed;
     } catch (error) {
       return this.#failed(error);
@@ -188,7 +196,7 @@ export class NodeLease {
   async #lose(reason: string, ended: boolean): Promise<void> {
     if (!this.#joined) return;
     const { log, node, newIncarnation } = this.#input;
-    log.error({ node: node.name, incarnation: this.#incarnation, reason }, 'node.lost');
+    log.warn({ node: node.name, incarnation: this.#incarnation, reason }, 'node.lost');
     this.#forget();
     if (ended) this.#goodUntil = -Infinity;
     this.#former = this.#incarnation;

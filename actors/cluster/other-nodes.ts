@@ -1,5 +1,6 @@
 /** What a node asks the other nodes themselves, and how each answers. What nobody answers in time is left out. */
 import { newestErrors } from '../events/history.ts';
+import { sumOfDropped, type Dropped } from '../events/sweeper.ts';
 import type { ErrorHistory, InstanceView } from '../face.ts';
 import type { DeliveryError, InstanceId } from '../model.ts';
 import type { LiveNode, TakeCause } from '../ports.ts';
@@ -20,6 +21,8 @@ export interface OtherNodesInput {
   rows(after: InstanceId | ''): unknown;
   /** Failed deliveries of the global webhook by this node. */
   globalErrors(): ErrorHistory;
+  /** Events of the webhook that this node dropped. Only the node on duty drops events, and the duty moves. */
+  dropped(webhookId: string): Dropped;
   /** Reads again what waits for the webhook. */
   nudge(id: InstanceId, webhookId: string): void;
   /** Whether this node owns it now. */
@@ -40,6 +43,10 @@ const isHistory = (answer: unknown): boolean => {
   return typeof since === 'number' && Array.isArray(errors);
 };
 
+const areDropped = (answer: unknown): boolean =>
+  Array.isArray(answer) &&
+  answer.every((one: unknown) => typeof one === 'object' && one !== null && Object.values(one).every((count) => typeof count === 'number'));
+
 type Answers = { readonly [A in NodeQuestion['ask']]: (question: Extract<NodeQuestion, { readonly ask: A }>) => unknown };
 
 export class OtherNodes {
@@ -54,6 +61,7 @@ export class OtherNodes {
       views: () => [...input.owned()].map((id) => input.view(id)).filter((view) => view !== null),
       rows: ({ after }) => input.rows(after),
       globalErrors: () => input.globalErrors(),
+      dropped: ({ webhooks }) => webhooks.map((id) => input.dropped(id)),
       nudge: ({ webhookId, ids }) => this.#nudged(webhookId, ids),
       drain: async () => {
         await input.drain();
@@ -78,6 +86,14 @@ export class OtherNodes {
     const all = [this.#input.globalErrors(), ...(await this.#askAll<ErrorHistory>({ ask: 'globalErrors' }, isHistory))];
     const errors: readonly DeliveryError[] = all.flatMap((one) => one.errors);
     return { since: Math.max(...all.map(({ since }) => since)), errors: newestErrors(errors) };
+  }
+
+  /** Returns the events of each webhook that all live nodes dropped since their starts, by type. */
+  async dropped(webhooks: readonly string[]): Promise<readonly Dropped[]> {
+    if (webhooks.length === 0) return [];
+    const own = webhooks.map((id) => this.#input.dropped(id));
+    const all = [own, ...(await this.#askAll<readonly Dropped[]>({ ask: 'dropped', webhooks }, areDropped))];
+    return webhooks.map((_, at) => sumOfDropped(all.map((one) => one[at] ?? {})));
   }
 
   /** What waits for the webhook is read again by the owners of the instances; those that nobody owns are taken for it. Never rejects. */

@@ -13,6 +13,10 @@ export interface RemoteInput {
   knows(method: string): boolean;
   /** Runs a command that came over the bus; null when this node does not own the instance (any more), and nothing was begun. */
   perform(id: InstanceId, method: string, args: readonly unknown[]): Promise<{ readonly value: unknown } | null>;
+  /** The last epoch under which this node had the instance; null when it never had. `isGood`: it may act for the instance at this moment. */
+  epochOf(id: InstanceId): { readonly epoch: number | null; readonly isGood: boolean };
+  /** Names this life of the process, as no other one is named. */
+  readonly origin: string;
   /** Answers what another node asks this one itself. */
   answer(question: NodeQuestion): Promise<unknown>;
 }
@@ -28,6 +32,8 @@ export type NodeQuestion =
   | { readonly ask: 'rows'; readonly after: InstanceId | '' }
   /** Failed deliveries of the global webhook. */
   | { readonly ask: 'globalErrors' }
+  /** Events of these webhooks that the node dropped, by type. */
+  | { readonly ask: 'dropped'; readonly webhooks: readonly string[] }
   /** To read again what waits for the webhook; which of these instances it owns. */
   | { readonly ask: 'nudge'; readonly webhookId: string; readonly ids: readonly InstanceId[] }
   /** To give its sessions away. */
@@ -41,12 +47,25 @@ interface Command {
   readonly args: readonly unknown[];
   /** The wire version that it takes to understand it. */
   readonly version: number;
+  /** The same for all copies of one request. Nodes of the last release send none. */
+  readonly key?: string;
+}
+
+/**
+ * The node does not own the instance any more, and began nothing. `epoch`: the last one under which it had the instance. `alone`: it had the instance
+ * when the command arrived, so that no later owner can have got the command. Nodes of the last release say neither.
+ */
+export interface Moved {
+  readonly kind: 'moved';
+  readonly epoch?: number | null;
+  readonly alone?: boolean;
 }
 
 type Reply =
   | { readonly kind: 'done'; readonly value: unknown }
-  /** The node gave the instance away just now; or it runs another version, which does not know the command. Nothing was begun. */
-  | { readonly kind: 'moved' | 'otherVersion' }
+  | Moved
+  /** `otherVersion`: the node does not know the command, and began nothing. `repeated`: a copy of a command that the node has answered. */
+  | { readonly kind: 'otherVersion' | 'repeated' }
   | { readonly kind: 'storage' | 'epoch' | 'surprise'; readonly message: string };
 
 export type RemoteAnswer =
@@ -56,6 +75,8 @@ export type RemoteAnswer =
   /** The owner may have got it. */
   | { readonly kind: 'late' };
 
+/** Commands that are remembered, so that a copy of one is not executed again. */
+const mostRemembered = 4_096;
 /** A node answers at once, or is not well. */
 const nodeMs = 3_000;
 
@@ -70,8 +91,9 @@ const readable = <T>(body: Uint8Array): Partial<T> | null => {
 };
 
 const commandIn = (body: Uint8Array): Command | null => {
-  const { method, args, version = 1 } = readable<Command>(body) ?? {};
-  return typeof method === 'string' && Array.isArray(args) && typeof version === 'number' ? { method, args, version } : null;
+  const { method, args, version = 1, key = '' } = readable<Command>(body) ?? {};
+  if (typeof method !== 'string' || !Array.isArray(args) || typeof version !== 'number' || typeof key !== 'string') return null;
+  return { method, args, version, key };
 };
 
 /** A reply that cannot be read says nothing of what was done. */
@@ -97,6 +119,9 @@ const answerIn = (reply: Reply | null): RemoteAnswer => {
 export class Remote {
   readonly #input: RemoteInput;
   readonly #served = new Map<InstanceId, () => void>();
+  /** By their keys; null when the command has been answered. The oldest ones are forgotten. */
+  readonly #commands = new Map<string, Promise<Reply> | null>();
+  #asked = 0;
   #nodeEnd: () => void = () => undefined;
 
   constructor(input: RemoteInput) {
@@ -115,6 +140,10 @@ export class Remote {
     );
   }
 
+  serves(id: InstanceId): boolean {
+    return this.#served.has(id);
+  }
+
   serveNode(name: string): void {
     const { bus, prefix, answer, log } = this.#input;
     this.#nodeEnd = bus.subscribe(`${prefix}.node.${name}`, async (body) => {
@@ -127,17 +156,35 @@ export class Remote {
     });
   }
 
-  /** Its answer is waited for so many milliseconds. Rejects with what the owner's command rejected with. */
-  async call(id: InstanceId, method: string, args: readonly unknown[], ms: number): Promise<RemoteAnswer> {
-    const { bus, prefix } = this.#input;
-    const command: Command = { method, args, version: versionFor(method, args) };
-    const answer = await bus.request(`${prefix}.instance.${id}`, encode(command), ms);
+  /**
+   * Waits so many milliseconds for the answer. `mayRepeat`: false when a later owner may have got the command too, whose answer is then waited for; it
+   * must not reject. Rejects with what the owner's command rejected with.
+   */
+  async call(
+    id: InstanceId,
+    method: string,
+    args: readonly unknown[],
+    ms: number,
+    mayRepeat: (moved: Moved) => Promise<boolean> = async () => true,
+  ): Promise<RemoteAnswer> {
+    const { bus, prefix, origin } = this.#input;
+    this.#asked += 1;
+    const command: Command = { method, args, version: versionFor(method, args), key: `${origin} ${this.#asked}` };
+    const answer = await bus.request(`${prefix}.instance.${id}`, encode(command), ms, async (body) => {
+      const reply = readable<Reply>(body) as Reply | null;
+      return reply?.kind !== 'moved' || mayRepeat(reply);
+    });
     return answer.kind === 'answered' ? answerIn(readable<Reply>(answer.body) as Reply | null) : { kind: answer.kind };
   }
 
   /** Asks the owner to send the events of the instance; null when none answers at once. Never rejects. */
-  async stream(id: InstanceId): Promise<unknown> {
-    const answer = await this.call(id, streamMethod, [], nodeMs).catch(() => null);
+  stream(id: InstanceId): Promise<unknown> {
+    return this.fetch(id, streamMethod, []);
+  }
+
+  /** Asks the owner of the instance for something that it has at hand; null when none answers at once. Never rejects. */
+  async fetch(id: InstanceId, method: string, args: readonly unknown[]): Promise<unknown> {
+    const answer = await this.call(id, method, args, nodeMs).catch(() => null);
     return answer?.kind === 'answered' ? answer.value : null;
   }
 
@@ -146,6 +193,19 @@ export class Remote {
     const { bus, prefix } = this.#input;
     const answer = await bus.request(`${prefix}.node.${node}`, encode(question), nodeMs);
     return answer.kind === 'answered' ? (readable<{ readonly answer: unknown }>(answer.body)?.answer ?? null) : null;
+  }
+
+  /**
+   * Returns true if that node keeps a place for the session. Silence is a no, because the node may be dead. A node of a version without such places
+   * answers null, which is a yes: its announced room decides. `away`: what counts while the bus is away. Never rejects.
+   */
+  async offer(node: string, id: InstanceId, away: boolean): Promise<boolean> {
+    const { bus, prefix } = this.#input;
+    const question: NodeQuestion = { ask: 'place', id };
+    const answer = await bus.request(`${prefix}.node.${node}`, encode(question), nodeMs);
+    if (answer.kind !== 'answered') return answer.kind === 'away' && away;
+    const reply = readable<{ readonly answer: unknown }>(answer.body);
+    return reply !== null && reply.answer !== false;
   }
 
   stop(): void {
@@ -159,15 +219,36 @@ export class Remote {
 
   /** Never rejects. */
   async #replyTo(id: InstanceId, body: Uint8Array): Promise<Reply> {
-    const { perform, knows, log } = this.#input;
+    const { knows, log } = this.#input;
     const command = commandIn(body);
     if (command === null || command.version > wireVersion || !knows(command.method)) {
       log.warn({ instance: id, method: command?.method ?? '', needs: command?.version ?? 0, has: wireVersion }, 'node.otherVersion');
       return { kind: 'otherVersion' };
     }
+    const { key = '' } = command;
+    const known = this.#commands.get(key);
+    if (known !== undefined) return known ?? { kind: 'repeated' };
+    const reply = this.#run(id, command);
+    if (key !== '') {
+      this.#remember(key, reply);
+      void reply.then(() => this.#commands.has(key) && this.#commands.set(key, null));
+    }
+    return reply;
+  }
+
+  #remember(key: string, reply: Promise<Reply>): void {
+    const [oldest] = this.#commands.keys();
+    if (this.#commands.size >= mostRemembered && oldest !== undefined) this.#commands.delete(oldest);
+    this.#commands.set(key, reply);
+  }
+
+  /** Never rejects. */
+  async #run(id: InstanceId, { method, args }: Command): Promise<Reply> {
+    const { perform, epochOf, log } = this.#input;
+    const { epoch, isGood } = epochOf(id);
     try {
-      const done = await perform(id, command.method, command.args);
-      return done === null ? { kind: 'moved' } : { kind: 'done', value: done.value };
+      const done = await perform(id, method, args);
+      return done === null ? { kind: 'moved', epoch, alone: isGood } : { kind: 'done', value: done.value };
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       if (error instanceof StorageFailure) return { kind: 'storage', message };

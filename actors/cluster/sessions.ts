@@ -2,18 +2,19 @@
 import type { Dispatcher } from '../events/dispatcher.ts';
 import type { Claim, InstanceId, InstanceRecord, Message } from '../model.ts';
 import { usualStopGrace, type Policy } from '../policy/policy.ts';
-import type { Ports } from '../ports.ts';
+import type { LeftWork, LeftWorkStore, Ports } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import { failInterrupted } from '../session/queue-host.ts';
 import { beginningOf } from '../session/status.ts';
 import type { Campaigns } from '../supervisor/campaigns.ts';
 import type { Registry } from '../supervisor/registry.ts';
 import { within } from '../waiting.ts';
-import type { OwnedSessions } from './cluster-node.ts';
+import type { OwnedSessions } from './owned-sessions.ts';
 import type { Uses } from './uses.ts';
 
 export interface ClusterSessionsInput {
   readonly ports: Ports;
+  readonly leftWork: LeftWorkStore;
   readonly policy: Policy;
   readonly registry: Registry;
   readonly dispatcher: Dispatcher;
@@ -28,24 +29,20 @@ export interface ClusterSessionsInput {
   readonly begun: () => void;
   /** See `OwnedSessions`. */
   readonly serve: (id: InstanceId, here: boolean) => void;
-  /** Called after an instance was closed here. */
-  readonly left: (id: InstanceId) => void;
+  /** See `OwnedSessions`. */
+  readonly isServed: (id: InstanceId) => boolean;
+  /** Called after an instance was closed here, and waited for before its lease is given back. Never rejects. */
+  readonly left: (id: InstanceId) => Promise<void>;
   /** See `OwnedSessions`. */
   readonly offer: OwnedSessions['offer'];
   /** See `OwnedSessions`. */
   readonly handOver: OwnedSessions['handOver'];
 }
 
-/** What earlier owners left behind. */
-interface Left {
-  readonly queued: number;
-  /** Webhooks with rows in the outbox. */
-  readonly webhooks: readonly string[];
-  /** Messages whose callers waited for an answer. */
-  readonly interrupted: readonly Message[];
-  /** A campaign waits or is under way. */
-  readonly hasCampaign: boolean;
-}
+/** What earlier owners left behind, and the messages whose callers waited for an answer. */
+type Left = Omit<LeftWork, 'isInterrupted'> & { readonly interrupted: readonly Message[] };
+
+const nothingLeft = (id: InstanceId): Left => ({ id, queued: 0, webhooks: [], interrupted: [], hasCampaign: false });
 
 const everything = { before: Number.MAX_SAFE_INTEGER, limit: 10_000 };
 
@@ -66,34 +63,26 @@ export class ClusterSessions implements OwnedSessions {
   }
 
   async prepare(claims: readonly Claim[]): Promise<() => void> {
-    const { instances, messages, outbox, campaigns } = this.#input.ports;
+    const { ports, leftWork } = this.#input;
     const ids = claims.map(({ instanceId }) => instanceId);
-    const [records, queueing, pending, working, interrupted] = await Promise.all([
-      instances.some(ids),
-      messages.queueing(),
-      outbox.pending(),
-      campaigns.working(),
-      // No session of this node is open yet, so that nothing of what is found is its own.
-      Promise.all(ids.map((id) => messages.interrupted(id, everything.before, everything.limit))),
-    ]);
-    const queued = new Map(queueing.map((row) => [row.id, row.queued]));
-    const webhooks = Map.groupBy(pending, ({ instanceId }) => instanceId);
-    const messagesOf = new Map(ids.map((id, at) => [id, interrupted[at] ?? []]));
+    const [records, found] = await Promise.all([ports.instances.some(ids), leftWork.of(ids)]);
+    // No session of this node is open yet, so that nothing of what is found is its own.
+    const all = await Promise.all(found.map(async (work) => ({ ...work, interrupted: await this.#interruptedOf(work) })));
+    const left = new Map(all.map((one) => [one.id, one]));
     return () => {
-      for (const record of records)
-        this.#begin(record, {
-          queued: queued.get(record.id) ?? 0,
-          webhooks: (webhooks.get(record.id) ?? []).map(({ webhookId }) => webhookId),
-          interrupted: messagesOf.get(record.id) ?? [],
-          hasCampaign: working.includes(record.id),
-        });
+      for (const record of records) this.#begin(record, left.get(record.id) ?? nothingLeft(record.id));
       this.#input.begun();
     };
   }
 
+  async #interruptedOf({ id, isInterrupted }: LeftWork): Promise<readonly Message[]> {
+    return isInterrupted ? this.#input.ports.messages.interrupted(id, everything.before, everything.limit) : [];
+  }
+
   async close(id: InstanceId, hurry: boolean): Promise<void> {
     await this.#close(id, hurry);
-    this.#input.left(id);
+    const left = this.#input.left(id);
+    if (!hurry) await left;
   }
 
   isIdle(id: InstanceId): boolean {
@@ -113,6 +102,10 @@ export class ClusterSessions implements OwnedSessions {
 
   serve(id: InstanceId, here: boolean): void {
     this.#input.serve(id, here);
+  }
+
+  isServed(id: InstanceId): boolean {
+    return this.#input.isServed(id);
   }
 
   offer(...given: Parameters<OwnedSessions['offer']>): Promise<boolean> {
@@ -162,7 +155,7 @@ export class ClusterSessions implements OwnedSessions {
       await within(ports.time, cutShortMs, uses.ended(id));
       await cell.stored();
     }
-    if (!hurry) await this.#posted(cell, grace);
+    if (!hurry) await this.#posted(cell, Math.max(grace, policy.postTimeout ?? 0));
     uses.forget(id);
     cell.end();
     registry.drop(id);

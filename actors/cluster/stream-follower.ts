@@ -42,7 +42,7 @@ export class Follower {
 
   start(): void {
     this.#unlisten = [
-      this.#input.hear((sent) => this.#received(sent)),
+      this.#input.hear((sent) => this.received(sent)),
       this.#input.owner(
         () => this.#ask(),
         () => this.end(),
@@ -65,16 +65,13 @@ export class Follower {
     this.#listener.onEnd();
   }
 
-  /** An event of this node: nothing is lost on its way. */
-  here(event: GatewayEvent): void {
-    this.#last = event.id;
-    if (!this.#isOver) this.#listener.onEvent(event);
-  }
-
-  #received({ after, event }: Sent): void {
+  /** From the owner, whether this node or another one. */
+  received({ after, event }: Sent): void {
     if (this.#isOver) return;
     // A mark without a name says that an owner sent nothing for a while; the next event shows whether one is missing.
     if (event === undefined && after === null) return;
+    // A copy of the last message.
+    if (event !== undefined && event.id === this.#last) return;
     if (this.#last !== null && after !== this.#last) this.#listener.onGap();
     this.#last = event?.id ?? after;
     if (event !== undefined) this.#listener.onEvent(event);

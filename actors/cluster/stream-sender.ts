@@ -12,7 +12,12 @@ export interface StreamSenderInput {
   readonly sentFor: number;
   /** What an owner before sent last; null: nothing, or nobody knows. Never rejects. */
   before(): Promise<Sent | null>;
+  /** Over the bus. */
   send(sent: Sent): void;
+  /** To the listeners of this node, whether or not anybody listens elsewhere. Never throws. */
+  here(sent: Sent): void;
+  /** Returns true if this node may still act for the instance. */
+  isOwner(): boolean;
 }
 
 /** Events that wait until it is known what was before. */
@@ -36,10 +41,21 @@ export class StreamSender {
     this.#begun = input.before().then((sent) => this.#begin(sent));
   }
 
+  /** Somebody listens, or did lately. */
+  get isSending(): boolean {
+    return this.#input.time.monotonic() < this.#until;
+  }
+
   take(event: GatewayEvent): void {
     if (this.#held === null) return this.#step(event);
     this.#held.push(event);
     if (this.#held.length > mostHeld) this.#begin(null);
+  }
+
+  /** The process stood still after it had stored the event, and the next owner may have sent later ones. Its readers learn that it is missing. */
+  missed({ id }: GatewayEvent): void {
+    this.#input.here({ after: id });
+    if (this.#input.time.monotonic() < this.#until) this.#send({ after: id });
   }
 
   /** Somebody listens. Answers with the id of the last event; null when it is not known. */
@@ -65,10 +81,14 @@ export class StreamSender {
       this.#until = time.monotonic() + sentFor;
       this.#isWhole = true;
     }
-    for (const event of held) this.#step(event);
+    for (const event of held) {
+      if (this.#input.isOwner()) this.#step(event);
+      else this.missed(event);
+    }
   }
 
   #step(event: GatewayEvent): void {
+    this.#input.here({ after: this.#last, event });
     if (this.#input.time.monotonic() < this.#until) this.#send({ after: this.#last, event });
     else if (this.#isWhole) this.#pause();
     this.#last = event.id;

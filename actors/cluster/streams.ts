@@ -8,6 +8,7 @@ import { streamTypes, type GatewayEvent, type InstanceId } from '../model.ts';
 import type { Bus, Log, Time } from '../ports.ts';
 import { Follower, type Listener } from './stream-follower.ts';
 import { lastOf, linked, type Sent } from './stream-chain.ts';
+import { within } from '../waiting.ts';
 import { StreamSender } from './stream-sender.ts';
 import { decode, encode } from './wire.ts';
 
@@ -18,6 +19,10 @@ export interface StreamsInput {
   readonly log: Log;
   /** How long the bus keeps events, and how long they are sent after somebody asked for them. Milliseconds. */
   readonly keptFor: number;
+  /** Whether this node may act for the instance now. */
+  mayAct(id: InstanceId): boolean;
+  /** The last epoch under which this node owned the instance; null when it never did. */
+  epochOf(id: InstanceId): number | null;
   /** Null when there is no such instance. */
   token(id: InstanceId): string | null;
   /** Asks the owner, another node, to send the events of the instance; null when none answers. Never rejects. */
@@ -35,6 +40,7 @@ const leastSentFor = 30_000;
 /** What was published a moment ago may not be kept yet. */
 const tries = 10;
 const againMs = 100;
+const flushMs = 3_000;
 
 const ended = new TextEncoder().encode('ended');
 
@@ -58,6 +64,8 @@ export class ClusterStreams {
   readonly #followers = new Map<InstanceId, Set<Follower>>();
   /** Of the instances that this node owns, or is giving away. */
   readonly #senders = new Map<InstanceId, StreamSender>();
+  /** Of the instances that left this node, while somebody may read them elsewhere. */
+  readonly #former = new Map<InstanceId, StreamSender>();
 
   constructor(input: StreamsInput) {
     this.#input = input;
@@ -107,24 +115,22 @@ export class ClusterStreams {
   /** Gets what happens to the instances of this node. A stop ends it after the last sessions, which still have events. */
   get reader() {
     return {
-      note: (event: GatewayEvent) => this.note(event),
+      note: (event: GatewayEvent, epoch: number) => this.note(event, epoch),
       live: () => undefined,
-      forget: (id: InstanceId) => this.left(id),
+      // While a session closes, its last events are still sent; `left` follows.
+      forget: (_id: InstanceId) => undefined,
       stop: () => undefined,
     };
   }
 
-  /** An event was committed here. Never throws. */
-  note(event: GatewayEvent): void {
+  /** An event was committed here under that epoch. One of an earlier ownership comes behind events that were sent since. Never throws. */
+  note(event: GatewayEvent, epoch: number): void {
     if (!streamTypes.includes(event.type)) return;
-    this.#senders.get(event.instanceId)?.take(event);
-    for (const follower of this.#followers.get(event.instanceId) ?? []) {
-      try {
-        follower.here(event);
-      } catch (error) {
-        this.#input.log.error({ instance: event.instanceId, error }, 'listener.failed');
-      }
-    }
+    const sender = this.#senders.get(event.instanceId);
+    if (sender === undefined) return this.#missed(event);
+    const { mayAct, epochOf } = this.#input;
+    if (mayAct(event.instanceId) && epochOf(event.instanceId) === epoch) sender.take(event);
+    else sender.missed(event);
   }
 
   /** Another node has listeners: events of the instance are sent for a while. */
@@ -132,8 +138,9 @@ export class ClusterStreams {
     return { last: (await this.#senders.get(id)?.want()) ?? null };
   }
 
-  /** This node owns the instance from now on. */
+  /** This node owns the instance from now on. Idempotent. */
   owned(id: InstanceId): void {
+    if (this.#senders.has(id)) return;
     const { bus, prefix, time, keptFor } = this.#input;
     const subject = `${prefix}.events.${id}`;
     const sender = new StreamSender({
@@ -144,15 +151,26 @@ export class ClusterStreams {
         return body && sentIn(body);
       },
       send: (sent) => bus.publish(subject, encode(sent)),
+      here: (sent) => this.#here(id, sent),
+      isOwner: () => this.#input.mayAct(id),
     });
     this.#senders.set(id, sender);
+    this.#former.delete(id);
     if (this.#followers.has(id) && bus.keeps) void sender.want();
     bus.publish(`${prefix}.owned.${id}`, new Uint8Array());
   }
 
-  /** Nothing of the instance is left here. */
-  left(id: InstanceId): void {
+  /**
+   * The session of the instance is closed here. Resolves when the bus has its last events, so that the next owner reads them there, and after some
+   * seconds. Never rejects.
+   */
+  async left(id: InstanceId): Promise<void> {
+    const sender = this.#senders.get(id);
     this.#senders.delete(id);
+    for (const [other, { isSending }] of this.#former) if (!isSending) this.#former.delete(other);
+    if (!sender?.isSending) return;
+    this.#former.set(id, sender);
+    await within(this.#input.time, flushMs, this.#input.bus.flush());
   }
 
   /** Its token is void: nobody listens any more, on any node. */
@@ -166,6 +184,25 @@ export class ClusterStreams {
     for (const all of this.#followers.values()) for (const follower of all) follower.stop();
     this.#followers.clear();
     this.#senders.clear();
+    this.#former.clear();
+  }
+
+  /** An event that is known to be stored only after its session was closed here, because the reply of the database was late. */
+  #missed(event: GatewayEvent): void {
+    const former = this.#former.get(event.instanceId);
+    if (former === undefined) this.#here(event.instanceId, { after: event.id });
+    else former.missed(event);
+  }
+
+  /** To the listeners of this node. */
+  #here(id: InstanceId, sent: Sent): void {
+    for (const follower of this.#followers.get(id) ?? []) {
+      try {
+        follower.received(sent);
+      } catch (error) {
+        this.#input.log.error({ instance: id, error }, 'listener.failed');
+      }
+    }
   }
 
   #surroundings(id: InstanceId, token: string) {

@@ -1,9 +1,36 @@
-/** What a command is answered that reached no owner of its instance. Nothing was begun, and trying again is safe. */
+/** Answers commands that reached no owner of their instance. Nothing was begun, and trying again is safe. */
 import { refuse, type Result } from '../model.ts';
 import type { Lease } from '../ports.ts';
+import type { ClusterPolicy } from './policy.ts';
 
-/** `lease`: null when nobody owns the instance. `isFull`: no node has room for more. */
-export const unservedRefusal = (lease: Lease | null, isFull: boolean): Result<never> => {
+export interface Unserved {
+  /** Null when nobody owns the instance; undefined when the database does not say. */
+  readonly lease: Pick<Lease, 'node' | 'leftMs'> | null | undefined;
+  /** No node has room for more. */
+  readonly isFull: boolean;
+  /** Unix milliseconds. */
+  readonly now: number;
+  readonly policy: Pick<ClusterPolicy, 'lease' | 'renewEvery' | 'retryEvery'>;
+}
+
+/** Seconds after which a client may ask again while nothing better is known. */
+const usualRetry = 2;
+
+/** A node that missed a renewal and its repetition is taken for dead. The others take its instances when its lease has ended. */
+const ownedRefusal = ({ node, leftMs }: Pick<Lease, 'node' | 'leftMs'>, { now, policy }: Unserved): Result<never> => {
+  const silentMs = policy.lease - leftMs;
+  if (silentMs <= policy.renewEvery + policy.retryEvery)
+    return refuse('unavailable', `another node has the instance: ${node}, which is alive and does not answer`, { retryAfter: usualRetry });
+  const freeMs = Math.max(0, leftMs) + policy.retryEvery;
+  const until = new Date(now + freeMs).toISOString();
+  const text = `another node has the instance: ${node}, which has not renewed its lease for ${Math.round(silentMs / 1000)} s; the instance is free at ${until} unless it does`;
+  return refuse('unavailable', text, { retryAfter: Math.max(usualRetry, Math.ceil(freeMs / 1000)) });
+};
+
+export const unservedRefusal = (unserved: Unserved): Result<never> => {
+  const { lease, isFull } = unserved;
+  if (lease) return ownedRefusal(lease, unserved);
   const nobody = isFull ? 'no node has room for the instance' : 'no node has the instance at the moment';
-  return refuse('unavailable', lease === null ? nobody : 'another node has the instance', { retryAfter: 2 });
+  const unknown = 'the database does not say which node has the instance';
+  return refuse('unavailable', lease === null ? nobody : unknown, { retryAfter: usualRetry });
 };

@@ -8,16 +8,18 @@ import {
   plainNumber,
   refuse,
   unknownInstance,
+  type Campaign,
   type CampaignSend,
   type CampaignStatus,
   type Claim,
   type CreatedCampaign,
+  type EstimatedCampaign,
   type GivenFile,
   type InstanceId,
   type Result,
   type SendKey,
 } from '../model.ts';
-import { dayMs, quietFor } from '../policy/campaign-policy.ts';
+import { dayMs, quietFor, timeLeft, type CampaignWork } from '../policy/campaign-policy.ts';
 import { contentProblem } from '../policy/content-rules.ts';
 import type { NewRecipient } from '../ports.ts';
 import { recipientProblem } from '../session/campaign-turn.ts';
@@ -29,6 +31,9 @@ const unknownFolder = refuse('notFound', 'Folder not found');
 
 /** Recipients that are looked at in one turn of the event loop. */
 const perTurn = 1_000;
+
+/** Recipients that one statement lets wait again. */
+const retriedAtOnce = 2_000;
 
 /** Campaigns that one list holds. */
 const mostListed = 1_000;
@@ -111,6 +116,36 @@ async function fullness({ ports, policy }: Supervisor, id: InstanceId): Promise<
   return refuse('limited', `an instance has at most ${atOnce} campaigns under way`, { retryAfter: 60 });
 }
 
+const waitingOf = ({ total, sent, failed, skipped, unknown }: Campaign): number => total - sent - failed - skipped - unknown;
+
+const isActive = ({ status }: Campaign): boolean => status === 'waiting' || status === 'sending';
+
+const workOf = (campaign: Campaign): CampaignWork => ({ ...campaign, waiting: waitingOf(campaign) });
+
+/** Estimates when each of these campaigns has sent its last message; `active` are all of the instance that are. */
+const estimated = (
+  { ports, policy, campaigns }: Supervisor,
+  id: InstanceId,
+  all: readonly Campaign[],
+  active: readonly Campaign[],
+): readonly EstimatedCampaign[] => {
+  const now = ports.time.now();
+  const next = Math.max(now, campaigns.nextAt(id) ?? 0);
+  // A campaign of which nobody waits holds up no other.
+  const due = active.filter((one) => one.scheduledFor <= now && waitingOf(one) > 0);
+  return all.map((campaign) => {
+    if (campaign.status === 'paused') return { ...campaign, remainingMs: null };
+    const others = isActive(campaign) ? due.filter((one) => one.id !== campaign.id).map(workOf) : [];
+    const start = campaign.scheduledFor <= now ? next : campaign.scheduledFor;
+    return { ...campaign, remainingMs: timeLeft(policy.campaigns, workOf(campaign), others, { start, now }) };
+  });
+};
+
+async function listOf(supervisor: Supervisor, id: InstanceId, isDone: boolean | null): Promise<readonly EstimatedCampaign[]> {
+  const all = await supervisor.ports.campaigns.list(id, isDone, mostListed);
+  return estimated(supervisor, id, all, all.filter(isActive));
+}
+
 /** `storing`: they are counted and stored one at a time, so that none comes between. `key` is stored with the campaign. */
 async function create(
   supervisor: Supervisor,
@@ -141,7 +176,12 @@ async function create(
   return storing.run(id, async () => {
     const fullByNow = await fullness(supervisor, id);
     if (fullByNow) return fullByNow;
-    const answer = done({ id: campaign.id, count: recipients.length, duplicates, failed: failed.length });
+    const counts = { sent: 0, failed: failed.length, skipped: 0, unknown: 0, delivered: 0, read: 0, played: 0 };
+    const times = { updated: campaign.created, startedAt: 0, finishedAt: 0 };
+    const made: Campaign = { ...campaign, ...counts, ...times, status: 'waiting', reason: '', total: recipients.length };
+    const active = (await ports.campaigns.list(id, false, mostListed)).filter(isActive);
+    const remainingMs = estimated(supervisor, id, [made], active)[0]?.remainingMs ?? 0;
+    const answer = done({ id: campaign.id, count: recipients.length, duplicates, failed: failed.length, remainingMs });
     const used = key && { ...key, messageId: campaign.id, at: campaign.created, answer };
     await ports.campaigns.create({ instanceId: id, epoch: cell.record.epoch }, campaign, whole, used);
     campaigns.look(id);
@@ -211,7 +251,11 @@ export function campaignCommands(supervisor: Supervisor, once: SendOnce): Campai
       return changed;
     },
     async continueCampaign(id, campaign) {
-      const changed = await change(id, campaign, ['paused'], 'waiting');
+      while ((await ports.campaigns.retry(claim(id), campaign, ports.time.now(), retriedAtOnce)) === retriedAtOnce);
+      const found = await ports.campaigns.get(id, campaign);
+      // A campaign that is done goes on when somebody of it did not get the message.
+      const from = found !== null && waitingOf(found) > 0 ? (['paused', 'done'] as const) : (['paused'] as const);
+      const changed = await change(id, campaign, from, 'waiting');
       if (changed.ok) campaigns.look(id);
       return changed;
     },
@@ -228,7 +272,7 @@ export function campaignCommands(supervisor: Supervisor, once: SendOnce): Campai
       supervisor.chores.wakeRemover();
       return done(removed);
     },
-    campaigns: (id, isDone) => ports.campaigns.list(id, isDone, mostListed),
+    campaigns: (id, isDone) => listOf(supervisor, id, isDone),
     async campaignRecipients(id, query) {
       const campaign = await ports.campaigns.get(id, query.campaignId);
       return campaign === null ? unknownFolder : done({ campaign, recipients: await ports.campaigns.recipients(id, query) });

@@ -13,7 +13,7 @@ import {
   newTrigger,
   type Result,
 } from '../model.ts';
-import type { Ports } from '../ports.ts';
+import type { AgentKey, Ports } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Supervisor } from '../supervisor.ts';
 import { isWebAddress } from '../web-address.ts';
@@ -24,6 +24,24 @@ const noInstance = refuse('notFound', 'instance not found');
 
 /** Without the times of its storage. */
 const plain = <T extends { readonly created: number; readonly updated: number }>({ created: _made, updated: _changed, ...rest }: T) => rest;
+
+/** An agent and its key; undefined without one. */
+interface Held {
+  readonly agent: Kept<'chatbotAgent'>;
+  readonly key: AgentKey | undefined;
+}
+
+/** A key belongs to the origin for which it was given; null when the agent may keep it. */
+const keyProblem = (
+  agent: ChatbotAgent,
+  edit: AgentEdit,
+  old: Held | undefined,
+  { chatModels }: Pick<Ports, 'chatModels'>,
+): string | null => {
+  if (old?.key === undefined || edit.key !== undefined) return null;
+  const isSame = chatModels.originOf(old.key.service ?? old.agent) === chatModels.originOf(agent);
+  return isSame ? null : 'apikey is required for another provider or baseUrl';
+};
 
 const agentProblem = (agent: ChatbotAgent, hasKey: boolean, { chatModels }: Pick<Ports, 'chatModels'>): string | null => {
   if (agent.name === '') return 'name is required';
@@ -57,37 +75,40 @@ const unknownAgent = refuse('notFound', 'Agent not found');
 const unknownTrigger = refuse('notFound', 'Trigger not found');
 const newId = ({ chance }: Ports): string => `r${chance.hex(7)}`;
 
-const agentViews = async ({ definitions, chatbots }: Ports, id: InstanceId): Promise<readonly AgentView[]> => {
+const heldAgents = async ({ definitions, chatbots }: Ports, id: InstanceId): Promise<readonly Held[]> => {
   const [agents, keys] = await Promise.all([definitions.all(id, 'chatbotAgent'), chatbots.keys(id)]);
-  return agents.map((agent) => ({ agent, hasKey: keys.has(agent.id) }));
+  return agents.map((agent) => ({ agent, key: keys.get(agent.id) }));
 };
 
-const removeAgent = async ({ definitions, chatbots }: Ports, cell: Cell, { agent }: AgentView): Promise<void> => {
+const viewOf = ({ agent, key }: Held): AgentView => ({ agent, hasKey: key !== undefined });
+
+const removeAgent = async ({ definitions, chatbots }: Ports, cell: Cell, agent: Kept<'chatbotAgent'>): Promise<void> => {
   const { id, epoch } = cell.record;
   const led = (await definitions.all(id, 'chatbotTrigger')).filter(({ type, agentId }) => type === 'agent' && agentId === agent.id);
   // The agent goes last: when this is cut short, the same call again finishes it.
   const gone = led.map((trigger) => ({ of: 'chatbotTrigger', value: plain(trigger) }) as const);
   for (const definition of gone) await cell.recorder.append({ kind: 'definitionGone', definition });
-  await chatbots.saveKey({ instanceId: id, epoch }, agent.id, '');
+  await chatbots.saveKey({ instanceId: id, epoch }, agent, '');
   await cell.recorder.append({ kind: 'definitionGone', definition: { of: 'chatbotAgent', value: plain(agent) } });
 };
 
 const editAgent = async ({ ports, most }: Desk, cell: Cell, edit: AgentEdit): Promise<Result<AgentView & { readonly made: boolean }>> => {
   const { id, epoch, aiApikey } = cell.record;
-  const known = await agentViews(ports, id);
+  const known = await heldAgents(ports, id);
   const old = known.find(({ agent }) => agent.id === edit.id);
   if (!old && (edit.id !== '' || edit.delete)) return unknownAgent;
   if (old && edit.delete) {
-    await removeAgent(ports, cell, old);
-    return done({ ...old, made: false });
+    await removeAgent(ports, cell, old.agent);
+    return done({ ...viewOf(old), made: false });
   }
   if (!old && known.length >= most) return refuse('limited', `an instance has at most ${most} agents`);
   const agent: ChatbotAgent = { ...newAgent, ...(old && plain(old.agent)), ...edit.fields, id: old?.agent.id ?? newId(ports) };
-  const hasKey = edit.key === undefined ? (old?.hasKey ?? false) : edit.key !== '';
+  const hasKey = edit.key === undefined ? old?.key !== undefined : edit.key !== '';
   if (edit.key !== undefined && edit.key !== '' && !isApiKey(edit.key)) return refuse('invalid', 'apikey has characters that no key has');
-  const problem = agentProblem(agent, hasKey || aiApikey !== '', ports);
+  const hasShared = aiApikey !== '' && agent.baseUrl === '';
+  const problem = agentProblem(agent, hasKey || hasShared, ports) ?? keyProblem(agent, edit, old, ports);
   if (problem !== null) return refuse('invalid', problem);
-  if (edit.key !== undefined) await ports.chatbots.saveKey({ instanceId: id, epoch }, agent.id, edit.key);
+  if (edit.key !== undefined) await ports.chatbots.saveKey({ instanceId: id, epoch }, agent, edit.key);
   await cell.recorder.append({ kind: 'definition', definition: { of: 'chatbotAgent', value: agent } });
   const stored = (await ports.definitions.all(id, 'chatbotAgent')).find((one) => one.id === agent.id);
   return stored ? done({ agent: stored, hasKey, made: !old }) : unknownAgent;
@@ -132,7 +153,7 @@ export function chatbotCommands(supervisor: Supervisor, changed: (id: InstanceId
     });
 
   return {
-    agents: (id) => agentViews(ports, id),
+    agents: async (id) => (await heldAgents(ports, id)).map(viewOf),
     editAgent: (id, edit) => inTurn(id, (cell) => editAgent(desk, cell, edit)),
     triggers: (id) => ports.definitions.all(id, 'chatbotTrigger'),
     editTrigger: (id, edit) => inTurn(id, (cell) => editTrigger(desk, cell, edit)),

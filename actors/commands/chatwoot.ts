@@ -66,7 +66,7 @@ function formerOf(before: Webhook | null, now: ChatwootPlace): Pick<ChatwootInbo
 /** What the settings become, and why they make no sense. `before`: the connector as it is. */
 function planned({ ports }: Supervisor, id: InstanceId, before: Webhook | null, wished: ChatwootSettings): Result<Connected> {
   const { enabled, url, accessToken, ...settings } = wished;
-  const address = url.trim().replace(/\/+$/, '');
+  const address = url.trim().replace(/(?<!\/)\/+$/, '');
   const objection = ports.chatwoot.objection(address);
   if (objection !== null) return refuse('invalid', objection);
   const token = accessToken === maskedToken ? (before?.chatwoot?.accessToken ?? '') : accessToken;
@@ -96,17 +96,19 @@ function planned({ ports }: Supervisor, id: InstanceId, before: Webhook | null, 
 }
 
 export function chatwootCommands(supervisor: Supervisor, replies: Pick<Replies, 'wake'>): ChatwootCommands {
-  const { ports, dispatcher } = supervisor;
+  const { ports, dispatcher, registry } = supervisor;
   /** One change at a time for each instance: two at once must not make two connectors. */
   const mutex = createKeyedMutex();
 
   const save = async (id: InstanceId, settings: ChatwootSettings): Promise<Result<{ readonly hookUrl: string }>> => {
+    // Read before the check, which takes as long as the server: another node may own the instance by then.
+    const epoch = registry.record(id)?.epoch ?? 0;
     const plan = planned(supervisor, id, dispatcher.webhooks.chatwoot(id), settings);
     if (!plan.ok) return plan;
     const { url, enabled, chatwoot } = plan.value;
     const found = enabled ? await ports.chatwoot.check({ ...chatwoot, url }) : null;
     if (found?.ok === false) return refuse('invalid', found.error);
-    await ports.webhooks.save(plan.value);
+    await ports.webhooks.save(plan.value, epoch);
     dispatcher.set(plan.value);
     replies.wake();
     return done({ hookUrl: `${dispatcher.sender(id).baseUrl}/chatwoot/webhook/${chatwoot.hook}` });

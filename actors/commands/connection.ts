@@ -1,15 +1,17 @@
 /** Commands on the connection of an instance: opened, paused, restarted, logged out. */
-import type { DisconnectedView, Gateway, InstanceView, Origin } from '../face.ts';
+import type { DeviceLook, DisconnectedView, Gateway, InstanceView, Origin } from '../face.ts';
 import { done, noProxy, refuse, notConnected, type Result } from '../model.ts';
+import { refusesInput } from '../policy/close-cause.ts';
 import { routeOf } from '../policy/proxy-route.ts';
 import type { OpenOptions } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Supervisor } from '../supervisor.ts';
+import { type PasskeyCommands, passkeyCommands } from './passkeys.ts';
 import { perform } from './perform.ts';
 import { changeProxy } from './proxies.ts';
 import { isSettled, notDiscarded, onSettled, settled, settleMs } from './settling.ts';
 
-type ConnectionCommands = Pick<Gateway, 'connect' | 'disconnect' | 'reset' | 'hibernate' | 'presence'>;
+type ConnectionCommands = Pick<Gateway, 'connect' | 'disconnect' | 'reset' | 'hibernate' | 'presence'> & PasskeyCommands;
 
 /** The pairing under way is another one than this call asked for: a later call did. */
 const isReplaced = (cell: Cell, { phone }: OpenOptions): boolean => {
@@ -21,12 +23,22 @@ const isReplaced = (cell: Cell, { phone }: OpenOptions): boolean => {
 const hasAnswer =
   (options: OpenOptions) =>
   (cell: Cell): boolean => {
-    const { status, qrcode, paircode } = cell.view;
+    const { status, qrcode, paircode, passkey } = cell.view;
     if (status !== 'connecting') return isSettled(cell);
+    if (passkey) return true;
     return isReplaced(cell, options) || (options.phone === undefined ? qrcode : paircode) !== '';
   };
 
 const proxyNeeded = refuse('conflict', 'the server allows no direct connections: set a proxy with POST /instance/proxy first');
+
+const anotherAccount = refuse(
+  'conflict',
+  'the instance had another account: allowAccountChange pairs this one, and removes the chats, messages, contacts and campaigns of the account before',
+);
+/** A number may be given in another form than the platform has it, such as without its ninth digit: the last ones are compared. */
+const isOtherNumber = (phone: string, owner: string): boolean => phone.slice(-8) !== owner.slice(-8);
+const isForAnother = ({ record }: Cell, { phone }: OpenOptions): boolean =>
+  record.jid === '' && !record.accountLeaves && record.owner !== '' && phone !== undefined && isOtherNumber(phone, record.owner);
 
 const settledView = async (supervisor: Supervisor, cell: Cell): Promise<Result<InstanceView>> => {
   await settled(supervisor, cell);
@@ -55,13 +67,22 @@ async function disconnect(supervisor: Supervisor, cell: Cell): Promise<Result<Di
   return done({ ...cell.view, stillLinked: cell.lifecycle?.context.stillLinked ?? '' });
 }
 
+/** A code for a passkey counts for the link that it was made for. The next one may be that of another account. */
+const endPasskeyCode = async ({ ports }: Supervisor, { record: { id, jid } }: Cell): Promise<void> => {
+  if (jid === '') await ports.passkeyCodes.end(id);
+};
+
 type ConnectOptions = Parameters<Gateway['connect']>[1];
+
+/** What is not the usual value. */
+const deviceLook = ({ systemName, browser, system }: DeviceLook): Partial<DeviceLook> =>
+  Object.fromEntries(Object.entries({ systemName, browser, system }).filter(([, value]) => value !== ''));
 
 /** The region comes first: nothing may leave by another way. */
 async function connect(
   supervisor: Supervisor,
   cell: Cell,
-  { region, ...options }: ConnectOptions,
+  { region, allowAccountChange = false, ...options }: ConnectOptions,
   by: Origin,
 ): Promise<Result<InstanceView>> {
   if (!(await discarded(supervisor, cell))) return notDiscarded;
@@ -73,27 +94,33 @@ async function connect(
   supervisor.waking.keepAwake(cell);
   if (cell.view.connected) return done(cell.view);
   const { id, wanted } = cell.record;
+  if (!allowAccountChange && isForAnother(cell, options)) return anotherAccount;
+  // A call that joins a pairing allows it; only one that begins a pairing takes the permission back.
+  if (allowAccountChange || cell.view.status === 'disconnected') cell.allowsAccountChange = allowAccountChange;
   const objection = supervisor.capacity.objection(id);
   if (objection) return objection;
-  await cell.keeper.save({ wanted: 'online', ...(options.systemName === undefined ? {} : { systemName: options.systemName }) });
+  const begins = cell.view.status === 'disconnected';
+  const { phone, ...look } = options;
+  await cell.keeper.save({ wanted: 'online', ...look });
   // Others may have taken the last place meanwhile; from here to the chart nothing waits.
   const filled = supervisor.capacity.objection(id);
   if (filled) {
     cell.keeper.note({ wanted });
     return filled;
   }
-  const { systemName } = cell.record;
-  cell.connect(systemName === '' ? options : { systemName, ...options }, by);
+  cell.connect({ ...deviceLook(cell.record), ...(phone === undefined ? {} : { phone }) }, by);
+  if (begins) await endPasskeyCode(supervisor, cell);
   await cell.waitFor(hasAnswer(options), supervisor.policy.connectAnswer);
   if (isReplaced(cell, options)) return refuse('conflict', 'another connect asked for another pairing meanwhile');
   const verdict = cell.lifecycle?.context.verdict;
-  if (cell.view.status === 'disconnected' && verdict?.cause === 'numberRefused') return refuse('invalid', verdict.sentence);
+  if (cell.view.status === 'disconnected' && verdict && refusesInput(verdict.cause)) return refuse('invalid', verdict.sentence);
   return done(cell.view);
 }
 
 async function reset(supervisor: Supervisor, cell: Cell, by: Origin): Promise<Result<InstanceView>> {
   const { status } = cell.view;
   if (status !== 'connected' && status !== 'connecting') return refuse('conflict', 'there is no running session to reset');
+  await endPasskeyCode(supervisor, cell);
   cell.send({ type: 'instance.reset', by });
   return settledView(supervisor, cell);
 }
@@ -125,6 +152,7 @@ async function reconnect(supervisor: Supervisor, cell: Cell, by: Origin): Promis
 export const connectionSteps = { reconnect, hibernate, wake } as const;
 
 export const connectionCommands = (supervisor: Supervisor): ConnectionCommands => ({
+  ...passkeyCommands(supervisor),
   connect: (id, options) => onSettled(supervisor, id, (cell) => connect(supervisor, cell, options, 'api')),
 
   disconnect: (id) => onSettled(supervisor, id, (cell) => disconnect(supervisor, cell)),

@@ -1,7 +1,7 @@
 /** Commands on deliveries: what waits and why, sending again, trying a receiver. */
 import { webhookRequestOf } from '../events/webhook-request.ts';
 import { listensTo } from '../events/filter.ts';
-import type { DeliveryFilter, DeliveryPage, DeliveryView, Gateway, ReplayFilter, WebhookTest } from '../face.ts';
+import type { DeliveryFilter, DeliveryPage, DeliveryView, Gateway, QueueOfWebhook, ReplayFilter, WebhookTest } from '../face.ts';
 import {
   deliveryStates,
   done,
@@ -34,18 +34,29 @@ const viewOf = ({ dispatcher }: Supervisor, record: DeliveryRecord): DeliveryVie
   if (isOver(record)) return { ...record, nextAttempt: 0, reason: record.error };
   if (!dispatcher.webhooks.get(record.webhookId)?.enabled) return { ...record, nextAttempt: 0, reason: 'the webhook is not enabled' };
   const paused = dispatcher.pausedUntil(record.webhookId);
-  const reason = record.error || (paused > 0 ? 'waits until the receiver answers again' : '');
-  return { ...record, nextAttempt: Math.max(record.notBefore, paused), reason };
+  // Quick retries are counted in memory alone.
+  const last = dispatcher.health(record.webhookId)?.lastAttempt(record.eventId);
+  const tried = last !== undefined && last.attempts > record.attempts ? { ...record, ...last } : record;
+  const reason = [tried.error, paused > 0 ? 'waits until the receiver answers again' : ''].filter(Boolean).join('; ');
+  return { ...tried, nextAttempt: Math.max(record.notBefore, paused), reason };
 };
+
+/** Events of each webhook that were dropped, by whichever node. */
+const droppedOf = async ({ cluster, dispatcher }: Supervisor, ids: readonly string[]): Promise<readonly QueueOfWebhook['dropped'][]> =>
+  (await cluster?.others?.dropped(ids)) ?? ids.map((id) => dispatcher.sweeper.dropped(id));
 
 async function look(supervisor: Supervisor, webhooks: readonly Webhook[], filter: DeliveryFilter): Promise<DeliveryPage> {
   const { state = null, limit, offset } = filter;
   const { deliveries } = supervisor.ports;
   const ids = webhooks.map(({ id }) => id);
-  const [page, tallies] = await Promise.all([deliveries.list({ webhooks: ids, state, limit, offset }), deliveries.tally(ids)]);
-  const queues = ids.map((webhookId) => {
+  const [page, tallies, dropped] = await Promise.all([
+    deliveries.list({ webhooks: ids, state, limit, offset }),
+    deliveries.tally(ids),
+    droppedOf(supervisor, ids),
+  ]);
+  const queues = ids.map((webhookId, at) => {
     const { waiting = 0, parked = 0, bytes = 0 } = tallies.find((tally) => tally.webhookId === webhookId) ?? {};
-    return { webhookId, waiting, parked, bytes, dropped: supervisor.dispatcher.sweeper.dropped(webhookId) };
+    return { webhookId, waiting, parked, bytes, dropped: dropped[at] ?? {} };
   });
   return { deliveries: page.deliveries.map((record) => viewOf(supervisor, record)), more: page.more, queues };
 }

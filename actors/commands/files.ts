@@ -6,7 +6,8 @@ import type { Supervisor } from '../supervisor.ts';
 type FileCommands = Pick<Gateway, 'download' | 'file' | 'readFile'>;
 
 export function fileCommands(supervisor: Supervisor): FileCommands {
-  const { files } = supervisor.ports;
+  const { cluster, ports } = supervisor;
+  const files = cluster === null || cluster.sharesFiles ? ports.files : cluster.files;
   return {
     download: async (id, wish) => (supervisor.view(id) === null ? unknownInstance : supervisor.downloads.download(id, wish)),
     file: (name) => files.named(name),

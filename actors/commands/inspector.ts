@@ -8,6 +8,9 @@ import type { Supervisor } from '../supervisor.ts';
 import { connectionSteps } from './connection.ts';
 import { onSettled } from './settling.ts';
 
+/** Of one instance, those of earlier processes included. */
+const mostSteps = 100;
+
 type InspectorCommands = Pick<
   Gateway,
   'charts' | 'chartSource' | 'actors' | 'actor' | 'actorPicture' | 'watchSteps' | 'watchActors' | 'act'
@@ -62,7 +65,12 @@ const nullWhenAway = (error: unknown): null => {
 async function detailOf(supervisor: Supervisor, id: InstanceId): Promise<Result<ActorDetail>> {
   const owner = await leaseOf(supervisor, id);
   const detail = supervisor.inspection.detail(id);
-  return detail.ok ? done({ ...detail.value, ...owner }) : detail;
+  if (!detail.ok) return detail;
+  const { steps } = detail.value;
+  // Steps that fell out of memory are not looked for.
+  const isWhole = steps.length === 0 || steps[0]?.n === 1;
+  const former = isWhole ? await supervisor.stepLog.before(id, steps[0]?.at ?? Infinity) : [];
+  return done({ ...detail.value, ...owner, steps: [...former, ...steps].slice(-mostSteps) });
 }
 
 /** The line of the log stands before the outcome, since that may take a while. */
@@ -80,7 +88,11 @@ export const inspectorCommands = (supervisor: Supervisor): InspectorCommands => 
   return {
     charts: () => [charts.lifecycle, charts.instance],
     chartSource,
-    actors: async (query) => inspection.page(query, await supervisor.cluster?.rows?.elsewhere()),
+    actors: async (query) => {
+      const page = await inspection.page(query, await supervisor.cluster?.rows?.elsewhere());
+      const { warnings } = supervisor;
+      return warnings.length === 0 || !page.ok ? page : done({ ...page.value, warnings });
+    },
     actor: (id) => detailOf(supervisor, id),
     actorPicture: async (id) => (registry.record(id) === undefined ? null : supervisor.ports.platform.picture(id)),
     watchSteps(id, watcher) {

@@ -43,7 +43,7 @@ async function sendLater(
   // A number that is known in its other form is written to in that one. A stranger's is looked up when the message is sent.
   const chatId = cell.recipients.remembered(chat.value.chatId) ?? chat.value.chatId;
   const number = chatId === chat.value.chatId ? given.number : chatId;
-  const whole = await filled(ports, cell, { ...given, number }, chatId);
+  const whole = await filled(ports, cell, null, { ...given, number }, chatId);
   if (!whole.ok) return whole;
   const send = whole.value;
   const draft = cell.link.draft(send, { jid, lid, name: profileName });

@@ -3,19 +3,23 @@ import type { Gateway, NodeView } from '../face.ts';
 import { refuse } from '../model.ts';
 import type { KnownNode } from '../ports.ts';
 import type { Supervisor } from '../supervisor.ts';
-import { countsOf } from '../supervisor/numbers.ts';
+import { refusedCommands, type RefusedCommands } from './refused.ts';
+import { countsOf, troublesOf } from '../supervisor/numbers.ts';
 
 type ServerCommands = Pick<
   Gateway,
+  | 'signIns'
   | 'authenticate'
   | 'lookUp'
   | 'exists'
-  | 'signIns'
   | 'nodes'
   | 'nodeName'
   | 'draining'
   | 'drainNode'
   | 'ready'
+  | 'troubles'
+  | 'warnings'
+  | 'clientVersion'
   | 'numbers'
   | 'figures'
   | 'counts'
@@ -23,25 +27,30 @@ type ServerCommands = Pick<
 
 const noNodes = refuse('notFound', 'this gateway is no node of a cluster');
 
-const nodeView = ({ load, leftMs, ...node }: KnownNode): NodeView => ({
+const nodeView = ({ load, leftMs, ended, ...node }: KnownNode, lease: number): NodeView => ({
   ...node,
-  state: leftMs <= 0 ? 'gone' : node.draining ? 'draining' : 'live',
-  owned: leftMs <= 0 ? 0 : load,
-  leaseMs: Math.max(0, leftMs),
+  state: ended ? 'gone' : node.draining ? 'draining' : 'live',
+  owned: ended ? 0 : load,
+  leaseMs: ended ? 0 : Math.max(0, leftMs),
+  renewedMs: Math.max(0, lease - leftMs),
 });
 
-export const serverCommands = (supervisor: Supervisor): ServerCommands => {
+export const serverCommands = (supervisor: Supervisor, signIns: ServerCommands['signIns']): ServerCommands & RefusedCommands => {
   const { cluster, registry } = supervisor;
   return {
+    ...refusedCommands(supervisor),
     authenticate: (token) => registry.byToken(token),
     lookUp: (token) => supervisor.lookUp(token),
     exists: (id) => supervisor.exists(id),
-    signIns: cluster?.signIns ?? null,
-    nodes: async () => ((await cluster?.overview.nodes()) ?? []).map(nodeView),
+    signIns,
+    nodes: async () => ((await cluster?.overview.nodes()) ?? []).map((node) => nodeView(node, cluster?.lease ?? 0)),
     nodeName: cluster?.figures.name ?? null,
     draining: () => cluster?.draining ?? false,
     drainNode: async (name) => (await cluster?.drainNode(name)) ?? noNodes,
     ready: () => supervisor.progress,
+    troubles: () => troublesOf(registry),
+    warnings: () => supervisor.warnings,
+    clientVersion: () => supervisor.ports.platform.clientVersion(),
     numbers: () => supervisor.numbers(),
     figures: () => supervisor.figures(),
     counts: () => countsOf(registry),

@@ -13,6 +13,8 @@ type WebhookCommands = Pick<
 
 /** The setting that names the global webhook. */
 const globalKey = 'webhook.global';
+/** Given for global webhooks, which have no instance. */
+const noEpoch = 0;
 
 /** Stores changes, and tells the couriers. */
 const writerOf = (supervisor: Supervisor) => {
@@ -23,18 +25,18 @@ const writerOf = (supervisor: Supervisor) => {
       url === '' || action === 'delete' ? null : ports.receiver.objection(url),
 
     /** Answers with the id of the webhook whose secret is to be shown, '' for none. */
-    async save(webhook: Webhook, input: WebhookInput): Promise<Result<string>> {
+    async save(webhook: Webhook, epoch: number, input: WebhookInput): Promise<Result<string>> {
       const secrets = privateOf(webhook, input, ports.signer);
       if (!secrets.ok) return secrets;
       const next = { ...webhook, ...secrets.value };
-      await ports.webhooks.save(next);
+      await ports.webhooks.save(next, epoch);
       dispatcher.set(next);
       return done(input.secret === true ? next.id : '');
     },
 
-    async remove(ids: readonly string[]): Promise<Result<string>> {
+    async remove(ids: readonly string[], instanceId: InstanceId | null, epoch: number): Promise<Result<string>> {
       for (const id of ids) {
-        await ports.webhooks.remove(id);
+        await ports.webhooks.remove({ id, instanceId }, epoch);
         dispatcher.remove(id);
       }
       supervisor.chores.wakeRemover();
@@ -46,7 +48,8 @@ const writerOf = (supervisor: Supervisor) => {
 type Writer = ReturnType<typeof writerOf>;
 
 const changeOwn = async (supervisor: Supervisor, writer: Writer, id: InstanceId, input: WebhookInput): Promise<Result<SavedWebhooks>> => {
-  const { ports, dispatcher } = supervisor;
+  const { ports, dispatcher, registry } = supervisor;
+  const epoch = registry.record(id)?.epoch ?? 0;
   const objection = writer.objectionTo(input);
   if (objection !== null) return refuse('invalid', objection);
   const situation = { instanceId: id, current: dispatcher.webhooks.receivers(id), newId: ports.chance.hex(12), now: ports.time.now() };
@@ -55,7 +58,8 @@ const changeOwn = async (supervisor: Supervisor, writer: Writer, id: InstanceId,
   const most = supervisor.policy.webhooksPerInstance;
   const isNew = 'save' in change.value && change.value.save.id === situation.newId;
   if (isNew && situation.current.length >= most) return refuse('invalid', `Maximum number of webhooks per instance reached (${most})`);
-  const revealed = 'save' in change.value ? await writer.save(change.value.save, input) : await writer.remove(change.value.remove);
+  const revealed =
+    'save' in change.value ? await writer.save(change.value.save, epoch, input) : await writer.remove(change.value.remove, id, epoch);
   return revealed.ok ? done({ webhooks: dispatcher.webhooks.receivers(id), revealed: revealed.value }) : revealed;
 };
 
@@ -77,10 +81,10 @@ const changeGlobal = async (supervisor: Supervisor, writer: Writer, given: Webho
   const change = changeOf({ instanceId: null, current, newId, now: ports.time.now() }, input);
   if (!change.ok) return change;
   if (!('save' in change.value)) return refuse('invalid', 'the global webhook is switched off with enabled: false');
-  const revealed = await writer.save(change.value.save, input);
+  const revealed = await writer.save(change.value.save, noEpoch, input);
   // Earlier versions could make several on several nodes.
   const others = receivers.filter(({ id }) => id !== newId).map(({ id }) => id);
-  if (revealed.ok && others.length > 0) await writer.remove(others);
+  if (revealed.ok && others.length > 0) await writer.remove(others, null, noEpoch);
   return revealed.ok ? done({ webhooks: dispatcher.webhooks.receivers(null), revealed: revealed.value }) : revealed;
 };
 

@@ -4,12 +4,15 @@ import type { Time } from '../ports.ts';
 export class Alarm {
   readonly #time: Time;
   readonly #ring: () => void;
+  readonly #now: () => number;
   #at = 0;
   #id: unknown = null;
 
-  constructor(time: Time, ring: () => void) {
+  /** `now`: the clock of the moments, which is the wall clock unless another is given. */
+  constructor(time: Time, ring: () => void, now: () => number = () => time.now()) {
     this.#time = time;
     this.#ring = ring;
+    this.#now = now;
   }
 
   /** Rings at this moment at the latest, never at once. */
@@ -22,11 +25,12 @@ export class Alarm {
         this.#id = null;
         this.#ring();
       },
-      Math.max(1, at - this.#time.now()),
+      Math.max(1, at - this.#now()),
     );
   }
 
   clear(): void {
     this.#time.clearTimeout(this.#id);
+    this.#id = null;
   }
 }

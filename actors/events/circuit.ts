@@ -11,6 +11,7 @@ export class Circuit {
   #until = 0;
   /** The attempt that probes while the circuit is open. */
   #probe: number | null = null;
+  #recoveries = 0;
 
   constructor(policy: DeliveryPolicy) {
     this.#policy = policy;
@@ -21,20 +22,29 @@ export class Circuit {
     return this.#failures;
   }
 
-  /** Nothing is sent before this moment. */
+  /** Counts how often the circuit closed again. */
+  get recoveries(): number {
+    return this.#recoveries;
+  }
+
+  /** True if one probe at a time is let through, or nothing. */
+  get isOpen(): boolean {
+    return this.#failures >= this.#policy.circuit.failures;
+  }
+
+  /** Nothing is sent before this moment of the monotonic clock. */
   get until(): number {
     return this.#until;
   }
 
   /** Lanes that may be under way. A receiver that does not answer soon holds one place of those that all share, not a whole row of them. */
   get lanes(): number {
-    const { concurrency, circuit } = this.#policy;
-    return this.#failures >= circuit.failures ? 1 : Math.max(1, concurrency >> this.#failures);
+    return this.isOpen ? 1 : Math.max(1, this.#policy.concurrency >> this.#failures);
   }
 
   /** Whether an attempt may begin; who was admitted is judged or forgoes it. */
   admit(attempt: number): boolean {
-    if (this.#failures < this.#policy.circuit.failures) return true;
+    if (!this.isOpen) return true;
     if (this.#probe !== null) return false;
     this.#probe = attempt;
     return true;
@@ -58,6 +68,7 @@ export class Circuit {
   }
 
   reset(): void {
+    if (this.isOpen) this.#recoveries += 1;
     this.#failures = 0;
     this.#until = 0;
   }

@@ -25,8 +25,15 @@ export const courier = fromCallback<CourierEvent, SupervisedCourierInput>(({ rec
   };
   const worker = input.workers.supervise({ name: 'courier', fields: { webhook: input.webhookId }, run: replace });
   worker.wake();
+  const renew = (): void => {
+    if (current === null) return; // The next one reads the outbox.
+    current.stop();
+    replace();
+    current.handle({ type: 'delivery.added', rows: [] });
+  };
   receive((event) => {
     if (event.type === 'delivery.asked') event.answer(current?.view ?? null);
+    else if (event.type === 'delivery.replaced') renew();
     else current?.handle(event);
   });
   return () => {

@@ -2,7 +2,7 @@
 import type { Connector } from '../chatwoot/connector.ts';
 import type { Delivery, DeliveryError, EventSender, InstanceId, Webhook } from '../model.ts';
 import type { DeliveryPolicy } from '../policy/policy.ts';
-import type { Envelope, Log, Meter, OutboxStore, Receiver, Signer, Time } from '../ports.ts';
+import type { Attempt, Envelope, Log, Meter, OutboxStore, Receiver, Signer, Time } from '../ports.ts';
 import type { Circuit } from './circuit.ts';
 import type { Slots } from './slots.ts';
 
@@ -34,6 +34,8 @@ export interface CourierHost {
   setAside(instance: InstanceId): void;
   /** The receiver answered 410: it wants no more. */
   disable(webhook: Webhook): void;
+  /** An attempt that says something of the receiver ended. */
+  judged(webhookId: string, row: Delivery, outcome: Attempt): void;
   /** The circuit of this webhook, which the couriers of all instances share. */
   circuit(webhookId: string): Circuit;
 }
@@ -45,6 +47,8 @@ export type CourierEvent =
   | { readonly type: 'delivery.changed' }
   /** Rows that may be in memory were dropped from the outbox. */
   | { readonly type: 'delivery.trimmed' }
+  /** The rows in memory, and those under way, are not to be posted any more: the outbox is read anew. */
+  | { readonly type: 'delivery.replaced' }
   /** Another node may post for the instance from now on: nothing more is sent, and what is under way is cut. */
   | { readonly type: 'delivery.lost' }
   /** Somebody looks: answered within the call, with null while the courier is being restarted. */

@@ -1,6 +1,7 @@
 /**
  * Delivers the events of one instance to one webhook (design, section 5): takes rows from its window on the outbox, posts them side by side by lane,
- * and decides what follows each answer. Quick retries keep their lane waiting, so that a chat stays in order; after those the row is parked.
+ * and decides what follows each answer. A row that failed holds its lane until it is delivered or given up, so that a chat stays in order. After the
+ * quick retries it waits in the outbox instead of memory.
  */
 import { EpochLost, StorageFailure, type Attempt, type Cuts } from '../ports.ts';
 import type { Claim, Delivery, LastAttempt, Webhook } from '../model.ts';
@@ -28,10 +29,14 @@ export class Courier {
   readonly #requests: WebhookRequests;
   /** Quick retries and retries of storage that wait. */
   readonly #timers = new Set<unknown>();
-  /** The circuit lets a probe through. */
+  /** When held lanes are tried before their time; 0 while nothing says that the receiver fails. */
+  #earlyAt = 0;
+  /** The circuit lets a probe through, or held lanes are tried. */
   readonly #probe: Alarm;
   /** Posts under way. */
   #posting = 0;
+  /** Recoveries of the circuit after which what is parked was tried again. */
+  #recoveries: number;
   readonly #cuts: Cuts = new Set();
   #isStopped = false;
   #isPumping = false;
@@ -46,7 +51,12 @@ export class Courier {
     this.#crashed = crashed;
     this.#requests = new WebhookRequests(input.host);
     this.#circuit = input.host.circuit(input.webhookId);
-    this.#probe = new Alarm(input.host.time, () => this.#pump());
+    this.#recoveries = this.#circuit.recoveries;
+    this.#probe = new Alarm(
+      input.host.time,
+      () => this.#pump(),
+      () => input.host.time.monotonic(),
+    );
     const { outbox, time, policy } = input.host;
     this.#window = new OutboxWindow({
       outbox,
@@ -68,7 +78,10 @@ export class Courier {
       if (event.type === 'delivery.lost') return this.stop();
       if (event.type === 'delivery.added') return this.#window.add(event.rows);
       // A new configuration may have mended what failed: the receiver gets a fresh chance.
-      if (event.type === 'delivery.changed') this.#circuit.reset();
+      if (event.type === 'delivery.changed') {
+        this.#circuit.reset();
+        this.#window.readEarly();
+      }
       this.#window.readAgain();
     });
   }
@@ -164,7 +177,9 @@ export class Courier {
   /** As many as the circuit allows. When no row is left, more are read. */
   #beginAttempts(): void {
     if (this.#receiving() === null) return;
-    if (this.#circuit.until > this.#host.time.now()) return this.#probe.set(this.#circuit.until);
+    if (this.#circuit.until > this.#host.time.monotonic()) return this.#probe.set(this.#circuit.until);
+    if (this.#recoveries !== this.#circuit.recoveries) this.#window.readEarly();
+    this.#recoveries = this.#circuit.recoveries;
     const limit = this.#circuit.lanes;
     while (this.#window.underWay < limit) {
       const row = this.#window.take();
@@ -172,13 +187,32 @@ export class Courier {
       if (!this.#circuit.admit(row.seq)) return this.#waitForProbe(row);
       this.#attempt(row);
     }
-    if (this.#window.underWay < limit) this.#window.fill();
+    if (this.#window.underWay >= limit) return;
+    this.#tryHeld();
+    this.#window.fill();
+  }
+
+  /**
+   * The rows that hold lanes are tried before their time while the last answer of the receiver was a failure: by each probe of an open circuit, and as
+   * often as an open circuit is probed at least. Else a chat that is alone would wait hours for a receiver that is back.
+   */
+  #tryHeld(): void {
+    const { failures, isOpen } = this.#circuit;
+    if (failures === 0 || !this.#window.isHolding) {
+      this.#earlyAt = 0;
+      return this.#probe.clear();
+    }
+    const { time, policy } = this.#host;
+    const isTime = isOpen || (this.#earlyAt > 0 && this.#earlyAt <= time.monotonic());
+    if (isTime) this.#window.readEarly();
+    if (isTime || this.#earlyAt === 0) this.#earlyAt = time.monotonic() + policy.circuit.max;
+    this.#probe.set(this.#earlyAt);
   }
 
   /** Another courier of the webhook probes; its outcome is known soon. */
   #waitForProbe(row: Delivery): void {
     this.#window.putBack(row);
-    this.#probe.set(this.#host.time.now() + probeLookMs);
+    this.#probe.set(this.#host.time.monotonic() + probeLookMs);
   }
 
   #putBack(row: Delivery): void {
@@ -215,8 +249,9 @@ export class Courier {
       (outcome) => {
         free();
         // Also after a stop: the circuit is shared, and may wait for this attempt. One that the stop cut says nothing of the receiver.
-        if (!outcome.ok && (this.#isStopped || outcome.waits)) this.#circuit.forgo(row.seq);
-        else this.#circuit.judge(row.seq, outcome, this.#host.time.now());
+        if (!outcome.ok && (this.#isStopped || outcome.waits || this.#isSpare(row))) this.#circuit.forgo(row.seq);
+        else this.#circuit.judge(row.seq, outcome, this.#host.time.monotonic());
+        if (outcome.ok || !(this.#isStopped || outcome.waits)) this.#host.judged(webhook.id, row, outcome);
         this.#guard(() => this.#judge(row, webhook, outcome));
       },
       (error: unknown) => {
@@ -274,8 +309,11 @@ export class Courier {
     const { policy, random, disable } = this.#host;
     const last = { attempts: row.attempts, status: outcome.status ?? 0, error: outcome.error };
     const step = stepAfter(policy, row.attempts, outcome, random());
-    if (step.kind === 'retry') return this.#retrySoon(row, step.delay);
+    const isEarly = this.#isEarly(row);
+    if (step.kind === 'retry' && !isEarly) return this.#retrySoon(row, step.delay);
     this.#report(row, webhook, last);
+    // An attempt before the time of a parked row was a probe: it does not count.
+    if (step.kind !== 'disable' && isEarly) return this.#window.leave(row);
     if (step.kind === 'giveUp') return this.#window.finish(row, last, true);
     if (step.kind === 'park')
       return this.#run(
@@ -286,9 +324,18 @@ export class Courier {
     this.#window.release(row);
   }
 
+  #isEarly(row: Delivery): boolean {
+    return row.notBefore > this.#host.time.now();
+  }
+
+  /** True if a failure of the row opens no circuit: an event that always fails is tried early again and again, and must not hold back other chats. */
+  #isSpare(row: Delivery): boolean {
+    return !this.#circuit.isOpen && this.#isEarly(row);
+  }
+
   /** While the circuit is open the row waits at the head of its lane instead. */
   #retrySoon(row: Delivery, delay: number): void {
-    const isOpen = (): boolean => this.#circuit.until > this.#host.time.now();
+    const isOpen = (): boolean => this.#circuit.until > this.#host.time.monotonic();
     if (isOpen()) return this.#putBack(row);
     this.#later(delay, () => (!isOpen() && this.#circuit.admit(row.seq) ? this.#attempt(row) : this.#putBack(row)));
   }

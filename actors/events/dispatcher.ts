@@ -1,13 +1,14 @@
 /** What the couriers of all instances share: the webhooks, the slots for posts, the circuits, the bounds, and the error histories. */
 import type { Connector } from '../chatwoot/connector.ts';
-import type { EventSender, InstanceId, InstanceRecord, Webhook } from '../model.ts';
+import type { Delivery, EventSender, InstanceId, InstanceRecord, Webhook } from '../model.ts';
 import type { Policy } from '../policy/policy.ts';
-import type { Ports } from '../ports.ts';
+import { EpochLost, type Attempt, type Ports } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import type { SupervisedWorkers } from '../supervised-workers.ts';
 import { Circuit } from './circuit.ts';
 import type { CourierHost } from './courier-host.ts';
 import { History } from './history.ts';
+import { ReceiverHealth } from './receiver-health.ts';
 import { WebhookRegistry } from './registry.ts';
 import { createSlots } from './slots.ts';
 import { Sweeper } from './sweeper.ts';
@@ -29,6 +30,10 @@ export interface DispatcherInput {
   owns(id: InstanceId): boolean;
   /** Whether this process does the work that one of several does for all. */
   onDuty?(): boolean;
+  /** See `SweeperHost`. */
+  agesCount?(): boolean;
+  /** A receiver of the instance fails, or does so no more. */
+  troubled?(id: InstanceId): void;
 }
 
 export class Dispatcher {
@@ -39,6 +44,10 @@ export class Dispatcher {
   readonly #input: DispatcherInput;
   /** By webhook. */
   readonly #circuits = new Map<string, Circuit>();
+  /** By webhook; one that was changed begins anew. */
+  readonly #health = new Map<string, ReceiverHealth>();
+  /** By instance: its own webhooks whose receivers fail. */
+  readonly #failing = new Map<InstanceId, Set<string>>();
 
   constructor(input: DispatcherInput) {
     const { deliveries, time, log } = input.ports;
@@ -51,18 +60,22 @@ export class Dispatcher {
       workers: input.workers,
       policy: input.policy.delivery,
       onDuty: () => input.onDuty?.() ?? true,
+      agesCount: () => input.agesCount?.() ?? true,
       trimmed: (webhookId) => this.#notify(this.webhooks.get(webhookId), 'delivery.trimmed'),
     });
   }
 
   /** Replaces the configuration of one webhook and notifies its couriers. */
   set(webhook: Webhook): void {
+    this.#forgetHealth(this.webhooks.get(webhook.id));
     this.webhooks.set(webhook);
     this.#notify(webhook, 'delivery.changed');
   }
 
   remove(id: string): void {
-    this.#notify(this.webhooks.remove(id), 'delivery.changed');
+    const gone = this.webhooks.remove(id);
+    this.#forgetHealth(gone);
+    this.#notify(gone, 'delivery.changed');
     this.#circuits.delete(id);
     this.sweeper.forget(id);
   }
@@ -72,10 +85,12 @@ export class Dispatcher {
     for (const { id } of this.webhooks.own(instance)) this.remove(id);
   }
 
-  /** The moment before which nothing is sent to the webhook, because its receiver failed; 0 when there is none. */
+  /** The moment, in Unix milliseconds, before which nothing is sent to the webhook, because its receiver failed; 0 when there is none. */
   pausedUntil(webhookId: string): number {
     const until = this.#circuits.get(webhookId)?.until ?? 0;
-    return until > this.#input.ports.time.now() ? until : 0;
+    const { time } = this.#input.ports;
+    const left = until - time.monotonic();
+    return left > 0 ? time.now() + left : 0;
   }
 
   /** Failed deliveries of the webhook in a row. */
@@ -83,9 +98,20 @@ export class Dispatcher {
     return this.#circuits.get(webhookId)?.failures ?? 0;
   }
 
+  /** How the last attempts at the receiver ended; null before the first. */
+  health(webhookId: string): ReceiverHealth | null {
+    return this.#health.get(webhookId) ?? null;
+  }
+
+  /** A webhook of the instance whose receiver fails; null when there is none. */
+  failing(id: InstanceId): Webhook | null {
+    const [first] = this.#failing.get(id) ?? [];
+    return first === undefined ? null : this.webhooks.get(first);
+  }
+
   /** Webhooks whose receivers failed, so that nothing is sent to them now. */
   get openCircuits(): number {
-    const now = this.#input.ports.time.now();
+    const now = this.#input.ports.time.monotonic();
     let open = 0;
     for (const { until } of this.#circuits.values()) if (until > now) open += 1;
     return open;
@@ -111,14 +137,41 @@ export class Dispatcher {
   }
 
   /** The answer may be that of an address which nobody uses any more. */
-  #disable({ id, url }: Webhook): void {
+  #disable({ id, url, instanceId }: Webhook): void {
     const { webhooks, log } = this.#input.ports;
     const now = this.webhooks.get(id);
     if (!now?.enabled || now.url !== url) return;
     const disabled = { ...now, enabled: false };
     this.set(disabled);
     log.warn({ webhook: id }, 'webhook.disabled');
-    webhooks.save(disabled).catch((error: unknown) => log.error({ webhook: id, error }, 'webhook.notDisabled'));
+    const epoch = instanceId === null ? 0 : (this.#input.record(instanceId)?.epoch ?? 0);
+    webhooks.save(disabled, epoch).catch((error: unknown) => {
+      // The next owner posts to the address itself, and finds the same.
+      if (!(error instanceof EpochLost)) log.error({ webhook: id, error }, 'webhook.notDisabled');
+    });
+  }
+
+  #judged(webhookId: string, row: Delivery, outcome: Attempt): void {
+    const health = this.#health.get(webhookId) ?? new ReceiverHealth();
+    this.#health.set(webhookId, health);
+    health.judge(row, outcome, this.#input.ports.time.now());
+    const instance = this.webhooks.get(webhookId)?.instanceId ?? null;
+    if (instance !== null) this.#setFailing(instance, webhookId, health.isFailing);
+  }
+
+  #setFailing(instance: InstanceId, webhookId: string, isFailing: boolean): void {
+    const all = this.#failing.get(instance) ?? new Set<string>();
+    if (all.has(webhookId) === isFailing) return;
+    if (isFailing) this.#failing.set(instance, all.add(webhookId));
+    else all.delete(webhookId);
+    if (all.size === 0) this.#failing.delete(instance);
+    this.#input.troubled?.(instance);
+  }
+
+  #forgetHealth(webhook: Webhook | null): void {
+    if (webhook === null) return;
+    this.#health.delete(webhook.id);
+    if (webhook.instanceId !== null) this.#setFailing(webhook.instanceId, webhook.id, false);
   }
 
   #circuit(webhookId: string): Circuit {
@@ -158,6 +211,7 @@ export class Dispatcher {
       },
       setAside: (id) => cells.get(id)?.vitals.setAside(),
       disable: (webhook) => this.#disable(webhook),
+      judged: (webhookId, row, outcome) => this.#judged(webhookId, row, outcome),
       circuit: (webhookId) => this.#circuit(webhookId),
     };
   }

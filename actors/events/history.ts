@@ -18,6 +18,10 @@ export class History {
     else this.#records = [{ key, error }, ...this.#records].slice(0, limit);
   }
 
+  clear(): void {
+    this.#records = [];
+  }
+
   get errors(): readonly DeliveryError[] {
     return this.#records.map((record) => record.error);
   }

@@ -25,6 +25,11 @@ export class Lanes {
     return this.#busy.size;
   }
 
+  /** True if a row of the lane is held. */
+  has(lane: string): boolean {
+    return this.#lanes.has(lane);
+  }
+
   /** False when the row is known already. */
   add(row: Delivery): boolean {
     if (this.#known.has(row.seq)) return false;
@@ -64,6 +69,14 @@ export class Lanes {
     this.#lanes.get(row.lane)?.splice(0, 1, row);
     this.#busy.delete(row.lane);
     this.#ready.add(row.lane);
+  }
+
+  /** Frees the lane of the row and forgets the row and those behind it. */
+  drop({ lane }: Delivery): void {
+    for (const row of this.#lanes.get(lane) ?? []) this.#forget(row);
+    this.#lanes.delete(lane);
+    this.#busy.delete(lane);
+    this.#ready.delete(lane);
   }
 
   /** Drops what is not under way. */

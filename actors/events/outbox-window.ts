@@ -1,16 +1,23 @@
 /**
- * The part of the outbox that one courier holds in memory, bounded in rows and bytes.
+ * The part of the outbox that one courier holds in memory, bounded in rows and bytes. A lane whose first row is parked is held: it takes no memory, and
+ * those of its rows that a page shows are parked until the same time, so that no page shows them twice.
  *
  * The outbox decides what is delivered: each row stays in it until it was delivered, given up or dropped. New rows come in by their commit while the
  * window holds everything that is due; otherwise they are read from the outbox, page by page, when there is room again.
  */
 import type { Claim, Delivery, LastAttempt } from '../model.ts';
 import type { DeliveryPolicy } from '../policy/policy.ts';
-import type { OutboxStore, Time } from '../ports.ts';
+import type { HeldRow, OutboxStore, Time } from '../ports.ts';
 import { storageRetryMs } from '../waiting.ts';
 import { Alarm } from './alarm.ts';
 import { FinishedDeliveries } from './finished-deliveries.ts';
+import { HeldLanes } from './held-lanes.ts';
 import { Lanes } from './lanes.ts';
+
+/** Held lanes that are known by name: 1 MB at 100 bytes each. With more of them every row is read from the outbox. */
+const mostHeld = 10_000;
+/** A time after all times of parked rows. */
+const anyTime = Number.MAX_SAFE_INTEGER - 1;
 
 export interface WindowHost {
   readonly outbox: OutboxStore;
@@ -30,6 +37,7 @@ export interface WindowHost {
 export class OutboxWindow {
   readonly #host: WindowHost;
   readonly #lanes = new Lanes();
+  readonly #held = new HeldLanes();
   readonly #finished: FinishedDeliveries;
   /** A parked row is due. */
   readonly #due: Alarm;
@@ -38,6 +46,10 @@ export class OutboxWindow {
   /** Rows are due that are not in memory. */
   #isBehind = true;
   #isReading = false;
+  /** The next page shows rows that are parked for later too. So does the first one, since nothing is known of the receiver yet. */
+  #isEarly = true;
+  /** Rows that are over and still stand in the outbox as parked for later: there they hold their lanes. */
+  readonly #gone = new Set<number>();
   /** Rows were committed while a page was read: neither the page nor memory may hold them. */
   #isPageOld = false;
   #isStopped = false;
@@ -56,6 +68,11 @@ export class OutboxWindow {
   /** Rows are due, or may be, that are not in memory. */
   get isBehind(): boolean {
     return this.#isBehind;
+  }
+
+  /** A lane is held by a parked row. */
+  get isHolding(): boolean {
+    return !this.#held.isEmpty;
   }
 
   /** Lanes with a row that is being sent. */
@@ -84,13 +101,21 @@ export class OutboxWindow {
     this.#host.changed();
   }
 
+  /** Reads one page with what is parked for later, when anything may be: the receiver may be back. */
+  readEarly(): void {
+    if (this.#held.isEmpty && !this.#isBehind) return;
+    this.#isEarly = true;
+    this.#isBehind = true;
+  }
+
   /** Reads the next page when rows are due that are not in memory, and half of it is free. */
   fill(): void {
     const { policy } = this.#host;
     const isHalfFull = this.#lanes.size > policy.inMemory / 2 || this.#lanes.bytes > policy.inMemoryBytes / 2;
-    if (!this.#isBehind || this.#isReading || this.#isStopped || isHalfFull) return;
+    if (!this.#isBehind || this.#isReading || this.#isStopped || isHalfFull || this.#gone.size > 0) return;
     this.#isReading = true;
     this.#isPageOld = false;
+    this.#held.beginRead();
     this.#host.run(
       () => this.#readPage(),
       () => this.fill(),
@@ -115,6 +140,7 @@ export class OutboxWindow {
   /** The row leaves memory and stays in the outbox; its lane goes on. */
   release(row: Delivery): void {
     this.#lanes.finish(row);
+    if (this.#held.has(row.lane)) this.#isBehind = true;
     this.#noteLeft(row.seq);
     this.#host.changed();
   }
@@ -122,19 +148,27 @@ export class OutboxWindow {
   /** The row was delivered, or (`dead`) given up: it leaves the outbox soon. Its lane goes on. */
   finish(row: Delivery, { attempts, status, error }: LastAttempt, dead: boolean): void {
     this.#finished.add(row.seq, { seq: row.seq, attempts, status, error, dead, endedAt: this.#host.time.now() });
+    this.#noteGone(row);
     this.#removeFinished();
     this.release(row);
   }
 
-  /** Sets the row back to a later time; its lane goes on. */
+  /** Sets the row back to a later time, and holds its lane. */
   async park(row: Delivery, delay: number, last: LastAttempt): Promise<void> {
     const notBefore = this.#host.time.now() + delay;
     try {
-      await this.#host.outbox.postpone({ seq: row.seq, ...this.#host.claim() }, notBefore, last);
+      await this.#held.whileParking(row.lane, () => this.#host.outbox.postpone({ seq: row.seq, ...this.#host.claim() }, notBefore, last));
       if (!this.#isStopped) this.#due.set(notBefore);
     } finally {
-      this.release(row);
+      this.#drop(row);
     }
+  }
+
+  /** The row, which is parked for later, stays so; its lane is held. */
+  leave(row: Delivery): void {
+    this.#held.add(row.lane);
+    this.#due.set(row.notBefore);
+    this.#drop(row);
   }
 
   stop(): void {
@@ -145,7 +179,13 @@ export class OutboxWindow {
   #addCommitted(row: Delivery): void {
     const { inMemory, inMemoryBytes } = this.#host.policy;
     if (this.#lanes.size >= inMemory || this.#lanes.bytes >= inMemoryBytes) this.#isBehind = true;
-    if (!this.#isBehind) this.#lanes.add(row);
+    if (!this.#isBehind && !this.#held.has(row.lane)) this.#lanes.add(row);
+  }
+
+  #drop(row: Delivery): void {
+    this.#lanes.drop(row);
+    this.#noteLeft(row.seq);
+    this.#host.changed();
   }
 
   #noteLeft(seq: number): void {
@@ -154,15 +194,23 @@ export class OutboxWindow {
 
   async #readPage(): Promise<void> {
     const { outbox, time, policy, webhookId, instanceId } = this.#host;
-    let added = 0;
+    const [isEarly, now] = [this.#isEarly, time.now()];
+    this.#isEarly = false;
+    let [added, isRead] = [0, false];
     try {
-      const { rows, more } = await outbox.due(webhookId, instanceId, time.now(), { rows: policy.inMemory, bytes: policy.inMemoryBytes });
+      const most = { rows: policy.inMemory, bytes: policy.inMemoryBytes };
+      const { rows, held, more } = await outbox.due(webhookId, instanceId, isEarly ? anyTime : now, most);
+      await this.#hold(held);
       const next = more ? null : await outbox.nextDue(webhookId, instanceId);
+      const lanes = next === null ? [] : await outbox.heldLanes(webhookId, instanceId, now, mostHeld);
       for (const row of rows) if (this.#addRead(row)) added += 1;
-      this.#isBehind = more || this.#isPageOld;
+      this.#held.endRead(lanes);
+      this.#isBehind = more || this.#isPageOld || lanes.length === mostHeld;
+      isRead = true;
       // A parked row that is due is on this page and under way. Until it is gone it hides the parked rows after it.
       if (next !== null && !this.#isStopped) this.#due.set(Math.max(next, time.now() + storageRetryMs));
     } finally {
+      if (isEarly && !isRead) this.#isEarly = true;
       this.#isReading = false;
       this.#leftMeanwhile.clear();
     }
@@ -170,12 +218,25 @@ export class OutboxWindow {
     if (added > 0 || this.#isPageOld) this.#host.changed();
   }
 
+  /** Parks rows until the time of the one that holds them, so that the next page begins behind them. Those of lanes in memory have their turn soon. */
+  async #hold(held: readonly HeldRow[]): Promise<void> {
+    const rows = held.filter(({ lane }) => !this.#lanes.has(lane));
+    if (rows.length === 0) return;
+    await this.#host.outbox.hold(rows.map((row) => ({ ...row, ...this.#host.claim() })));
+    this.#isPageOld = true;
+  }
+
   #addRead(row: Delivery): boolean {
-    if (this.#finished.has(row.seq) || this.#leftMeanwhile.has(row.seq)) return false;
+    if (this.#finished.has(row.seq) || this.#leftMeanwhile.has(row.seq) || this.#held.isFresh(row.lane)) return false;
     if (this.#host.wants(row)) return this.#lanes.add(row);
     this.#finished.add(row.seq, null);
+    this.#noteGone(row);
     this.#removeFinished();
     return false;
+  }
+
+  #noteGone(row: Delivery): void {
+    if (row.notBefore > this.#host.time.now()) this.#gone.add(row.seq);
   }
 
   /** Takes finished rows out of the outbox, one statement after the other. */
@@ -183,7 +244,10 @@ export class OutboxWindow {
     if (this.#isStopped || !this.#finished.waiting) return;
     this.#host.run(
       async () => {
-        for (const seq of await this.#finished.takeOut()) this.#noteLeft(seq);
+        for (const seq of await this.#finished.takeOut()) {
+          this.#noteLeft(seq);
+          this.#gone.delete(seq);
+        }
         this.#removeFinished();
         this.#host.changed();
       },

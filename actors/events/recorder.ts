@@ -8,7 +8,18 @@
  * The past that a phone hands over takes seconds. The steps of a send do not wait for it: they touch nothing of it.
  */
 import type { Entry } from '../model.ts';
-import { EpochLost, StorageFailure, StorageSlow, StorageUnavailable, type Committed, type Log, type Time } from '../ports.ts';
+import {
+  EpochLost,
+  StorageBroken,
+  StorageFailure,
+  StorageSlow,
+  StorageUnavailable,
+  type Committed,
+  type Log,
+  type Meter,
+  type Time,
+} from '../ports.ts';
+import { SlowEntry } from './slow-entry.ts';
 import type { SupervisedWorker, SupervisedWorkers } from '../supervised-workers.ts';
 import { Pause } from '../waiting.ts';
 
@@ -16,9 +27,12 @@ export interface RecorderInput {
   readonly instance: string;
   readonly time: Time;
   readonly log: Log;
+  readonly meter: Pick<Meter, 'unstored'>;
   readonly workers: Pick<SupervisedWorkers, 'supervise'>;
   readonly limits: { readonly maxWait: number; readonly maxBatch: number };
   commit(entries: readonly Entry[]): Promise<Committed>;
+  /** Keeps an entry that storage refuses for what it is. Rejects with `StorageFailure` when it should be tried again, and otherwise when it cannot be kept. */
+  keep(entry: Entry, error: Error): Promise<void>;
   /** Called after each commit. `again`: rows may be stored that no call has named, because a commit or a call before this one failed. */
   committed(committed: Committed, again: boolean): void;
 }
@@ -55,6 +69,11 @@ const retryMs = 500;
 const nothing: Committed = { events: [], deliveries: [] };
 
 const stopped = (): Error => new StorageUnavailable('the instance is stopped');
+/** Names the error of a refusal without its message, which may quote a value: the code of the database, or the name of the error. */
+export const refusalNameOf = (error: unknown): string => {
+  const { code, name } = asError(error) as Error & { readonly code?: unknown };
+  return typeof code === 'string' ? code : name;
+};
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
 export class Recorder {
@@ -78,6 +97,7 @@ export class Recorder {
   #busy = false;
   /** The error of the last commit when the database is away. */
   #away: Error | null = null;
+  readonly #slow = new SlowEntry();
   #drainedWaiters: (() => void)[] = [];
   #recordedWaiters: { readonly upTo: number; readonly resolve: (stored: boolean) => void }[] = [];
   /** Entries taken so far. */
@@ -150,6 +170,13 @@ export class Recorder {
   /** The database did not take the last commit; it is tried again. */
   get away(): boolean {
     return this.#away !== null;
+  }
+
+  /** Why the entries wait although the database answers, for readiness; '' when nothing is wrong with it. */
+  get trouble(): string {
+    if (this.#away === null || this.waiting === 0) return '';
+    if (this.#away instanceof StorageBroken) return this.#away.message;
+    return this.#slow.isStuck ? 'the database takes too long for an entry of a session' : '';
   }
 
   /** Entries that are not committed. */
@@ -234,10 +261,11 @@ export class Recorder {
         const cause = asError(error);
         // A group that took too long is committed entry by entry.
         if (cause instanceof StorageSlow && items.length > 1) together = false;
-        if (cause instanceof StorageFailure) await this.#outlast(cause);
+        if (cause instanceof StorageSlow && items[0] && items.length === 1) await this.#outlastSlow(items[0], cause);
+        else if (cause instanceof StorageFailure) await this.#outlast(cause);
         else if (cause instanceof EpochLost) this.#loseAll(cause);
         else if (items.length > 1) together = this.#begun = false;
-        else this.#refuseFirst(cause);
+        else await this.#refuseFirst(cause);
         continue;
       }
       this.#finish(items.length, committed, again);
@@ -246,6 +274,7 @@ export class Recorder {
 
   #finish(count: number, committed: Committed, again: boolean): void {
     this.#away = null;
+    this.#slow.over();
     const done = this.#group.splice(0, count);
     this.#begun = false;
     this.#busy = this.#items.length > 0;
@@ -263,13 +292,39 @@ export class Recorder {
     }
   }
 
+  /** One entry alone takes too long: it is tried again less and less often, and set aside when the database stores the entry behind it. */
+  async #outlastSlow({ number }: Item, cause: Error): Promise<void> {
+    this.#slow.note(number);
+    if (this.#slow.isHopeless) return this.#refuseFirst(cause);
+    // At once, so that the second entry seldom overtakes the first when the database gets well.
+    if (this.#slow.wantsProof) await this.#storeSecond();
+    await this.#outlast(cause, this.#slow.pause);
+  }
+
+  /** Commits the entry behind the first one, to learn whether the database stores anything. */
+  async #storeSecond(): Promise<void> {
+    if (this.#group.length === 1) {
+      const taken = this.#items.splice(0, 1);
+      this.#past -= taken.filter(isPast).length;
+      this.#group.push(...taken);
+    }
+    const second = this.#group[1];
+    if (second === undefined) return;
+    const committed = await this.#input.commit([second.entry]).catch(() => null);
+    if (committed === null) return;
+    this.#group.splice(1, 1);
+    this.#slow.otherStored();
+    this.#announce(committed, true);
+    second.settle?.(null);
+  }
+
   /** The database is away: callers get the error at once, and entries that no caller waits for are tried again after a pause. */
-  async #outlast(error: Error): Promise<void> {
+  async #outlast(error: Error, pause = retryMs): Promise<void> {
     this.#away = error;
     for (const { settle } of [...this.#group, ...this.#items]) settle?.(error);
     this.#group = this.#group.filter(({ urgent }) => !urgent);
     this.#items = this.#items.filter(({ urgent }) => !urgent);
-    if (this.#group.length > 0) await this.#retryPause.wait(retryMs);
+    if (this.#group.length > 0) await this.#retryPause.wait(pause);
     if (this.#retryPause.ended && this.waiting > 0) this.#loseAll();
     else this.#reach();
   }
@@ -281,20 +336,36 @@ export class Recorder {
     this.#begun = false;
     this.#lost = true;
     this.#input.log.error({ instance: this.#input.instance, entries: items.length, ...(error ? { error } : {}) }, 'entries.lost');
+    this.#input.meter.unstored('lost', items.length);
     for (const { settle } of items) settle?.(error ?? stopped());
     this.#reach();
   }
 
-  #refuseFirst(error: Error): void {
-    const [item] = this.#group.splice(0, 1);
+  /** The first entry is kept where a person sees it. One that a caller waits for is not: the caller has the error. */
+  async #refuseFirst(cause: Error): Promise<void> {
+    const first = this.#group[0];
+    if (first && !first.urgent) {
+      const failure = await this.#input.keep(first.entry, cause).then(() => null, asError);
+      if (failure instanceof StorageFailure) return this.#outlast(failure);
+      if (failure instanceof EpochLost) return this.#loseAll(failure);
+      if (failure !== null) this.#notKept(failure);
+    }
+    this.#group.splice(0, 1);
     this.#begun = false;
     this.#away = null;
-    if (item) this.#refuse(item.entry, error, item.settle);
+    this.#slow.over();
+    if (first) this.#refuse(first.entry, cause, first.settle);
     this.#reach();
+  }
+
+  #notKept(error: Error): void {
+    this.#input.log.error({ instance: this.#input.instance, entries: 1, error }, 'entries.lost');
+    this.#input.meter.unstored('lost', 1);
   }
 
   #refuse({ kind }: Entry, error: Error, settle: Item['settle']): void {
     this.#input.log.error({ instance: this.#input.instance, kind, error }, 'entry.refused');
+    this.#input.meter.unstored('refused', 1);
     settle?.(error);
   }
 

@@ -7,7 +7,7 @@ export type FailedAttempt = Attempt & { readonly ok: false };
 export type NextStep =
   /** Tried again after the delay; the lane waits for it. */
   | { readonly kind: 'retry'; readonly delay: number }
-  /** Set back to a later time; the lane goes on. */
+  /** Set back to a later time; the lane is held until then. */
   | { readonly kind: 'park'; readonly delay: number }
   /** The attempts are used up. */
   | { readonly kind: 'giveUp' }
@@ -20,7 +20,8 @@ export function stepAfter(policy: DeliveryPolicy, attempts: number, outcome: Fai
   const { quick, slow, retryAfterMax } = policy;
   const isQuick = attempts < quick.length;
   const base = isQuick ? quick[attempts] : slow[attempts - quick.length];
-  if (base === undefined) return { kind: 'giveUp' };
+  // Events of a lane come in order: an event that an earlier one did not make possible by now would hold its lane in vain.
+  if (base === undefined || (outcome.waits && !isQuick)) return { kind: 'giveUp' };
   const asked = Math.min((outcome.retryAfter ?? 0) * 1000, retryAfterMax);
   const delay = Math.max(asked, between(base * 0.8, base * 1.2, random));
   return { kind: isQuick ? 'retry' : 'park', delay };

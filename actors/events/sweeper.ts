@@ -2,6 +2,7 @@
 import { eventTypes, type EventType } from '../model.ts';
 import type { DeliveryPolicy } from '../policy/policy.ts';
 import { StorageFailure, type DeliveryStore, type Log, type Tally, type Time } from '../ports.ts';
+import { Ages, type Due } from './ages.ts';
 import { PeriodicWorker } from '../periodic-worker.ts';
 import type { SupervisedWorkers } from '../supervised-workers.ts';
 
@@ -44,12 +45,16 @@ export interface SweeperHost {
   readonly workers: SupervisedWorkers;
   /** Whether this process does the work that one of several does for all. */
   onDuty?(): boolean;
+  /** False while the clock is in doubt: nothing is removed for its age. */
+  agesCount?(): boolean;
 }
 
 export interface Outstanding {
   readonly waiting: number;
   readonly parked: number;
 }
+
+const notDue: Due = { waiting: false, delivered: false, dead: false };
 
 const nothing: Outstanding = { waiting: 0, parked: 0 };
 
@@ -63,6 +68,12 @@ const add = (sum: Record<string, number>, more: Dropped): boolean => {
   return !isNothing(more);
 };
 
+export const sumOfDropped = (all: readonly Dropped[]): Dropped => {
+  const sum: Record<string, number> = {};
+  for (const one of all) add(sum, one);
+  return sum;
+};
+
 export class Sweeper {
   readonly #host: SweeperHost;
   readonly #dropped = new Map<string, Dropped>();
@@ -71,10 +82,12 @@ export class Sweeper {
   /** By webhook, as the last round found them. */
   #counted: ReadonlyMap<string, Outstanding> = new Map();
   #rounds = 0;
+  readonly #ages: Ages;
   readonly #worker: PeriodicWorker;
 
   constructor(host: SweeperHost) {
     this.#host = host;
+    this.#ages = new Ages(host.deliveries);
     const { time, log, workers, policy, onDuty = () => true } = host;
     const unanswered = 'webhook.notSwept';
     this.#worker = new PeriodicWorker({
@@ -97,7 +110,7 @@ export class Sweeper {
     this.#worker.stop();
   }
 
-  /** Events that were dropped since the start, by type. */
+  /** Events that this process dropped since its start, by type. */
   dropped(webhookId: string): Dropped {
     return this.#dropped.get(webhookId) ?? {};
   }
@@ -107,19 +120,24 @@ export class Sweeper {
     this.#dropped.delete(webhookId);
   }
 
-  /** Deliveries of all webhooks, as the last round found them. */
+  /** Deliveries of all webhooks, as the last round found them. None on a node that is not on duty, so that sums over nodes count each delivery once. */
   get outstanding(): Outstanding {
-    return this.#outstanding;
+    return this.#isCurrent ? this.#outstanding : nothing;
   }
 
   /** Time of the oldest event that waits, as the last round found it; null for none. */
   get oldestAt(): number | null {
-    return this.#oldestAt;
+    return this.#isCurrent ? this.#oldestAt : null;
   }
 
   /** The same of one webhook. */
   counted(webhookId: string): Outstanding {
-    return this.#counted.get(webhookId) ?? nothing;
+    return (this.#isCurrent ? this.#counted.get(webhookId) : undefined) ?? nothing;
+  }
+
+  /** False when another node took the duty over: what the last round found here is old. */
+  get #isCurrent(): boolean {
+    return this.#host.onDuty?.() ?? true;
   }
 
   /**
@@ -129,11 +147,13 @@ export class Sweeper {
   async sweep(): Promise<void> {
     const surprises: unknown[] = [];
     let unanswered = 0;
-    const agesToo = this.#rounds % roundsPerForget === 0;
+    const agesToo = this.#rounds % roundsPerForget === 0 && (this.#host.agesCount?.() ?? true);
     this.#rounds += 1;
-    for (const tally of await this.#tallies()) {
+    const tallies = await this.#tallies();
+    const due = agesToo ? await this.#due(tallies) : null;
+    for (const tally of tallies) {
       try {
-        await this.#keepWithin(tally, agesToo);
+        await this.#keepWithin(tally, due && (due.get(tally.webhookId) ?? notDue));
         unanswered = 0;
       } catch (error) {
         this.#host.log.warn({ webhook: tally.webhookId, error }, 'webhook.notSwept');
@@ -155,20 +175,32 @@ export class Sweeper {
     return tallies;
   }
 
-  async #keepWithin(tally: Tally, agesToo: boolean): Promise<void> {
+  #due(tallies: readonly Tally[]): Promise<ReadonlyMap<string, Due>> {
+    const { policy, time } = this.#host;
+    const now = time.now();
+    return this.#ages.due(tallies, {
+      waiting: now - policy.bounds.age,
+      delivered: now - policy.kept.delivered,
+      dead: now - policy.kept.dead,
+    });
+  }
+
+  /** `due`: null in a round that looks at no ages. */
+  async #keepWithin(tally: Tally, due: Due | null): Promise<void> {
     const { kept } = this.#host.policy;
     const now = this.#host.time.now();
     const { webhookId } = tally;
     const dropped: Record<string, number> = {};
     try {
       await this.#trim(tally, dropped);
-      if (agesToo) await this.#trimAges(webhookId, dropped);
+      if (due?.waiting) await this.#trimAges(webhookId, dropped);
     } finally {
       if (!isNothing(dropped)) this.#note(webhookId, dropped);
     }
-    if (!agesToo) return;
-    await this.#forget(webhookId, false, tally.delivered - kept.rows, now - kept.delivered);
-    await this.#forget(webhookId, true, tally.dead - kept.rows, now - kept.dead);
+    if (due === null) return;
+    const excess = { delivered: tally.delivered - kept.rows, dead: tally.dead - kept.rows };
+    if (due.delivered || excess.delivered > 0) await this.#forget(webhookId, false, excess.delivered, now - kept.delivered);
+    if (due.dead || excess.dead > 0) await this.#forget(webhookId, true, excess.dead, now - kept.dead);
   }
 
   #note(webhookId: string, dropped: Dropped): void {

@@ -19,6 +19,8 @@ export const batchedOutbox = (outbox: OutboxStore, time: Time): OutboxStore => {
 
 export const trackedOutbox = (outbox: OutboxStore, underWay: UnderWay): OutboxStore => ({
   due: (webhookId, instanceId, now, most) => outbox.due(webhookId, instanceId, now, most),
+  hold: (rows) => underWay.track(outbox.hold(rows)),
+  heldLanes: (webhookId, instanceId, now, limit) => outbox.heldLanes(webhookId, instanceId, now, limit),
   nextDue: (webhookId, instanceId) => outbox.nextDue(webhookId, instanceId),
   remove: (rows) => underWay.track(outbox.remove(rows)),
   archive: (ended) => underWay.track(outbox.archive(ended)),

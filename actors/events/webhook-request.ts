@@ -11,7 +11,7 @@ export interface WebhookRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-const segment = (url: string, name: string): string => `${url.replace(/\/+$/, '')}/${encodeURIComponent(name)}`;
+const segment = (url: string, name: string): string => `${url.replace(/(?<!\/)\/+$/, '')}/${encodeURIComponent(name)}`;
 
 /** Path segments go before any query: event name first, then the message type. */
 export function finalUrl(webhook: Webhook, event: Pick<Content, 'type' | 'messageType'>): string {

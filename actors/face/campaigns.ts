@@ -1,5 +1,5 @@
 /** What the gateway offers on campaigns. */
-import type { Campaign, CampaignSend, CreatedCampaign, InstanceId, Result } from '../model.ts';
+import type { Campaign, CampaignSend, CreatedCampaign, EstimatedCampaign, InstanceId, Result } from '../model.ts';
 import type { GivenKey } from './messages.ts';
 import type { CampaignOptOuts, RecipientQuery, RecipientRow, RemovedCampaigns } from '../ports.ts';
 
@@ -40,13 +40,14 @@ export interface CampaignFace {
   createCampaign(id: InstanceId, input: CampaignInput): Promise<Result<CreatedCampaign>>;
   /** Refused: `notFound`; `conflict` for one that is done. A message that is being sent is finished. */
   stopCampaign(id: InstanceId, campaign: string): Promise<Result<null>>;
+  /** Also sends to those of a paused or done campaign whose message failed. Refused: `notFound`; `conflict` for one that is done and failed for nobody. */
   continueCampaign(id: InstanceId, campaign: string): Promise<Result<null>>;
   /** It is gone at once for all other calls; its rows go in the background. Messages that were sent stay in their chats. */
   deleteCampaign(id: InstanceId, campaign: string): Promise<Result<null>>;
   /** `doneFor`: only those that have been done for so many milliseconds; null: all of them. */
   clearCampaigns(id: InstanceId, doneFor: number | null): Promise<Result<RemovedCampaigns>>;
   /** Newest first. `done`: only those that are, or only the others; null: all. */
-  campaigns(id: InstanceId, done: boolean | null): Promise<readonly Campaign[]>;
+  campaigns(id: InstanceId, done: boolean | null): Promise<readonly EstimatedCampaign[]>;
   /** Refused with `notFound` for an unknown campaign. */
   campaignRecipients(
     id: InstanceId,

@@ -2,6 +2,7 @@
 import type { InstanceId, Result, Status, Wanted } from '../model.ts';
 import type { Lease } from '../ports/lease-store.ts';
 import type { SmallPicture } from '../ports/platform.ts';
+import type { ReceiverReport } from '../events/receiver-health.ts';
 import type { LogLevel } from '../ports/system.ts';
 import type { ChartName } from '../session/watched.ts';
 import type { CloseCause, Reaction } from '../policy/close-cause.ts';
@@ -122,6 +123,8 @@ export interface CourierPart {
   /** Lanes under way, and how many may be. */
   readonly lanes: { readonly used: number; readonly of: number };
   readonly circuit: { readonly open: boolean; readonly failures: number; /** Next probe, 0 when it is closed. */ readonly until: number };
+  /** How the last hundred attempts ended; null before the first. */
+  readonly health: ReceiverReport | null;
 }
 
 /** What the list says of an instance. Times in Unix milliseconds, 0 for never. */
@@ -154,7 +157,7 @@ export interface ActorRow {
 }
 
 /** Who owns an instance, since when and why. */
-export interface ActorLease extends Omit<Lease, 'heldMs'> {
+export interface ActorLease extends Omit<Lease, 'heldMs' | 'leftMs'> {
   /** False: that node did not answer, so that the rest is what the database and this node know. */
   readonly answers: boolean;
 }
@@ -196,6 +199,8 @@ export interface ActorPage {
   readonly next: string;
   /** Nodes that did not answer: their instances are shown as this node knows them. Absent where there are no nodes. */
   readonly silent?: readonly string[];
+  /** What a person should look at on this server; absent when there is nothing. */
+  readonly warnings?: readonly string[];
 }
 
 export interface ActorDetail extends ActorRow {

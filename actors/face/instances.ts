@@ -1,5 +1,5 @@
 /** What the gateway offers on instances. */
-import type { InstanceId, InstancePatch, InstanceRecord, ProxyRegion, Result, Status } from '../model.ts';
+import type { InstanceId, InstancePatch, InstanceRecord, PasskeyNotice, ProxyRegion, Result, Status } from '../model.ts';
 
 /** A record together with what its actor says now. */
 export interface InstanceView {
@@ -12,6 +12,8 @@ export interface InstanceView {
   /** PNG data URL, '' when there is none now. */
   readonly qrcode: string;
   readonly paircode: string;
+  /** The platform asks for the account's passkey; null or absent: it does not. */
+  readonly passkey?: PasskeyNotice | null;
   readonly presence: 'available' | 'unavailable';
 }
 
@@ -24,11 +26,14 @@ export interface Unlinked {
 /** An instance that was logged out. */
 export interface DisconnectedView extends InstanceView, Unlinked {}
 
+/** How an instance presents itself when it is linked; '' is the usual value. Kept for the next pairing. */
+export type DeviceLook = Pick<InstanceRecord, 'systemName' | 'browser' | 'system'>;
+
 /** Commands on instances. An id that is unknown is a refusal `notFound`. */
 export interface InstanceFace {
   /** With a region it gets a managed proxy, which is tested first (`changeProxy`). */
   create(
-    input: { readonly name: string; readonly adminField01: string; readonly adminField02: string; readonly systemName: string },
+    input: { readonly name: string; readonly adminField01: string; readonly adminField02: string } & DeviceLook,
     region?: ProxyRegion,
   ): Promise<Result<InstanceView>>;
   all(): readonly InstanceView[];
@@ -43,7 +48,12 @@ export interface InstanceFace {
    */
   connect(
     id: InstanceId,
-    options: { readonly phone?: string; readonly browser?: string; readonly systemName?: string; readonly region?: ProxyRegion },
+    options: {
+      readonly phone?: string;
+      readonly region?: ProxyRegion;
+      /** Another account than before may be paired: the instance then begins empty. */
+      readonly allowAccountChange?: boolean;
+    } & Partial<DeviceLook>,
   ): Promise<Result<InstanceView>>;
   /** Logs out and deletes the credentials. What a crash or a stop interrupts is taken up again. */
   disconnect(id: InstanceId): Promise<Result<DisconnectedView>>;

@@ -1,5 +1,5 @@
 /** What the gateway offers on messages and chats. */
-import type { AiMetadata, Chat, ChatStats, InstanceId, Message, Preparation, Receipt, Result, Send } from '../model.ts';
+import type { AiMetadata, Chat, ChatStats, InstanceId, Message, Preparation, Receipt, ReceiptCounts, Result, Send } from '../model.ts';
 import type { AnswerOf, ChatQuery, InputOf, MessageQuery, OperationName, ReceiptQuery, TypingState } from '../ports.ts';
 
 /** A client's own key for one request, and the whole request as text. */
@@ -64,7 +64,9 @@ export interface MessageFace {
     id: InstanceId,
     messageId: string,
     page: Omit<ReceiptQuery, 'messageId'>,
-  ): Promise<Result<{ readonly message: Message; readonly receipts: readonly Receipt[]; readonly more: boolean }>>;
+  ): Promise<
+    Result<{ readonly message: Message; readonly receipts: readonly Receipt[]; readonly more: boolean; readonly counts: ReceiptCounts }>
+  >;
   findMessages(id: InstanceId, query: MessageQuery): Promise<{ readonly messages: readonly Message[]; readonly more: boolean }>;
   findChats(
     id: InstanceId,

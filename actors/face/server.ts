@@ -1,5 +1,5 @@
 /** What the gateway offers on the server as a whole. */
-import type { InstanceId, Result, Status } from '../model.ts';
+import type { ClientVersionView, InstanceId, Result, Status } from '../model.ts';
 import type { KnownNode } from '../ports/lease-store.ts';
 import type { VitalsView } from '../session/vitals.ts';
 
@@ -15,6 +15,9 @@ export interface Numbers {
   readonly handshakesWaiting: number;
   /** Why all connects wait for one canary (`clientTooOld`, `outage`), '' when they do not. */
   readonly barrier: string;
+  readonly clientVersion: ClientVersionView;
+  /** Why nothing is removed for its age, since the clock of the machine is in doubt; '' when it is not. */
+  readonly clock: string;
   /** 99th percentile of the event loop's delay over the last minute. */
   readonly loopLagMs: number;
   /** Deliveries of all webhooks that wait, when they were last counted (WEBHOOK_SWEEP_MS). */
@@ -45,9 +48,14 @@ export interface Figures {
   readonly operations: number;
   readonly handshakesWaiting: number;
   readonly barrier: string;
+  readonly clientVersion: ClientVersionView;
   /** Sessions that are not back yet after the start. */
   readonly restoring: number;
   readonly loopLagMs: number;
+  /** Bytes of the disk of the data folder. */
+  readonly disk: { readonly free: number; readonly size: number };
+  /** Milliseconds by which the wall clock is ahead of the monotonic one, and whether it is in doubt. */
+  readonly clock: { readonly aheadMs: number; readonly inDoubt: boolean };
   readonly outbox: { readonly waiting: number; readonly parked: number; readonly oldestAgeMs: number };
   readonly circuitsOpen: number;
   /** Null where there are no nodes. The rest is of this node alone, so that sums over nodes count each instance once. */
@@ -60,6 +68,10 @@ export interface NodeFigures {
   /** Instances that it owns, and how many it may own. */
   readonly owned: number;
   readonly capacity: number;
+  /** Differences that its last comparison of leases with the database found. */
+  readonly astray: number;
+  /** Whether NATS is reached; null where there is none. */
+  readonly busConnected: boolean | null;
   readonly draining: boolean;
   /** How long its lease still counts for it; 0 when it does not. */
   readonly leaseLeftMs: number;
@@ -75,17 +87,21 @@ export interface NodeView {
   /** Instances that it owned when it last renewed its lease, and how many it may own. */
   readonly owned: number;
   readonly capacity: number;
+  /** Differences between its leases in the database and those that it held, when it last compared them. */
+  readonly astray: number;
   readonly draining: boolean;
   /** Milliseconds since it joined. */
   readonly age: number;
   /** Milliseconds that its lease has left unless it is renewed; 0 when it is gone. */
   readonly leaseMs: number;
+  /** Milliseconds since it last renewed its lease. */
+  readonly renewedMs: number;
   /** Instances that it took within the last hour and still has, by cause. */
   readonly taken: KnownNode['taken'];
 }
 
 /** Credentials, figures and progress of the server. */
-/** Sign-ins to the dashboard that count on every node. They are named by hashes of what cookies hold. Storage that is away rejects. */
+/** Sign-ins to the dashboard that outlive the process, and count on every node. They are named by hashes of what cookies hold. Storage that is away rejects. */
 export interface SignIns {
   add(key: string, ms: number): Promise<void>;
   /** Milliseconds that it still counts; 0 for one that is over, unknown, or made with a former admin token. */
@@ -102,7 +118,7 @@ export interface SignInMemory {
 }
 
 export interface ServerFace {
-  /** Null where this process knows all of them. */
+  /** Null: they are in memory alone. */
   readonly signIns: SignIns | null;
   /** Nodes of the last hour that have not left; none where this gateway has its database for itself. */
   nodes(): Promise<readonly NodeView[]>;
@@ -123,10 +139,16 @@ export interface ServerFace {
   readonly accepting: boolean;
   /** Gathered in slices: takes some turns of the event loop with many instances. */
   figures(): Promise<Figures>;
+  /** The version of the web client that new connections of this process name. */
+  clientVersion(): ClientVersionView;
   /** Figures of quality, per instance and in total. */
   numbers(): Numbers;
   /** How many instances there are, by state. `reconnecting`: of the connecting ones those that were paired before. */
   counts(): StatusCounts;
+  /** Why sessions of this process wait for the database, although it answers: sentences, each once. */
+  troubles(): readonly string[];
+  /** What a person should look at while everything works: a clock in doubt, a disk that is nearly full. */
+  warnings(): readonly string[];
   /** How far the restore after a start is. */
   ready(): { readonly restored: number; readonly total: number };
 }

@@ -58,7 +58,7 @@ export interface QueueOfWebhook {
   readonly waiting: number;
   readonly parked: number;
   readonly bytes: number;
-  /** Events by type that were dropped since the start of the process, because too much waited. */
+  /** Events by type that were dropped since the start of the process (of each live node, in a cluster), because too much waited. */
   readonly dropped: Readonly<Record<string, number>>;
 }
 

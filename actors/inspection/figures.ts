@@ -4,6 +4,7 @@ import type { Figures } from '../face.ts';
 import type { Dispatcher } from '../events/dispatcher.ts';
 import type { Gate } from '../policy/gate.ts';
 import type { Ports } from '../ports.ts';
+import type { ClockWatch } from '../supervisor/clock-watch.ts';
 import type { Restore } from '../supervisor/restore.ts';
 import { restingStatus } from '../session/status.ts';
 import type { Registry } from '../supervisor/registry.ts';
@@ -13,6 +14,7 @@ export interface FiguresInput {
   readonly ports: Ports;
   readonly registry: Registry;
   readonly gate: Gate;
+  readonly clock: Pick<ClockWatch, 'ahead' | 'trouble'>;
   readonly dispatcher: Dispatcher;
   readonly restore: Pick<Restore, 'progress'>;
   /** Null where this gateway has all instances. */
@@ -22,7 +24,7 @@ export interface FiguresInput {
 /** Instances that one turn of the event loop looks at: less than 2 ms. */
 const perTurn = 500;
 
-export async function figuresOf({ ports, registry, gate, dispatcher, restore, cluster }: FiguresInput): Promise<Figures> {
+export async function figuresOf({ ports, registry, gate, clock, dispatcher, restore, cluster }: FiguresInput): Promise<Figures> {
   const states = new Map<string, number>();
   const frameAges: number[] = [];
   const sums = { queued: 0, unrecorded: 0, operations: 0 };
@@ -48,8 +50,11 @@ export async function figuresOf({ ports, registry, gate, dispatcher, restore, cl
     ...sums,
     handshakesWaiting: gate.waiting,
     barrier: gate.barrier,
+    clientVersion: ports.platform.clientVersion(),
     restoring: restore.progress.total - restore.progress.restored,
     loopLagMs: ports.loopLagMs(),
+    disk: { free: ports.disk.freeBytes, size: ports.disk.sizeBytes },
+    clock: { aheadMs: clock.ahead, inDoubt: clock.trouble !== '' },
     outbox: { ...outstanding, oldestAgeMs: oldestAt === null ? 0 : Math.max(0, now - oldestAt) },
     circuitsOpen: dispatcher.openCircuits,
     node: cluster?.figures ?? null,

@@ -112,9 +112,9 @@ export class Inspection {
   row(id: InstanceId): LightRow | null {
     const { registry } = this.#input;
     const cell = registry.cells.get(id);
-    if (cell) return liveRow(cell);
     const record = registry.record(id);
-    return record ? restingRow(record) : null;
+    const row = cell ? liveRow(cell) : record ? restingRow(record) : null;
+    return row && this.#withReceivers(row);
   }
 
   wholeRow(row: LightRow): ActorRow {
@@ -122,6 +122,16 @@ export class Inspection {
     const [cell, now] = [registry.cells.get(row.id), time.now()];
     const hour = cell ? hourOf(cell.steps, now) : restingHour(row.needsPerson ? 'p' : letterOf(row.state), since, now);
     return { ...row, outbox: this.#outbox(row), hour, picture: picture(row.id) };
+  }
+
+  /** A receiver of the instance that fails needs a person too. What the session itself needs comes first. */
+  #withReceivers(row: LightRow): LightRow {
+    const { dispatcher } = this.#input;
+    const webhook = row.needsPerson ? null : dispatcher.failing(row.id);
+    if (webhook === null) return row;
+    const { lastError } = dispatcher.health(webhook.id)?.report ?? {};
+    const reason = `the receiver ${URL.parse(webhook.url)?.host ?? ''} fails: ${lastError?.error ?? ''}`;
+    return { ...row, needsPerson: true, reason, cause: 'receiverFailed' };
   }
 
   #outbox({ id }: LightRow): number {

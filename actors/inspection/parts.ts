@@ -74,7 +74,8 @@ const courierPart = (cell: Cell, dispatcher: Dispatcher, webhook: Webhook, now: 
     until: dispatcher.pausedUntil(webhook.id),
   };
   const host = URL.parse(webhook.url)?.host ?? '';
-  const courier: CourierPart = { webhookId: webhook.id, host, lanes: view?.lanes ?? { used: 0, of: 0 }, circuit };
+  const health = dispatcher.health(webhook.id)?.report ?? null;
+  const courier: CourierPart = { webhookId: webhook.id, host, lanes: view?.lanes ?? { used: 0, of: 0 }, circuit, health };
   const waiting = view?.waiting ?? 0;
   const [state, note] = found === 'down' ? downNote : courierNote(webhook, courier, waiting, now);
   return { id: `courier.${webhook.id}`, state, note, waiting, crashes: cell.workers.crashes['courier'] ?? 0, courier };

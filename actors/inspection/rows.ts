@@ -2,6 +2,7 @@
 import type { ActorRow } from '../face/inspector.ts';
 import type { InstanceRecord } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
+import { isPairingEnd } from '../policy/close-cause.ts';
 import { restingStatus } from '../session/status.ts';
 import { stateText } from '../session/charts.ts';
 import { needsPerson } from './hour.ts';
@@ -27,9 +28,9 @@ const storedWhy = ({ lastDisconnectReason, lastDisconnectCause }: InstanceRecord
 const isLeftToPerson = ({ wanted, jid, lastDisconnectCause }: InstanceRecord): boolean =>
   wanted === 'offline' && (jid !== '' || lastDisconnectCause === 'loggedOut');
 
-/** Nobody scanned in time, and no session was live since. */
-const ranOut = ({ lastDisconnectCause, lastDisconnect, lastActiveAt }: InstanceRecord): boolean =>
-  lastDisconnectCause === 'pairingExpired' && (lastDisconnect ?? 0) >= lastActiveAt;
+/** A pairing came to its end without a device, and no session was live since. */
+const wasNotPaired = ({ lastDisconnectCause, lastDisconnect, lastActiveAt }: InstanceRecord): boolean =>
+  isPairingEnd(lastDisconnectCause) && (lastDisconnect ?? 0) >= lastActiveAt;
 
 const whyOf = (cell: Cell, state: string): Why => {
   if (state === 'failed') return crashedTooOften;
@@ -38,7 +39,7 @@ const whyOf = (cell: Cell, state: string): Why => {
   if (status === 'connected' || status === 'hibernated') return nothing;
   const verdict = lifecycle?.context.verdict;
   if (verdict) return verdict.cause === 'restartRequired' ? nothing : { reason: verdict.sentence, cause: verdict.cause };
-  return status === 'disconnected' && (isLeftToPerson(record) || ranOut(record)) ? storedWhy(record) : nothing;
+  return status === 'disconnected' && (isLeftToPerson(record) || wasNotPaired(record)) ? storedWhy(record) : nothing;
 };
 
 /** Path in the chart of the session, or what its root says when there is no chart. */
@@ -89,7 +90,7 @@ export const restingRow = (record: InstanceRecord): LightRow => {
     needsPerson: needs,
     linked: record.jid !== '',
     since: status === 'disconnected' ? (record.lastDisconnect ?? record.created) : record.lastActiveAt,
-    ...(needs || (status === 'disconnected' && ranOut(record)) ? storedWhy(record) : nothing),
+    ...(needs || (status === 'disconnected' && wasNotPaired(record)) ? storedWhy(record) : nothing),
     lastEvent: record.lastActiveAt,
     queue: 0,
   };

@@ -70,6 +70,11 @@ export class Watchers {
     for (const step of steps.after(steps.count - 1)) for (const watcher of watchers) this.#call(() => watcher.onStep(step));
   }
 
+  /** What the list says of the instance changed without a step. */
+  changed(id: InstanceId): void {
+    if (this.#ofList.size > 0) this.#note(id);
+  }
+
   /** The instance is gone. */
   forget(id: InstanceId): void {
     if (this.#ofList.size > 0) this.#note(id);

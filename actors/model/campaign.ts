@@ -49,7 +49,7 @@ export interface Campaign extends CampaignCounts {
   /** The client's own name or remark. */
   readonly info: string;
   readonly status: CampaignStatus;
-  /** Why it stopped by itself; '' otherwise. */
+  /** Why it stopped by itself, or rests now; '' otherwise. */
   readonly reason: string;
   readonly scheduledFor: number;
   /** Milliseconds between two messages. */
@@ -71,6 +71,13 @@ export interface CreatedCampaign {
   readonly duplicates: number;
   /** Recipients among them that no message can be sent to; each says why. */
   readonly failed: number;
+  /** An estimate in milliseconds; absent in answers that an older release stored. */
+  readonly remainingMs?: number;
+}
+
+/** `remainingMs`: an estimate until its last message leaves; null while it is paused. */
+export interface EstimatedCampaign extends Campaign {
+  readonly remainingMs: number | null;
 }
 
 export interface CampaignRecipient {

@@ -32,6 +32,9 @@ export interface Chat {
   readonly extra: Readonly<Record<string, unknown>>;
 }
 
+/** In `extra`: when the contact's phone got other keys, in Unix milliseconds. */
+export const identityChangedAt = 'identityChangedAt';
+
 /** A partial update: only the fields that it names change. Of `extra` only the named keys change; null takes a key away. */
 export type ChatPatch = { readonly chatId: string } & Partial<Omit<Chat, 'id' | 'chatId'>>;
 
@@ -69,3 +72,6 @@ export interface ChatLabel {
   readonly labelId: string;
   readonly labeled: boolean;
 }
+
+/** The part of a chat that placeholders are filled from. */
+export type NamedChat = Pick<Chat, 'name' | 'isGroup' | 'phone' | 'pushName' | 'contactName' | 'extra'>;

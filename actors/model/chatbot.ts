@@ -133,6 +133,9 @@ export interface ChatbotState {
   readonly memoryResetAt: number;
   readonly lastTriggerAt: number;
   readonly lastTriggerId: string;
+  /** Days since 1970 of the last answer, and how many answers that day had so far. */
+  readonly answersDay: number;
+  readonly answersCount: number;
 }
 
 /** What a message that an agent wrote tells of how it came about, without any key. Plain data in the form of the protocol. */
@@ -158,4 +161,23 @@ export const cutText = (text: string, most: number): string => {
   // Not between the two halves of a character.
   const half = /[\uD800-\uDBFF]/.test(text[most - 2] ?? '');
   return `${text.slice(0, Math.max(0, most - (half ? 2 : 1)))}…`;
+};
+
+const sentenceEnd = /[.!?…]["')\]*_]*(?=\s)|[。！？]|\n/g;
+
+/** The text without what stands after its last whole sentence; unchanged when that would take more than two thirds of it. */
+export const wholeSentences = (text: string): string => {
+  const trimmed = text.trimEnd();
+  // The text may end with a sentence.
+  const ends = [...`${trimmed} `.matchAll(sentenceEnd)].map((match) => match.index + match[0].length);
+  const at = ends.at(-1) ?? 0;
+  return at > trimmed.length / 3 ? trimmed.slice(0, at).trimEnd() : text;
+};
+
+/** The text in at most `most` characters, cut at the end of a sentence where there is one, else with an ellipsis. */
+export const cutAtSentence = (text: string, most: number): string => {
+  if (text.length <= most) return text;
+  const head = text.slice(0, most);
+  const whole = wholeSentences(head);
+  return whole.length < head.length ? whole : cutText(text, most);
 };

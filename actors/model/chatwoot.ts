@@ -154,6 +154,8 @@ export interface ChatwootReply {
   /** Not before this time; 0: at once. */
   readonly notBefore: number;
   readonly attempts: number;
+  /** Tries in a row that began and did not end: the process was killed, or the news killed it. */
+  readonly begun: number;
   /** Why it will never be sent, which Chatwoot still has to be told; '' while it may be sent. */
   readonly failure: string;
   /** Parts that are not tried again, in their order; the parts after them go on. */

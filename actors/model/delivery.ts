@@ -59,7 +59,7 @@ export interface Delivery {
   readonly notBefore: number;
 }
 
-/** `waiting` in its lane, `parked` until its next attempt, `dead` when the attempts are used up, `delivered`. */
+/** `waiting` in its lane, `parked` until its next attempt or behind a row of its lane that is, `dead` when the attempts are used up, `delivered`. */
 export const deliveryStates = ['waiting', 'parked', 'dead', 'delivered'] as const;
 
 export type DeliveryState = (typeof deliveryStates)[number];

@@ -62,7 +62,7 @@ export type Entry =
       readonly error: string;
       readonly at: number;
     }
-  /** A campaign that began, ended, or stopped by itself. Makes a `sender` event. */
+  /** A campaign that began, ended, stopped by itself, or rests for another reason than before. Makes a `sender` event. */
   | {
       readonly kind: 'campaign';
       readonly campaign: Campaign;
@@ -104,7 +104,8 @@ export type Entry =
   | { readonly kind: 'postCounts'; readonly chatId: string; readonly counts: readonly PostCounts[] }
   /**
    * Deleted for everyone: the message loses its content and gets the status `Deleted`, with a `messages_update` of that state. Only the author may delete
-   * a message; in a group or channel any sender is accepted, because the platform itself lets only admins delete messages of others.
+   * a message, and in a group its admins. Deletions in channels come from the platform itself. `forMe`: the account deleted it for itself alone, whoever
+   * wrote it.
    */
   | {
       readonly kind: 'deleted';
@@ -114,7 +115,37 @@ export type Entry =
       readonly senderPn?: string;
       readonly senderLid?: string;
       readonly fromMe: boolean;
+      /** The sender is an admin of the group, as its members were known when the deletion arrived. */
+      readonly byAdmin?: boolean;
+      readonly forMe?: boolean;
       readonly at: number;
+    }
+  /** The account starred a stored message, or took the star away, with a `messages_update` of the state `Starred` or `Unstarred`. */
+  | {
+      readonly kind: 'starred';
+      readonly messageId: string;
+      readonly chatId: string;
+      readonly starred: boolean;
+      /** The account, by whichever of its addresses. */
+      readonly sender: string;
+      readonly senderPn: string;
+      readonly senderLid: string;
+      readonly at: number;
+    }
+  /**
+   * The account cleared a chat on the phone, or deleted it (`gone`). Its messages up to `until` go, except those that wait to be sent, and with
+   * `keepStarred` except starred ones. A cleared chat shows no last message and nothing unread, with a `chats` event. A deleted chat goes like that of
+   * `chatRemoved`. A chat with a newer message stays as it is.
+   */
+  | {
+      readonly kind: 'chatErased';
+      readonly chatId: string;
+      readonly gone: boolean;
+      readonly keepStarred: boolean;
+      /** Unix milliseconds, the end of a second: the phone names whole seconds. */
+      readonly until: number;
+      /** Ids of the last messages that go: what arrived behind them in the same second stays. */
+      readonly last: readonly string[];
     }
   /**
    * The account read these messages of a chat on another device. Unread ones become read: the chat's count falls, with a `chats` event, and one

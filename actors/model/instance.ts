@@ -17,6 +17,10 @@ export const wantedStates = ['offline', 'online', 'asleep', 'unlinked'] as const
 
 export type Wanted = (typeof wantedStates)[number];
 
+/** Browsers and systems that the platform takes in the request of a pairing code; the first ones are the usual ones. */
+export const deviceBrowsers = ['chrome', 'edge', 'firefox', 'safari'] as const;
+export const deviceSystems = ['Windows', 'Mac OS', 'Linux'] as const;
+
 /** One registered instance as it is stored (specification 2.1). */
 export interface InstanceRecord {
   readonly id: InstanceId;
@@ -36,7 +40,12 @@ export interface InstanceRecord {
   readonly isBusiness: boolean;
   /** Lower case, such as `android`. */
   readonly platform: string;
+  /** What the phone's list of linked devices shows; '' is `Dormouse`. */
   readonly systemName: string;
+  /** One of `deviceBrowsers` as which the list shows the session; '' is `chrome`. */
+  readonly browser: string;
+  /** One of `deviceSystems`, which the request of a pairing code names; '' is `Windows`. */
+  readonly system: string;
   readonly lastDisconnect: number | null;
   /** The sentence people read, such as `401: logged out from another device`. */
   readonly lastDisconnectReason: string;
@@ -53,6 +62,8 @@ export interface InstanceRecord {
   /** Seconds between two messages of the asynchronous queue: a random time from the one to the other. */
   readonly msgDelayMin: number;
   readonly msgDelayMax: number;
+  /** Another account was allowed: what the one before had is being removed, and only an empty instance connects. */
+  readonly accountLeaves: boolean;
   readonly fieldsMap: Readonly<Record<string, unknown>> | null;
   /** Sealed at rest; null where nobody ever chose. */
   readonly proxy: ProxySettings | null;

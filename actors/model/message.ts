@@ -57,6 +57,8 @@ export interface Message {
   readonly fileUrl: string;
   /** Until when it is pinned in its chat, in Unix milliseconds; 0 when it is not. */
   readonly pinnedUntil: number;
+  /** The account starred it, on any device. */
+  readonly starred?: boolean;
   readonly trackSource: string;
   readonly trackId: string;
   /** The campaign that it belongs to, and its recipient there; absent or '' for every other message. */
@@ -140,6 +142,13 @@ export interface Receipt {
   readonly deliveredAt: number;
   readonly readAt: number;
   readonly playedAt: number;
+}
+
+/** Members of a group by how far they came, of a message whose receipts are kept as counts alone. Who read it also got it. */
+export interface ReceiptCounts {
+  readonly delivered: number;
+  readonly read: number;
+  readonly played: number;
 }
 
 /** A message that can be marked as read. */

@@ -5,14 +5,27 @@ import type { Status } from './instance.ts';
 import type { Person } from './person.ts';
 
 /** A change of the connection that makes a `connection` event. */
+/** How far linking with a passkey is. What the browser has to sign is asked for by `GET /instance/passkey`. */
+export interface PasskeyNotice {
+  readonly stage: 'assertion' | 'phone' | 'code';
+  /** The code that the phone shows too, '' before there is one. */
+  readonly code: string;
+  /** When the stage ends by itself, Unix milliseconds. */
+  readonly expiresAt: number;
+}
+
 export interface ConnectionChange {
   readonly status: Status;
   /** PNG data URL. */
   readonly qrcode?: string;
+  /** The platform asks for the account's passkey. */
+  readonly passkey?: PasskeyNotice;
   /** Unix milliseconds. */
   readonly lastDisconnect?: number;
   readonly reason?: string;
   readonly loggedOut?: boolean;
+  /** The number before, when another account was paired. */
+  readonly formerOwner?: string;
 }
 
 export interface PresenceChange {

@@ -22,6 +22,8 @@ export interface CampaignPolicy {
   readonly stopWords: readonly string[];
   /** Milliseconds for which a finished campaign is kept; 0: for ever. */
   readonly kept: number;
+  /** Milliseconds for which a campaign stays paused before it is removed; 0: for ever. */
+  readonly pausedKept: number;
 }
 
 export const dayMs = 86_400_000;
@@ -48,14 +50,54 @@ const corrected = (moment: number, minute: number, timeZone: string): number => 
   return minuteOf(better, timeZone) === minute ? better : moment;
 };
 
+/** In minutes. */
+const lengthOf = ({ from, to }: QuietHours): number => (to - from + minutesOfDay) % minutesOfDay;
+
 /** Milliseconds until the quiet hours are over; 0 outside of them. */
 export const quietFor = ({ quiet, timeZone }: Pick<CampaignPolicy, 'quiet' | 'timeZone'>, now: number): number => {
   if (quiet === null) return 0;
   const minute = minuteOf(now, timeZone);
   const since = (minute - quiet.from + minutesOfDay) % minutesOfDay;
-  const length = (quiet.to - quiet.from + minutesOfDay) % minutesOfDay;
+  const length = lengthOf(quiet);
   if (since >= length) return 0;
   return corrected(now - (now % minuteMs) + (length - since) * minuteMs, quiet.to, timeZone) - now;
+};
+
+/** When so many milliseconds of work that begins at `start` are done, if it rests in the quiet hours. */
+const workedUntil = (policy: Pick<CampaignPolicy, 'quiet' | 'timeZone'>, start: number, work: number): number => {
+  const { quiet, timeZone } = policy;
+  if (quiet === null) return start + work;
+  const rest = lengthOf(quiet) * minuteMs;
+  const awake = dayMs - rest;
+  const days = Math.floor(work / awake);
+  const at = start + quietFor(policy, start) + days * dayMs;
+  const left = work - days * awake;
+  const untilQuiet = ((quiet.from - minuteOf(at, timeZone) + minutesOfDay) % minutesOfDay) * minuteMs;
+  return at + left + (left > untilQuiet ? rest : 0);
+};
+
+/** What is known of a campaign that waits or sends: recipients who wait, and milliseconds between two messages. */
+export interface CampaignWork {
+  readonly waiting: number;
+  readonly delayMin: number;
+  readonly delayMax: number;
+}
+
+/**
+ * An estimate, in milliseconds from `now`, of when the last message of a campaign leaves. `start`: when its next one may go. `others`: campaigns of the
+ * instance that take turns with it; between two campaigns the shorter pause counts.
+ */
+export const timeLeft = (
+  policy: Pick<CampaignPolicy, 'quiet' | 'timeZone' | 'dailyCap'>,
+  campaign: CampaignWork,
+  others: readonly CampaignWork[],
+  { start, now }: { readonly start: number; readonly now: number },
+): number => {
+  if (campaign.waiting === 0) return 0;
+  const pause = Math.min(...[campaign, ...others].map(({ delayMin, delayMax }) => (delayMin + delayMax) / 2));
+  const messages = others.reduce((sum, { waiting }) => sum + Math.min(waiting, campaign.waiting), campaign.waiting);
+  const capped = policy.dailyCap === 0 ? 0 : Math.floor((messages - 1) / policy.dailyCap) * dayMs;
+  return Math.round(Math.max(workedUntil(policy, start, (messages - 1) * pause), start + capped) - now);
 };
 
 /** Whether somebody asks with this text, alone, to get no more campaigns. */
@@ -65,6 +107,6 @@ export const asksToStop = ({ stopWords }: Pick<CampaignPolicy, 'stopWords'>, tex
   stopWords.includes(
     text
       .trim()
-      .replace(/[.!]+$/, '')
+      .replace(/(?<![.!])[.!]+$/, '')
       .toLowerCase(),
   );

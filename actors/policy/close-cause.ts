@@ -5,13 +5,23 @@ import type { Close } from '../ports.ts';
 export const closeCauses = [
   'restartRequired',
   'connectionLost',
+  'unreachable',
   'unknownError',
   'pairingExpired',
   'numberRefused',
+  'deviceNameRefused',
+  'codesLimited',
+  'codeRefused',
+  'codeVoided',
+  'linkingRefused',
+  'linkingStalled',
   'loggedOut',
   'locked',
   'suspended',
   'clientTooOld',
+  'certificateRefused',
+  'accountRefused',
+  'pairingForged',
   'rejected',
   'replaced',
   'storageUnavailable',
@@ -19,8 +29,26 @@ export const closeCauses = [
   'epochLost',
   'proxyFailed',
   'proxyMissing',
+  'otherAccount',
+  'passkeyFailed',
 ] as const;
 export type CloseCause = (typeof closeCauses)[number];
+
+/** Ends of a pairing that only a person can begin anew. */
+const pairingEnds: readonly string[] = [
+  'pairingExpired',
+  'numberRefused',
+  'deviceNameRefused',
+  'codesLimited',
+  'codeRefused',
+  'codeVoided',
+  'linkingRefused',
+  'linkingStalled',
+  'passkeyFailed',
+] satisfies CloseCause[];
+export const isPairingEnd = (cause: string): boolean => pairingEnds.includes(cause);
+/** Refusals that another number or another device name may mend. */
+export const refusesInput = (cause: CloseCause): boolean => cause === 'numberRefused' || cause === 'deviceNameRefused';
 
 /**
  * What follows: `reopen` at once, `backOff`, `contest` (one late try), `gate` (one canary for all), `suspend` (until a date), or an end: `stop`
@@ -90,7 +118,40 @@ const ownMeanings: Readonly<Record<string, Meaning>> = {
     reaction: 'refuse',
     text: 'the stored credentials cannot be read: disconnect and pair again',
   },
+  // Whoever answered in place of the platform may be gone at the next try, and nothing was told to it.
+  platformUnreachable: { cause: 'unreachable', reaction: 'backOff', text: 'cannot reach web.whatsapp.com' },
+  addressUnreachable: { cause: 'unreachable', reaction: 'backOff', text: 'cannot reach the address of the platform' },
+  certificateRefused: { cause: 'certificateRefused', reaction: 'backOff', text: 'the server did not prove that it is the platform' },
+  pairingForged: {
+    cause: 'pairingForged',
+    reaction: 'refuse',
+    text: 'the pairing does not come from a phone that read the code: pair again',
+  },
+  accountRefused: { cause: 'accountRefused', reaction: 'refuse', text: 'the pairing is not signed by the account: pair again' },
   numberRefused: { cause: 'numberRefused', reaction: 'stop', text: 'the platform makes no pairing code for this number' },
+  deviceNameRefused: {
+    cause: 'deviceNameRefused',
+    reaction: 'stop',
+    text: 'the platform refuses this browser and system in pairing codes',
+  },
+  codesLimited: {
+    cause: 'codesLimited',
+    reaction: 'stop',
+    text: 'too many pairing codes were asked for: wait some hours, or pair by QR code',
+  },
+  codeRefused: { cause: 'codeRefused', reaction: 'stop', text: 'the platform refused to make a pairing code' },
+  codeVoided: {
+    cause: 'codeVoided',
+    reaction: 'stop',
+    text: 'the platform voided several pairing codes in a row: try later, or pair by QR code',
+  },
+  linkingRefused: { cause: 'linkingRefused', reaction: 'stop', text: 'the platform refused the last step of the pairing' },
+  linkingStalled: {
+    cause: 'linkingStalled',
+    reaction: 'stop',
+    text: 'the phone used the code, but the platform linked no device: the code was mistyped, or the client version is too old to be linked',
+  },
+  passkeyFailed: { cause: 'passkeyFailed', reaction: 'stop', text: 'the account could not be linked with its passkey' },
   // The node renews its lease and goes on, or has lost it and closes the session for good.
   leaseUnsure: { ...lost, text: 'the lease of the node may have ended' },
   epochLost: { cause: 'epochLost', reaction: 'stop', text: 'the instance belongs to another node' },
@@ -99,6 +160,11 @@ const ownMeanings: Readonly<Record<string, Meaning>> = {
     cause: 'proxyMissing',
     reaction: 'refuse',
     text: 'the instance has no proxy, and the server allows no direct connections: set one',
+  },
+  otherAccount: {
+    cause: 'otherAccount',
+    reaction: 'loggedOut',
+    text: 'another account than before was refused: link the phone of before, or connect with allowAccountChange, which removes the data of the account before',
   },
 };
 
@@ -142,13 +208,23 @@ export const closeTexts: ReadonlyMap<string, CloseCause> = new Map(
   ),
 );
 
+/** Causes whose details only the adapter knows: what is wrong with the network, what a proxy did, which value the platform refused, with which code. Its words are a fixed table. */
+const detailed: readonly CloseCause[] = [
+  'unreachable',
+  'certificateRefused',
+  'proxyFailed',
+  'deviceNameRefused',
+  'codeRefused',
+  'linkingRefused',
+  'passkeyFailed',
+];
+
 /** Pure and total: every close has a verdict. */
 export function classify(close: Close, situation: Situation): Verdict {
   const { cause, reaction: usual, text } = escalate(meaningOf(close), situation);
   const until = cause === 'suspended' ? expiry(close, situation.now) : undefined;
   const reaction = until === undefined ? usual : 'suspend';
-  // Only the adapter knows what the proxy did; its words are a fixed table.
-  const detail = cause === 'proxyFailed' ? `: ${close.message}` : '';
+  const detail = detailed.includes(cause) ? `: ${close.message}` : '';
   const sentence = sentenceOf(close.code, text + detail);
   return { cause, reaction, sentence, ...(until === undefined ? {} : { until }) };
 }

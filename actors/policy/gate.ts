@@ -92,7 +92,7 @@ class TurnGate implements Gate {
   raise(reason: string, id: string): void {
     if (this.#barrier && this.#barrier.canary !== id) return;
     const tries = (this.#barrier?.tries ?? -1) + 1;
-    const until = this.#time.now() + backOff(this.#limits.pause ?? usualPause, tries, this.#random());
+    const until = this.#time.monotonic() + backOff(this.#limits.pause ?? usualPause, tries, this.#random());
     this.#barrier = { reason, tries, until, canary: null };
     this.#advance();
   }
@@ -111,7 +111,7 @@ class TurnGate implements Gate {
     const canary = this.#barrier?.canary ?? null;
     if (this.#inside.size >= atOnce || canary !== null) return null;
     const oldest = this.#entries.length < perSecond ? undefined : this.#entries[0];
-    return Math.max((oldest ?? -1000) + 1000, this.#barrier?.until ?? 0) - this.#time.now();
+    return Math.max((oldest ?? -1000) + 1000, this.#barrier?.until ?? 0) - this.#time.monotonic();
   }
 
   #advance(): void {
@@ -130,7 +130,7 @@ class TurnGate implements Gate {
   }
 
   #enter(ticket: Ticket): void {
-    this.#entries.push(this.#time.now());
+    this.#entries.push(this.#time.monotonic());
     if (this.#entries.length > this.#limits.perSecond) this.#entries.shift();
     this.#inside.add(ticket.id);
     if (this.#barrier) this.#barrier = { ...this.#barrier, canary: ticket.id };

@@ -1,8 +1,13 @@
-/** What phones show of buttons, lists and carousels: more of them, or other mixtures, are refused or drawn empty. */
+/** The limits of buttons, lists and carousels, and what phones show of buttons. */
 import type { Button, ButtonsContent, CarouselContent, ListContent } from '../model.ts';
 
-/** Replies and links to something do not stand together below one text. */
-const most = { replies: 3, links: 2, cardButtons: 3, cards: 10 } as const;
+/** A message has at most ten buttons. Every phone shows `replies` of them, or `links` buttons that open a link, call or copy, but no mixture. */
+const most = { buttons: 10, replies: 3, links: 2, cardButtons: 3, cards: 10 } as const;
+
+const countsOf = ({ buttons }: Pick<ButtonsContent, 'buttons'>) => {
+  const replies = buttons.filter(({ kind }) => kind === 'reply').length;
+  return { replies, links: buttons.length - replies };
+};
 
 const blank = (text: string): boolean => text.trim() === '';
 
@@ -10,15 +15,21 @@ const labelProblem = (buttons: readonly Button[]): string | null =>
   buttons.some(({ text }) => blank(text)) ? 'a button has no text' : null;
 
 export const buttonsRule = ({ text, buttons, legacy }: ButtonsContent): string | null => {
-  const replies = buttons.filter(({ kind }) => kind === 'reply').length;
-  const links = buttons.length - replies;
+  const { replies, links } = countsOf({ buttons });
   if (blank(text)) return 'a menu needs a text';
   if (buttons.length === 0) return 'choices must name at least one button';
   if (legacy && links > 0) return 'button_legacy takes replies only';
-  if (replies > 0 && links > 0) return 'replies do not stand beside buttons that open a link, call or copy';
-  if (replies > most.replies) return `at most ${most.replies} replies`;
-  if (links > most.links) return `at most ${most.links} buttons that open a link, call or copy`;
+  if (legacy && replies > most.replies) return `button_legacy takes at most ${most.replies} replies`;
+  if (buttons.length > most.buttons) return `at most ${most.buttons} buttons`;
   return labelProblem(buttons);
+};
+
+/** Says what some phones do not show of a message that is sent all the same; null when every phone shows it. */
+export const buttonsWarning = (content: Pick<ButtonsContent, 'buttons'>): string | null => {
+  const { replies, links } = countsOf(content);
+  if (replies > 0 && links > 0) return 'some WhatsApp apps do not show replies beside buttons that open a link, call or copy';
+  if (replies > most.replies) return `some WhatsApp apps show at most ${most.replies} replies`;
+  return links > most.links ? `some WhatsApp apps show at most ${most.links} buttons that open a link, call or copy` : null;
 };
 
 export const listRule = ({ text, button, sections }: ListContent): string | null => {

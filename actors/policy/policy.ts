@@ -59,6 +59,8 @@ export interface Policy {
   readonly numbersEvery?: number;
   /** How long a stop waits for storage and receivers; what they did not take by then is taken up at the next start. */
   readonly stopGrace?: number;
+  /** How long a post to a webhook may take, in milliseconds. A session that moves waits as long for posts under way. */
+  readonly postTimeout?: number;
 }
 
 /** Which media is downloaded as it arrives. */
@@ -74,6 +76,8 @@ export interface AutoDownload {
 /** How long what is stored is kept, in milliseconds; 0: for ever. What was delivered has bounds of its own. */
 export interface Retention {
   readonly messages: number;
+  /** Then only counts are kept. */
+  readonly receipts: number;
   /** Since their last use. */
   readonly files: number;
   /** Bytes of all files together; 0: no limit. */
@@ -117,6 +121,8 @@ export interface ChatbotPolicy {
   readonly answersPerMinute: number;
   /** Of one conversation, without a minute of silence. */
   readonly answersInARow: number;
+  /** Of one chat, within a day of UTC. */
+  readonly answersPerDay: number;
   /** Of one instance, under way or over for less than a minute. */
   readonly conversations: number;
 }

@@ -10,8 +10,11 @@ export type BusAnswer =
   | { readonly kind: 'late' };
 
 export interface Bus {
-  /** Never rejects. Milliseconds. */
-  request(subject: string, body: Uint8Array, ms: number): Promise<BusAnswer>;
+  /**
+   * Never rejects. Milliseconds. `counts` returns false for an answer after which another one is waited for: a request reaches every subscriber, and a
+   * former owner may be one of them. It must not reject; without it the first answer counts.
+   */
+  request(subject: string, body: Uint8Array, ms: number, counts?: (body: Uint8Array) => Promise<boolean>): Promise<BusAnswer>;
   /**
    * `answer` must not reject. Subscriptions outlive a bus that is away. Answers with what ends this one; requests that were on their way by then are
    * answered too.
@@ -19,8 +22,12 @@ export interface Bus {
   subscribe(subject: string, answer: (body: Uint8Array) => Promise<Uint8Array>): () => void;
   /** To all other nodes that listen to the subject now. What leaves while the bus is away is lost. Never throws. */
   publish(subject: string, body: Uint8Array): void;
+  /** Resolves when the server has what was published, or the bus is away. Never rejects. */
+  flush(): Promise<void>;
   /** What one node publishes comes in its order. `take` must not throw. Answers with what ends this. */
   listen(subject: string, take: (body: Uint8Array) => void): () => void;
+  /** False while the server is not reached, or does not take this node. */
+  readonly connected: boolean;
   /** Whether what is published to subjects that are kept can be read later. */
   readonly keeps: boolean;
   /** What was published to the subject lately, oldest first; null when it cannot be read. Never rejects. */

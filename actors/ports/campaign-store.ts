@@ -80,10 +80,17 @@ export interface CampaignStore {
   sentSince(instance: InstanceId, since: number): Promise<number>;
   /** Gives a campaign that is in one of the statuses `from` the status `to`. Resolves with the status that it had; null when there is none. */
   change(claim: Claim, id: string, from: readonly CampaignStatus[], to: CampaignStatus, at: number): Promise<CampaignStatus | null>;
+  /**
+   * Lets recipients of a paused or done campaign wait again whose message failed, at most `limit`; how many. Those whose number names no chat stay as they
+   * are.
+   */
+  retry(claim: Claim, id: string, at: number, limit: number): Promise<number>;
   /** Marks campaigns as `deleting`: those that were done before this time, or (null) all. */
   removeAll(claim: Claim, doneBefore: number | null): Promise<RemovedCampaigns>;
   /** Marks campaigns of all instances that were done before this time, at most `limit`; how many. */
   expire(before: number, limit: number): Promise<number>;
+  /** The same for campaigns that are paused and were changed last before this time. */
+  expirePaused(before: number, limit: number): Promise<number>;
 }
 
 /** `total`: of all pages. */

@@ -7,11 +7,20 @@ export interface PendingConversation {
 }
 
 /** Keys of agents, and tokens that were used. Writes reject with `EpochLost` for a former owner. */
+/** What says which service an agent asks. */
+export type AgentService = Pick<ChatbotAgent, 'provider' | 'baseUrl'>;
+
+/** The key of an agent, and the service for which it was given. Null: a node of the last release stored the key. */
+export interface AgentKey {
+  readonly key: string;
+  readonly service: AgentService | null;
+}
+
 export interface ChatbotStore {
   /** Keys by their agents; an agent without a key is left out. */
-  keys(instance: InstanceId): Promise<ReadonlyMap<string, string>>;
-  /** '' removes the key. It is sealed before it reaches a statement. */
-  saveKey(claim: Claim, agent: string, key: string): Promise<void>;
+  keys(instance: InstanceId): Promise<ReadonlyMap<string, AgentKey>>;
+  /** '' removes the key. It is sealed before it reaches a statement, and belongs to the service of this agent. */
+  saveKey(claim: Claim, agent: Pick<ChatbotAgent, 'id'> & AgentService, key: string): Promise<void>;
   /** Tokens that the instance used on a day, such as `2026-08-19`. */
   tokens(instance: InstanceId, day: string): Promise<number>;
   /** Days before this one are forgotten. */
@@ -87,7 +96,9 @@ export type ToolCall =
 /** The services that agents ask. */
 export interface ChatModels {
   /** Why an agent's base address cannot be used, as a sentence; null when nothing speaks against it. */
-  objection(agent: Pick<ChatbotAgent, 'provider' | 'baseUrl'>): string | null;
+  objection(agent: AgentService): string | null;
+  /** Scheme, host and port of the service. Never throws for what has no `objection`. */
+  originOf(agent: AgentService): string;
   /** Asks once, without retries. Ends soon after the signal aborts. Never rejects. */
   ask(question: ModelQuestion, signal: AbortSignal): Promise<ModelAnswer>;
   /** Reads what a model wrote as the call of a tool. Refused (`invalid`) for a tool that the agent may not use, and for arguments that do not fit it. */

@@ -106,8 +106,12 @@ export interface ChatwootStore {
   replies(instances: readonly InstanceId[], limit: number): Promise<readonly ChatwootReply[]>;
   /** Instances with news. */
   replying(): Promise<readonly InstanceId[]>;
-  /** Sets them back to a later time, and keeps what is known of them. */
+  /** Notes a try before it begins; `begun` is the number of the try. */
+  beginReply(claim: Claim, reply: Pick<ChatwootReply, 'seq' | 'begun'>): Promise<void>;
+  /** Sets them back to a later time, and keeps what is known of them. `begun` is 0 afterwards. */
   postponeReply(claim: Claim, reply: Pick<ChatwootReply, 'seq' | 'notBefore' | 'attempts' | 'failure' | 'refused'>): Promise<void>;
+  /** Those that wait are not sent any more, for this reason. */
+  failReplies(claim: Claim, reason: string): Promise<void>;
   /** They are done. */
   removeReply(claim: Claim, seq: number): Promise<void>;
   /** Removes messages of all instances from before this time (Unix milliseconds), at most `limit`. Answers how many. */

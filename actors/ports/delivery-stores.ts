@@ -6,18 +6,30 @@ export interface ClaimedRow extends Claim {
   readonly seq: number;
 }
 
+/** A row that waits for one of its lane, until the time of that one. */
+export interface HeldRow {
+  readonly seq: number;
+  readonly lane: string;
+  /** Unix milliseconds. */
+  readonly until: number;
+}
+
 /** Writes reject with `EpochLost` when one of the claims is void; rows under claims that hold are written all the same. */
 export interface OutboxStore {
   /**
-   * Rows of one webhook and instance that are due, in order: at most `rows` of them, and of `bytes` only what fits, but one in any case. `more`:
-   * whether others are due.
+   * Reads a page of rows of one webhook and instance that are due, in order: at most `rows` of them, and of `bytes` only what fits, but one in any
+   * case. A row behind one of its lane that is parked beyond `now`, and so is not on the page, stands in `held`. `more`: others are due.
    */
   due(
     webhookId: string,
     instanceId: InstanceId,
     now: number,
     most: { readonly rows: number; readonly bytes: number },
-  ): Promise<{ readonly rows: readonly Delivery[]; readonly more: boolean }>;
+  ): Promise<{ readonly rows: readonly Delivery[]; readonly held: readonly HeldRow[]; readonly more: boolean }>;
+  /** Parks rows without counting an attempt. */
+  hold(rows: readonly (ClaimedRow & HeldRow)[]): Promise<void>;
+  /** At most `limit` lanes with a row that is parked beyond `now`. */
+  heldLanes(webhookId: string, instanceId: InstanceId, now: number, limit: number): Promise<readonly string[]>;
   /** Earliest `notBefore` of rows that are parked; null when none is. */
   nextDue(webhookId: string, instanceId: InstanceId): Promise<number | null>;
   /** Takes rows out for good. */
@@ -75,6 +87,14 @@ export interface Tally {
   readonly dead: number;
 }
 
+/** Times of the oldest events of one webhook, by what became of them; null for none. `waiting`: parked ones included. */
+export interface OldestTimes {
+  readonly webhookId: string;
+  readonly waiting: number | null;
+  readonly delivered: number | null;
+  readonly dead: number | null;
+}
+
 /** What is too much: so many rows, so many bytes, and all events before a time. */
 export interface Excess {
   readonly rows: number;
@@ -92,6 +112,8 @@ export interface DeliveryStore {
   tally(webhooks: readonly string[] | null): Promise<readonly Tally[]>;
   /** Time of the oldest event in the outbox, parked ones included; null when it is empty. */
   oldest(): Promise<number | null>;
+  /** One row for each of these webhooks. Its cost grows with the webhooks, and not with their deliveries. */
+  oldestOf(webhooks: readonly string[]): Promise<readonly OldestTimes[]>;
   /** Shortens what `tally` reads. To be called from time to time. */
   foldTallies(): Promise<void>;
   /**

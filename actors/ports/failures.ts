@@ -18,9 +18,22 @@ export class StorageSlow extends StorageFailure {
   override readonly name = 'StorageSlow';
 }
 
-/** The database is there, and has no room now: every connection for this kind of work is in use, its disk is full, or a conflict came again and again. */
+/** The database is there, and takes no more work now: every connection for this kind of work is in use, or a conflict came again and again. */
 export class StorageBusy extends StorageFailure {
   override readonly name = 'StorageBusy';
+}
+
+/** The disk of the database is full. The gateway is unready until the disk has room again. */
+export class StorageFull extends StorageFailure {
+  override readonly name = 'StorageFull';
+}
+
+/**
+ * The database answers with an error that says nothing about the data it was given: a table is missing, a page is damaged, a right was revoked.
+ * The message names the error. Work waits for the repair, as it waits for a database that is away.
+ */
+export class StorageBroken extends StorageFailure {
+  override readonly name = 'StorageBroken';
 }
 
 /** Where files are kept does not answer now, or has no room. */

@@ -64,7 +64,7 @@ export interface LocalCopy {
   release(): Promise<void>;
 }
 
-/** Methods that look for bytes answer null when they are gone; the row is gone then too. A store that does not answer rejects with `FilesUnavailable`. */
+/** Methods that look for bytes answer null when they are gone; the row is gone then too, unless another node may have the bytes. A store that does not answer rejects with `FilesUnavailable`. */
 export interface FileStore {
   /** Keeps the bytes and discards the taken file, whatever the outcome. Null when the instance was removed meanwhile. */
   keep(instance: InstanceId, file: TakenFile, about?: FileAbout): Promise<KeptFile | null>;
@@ -72,6 +72,8 @@ export interface FileStore {
   find(instance: InstanceId, key: FileKey): Promise<KeptFile | null>;
   /** Of any instance, by its public name; any text may be asked for. Counts as a use. */
   named(name: string): Promise<KeptFile | null>;
+  /** The instance that keeps a file under this name, wherever its bytes are; null when none does. */
+  holder(name: string): Promise<InstanceId | null>;
   /** The reader must read to the end or return the iterator. */
   read(file: KeptFile, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | null>;
   /** For files that are small enough to be held in memory. The buffer is the caller's. */
@@ -81,6 +83,10 @@ export interface FileStore {
   readonly bytes: number | null;
   /** At most `limit` of what was not used since (Unix milliseconds), that unused for longest first; how many went. */
   removeUnused(before: number, limit: number): Promise<number>;
+  /**
+   * The same, but only files whose bytes are in this store: to make room on a node whose folder is its own. Everything else when the bytes of all are here.
+   */
+  removeUnusedHere(before: number, limit: number): Promise<number>;
   /** A piece of what one instance keeps; how many went, 0 when there is nothing. */
   removeOf(instance: InstanceId): Promise<number>;
   /** Parts in which `audit` looks at everything. */
@@ -120,14 +126,18 @@ export interface FileRows {
   find(instance: InstanceId, key: FileKey): Promise<FileRow | null>;
   named(name: string): Promise<FileRow | null>;
   touch(name: string, used: number): Promise<void>;
-  /** Whether any instance keeps these bytes. */
-  isKept(hash: string): Promise<boolean>;
+  /** Does the work unless an instance keeps these bytes; no row for them is added meanwhile, on any node. True if it was done. */
+  whileUnkept(hash: string, work: () => Promise<void>): Promise<boolean>;
   /** All that is kept whose hash begins with this text, each once, in order. */
   startingWith(prefix: string): Promise<readonly Blob[]>;
   /** Rows of bytes that are gone. */
   removeHash(hash: string): Promise<void>;
   /** At most `limit` rows that were not used since, those unused for longest first. */
   removeUnused(before: number, limit: number): Promise<readonly Blob[]>;
+  /** At most `limit` rows that were not used since, those unused for longest first, behind this one. */
+  unused(before: number, after: { readonly used: number; readonly name: string }, limit: number): Promise<readonly FileRow[]>;
+  /** Rows of these names. */
+  removeNamed(names: readonly string[]): Promise<readonly Blob[]>;
   /** At most `limit` rows of one instance. */
   removeOf(instance: InstanceId, limit: number): Promise<readonly Blob[]>;
 }

@@ -22,14 +22,16 @@ export interface WebhookStore {
   all(): Promise<readonly Webhook[]>;
   /** Those of these that there are. */
   some(ids: readonly string[]): Promise<readonly Webhook[]>;
-  save(webhook: Webhook): Promise<void>;
-  /** It is gone for all other methods. Its deliveries are left to `RemovalStore`. */
-  remove(id: string): Promise<void>;
+  /** Adds or replaces the webhook. `epoch` is that of its instance. A global webhook has none, so that 0 is given. Rejects with `EpochLost` for a former owner. */
+  save(webhook: Webhook, epoch: number): Promise<void>;
+  /** The webhook is gone for all other methods. Its deliveries are left to `RemovalStore`. Fails like `save`. */
+  remove(webhook: Pick<Webhook, 'id' | 'instanceId'>, epoch: number): Promise<void>;
 }
 
 /** Something that was removed and still has rows. */
 export interface Removal {
-  readonly kind: 'instance' | 'webhook' | 'campaign';
+  /** `account`: what an instance has of its account. Its settings, its webhooks with their deliveries, and its credentials stay. `keys`: of a session of the instance that ended. */
+  readonly kind: 'instance' | 'webhook' | 'campaign' | 'account' | 'keys';
   /** Of a campaign behind that of its instance, with a space between. */
   readonly id: string;
 }

@@ -1,5 +1,5 @@
 /** Where entries become rows. */
-import type { Delivery, Entry, GatewayEvent, InstanceRecord } from '../model.ts';
+import type { Delivery, Entry, GatewayEvent, InstanceRecord, InstanceId } from '../model.ts';
 
 /** An event that could not be made or has no JSON. What it tells of is stored all the same. */
 export interface UnrenderedEvent extends Pick<GatewayEvent, 'id' | 'type' | 'messageType'> {
@@ -27,4 +27,6 @@ export interface Journal {
     entries: readonly Entry[],
     targets: (event: GatewayEvent) => readonly string[],
   ): Promise<Committed>;
+  /** Rows of the instance were removed: what is remembered of them is not used any more. */
+  forget(instance: InstanceId): void;
 }

@@ -1,5 +1,17 @@
 /** Storage of messages and chats, as questions are asked of them. */
-import type { Claim, Chat, ChatStats, InstanceId, KnownContact, Message, ReadKey, Receipt, ReceiptState } from '../model.ts';
+import type {
+  Claim,
+  Chat,
+  ChatStats,
+  InstanceId,
+  KnownContact,
+  Message,
+  NamedChat,
+  ReadKey,
+  Receipt,
+  ReceiptCounts,
+  ReceiptState,
+} from '../model.ts';
 
 export interface MessageQuery {
   /** Short id, platform id, or `<owner>:<either>`. */
@@ -37,8 +49,14 @@ export interface MessageStore {
   named(instance: InstanceId, ids: readonly string[]): Promise<ReadonlyMap<string, NamedMessage>>;
   /** The oldest message of a chat; null when there is none. */
   oldest(instance: InstanceId, chatId: string): Promise<Message | null>;
-  /** What the members of a group confirmed of an own message, in the order of their ids. `more`: whether anything follows after this page. */
-  receipts(instance: InstanceId, query: ReceiptQuery): Promise<{ readonly receipts: readonly Receipt[]; readonly more: boolean }>;
+  /**
+   * What the members of a group confirmed of an own message, in the order of their ids. `more`: whether anything follows after this page. `counts`: what
+   * became of receipts that are older than they are kept.
+   */
+  receipts(
+    instance: InstanceId,
+    query: ReceiptQuery,
+  ): Promise<{ readonly receipts: readonly Receipt[]; readonly more: boolean; readonly counts: ReceiptCounts }>;
   /**
    * Removes at most `limit` messages of a chat up to this time (Unix milliseconds), but none that waits to be sent; how many went. Rejects with
    * `EpochLost` for a former owner.
@@ -54,6 +72,12 @@ export interface MessageStore {
   queueing(): Promise<readonly { readonly id: InstanceId; readonly queued: number }[]>;
 }
 
+/** What bounds the memory of receipts. */
+export interface ReceiptExpiry {
+  /** Makes counts of some receipts of messages from before this time (Unix milliseconds), of all instances one after the other. */
+  expire(before: number): Promise<{ readonly removed: number; readonly more: boolean }>;
+}
+
 /** What bounds the memory of messages. */
 export interface MessageExpiry {
   /** Removes at most `limit` messages of any instance from before this time (Unix milliseconds), but none that waits to be sent; how many went. */
@@ -61,7 +85,7 @@ export interface MessageExpiry {
 }
 
 /** What stands in a text in the place of `{{name}}`; null when the interface has no such placeholder. Pure; a chat that is not known yet is null. */
-export type Placeholder = (name: string, chat: Chat | null) => string | null;
+export type Placeholder = (name: string, chat: NamedChat | null) => string | null;
 
 /** One comparison; `field` is a Chat field by its API name (checked by the caller against the contract's table). */
 export interface ChatFilter {

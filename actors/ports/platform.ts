@@ -1,5 +1,5 @@
 /** The messaging platform as the actors see it. */
-import type { Entry, InstanceId, InstancePatch, Message, Result, Route, Send } from '../model.ts';
+import type { ClientVersionView, Entry, InstanceId, InstancePatch, Message, Result, Route, Send } from '../model.ts';
 import type { AnswerOf, Operation, OperationControl, OperationName, Outcome } from '../operations.ts';
 
 /** A close as the adapter saw it; `classify` in `policy/close-cause.ts` says what it means. */
@@ -21,6 +21,39 @@ export interface Identity {
   readonly platform: string;
 }
 
+/** What the platform asks a browser to sign: `PublicKeyCredentialRequestOptionsJSON` of WebAuthn. Binary values are base64url without padding. */
+export interface PasskeyOptions {
+  readonly challenge: string;
+  readonly rpId: string;
+  readonly timeout?: number;
+  /** Empty or absent: any passkey of the site. */
+  readonly allowCredentials?: readonly { readonly id: string }[];
+  readonly [more: string]: unknown;
+}
+
+/** What the browser signed: the fields of `PublicKeyCredential.toJSON()` that the platform takes. */
+export interface PasskeyAssertion {
+  readonly id: string;
+  readonly rawId: string;
+  readonly type: string;
+  readonly response: {
+    readonly clientDataJSON: string;
+    readonly authenticatorData: string;
+    readonly signature: string;
+    readonly userHandle?: string | null;
+  };
+}
+
+/** Steps of linking an account that has a passkey, in their order. A request may be repeated. */
+export type PasskeyFact =
+  /** The platform asks for an assertion. */
+  | { readonly type: 'platform.passkeyRequested'; readonly options: PasskeyOptions }
+  /** The phone answered. `handedOff`: the owner has nothing to compare, and the link goes on by itself. */
+  | { readonly type: 'platform.passkeyCode'; readonly code: string; readonly handedOff: boolean };
+
+/** What the owner does about a passkey. */
+export type PasskeyStep = { readonly type: 'assert'; readonly assertion: PasskeyAssertion } | { readonly type: 'confirm' };
+
 /** What a link reports. Facts come in the order in which they happened; after `platform.closed` there is none. */
 export type PlatformFact =
   /** A QR text to show; each replaces the one before. */
@@ -31,6 +64,7 @@ export type PlatformFact =
   | { readonly type: 'platform.handshaken' }
   /** Paired; the platform closes with 515 next. Credentials are durable already. */
   | { readonly type: 'platform.paired'; readonly identity: Identity }
+  | PasskeyFact
   /** Logged in and live. */
   | { readonly type: 'platform.opened'; readonly identity: Identity }
   /** Changed while open: profile name, picture. */
@@ -41,8 +75,12 @@ export type PlatformFact =
 export interface OpenOptions {
   /** With it an unpaired session pairs by code, without it by QR. Ignored when credentials exist. */
   readonly phone?: string;
+  /** One of `deviceBrowsers`. */
   readonly browser?: string;
+  /** What the phone's list of devices shows: any name. */
   readonly systemName?: string;
+  /** One of `deviceSystems`, which the request of a pairing code names. */
+  readonly system?: string;
 }
 
 /**
@@ -60,6 +98,10 @@ export interface PlatformLink {
    * the call, and no code for another number. Without effect when the session is paired or the link is closed.
    */
   pair(phone: string): void;
+  /** Takes a step of the owner on the connection that asked for a passkey. Without effect on another one. A failure is a `platform.closed` fact. */
+  passkey(step: PasskeyStep): void;
+  /** Returns what is wrong with an assertion, in words, or null. Pure: asks nobody. */
+  passkeyProblem(assertion: PasskeyAssertion, options: PasskeyOptions): string | null;
   /** Idempotent. Nothing is emitted after the call. Resolves, within the close deadline, when the socket is gone and all keys are flushed. */
   close(): Promise<void>;
   /** Tells the platform to forget this device, then closes. Resolves with whether the platform answered. Credentials stay: see `discard`. */
@@ -88,6 +130,10 @@ export interface PlatformLink {
   lastFrameAt(): number;
 }
 
+/** `unsealed`: a message without encryption outside of channels. `phoneOnly`: what only the account's phone may send, from somebody else. */
+export const forgeries = ['unsealed', 'phoneOnly'] as const;
+export type Forgery = (typeof forgeries)[number];
+
 export interface LinkHost {
   readonly id: InstanceId;
   /** Takes what the platform tells, in order; the link never waits for it. */
@@ -96,6 +142,8 @@ export interface LinkHost {
   recorded(): Promise<boolean>;
   /** The picture of a person or group, named by the id of the chat, changed or went. */
   pictureChanged(id: string): void;
+  /** Something was dropped because whoever sent it may not. */
+  forged(what: Forgery): void;
   /** Something in the adapter threw where nobody listened. The link is being closed with a `platform.closed` of code 500. */
   surprise(error: unknown): void;
   readonly epoch: number;
@@ -103,6 +151,10 @@ export interface LinkHost {
   mayAct(): boolean;
   /** Asked at each open: what the new connection, with its media, goes through. */
   route(): Route;
+  /** Asked with the number of credentials before anything is sent under them. `change`: `beginAnew` comes first; `refused`: they are not used. */
+  accountOf(owner: string): 'same' | 'change' | 'refused';
+  /** Empties the instance for another account. Rejects with a `StorageFailure` when the database is away; safe to repeat. */
+  beginAnew(identity: Identity): Promise<void>;
 }
 
 /** A JPEG of at most 10 KB; `tag` is another one for other bytes. */
@@ -115,4 +167,6 @@ export interface Platform {
   /** The picture of the instance's account, from memory; null while there is none. Asks nobody. */
   picture(instance: InstanceId): SmallPicture | null;
   link(host: LinkHost): PlatformLink;
+  /** The version of the next connection. */
+  clientVersion(): ClientVersionView;
 }

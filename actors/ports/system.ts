@@ -37,8 +37,12 @@ export interface Meter {
   modelAsked(outcome: 'answered' | 'failed' | 'givenUp', ms: number, tokens: number): void;
   /** What became of a recipient of a campaign. */
   campaigned(outcome: 'sent' | 'failed' | 'skipped' | 'unknown'): void;
-  /** This node took instances, or gave instances up, by cause. */
-  leases(what: 'taken' | 'ended', cause: string, count: number): void;
+  /** Entries of recorders that are not stored: `lost` were given up, `refused` do not fit the database. */
+  unstored(outcome: 'lost' | 'refused', count: number): void;
+  /** The platform or a person sent something that only a forger sends; it was dropped. */
+  forged(what: string): void;
+  /** This node took instances, gave instances up, or found leases astray, by cause or kind. */
+  leases(what: 'taken' | 'ended' | 'astray', cause: string, count: number): void;
   /** Crashes of charts and of background workers. */
   crashed(part: string): void;
 }
@@ -52,6 +56,15 @@ export interface LogLevels {
   set(instance: string, level: LogLevel, until: number): void;
   /** Null when the level of the process counts. */
   of(instance: string): { readonly level: LogLevel; readonly until: number } | null;
+}
+
+/** The disk of the data folder, which with the embedded server is that of the database. */
+export interface Disk {
+  /** 0 before the first look, both of them. */
+  readonly freeBytes: number;
+  readonly sizeBytes: number;
+  /** A sentence while there is too little room; '' while there is enough. */
+  readonly warning: string;
 }
 
 /** A clock that XState understands (`setTimeout`, `clearTimeout`) and that tells the time. */

@@ -29,20 +29,46 @@ export interface CampaignHost {
   next(now: number): Promise<CampaignTurn | null>;
   nthSent(since: number, n: number): Promise<number | null>;
   live(): boolean;
-  /** Wakes a sleeping session. Answers after how many milliseconds to look again; null: when the session is live. */
+  /** The session needs a person: it is logged out. */
+  loggedOut(): boolean;
+  /** Why nothing is sent now; '' when nothing speaks against it. */
+  held(): string;
+  /** Wakes a sleeping session. Answers after how many milliseconds to look again; null: the session does not sleep. */
   wake(): number | null;
   send(campaign: Campaign, recipient: Turn): Promise<TurnEnd>;
   /** Stores what became of a recipient. */
   give(campaign: Campaign, recipient: Turn, state: 'waiting' | 'unknown', error: string): Promise<void>;
   /** Stores the status of a campaign, with its event. Rejects with `StorageFailure`. */
   mark(campaign: Campaign, status: 'sending' | 'done'): Promise<void>;
+  /** Stores why every campaign whose time has come rests, with an event each; '': none does. */
+  rest(reason: string): Promise<void>;
   /** Stops every campaign whose time has come: each would meet the same. */
   stopAll(reason: string): Promise<void>;
   supervise(input: WorkerInput): SupervisedWorker;
 }
 
-/** What a turn leads to: the next one at once (0), after a pause, or (null) when somebody calls `resume`. */
-type Next = number | null;
+/** What a turn leads to: the next one at once (0), after a pause, (`look`) within a minute or (null) when somebody calls `resume`. */
+type Next = number | 'look' | null;
+
+/** Why campaigns rest, as clients read it. */
+const restReasons = {
+  loggedOut: 'the session is logged out: pair it again',
+  away: 'the session is not connected',
+  quiet: 'the quiet hours are not over',
+  capped: (most: number) => `the daily cap of ${most} messages is reached`,
+} as const;
+
+/** `ms`: how long nothing may be sent. `reason`: why; '' for the pause between two messages. */
+interface Rest {
+  readonly ms: number;
+  readonly reason: string;
+}
+
+/** Milliseconds between two looks whether the reason is gone for which nothing is sent. */
+const heldLookMs = 5_000;
+
+/** A campaign that waits looks again each minute. */
+const longestPause = 60_000;
 
 export class CampaignRunner {
   readonly #host: CampaignHost;
@@ -58,6 +84,8 @@ export class CampaignRunner {
   #active = false;
   /** Refusals of the platform in a row. */
   #refusals = 0;
+  /** Since when the session is not live, in Unix milliseconds; null while it is. */
+  #awaySince: number | null = null;
 
   constructor(host: CampaignHost) {
     this.#host = host;
@@ -95,13 +123,15 @@ export class CampaignRunner {
         if (!(error instanceof StorageFailure)) throw error;
         next = storageRetryMs;
       }
-      this.#until = this.#host.time.now() + (next ?? 0);
-      if (next !== null && next > 0) await this.#pause.wait(next);
+      const wait = next === 'look' ? longestPause : (next ?? 0);
+      this.#until = next === 'look' ? 0 : this.#host.time.now() + wait;
+      // The clock may step meanwhile, and a timer takes no more than 24 days.
+      if (wait > 0) await this.#pause.wait(Math.min(wait, longestPause));
     }
   }
 
   async #turn(): Promise<Next> {
-    const { time, live, wake } = this.#host;
+    const { time, loggedOut, held } = this.#host;
     if (!this.#settled) await this.#host.settle();
     this.#settled = true;
     const turn = await this.#host.next(time.now());
@@ -114,25 +144,47 @@ export class CampaignRunner {
       await this.#host.mark(campaign, 'done');
       return 0;
     }
-    const rest = await this.#rest(campaign);
-    if (rest > 0) return rest;
-    if (!live()) return wake();
-    return this.#send(campaign, recipient);
+    if (loggedOut()) return this.#rested(campaign, restReasons.loggedOut, 'look');
+    if (held() !== '') return this.#rested(campaign, held(), heldLookMs);
+    const { ms, reason } = await this.#restOf(campaign);
+    return ms > 0 ? this.#rested(campaign, reason, ms) : this.#sendLive(campaign, recipient);
   }
 
-  /** Milliseconds until the next message may go: the quiet hours, the pace, and the most of a day. */
-  async #rest(campaign: Campaign): Promise<number> {
+  /** Stores why the campaigns rest when that has changed. */
+  async #rested(campaign: Campaign, reason: string, next: Next): Promise<Next> {
+    if (campaign.reason !== reason) await this.#host.rest(reason);
+    return next;
+  }
+
+  async #sendLive(campaign: Campaign, recipient: Turn): Promise<Next> {
+    const { time, live, wake } = this.#host;
+    if (live()) {
+      this.#awaySince = null;
+      if (campaign.reason !== '') await this.#host.rest('');
+      return this.#send(campaign, recipient);
+    }
+    const next = wake() ?? 'look';
+    this.#awaySince ??= time.now();
+    // A short reconnect is no news.
+    return time.now() - this.#awaySince < longestPause ? next : this.#rested(campaign, restReasons.away, next);
+  }
+
+  /** What holds the next message back: the quiet hours, the most of a day, and the pace. */
+  async #restOf(campaign: Campaign): Promise<Rest> {
     const { time, policy } = this.#host;
     const now = time.now();
     // When an earlier run sent the last one is known by what it changed last.
     if (this.#last.at === 0 && campaign.startedAt > 0) this.#pace(campaign, campaign.updated);
     const { at, pause, share } = this.#last;
     // Between two campaigns the shorter pause counts: a slow one holds up no other, and may have ended or been stopped meanwhile.
-    const paced = at + Math.min(pause, between(campaign.delayMin, campaign.delayMax, share)) - now;
-    const rest = Math.max(0, quietFor(policy, now), paced);
-    if (rest > 0 || policy.dailyCap === 0) return rest;
+    const most = Math.min(pause, between(campaign.delayMin, campaign.delayMax, share));
+    // A clock that was put back does not make the pause longer.
+    const paced = Math.min(most, at + most - now);
+    const quiet = quietFor(policy, now);
+    if (quiet > 0) return { ms: Math.max(quiet, paced), reason: restReasons.quiet };
+    if (paced > 0 || policy.dailyCap === 0) return { ms: Math.max(0, paced), reason: '' };
     const capped = await this.#host.nthSent(now - dayMs, policy.dailyCap);
-    return capped === null ? 0 : Math.max(1, capped + dayMs - now);
+    return capped === null ? { ms: 0, reason: '' } : { ms: Math.max(1, capped + dayMs - now), reason: restReasons.capped(policy.dailyCap) };
   }
 
   async #send(campaign: Campaign, recipient: Turn): Promise<Next> {
@@ -140,7 +192,7 @@ export class CampaignRunner {
     const end = await this.#attempt(campaign, recipient);
     if (typeof end === 'object' && 'waitMs' in end) return end.waitMs;
     if (typeof end === 'object') return this.#stopAll(end.stop);
-    if (end === 'later') return this.#host.live() ? storageRetryMs : null;
+    if (end === 'later') return this.#host.live() ? storageRetryMs : 0;
     if (end === 'settled') return 0;
     this.#pace(campaign, this.#host.time.now());
     this.#refusals = end === 'refused' ? this.#refusals + 1 : 0;

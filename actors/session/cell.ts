@@ -4,25 +4,26 @@ import { Feed } from '../events/feed.ts';
 import { wants } from '../events/filter.ts';
 import { History } from '../events/history.ts';
 import { MediaGate } from '../events/media-gate.ts';
-import { Recorder } from '../events/recorder.ts';
+import type { Recorder } from '../events/recorder.ts';
 import type { InstanceView, Origin } from '../face.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
 import type { GatewayEvent, InstanceRecord, Message, ProxySettings, Status, Webhook } from '../model.ts';
 import type { Verdict } from '../policy/close-cause.ts';
 import type { Gate } from '../policy/gate.ts';
 import { usualStopGrace, type Policy } from '../policy/policy.ts';
-import type { Committed, KeptFile, OpenOptions, PlatformLink, Ports } from '../ports.ts';
+import type { Committed, Identity, KeptFile, LinkHost, OpenOptions, PlatformLink, Ports } from '../ports.ts';
 import { supervisedWorkers, type SupervisedWorkers } from '../supervised-workers.ts';
 import { within } from '../waiting.ts';
 import { changeNames } from './connection-changes.ts';
 import { HistoryRequests } from './history-requests.ts';
-import { Proxying } from './proxying.ts';
+import { proxyingOf, type Proxying } from './proxying.ts';
 import type { Host } from './host.ts';
 import type { InstanceEvent } from './instance.ts';
 import { withOptOuts } from './opt-outs.ts';
 import { Pictures, type PicturesInput } from './pictures.ts';
 import { Recipients } from './recipients.ts';
 import { RecordKeeper } from './record-keeper.ts';
+import { recorderOf } from './recording.ts';
 import { setAside } from './set-aside.ts';
 import { SendQueue, type QueueHost } from './queue.ts';
 import { RootActor } from './root-actor.ts';
@@ -57,6 +58,8 @@ export interface CellInput {
   readonly mayAct: () => boolean;
   /** Whether this session may connect without passing the cap. */
   readonly hasRoom: () => boolean;
+  /** See `LinkHost`. */
+  readonly beginAnew: (cell: Cell, identity: Identity) => Promise<void>;
   /** Called with each committed event. Never throws. */
   readonly published: (event: GatewayEvent) => void;
   /** Called each time the session became live. */
@@ -94,8 +97,10 @@ export class Cell {
   /** Last traffic: a message either way, or a call that needed the platform. */
   activeAt: number;
   presence: 'available' | 'unavailable' = 'unavailable';
+  /** The connect that began the pairing allows another account than before. */
+  allowsAccountChange = false;
   readonly #input: CellInput;
-  readonly #root: RootActor;
+  readonly root: RootActor;
   /** Until when calls wait for a session that is woken, or that begins after a restart or on another node. */
   #wakingUntil: number;
 
@@ -109,13 +114,12 @@ export class Cell {
     this.workers = supervisedWorkers(ports, policy, { instance: record.id });
     this.keeper = new RecordKeeper({ record, instances: ports.instances, time: ports.time, log: ports.log, workers: this.workers });
     this.feed = new Feed((error) => ports.log.error({ instance: record.id, error }, 'listener.failed'));
-    this.recorder = new Recorder({
-      instance: record.id,
-      time: ports.time,
-      log: ports.log,
+    this.recorder = recorderOf({
+      ports,
+      policy,
+      record: () => this.record,
+      targets: (event) => this.#targets(event),
       workers: this.workers,
-      limits: policy.recorder,
-      commit: (entries) => ports.journal.commit(this.record, entries, (event) => this.#targets(event)),
       committed: (committed, again) => this.#committed(committed, again),
     });
     const claim = () => ({ instanceId: record.id, epoch: record.epoch });
@@ -131,23 +135,9 @@ export class Cell {
     });
     this.queue = new SendQueue(input.queueHost(this));
     this.typing = new Typing({ time: ports.time, atOnce: policy.typingAtOnce, write: input.writeTyping(this) });
-    this.proxying = this.#makeProxying();
-    this.link = ports.platform.link({
-      id: record.id,
-      epoch: record.epoch,
-      record: (entries) => {
-        if (entries.some((entry) => entry.kind === 'message')) this.touch();
-        this.pictures.note(entries);
-        this.#gate.record(withOptOuts(policy.campaigns, entries));
-        this.histories.note(entries);
-      },
-      recorded: () => this.#gate.recorded(),
-      route: () => this.proxying.route(),
-      mayAct: () => input.mayAct(),
-      pictureChanged: (id) => this.pictures.changed(id),
-      surprise: (error) => this.send({ type: 'link.surprised', error }),
-    });
-    this.#root = new RootActor({
+    this.proxying = proxyingOf(input, () => this.record, this.keeper);
+    this.link = ports.platform.link(this.#linkHost(record));
+    this.root = new RootActor({
       id: record.id,
       time: ports.time,
       restartAfter: policy.crash.window,
@@ -173,7 +163,7 @@ export class Cell {
 
   /** Something is being sent, or waits for it: no time to sleep. */
   get busy(): boolean {
-    return this.#root.busy || this.queue.pending > 0 || this.queue.processing;
+    return this.root.busy || this.queue.pending > 0 || this.queue.processing;
   }
 
   /** On its way to a live session, for which calls wait. */
@@ -203,21 +193,21 @@ export class Cell {
 
   /** The status of `view`, without making a view. */
   get status(): Status {
-    return this.#root.status;
+    return this.root.status;
   }
 
   get view(): InstanceView {
-    return viewOf(this.record, this.#root.snapshot, this.#root.lifecycle, this.presence);
+    return viewOf(this.record, this.root.snapshot, this.root.lifecycle, this.presence);
   }
 
   /** See `RootActor`. */
   get lifecycle(): LifecycleSnapshot | null {
-    return this.#root.lifecycle;
+    return this.root.lifecycle;
   }
 
   /** See `RootActor`. */
   get closing(): boolean {
-    return this.#root.closing;
+    return this.root.closing;
   }
 
   /** Credentials that have to go are still there, because storage refused; this is tried again. */
@@ -227,37 +217,37 @@ export class Cell {
 
   /** Crashed too often: it rests for some time, or until somebody connects it. */
   get failed(): boolean {
-    return this.#root.snapshot.value === 'failed';
+    return this.root.snapshot.value === 'failed';
   }
 
   send(event: InstanceEvent): void {
-    this.#root.send(event);
+    this.root.send(event);
   }
 
   /** Operations under way. */
   get operations(): number {
-    return this.#root.operations;
+    return this.root.operations;
   }
 
   /** The state of the root machine, and when its chart was last crashed, 0 for never. */
   get supervision(): { readonly state: string; readonly crashedAt: number } {
-    const { value, context } = this.#root.snapshot;
+    const { value, context } = this.root.snapshot;
     return { state: value, crashedAt: context.crashes.at(-1) ?? 0 };
   }
 
   /** See `RootActor`. */
   courier(webhookId: string): CourierView | 'down' | null {
-    return this.#root.courier(webhookId);
+    return this.root.courier(webhookId);
   }
 
   /** See `RootActor`. */
   request<T>(task: (signal: AbortSignal) => Promise<T>): Promise<T> | null {
-    return this.#root.request(task);
+    return this.root.request(task);
   }
 
   /** See `RootActor`. */
   waitFor(test: (cell: Cell) => boolean, ms: number): Promise<boolean> {
-    return this.#root.waitFor(() => test(this), ms);
+    return this.root.waitFor(() => test(this), ms);
   }
 
   /** When an operation that begins now has to be answered, in Unix milliseconds. */
@@ -282,7 +272,7 @@ export class Cell {
    * another node may post for the instance soon, they are cut.
    */
   async close(hurry = false): Promise<void> {
-    if (hurry) this.#root.cutDeliveries();
+    if (hurry) this.root.cutDeliveries();
     const { ports, policy } = this.#input;
     const grace = policy.stopGrace ?? usualStopGrace;
     this.send({ type: 'instance.stop', by: 'stop' });
@@ -296,7 +286,7 @@ export class Cell {
   /** Nothing of this cell is left running. */
   end(): void {
     const { recorder, keeper, workers, queue, typing, pictures, histories } = this;
-    for (const part of [recorder, keeper, workers, queue, typing, pictures, histories, this.#root]) part.stop();
+    for (const part of [recorder, keeper, workers, queue, typing, pictures, histories, this.root]) part.stop();
     this.#input.gate.release(this.record.id);
     this.feed.end();
   }
@@ -327,26 +317,37 @@ export class Cell {
     return new Pictures({ claim, ports, policy: policy.pictures, workers: this.workers, ask, record: (all) => this.recorder.record(all) });
   }
 
+  #linkHost({ id, epoch }: InstanceRecord): LinkHost {
+    return {
+      id,
+      epoch,
+      record: (entries) => {
+        if (entries.some((entry) => entry.kind === 'message')) this.touch();
+        this.pictures.note(entries);
+        this.#gate.record(withOptOuts(this.#input.policy.campaigns, entries));
+        this.histories.note(entries);
+      },
+      recorded: () => this.#gate.recorded(),
+      route: () => this.proxying.route(),
+      accountOf: (owner) => {
+        const { owner: before, accountLeaves } = this.record;
+        if (!accountLeaves && (before === '' || before === owner)) return 'same';
+        return accountLeaves || this.allowsAccountChange ? 'change' : 'refused';
+      },
+      beginAnew: (identity) => this.#input.beginAnew(this, identity),
+      mayAct: () => this.#input.mayAct(),
+      pictureChanged: (id) => this.pictures.changed(id),
+      forged: (what) => this.#input.ports.meter.forged(what),
+      surprise: (error) => this.send({ type: 'link.surprised', error }),
+    };
+  }
+
   async #closeLink(): Promise<void> {
     try {
       await this.link.close();
     } catch (error) {
       this.#input.ports.log.error({ instance: this.record.id, error }, 'link.notClosed');
     }
-  }
-
-  #makeProxying(): Proxying {
-    const { record, ports, policy, anotherProxy } = this.#input;
-    return new Proxying({
-      instance: record.id,
-      policy: policy.proxies,
-      log: ports.log,
-      stable: policy.reconnect.stable,
-      settings: () => this.record.proxy,
-      another: anotherProxy,
-      note: (patch) => this.keeper.note(patch),
-      now: () => ports.time.now(),
-    });
   }
 
   #host(): Host {

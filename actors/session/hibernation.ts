@@ -1,7 +1,9 @@
 /** Hibernates idle sessions. Wakes hibernated ones by schedule for a short while, so that messages that wait for them arrive. */
 import type { InstanceId } from '../model.ts';
+import { PeriodicWorker } from '../periodic-worker.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Ports } from '../ports.ts';
+import type { SupervisedWorkers } from '../supervised-workers.ts';
 import type { Cell } from './cell.ts';
 
 /** Where sleeping instances are found. */
@@ -17,6 +19,7 @@ export interface HibernationInput {
   readonly ports: Ports;
   readonly policy: Policy['hibernation'];
   readonly registry: Sleepers;
+  readonly workers: SupervisedWorkers;
   /** How many more sessions may connect now. */
   readonly room: () => number;
 }
@@ -28,25 +31,30 @@ const wakesPerSweep = 100;
 
 export class Hibernation {
   readonly #input: HibernationInput;
-  /** Sessions that are awake only to receive the messages that waited for them. */
-  readonly #draining = new Set<Cell>();
-  #timer: unknown = null;
+  /** Sessions that are awake only to receive the messages that waited for them. A cell that is gone is not kept by it. */
+  readonly #draining = new WeakSet<Cell>();
+  readonly #worker: PeriodicWorker;
 
   constructor(input: HibernationInput) {
     this.#input = input;
+    const { ports, policy, workers } = input;
+    const { after, wakeEvery } = policy;
+    this.#worker = new PeriodicWorker({
+      ...ports,
+      workers,
+      name: 'hibernation',
+      everyMs: Math.min(longestSweep, Math.max(50, Math.min(after === 0 ? longestSweep : after, wakeEvery) / 4)),
+      unanswered: 'hibernation.unanswered',
+      run: async () => this.#sweep(),
+    });
   }
 
   start(): void {
-    const { after, wakeEvery } = this.#input.policy;
-    const period = Math.min(longestSweep, Math.max(50, Math.min(after === 0 ? longestSweep : after, wakeEvery) / 4));
-    this.#timer = this.#input.ports.time.setTimeout(() => {
-      this.#sweep();
-      this.start();
-    }, period);
+    this.#worker.start();
   }
 
   stop(): void {
-    this.#input.ports.time.clearTimeout(this.#timer);
+    this.#worker.stop();
   }
 
   /** A caller needs the session: it stays awake after its drain, and after a restart of the gateway. */
@@ -65,6 +73,8 @@ export class Hibernation {
       const idle = now - cell.activeAt;
       const isDue = now - cell.record.lastActiveAt >= wakeEvery || cell.queue.pending > 0;
       if (status === 'hibernated' && isDue && !cell.closing) due.push(cell);
+      // A session that ended while it was awake for its messages is connected by a person next, and stays awake then.
+      if (status === 'disconnected') this.#draining.delete(cell);
       if (status !== 'connected' || cell.busy) continue;
       if ((this.#draining.has(cell) && idle >= drain) || (after > 0 && idle >= after)) this.#sleep(cell);
     }

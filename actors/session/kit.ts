@@ -1,11 +1,21 @@
 /** What the chart of a session is made of: its events, its memory, its effects. The chart itself is `lifecycle.ts`. */
 import { assign, enqueueActions, fromCallback, fromPromise, sendTo, setup, spawnChild, stopChild } from 'xstate';
-import { classify, ranOut, type Reaction, type Verdict } from '../policy/close-cause.ts';
+import { classify, isPairingEnd, ranOut, type Reaction, type Verdict } from '../policy/close-cause.ts';
 import { addTime, backOff, between, capRetryMs } from '../policy/policy.ts';
-import { type Close, type Identity, type OpenOptions, type PlatformFact, StorageFailure } from '../ports.ts';
+import {
+  type Close,
+  type Identity,
+  type OpenOptions,
+  type PasskeyAssertion,
+  type PasskeyOptions,
+  type PasskeyStep,
+  type PlatformFact,
+  StorageFailure,
+} from '../ports.ts';
 import type { Origin } from '../face/inspector.ts';
 import type { InstancePatch, Wanted } from '../model.ts';
 import type { Host } from './host.ts';
+import { passkeyLimits, type PasskeyOffer } from './passkey.ts';
 
 /** In which state a chart begins; the record decides when the actor is made. */
 export interface LifecycleInput {
@@ -23,6 +33,11 @@ export type LifecycleCommand =
   | ({ readonly type: 'instance.disconnect' } & Sent)
   | ({ readonly type: 'instance.reset' } & Sent)
   | ({ readonly type: 'instance.hibernate' } & Sent)
+  /** The owner's browser signed the platform's challenge. */
+  | ({ readonly type: 'passkey.assert'; readonly assertion: PasskeyAssertion } & Sent)
+  /** The phone shows the same code. */
+  | ({ readonly type: 'passkey.confirm' } & Sent)
+  | ({ readonly type: 'passkey.cancel' } & Sent)
   /** The process stops: close, change nothing else. */
   | ({ readonly type: 'instance.stop' } & Sent)
   /** One platform request; it becomes the child `op.N` in `connected`, and nothing elsewhere. `run` starts in this event, or never. */
@@ -44,6 +59,8 @@ export interface Context {
   readonly qrcode: string;
   readonly paircode: string;
   readonly qrAnnounced: boolean;
+  /** The platform asks for a passkey; null while it does not. */
+  readonly passkey: PasskeyOffer | null;
   /** Disconnects in a row: the n of the back-off. */
   readonly failures: number;
   readonly unknowns: number;
@@ -60,14 +77,11 @@ export interface Context {
   readonly verdict: Verdict | null;
 }
 
-/** Asks the link for a pairing code, in place of what it offers. */
-interface PairByCode {
-  readonly type: 'pairByCode';
-  readonly phone: string;
-}
+/** Asks the link for a pairing code in place of what it offers, or gives it a step of the owner about a passkey. */
+type LinkRequest = { readonly type: 'pairByCode'; readonly phone: string } | { readonly type: 'passkey'; readonly step: PasskeyStep };
 
 /** Forwards the facts of the link. A stopped actor is an old generation: its facts are dropped. */
-const linkLogic = fromCallback<PairByCode, { host: Host; options: OpenOptions }>(({ sendBack, receive, input: { host, options } }) => {
+const linkLogic = fromCallback<LinkRequest, { host: Host; options: OpenOptions }>(({ sendBack, receive, input: { host, options } }) => {
   let current = true;
   let facts = 0;
   const pass = (fact: PlatformFact): void => {
@@ -84,9 +98,10 @@ const linkLogic = fromCallback<PairByCode, { host: Host; options: OpenOptions }>
       host.log.error({ instance: host.id, error }, 'qr.failed');
     }
   };
-  receive(({ phone }) => {
+  receive((request) => {
     facts += 1; // drops the picture that is being made
-    host.link.pair(phone);
+    if (request.type === 'passkey') host.link.passkey(request.step);
+    else host.link.pair(request.phone);
   });
   host.link.open(options, (fact) => (fact.type === 'platform.qr' ? void show(fact.qr) : pass(fact)));
   return () => {
@@ -164,8 +179,11 @@ const retryOf = ({ context: { host, retries } }: { context: Context }): Pick<Con
 
 const isAnotherPairing = ({ host, options }: Context, asked: OpenOptions): boolean => !host.paired() && asked.phone !== options.phone;
 
+/** Milliseconds. The link ends a pairing by itself, with the reason that it knows; the chart's own limit is for a link that does not. */
+const pairingGrace = 500;
+
 export const noFailures = { failures: 0, retries: 0, unknowns: 0, restarts: [], takeOvers: [], verdict: null } as const;
-export const noOffer = { qrcode: '', paircode: '', qrAnnounced: false } as const;
+export const noOffer = { qrcode: '', paircode: '', qrAnnounced: false, passkey: null } as const;
 
 export const kit = setup({
   // `closing`: commands wait until it is over. `undiscarded`: credentials that have to go are still there.
@@ -204,7 +222,8 @@ export const kit = setup({
     rememberOptions: assign((_, options: OpenOptions) => ({ options, ...noFailures, ...noOffer })),
     noteCut: assign(({ context }) => ({ cutAt: context.host.now() })),
     rememberRequest: assign((_, options: OpenOptions) => ({ options, ...noOffer })),
-    pairByCode: sendTo('link', ({ context }): PairByCode => ({ type: 'pairByCode', phone: context.options.phone ?? '' })),
+    pairByCode: sendTo('link', ({ context }): LinkRequest => ({ type: 'pairByCode', phone: context.options.phone ?? '' })),
+    sendPasskeyStep: sendTo('link', (_, step: PasskeyStep): LinkRequest => ({ type: 'passkey', step })),
     reportActivity: ({ context: { host } }, kind: 'attempt' | 'asleep' | 'awake') => host.report({ kind }),
     reportClose: ({ context: { host, verdict, retryInMs } }) => {
       if (verdict) host.report({ kind: 'closed', verdict, retryInMs });
@@ -218,6 +237,22 @@ export const kit = setup({
       if (!context.qrAnnounced) enqueue(() => context.host.announce({ status: 'connecting', qrcode }));
       enqueue.assign({ qrcode, qrAnnounced: true });
     }),
+    offerPasskey: enqueueActions(({ context: { host }, enqueue }, options: PasskeyOptions) => {
+      const passkey: PasskeyOffer = { stage: 'assertion', options, code: '', expiresAt: host.now() + passkeyLimits.assertion };
+      enqueue.assign({ ...noOffer, passkey });
+      enqueue(() => host.announce({ status: 'connecting', passkey }));
+    }),
+    notePasskeySent: assign(({ context: { host } }) => ({
+      passkey: { stage: 'phone' as const, options: null, code: '', expiresAt: host.now() + passkeyLimits.step },
+    })),
+    offerPasskeyCode: enqueueActions(({ context: { host }, enqueue }, shown: string) => {
+      const passkey: PasskeyOffer = { stage: 'code', options: null, code: shown, expiresAt: host.now() + passkeyLimits.step };
+      enqueue.assign({ passkey });
+      enqueue(() => host.announce({ status: 'connecting', passkey }));
+    }),
+    notePasskeyEnded: ({ context: { host } }, lastDisconnectReason: string) =>
+      host.note({ wanted: 'offline', lastDisconnect: host.now(), lastDisconnectReason, lastDisconnectCause: 'passkeyFailed' }),
+    announceStopped: ({ context: { host } }, reason: string) => host.announce({ status: 'disconnected', reason }),
     offerCode: assign((_, paircode: string) => ({ paircode })),
     rememberClose: assign(({ context }, params: { close: Close; pairing: boolean }) =>
       afterClose(context, judge(context, params.close, params.pairing)),
@@ -225,7 +260,7 @@ export const kit = setup({
     noteClose: ({ context: { host, verdict } }) => {
       if (!verdict || verdict.cause === 'restartRequired') return;
       host.log.info({ instance: host.id, cause: verdict.cause, reaction: verdict.reaction, reason: verdict.sentence }, 'session.closed');
-      if (verdict.cause === 'numberRefused' || verdict.cause === 'pairingExpired') host.note({ wanted: 'offline' });
+      if (isPairingEnd(verdict.cause)) host.note({ wanted: 'offline' });
       host.note({ lastDisconnect: host.now(), lastDisconnectReason: verdict.sentence, lastDisconnectCause: verdict.cause });
     },
     noteIdentity: ({ context: { host } }, identity: Identity) => host.note({ ...identity, lastActiveAt: host.now() }),
@@ -276,6 +311,8 @@ export const kit = setup({
       return left > 0 ? left : capRetryMs;
     },
     unlinkLimit: ({ context }) => context.host.policy.unlinkTimeout,
-    pairingLimit: ({ context }) => context.host.policy.pairing[context.options.phone === undefined ? 'qr' : 'code'],
+    pairingLimit: ({ context }) => context.host.policy.pairing[context.options.phone === undefined ? 'qr' : 'code'] + pairingGrace,
+    passkeyLimit: passkeyLimits.assertion,
+    passkeyStepLimit: passkeyLimits.step,
   },
 });

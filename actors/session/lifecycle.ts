@@ -5,8 +5,9 @@
  * outlives a crash of the chart, and is closed (`closing`) before anything opens it again.
  */
 import type { Reaction } from '../policy/close-cause.ts';
-import type { Close, Identity, OpenOptions } from '../ports.ts';
+import type { Close, Identity, OpenOptions, PasskeyOptions } from '../ports.ts';
 import { noFailures, kit, noOffer, type Context } from './kit.ts';
+import { passkeySentences } from './passkey.ts';
 import { watched } from './watched.ts';
 
 type AfterClose = 'announceDisconnected' | 'noteRefused' | ReturnType<typeof stillLinked>;
@@ -145,6 +146,44 @@ const code = {
   actions: { type: 'offerCode' as const, params: ({ event }: { event: { code: string } }) => event.code },
 } as const;
 
+const passkeyRequested = {
+  target: '#lifecycle.connecting.passkey',
+  reenter: true, // the platform made another challenge
+  actions: { type: 'offerPasskey' as const, params: ({ event }: { event: { options: PasskeyOptions } }) => event.options },
+} as const;
+
+/** A pairing that waits for somebody, within a limit. `sentence`: why it ended, when nobody came. */
+const waitsForPasskey = (limit: 'passkeyLimit' | 'passkeyStepLimit', sentence: string) =>
+  ({
+    after: {
+      [limit]: {
+        target: '#lifecycle.disconnected.closing',
+        actions: [
+          { type: 'notePasskeyEnded' as const, params: sentence },
+          { type: 'announceStopped' as const, params: sentence },
+        ],
+      },
+    },
+  }) as const;
+
+const passkeyCancelled = {
+  target: '#lifecycle.disconnected.closing',
+  actions: [
+    { type: 'notePasskeyEnded' as const, params: passkeySentences.cancelled },
+    { type: 'announceStopped' as const, params: passkeySentences.cancelled },
+  ],
+} as const;
+
+/** What every state of a passkey has in common. A second scan begins anew; another request does so on a new connection. */
+const inPasskey = {
+  'instance.connect': { guard: asksAnew, target: '#lifecycle.connecting.closing', actions: rememberRequest },
+  'passkey.cancel': passkeyCancelled,
+  'platform.passkeyRequested': passkeyRequested,
+  'platform.paired': paired,
+  'platform.opened': opened,
+  'platform.closed': closes(true),
+} as const;
+
 const chart = kit.createMachine({
   id: 'lifecycle',
   context: ({ input }) => ({
@@ -237,6 +276,7 @@ const chart = kit.createMachine({
             'instance.connect': pairAnew(),
             'platform.qr': qr,
             'platform.code': code,
+            'platform.passkeyRequested': passkeyRequested,
             'platform.paired': paired,
             'platform.opened': opened,
             'platform.closed': closes(false),
@@ -249,9 +289,43 @@ const chart = kit.createMachine({
             'instance.connect': pairAnew('authenticating'),
             'platform.qr': { actions: qr.actions },
             'platform.code': { actions: code.actions },
+            'platform.passkeyRequested': passkeyRequested,
             'platform.paired': paired,
             'platform.opened': opened,
             'platform.closed': closes(true),
+          },
+        },
+        passkey: {
+          ...waitsForPasskey('passkeyLimit', passkeySentences.unanswered),
+          on: {
+            ...inPasskey,
+            'passkey.assert': {
+              target: 'passkeyPhone',
+              actions: [
+                { type: 'sendPasskeyStep', params: ({ event }) => ({ type: 'assert', assertion: event.assertion }) },
+                'notePasskeySent',
+              ],
+            },
+          },
+        },
+        passkeyPhone: {
+          ...waitsForPasskey('passkeyStepLimit', passkeySentences.noPhone),
+          on: {
+            ...inPasskey,
+            'platform.passkeyCode': [
+              { guard: { type: 'isTrue', params: ({ event }) => event.handedOff }, target: 'passkeyPhone', reenter: true },
+              { target: 'passkeyCode', actions: { type: 'offerPasskeyCode', params: ({ event }) => event.code } },
+            ],
+          },
+        },
+        passkeyCode: {
+          ...waitsForPasskey('passkeyStepLimit', passkeySentences.unconfirmed),
+          on: {
+            ...inPasskey,
+            'passkey.confirm': {
+              target: 'passkeyPhone',
+              actions: [{ type: 'sendPasskeyStep', params: { type: 'confirm' } }, 'notePasskeySent'],
+            },
           },
         },
         waiting: {

@@ -1,8 +1,9 @@
 /** The proxy of one session: through which the next connection goes, and what its failures lead to. */
-import { noProxy, type InstancePatch, type ProxySettings, type Route } from '../model.ts';
+import { noProxy, type InstancePatch, type InstanceRecord, type ProxySettings, type Route } from '../model.ts';
 import type { Verdict } from '../policy/close-cause.ts';
 import { failuresBeforeFallback, routeOf, type ProxyPolicy } from '../policy/proxy-route.ts';
-import type { Log } from '../ports.ts';
+import type { Policy } from '../policy/policy.ts';
+import type { Log, Ports } from '../ports.ts';
 
 export interface ProxyingInput {
   readonly instance: string;
@@ -91,3 +92,26 @@ export class Proxying {
     this.#input.note({ proxy: { ...this.#settings, ...patch } });
   }
 }
+
+/** The parts of `CellInput` that proxying needs, for an instance. */
+interface Surroundings {
+  readonly ports: Pick<Ports, 'log' | 'time'>;
+  readonly policy: Pick<Policy, 'proxies' | 'reconnect'>;
+  readonly anotherProxy: ProxyingInput['another'];
+}
+
+export const proxyingOf = (
+  { ports, policy, anotherProxy }: Surroundings,
+  record: () => InstanceRecord,
+  keeper: { note(patch: InstancePatch): void },
+): Proxying =>
+  new Proxying({
+    instance: record().id,
+    policy: policy.proxies,
+    log: ports.log,
+    stable: policy.reconnect.stable,
+    settings: () => record().proxy,
+    another: anotherProxy,
+    note: (patch) => keeper.note(patch),
+    now: () => ports.time.now(),
+  });

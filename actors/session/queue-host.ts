@@ -12,6 +12,7 @@ import { giveUp, prepare, transmit } from './sending.ts';
 const reasons = {
   tooOld: { status: 'Failed', error: 'it waited too long in the asynchronous queue' },
   cancelled: { status: 'Canceled', error: '' },
+  accountChanged: { status: 'Canceled', error: 'another account was paired' },
   broken: { status: 'Failed', error: 'an unexpected error of the gateway' },
 } as const;
 
@@ -64,11 +65,12 @@ async function sendQueued(ports: Ports, cell: Cell, signal: AbortSignal, queued:
 }
 
 export const queueHostOf =
-  (ports: Ports, limits: QueueLimits) =>
+  (ports: Ports, limits: QueueLimits, held: () => string) =>
   (cell: Cell): QueueHost => ({
     time: ports.time,
     limits,
     live: () => cell.view.connected,
+    held,
     pace: () => between(cell.record.msgDelayMin * 1000, cell.record.msgDelayMax * 1000, ports.chance.random()),
     async read(limit) {
       // What was sent must not be read as `Queued` again.

@@ -17,6 +17,8 @@ export interface QueueHost {
   readonly time: Time;
   readonly limits: QueueLimits;
   readonly live: () => boolean;
+  /** Why nothing is sent now; '' when nothing speaks against it. */
+  readonly held: () => string;
   /** The oldest messages that wait in storage, at most `limit`. What was sent before the call is not among them. */
   read(limit: number): Promise<readonly Message[]>;
   /** Sends one message; unless it is done, the message stays in the queue. */
@@ -24,9 +26,12 @@ export interface QueueHost {
   /** Milliseconds until the next message may go, drawn anew after each. */
   pace(): number;
   /** Records that a message will not be sent: it waited too long, was cancelled, or broke the worker. */
-  giveUp(message: Message, why: 'tooOld' | 'cancelled' | 'broken'): Promise<void>;
+  giveUp(message: Message, why: 'tooOld' | 'cancelled' | 'accountChanged' | 'broken'): Promise<void>;
   supervise(input: WorkerInput): SupervisedWorker;
 }
+
+/** Milliseconds between two looks whether the reason is gone for which nothing is sent. */
+const heldLookMs = 5_000;
 
 /** Messages held in memory. */
 const windowSize = 200;
@@ -34,12 +39,14 @@ const windowSize = 200;
 export class SendQueue {
   readonly #host: QueueHost;
   #window: Message[] = [];
-  /** Storage holds messages that the window does not. */
+  /** Storage holds messages that the window does not, or may hold them while it is read. */
   #more = false;
+  /** A message was pushed during the read of now, whose answer need not have it. */
+  #missed = false;
   /** Messages that wait, places that are reserved included; the one that is being sent is not. */
   #pending = 0;
   #current: Message | null = null;
-  /** Unix milliseconds before which no message is sent. */
+  /** No message is sent before this moment of the monotonic clock. */
   #nextAt = 0;
   /** Ids that were taken out of the window since storage was read last. */
   #taken = new Set<string>();
@@ -68,8 +75,9 @@ export class SendQueue {
 
   /** A message that was stored, in its reserved place. */
   push(message: Message): void {
-    if (this.#more || this.#window.length >= windowSize) this.#more = true;
-    else this.#window.push(message);
+    // The message can be in the window already: a read may find it between its commit and this call.
+    if (this.#more || this.#window.length >= windowSize) this.#more = this.#missed = true;
+    else if (!this.#knows(message)) this.#window.push(message);
     this.resume();
   }
 
@@ -78,7 +86,7 @@ export class SendQueue {
     this.#pending += count;
     this.#more ||= count > 0;
     // When the earlier run sent its last one is not known.
-    if (count > 0) this.#nextAt = this.#host.time.now() + this.#host.pace();
+    if (count > 0) this.#nextAt = this.#host.time.monotonic() + this.#host.pace();
     this.resume();
   }
 
@@ -108,7 +116,7 @@ export class SendQueue {
   }
 
   /** Cancels what waits; the number of cancelled messages. */
-  async clear(): Promise<number> {
+  async clear(why: 'cancelled' | 'accountChanged' = 'cancelled'): Promise<number> {
     let left = this.#pending;
     let cancelled = 0;
     while (left > 0) {
@@ -118,7 +126,7 @@ export class SendQueue {
       if (batch.length === 0) break;
       left -= batch.length;
       cancelled += batch.length;
-      await Promise.all(batch.map((message) => this.#host.giveUp(message, 'cancelled')));
+      await Promise.all(batch.map((message) => this.#host.giveUp(message, why)));
     }
     return cancelled;
   }
@@ -129,7 +137,9 @@ export class SendQueue {
 
   /** When the next message may go, in Unix milliseconds; null when none waits for the pace. */
   get nextAt(): number | null {
-    return this.#pending > 0 && this.#nextAt > this.#host.time.now() ? this.#nextAt : null;
+    const { time } = this.#host;
+    const left = this.#nextAt - time.monotonic();
+    return this.#pending > 0 && left > 0 ? time.now() + left : null;
   }
 
   get processing(): boolean {
@@ -158,28 +168,39 @@ export class SendQueue {
   /** Reads the next window when this one is empty; false when nothing waits. */
   #fill(): Promise<boolean> {
     return this.#serially(async () => {
-      if (this.#window.length > 0 || !this.#more) return this.#window.length > 0;
-      const before = this.#taken;
-      this.#taken = new Set(this.#current ? [this.#current.messageId] : []);
-      this.#more = false;
-      try {
-        const read = await this.#host.read(windowSize);
-        // A message that is sent while storage is read is still `Queued` in the answer.
-        const fresh = read.filter(({ messageId }) => !before.has(messageId) && !this.#taken.has(messageId));
-        this.#window = [...fresh, ...this.#window.filter(({ messageId }) => !fresh.some((one) => one.messageId === messageId))];
-        this.#more ||= read.length === windowSize;
-      } catch (error) {
-        this.#more = true;
-        for (const id of before) this.#taken.add(id);
-        throw error;
+      while (this.#window.length === 0 && this.#more) {
+        await this.#read();
+        if (!this.#missed) break;
       }
       return this.#window.length > 0;
     });
   }
 
+  /** Reads a window. Messages that are pushed meanwhile are left to the next read, because older ones may still be in storage. */
+  async #read(): Promise<void> {
+    const before = this.#taken;
+    this.#taken = new Set(this.#current ? [this.#current.messageId] : []);
+    this.#missed = false;
+    try {
+      const read = await this.#host.read(windowSize);
+      // A message that is sent while storage is read is still `Queued` in the answer.
+      const fresh = read.filter(({ messageId }) => !before.has(messageId) && !this.#taken.has(messageId));
+      this.#window = [...fresh, ...this.#window.filter(({ messageId }) => !fresh.some((one) => one.messageId === messageId))];
+      this.#more = this.#missed || read.length === windowSize;
+    } catch (error) {
+      for (const id of before) this.#taken.add(id);
+      throw error;
+    }
+  }
+
+  #knows({ messageId }: Message): boolean {
+    return this.#taken.has(messageId) || this.#window.some((one) => one.messageId === messageId);
+  }
+
   /** Sends the oldest message; false when it has to wait for the next connection. One that breaks the worker is given up, and its error thrown. */
   async #next(): Promise<boolean> {
-    const wait = this.#nextAt - this.#host.time.now();
+    if (this.#host.held() !== '') return this.#pause.wait(heldLookMs).then(() => true);
+    const wait = this.#nextAt - this.#host.time.monotonic();
     if (wait > 0) return this.#pause.wait(wait).then(() => true);
     const message = this.#take();
     if (!message) return true;
@@ -200,7 +221,7 @@ export class SendQueue {
   /** False when the queue has to wait for the next connection. */
   async #end(message: Message, sending: Sending): Promise<boolean> {
     if (sending === 'done') {
-      this.#nextAt = this.#host.time.now() + this.#host.pace();
+      this.#nextAt = this.#host.time.monotonic() + this.#host.pace();
       return true;
     }
     this.#putBack(message);
@@ -234,8 +255,12 @@ export class SendQueue {
     const { time, limits } = this.#host;
     time.clearTimeout(this.#expiry);
     this.#expiry = null;
-    while ((await this.#fill()) && this.#isOld(this.#window[0]!)) await this.#host.giveUp(this.#take()!, 'tooOld');
+    // A clock that is in doubt makes everything look old.
+    while (this.#host.held() === '' && (await this.#fill()) && this.#isOld(this.#window[0]!))
+      await this.#host.giveUp(this.#take()!, 'tooOld');
     const oldest = this.#window[0];
-    if (oldest && !this.#host.live()) this.#expiry = time.setTimeout(() => this.resume(), oldest.timestamp + limits.age + 1 - time.now());
+    if (!oldest || this.#host.live()) return;
+    const left = oldest.timestamp + limits.age + 1 - time.now();
+    this.#expiry = time.setTimeout(() => this.resume(), Math.max(left, this.#host.held() === '' ? 0 : heldLookMs));
   }
 }

@@ -76,6 +76,11 @@ export class RootActor {
     for (const [id, child] of Object.entries(this.snapshot.children)) if (isCourier(id)) child?.send({ type: 'delivery.lost' });
   }
 
+  /** Couriers forget the rows that they have in memory, and read what the outbox has now. What they have under way is cut. */
+  renewCouriers(): void {
+    for (const [id, child] of Object.entries(this.snapshot.children)) if (isCourier(id)) child?.send({ type: 'delivery.replaced' });
+  }
+
   send(event: InstanceEvent): void {
     if (!this.#stopped && this.snapshot.status === 'active') this.#actor.send(event);
   }

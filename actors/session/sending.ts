@@ -12,6 +12,7 @@ import {
   type ChatPatch,
   type Entry,
   type Message,
+  type NamedChat,
   type Preparation,
   type Result,
   type Send,
@@ -49,14 +50,31 @@ async function withContacts(ports: Ports, cell: Cell, send: Send): Promise<Send>
   return { ...send, audience: { ...send.audience, contacts: await ports.chats.contacts(cell.record.id) } };
 }
 
+/** The chat that placeholders are filled from. A group without a stored name is asked for its name, as far as the session is live. */
+async function namedChat(ports: Ports, cell: Cell, signal: AbortSignal | null, chatId: string): Promise<NamedChat | null> {
+  const chat = await ports.chats.get(cell.record.id, chatId);
+  if (!chatId.endsWith('@g.us') || (chat !== null && chat.name !== '')) return chat;
+  const stored = (await ports.groups.get(cell.record.id, chatId))?.subject?.text ?? '';
+  const name = stored === '' ? await askedName(cell, signal, chatId) : stored;
+  const nobody = { isGroup: true, phone: '', pushName: '', contactName: '', extra: {} };
+  return name === '' ? chat : { ...(chat ?? nobody), name };
+}
+
+/** The name that the platform tells of a group; '' when it tells none. */
+async function askedName(cell: Cell, signal: AbortSignal | null, groupId: string): Promise<string> {
+  const ask = (during: AbortSignal) => performIn(cell, during, 'group.get', { groupId, fresh: false, link: false, requests: false });
+  const found = await (signal === null ? cell.request(ask) : ask(signal));
+  return found?.ok === true ? (found.value.group.subject?.text ?? '') : '';
+}
+
 /**
  * The content with its placeholders filled from the chat, and the contacts of whom the recipients of a status post are chosen. Refused (`invalid`) when
- * it is too long with what was filled in.
+ * it is too long with what was filled in. `signal`: of the request on the live session; null outside of one.
  */
-export async function filled(ports: Ports, cell: Cell, given: Send, chatId: string): Promise<Result<Send>> {
+export async function filled(ports: Ports, cell: Cell, signal: AbortSignal | null, given: Send, chatId: string): Promise<Result<Send>> {
   const send = await withContacts(ports, cell, given);
   if (send.literal === true || !hasPlaceholders(send.content)) return done(send);
-  const chat = await ports.chats.get(cell.record.id, chatId);
+  const chat = await namedChat(ports, cell, signal, chatId);
   const content = fillPlaceholders(send.content, chat, ports.placeholder);
   const problem = contentProblem(content);
   return problem === null ? done({ ...send, content }) : refuse('invalid', problem);
@@ -151,7 +169,7 @@ export async function sendNow(
   { send, options, chatId, key }: SendNow,
   release: () => void,
 ): Promise<Result<Message>> {
-  const whole = await filled(ports, cell, send, chatId);
+  const whole = await filled(ports, cell, signal, send, chatId);
   if (!whole.ok) return whole;
   const composed = await performIn(cell, signal, 'message.compose', { send: whole.value, draft: null });
   if (!composed.ok) return composed;

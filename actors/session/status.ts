@@ -1,9 +1,10 @@
 /** One function turns a snapshot into the four words of the API, one more into the view of an instance. */
 import type { SnapshotFrom } from 'xstate';
 import type { InstanceView } from '../face.ts';
-import type { InstanceRecord, Status, Wanted } from '../model.ts';
+import type { InstanceRecord, PasskeyNotice, Status, Wanted } from '../model.ts';
 import type { InstanceSnapshot } from './instance.ts';
 import type { lifecycle } from './lifecycle.ts';
+import type { PasskeyOffer } from './passkey.ts';
 
 export type LifecycleSnapshot = SnapshotFrom<typeof lifecycle>;
 
@@ -27,7 +28,8 @@ export function statusOf(root: InstanceSnapshot['value'], chart: LifecycleSnapsh
 export const beginningMs = 60_000;
 
 /** Only a paired session is brought back by itself. Credentials that somebody wants deleted may exist without a pairing in the record. */
-export const beginningOf = ({ jid, wanted }: InstanceRecord): Wanted => (jid === '' && wanted !== 'unlinked' ? 'offline' : wanted);
+export const beginningOf = ({ jid, accountLeaves, wanted }: InstanceRecord): Wanted =>
+  jid === '' && !accountLeaves && wanted !== 'unlinked' ? 'offline' : wanted;
 
 const beginnings: Readonly<Record<Wanted, Status>> = {
   offline: 'disconnected',
@@ -50,6 +52,10 @@ export const restingView = (record: InstanceRecord): InstanceView => ({
   presence: 'unavailable',
 });
 
+/** An offer without what has to be signed, which only its own call shows. */
+const noticeOf = (offer: PasskeyOffer | null): PasskeyNotice | null =>
+  offer && { stage: offer.stage, code: offer.code, expiresAt: offer.expiresAt };
+
 export function viewOf(
   record: InstanceRecord,
   root: InstanceSnapshot,
@@ -64,6 +70,7 @@ export function viewOf(
     loggedIn: record.jid !== '',
     qrcode: chart?.context.qrcode ?? '',
     paircode: chart?.context.paircode ?? '',
+    passkey: noticeOf(chart?.context.passkey ?? null),
     presence: status === 'connected' ? presence : 'unavailable',
   };
 }

@@ -2,7 +2,8 @@
  * The last steps of one instance through its charts, kept for the inspector. Ten thousand instances keep them, so a step is 16 bytes of one buffer
  * that grows with the steps; names are made when steps are read. The cell owns the buffer, which outlives the actors.
  *
- * A step: time (8 bytes), state left, state entered, event, detail of the cause (1 each), code of a close, delay in tenths of a second (2 each).
+ * A step: time in whole milliseconds (6 bytes), detail of the cause (2), state left, state entered, event (1 each), a free byte, code of a close, delay in
+ * tenths of a second (2 each).
  */
 import { origins, type Origin, type Step, type StepCause } from '../face/inspector.ts';
 import { closeTexts, reactions, sentenceOf, type Reaction, type Verdict } from '../policy/close-cause.ts';
@@ -26,7 +27,7 @@ const texts = [...closeTexts.keys()];
 /** Reactions after which something is tried at a later time. */
 const delayed: ReadonlySet<Reaction> = new Set(['backOff', 'contest', 'gate']);
 
-/** Names of the errors behind crashes. A step stores the index in one byte, so 255 names at most; a program has fewer classes of errors. */
+/** Names of the errors behind crashes. A step stores the index, and 255 names at most are kept; a program has fewer classes of errors. */
 const errorNames: string[] = [];
 
 /** States in which an event leads to the state itself and enters it anew: such a move is a step. */
@@ -150,11 +151,13 @@ export class Steps {
   #push(from: number, to: number, name: string, { detail, code, delayMs }: Detail): void {
     const at = this.#offset((this.#count += 1));
     const bytes = this.#bytes;
-    bytes.setFloat64(at, this.#now());
+    const now = Math.floor(this.#now());
+    bytes.setUint16(at, Math.floor(now / 2 ** 32));
+    bytes.setUint32(at + 2, now % 2 ** 32);
+    bytes.setUint16(at + 6, detail);
     bytes.setUint8(at + 8, from);
     bytes.setUint8(at + 9, to);
     bytes.setUint8(at + 10, eventOf.get(name) ?? 0);
-    bytes.setUint8(at + 11, detail);
     bytes.setUint16(at + 12, code);
     bytes.setUint16(at + 14, Math.min(65_535, Math.round(delayMs / 100)));
   }
@@ -171,7 +174,8 @@ export class Steps {
   }
 
   #at(n: number): number {
-    return this.#bytes.getFloat64(this.#offset(n));
+    const at = this.#offset(n);
+    return this.#bytes.getUint16(at) * 2 ** 32 + this.#bytes.getUint32(at + 2);
   }
 
   #byte(n: number, field: number): number {
@@ -188,7 +192,7 @@ export class Steps {
   }
 
   #cause(n: number, event: string): StepCause {
-    const detail = this.#byte(n, 11);
+    const detail = this.#bytes.getUint16(this.#offset(n) + 6);
     const ms = this.#bytes.getUint16(this.#offset(n) + 14) * 100;
     if (event === 'platform.closed') return closeCause(detail, this.#bytes.getUint16(this.#offset(n) + 12), ms);
     if (event === 'start') return { kind: 'start' };

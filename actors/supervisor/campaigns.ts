@@ -22,6 +22,8 @@ export interface CampaignsInput {
   readonly workers: SupervisedWorkers;
   /** False during a stop. */
   readonly open: () => boolean;
+  /** Why nothing is sent now; '' when nothing speaks against it. */
+  readonly held: () => string;
   /** Work that is waited for before the instance is given to another node. */
   readonly during: <T>(id: InstanceId, work: () => Promise<T>) => Promise<T>;
 }
@@ -73,6 +75,12 @@ export class Campaigns {
     this.#runners.delete(id);
   }
 
+  /** Pauses every campaign of the instance, also those whose time has not come. */
+  async pauseAll(id: InstanceId, reason: string): Promise<void> {
+    for (const campaign of await this.#input.ports.campaigns.list(id, false, mostListed))
+      if (isActive(campaign)) await this.#mark(id, campaign.id, 'paused', reason);
+  }
+
   /** Nothing more is sent. */
   stop(): void {
     this.#pause.end();
@@ -80,7 +88,7 @@ export class Campaigns {
   }
 
   #hostOf(id: InstanceId): CampaignHost {
-    const { ports, policy, registry, waking, workers, during } = this.#input;
+    const { ports, policy, registry, waking, workers, during, held } = this.#input;
     const { campaigns, time, chance } = ports;
     const give = (campaign: Campaign, turn: Turn, state: EndOf, error: string): Promise<void> =>
       this.#give(id, campaign, turn, state, error);
@@ -92,6 +100,8 @@ export class Campaigns {
       next: (now) => campaigns.next(id, now),
       nthSent: (since, n) => campaigns.nthSent(id, since, n),
       live: () => registry.status(id) === 'connected',
+      loggedOut: () => registry.record(id)?.jid === '',
+      held,
       wake: () => this.#wake(id),
       async send(campaign, turn) {
         const cell = registry.cell(id);
@@ -105,6 +115,7 @@ export class Campaigns {
       },
       give,
       mark: (campaign, status) => this.#mark(id, campaign.id, status, ''),
+      rest: (reason) => this.#rest(id, reason),
       stopAll: (reason) => this.#stopAll(id, reason),
       supervise: (input) => workers.supervise({ ...input, fields: { instance: id } }),
     };
@@ -118,21 +129,31 @@ export class Campaigns {
     if (state !== 'waiting') this.#input.ports.meter.campaigned(state);
   }
 
-  /** The event tells the counts as they are stored, with everything that happened before. */
-  async #mark(id: InstanceId, campaignId: string, status: 'sending' | 'done' | 'paused', reason: string): Promise<void> {
+  /** The event tells the counts as they are stored, with everything that happened before. `to`: null when the status stays. */
+  async #mark(id: InstanceId, campaignId: string, to: 'sending' | 'done' | 'paused' | null, reason: string): Promise<void> {
     const { ports, registry } = this.#input;
     const cell = registry.cell(id);
     await cell?.recorder.recorded();
     const campaign = await ports.campaigns.get(id, campaignId);
     if (!cell || !isActive(campaign)) return;
-    await cell.recorder.append({ kind: 'campaign', campaign, status, reason, at: ports.time.now() });
+    const status = to ?? campaign.status;
+    // Whose turn it is follows from the last change, which a rest is not.
+    const at = to === null ? campaign.updated : ports.time.now();
+    await cell.recorder.append({ kind: 'campaign', campaign, status, reason, at });
     ports.log.info({ instance: id, campaign: campaignId, status, ...(reason === '' ? {} : { reason }) }, 'campaign.changed');
   }
 
-  async #stopAll(id: InstanceId, reason: string): Promise<void> {
+  async #due(id: InstanceId): Promise<readonly Campaign[]> {
     const { campaigns, time } = this.#input.ports;
-    const due = (await campaigns.list(id, false, mostListed)).filter((one) => isActive(one) && one.scheduledFor <= time.now());
-    for (const campaign of due) await this.#mark(id, campaign.id, 'paused', reason);
+    return (await campaigns.list(id, false, mostListed)).filter((one) => isActive(one) && one.scheduledFor <= time.now());
+  }
+
+  async #stopAll(id: InstanceId, reason: string): Promise<void> {
+    for (const campaign of await this.#due(id)) await this.#mark(id, campaign.id, 'paused', reason);
+  }
+
+  async #rest(id: InstanceId, reason: string): Promise<void> {
+    for (const campaign of await this.#due(id)) if (campaign.reason !== reason) await this.#mark(id, campaign.id, null, reason);
   }
 
   /** A session that needs a person is waited for. */

@@ -3,11 +3,13 @@ import { PeriodicWorker } from '../periodic-worker.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Ports } from '../ports.ts';
 import type { SupervisedWorkers } from '../supervised-workers.ts';
+import type { ClockWatch } from './clock-watch.ts';
 import { expiry, type Perishable } from './expiry.ts';
 import { FileKeeper } from './file-keeper.ts';
 import { RowRemover } from './row-remover.ts';
 
 export interface ChoresInput {
+  readonly clock: ClockWatch;
   readonly ports: Ports;
   readonly policy: Policy;
   readonly workers: SupervisedWorkers;
@@ -23,10 +25,15 @@ export interface ChoresInput {
 const dutyMs = 30_000;
 
 /** What is kept for a time that the settings say; nothing of what is kept for ever. */
-const retained = ({ messageExpiry, files, campaigns }: Ports, { retention, campaigns: { kept } }: Policy): readonly Perishable[] =>
+const retained = (
+  { messageExpiry, receiptExpiry, files, campaigns }: Ports,
+  { retention, campaigns: { kept, pausedKept } }: Policy,
+): readonly Perishable[] =>
   [
     { name: 'messages', age: retention.messages, expire: (before: number, limit: number) => messageExpiry.expire(before, limit) },
+    { name: 'receipts', age: retention.receipts, expire: (before: number) => receiptExpiry.expire(before) },
     { name: 'campaigns', age: kept, expire: (before: number, limit: number) => campaigns.expire(before, limit) },
+    { name: 'pausedCampaigns', age: pausedKept, expire: (before: number, limit: number) => campaigns.expirePaused(before, limit) },
     { name: 'files', age: retention.files, expire: (before: number, limit: number) => files.removeUnused(before, limit) },
   ].filter(({ age }) => age > 0);
 
@@ -46,15 +53,15 @@ export class Chores {
   readonly #workers: readonly { start(): void; stop(): void }[];
   readonly #remover: RowRemover;
 
-  constructor({ ports, policy, workers, cluster }: ChoresInput) {
+  constructor({ ports, policy, workers, cluster, clock }: ChoresInput) {
     const onDuty = (): boolean => cluster?.onDuty ?? true;
-    // What is in the folder of another node is missing here, and no orphan.
-    const keepsFiles = (): boolean => onDuty() && (cluster?.sharesFiles ?? true);
+    // A folder of its own is looked after by its node.
+    const keepsFiles = (): boolean => onDuty() || cluster?.sharesFiles === false;
     const { time, log } = ports;
     this.#remover = new RowRemover({ ...ports, workers, onDuty });
     const wake = async (): Promise<void> => this.wakeRemover();
     this.#workers = [
-      expiry({ ...ports, workers, onDuty, perishables: perishables(ports, policy) }),
+      expiry({ ...ports, workers, onDuty, clock, perishables: perishables(ports, policy) }),
       new FileKeeper({ ...ports, most: policy.retention.fileBytes, workers, onDuty: keepsFiles }),
       ...(cluster
         ? [new PeriodicWorker({ time, log, workers, name: 'duty', everyMs: dutyMs, unanswered: 'duty.unanswered', run: wake })]

@@ -14,12 +14,12 @@ const pieceFiles = 20;
 
 export interface FileKeeperInput {
   readonly files: FileStore;
-  /** Bytes of all files together; 0: no limit. */
+  /** Bytes of the files of this store; 0: no limit. */
   readonly most: number;
   readonly time: Time;
   readonly log: Log;
   readonly workers: SupervisedWorkers;
-  /** Whether this process does the work that one of several does for all. */
+  /** False: another node looks after these files, which are in a store that all share. */
   onDuty?(): boolean;
 }
 
@@ -70,7 +70,7 @@ export class FileKeeper {
     if (most === 0) return;
     let removed = 0;
     while ((files.bytes ?? 0) > most && !pause.ended) {
-      const piece = await files.removeUnused(time.now(), pieceFiles);
+      const piece = await files.removeUnusedHere(time.now(), pieceFiles);
       if (piece === 0) break;
       removed += piece;
       await pause.wait(restMs);

@@ -6,9 +6,11 @@ import type { Gate } from '../policy/gate.ts';
 import type { Ports } from '../ports.ts';
 import { restingVitals } from '../session/vitals.ts';
 import type { SupervisedWorkers } from '../supervised-workers.ts';
+import type { ClockWatch } from './clock-watch.ts';
 import type { Registry } from './registry.ts';
 
 export interface NumbersInput {
+  readonly clock: Pick<ClockWatch, 'trouble'>;
   readonly ports: Ports;
   readonly registry: Registry;
   readonly gate: Gate;
@@ -32,8 +34,13 @@ export function countsOf(registry: Registry): StatusCounts {
   return counts;
 }
 
+/** What the recorders wait for, each sentence once. */
+export const troublesOf = ({ cells }: Registry): readonly string[] => [
+  ...new Set([...cells.values()].map(({ recorder }) => recorder.trouble).filter((trouble) => trouble !== '')),
+];
+
 /** `resting`: with the instances that have no actors, and so no figures of their own. */
-export function numbersOf({ ports, registry, gate, dispatcher, workers, since, cluster }: NumbersInput, resting: boolean): Numbers {
+export function numbersOf({ clock, ports, registry, gate, dispatcher, workers, since, cluster }: NumbersInput, resting: boolean): Numbers {
   const restingMs = ports.time.now() - since;
   const counts = { disconnected: 0, connecting: 0, connected: 0, hibernated: 0, failed: 0 };
   const instances: Numbers['instances'][number][] = [];
@@ -51,6 +58,8 @@ export function numbersOf({ ports, registry, gate, dispatcher, workers, since, c
     ...counts,
     handshakesWaiting: gate.waiting,
     barrier: gate.barrier,
+    clock: clock.trouble,
+    clientVersion: ports.platform.clientVersion(),
     loopLagMs: ports.loopLagMs(),
     workerCrashes: workers.crashes,
     outbox: dispatcher.sweeper.outstanding,

@@ -3,16 +3,19 @@
  *
  * Nothing is handed to a client library that is not connected: it would keep it, and send it when nobody waits for the answer any more.
  */
-import { connect, createInbox, headers, type Msg, type MsgHdrs, type NatsConnection, type Subscription } from '@nats-io/transport-node';
+import { connect, createInbox, headers, type Msg, type NatsConnection, type Subscription } from '@nats-io/transport-node';
 import type { Bus, BusAnswer, Log } from '#actors/ports.ts';
 import { Kept, type KeepOptions } from './kept.ts';
 import { Assembly, inPieces, type Piece } from './pieces.ts';
+import type { Signed, Signing } from './signing.ts';
 
 export interface NatsOptions {
   readonly url: string;
   /** Of this node, for the server's list of connections. */
   readonly name: string;
   readonly log: Log;
+  /** Null: nothing is signed, and everything is taken. For tests of the bus alone. */
+  readonly signing: Signing | null;
   /** What is published to these subjects is kept for a while. */
   readonly keep?: KeepOptions;
 }
@@ -20,7 +23,11 @@ export interface NatsOptions {
 interface Waiting {
   readonly pieces: Assembly;
   readonly end: (answer: BusAnswer) => void;
+  readonly counts: (body: Uint8Array) => Promise<boolean>;
 }
+
+const always = (_body: Uint8Array): Promise<boolean> => Promise.resolve(true);
+type Received = Pick<Msg, 'subject' | 'data' | 'headers'> & { readonly reply?: string };
 
 /** Null: nobody waits for an answer. */
 type Answer = (body: Uint8Array) => Promise<Uint8Array> | null;
@@ -32,11 +39,9 @@ const pingMs = 4_000;
 const noResponders = 503;
 const pieceHeader = 'Piece';
 
-const headersOf = ({ id, index, count }: Piece): MsgHdrs => {
-  const made = headers();
-  made.set(pieceHeader, `${id} ${index} ${count}`);
-  return made;
-};
+const signatureHeader = 'Signature';
+/** Between two lines of the log about messages that were refused. */
+const refusedMs = 10_000;
 
 const pieceOf = ({ headers: given, data }: Pick<Msg, 'data' | 'headers'>): Piece => {
   const [id = '', index = '0', count = '1'] = (given?.get(pieceHeader) ?? '').split(' ');
@@ -53,6 +58,8 @@ export class NatsBus implements Bus {
   readonly #waiting = new Map<string, Waiting>();
   readonly #subscriptions = new Map<object, { readonly subject: string; readonly answer: Answer; live: Subscription | null }>();
   #requests = 0;
+  /** By the monotonic clock. */
+  #tellsAgain = 0;
   readonly #opening: Promise<void>;
   readonly #kept: Kept | null;
 
@@ -62,7 +69,7 @@ export class NatsBus implements Bus {
     this.#opening = this.#open();
   }
 
-  request(subject: string, body: Uint8Array, ms: number): Promise<BusAnswer> {
+  request(subject: string, body: Uint8Array, ms: number, counts = always): Promise<BusAnswer> {
     const connection = this.#connection;
     this.#requests += 1;
     const id = String(this.#requests);
@@ -75,8 +82,8 @@ export class NatsBus implements Bus {
         this.#waiting.delete(id);
         resolve(answer);
       };
-      this.#waiting.set(id, { pieces: new Assembly(), end });
-      for (const piece of pieces) connection.publish(subject, piece.data, { reply: `${this.#inbox}.${id}`, headers: headersOf(piece) });
+      this.#waiting.set(id, { pieces: new Assembly(), end, counts });
+      for (const piece of pieces) this.#send(connection, piece, subject, `${this.#inbox}.${id}`);
     });
   }
 
@@ -89,7 +96,11 @@ export class NatsBus implements Bus {
     this.#requests += 1;
     const pieces = inPieces(`${this.#inbox}.${this.#requests}`, body);
     if (this.#connection === null || !this.#connected || pieces === null) return;
-    for (const piece of pieces) this.#connection.publish(subject, piece.data, { headers: headersOf(piece) });
+    for (const piece of pieces) this.#send(this.#connection, piece, subject);
+  }
+
+  async flush(): Promise<void> {
+    if (this.#connected) await this.#connection?.flush().catch(() => undefined);
   }
 
   listen(subject: string, take: (body: Uint8Array) => void): () => void {
@@ -100,6 +111,10 @@ export class NatsBus implements Bus {
     return this.#subscribed(subject, answer, (live) => live.unsubscribe());
   }
 
+  get connected(): boolean {
+    return this.#connected;
+  }
+
   get keeps(): boolean {
     return this.#kept?.ready ?? false;
   }
@@ -107,12 +122,13 @@ export class NatsBus implements Bus {
   async kept(subject: string): Promise<readonly Uint8Array[] | null> {
     const whole = new Assembly();
     const found = await this.#kept?.all(subject);
-    return found?.flatMap(({ data, header }) => whole.add(pieceOf({ data, headers: header })) ?? []) ?? null;
+    const own = found?.filter(({ data, header }) => this.#isOurs({ subject, data, headers: header }, true));
+    return own?.flatMap(({ data, header }) => whole.add(pieceOf({ data, headers: header })) ?? []) ?? null;
   }
 
   async lastKept(subject: string): Promise<Uint8Array | null> {
     const last = await this.#kept?.last(subject);
-    if (!last) return null;
+    if (!last || !this.#isOurs({ subject, data: last.data, headers: last.header }, true)) return null;
     const piece = pieceOf({ data: last.data, headers: last.header });
     return piece.count === 1 ? piece.data : ((await this.kept(subject))?.at(-1) ?? null);
   }
@@ -131,7 +147,8 @@ export class NatsBus implements Bus {
     const { url, name, log } = this.#options;
     while (!this.#closed && this.#connection === null) {
       try {
-        const again = { maxReconnectAttempts: -1, reconnectTimeWait: reconnectMs, pingInterval: pingMs };
+        // Without the last option the library gives up after two refusals of its credentials.
+        const again = { maxReconnectAttempts: -1, reconnectTimeWait: reconnectMs, pingInterval: pingMs, ignoreAuthErrorAbort: true };
         this.#connection = await connect({ servers: url, name, ...again, noEcho: true });
       } catch (error) {
         log.warn({ error }, 'bus.notConnected');
@@ -140,14 +157,19 @@ export class NatsBus implements Bus {
     }
     const connection = this.#connection;
     if (connection === null) return;
-    connection.subscribe(`${this.#inbox}.*`, { callback: this.#safely('answer', (error, message) => this.#answered(error, message)) });
-    for (const one of this.#subscriptions.values()) one.live = this.#listen(one.subject, one.answer);
-    this.#connected = !this.#closed;
-    if (this.#connected) void this.#kept?.begin(connection);
+    this.#subscribeAll(connection);
     log.info({}, 'bus.connected');
     void this.#follow(connection);
   }
 
+  #subscribeAll(connection: NatsConnection): void {
+    connection.subscribe(`${this.#inbox}.*`, { callback: this.#safely('answer', (error, message) => this.#answered(error, message)) });
+    for (const one of this.#subscriptions.values()) one.live = this.#listen(one.subject, one.answer);
+    this.#connected = !this.#closed;
+    if (this.#connected) void this.#kept?.begin(connection);
+  }
+
+  /** Ends with the connection, after which a new one is opened. */
   async #follow(connection: NatsConnection): Promise<void> {
     for await (const { type } of connection.status()) {
       if (type === 'disconnect') this.#lose();
@@ -157,6 +179,13 @@ export class NatsBus implements Bus {
       }
       if (type === 'disconnect' || type === 'reconnect') this.#options.log.warn({}, type === 'reconnect' ? 'bus.connected' : 'bus.lost');
     }
+    if (this.#closed) return;
+    // Whatever made the library give the connection up, such as a frame that it cannot read, a new one is tried.
+    this.#lose();
+    this.#connection = null;
+    this.#options.log.warn({ error: await connection.closed() }, 'bus.closed');
+    await new Promise((resolve) => setTimeout(resolve, reconnectMs));
+    await this.#open();
   }
 
   /** What was asked may have arrived, and its answer comes to nobody. */
@@ -172,8 +201,35 @@ export class NatsBus implements Bus {
     if (waiting === undefined) return;
     if (error !== null) return waiting.end({ kind: 'late' });
     if (message.headers?.code === noResponders) return waiting.end({ kind: 'nobody' });
+    if (!this.#isOurs(message)) return;
     const body = waiting.pieces.add(pieceOf(message));
-    if (body !== null) waiting.end({ kind: 'answered', body });
+    if (body !== null) void this.#judge(waiting, body);
+  }
+
+  async #judge({ counts, end }: Waiting, body: Uint8Array): Promise<void> {
+    if (await counts(body)) end({ kind: 'answered', body });
+  }
+
+  #send(connection: NatsConnection, { id, index, count, data }: Piece, subject: string, reply = ''): void {
+    const piece = `${id} ${index} ${count}`;
+    const made = headers();
+    made.set(pieceHeader, piece);
+    const signature = this.#options.signing?.sign({ subject, reply, piece }, data);
+    if (signature !== undefined) made.set(signatureHeader, signature);
+    connection.publish(subject, data, { headers: made, ...(reply === '' ? {} : { reply }) });
+  }
+
+  /** True if a node sent the message. Others are dropped: an answer would only tell them more. */
+  #isOurs({ subject, reply = '', data, headers: given }: Received, kept = false): boolean {
+    const signed: Signed = { subject, reply, piece: given?.get(pieceHeader) ?? '' };
+    const objection = this.#options.signing?.objection(given?.get(signatureHeader) ?? '', signed, data, kept) ?? null;
+    if (objection === null) return true;
+    const now = performance.now();
+    if (now >= this.#tellsAgain) {
+      this.#tellsAgain = now + refusedMs;
+      this.#options.log.warn({ subject, error: `a message was refused: ${objection}` }, 'bus.refused');
+    }
+    return false;
   }
 
   #subscribed(subject: string, answer: Answer, end: (live: Subscription) => void): () => void {
@@ -188,9 +244,11 @@ export class NatsBus implements Bus {
 
   #listen(subject: string, answer: Answer): Subscription | null {
     const connection = this.#connection;
-    if (connection === null) return null;
+    // A new connection takes all subscriptions.
+    if (connection === null || connection.isClosed()) return null;
     const requests = new Assembly();
     const take = (message: Msg): void => {
+      if (!this.#isOurs(message)) return;
       const { reply = '' } = message;
       const piece = pieceOf(message);
       const body = requests.add({ ...piece, id: `${reply} ${piece.id}` });
@@ -217,9 +275,10 @@ export class NatsBus implements Bus {
   }
 
   async #reply(connection: NatsConnection, reply: string, answer: Promise<Uint8Array>): Promise<void> {
-    const pieces = inPieces('answer', await answer);
+    // Two subscribers may answer one request at the same time.
+    const pieces = inPieces(`answer.${this.#inbox}`, await answer);
     if (pieces === null) return this.#options.log.error({}, 'bus.answerTooLarge');
     if (connection.isClosed() || reply === '') return;
-    for (const piece of pieces) connection.publish(reply, piece.data, { headers: headersOf(piece) });
+    for (const piece of pieces) this.#send(connection, piece, reply);
   }
 }

@@ -1,15 +1,16 @@
 /**
  * The services that agents ask, by the maintained client of the chat completions of OpenAI. Retries, deadlines and circuits are the actors'; the
- * client's own are off. Answers are not streamed: a message is sent as a whole. The library is loaded with the first question, since it takes 36 MB and
+ * client's own are off. Answers are streamed only by services that give no other, since a message is sent as a whole. The library is loaded with the first question, since it takes 36 MB and
  * 100 ms of processor time.
  */
 import type OpenAI from 'openai';
 import type { ChatCompletion, ChatCompletionCreateParamsNonStreaming, ChatCompletionMessageParam } from 'openai/resources/chat/completions';
 import { type Agent, fetch } from 'undici';
-import { cutText, isApiKey, longestText, type AiMetadata, type ChatbotAgent } from '#actors/model.ts';
+import { cutAtSentence, isApiKey, longestText, wholeSentences, type AiMetadata, type ChatbotAgent } from '#actors/model.ts';
 import type { ChatModels, ModelAnswer, ModelQuestion, ToolWish, Turn } from '#actors/ports.ts';
 import type { AddressGuard } from '#src/webhooks/address-guard.ts';
 import { createAgent, reasonOf } from '#src/webhooks/client.ts';
+import { completionIn } from './streamed.ts';
 import { toolCallOf, toolsFor } from './tools.ts';
 
 export interface ChatModelOptions {
@@ -112,6 +113,8 @@ const failureOf = (error: unknown): ModelAnswer => {
   // The library wraps what fetch threw, which wraps what happened.
   const inner = cause instanceof TypeError && cause.cause !== undefined ? cause.cause : (cause ?? error);
   const reason = reasonOf(inner);
+  const isTooLarge = (inner as { readonly code?: unknown } | null)?.code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE';
+  if (isTooLarge) return failure('the answer of the service is larger than 1 MiB', 'question');
   // Errors of the language come from an answer that is no JSON, or is none of this interface.
   const isNonsense = reason === 'SyntaxError' || reason === 'TypeError';
   return failure(isNonsense ? 'the answer of the service makes no sense' : `the service cannot be reached: ${reason}`, 'busy');
@@ -156,18 +159,24 @@ const estimated = (body: unknown, text: string): number => Math.ceil((JSON.strin
 /** Above it a count of tokens is no count. */
 const mostTokens = 1e9;
 
+/** The text of an answer. The service says `length` of one that it cut in the middle of a sentence. */
+const wordsOf = (choice: { readonly message?: unknown; readonly finish_reason?: unknown } | null, clean: Clean): string => {
+  const text = cutAtSentence(clean(textOf((choice?.message as { readonly content?: unknown } | null)?.content)), longestText);
+  return choice?.finish_reason === 'length' ? wholeSentences(text) : text;
+};
+
 /** What a message tells of an answer: the fields that the protocol has, and nothing else of what a service may add. */
 const choiceOf =
   (clean: Clean) =>
   (choice: unknown): unknown => {
     const { index, finish_reason: reason, message } = (choice ?? {}) as Record<string, unknown>;
-    const { role, content, tool_calls: calls } = (message ?? {}) as Record<string, unknown>;
+    const { role, tool_calls: calls } = (message ?? {}) as Record<string, unknown>;
     const wishes = wishesOf(calls, clean);
     return {
       ...(Number.isSafeInteger(index) ? { index } : {}),
       message: {
         ...(typeof role === 'string' ? { role: clean(role).slice(0, longestId) } : {}),
-        content: cutText(clean(textOf(content)), longestText),
+        content: wordsOf(choice as object | null, clean),
         ...(wishes.length === 0 ? {} : { tool_calls: wishes.map(callOf) }),
       },
       ...(typeof reason === 'string' ? { finish_reason: clean(reason).slice(0, longestId) } : {}),
@@ -178,7 +187,7 @@ const answerOf = (completion: ChatCompletion, { body, request }: Asked, key: str
   const message = completion.choices?.[0]?.message;
   if (!message) return failure('the service gave no answer', 'busy');
   const clean = cleanerFor(key);
-  const text = cutText(clean(textOf(message.content)), longestText);
+  const text = wordsOf(completion.choices[0] ?? null, clean);
   const told = completion.usage?.total_tokens;
   const tokens = typeof told === 'number' && told > 0 && told <= mostTokens ? Math.ceil(told) : estimated(body, text);
   // One answer was asked for.
@@ -214,17 +223,52 @@ const clientOf = (Client: typeof OpenAI, { agent, key }: ModelQuestion, userAgen
       })) as unknown as typeof globalThis.fetch,
   });
 
+/** Services that answer only with `stream: true`: what was learned is forgotten beyond this number. */
+const mostStreaming = 1_000;
+
+/** True if the service refused the question because it wants to stream the answer. Its words are looked at and not kept. */
+const wantsStream = (error: unknown): boolean => {
+  const { status, message } = error as { readonly status?: unknown; readonly message?: unknown };
+  return (status === 400 || status === 422) && typeof message === 'string' && /\bstream(?:ing|ed)?\b/i.test(message);
+};
+
+/** Asks for the answer as a whole; `streaming` holds the services that give none, by address and model. */
+const completionOf = async (
+  client: OpenAI,
+  { body }: Asked,
+  streaming: Set<string>,
+  options: { readonly signal: AbortSignal; readonly timeout: number },
+): Promise<ChatCompletion> => {
+  const name = `${client.baseURL} ${body.model}`;
+  const streamed = async (): Promise<ChatCompletion> =>
+    completionIn(await (await client.chat.completions.create({ ...body, stream: true }, options).asResponse()).text());
+  if (streaming.has(name)) return streamed();
+  try {
+    const answer: unknown = await client.chat.completions.create(body, options);
+    // The library hands over the text of an answer that is no JSON.
+    return typeof answer === 'string' && /^\s*(?:data|event|id|:)/.test(answer) ? completionIn(answer) : (answer as ChatCompletion);
+  } catch (error) {
+    if (!wantsStream(error)) throw error;
+    const completion = await streamed();
+    if (streaming.size >= mostStreaming) streaming.clear();
+    streaming.add(name);
+    return completion;
+  }
+};
+
 export interface OpenChatModels extends ChatModels {
   close(): Promise<void>;
 }
 
 export const createChatModels = ({ guard, userAgent, timeoutMs, connections }: ChatModelOptions): OpenChatModels => {
   let dispatcher: Agent | null = null;
+  const streaming = new Set<string>();
   return {
     objection: (agent) => {
       const objection = guard.checkUrl(addressOf(agent));
       return objection === null ? null : `baseUrl cannot be used: ${objection}`;
     },
+    originOf: (agent) => URL.parse(addressOf(agent))?.origin ?? '',
     async ask(question, signal) {
       const objection = guard.checkUrl(addressOf(question.agent));
       if (objection !== null) return failure(`the service cannot be used: ${objection}`, 'setup');
@@ -234,7 +278,7 @@ export const createChatModels = ({ guard, userAgent, timeoutMs, connections }: C
         dispatcher ??= createAgent(guard, timeoutMs, connections, largest);
         const asked = askedOf(question);
         const client = clientOf(Client, question, userAgent, dispatcher);
-        return answerOf(await client.chat.completions.create(asked.body, { signal, timeout: timeoutMs }), asked, question.key);
+        return answerOf(await completionOf(client, asked, streaming, { signal, timeout: timeoutMs }), asked, question.key);
       } catch (error) {
         return failureOf(error);
       }

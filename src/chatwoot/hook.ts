@@ -1,5 +1,5 @@
 /** What Chatwoot posts to the webhook of an inbox, reduced to what the gateway does something with. */
-import type { ChatwootNews } from '#actors/model.ts';
+import { cutText, longestText, type ChatwootNews } from '#actors/model.ts';
 import { field, idOf, listOf, textOf } from './json.ts';
 
 /** Types of messages that are for the contact: agents write the one, Chatwoot itself the other. */
@@ -50,7 +50,7 @@ export const readHook = (body: unknown): ChatwootNews | null => {
   const isDeleted = field(body, 'content_attributes', 'deleted') === true;
   if (field(body, 'event') === 'message_updated') return isDeleted ? { ...common, kind: 'deleted' } : null;
   if (field(body, 'event') !== 'message_created' || isDeleted) return null;
-  const [text, files] = [textOf(field(body, 'content')), filesOf(body)];
+  const [text, files] = [cutText(textOf(field(body, 'content')), longestText), filesOf(body)];
   if (text === '' && files.length === 0) return null;
   const isOfAgent = ['outgoing', 1].includes(field(body, 'message_type') as string | number);
   const agent = isOfAgent ? textOf(field(body, 'sender', 'available_name')) || textOf(field(body, 'sender', 'name')) : '';

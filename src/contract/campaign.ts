@@ -5,6 +5,7 @@ import {
   type Campaign,
   type CampaignRecipient,
   type CampaignSend,
+  type EstimatedCampaign,
   type Message,
   type OptOut,
   type RecipientState,
@@ -20,12 +21,16 @@ const statusOf = ({ status, scheduledFor }: Campaign, now: number): string => {
 
 const ended = ({ failed, skipped, unknown }: Campaign): number => failed + skipped + unknown;
 
+/** Whole seconds, rounded up; null where nothing is known. */
+const secondsOf = (ms: number | null): number | null => (ms === null ? null : Math.ceil(ms / 1000));
+
 /** `log_sucess` is spelled as in the interface. What failed counts everybody who was not sent to; the fields after it tell them apart. `now`: Unix milliseconds. */
-export const folderView = (campaign: Campaign, owner: string, now: number) => ({
+export const folderView = (campaign: EstimatedCampaign, owner: string, now: number) => ({
   id: campaign.id,
   info: campaign.info,
   status: statusOf(campaign, now),
   reason: campaign.reason,
+  remaining_seconds: secondsOf(campaign.remainingMs),
   scheduled_for: campaign.scheduledFor,
   delayMin: Math.round(campaign.delayMin / 1000),
   delayMax: Math.round(campaign.delayMax / 1000),
@@ -48,7 +53,7 @@ export const folderView = (campaign: Campaign, owner: string, now: number) => ({
 export const campaignEventView = (campaign: Campaign) => ({
   folder_id: campaign.id,
   info: campaign.info,
-  status: campaign.status,
+  status: campaign.status === 'waiting' ? 'queued' : campaign.status,
   ...(campaign.reason === '' ? {} : { reason: campaign.reason }),
   messageCount: campaign.total,
   sentCount: campaign.sent,

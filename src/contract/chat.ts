@@ -1,5 +1,5 @@
 /** A chat as the interface spells it (specification 2.4). */
-import { parentCommunity, type Chat, type ChatStats, type ChatTally, type ParentCommunity } from '#actors/model.ts';
+import { identityChangedAt, parentCommunity, type Chat, type ChatStats, type ChatTally, type ParentCommunity } from '#actors/model.ts';
 
 import { chatFields, emptyValueOf, type ChatKey } from './chat-fields.ts';
 import { fastChatId } from './chat-id.ts';
@@ -26,13 +26,15 @@ const emptyView: Readonly<Record<string, unknown>> = {
   owner: '',
 };
 
-/** Every field is always there, apart from `parent_community`, which only a subgroup has. */
+/** Every field is always there, apart from `parent_community`, which only a subgroup has, and `wa_identityChangedAt`, of a contact whose phone got other keys. */
 export const chatView = (chat: Chat, owner: string): Record<string, unknown> => {
   const view = { ...emptyView };
   for (const [name, key] of columns) view[name] = chat[key];
   view['wa_fastid'] = fastChatId(owner, chat.chatId);
   view['owner'] = owner;
   for (const name in chat.extra) if (others.has(name)) view[name] = chat.extra[name];
+  const changedAt = chat.extra[identityChangedAt];
+  if (changedAt !== undefined) view['wa_identityChangedAt'] = changedAt;
   const community = chat.extra[parentCommunity];
   if (community) view['parent_community'] = communityView(community as ParentCommunity);
   return view;

@@ -66,6 +66,9 @@ const names = {
   memoryResetAt: 'chatbot_agentResetMemoryAt',
   lastTriggerAt: 'chatbot_lastTriggerAt',
   lastTriggerId: 'chatbot_lastTrigger_id',
+  // Not fields of the interface: kept with the chat, and not shown.
+  answersDay: 'chatbot_answersDay',
+  answersCount: 'chatbot_answersCount',
 } as const satisfies Readonly<Record<keyof ChatbotState, string>>;
 
 /** Times before this one, in the year 5138, are seconds, as in the interface's own example; larger ones are milliseconds. */
@@ -76,12 +79,14 @@ const momentOf = (value: unknown): number => {
   return given < firstMilliseconds ? given * 1000 : given;
 };
 
-const isTime = (name: string): boolean => name !== 'lastTriggerId';
+const times: ReadonlySet<string> = new Set(['disabledUntil', 'memoryResetAt', 'lastTriggerAt']);
+
+const countOf = (value: unknown): number => (typeof value === 'number' ? value : 0);
 
 /** An empty value is not kept. */
 const kept = (name: string, value: unknown): unknown => {
   if (value === 0 || value === '') return null;
-  return isTime(name) ? Math.ceil(Number(value) / 1000) : value;
+  return times.has(name) ? Math.ceil(Number(value) / 1000) : value;
 };
 
 const textOf = (value: unknown): string => {
@@ -98,6 +103,8 @@ export const chatbotFields = {
       memoryResetAt: momentOf(rest[names.memoryResetAt]),
       lastTriggerAt: momentOf(rest[names.lastTriggerAt]),
       lastTriggerId: typeof id === 'string' ? id : '',
+      answersDay: countOf(rest[names.answersDay]),
+      answersCount: countOf(rest[names.answersCount]),
     };
   },
   fieldsOf: ({ ticketOpen, ...state }: Partial<ChatbotState> & { readonly ticketOpen?: boolean }) => ({

@@ -10,7 +10,7 @@ const follow = {
   stop: 'nothing more is tried',
   loggedOut: 'the credentials are set aside',
   suspend: 'the session returns when the time is over',
-  refuse: 'somebody has to look at it',
+  refuse: 'nothing is tried until somebody connects it',
 } as const;
 
 const who: Readonly<Record<Origin, string>> = {

@@ -16,6 +16,8 @@ export const instanceView = ({ record, status, qrcode, paircode, presence }: Ins
   isBusiness: record.isBusiness,
   plataform: record.platform.toLowerCase(),
   systemName: record.systemName,
+  browser: record.browser,
+  system: record.system,
   owner: record.owner,
   current_presence: presence,
   lastDisconnect: timeText(record.lastDisconnect),

@@ -36,6 +36,7 @@ const fieldsOf = (message: Message, owner: string, now: number) => ({
   sendPayload: message.sendPayload ?? '',
   fileURL: message.fileUrl,
   pinned: message.pinnedUntil > now,
+  starred: message.starred ?? false,
   send_folder_id: message.sendFolderId ?? '',
   track_source: message.trackSource,
   track_id: message.trackId,

@@ -1,16 +1,22 @@
 /** Events of which nothing is stored, as the interface spells them (contract/events.md): `connection`, `presence`, `call`, `groups`, `labels`. */
 import type { Call, ConnectionChange, Label, News, PresenceChange } from '#actors/model.ts';
 import { groupChangeView } from './group.ts';
+import { passkeyNotice } from './passkey.ts';
 import { timeText } from './time.ts';
 
 export type Payload = Readonly<Record<string, unknown>>;
 
-const connectionView = (name: string, { status, qrcode, lastDisconnect, reason, loggedOut }: ConnectionChange): Payload => ({
+const connectionView = (
+  name: string,
+  { status, qrcode, passkey, lastDisconnect, reason, loggedOut, formerOwner }: ConnectionChange,
+): Payload => ({
   ...(loggedOut === true ? { type: 'LoggedOut' } : {}),
+  ...(formerOwner === undefined ? {} : { type: 'AccountChanged', formerOwner }),
   instance: {
     name,
     status,
     ...(qrcode === undefined ? {} : { qrcode }),
+    ...(passkey === undefined ? {} : { passkey: passkeyNotice(passkey) }),
     ...(lastDisconnect === undefined ? {} : { lastDisconnect: timeText(lastDisconnect) }),
     ...(reason === undefined ? {} : { lastDisconnectReason: reason }),
   },

@@ -36,7 +36,7 @@ const keys: Readonly<Record<PixKey['type'], (key: string) => string | null>> = {
     const digits = key.replace(/[\s().-]/g, '').replace(/^\+/, '');
     return /^[1-9]\d{9,14}$/.test(digits) ? `+${digits}` : null;
   },
-  EMAIL: (key) => (key.length <= 77 && /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(key.trim()) ? key.trim().toLowerCase() : null),
+  EMAIL: (key) => (key.length <= 77 && /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+$/.test(key.trim()) ? key.trim().toLowerCase() : null),
   EVP: (key) => (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(key.trim()) ? key.trim().toLowerCase() : null),
 };
 

@@ -1,10 +1,10 @@
 /** Placeholders in the texts of sends: `{{name}}`, `{{wa_name}}`, `{{lead_email}}` (contract/behaviour.md, "Sends"). */
-import type { Chat } from '#actors/model.ts';
+import type { NamedChat } from '#actors/model.ts';
 
 /** Of a person what somebody called them: the number, which stands in for a missing name elsewhere, is no name in a greeting. */
-const nameOf = (chat: Chat | null): string => (chat === null || (!chat.isGroup && chat.name === chat.phone) ? '' : chat.name);
+const nameOf = (chat: NamedChat | null): string => (chat === null || (!chat.isGroup && chat.name === chat.phone) ? '' : chat.name);
 
-const fields: Readonly<Record<string, (chat: Chat | null) => string>> = {
+const fields: Readonly<Record<string, (chat: NamedChat | null) => string>> = {
   name: nameOf,
   first_name: (chat) => nameOf(chat).trim().split(/\s+/)[0] ?? '',
   wa_name: (chat) => chat?.pushName ?? '',
@@ -12,7 +12,7 @@ const fields: Readonly<Record<string, (chat: Chat | null) => string>> = {
 };
 
 /** What stands in the place of a name; null for a name that is no placeholder. */
-export const placeholderText = (name: string, chat: Chat | null): string | null => {
+export const placeholderText = (name: string, chat: NamedChat | null): string | null => {
   if (Object.hasOwn(fields, name)) return fields[name]?.(chat) ?? '';
   if (!name.startsWith('lead_')) return null;
   const value = chat?.extra[name];

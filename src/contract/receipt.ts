@@ -1,5 +1,5 @@
 /** The `messages_update` event: what became of messages (contract/events.md). */
-import type { Message, MessageStatus, Receipt } from '#actors/model.ts';
+import type { Message, MessageStatus, Receipt, ReceiptCounts } from '#actors/model.ts';
 
 /** Statuses that somebody else confirms. */
 export const confirmations: ReadonlySet<MessageStatus> = new Set(['Delivered', 'Read', 'Played']);
@@ -49,6 +49,8 @@ export const downloadedView = (update: Update, { fileUrl, mimetype }: { readonly
 
 export const deletedView = (update: Update) => updateView('DeletedMessage', 'Deleted', update);
 
+export const starredView = (starred: boolean, update: Update) => updateView('StarredMessage', starred ? 'Starred' : 'Unstarred', update);
+
 const receiptView = ({ member, memberPn, deliveredAt, readAt, playedAt }: Receipt) => ({
   jid: memberPn || member,
   sender_pn: memberPn || null,
@@ -63,11 +65,17 @@ const receiptView = ({ member, memberPn, deliveredAt, readAt, playedAt }: Receip
 export const receiptsView = (
   { id, messageId, chatId }: Message,
   receipts: readonly Receipt[],
-  { limit, offset, more }: { readonly limit: number; readonly offset: number; readonly more: boolean },
+  {
+    limit,
+    offset,
+    more,
+    counts,
+  }: { readonly limit: number; readonly offset: number; readonly more: boolean; readonly counts: ReceiptCounts },
 ) => ({
   id,
   messageid: messageId,
   chatid: chatId,
   receipts: receipts.map(receiptView),
+  counts,
   pagination: { limit, offset, nextOffset: offset + receipts.length, hasMore: more },
 });

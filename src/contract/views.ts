@@ -35,7 +35,7 @@ export { phoneOf } from './phone.ts';
 export { changedPostView, durationText, postView } from './post.ts';
 export { placeholderText } from './placeholders.ts';
 export { citiesView, countriesView, proxyView } from './proxy.ts';
-export { confirmations, deletedView, downloadedView, receiptsView, statusView } from './receipt.ts';
+export { confirmations, deletedView, downloadedView, receiptsView, starredView, statusView } from './receipt.ts';
 export { serverStatusView } from './server.ts';
 export { timeText } from './time.ts';
 export { deliveryErrorView, deliveryPageView, savedWebhooksView, webhookTestView, webhookView } from './webhook.ts';

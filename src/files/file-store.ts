@@ -3,21 +3,23 @@
  *
  * A blob is stored before its row, and a row goes before its blob, so that a kill in between leaves a blob without a row and never the reverse.
  * Blobs and rows whose hashes begin alike change one after the other: the last row of a blob cannot go while another instance keeps the same bytes.
- * One process has the database and the blobs.
+ * One process has the database and the blobs, or several nodes share both. Nodes without a bucket share the rows alone, and each looks after its own
+ * folder: the bytes of rows that another node removed go with the next audit.
  */
 import { createKeyedMutex } from '#actors/keyed-mutex.ts';
-import type {
-  Blob,
-  ByteRange,
-  Chance,
-  FileAbout,
-  FileKey,
-  FileRow,
-  FileRows,
-  FileStore,
-  KeptFile,
-  LocalCopy,
-  TakenFile,
+import {
+  FilesUnavailable,
+  type Blob,
+  type ByteRange,
+  type Chance,
+  type FileAbout,
+  type FileKey,
+  type FileRow,
+  type FileRows,
+  type FileStore,
+  type KeptFile,
+  type LocalCopy,
+  type TakenFile,
 } from '#actors/ports.ts';
 import { prefixes, type BlobStore } from './blobs.ts';
 import { isName, newName } from './names.ts';
@@ -27,6 +29,8 @@ export interface FileStoreInput {
   readonly blobs: BlobStore;
   /** Address of this server as integrators see it. */
   readonly baseUrl: string;
+  /** True if all bytes of the rows are in these blobs. False on a node without a bucket: bytes that are missing may be on another node. */
+  readonly isComplete: boolean;
   readonly chance: Pick<Chance, 'hex'>;
   now(): number;
 }
@@ -68,6 +72,7 @@ class Files implements FileStore {
         this.#count(hash, size - (stored ?? 0));
         const kept = await rows.add(row);
         if (kept === null) await this.#removeUnkept({ hash, size });
+        else await this.#verify(kept);
         return kept && this.#shown(kept);
       });
     } finally {
@@ -81,6 +86,10 @@ class Files implements FileStore {
 
   async named(name: string): Promise<KeptFile | null> {
     return isName(name) ? this.#checked(await this.#input.rows.named(name)) : null;
+  }
+
+  async holder(name: string): Promise<string | null> {
+    return isName(name) ? ((await this.#input.rows.named(name))?.instanceId ?? null) : null;
   }
 
   async read(file: KeptFile, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | null> {
@@ -104,34 +113,58 @@ class Files implements FileStore {
     return this.#removed(await this.#input.rows.removeUnused(before, limit));
   }
 
+  async removeUnusedHere(before: number, limit: number): Promise<number> {
+    const { rows, blobs, isComplete } = this.#input;
+    if (isComplete) return this.removeUnused(before, limit);
+    const here: string[] = [];
+    for (let after = { used: -1, name: '' }; ;) {
+      const page = await rows.unused(before, after, pieceRows);
+      for (const { name, hash } of page) if (here.length < limit && (await blobs.size(hash)) !== null) here.push(name);
+      const last = page.at(-1);
+      if (last === undefined || here.length === limit) break;
+      after = last;
+    }
+    return here.length === 0 ? 0 : this.#removed(await rows.removeNamed(here));
+  }
+
   async removeOf(instance: string): Promise<number> {
     return this.#removed(await this.#input.rows.removeOf(instance, pieceRows));
   }
 
   /** Blobs without a row go. So do rows without a blob, unless no blob at all is there: a disk that is not mounted is no reason to forget everything. */
   async audit(part: number): Promise<{ readonly blobs: number; readonly rows: number }> {
-    const { rows, blobs } = this.#input;
+    const { rows, blobs, isComplete } = this.#input;
     const prefix = prefixes[part] ?? '';
     return this.#mutex.run(prefix, async () => {
       const [stored, kept] = [await blobs.list(prefix), await rows.startingWith(prefix)];
       const sizes = new Map(stored.map(({ hash, size }) => [hash, size]));
       const wanted = new Map(kept.map(({ hash, size }) => [hash, size]));
       const orphans = stored.filter(({ hash, size }) => wanted.get(hash) !== size);
-      const lost = stored.length === 0 ? [] : kept.filter(({ hash, size }) => sizes.get(hash) !== size);
+      const lost = stored.length === 0 || !isComplete ? [] : kept.filter(({ hash, size }) => sizes.get(hash) !== size);
       for (const { hash } of lost) await rows.removeHash(hash);
-      for (const { hash } of orphans) await blobs.remove(hash);
       const sum = (all: readonly Blob[]): number => all.reduce((bytes, { size }) => bytes + size, 0);
-      this.#bytes.set(prefix, sum(stored) - sum(orphans));
-      return { blobs: orphans.length, rows: lost.length };
+      this.#bytes.set(prefix, sum(stored));
+      let gone = 0;
+      for (const orphan of orphans) gone += Number(await this.#removeOrphan(orphan, wanted.has(orphan.hash)));
+      return { blobs: gone, rows: lost.length };
     });
   }
 
-  /** A row whose bytes are gone is of no use to anybody. */
+  /** Another node may have removed the bytes between their look-up and the row. From the row on nobody does. */
+  async #verify({ hash, size }: FileRow): Promise<void> {
+    const { rows, blobs, isComplete } = this.#input;
+    if (!isComplete || (await blobs.size(hash)) === size) return;
+    await rows.removeHash(hash);
+    throw new FilesUnavailable('the bytes of the file were removed while it was kept: try again');
+  }
+
+  /** Removes a row whose bytes are gone, since it is of no use to anybody. */
   async #checked(row: FileRow | null): Promise<KeptFile | null> {
     if (row === null) return null;
-    const { rows, blobs, now } = this.#input;
+    const { rows, blobs, isComplete, now } = this.#input;
     const isThere = async (): Promise<boolean> => (await blobs.size(row.hash)) === row.size;
     if (!(await isThere())) {
+      if (!isComplete) return null;
       await this.#mutex.run(prefixOf(row.hash), async () => {
         if (!(await isThere())) await rows.removeHash(row.hash);
       });
@@ -139,6 +172,16 @@ class Files implements FileStore {
     }
     if (now() - row.used > useGrain) await rows.touch(row.name, now());
     return this.#shown(row);
+  }
+
+  /** Bytes of the wrong size go in any case. Bytes without a row go unless another node has just added one. */
+  async #removeOrphan(orphan: Blob, isBroken: boolean): Promise<boolean> {
+    const { rows, blobs } = this.#input;
+    const remove = (): Promise<void> => blobs.remove(orphan.hash);
+    if (isBroken) await remove();
+    else if (!(await rows.whileUnkept(orphan.hash, remove))) return false;
+    this.#count(orphan.hash, -orphan.size);
+    return true;
   }
 
   async #removed(gone: readonly Blob[]): Promise<number> {
@@ -149,9 +192,7 @@ class Files implements FileStore {
   /** Only inside the mutex of the hash. */
   async #removeUnkept({ hash, size }: Blob): Promise<void> {
     const { rows, blobs } = this.#input;
-    if (await rows.isKept(hash)) return;
-    await blobs.remove(hash);
-    this.#count(hash, -size);
+    if (await rows.whileUnkept(hash, () => blobs.remove(hash))) this.#count(hash, -size);
   }
 
   #count(hash: string, bytes: number): void {

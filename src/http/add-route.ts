@@ -1,6 +1,7 @@
 /** Makes a route of the server out of a row. What is missing or wrong in a row ends the start. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { Gateway } from '#actors/gateway.ts';
+import { withChatIds } from './chat-ids.ts';
 import { credentials } from './credentials.ts';
 import { sendRefusal } from './errors.ts';
 import { lenientReader } from './lenient.ts';
@@ -79,7 +80,8 @@ export const addRoute = (app: FastifyInstance, spec: Route, { gateway, now, answ
       // A stream has no end that an answer to HEAD could tell of.
       exposeHeadRoute: method === 'GET' && spec.produces !== 'text/event-stream',
       handler: async (request, reply) => {
-        const { instanceId: id, params, body, query } = request;
+        const { instanceId: id, params, query } = request;
+        const body = spec.credential === 'instance' ? await withChatIds(gateway, id, request.body, spec.chatIdFields) : request.body;
         const call = { gateway, now: now(), answerBytes, id, params, body, query, request, reply };
         const outcome = await spec.run(call);
         if (outcome === null || reply.sent) return;

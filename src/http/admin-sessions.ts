@@ -1,6 +1,6 @@
 /**
  * Sessions of the dashboard: a random name in a cookie stands for the admin token, so that no page has to keep the token itself. They are in memory, and
- * with several nodes in the database as well, so that each node knows those of all.
+ * in the database as well, so that they outlive a restart and that each node knows those of all.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
@@ -34,7 +34,7 @@ export interface AdminSessions {
 const keyOf = (name: string): string => createHash('sha256').update(name).digest('base64');
 
 /**
- * `lifeMs`: how long a session lasts, however much it is used. `shared`: where the nodes of a cluster keep them; what is found there is remembered here
+ * `lifeMs`: how long a session lasts, however much it is used. `shared`: where they are kept beside; what is found there is remembered here
  * until another node ends it.
  */
 export const createAdminSessions = (lifeMs: number, shared: SignIns | null): AdminSessions => {
@@ -90,7 +90,7 @@ export const createAdminSessions = (lifeMs: number, shared: SignIns | null): Adm
 };
 
 /** The alphabet of both is ours, so that reading and writing them needs no general parser on every request. */
-const cookiePattern = new RegExp(`(?:^|; ?)${cookieName}=([\\w-]{43})(?:;|$)`);
+const cookiePattern = /(?:^|; ?)dormouse_session=([\w-]{43})(?:;|$)/;
 
 /** The name of the session in the request's cookie; '' without one. */
 export const sessionNameOf = ({ headers }: FastifyRequest): string =>

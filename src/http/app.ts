@@ -7,7 +7,9 @@ import { lazyValidators } from '../lazy-validators.ts';
 import { createAdminSessions } from './admin-sessions.ts';
 import { guardRoutes } from './auth.ts';
 import { readBodies } from './body.ts';
+import { warnOfUnknownProxy } from './client-address.ts';
 import { allowOrigins } from './cors.ts';
+import { allowExtensions } from './extension-cors.ts';
 import { addDashboard } from './dashboard.ts';
 import { addDocs } from './docs.ts';
 import { answerParserError, frameworkErrors, handleErrors, refuseExpectation, sendRefusal } from './errors.ts';
@@ -141,6 +143,7 @@ export const buildApp = async (gateway: Gateway, options: HttpOptions, more: rea
 
   const hub = createHub(gateway, { ...defaultStreamLimits, ...options.stream }, log, options.metrics?.meter);
   await allowOrigins(app, options);
+  allowExtensions(app);
   if (options.tracing) traceRequests(app, options.tracing);
   answerWithId(app);
   forbidCaching(app);
@@ -148,6 +151,7 @@ export const buildApp = async (gateway: Gateway, options: HttpOptions, more: rea
   closeGracefully(app, gateway, () => hub.close());
   app.server.on('checkExpectation', refuseExpectation);
   handleErrors(app, options);
+  warnOfUnknownProxy(app, log);
   const sessions = createAdminSessions(options.adminSessionMs, gateway.signIns);
   guardRoutes(app, gateway, options, await limitAuthentication(app, options), sessions);
   limitRequests(app, options);

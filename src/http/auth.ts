@@ -1,8 +1,10 @@
 /** The hook that looks at the credential of every request. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
-import type { Gateway } from '#actors/gateway.ts';
+import type { Gateway, PasskeyLink } from '#actors/gateway.ts';
 import { type AdminSessions, isOwnRequest, sessionNameOf } from './admin-sessions.ts';
 import { type Credential, type CredentialName, credentials, type Denial, demoText, forged, unknownInstance } from './credentials.ts';
+import { networkOf } from './client-address.ts';
+import { GuessLimit } from './guess-limit.ts';
 import type { HttpOptions } from './options.ts';
 import { type AuthenticationLimit, refuseTooMany } from './rate-limit.ts';
 
@@ -19,8 +21,13 @@ declare module 'fastify' {
     instanceToken: string;
     /** The dashboard's session that the request was admitted with; '' when a token was. */
     adminSession: string;
+    /** The code, or the ticket, of a link with a passkey; null for every other credential. */
+    passkeyLink: { readonly code: string; readonly used: boolean } | null;
   }
 }
+
+/** Letters of a code or of a ticket. */
+const longestCode = 64;
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
@@ -60,16 +67,54 @@ const sessionGuard = (gateway: Gateway, sessions: AdminSessions) => {
   };
 };
 
-/** An answer without the token of an instance, in the three places where answers have it. */
+/** An answer without the token of an instance, in the four places where answers have it. `payload`: the body that was posted to a receiver. */
 const withoutToken = (answer: unknown): unknown => {
   if (Array.isArray(answer)) return answer.map(withoutToken);
   if (typeof answer !== 'object' || answer === null) return answer;
-  const { token, instance } = answer as { readonly token?: unknown; readonly instance?: unknown };
+  const { token, instance, payload } = answer as Readonly<Record<'token' | 'instance' | 'payload', unknown>>;
   return {
     ...answer,
     ...(token === undefined ? {} : { token: '' }),
     ...(instance === undefined ? {} : { instance: withoutToken(instance) }),
+    ...(payload === undefined ? {} : { payload: withoutToken(payload) }),
   };
+};
+
+/** In a cluster an unknown token costs a query: none above the limit. A right one is known here within a second. */
+const lookUpOf =
+  (gateway: Gateway, limit: AuthenticationLimit) =>
+  async (request: FastifyRequest, token: string): Promise<string | null> =>
+    (await limit.instanceWait(request)) === null ? gateway.lookUp(token) : null;
+
+/** What a code stands for, in requests of the browser of an account's owner. A try is taken before the look-up, so that no burst gets more of them. */
+const linkGuard = (gateway: Gateway) => {
+  const limit = new GuessLimit();
+  const linkOf = async (code: string): Promise<PasskeyLink | null> => {
+    const link = code.length > longestCode ? null : await gateway.passkeyLink(code);
+    return link !== null && (await gateway.exists(link.id)) ? link : null;
+  };
+  return async (request: FastifyRequest, reply: FastifyReply, credential: Credential): Promise<FastifyReply | undefined> => {
+    const code = tokenOf(request, credential, false);
+    if (code === '') return deny(reply, credential.missing);
+    const network = networkOf(request.ip);
+    const wait = limit.take(network, performance.now());
+    if (wait !== null) return refuseTooMany(reply, wait);
+    const link = await linkOf(code).catch((error: unknown) => {
+      // A database that is away makes no code wrong.
+      limit.giveBack(network);
+      throw error;
+    });
+    if (link === null) return deny(reply, credential.wrong);
+    limit.giveBack(network);
+    request.instanceId = link.id;
+    request.passkeyLink = { code, used: link.used };
+    return undefined;
+  };
+};
+
+const decorateRequests = (app: FastifyInstance): void => {
+  for (const name of ['instanceId', 'instanceToken', 'adminSession']) app.decorateRequest(name, '');
+  app.decorateRequest('passkeyLink', null);
 };
 
 /** Installs the check before anything of the body is read. */
@@ -80,9 +125,7 @@ export const guardRoutes = (
   limit: AuthenticationLimit,
   sessions: AdminSessions,
 ): void => {
-  app.decorateRequest('instanceId', '');
-  app.decorateRequest('instanceToken', '');
-  app.decorateRequest('adminSession', '');
+  decorateRequests(app);
 
   // The dashboard calls by its session: what goes wrong in a page can give away no token that it never had.
   app.addHook('preSerialization', (request, _reply, answer, next) =>
@@ -90,6 +133,8 @@ export const guardRoutes = (
   );
 
   const { admit, admitAsInstance } = sessionGuard(gateway, sessions);
+  const lookUp = lookUpOf(gateway, limit);
+  const admitLink = linkGuard(gateway);
 
   const fail = async (request: FastifyRequest, reply: FastifyReply, credential: Credential, token: string): Promise<FastifyReply> => {
     const wait = await limit.failed(request, credential.name === 'admintoken');
@@ -121,10 +166,11 @@ export const guardRoutes = (
     const credential: Credential | null = credentials[request.routeOptions.config.credential as CredentialName];
     if (credential === null) return undefined;
     if (credential.name === 'admintoken') return admitAdmin(request, reply, credential);
+    if (credential.name === 'passkey-code') return admitLink(request, reply, credential);
     const token = tokenOf(request, credential, allowQueryTokens);
     const session = token === '' && (await admitAsInstance(request, reply));
     if (session !== false) return session === true ? undefined : deny(reply, session);
-    const id = token === '' ? null : (gateway.authenticate(token) ?? (await gateway.lookUp(token)));
+    const id = token === '' ? null : (gateway.authenticate(token) ?? (await lookUp(request, token)));
     if (id === null) return fail(request, reply, credential, token);
     request.instanceId = id;
     request.instanceToken = token;

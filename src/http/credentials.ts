@@ -9,7 +9,7 @@ export interface Denial {
 
 export interface Credential {
   /** Header that carries it, and query parameter where that is allowed. */
-  readonly name: 'token' | 'admintoken';
+  readonly name: 'token' | 'admintoken' | 'passkey-code';
   readonly where: 'header' | 'query';
   /** Also taken as `Authorization: Bearer`. */
   readonly bearer?: true;
@@ -22,6 +22,9 @@ export const forged: Denial = { status: 403, text: 'the session counts for reque
 /** Named by a page that does not know yet that it is gone. */
 export const unknownInstance: Denial = { status: 404, text: 'instance not found' };
 
+/** One sentence for every code that does not count, so that it tells a guesser nothing. */
+export const wrongCodeText = 'this code does not count: it was used, has expired, or was never made. Ask for a new one';
+
 const unauthorized: Denial = { status: 401, text: 'Unauthorized' };
 const missingToken: Denial = { status: 401, text: 'missing token' };
 
@@ -33,6 +36,13 @@ export const credentials = {
     where: 'header',
     missing: { status: 401, text: 'instance info not found' },
     wrong: { status: 401, text: 'Invalid token' },
+  },
+  /** Of the browser of an account's owner: one link with a passkey, and nothing else of the instance. */
+  passkeyCode: {
+    name: 'passkey-code',
+    where: 'header',
+    missing: { status: 401, text: 'missing passkey code' },
+    wrong: { status: 401, text: wrongCodeText },
   },
   webhook: { name: 'token', where: 'header', missing: missingToken, wrong: missingToken },
   stream: { name: 'token', where: 'query', missing: unauthorized, wrong: unauthorized },

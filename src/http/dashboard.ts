@@ -1,5 +1,6 @@
 /** Serves the dashboard at `/admin`: one document for all its views, and the files that it names. They hold nothing secret, so anybody may load them. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { extensionArchive } from '#src/web/extension.ts';
 import { openPageFiles, type PageFile } from '#src/web/files.ts';
 
 declare module 'fastify' {
@@ -44,6 +45,8 @@ export const addDashboard = async (app: FastifyInstance): Promise<void> => {
   const files = openPageFiles();
   const config = { credential: 'none', cors: false } as const;
   const schema = { hide: true };
+  // Relative, so that it also works where a proxy puts a path in front.
+  app.get('/', { schema, config }, (_request, reply) => reply.redirect('admin'));
   for (const url of [...views, unknown]) {
     app.get(url, { schema, config: { ...config, isFallback: url === unknown } }, async (request, reply) => {
       if (url === unknown && !/\btext\/html\b/.test(request.headers.accept ?? '')) return reply.callNotFound();
@@ -52,6 +55,12 @@ export const addDashboard = async (app: FastifyInstance): Promise<void> => {
       return send(request, reply, { policy: document.policy, caching: 'no-cache' }, document);
     });
   }
+  app.get('/admin/extension.zip', { schema, config }, async (_request, reply) =>
+    reply
+      .headers({ 'content-disposition': 'attachment; filename="dormouse-passkey.zip"', 'cache-control': 'no-cache' })
+      .type('application/zip')
+      .send(await extensionArchive()),
+  );
   app.get<{ Params: { '*': string } }>('/admin/files/:version/*', { schema, config }, async (request, reply) => {
     const file = await files.file(request.params['*']);
     return file === null ? reply.callNotFound() : send(request, reply, fileHead, file);

@@ -4,17 +4,18 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import type { SharedSchemas } from './examples.ts';
 import type { HttpOptions } from './options.ts';
+import { documentAnswer } from './document.ts';
 import { sharedSchemas } from './schemas/index.ts';
 
-const describe = ({ baseUrl, version }: HttpOptions) => ({
+const describe = ({ serverUrl, version }: HttpOptions) => ({
   openapi: '3.1.0',
   info: {
     title: 'Dormouse',
     description:
-      'Messaging sessions behind an HTTP API. Every error is `{ "error": string }`; unknown fields are ignored; null means absent; numbers and booleans may come as texts.',
+      'Messaging sessions behind an HTTP API: version 2.4.2 of the interface. Every error is `{ "error": string }`; unknown fields are ignored; null means absent; numbers and booleans may come as texts.',
     version,
   },
-  servers: [{ url: baseUrl }],
+  servers: [{ url: serverUrl }],
   tags: [
     { name: 'instance', description: 'Sessions: connect, watch, pause, end' },
     { name: 'admin', description: 'Create and administer instances' },
@@ -42,6 +43,7 @@ const describe = ({ baseUrl, version }: HttpOptions) => ({
     securitySchemes: {
       token: { type: 'apiKey', in: 'header', name: 'token' },
       admintoken: { type: 'apiKey', in: 'header', name: 'admintoken' },
+      'passkey-code': { type: 'apiKey', in: 'header', name: 'passkey-code' },
       stream: { type: 'apiKey', in: 'query', name: 'token' },
     } as const,
   },
@@ -69,6 +71,9 @@ const freeBodies = (document: Readonly<Record<string, unknown>>): Readonly<Recor
   return document;
 };
 
+/** The page is read over plain HTTP too, where browsers would ask for its scripts over HTTPS. */
+const withoutUpgrade = (policy: string): string => policy.replace('upgrade-insecure-requests;', '');
+
 /** Must be called before the routes are registered. Answers with the shapes that the documents name once. */
 export const addDocs = async (app: FastifyInstance, options: HttpOptions): Promise<SharedSchemas> => {
   for (const schema of sharedSchemas) app.addSchema(schema);
@@ -81,11 +86,20 @@ export const addDocs = async (app: FastifyInstance, options: HttpOptions): Promi
       'openapiObject' in document ? freeBodies(document.openapiObject as object as Record<string, unknown>) : {},
   });
   await app.register(async (pages) => {
-    // The documents are for everybody.
-    pages.addHook('onRoute', (page) => void (page.config = { ...page.config, credential: 'none' }));
-    await pages.register(swaggerUi, { routePrefix: '/docs', staticCSP: true, logo: noLogo, theme: { title: 'Dormouse' } });
-    pages.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect('/docs'));
-    pages.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
+    const document = documentAnswer(() => app.swagger());
+    pages.addHook('onRoute', (page) => {
+      // The documents are for everybody.
+      page.config = { ...page.config, credential: 'none' };
+      if (page.url === '/docs/json') page.handler = document;
+    });
+    await pages.register(swaggerUi, {
+      routePrefix: '/docs',
+      staticCSP: true,
+      transformStaticCSP: withoutUpgrade,
+      logo: noLogo,
+      theme: { title: 'Dormouse' },
+    });
+    pages.get('/openapi.json', { schema: { hide: true } }, document);
   });
   return new Map(sharedSchemas.map((schema) => [(schema as { readonly $id?: string }).$id ?? '', schema]));
 };

@@ -2,7 +2,17 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
-import { EpochLost, FilesUnavailable, type Reason, type Refusal, StorageBusy, StorageSlow, StorageUnavailable } from '#actors/gateway.ts';
+import {
+  EpochLost,
+  FilesUnavailable,
+  type Reason,
+  type Refusal,
+  StorageBroken,
+  StorageBusy,
+  StorageFull,
+  StorageSlow,
+  StorageUnavailable,
+} from '#actors/gateway.ts';
 import { capView, limitsEndpoint, timeLockView } from '#src/contract/views.ts';
 import { invalidInput, type InvalidTexts } from './invalid-text.ts';
 import type { HttpLog, HttpOptions } from './options.ts';
@@ -54,14 +64,22 @@ const limitFields = ({ timeLock, cap }: NonNullable<Refusal['limits']>) => ({
   },
 });
 
+/** The name of the code. An account whose time-lock is known to be inactive was refused for another reason. */
+const errorKeyOf = ({ code = 0, limits }: Refusal): string | undefined =>
+  code === 463 && limits?.timeLock?.ok === true && !limits.timeLock.value.active ? undefined : errorKeys[code];
+
 /** Who refused, and its code; for new chats the limits of the account too. */
-export const platformFields = ({ code, limits }: Refusal) => ({
-  error_source: 'whatsapp_server',
-  provider: 'whatsapp',
-  ...(code === undefined ? {} : { provider_code: code }),
-  ...(code !== undefined && code in errorKeys ? { error_key: errorKeys[code] } : {}),
-  ...(limits === undefined ? {} : limitFields(limits)),
-});
+export const platformFields = (refusal: Refusal) => {
+  const { code, limits } = refusal;
+  const key = errorKeyOf(refusal);
+  return {
+    error_source: 'whatsapp_server',
+    provider: 'whatsapp',
+    ...(code === undefined ? {} : { provider_code: code }),
+    ...(key === undefined ? {} : { error_key: key }),
+    ...(limits === undefined ? {} : limitFields(limits)),
+  };
+};
 
 const led = (lead: string | undefined, text: string): string => (lead === undefined ? text : `${lead}: ${text}`);
 
@@ -119,6 +137,8 @@ const storageText = (error: unknown): string | null => {
   if (error instanceof StorageUnavailable) return refusalTable.unavailable.text;
   if (error instanceof StorageSlow) return 'the database took too long to answer';
   if (error instanceof StorageBusy) return 'the database takes no more work now';
+  if (error instanceof StorageFull) return 'the disk of the database is full';
+  if (error instanceof StorageBroken) return 'the database does not work now';
   if (error instanceof FilesUnavailable) return 'the store of files is not available now';
   return error instanceof EpochLost ? 'another gateway has taken over the database' : null;
 };

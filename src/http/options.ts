@@ -68,6 +68,8 @@ export interface HttpOptions {
   readonly metrics?: HttpMetrics;
   /** Address of this server as integrators see it. */
   readonly baseUrl: string;
+  /** Where the document says that the interface is: `/` is where the document was asked for. */
+  readonly serverUrl: string;
   /** Administrative endpoints answer 403. */
   readonly demoServer: boolean;
   /** Bytes. */
@@ -101,7 +103,8 @@ export interface HttpOptions {
   /** Milliseconds over which that delay is averaged; three seconds when left out. */
   readonly overloadSampleMs?: number;
   readonly restart: RequestRestart;
-  storageHealthy(): boolean;
+  /** Why the database does not do its work; empty when it does. */
+  storageTroubles(): readonly string[];
   /** Unix milliseconds; the system clock when left out. */
   readonly now?: () => number;
   readonly stream?: Partial<StreamLimits>;

@@ -1,8 +1,15 @@
 /** How many requests are taken: a second of one instance token, and a minute of an address whose tokens are wrong. */
 import rateLimit, { type CreateRateLimitOptions } from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { networkOf } from './client-address.ts';
 import { sendRefusal } from './errors.ts';
 import type { HttpOptions } from './options.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    authenticationLimit: AuthenticationLimit;
+  }
+}
 
 /** Seconds until the next request is taken; null when this one is. */
 type Wait = number | null;
@@ -10,11 +17,13 @@ type Wait = number | null;
 export interface AuthenticationLimit {
   /** Whether the address has failed too often with admin tokens; nothing is counted. */
   adminWait(request: FastifyRequest): Promise<Wait>;
+  /** The same for tokens of instances. */
+  instanceWait(request: FastifyRequest): Promise<Wait>;
   /** Counts a wrong or missing token. */
   failed(request: FastifyRequest, admin: boolean): Promise<Wait>;
 }
 
-const unlimited: AuthenticationLimit = { adminWait: async () => null, failed: async () => null };
+const unlimited: AuthenticationLimit = { adminWait: async () => null, instanceWait: async () => null, failed: async () => null };
 
 export const refuseTooMany = (reply: FastifyReply, seconds: number): FastifyReply =>
   sendRefusal(reply, { reason: 'limited', message: 'Rate limit exceeded', retryAfter: seconds });
@@ -32,22 +41,28 @@ const checkOf = (app: FastifyInstance, options: CreateRateLimitOptions): Check =
 /** How many addresses and tokens are remembered, the latest first: some 100 bytes each. */
 const remembered = 20_000;
 
-/** Must be called before `guardRoutes`, whose refusals it counts. */
-export const limitAuthentication = async (
-  app: FastifyInstance,
-  { authFailuresPerMinute: max }: HttpOptions,
-): Promise<AuthenticationLimit> => {
-  await app.register(rateLimit, { global: false, cache: remembered });
-  if (max === 0) return unlimited;
-  const window = { max, timeWindow: 60_000 };
+const limitOf = (app: FastifyInstance, max: number): AuthenticationLimit => {
+  const window = { max, timeWindow: 60_000, keyGenerator: ({ ip }: FastifyRequest) => networkOf(ip) };
   const instance = checkOf(app, window);
   const admin = checkOf(app, window);
   // Over the limit no admin token is looked at: one that a person chose could be guessed. Tokens of instances are 40 random characters, so a right
   // one may always come in, and a forgotten client locks out nobody behind the same proxy.
   return {
     adminWait: (request) => admin(request, { increment: false }),
+    instanceWait: (request) => instance(request, { increment: false }),
     failed: (request, isAdmin) => (isAdmin ? admin : instance)(request),
   };
+};
+
+/** Must be called before `guardRoutes`, whose refusals it counts. */
+export const limitAuthentication = async (
+  app: FastifyInstance,
+  { authFailuresPerMinute: max }: HttpOptions,
+): Promise<AuthenticationLimit> => {
+  await app.register(rateLimit, { global: false, cache: remembered });
+  const limit = max === 0 ? unlimited : limitOf(app, max);
+  app.decorate('authenticationLimit', limit);
+  return limit;
 };
 
 /** Must be called after `guardRoutes`: it counts by the instance that was found. */

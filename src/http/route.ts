@@ -131,6 +131,8 @@ export interface RouteSpec<
   readonly givesToken?: true;
   /** The 500 for a failure that nobody expected; `Internal server error` when left out. */
   readonly failure?: FailureAnswer;
+  /** Fields of the body that name a chat, beside `number` and `chatid`: they take the `id` of `/chat/find` too. */
+  readonly chatIdFields?: readonly string[];
   /** It is answered also while the server is overloaded, since it takes load away or shows where load comes from. */
   readonly relieves?: true;
   /** It is run also while the server stops; all other rows with a credential are refused by then. */

@@ -66,6 +66,7 @@ export class ProcessMeter implements Meter {
   readonly recipients = new Counts();
   readonly leasesTaken = new Counts();
   readonly leasesEnded = new Counts();
+  readonly leasesAstray = new Counts();
   /** `<method> <route> <status>`. */
   readonly answers = new Counts();
   readonly routes = new Map<string, Histogram>();
@@ -73,6 +74,8 @@ export class ProcessMeter implements Meter {
   readonly postTimes = new Histogram(secondsBounds.request);
   readonly deliveries = new Histogram(secondsBounds.delivery);
   attempts = 0;
+  readonly entries = { lost: 0, refused: 0 };
+  readonly forgeries = new Counts();
   readonly streams = { open: 0, cut: 0 };
 
   attempted(): void {
@@ -107,8 +110,17 @@ export class ProcessMeter implements Meter {
     this.recipients.add(outcome);
   }
 
-  leases(what: 'taken' | 'ended', cause: string, count: number): void {
-    (what === 'taken' ? this.leasesTaken : this.leasesEnded).add(cause, count);
+  leases(what: 'taken' | 'ended' | 'astray', cause: string, count: number): void {
+    const counts = { taken: this.leasesTaken, ended: this.leasesEnded, astray: this.leasesAstray };
+    counts[what].add(cause, count);
+  }
+
+  unstored(outcome: 'lost' | 'refused', count: number): void {
+    this.entries[outcome] += count;
+  }
+
+  forged(what: string): void {
+    this.forgeries.add(what);
   }
 
   crashed(part: string): void {

@@ -77,6 +77,14 @@ const sessions: readonly Series[] = [
   gauge('gate_barrier', 'All connects wait for one canary, by the reason', ({ figures }) => [
     { labels: { reason: figures.barrier === '' ? 'none' : figures.barrier }, value: figures.barrier === '' ? 0 : 1 },
   ]),
+  gauge(
+    'client_version',
+    'The version of the web client that new connections name, and where it comes from',
+    ({ figures: { clientVersion } }) => [{ labels: { version: clientVersion.version, source: clientVersion.source }, value: 1 }],
+  ),
+  gauge('client_version_checked_seconds', 'When the version was last looked up, in Unix seconds; 0: never', ({ figures }) =>
+    plain(figures.clientVersion.checkedAt / 1000),
+  ),
   counter('connects_total', 'Connections to the platform that were tried', ({ meter }) => plain(meter.attempts)),
   counter('closes_total', 'Connections that were closed, by cause', ({ meter }) => byLabel('cause', meter.closes)),
   histogram('reconnect_seconds', 'From the loss of a live session to its return', ({ meter }) => meter.reconnects),
@@ -84,6 +92,9 @@ const sessions: readonly Series[] = [
   gauge('operations', 'Requests to the platform that are under way', ({ figures }) => plain(figures.operations)),
   gauge('queued_messages', 'Messages in the asynchronous queues', ({ figures }) => plain(figures.queued)),
   gauge('unrecorded_entries', 'Entries that wait for the database', ({ figures }) => plain(figures.unrecorded)),
+  counter('entries_lost_total', 'Entries that were given up before the database took them', ({ meter }) => plain(meter.entries.lost)),
+  counter('entries_refused_total', 'Entries whose data the database refuses', ({ meter }) => plain(meter.entries.refused)),
+  counter('forgeries_total', 'What was dropped because whoever sent it may not, by kind', ({ meter }) => byLabel('what', meter.forgeries)),
   counter('crashes_total', 'Crashes of sessions and of background workers, by part', ({ meter }) => byLabel('part', meter.crashes)),
 ];
 
@@ -135,6 +146,11 @@ const server: readonly Series[] = [
   gauge('loop_lag_seconds', '99th percentile of the delay of the event loop over the last minute', ({ figures }) =>
     plain(figures.loopLagMs / 1000),
   ),
+  gauge('disk_free_bytes', 'Free bytes of the disk of the data folder', ({ figures }) => plain(figures.disk.free)),
+  gauge('disk_size_bytes', 'All bytes of the disk of the data folder', ({ figures }) => plain(figures.disk.size)),
+  gauge('clock_in_doubt', '1 while the clock of the machine jumped and nothing is removed for its age', ({ figures }) =>
+    plain(Number(figures.clock.inDoubt)),
+  ),
   gauge('memory_bytes', 'Memory of the process', () => {
     const { rss, heapUsed, heapTotal, external, arrayBuffers } = process.memoryUsage();
     return Object.entries({ rss, heapUsed, heapTotal, external, arrayBuffers }).map(([kind, value]) => ({ labels: { kind }, value }));
@@ -183,11 +199,22 @@ const nodes: readonly Series[] = [
     'How long the lease of this node still counts',
     ofNode(({ leaseLeftMs }) => leaseLeftMs / 1000),
   ),
+  gauge('node_bus_connected', '1 while this node reaches NATS', ({ figures: { node } }) =>
+    node === null || node.busConnected === null ? [] : plain(Number(node.busConnected)),
+  ),
   gauge('cluster_nodes', 'Live nodes as this one saw them last, by state', ({ figures: { node } }) =>
     Object.entries(node?.nodes ?? {}).map(([state, value]) => ({ labels: { state }, value })),
   ),
   counter('leases_taken_total', 'Instances that this node took, by cause', ({ meter }) => byLabel('cause', meter.leasesTaken)),
   counter('leases_ended_total', 'Instances that this node gave up, by cause', ({ meter }) => byLabel('cause', meter.leasesEnded)),
+  counter('leases_astray_total', 'Differences found between leases in the database and on this node, by kind', ({ meter }) =>
+    byLabel('kind', meter.leasesAstray),
+  ),
+  gauge(
+    'node_leases_astray',
+    'Differences that the last comparison of leases with the database found',
+    ofNode(({ astray }) => astray),
+  ),
 ].map((series) => ({ ...series, ofNodes: true }));
 
 export const allSeries: readonly Series[] = [...sessions, ...deliveries, ...chatbot, ...server, ...nodes];

@@ -1,9 +1,12 @@
 /** One instance's link to the platform: opens sessions one after the other, never two at once, and outlives them. */
+import type { Dispatcher } from 'undici';
+import type { WAVersion } from '@whiskeysockets/baileys';
 import { done, refuse, type Message, type Result, type Send } from '#actors/model.ts';
 import type {
   AnswerOf,
   ChatTimer,
   Close,
+  Forgery,
   GroupStore,
   LinkHost,
   Log,
@@ -12,18 +15,23 @@ import type {
   OperationControl,
   OperationName,
   Outcome,
+  PasskeyAssertion,
+  PasskeyOptions,
+  PasskeyStep,
   PlatformFact,
   PlatformLink,
 } from '#actors/ports.ts';
 import { EpochLost, StorageFailure, StorageUnavailable } from '#actors/ports.ts';
 import { type AuthState, isAbandoned, openAuthState, storedCredentials } from './keys/auth-state.ts';
 import { ownCloses } from './connection/close-cause.ts';
+import { identityOf } from './connection/self.ts';
 import { chatOf, type Directory } from './directory.ts';
 import { bare, formsOf, isLid, isPerson, resolveTarget } from './jid.ts';
 import { performOn } from './operations/perform.ts';
 import { notSent } from './outcomes.ts';
 import { type ChannelStore, storedChannels } from './connection/channel-list.ts';
 import type { Deadlines } from './connection/deadlines.ts';
+import { problemOf } from './connection/passkey.ts';
 import { openSession } from './connection/session.ts';
 import type { Session } from './connection/session-face.ts';
 import type { Previews } from './connection/live-connection.ts';
@@ -36,6 +44,7 @@ import type { MediaTrust, Trust } from './connection/trust.ts';
 import type { SmallPictures } from './connection/small-pictures.ts';
 import type { PicturePace } from './connection/own-picture.ts';
 import type { SharedTurns } from './connection/turns.ts';
+import type { ClientVersions } from './version/client-versions.ts';
 import { CorruptCredentials, type Vault } from './vault.ts';
 import { within } from '#actors/waiting.ts';
 import { createLruMap } from '#src/lru-map.ts';
@@ -49,6 +58,7 @@ export interface SharedUploads extends Pick<UploadParts, 'files' | 'sealing' | '
 /** What all links share. */
 export interface LinkParts {
   readonly url: string | null;
+  readonly versions: Pick<ClientVersions, 'next' | 'refused' | 'accepted' | 'doubted'>;
   readonly vault: Vault;
   readonly trust: Trust;
   readonly turns: SharedTurns;
@@ -56,6 +66,7 @@ export interface LinkParts {
   readonly small: SmallPictures;
   readonly deadlines: Deadlines;
   readonly inboundBytes: number;
+  readonly followsDeletions: boolean;
   readonly log: Log;
   preKeys(count: number): Promise<Uint8Array>;
   quoted(instance: string, messageId: string): Promise<Message | null>;
@@ -66,6 +77,8 @@ export interface LinkParts {
   readonly previews: Previews;
   readonly uploads: SharedUploads;
   readonly downloads: Downloads;
+  /** Reaches public addresses alone. */
+  readonly guarded: Dispatcher;
   readonly proxies: ProxyParts;
   now(): number;
   newId(): string;
@@ -101,6 +114,8 @@ export class BaileysLink implements PlatformLink {
   /** The opening or closing that is under way. */
   #work: Promise<void> = Promise.resolve();
   #lastFrameAt = 0;
+  /** Of the connection that is open or was open last. */
+  #version: WAVersion | null = null;
   /** Outlives connections: the platform keeps what was uploaded. */
   readonly #uploaded: UploadMemory;
   /** The last connection of this process did not crash. */
@@ -121,6 +136,7 @@ export class BaileysLink implements PlatformLink {
     const report = (fact: PlatformFact): void => {
       if (generation !== this.#generation) return;
       if (fact.type === 'platform.closed') this.#retire(fact.close);
+      if (fact.type === 'platform.opened' && this.#version !== null) this.#parts.versions.accepted(this.#version);
       emit(fact);
     };
     this.#work = this.#work
@@ -130,7 +146,15 @@ export class BaileysLink implements PlatformLink {
 
   pair(phone: string): void {
     this.#options = { ...this.#options, phone };
-    this.#session?.pair(phone);
+    this.#session?.offer.change(phone);
+  }
+
+  passkey(step: PasskeyStep): void {
+    this.#session?.offer.passkey(step);
+  }
+
+  passkeyProblem(assertion: PasskeyAssertion, options: PasskeyOptions): string | null {
+    return problemOf(assertion, options);
   }
 
   async close(): Promise<void> {
@@ -200,23 +224,7 @@ export class BaileysLink implements PlatformLink {
   }
 
   async #begin(generation: number, report: (fact: PlatformFact) => void): Promise<void> {
-    const {
-      trust,
-      turns,
-      pictures,
-      deadlines,
-      inboundBytes,
-      log,
-      url,
-      now,
-      newId,
-      quoted,
-      groups,
-      channels,
-      previews,
-      uploads,
-      downloads,
-    } = this.#parts;
+    const { trust, deadlines, log, now, quoted, groups, channels, uploads, downloads } = this.#parts;
     const { id: instance } = this.#host;
     const current = (): boolean => generation === this.#generation;
     if (!current()) return;
@@ -228,54 +236,57 @@ export class BaileysLink implements PlatformLink {
     // What waits for the storage would grow with every connection, and be recorded out of order.
     if ((await within(systemTime, deadlines.close, this.#host.recorded())) === 'late')
       return report({ type: 'platform.closed', close: ownCloses.storage });
-    const { auth, timers } = await this.#stored();
+    const { auth, timers, version } = await this.#stored();
     if (!current()) return;
+    if (!(await this.#isAccepted(auth))) return report({ type: 'platform.closed', close: ownCloses.otherAccount });
+    if (!current()) return;
+    this.#version = version;
     const route = this.#route(media);
     if (route === null) return report({ type: 'platform.closed', close: ownCloses.proxyMissing });
     this.#session = openSession({
-      host: { ...this.#host, surprise: (error) => this.#surprise(error) },
-      url,
+      ...this.#parts,
+      host: { ...this.#host, surprise: (error) => this.#surprise(error), forged: (what) => this.#forged(what) },
+      version,
       auth,
       route,
-      turns,
-      pictures,
-      small: this.#parts.small,
       open: this.#options,
-      deadlines,
-      inboundBytes,
-      log,
-      now,
-      newId,
       quoted: (messageId) => quoted(instance, messageId),
       timers,
       groups: { known: () => groups.known(instance), maxAgeMs: groups.maxAgeMs, stored: (groupId) => groups.get(instance, groupId) },
       channels: storedChannels(channels, instance),
-      previews,
       uploads: { ...uploads, memory: this.#uploaded, now, dispatcher: route.dispatcher },
-      downloads: { ...downloads, dispatcher: route.dispatcher },
+      downloads: { ...downloads, dispatcher: route.dispatcher, guarded: route.guarded },
       emit: report,
     });
   }
 
-  /** What a connection begins with: its keys, and the chats whose messages disappear. */
-  async #stored(): Promise<{ auth: AuthState; timers: readonly ChatTimer[] }> {
-    const { vault, preKeys, log, now, timers } = this.#parts;
+  /** What a connection begins with: its keys, the chats whose messages disappear, and the version that it names. */
+  async #stored(): Promise<{ auth: AuthState; timers: readonly ChatTimer[]; version: WAVersion }> {
+    const { vault, preKeys, log, now, timers, versions } = this.#parts;
     const { id: instance, epoch } = this.#host;
     // Storage that is slow keeps the state of an abandoned code in memory.
     if (this.#auth && isAbandoned(this.#auth.state.creds)) this.#forget();
     const onLost = (error: unknown): void => this.#onLost(error);
     const parts = { vault, instance, epoch, preKeys, log, suspicious: !this.#orderly, now, onLost };
-    const [auth, timed] = await Promise.all([this.#auth ?? openAuthState(parts), timers(instance)]);
+    const [auth, timed, version] = await Promise.all([this.#auth ?? openAuthState(parts), timers(instance), versions.next()]);
     this.#auth = auth;
-    return { auth, timers: timed };
+    return { auth, timers: timed, version };
+  }
+
+  /** Credentials of another account than before are used when the instance may begin anew, and was emptied. */
+  async #isAccepted(auth: AuthState): Promise<boolean> {
+    const identity = identityOf(auth, offline);
+    const answer = identity.owner === '' ? 'same' : this.#host.accountOf(identity.owner);
+    if (answer === 'change') await this.#host.beginAnew(identity);
+    return answer !== 'refused';
   }
 
   /** The way of a new connection; null when there is none. */
   #route(media: MediaTrust): LiveRoute | null {
-    const { url, uploads, proxies } = this.#parts;
+    const { url, uploads, guarded, proxies } = this.#parts;
     const route = this.#host.route();
     if (route.via === 'nowhere') return null;
-    if (route.via === 'direct') return directRoute(media, uploads.dispatcher);
+    if (route.via === 'direct') return directRoute(media, uploads.dispatcher, guarded);
     const guard = route.managed ? null : proxies.guard;
     return proxyRoute({ timeoutMs: proxies.timeoutMs, guard, url: route.url, secure: platformAddress(url).protocol === 'https:', media });
   }
@@ -291,7 +302,10 @@ export class BaileysLink implements PlatformLink {
     this.#lastFrameAt = this.lastFrameAt();
     this.#session = null;
     this.#ended();
-    if (close.code === 400) this.#parts.trust.forget();
+    // The simulated platform may have other keys than before.
+    if (close.data?.['reason'] === 'certificateRefused') this.#parts.trust.forget();
+    if (this.#version !== null && close.code === 405 && close.data?.['stage'] !== 'upgrade') this.#parts.versions.refused(this.#version);
+    if (close.data?.['reason'] === 'linkingStalled') this.#parts.versions.doubted();
     if (close.code !== 515 && this.#auth?.clean) this.#forget();
   }
 
@@ -304,6 +318,11 @@ export class BaileysLink implements PlatformLink {
   #surprise(error: unknown): void {
     this.#crashed = true;
     this.#host.surprise(error);
+  }
+
+  #forged(what: Forgery): void {
+    this.#host.forged(what);
+    this.#parts.log.debug({ instance: this.#host.id, what }, 'platform.forged');
   }
 
   #forget(): void {

@@ -4,7 +4,7 @@
  */
 import { proto, type BinaryNode, type WASocket } from '@whiskeysockets/baileys';
 import type { LookedUp } from '#actors/ports.ts';
-import { bare, isPerson, personServer, userOf } from './jid.ts';
+import { bare, isLid, isPerson, personServer, userOf } from './jid.ts';
 
 type Sock = Pick<WASocket, 'query' | 'generateMessageTag' | 'signalRepository'>;
 
@@ -49,12 +49,14 @@ const answersOf = (users: readonly BinaryNode[]): ReadonlyMap<string, Answer> =>
   const answers = new Map<string, Answer>();
   for (const user of users) {
     const contact = childOf(user, 'contact');
-    const id = bare(user.attrs['jid']);
+    const jid = bare(user.attrs['jid']);
+    // Since 2026-07 accounts are named by their LID, with the number beside it; numbers without an account by the number alone.
+    const id = isPerson(jid) ? jid : bare(user.attrs['pn_jid']);
     const type = contact?.attrs['type'];
     if (type === undefined || childOf(contact, 'error')) continue;
     const there = type === 'in' && isPerson(id);
-    const asked = textOf(contact).replaceAll(/\D/g, '') || userOf(id);
-    const lid = bare(childOf(user, 'lid')?.attrs['val']);
+    const asked = textOf(contact).replace(/@.*/, '').replaceAll(/\D/g, '') || userOf(id);
+    const lid = isLid(jid) ? jid : bare(childOf(user, 'lid')?.attrs['val']);
     answers.set(asked, there ? { pn: id, lid, businessName: businessNameOf(user) } : { pn: '', lid: '', businessName: '' });
   }
   return answers;
@@ -73,7 +75,9 @@ const lookedUp = (forms: readonly string[], answers: ReadonlyMap<string, Answer>
 /** Learns the LIDs that come with the answers: accounts that have migrated take messages only there. */
 export async function lookUpNumbers(sock: Sock, numbers: readonly (readonly string[])[]): Promise<readonly (LookedUp | null)[]> {
   const users = [...new Set(numbers.flat())].map((form) => plain('user', [plain('contact', Buffer.from(`+${userOf(form)}`))]));
-  const query = plain('query', [plain('contact'), plain('lid'), plain('business', [plain('verified_name')])]);
+  const contact: BinaryNode = { tag: 'contact', attrs: { addressing_mode: 'lid' } };
+  const more = [plain('business', [plain('verified_name')]), plain('disappearing_mode'), plain('username')];
+  const query = plain('query', [contact, ...more]);
   const attrs = { context: 'interactive', mode: 'query', sid: sock.generateMessageTag(), last: 'true', index: '0' };
   const result = (await sock.query({
     tag: 'iq',

@@ -1,5 +1,6 @@
 /** The face of the adapter: makes the links of all instances. */
 import { randomUUID } from 'node:crypto';
+import type { LookupFunction } from 'node:net';
 import { Agent } from 'undici';
 import type { Message } from '#actors/model.ts';
 import type { Chance, LinkHost, Log, Platform, Proxies } from '#actors/ports.ts';
@@ -8,9 +9,12 @@ import { BaileysLink, type LinkParts, type SharedUploads } from './link.ts';
 import { quietConsole } from './connection/quiet-console.ts';
 import { repairStanzaWords } from './connection/stanza-words.ts';
 import { repairSenderKeys } from './keys/sender-keys.ts';
+import { boundSessionChains } from './keys/session-chains.ts';
 import { repairSessionTrials } from './keys/session-trials.ts';
 import type { Deadlines } from './connection/deadlines.ts';
 import type { Previews } from './connection/live-connection.ts';
+import { boundInflation } from './connection/bounded-inflation.ts';
+import { checkSignatures, type SignatureRules } from './connection/signatures.ts';
 import { createTrust } from './connection/trust.ts';
 import { SmallPictures } from './connection/small-pictures.ts';
 import { createPicturePace, type PictureDelays, pictureDelays } from './connection/own-picture.ts';
@@ -19,6 +23,7 @@ import type { Downloads } from './media/downloads.ts';
 import { platformAddress, proxyObjection, testProxy } from './proxy/check.ts';
 import type { ProxyParts } from './proxy/route.ts';
 import { hostOf } from './proxy/tunnel.ts';
+import { builtInVersion, type ClientVersions } from './version/client-versions.ts';
 import type { Vault } from './vault.ts';
 
 export type { Deadlines } from './connection/deadlines.ts';
@@ -38,6 +43,8 @@ const makeTurns = (): SharedTurns => ({ frames: new Turns({ least: 5, cost: 0.1 
 export interface PlatformOptions {
   /** WebSocket of the platform, null for the real one. A loopback address is taken for the simulated one, whose certificates then replace the real ones in this process. */
   readonly url: string | null;
+  /** Absent: the one that is built in. */
+  readonly versions?: ClientVersions;
   readonly vault: Vault;
   /** X25519 pairs made off the event loop: 64 bytes each, private before public. */
   preKeys(count: number): Promise<Uint8Array>;
@@ -53,7 +60,13 @@ export interface PlatformOptions {
   readonly previews: Previews;
   readonly uploads: Omit<SharedUploads, 'dispatcher'>;
   readonly downloads: Downloads;
+  /** Resolves names of media hosts that only a message names, to public addresses. */
+  readonly mediaLookup: LookupFunction;
   readonly proxies: ProxyParts & { readonly testMs: number };
+  /** What follows from a wrong signature; refused by default. */
+  readonly signatures?: SignatureRules['onWrong'];
+  /** False: what the owner deletes on the phone stays stored; true by default. */
+  readonly followsDeletions?: boolean;
   readonly chance?: Pick<Chance, 'hex'>;
   /** Memory for small pictures of all accounts together, in bytes. */
   readonly smallPictureBytes?: number;
@@ -81,13 +94,18 @@ const proxyChecks = ({ url: platformUrl, proxies: { guard, testMs } }: PlatformO
 
 export const createPlatform = (options: PlatformOptions): BaileysPlatform => {
   quietConsole();
+  boundInflation();
+  checkSignatures({ onWrong: options.signatures ?? 'refuse', log: options.log, now: options.now });
   repairSessionTrials();
+  boundSessionChains();
   repairSenderKeys();
   repairStanzaWords();
   Buffer.poolSize = slab;
-  const { chance, pictures: delays = pictureDelays, inboundBytes = usualLimits.bytes, ...parts } = options;
+  const { followsDeletions = true } = options;
+  const { chance, pictures: delays = pictureDelays, inboundBytes = usualLimits.bytes, versions = builtInVersion, ...parts } = options;
   // One upload never waits for another on the same connection.
   const dispatcher = new Agent({ allowH2: false });
+  const guarded = new Agent({ allowH2: false, connect: { lookup: options.mediaLookup } });
   const uploads = { ...parts.uploads, dispatcher };
   // One for every message: the generator of UUIDs draws its randomness in advance.
   const hex = chance?.hex ?? (() => randomUUID());
@@ -97,12 +115,14 @@ export const createPlatform = (options: PlatformOptions): BaileysPlatform => {
   const small = new SmallPictures(options.smallPictureBytes ?? 1e7);
   const newId = (): string => `r${hex(4).slice(0, 7)}`;
   return {
-    link: (host: LinkHost) => new BaileysLink({ ...parts, uploads, inboundBytes, trust, turns, pictures, small, newId }, host),
+    link: (host: LinkHost) =>
+      new BaileysLink({ ...parts, followsDeletions, versions, uploads, guarded, inboundBytes, trust, turns, pictures, small, newId }, host),
     picture: (instance) => small.of(instance),
+    clientVersion: () => versions.view(),
     proxies: proxyChecks(options),
     close: async () => {
       await trust.close();
-      await dispatcher.close();
+      await Promise.all([dispatcher.close(), guarded.close()]);
     },
   };
 };

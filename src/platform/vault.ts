@@ -46,8 +46,13 @@ export interface Vault {
     instance: string,
     tries: number,
   ): Promise<{ readonly stanzas: readonly (LoggedStanza & { readonly tries: number })[]; readonly aside: number }>;
-  /** `delete`: credentials and keys are gone. `setAside`: kept apart with time and reason, `credentials` answers null afterwards. The log goes either way. */
+  /**
+   * Ends the session: `credentials` answers null afterwards. `setAside`: the credentials are kept apart, with time and reason. Keys and log go too, and
+   * those that are many may outlast the call: see `cleared`.
+   */
   discard(instance: string, epoch: number, how: 'delete' | 'setAside', reason: string): Promise<void>;
+  /** Resolves when no key and no stanza of a former session is left. To be waited for before the first key of a new session is read or written. */
+  cleared(instance: string): Promise<void>;
 }
 
 /** A credential row that cannot be decrypted or parsed; `message` never holds any of it. */

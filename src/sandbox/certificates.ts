@@ -3,14 +3,28 @@ import { Curve, proto, type KeyPair } from '@whiskeysockets/baileys';
 import { sign } from './signatures.ts';
 import type { Records } from './store/database.ts';
 
+/** How a chain can be wrong. All signatures of the forgery are right, except where the name says otherwise. */
+export const forgeries = [
+  'issuer', // the intermediate certificate names an issuer that clients do not accept
+  'root', // the intermediate certificate is signed by another root
+  'signature', // the leaf is signed by another key than the intermediate's
+  'leafIssuer', // the leaf names another issuer than the intermediate certificate
+  'leafKey', // the leaf is for another key than the server proved to hold
+  'leafExpired',
+  'leafEarly', // the leaf is not valid yet
+  'intermediateExpired',
+  'intermediateEarly',
+] as const;
+export type Forgery = (typeof forgeries)[number];
+
 export interface ServerIdentity {
   /** The root key that clients must pin. */
   readonly root: Uint8Array;
   readonly staticKey: KeyPair;
   /** Encoded `CertChain`. */
   readonly chain: Uint8Array;
-  /** A chain with correct signatures whose intermediate certificate names an issuer that clients do not accept. */
-  readonly wrongChain: Uint8Array;
+  /** Makes a chain that clients must refuse. */
+  forge(how: Forgery): Uint8Array;
 }
 
 interface Keys {
@@ -21,6 +35,7 @@ interface Keys {
 
 const { NoiseCertificate } = proto.CertChain;
 const tenYears = 10 * 365 * 24 * 3600;
+const day = 24 * 3600;
 
 export function openIdentity(records: Records): ServerIdentity {
   const keys = records.get<Keys>('setting', 'noise') ?? {
@@ -29,22 +44,38 @@ export function openIdentity(records: Records): ServerIdentity {
     leaf: Curve.generateKeyPair(),
   };
   records.put('setting', 'noise', keys);
-  return { root: keys.root.public, staticKey: keys.leaf, chain: makeChain(keys, 0), wrongChain: makeChain(keys, 7) };
+  return { root: keys.root.public, staticKey: keys.leaf, chain: makeChain(keys), forge: (how) => makeChain(keys, how) };
 }
 
 /** Clients accept issuer serial 0 only. */
-function makeChain({ root, intermediate, leaf }: Keys, issuerSerial: number): Uint8Array {
+function makeChain({ root, intermediate, leaf }: Keys, how?: Forgery): Uint8Array {
+  const stranger = Curve.generateKeyPair();
+  const begins = Math.floor(Date.now() / 1000) - 60;
+  const validity = (one: 'leaf' | 'intermediate'): Validity => {
+    if (how === `${one}Expired`) return { notBefore: begins - day, notAfter: begins };
+    const notBefore = how === `${one}Early` ? begins + day : begins;
+    return { notBefore, notAfter: notBefore + tenYears };
+  };
+  const leafDetails = {
+    serial: 2,
+    issuerSerial: how === 'leafIssuer' ? 7 : 1,
+    key: (how === 'leafKey' ? stranger : leaf).public,
+    ...validity('leaf'),
+  };
+  const details = { serial: 1, issuerSerial: how === 'issuer' ? 7 : 0, key: intermediate.public, ...validity('intermediate') };
   return proto.CertChain.encode({
-    leaf: certificate({ serial: 2, issuerSerial: 1, key: leaf.public }, intermediate),
-    intermediate: certificate({ serial: 1, issuerSerial, key: intermediate.public }, root),
+    leaf: certificate(leafDetails, how === 'signature' ? stranger : intermediate),
+    intermediate: certificate(details, how === 'root' ? stranger : root),
   }).finish();
 }
 
-function certificate(
-  subject: { readonly serial: number; readonly issuerSerial: number; readonly key: Uint8Array },
-  issuer: KeyPair,
-): proto.CertChain.INoiseCertificate {
-  const notBefore = Math.floor(Date.now() / 1000) - 60;
-  const details = NoiseCertificate.Details.encode({ ...subject, notBefore, notAfter: notBefore + tenYears }).finish();
+/** Unix time in seconds. */
+interface Validity {
+  readonly notBefore: number;
+  readonly notAfter: number;
+}
+
+function certificate(subject: proto.CertChain.NoiseCertificate.IDetails, issuer: KeyPair): proto.CertChain.INoiseCertificate {
+  const details = NoiseCertificate.Details.encode(subject).finish();
   return { details, signature: sign(issuer.private, details) };
 }

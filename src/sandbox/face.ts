@@ -10,6 +10,7 @@ import type { CallsFace } from './face/calls.ts';
 import type { ChannelsFace } from './face/channels.ts';
 import type { GroupsFace } from './face/groups.ts';
 import type { MessagesFace } from './face/messages.ts';
+import type { PasskeysFace } from './face/passkeys.ts';
 import type { PeopleFace } from './face/people.ts';
 import type { PlatformFace } from './face/platform.ts';
 import type { PostsFace } from './face/posts.ts';
@@ -22,6 +23,7 @@ export type * from './face/channels.ts';
 export * from './face/common.ts';
 export type * from './face/groups.ts';
 export type * from './face/messages.ts';
+export type * from './face/passkeys.ts';
 export type * from './face/people.ts';
 export type * from './face/platform.ts';
 export type * from './face/posts.ts';
@@ -29,4 +31,15 @@ export type * from './face/settings.ts';
 
 /** Everything that can be done with the simulated platform, by area: a new capability stands in one of them. */
 export interface Sandbox
-  extends PeopleFace, MessagesFace, SettingsFace, AccountFace, GroupsFace, ChannelsFace, PostsFace, BusinessFace, CallsFace, PlatformFace {}
+  extends
+    PeopleFace,
+    PasskeysFace,
+    MessagesFace,
+    SettingsFace,
+    AccountFace,
+    GroupsFace,
+    ChannelsFace,
+    PostsFace,
+    BusinessFace,
+    CallsFace,
+    PlatformFace {}

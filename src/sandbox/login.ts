@@ -1,5 +1,7 @@
 /** What happens on a connection after its handshake: registration or login, then the dispatch of every stanza. */
+import { proto } from '@whiskeysockets/baileys';
 import { acceptCall } from './calls.ts';
+import { versionOf } from './client-versions.ts';
 import { answerQuery } from './iq/table.ts';
 import { confirmationKey } from './links.ts';
 import { acceptReceipt } from './messages/client-receipts.ts';
@@ -10,14 +12,21 @@ import type { Parts } from './parts.ts';
 import type { Connection, ConnectionHandler } from './wire/connection.ts';
 
 export function createHandler(parts: Parts): ConnectionHandler {
-  const { counters, links, pairing } = parts;
+  const { counters, faults, links, pairing, versions } = parts;
   return {
     onHandshake() {
       counters.handshakes += 1;
     },
     onPayload(connection, payload) {
+      if (!versions.mayConnect(versionOf(payload))) {
+        counters.failedLogin();
+        return connection.finish(failure(405));
+      }
       if (payload.devicePairingData) {
-        if (!pairing.begin(connection, payload)) connection.finish(failure(400));
+        // Since 2026-06-30 the platform closes without a word, before any QR code (WhiskeySockets/Baileys 2677).
+        if (isRetired(payload)) connection.close(1000);
+        else if (!pairing.begin(connection, payload)) connection.finish(failure(400));
+        else if (faults.take('earlySuccess')) connection.send(node('success', { t: unixSeconds(Date.now()) }));
         return;
       }
       login(parts, connection, String(payload.username ?? ''), payload.device ?? 0);
@@ -40,6 +49,11 @@ export function createHandler(parts: Parts): ConnectionHandler {
     },
   };
 }
+
+const { WIN32, DARWIN } = proto.ClientPayload.WebInfo.WebSubPlatform;
+
+/** The desktop programs that the platform gave up. */
+const isRetired = ({ webInfo }: proto.ClientPayload): boolean => webInfo?.webSubPlatform === WIN32 || webInfo?.webSubPlatform === DARWIN;
 
 const failure = (reason: number, more: Record<string, string | undefined> = {}): BinaryNode =>
   node('failure', { reason: String(reason), location: 'lla', ...more });
@@ -73,7 +87,10 @@ function accept(parts: Parts, connection: Connection, stanza: BinaryNode): void 
     else answerQuery(parts, connection, device, stanza);
     return;
   }
-  if (!device || !connection.deviceKey) return;
+  if (!device || !connection.deviceKey) {
+    if (stanza.tag === 'ack') parts.pairing.acknowledged(connection, stanza);
+    return;
+  }
   switch (stanza.tag) {
     case 'message':
       inOrder(parts, connection, () => routeMessage(parts, connection, device, stanza));
@@ -88,7 +105,7 @@ function accept(parts: Parts, connection: Connection, stanza: BinaryNode): void 
       parts.presence.fromClient(connection, device, stanza);
       break;
     case 'chatstate':
-      parts.presence.chatstateFromClient(device, stanza);
+      if (!parts.versions.newForms || stanza.attrs['from'] === undefined) parts.presence.chatstateFromClient(device, stanza);
       break;
     case 'call':
       acceptCall(parts, connection, device, stanza);

@@ -1,11 +1,12 @@
-/** The simulated platform as a process of its own: `--port 3001 --data ./data/sandbox [--seed n] [--no-decrypt] [--level info]`. */
+/** The simulated platform as a process of its own: `--host 127.0.0.1 --port 3001 --data ./data/sandbox [--seed n] [--no-decrypt] [--level info]`. */
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { commandLine } from '#src/command-line.ts';
 
-const usage = 'Options: --port 3001, --data ./data/sandbox, --seed <number>, --no-decrypt, --level info';
+const usage = 'Options: --host 127.0.0.1, --port 3001, --data ./data/sandbox, --seed <number>, --no-decrypt, --level info';
 const config = {
   options: {
+    host: { type: 'string', default: '127.0.0.1' },
     port: { type: 'string', default: '3001' },
     data: { type: 'string', default: './data/sandbox' },
     seed: { type: 'string' },
@@ -17,11 +18,17 @@ const { values } = commandLine(config, usage);
 
 // Beside the gateway's own: a start takes two thirds of the processor time with it. Only what is imported after this is kept.
 enableCompileCache(join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'dormouse'));
-const [{ pino }, { startSandbox }, { silenceSignal }] = await Promise.all([import('pino'), import('./server.ts'), import('./silence.ts')]);
+const [{ pino }, { DEFAULT_CONNECTION_CONFIG }, { startSandbox }, { silenceSignal }] = await Promise.all([
+  import('pino'),
+  import('@whiskeysockets/baileys'),
+  import('./server.ts'),
+  import('./silence.ts'),
+]);
 
 silenceSignal();
 const log = pino({ level: values.level, name: 'sandbox' });
 const options = {
+  host: values.host,
   port: Number(values.port),
   dataDir: values.data,
   seed: values.seed === undefined ? undefined : Number(values.seed),
@@ -33,6 +40,8 @@ const running = await startSandbox(options).catch((error: unknown) => {
   log.fatal({ port: values.port, data: values.data, error: String(error) }, 'sandbox.failed');
   process.exit(1);
 });
+// What the gateway looks up is the version that it comes with, so that it warns of nothing.
+running.sandbox.requireVersion({ current: DEFAULT_CONNECTION_CONFIG.version.join('.') });
 log.info({ port: running.port, data: values.data }, 'sandbox.ready');
 process.send?.({ type: 'ready', port: running.port });
 
@@ -44,5 +53,6 @@ const stop = async (): Promise<void> => {
   process.exit(0);
 };
 process.once('SIGTERM', () => void stop());
-process.once('SIGINT', () => void stop());
+// Ctrl+C reaches the whole group. A gateway that started this process stops its sessions first, and then this process.
+process.on('SIGINT', () => (process.send === undefined ? void stop() : undefined));
 process.once('disconnect', () => void stop());

@@ -3,6 +3,7 @@
  * `POST /product/image/<hash>` of pictures of products, which are plain JPEGs. The hash is
  * the SHA-256 of what is sent, in URL-safe base64. A file that broke off is continued by `file_offset`; `resume=1` asks how much is there.
  */
+import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -28,8 +29,8 @@ const path = /^\/(?:mms|product|pps|newsletter)\/(?<type>[\w-]+)\/(?<hash>[\w%=-
 
 const refused = (status: number, error: string): HostAnswer => [status, { error }];
 
-/** Passes on as many bytes as are allowed; `cutAt` breaks the connection there. */
-const meter = (request: IncomingMessage, left: number, cutAt: number): Transform => {
+/** Passes on as many bytes as are allowed. At `cutAt` what is read ends, and `cut` is called. */
+const meter = (left: number, cutAt: number, cut: () => void): Transform => {
   let seen = 0;
   return new Transform({
     transform(chunk: Buffer, _encoding, next) {
@@ -37,8 +38,8 @@ const meter = (request: IncomingMessage, left: number, cutAt: number): Transform
       if (seen > left) return next(new RangeError('file too large'));
       if (seen <= cutAt) return next(null, chunk);
       this.push(chunk.subarray(0, Math.max(0, chunk.length - (seen - cutAt))));
-      request.destroy();
-      return next(new Error('cut by a fault'));
+      this.push(null);
+      cut();
     },
   });
 };
@@ -89,12 +90,19 @@ async function take(
   const half = Math.floor(Number(request.headers['content-length'] ?? 0) / 2);
   const cutAt = faults.take('uploadCut') ? half : Number.POSITIVE_INFINITY;
   const target = createWriteStream(media.part(token), offset === 0 ? { flags: 'w' } : { flags: 'r+', start: offset });
-  const broken = await pipeline(request, meter(request, maxMedia - offset, cutAt), target).then(
+  let isCut = false;
+  const cut = (): void => {
+    isCut = true;
+    request.destroy();
+  };
+  // A pipeline whose source is destroyed after its middle has ended may wait for ever, so what is written counts too.
+  const written = Promise.race([pipeline(request, meter(maxMedia - offset, cutAt, cut), target), once(target, 'finish')]);
+  const broken = await written.then(
     () => undefined,
     (error: unknown) => error,
   );
   if (broken instanceof RangeError) return refused(413, broken.message);
-  if (broken !== undefined) return undefined;
+  if (broken !== undefined || isCut) return undefined;
   if (url.pathname.startsWith('/product/') && !(await isJpeg(media.part(token)))) return refused(415, 'a JPEG is wanted');
   const directPath = await media.adopt(token);
   if (directPath === undefined) return refused(400, 'hash differs');

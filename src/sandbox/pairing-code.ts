@@ -9,6 +9,8 @@ export interface CodeRequest {
   readonly number: Digits;
   readonly ref: string;
   readonly wrapped: Uint8Array;
+  /** Unix milliseconds. */
+  readonly askedAt: number;
 }
 
 const noText = Buffer.alloc(0);

@@ -1,30 +1,37 @@
 /** Pairing: links a device to a phone, by the text inside a QR code or by a code of eight characters. */
 import { createHmac } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
-import { proto } from '@whiskeysockets/baileys';
+import { Curve, proto } from '@whiskeysockets/baileys';
 import { jidOf } from './address.ts';
+import { versionOf, type ClientVersions } from './client-versions.ts';
 import { SandboxError, type Digits, type History } from './face.ts';
+import type { Faults } from './faults.ts';
 import type { Links } from './links.ts';
-import { bytes, child, firstChild, node, platformJid, unixSeconds, type BinaryNode } from './nodes.ts';
+import { child, firstChild, node, text, platformJid, unixSeconds, type BinaryNode } from './nodes.ts';
 import { openBundle, wrapEphemeral, type CodeRequest } from './pairing-code.ts';
+import { PasskeyCeremony } from './passkey/ceremony.ts';
 import type { Account, Device, People, Person } from './people.ts';
 import type { Random } from './random.ts';
 import { sign, verify, withType } from './signatures.ts';
 import type { Phones } from './signal/phones.ts';
 import type { Counters } from './stats.ts';
-import type { SignedPreKey } from './store/keys.ts';
+import { readDeviceSignature, readRegistration, same, type Registration } from './registration.ts';
 import { streamError, type Connection } from './wire/connection.ts';
 
 /** A client that waits for its pairing. */
-interface Waiting {
+interface Waiting extends Registration {
   readonly connection: Connection;
   readonly refs: readonly string[];
-  readonly identity: Uint8Array;
-  readonly registrationId: number;
-  readonly signedPreKey: SignedPreKey;
   readonly pushName: string;
+  readonly version: string;
+  /** Secrets of QR codes that count no more, because the client was told to make another. */
+  readonly retired: Set<string>;
+  /** Ids of notifications that the client has to acknowledge before it is linked. */
+  readonly unacknowledged: Set<string>;
   /** Present after the client asked for a pairing code. */
   code?: CodeRequest;
+  /** Present while the owner of an account with a passkey has to sign. */
+  ceremony?: { readonly number: Digits; readonly passkey: PasskeyCeremony };
   busy: boolean;
   /** Called with every answer of the client while the phone waits for one. */
   finish?: (stanza: BinaryNode) => void;
@@ -43,33 +50,41 @@ const maxPushName = 100;
 const answerMs = 10_000;
 /** Milliseconds by which the owner may type a code before the client's request for it arrives. */
 const requestMs = 1500;
+/** Milliseconds for which a pairing code lives (vinikjkkj/zapo `src/protocol/defaults.ts`). */
+const codeMs = 180_000;
+const usualRepetitions = 3;
+
+export interface PairingParts {
+  readonly people: People;
+  readonly phones: Phones;
+  readonly links: Links;
+  readonly counters: Counters;
+  readonly random: Random;
+  readonly faults: Faults;
+  readonly versions: ClientVersions;
+}
 
 export class Pairing {
   readonly #waiting = new Map<Connection, Waiting>();
   /** Emits the number for which a client asks for a code. */
   readonly #asked = new EventEmitter();
-  readonly #people: People;
-  readonly #phones: Phones;
-  readonly #links: Links;
-  readonly #counters: Counters;
-  readonly #random: Random;
+  readonly #acknowledgements = new EventEmitter();
+  readonly #parts: PairingParts;
 
-  constructor(people: People, phones: Phones, links: Links, counters: Counters, random: Random) {
-    this.#people = people;
-    this.#phones = phones;
-    this.#links = links;
-    this.#counters = counters;
-    this.#random = random;
+  constructor(parts: PairingParts) {
+    this.#parts = parts;
   }
 
   /** Handles a registration: sends the references that the QR codes contain. False when a key is malformed or its signature is wrong. */
   begin(connection: Connection, payload: proto.ClientPayload): boolean {
     const keys = readRegistration(payload);
-    if (!keys || !this.#counters.signature(verify(keys.identity, withType(keys.signedPreKey.value), keys.signedPreKey.signature)))
+    if (!keys || !this.#parts.counters.signature(verify(keys.identity, withType(keys.signedPreKey.value), keys.signedPreKey.signature)))
       return false;
-    const refs = Array.from({ length: refCount }, () => `2@${this.#random.bytes(48).toString('base64url')}`);
-    this.#waiting.set(connection, { connection, refs, ...keys, pushName: (payload.pushName ?? '').slice(0, maxPushName), busy: false });
-    const attrs = { from: platformJid, type: 'set', id: this.#random.id(), xmlns: 'md' };
+    const refs = Array.from({ length: refCount }, () => `2@${this.#parts.random.bytes(48).toString('base64url')}`);
+    const pushName = (payload.pushName ?? '').slice(0, maxPushName);
+    const fresh = { version: versionOf(payload), retired: new Set<string>(), unacknowledged: new Set<string>(), busy: false };
+    this.#waiting.set(connection, { connection, refs, ...keys, pushName, ...fresh });
+    const attrs = { from: platformJid, type: 'set', id: this.#parts.random.id(), xmlns: 'md' };
     connection.send(
       node('iq', attrs, [
         node(
@@ -91,6 +106,12 @@ export class Pairing {
     this.#waiting.get(connection)?.finish?.(stanza);
   }
 
+  /** Handles the acknowledgement of a notification. */
+  acknowledged(connection: Connection, { attrs }: BinaryNode): void {
+    this.#waiting.get(connection)?.unacknowledged.delete(attrs['id'] ?? '');
+    this.#acknowledgements.emit('one');
+  }
+
   /** `qr`: `[address#]ref,noise key,identity key,adv secret[,platform]`, keys in base64. */
   async scan(qr: string, request: LinkRequest): Promise<void> {
     const [ref = '', noise = '', identity = '', secret = ''] = qr
@@ -102,16 +123,50 @@ export class Pairing {
     const same =
       waiting.connection.clientStatic.equals(Buffer.from(noise, 'base64')) && Buffer.from(identity, 'base64').equals(waiting.identity);
     if (!same) throw new SandboxError(400, 'the QR code names other keys than the client has');
-    await this.#exclusively(waiting, () => this.#link(waiting, Buffer.from(secret, 'base64'), request));
+    if (waiting.retired.has(secret)) throw new SandboxError(409, 'the QR code is void: the client was told to show another');
+    const signal = AbortSignal.timeout(requestMs);
+    while (waiting.unacknowledged.size > 0 && !signal.aborted) await once(this.#acknowledgements, 'one', { signal }).catch(() => undefined);
+    if (waiting.unacknowledged.size > 0) throw new SandboxError(409, 'the client has not acknowledged a notification of the pairing');
+    if (this.#refresh(waiting, request.person.number)) {
+      waiting.retired.add(secret);
+      throw new SandboxError(409, 'the platform wants another QR code of this client: scan the next one');
+    }
+    await this.#exclusively(waiting, () => this.#admit(waiting, Buffer.from(secret, 'base64'), request));
+  }
+
+  /** The ceremony of a client that waits for its pairing. */
+  ceremonyOn(connection: Connection): PasskeyCeremony | undefined {
+    return this.#waiting.get(connection)?.ceremony?.passkey;
+  }
+
+  /** The ceremony in which an account is being linked. */
+  ceremonyOf(number: Digits): PasskeyCeremony | undefined {
+    return [...this.#waiting.values()].findLast(({ ceremony }) => ceremony?.number === number)?.ceremony?.passkey;
+  }
+
+  /** After a scan the platform may ask for a new secret (WhiskeySockets/Baileys 2737, zapo `WaPairingFlow`). Returns true if it does. */
+  #refresh(waiting: Waiting, number: Digits): boolean {
+    const { faults } = this.#parts;
+    const rotates = faults.take('rotateQr', number) !== undefined;
+    if (!rotates && !faults.take('registrationRefresh', number)) return false;
+    this.#notify(waiting, 'companion_reg_refresh', node(rotates ? 'pair-device-rotate-qr' : 'companion_reg_refresh'));
+    return true;
+  }
+
+  #notify(waiting: Waiting, type: string, content: BinaryNode | undefined): void {
+    const id = this.#parts.random.id();
+    waiting.unacknowledged.add(id);
+    waiting.connection.send(node('notification', { from: platformJid, type, id, t: unixSeconds(Date.now()) }, content && [content]));
   }
 
   /** First step of pairing by code: the client says for which number it shows a code. Returns the reference of this pairing. */
   hello(connection: Connection, number: Digits, wrapped: Uint8Array): string | undefined {
     const waiting = this.#waiting.get(connection);
     if (!waiting) return undefined;
-    waiting.code = { number, wrapped, ref: waiting.refs[0] ?? '' };
+    const ref = `3@${this.#parts.random.bytes(48).toString('base64url')}`;
+    waiting.code = { number, wrapped, ref, askedAt: Date.now() };
     this.#asked.emit(number);
-    return waiting.code.ref;
+    return ref;
   }
 
   async enterCode(code: string, request: LinkRequest): Promise<void> {
@@ -119,21 +174,51 @@ export class Pairing {
     const waiting = this.#askedFor(number) ?? (await this.#willAsk(number));
     if (!waiting?.code) throw new SandboxError(404, `no client waits for a code from ${number}`);
     const asked = waiting.code;
+    if (Date.now() - asked.askedAt > codeMs) throw new SandboxError(410, 'the pairing code is too old: codes live 180 seconds');
+    this.#void(waiting, asked);
     await this.#exclusively(waiting, async () => {
-      const identity = this.#phones.keysOf(request.person).identity;
-      const primary = await wrapEphemeral(code.replace('-', ''), asked, this.#random);
-      const content = [
-        node('link_code_pairing_ref', {}, Buffer.from(asked.ref)),
-        node('link_code_pairing_wrapped_primary_ephemeral_pub', {}, primary.wrapped),
-        node('primary_identity_pub', {}, identity.public),
-      ];
-      const attrs = { from: platformJid, type: 'link_code_companion_reg', id: this.#random.id(), t: unixSeconds(Date.now()) };
-      const answer = this.#answerOf(waiting, (one) => firstChild(one)?.attrs['stage'] === 'companion_finish');
-      waiting.connection.send(node('notification', attrs, [node('link_code_companion_reg', { stage: 'primary_hello' }, content)]));
-      const secret = openBundle(firstChild(await answer), primary.ephemeral, primary.companionEphemeral, identity);
-      if (!secret || !Buffer.from(secret.companionIdentity).equals(waiting.identity)) throw new SandboxError(400, 'wrong code');
-      await this.#link(waiting, secret.advSecret, request);
+      const { faults } = this.#parts;
+      if (faults.take('emptyHello', number)) this.#hello(waiting, asked, []);
+      const repeated = faults.take('repeatHello', number);
+      let secret: Uint8Array = Buffer.alloc(0);
+      for (let left = repeated ? (repeated.code ?? usualRepetitions) : 1; left > 0; left -= 1)
+        secret = await this.#shareSecret(waiting, asked, code, request.person);
+      await this.#admit(waiting, secret, request);
     });
+  }
+
+  /** The platform may void a code (vinikjkkj/zapo 7f7f560, oxidezap/whatsapp-rust 976). Throws if it does. */
+  #void(waiting: Waiting, { number, ref }: CodeRequest): void {
+    const { faults } = this.#parts;
+    const byHand = faults.take('voidCodeByHand', number) !== undefined;
+    if (!byHand && !faults.take('voidCode', number)) return;
+    delete waiting.code;
+    const attrs = { stage: 'refresh_code', force_manual_refresh: byHand ? 'true' : undefined };
+    const content = [node('link_code_pairing_ref', {}, Buffer.from(ref))];
+    this.#notify(waiting, 'link_code_companion_reg', node('link_code_companion_reg', attrs, content));
+    throw new SandboxError(410, 'the platform has voided the pairing code: type the next one');
+  }
+
+  #hello(waiting: Waiting, { ref }: CodeRequest, keys: BinaryNode[]): void {
+    const content = [node('link_code_pairing_ref', {}, Buffer.from(ref)), ...keys];
+    this.#notify(waiting, 'link_code_companion_reg', node('link_code_companion_reg', { stage: 'primary_hello' }, content));
+  }
+
+  /** Sends a `primary_hello` and returns the secret that both sides derive from its answer. */
+  async #shareSecret(waiting: Waiting, asked: CodeRequest, code: string, person: Person): Promise<Uint8Array> {
+    const { identity } = this.#parts.phones.keysOf(person);
+    const primary = await wrapEphemeral(code.replace('-', ''), asked, this.#parts.random);
+    const answer = this.#answerOf(waiting, (one) => {
+      const finish = firstChild(one);
+      return finish?.attrs['stage'] === 'companion_finish' && text(child(finish, 'link_code_pairing_ref')) === asked.ref;
+    });
+    this.#hello(waiting, asked, [
+      node('link_code_pairing_wrapped_primary_ephemeral_pub', {}, primary.wrapped),
+      node('primary_identity_pub', {}, identity.public),
+    ]);
+    const secret = openBundle(firstChild(await answer), primary.ephemeral, primary.companionEphemeral, identity);
+    if (!secret || !Buffer.from(secret.companionIdentity).equals(waiting.identity)) throw new SandboxError(400, 'wrong code');
+    return secret.advSecret;
   }
 
   /** The client that asked for a code last. Its code is the one on the screen. */
@@ -175,14 +260,40 @@ export class Pairing {
     }
   }
 
+  /** Links the device, or begins the ceremony of an account that has a passkey. */
+  async #admit(waiting: Waiting, advSecret: Uint8Array, request: LinkRequest): Promise<void> {
+    const { person } = request;
+    if (!person.passkey) return this.#link(waiting, advSecret, request);
+    const passkey = new PasskeyCeremony({
+      passkey: person.passkey,
+      advSecret,
+      noiseKey: waiting.connection.clientStatic,
+      identity: waiting.identity,
+      deviceType: waiting.deviceType,
+      random: this.#parts.random,
+      fault: person.passkeyFault,
+      notify: (type, content) => this.#notify(waiting, type, content),
+      link: (secret) => {
+        this.#parts.people.save(person);
+        void this.#exclusively(waiting, () => this.#link(waiting, secret, request)).catch(() => {
+          passkey.stage = 'refused';
+        });
+      },
+    });
+    waiting.ceremony = { number: person.number, passkey };
+    passkey.begin(person.passkeyFault === 'bare');
+  }
+
   /** Links the device: the phone signs the device's identity, the device signs in return, and the device is stored. */
   async #link(waiting: Waiting, advSecret: Uint8Array, { person, history }: LinkRequest): Promise<void> {
     const { connection } = waiting;
+    if (!this.#parts.versions.mayLink(waiting.version))
+      throw new SandboxError(426, 'the device could not be linked: its client is too old');
     const name = person.name || waiting.pushName;
-    const number = this.#people.nextDevice(person);
+    const number = this.#parts.people.nextDevice(person);
     const keyIndex = number;
-    const { identity } = this.#phones.keysOf(person);
-    const rawId = this.#random.bytes(4).readUInt32BE(0);
+    const { identity } = this.#parts.phones.keysOf(person);
+    const rawId = this.#parts.random.bytes(4).readUInt32BE(0);
     const now = Date.now();
     const details = proto.ADVDeviceIdentity.encode({
       rawId,
@@ -191,22 +302,29 @@ export class Pairing {
       accountType: 0,
       deviceType: 0,
     }).finish();
-    const accountSignature = sign(identity.private, Buffer.concat([accountPrefix, details, waiting.identity]));
+    const signer = this.#parts.faults.take('forgedAccount') ? Curve.generateKeyPair() : identity;
+    const accountSignature = sign(signer.private, Buffer.concat([accountPrefix, details, waiting.identity]));
     const signed = proto.ADVSignedDeviceIdentity.encode({ details, accountSignatureKey: identity.public, accountSignature }).finish();
-    const hmac = createHmac('sha256', advSecret).update(signed).digest();
+    const secret = this.#parts.faults.take('forgedPairing') ? this.#parts.random.bytes(32) : advSecret;
+    const hmac = createHmac('sha256', secret).update(signed).digest();
     const content = [
       node('device-identity', {}, proto.ADVSignedDeviceIdentityHMAC.encode({ details: signed, hmac }).finish()),
       ...(name === '' ? [] : [node('biz', { name })]),
       node('device', { jid: jidOf(person, 'pn', number), lid: jidOf(person, 'lid', number) }),
       node('platform', { name: person.business ? 'smba' : 'android' }),
     ];
-    const id = this.#random.id();
+    const id = this.#parts.random.id();
     const attrs = { from: platformJid, type: 'set', id, xmlns: 'md', t: unixSeconds(now) };
     const answer = this.#answerOf(waiting, (one) => one.attrs['id'] === id);
     connection.send(node('iq', attrs, [node('pair-success', {}, content)]));
-    const deviceSignature = readDeviceSignature(await answer);
+    const reply = await answer;
+    if (reply.attrs['type'] === 'error') throw new SandboxError(409, 'the client refused to be linked to this account');
+    const deviceSignature = readDeviceSignature(reply);
     const text = Buffer.concat([devicePrefix, details, waiting.identity, identity.public]);
-    if (!this.#counters.signature(deviceSignature !== undefined && verify(waiting.identity, text, deviceSignature)) || !deviceSignature) {
+    if (
+      !this.#parts.counters.signature(deviceSignature !== undefined && verify(waiting.identity, text, deviceSignature)) ||
+      !deviceSignature
+    ) {
       connection.close(1008);
       throw new SandboxError(502, 'the client did not sign its device identity');
     }
@@ -214,7 +332,7 @@ export class Pairing {
     const device = { number: person.number, device: number, keyIndex, account, linkedAt: now, history: { ...history, sent: false } };
     if (person.name !== name) {
       person.name = name;
-      this.#people.save(person);
+      this.#parts.people.save(person);
     }
     this.#keep(waiting, device);
     connection.finish(streamError(515));
@@ -225,23 +343,23 @@ export class Pairing {
     given: Pick<Device, 'number' | 'device' | 'keyIndex' | 'linkedAt' | 'history'> & { readonly account: Account },
   ): void {
     const { connection, identity, registrationId, signedPreKey, pushName } = waiting;
-    this.#people.saveDevice({ ...given, noiseKey: connection.clientStatic, identity, registrationId, signedPreKey, pushName });
-    this.#counters.pairings += 1;
-    const device = this.#people.device(given.number, given.device);
+    this.#parts.people.saveDevice({ ...given, noiseKey: connection.clientStatic, identity, registrationId, signedPreKey, pushName });
+    this.#parts.counters.pairings += 1;
+    const device = this.#parts.people.device(given.number, given.device);
     if (device) this.announceDevice(device, 'add');
   }
 
   /** Notifies the clients that have cached the person's device list. */
   announceDevice(device: Device, change: 'add' | 'remove'): void {
-    const person = this.#people.ensure(device.number);
+    const person = this.#parts.people.ensure(device.number);
     const devices = (['pn', 'lid'] as const).map((one) =>
       node('device', { jid: jidOf(person, one, device.device), 'key-index': change === 'add' ? String(device.keyIndex) : undefined }),
     );
-    for (const connection of this.#links.all()) {
-      const reader = this.#people.deviceByKey(connection.deviceKey);
+    for (const connection of this.#parts.links.all()) {
+      const reader = this.#parts.people.deviceByKey(connection.deviceKey);
       if (!reader || !connection.knows.has(person.number)) continue;
-      const attrs = { from: jidOf(person, 'pn'), type: 'devices', id: this.#random.id(), t: unixSeconds(Date.now()) };
-      this.#links.deliver(reader, node('notification', attrs, [node(change, {}, devices)]));
+      const attrs = { from: jidOf(person, 'pn'), type: 'devices', id: this.#parts.random.id(), t: unixSeconds(Date.now()) };
+      this.#parts.links.deliver(reader, node('notification', attrs, [node(change, {}, devices)]));
     }
   }
 
@@ -258,27 +376,3 @@ export class Pairing {
     });
   }
 }
-
-function readRegistration(payload: proto.ClientPayload): Pick<Waiting, 'identity' | 'registrationId' | 'signedPreKey'> | undefined {
-  const { eRegid, eIdent, eSkeyId, eSkeyVal, eSkeySig } = payload.devicePairingData ?? {};
-  if (eRegid?.length !== 4 || eIdent?.length !== 32 || eSkeyId?.length !== 3 || eSkeyVal?.length !== 32 || eSkeySig?.length !== 64)
-    return undefined;
-  return {
-    identity: eIdent,
-    registrationId: Buffer.from(eRegid).readUInt32BE(0),
-    signedPreKey: { id: Buffer.from(eSkeyId).readUIntBE(0, 3), value: eSkeyVal, signature: eSkeySig },
-  };
-}
-
-function readDeviceSignature(stanza: BinaryNode): Uint8Array | undefined {
-  const signed = bytes(child(child(stanza, 'pair-device-sign'), 'device-identity'));
-  try {
-    return signed && (proto.ADVSignedDeviceIdentity.decode(signed).deviceSignature ?? undefined);
-  } catch {
-    // Malformed protobuf counts as a missing signature.
-    return undefined;
-  }
-}
-
-const same = (one: Uint8Array | null | undefined, other: Uint8Array): boolean =>
-  one !== null && one !== undefined && Buffer.from(one).equals(other);

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { AppState } from './app-state/app-state.ts';
 import type { Shops } from './business/shops.ts';
 import type { CallLog } from './call-log.ts';
+import type { ClientVersions } from './client-versions.ts';
 import type { Channels } from './channels/channels.ts';
 import type { LiveUpdates } from './channels/live-updates.ts';
 import type { Faults } from './faults.ts';
@@ -47,6 +48,7 @@ export interface Parts {
   readonly appState: AppState;
   readonly calls: CallLog;
   readonly faults: Faults;
+  readonly versions: ClientVersions;
   readonly counters: Counters;
   readonly random: Random;
   readonly log: Logger;

@@ -2,6 +2,7 @@
 import { EventEmitter } from 'node:events';
 import { deriveLid, deviceKey, isNumber, otherForm, parseUser } from './address.ts';
 import {
+  type CeremonyFault,
   SandboxError,
   type Digits,
   type History,
@@ -11,6 +12,7 @@ import {
   type WorldEvent,
 } from './face.ts';
 import type { Records } from './store/database.ts';
+import type { Passkey } from './passkey/authenticator.ts';
 import type { PhoneKeys } from './signal/identity.ts';
 import type { SignedPreKey } from './store/keys.ts';
 
@@ -69,12 +71,17 @@ export interface Person {
   absent?: boolean;
   /** Only messages to the LID are taken; those to the number are refused with 463. */
   migrated?: boolean;
+  /** The platform tells no LID of this number, so that the person is reached by the number alone. */
+  withoutLid?: boolean;
   /** The phone answers no request of its linked devices. */
   asleep?: boolean;
   /** Ids of the notices of terms that the account accepted. */
   notices?: readonly string[];
   /** The phone has the app for businesses. */
   business?: boolean;
+  /** A device is linked only after the owner signed with it. */
+  passkey?: Passkey;
+  passkeyFault?: CeremonyFault;
 }
 
 const maxPeople = 100_000;

@@ -50,6 +50,10 @@ export class Presence {
     if (type === 'available' || type === 'unavailable') this.setOnline(person, type === 'available');
   }
 
+  isOnline(number: string): boolean {
+    return this.#online.has(number);
+  }
+
   chatstateFromClient(device: Device, stanza: BinaryNode): void {
     const state = firstChild(stanza);
     const to = stanza.attrs['to'];

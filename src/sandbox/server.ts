@@ -8,9 +8,11 @@ import { AppState } from './app-state/app-state.ts';
 import { Shops } from './business/shops.ts';
 import { openIdentity, type ServerIdentity } from './certificates.ts';
 import { CallLog } from './call-log.ts';
+import { ClientVersions } from './client-versions.ts';
 import { Channels } from './channels/channels.ts';
 import { LiveUpdates } from './channels/live-updates.ts';
 import { buildControl } from './control/app.ts';
+import { isLoopbackAddress } from './control/guard.ts';
 import { answerHttpErrors, refuse } from './control/http-errors.ts';
 import type { Sandbox } from './face.ts';
 import { Faults } from './faults.ts';
@@ -45,6 +47,8 @@ import { createWorld } from './world.ts';
 export interface SandboxOptions {
   /** 0: any free port. */
   readonly port: number;
+  /** Address to listen on; loopback when absent. On any other address the control interface answers under every name. */
+  readonly host?: string | undefined;
   readonly dataDir: string;
   /** Makes ids and references the same in every run. */
   readonly seed?: number | undefined;
@@ -59,7 +63,7 @@ export interface RunningSandbox {
   stop(): Promise<void>;
 }
 
-const host = '127.0.0.1';
+const loopback = '127.0.0.1';
 /** Milliseconds within which a new TCP connection must send its first byte. */
 const firstByteMs = 30_000;
 const maxConnections = 20_000;
@@ -68,6 +72,7 @@ const tlsHandshake = 0x16;
 
 export async function startSandbox(options: SandboxOptions): Promise<RunningSandbox> {
   const log = options.log ?? pino({ level: 'silent' });
+  const host = options.host ?? loopback;
   const db = new Database(options.dataDir);
   const records = new Records(db);
   const identity = openIdentity(records);
@@ -80,6 +85,7 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
   const control = await buildControl(sandbox, {
     onSurprise: (error) => log.error({ error: String(error) }, 'control.failed'),
     memory: new SentStore(db),
+    anyName: !isLoopbackAddress(host),
   });
   // The control interface refuses requests without a host by itself, with an error in its own format.
   const http = createHttpServer({ requireHostHeader: false }, (request, response) => control.handler(request, response));
@@ -88,13 +94,13 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
   const https = createMediaHost(certificates, parts);
   const sockets = new Set<Socket>();
   const tcp = listenOnce(http, https, sockets);
-  await listen(tcp, options.port).catch(async (error: unknown) => {
+  await listen(tcp, options.port, host).catch(async (error: unknown) => {
     await control.close();
     db.close();
     throw error;
   });
   const { port } = tcp.address() as AddressInfo;
-  parts.media.hosts = [`${host}:${port}`, `localhost:${port}`];
+  parts.media.hosts = [`${loopback}:${port}`, `localhost:${port}`];
   const stop = async (): Promise<void> => {
     const closed = new Promise<void>((resolve) => tcp.close(() => resolve()));
     await control.close();
@@ -108,7 +114,7 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
   return { port, sandbox, stop };
 }
 
-async function listen(server: Server, port: number): Promise<void> {
+async function listen(server: Server, port: number, host: string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);
@@ -124,7 +130,7 @@ function build(db: Database, records: Records, options: SandboxOptions, log: Log
   const people = new People(records, (error) => log.error({ error: String(error) }, 'listener.failed'));
   const links = new Links(db, new QueueStore(db), keys, faults, counters);
   const phones = new Phones(db, keys, people);
-  const bundles = new Bundles(people, phones, keys, links, random);
+  const bundles = new Bundles(people, phones, keys, links, faults, random);
   const groups = new Groups(records, people, links, keys, random);
   const channels = new Channels(records, people, random);
   const shops = new Shops(records, random);
@@ -132,7 +138,8 @@ function build(db: Database, records: Records, options: SandboxOptions, log: Log
   const media = new Media(options.dataDir, random);
   const inbox = new Inbox(people, phones, messages, media, links, receipts, counters);
   const outbox = new Outbox(people, phones, bundles, links, messages, inbox, groups);
-  const pairing = new Pairing(people, phones, links, counters, random);
+  const versions = new ClientVersions();
+  const pairing = new Pairing({ people, phones, links, counters, random, faults, versions });
   const presence = new Presence(people, links, groups, (owner, viewer, category) => maySee({ people, appState }, owner, viewer, category));
   const appState = new AppState(db, records, people, links, media, counters, random);
   const decrypt = options.decrypt ?? true;
@@ -147,6 +154,7 @@ function build(db: Database, records: Records, options: SandboxOptions, log: Log
     ...inChannels,
     ...traffic,
     faults,
+    versions,
     counters,
     random,
     log,

@@ -1,4 +1,7 @@
-/** XEdDSA signatures. The verifier is not Baileys' own, which accepts every signature. */
+/**
+ * XEdDSA signatures. The verifier is not Baileys' own, which accepts every signature. It shares no code with the gateway's: the platform is the
+ * oracle of the gateway's tests, and a fault of one implementation would pass unnoticed in both.
+ */
 import { Curve } from '@whiskeysockets/baileys';
 import { verify as verifyCurve } from 'curve25519-js';
 

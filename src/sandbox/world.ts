@@ -7,6 +7,7 @@ import { callsRoom } from './world/calls.ts';
 import { channelsRoom } from './world/channels.ts';
 import { groupsRoom } from './world/groups.ts';
 import { messagesRoom } from './world/messages.ts';
+import { passkeysRoom } from './world/passkeys.ts';
 import { peopleRoom } from './world/people.ts';
 import { postsRoom } from './world/posts.ts';
 import { platformRoom, type Trust } from './world/platform.ts';
@@ -14,6 +15,7 @@ import { settingsRoom } from './world/settings.ts';
 
 export const createWorld = (parts: Parts, trust: Trust): Sandbox => ({
   ...peopleRoom(parts),
+  ...passkeysRoom(parts),
   ...messagesRoom(parts),
   ...settingsRoom(parts),
   ...accountRoom(parts),

@@ -1,6 +1,6 @@
 /** The door to storage: a PostgreSQL server, ours or a given one, brought up to date, behind the ports of the gateway. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { ChangeStore, FileRows, LeaseStore, Log, SettingStore, SignInStore, Stores } from '#actors/ports.ts';
+import type { ChangeStore, FileRows, LeaseStore, LeftWorkStore, Log, SignInStore, Stores } from '#actors/ports.ts';
 import type { Vault } from '#src/platform/vault.ts';
 import { makeChatbotStore } from './stores/chatbots.ts';
 import { createChatCounts } from './journal/chat-counts.ts';
@@ -9,7 +9,7 @@ import { makeCampaignStore } from './stores/campaigns.ts';
 import { makeOptOutStore } from './stores/opt-outs.ts';
 import { makeChangeStore } from './stores/changes.ts';
 import { makeChatStore } from './stores/chats.ts';
-import { isInUse, usualLimits, type Limits } from './postgres/database.ts';
+import { isInUse } from './postgres/database.ts';
 import { makeContactStore } from './stores/contacts.ts';
 import { makeDefinitionStore } from './stores/definitions.ts';
 import { makeDeliveryStore } from './stores/deliveries.ts';
@@ -17,25 +17,30 @@ import { startEmbedded, type EmbeddedServer } from './postgres/embedded.ts';
 import { makeFileRows } from './stores/files.ts';
 import { makeGroupStore } from './stores/groups.ts';
 import { makeLeaseStore } from './stores/leases.ts';
+import { makeLeftWorkStore } from './stores/left-work.ts';
 import { makeInstanceStore } from './stores/instances.ts';
 import { makeJournal } from './journal/journal.ts';
 import { makeMessageExpiry } from './stores/message-expiry.ts';
+import { makeReceiptExpiry } from './stores/receipt-expiry.ts';
 import { makeMessageStore } from './stores/messages.ts';
-import { migrate } from './postgres/orm.ts';
-import { openPools, usualSizes, type Pools, type PoolSizes } from './postgres/pools.ts';
+import { migrate, type MigrationProgress } from './postgres/migrate.ts';
+import { shownAddress } from './postgres/shown-address.ts';
+import { openPools, usualSizes, type Pools, type PoolSizes, usualPoolLimits, type PoolLimits } from './postgres/pools.ts';
 import { makeOutboxStore } from './stores/outbox.ts';
 import { makeRemovalStore } from './stores/removals.ts';
+import { makePasskeyCodeStore } from './stores/passkey-codes.ts';
 import { makePictureStore } from './stores/pictures.ts';
 import { makeRecipientStore } from './stores/recipients.ts';
 import { makeSignInStore } from './stores/sign-ins.ts';
+import { makeRefusedStore } from './stores/refused-entries.ts';
+import { makeStepStore } from './stores/step-log.ts';
 import { makeSendKeyStore } from './stores/send-keys.ts';
-import { startResealing } from './vault/resealing.ts';
-import { makeSealer, placeOf, type Sealer } from './vault/sealing.ts';
+import { SealedUpkeep, type UpkeepPace } from './vault/sealed-upkeep.ts';
 import { takeTenancy, type Tenancy } from './postgres/tenancy.ts';
 import { makeVault } from './vault/vault.ts';
 import { makeSettingStore, makeWebhookStore } from './stores/webhooks.ts';
 
-export { migrate } from './postgres/orm.ts';
+export { migrate, type MigrationProgress } from './postgres/migrate.ts';
 export { startEmbedded, type EmbeddedServer } from './postgres/embedded.ts';
 
 export interface StorageOptions {
@@ -55,11 +60,15 @@ export interface StorageOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** Connections of each pool. */
   readonly connections?: Partial<PoolSizes>;
-  readonly limits?: Partial<Limits>;
+  readonly limits?: Partial<PoolLimits>;
   /** With it the database is for this process alone: opening rejects when another has it, and this is called when another took it later. */
   readonly onTaken?: () => void;
+  /** Called while the tables are brought up to date, or while another process does that. */
+  readonly onMigrating?: (progress: MigrationProgress) => void;
   /** The process is one node of several, which share the database. */
   readonly shared?: boolean;
+  /** Of the move to another form of sealed values, among several nodes. */
+  readonly sealingPace?: UpkeepPace | undefined;
 }
 
 export interface Storage extends Stores {
@@ -67,37 +76,25 @@ export interface Storage extends Stores {
   readonly fileRows: FileRows;
   /** Null for a single gateway. */
   readonly leases: LeaseStore | null;
+  /** Of instances that a node takes. */
+  readonly leftWork: LeftWorkStore;
   readonly changes: ChangeStore;
   readonly signIns: SignInStore;
   /** Whether this process is the one that does the work which one does for all. */
   onDuty(): boolean;
-  /** Resolves when nothing is sealed under the former key any more, or when the storage was closed before. */
+  /** Resolves when nothing is sealed under the former key or in the former form any more, or when the storage was closed before. */
   readonly resealed: Promise<void>;
   /** Whether the database answered last time; while it does not, it is asked again and again. */
   healthy(): boolean;
+  /** Why the database does not do its work, for readiness; empty when it does. */
+  troubles(): readonly string[];
+  /** The database's clock, in Unix milliseconds. */
+  clock(): Promise<number>;
   /** Connections by pool. */
   usage(): ReturnType<Pools['usage']>;
   /** Idempotent. The embedded server is stopped unless another program uses it. */
   close(): Promise<void>;
 }
-
-const checkName = 'encryption.check';
-const checkPlace = placeOf('setting', '', 'check', checkName);
-
-const sealedCheck = (sealer: Sealer): string => sealer.seal(checkPlace, 'dormouse').toString('base64');
-
-/** A key that is not the one which the data was sealed with must end the start, not every session after it. */
-const checkKey = async (settings: SettingStore, sealer: Sealer): Promise<void> => {
-  await settings.swap(checkName, null, sealedCheck(sealer));
-  const stored = (await settings.get(checkName)) ?? '';
-  try {
-    sealer.open(checkPlace, Buffer.from(stored, 'base64'));
-  } catch {
-    throw new Error(
-      'The encryption key is not the one that this database was written with: restore ENCRYPTION_KEY, or the key file of the data folder.',
-    );
-  }
-};
 
 /** What is open beneath the stores. */
 interface Base {
@@ -106,18 +103,29 @@ interface Base {
   readonly tenancy: Tenancy | null;
 }
 
+const clockStatement = { name: 'clock', text: 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now' };
+
 const campaignsOf = ({ journal, queries, sweeps }: Pools): Storage['campaigns'] => {
   const { list, recipients } = makeCampaignStore(queries);
-  const { create, removeAll, expire, settle } = makeCampaignStore(sweeps);
-  return { ...makeCampaignStore(journal), list, recipients, create, removeAll, expire, settle };
+  const { create, removeAll, expire, expirePaused, settle } = makeCampaignStore(sweeps);
+  return { ...makeCampaignStore(journal), list, recipients, create, removeAll, expire, expirePaused, settle };
 };
 
-const storageOf = ({ pools, server, tenancy }: Base, sealer: Sealer, { log, now = Date.now, noteTime }: StorageOptions): Storage => {
+/** A renewal waits for no look, no take and no request. */
+const leasesOf = ({ leases, renewals }: Pools, noteTime: StorageOptions['noteTime']): LeaseStore | null => {
+  if (leases === null || renewals === null) return null;
+  const { join, renew, leave } = makeLeaseStore(renewals, noteTime);
+  return { ...makeLeaseStore(leases, noteTime), join, renew, leave };
+};
+
+const storageOf = ({ pools, server, tenancy }: Base, upkeep: SealedUpkeep, { log, now = Date.now, noteTime }: StorageOptions): Storage => {
   const chance = { chatId: () => `r${randomBytes(7).toString('hex')}`, eventId: () => randomUUID() };
   const counts = createChatCounts(now);
   let closing: Promise<void> | null = null;
   const { keys, journal, queries, sweeps } = pools;
+  const { sealer } = upkeep;
   const close = async (): Promise<void> => {
+    await upkeep.stop();
     await pools.close();
     await tenancy?.close();
     await server?.close(!(await isInUse(server.url, log)));
@@ -134,8 +142,10 @@ const storageOf = ({ pools, server, tenancy }: Base, sealer: Sealer, { log, now 
     settings: makeSettingStore(journal),
     removals: makeRemovalStore(sweeps),
     messageExpiry: makeMessageExpiry(sweeps),
+    receiptExpiry: makeReceiptExpiry(sweeps),
     fileRows: makeFileRows(journal, sweeps),
     pictures: { ...makePictureStore(journal), expire: makePictureStore(sweeps).expire },
+    passkeyCodes: makePasskeyCodeStore(queries),
     recipients: { ...makeRecipientStore(journal), expire: makeRecipientStore(sweeps).expire },
     // Sessions ask for single groups; pages of them wait behind nothing but questions.
     definitions: makeDefinitionStore(queries),
@@ -143,6 +153,8 @@ const storageOf = ({ pools, server, tenancy }: Base, sealer: Sealer, { log, now 
     contacts: { ...makeContactStore(queries), saved: makeContactStore(journal).saved },
     groups: { ...makeGroupStore(journal), find: makeGroupStore(queries).find, common: makeGroupStore(queries).common },
     chatwootRows: { ...makeChatwootStore(journal), expire: makeChatwootStore(sweeps).expire },
+    stepLog: makeStepStore(sweeps),
+    refused: makeRefusedStore(journal, sealer, { now, newId: () => `${now().toString(36)}${randomBytes(8).toString('hex')}` }),
     sendKeys: { ...makeSendKeyStore(journal), expire: makeSendKeyStore(sweeps).expire },
     // The pacing of a campaign does not wait behind lists; making one holds a connection for a second.
     campaigns: campaignsOf(pools),
@@ -150,29 +162,24 @@ const storageOf = ({ pools, server, tenancy }: Base, sealer: Sealer, { log, now 
     vault: makeVault(keys, sealer, now),
     changes: makeChangeStore(queries),
     signIns: makeSignInStore(queries),
-    leases: pools.leases && makeLeaseStore(pools.leases, noteTime),
+    leases: leasesOf(pools, noteTime),
+    leftWork: makeLeftWorkStore(journal),
     onDuty: () => tenancy?.onDuty ?? true,
-    resealed: Promise.resolve(),
+    resealed: upkeep.ended,
     healthy: () => pools.healthy(),
+    troubles: () => pools.troubles(),
+    async clock() {
+      const [row] = await queries.rows<{ readonly now: number }>(clockStatement, []);
+      return row?.now ?? Date.now();
+    },
     usage: () => pools.usage(),
     close: () => (closing ??= close()),
   };
 };
 
-/** The same storage, in which everything is sealed anew meanwhile. */
-const resealing = (storage: Storage, { sweeps }: Pools, sealer: Sealer, log: Log): Storage => {
-  const work = startResealing({ database: sweeps, sealer, log, finish: () => storage.settings.set(checkName, sealedCheck(sealer)) });
-  const close = async (): Promise<void> => {
-    await work.stop();
-    await storage.close();
-  };
-  return { ...storage, resealed: work.ended, close };
-};
-
 /** Rejects with a sentence for the operator when there is no database, or one that this key does not open. */
 export const openStorage = async (options: StorageOptions): Promise<Storage> => {
   const { formerEncryptionKey: former = null } = options;
-  const sealer = makeSealer(options.encryptionKey, former);
   const server = options.databaseUrl === null ? await startEmbedded(options) : null;
   const url = options.databaseUrl ?? server!.url;
   let pools: Pools | null = null;
@@ -185,19 +192,29 @@ export const openStorage = async (options: StorageOptions): Promise<Storage> => 
       onTaken?.();
     };
     if (onTaken) tenancy = await takeTenancy({ url, log, onTaken: lose, shared });
-    await migrate(url, options.log);
+    await migrate(url, log, { onProgress: options.onMigrating ?? (() => undefined) });
     await tenancy?.raise();
     pools = await openPools({
       url,
+      place: options.databaseUrl === null ? {} : { address: shownAddress(url), setting: 'DATABASE_URL' },
       log,
       fence,
       shared,
       sizes: { ...usualSizes, ...options.connections },
-      limits: { ...usualLimits, ...options.limits },
+      limits: { ...usualPoolLimits, ...options.limits },
     });
-    const storage = storageOf({ pools, server, tenancy }, sealer, options);
-    await checkKey(storage.settings, sealer);
-    return former === null ? storage : resealing(storage, pools, sealer, log);
+    const upkeep = new SealedUpkeep({
+      database: pools.sweeps,
+      settings: makeSettingStore(pools.journal),
+      key: options.encryptionKey,
+      former,
+      log,
+      shared,
+      onDuty: () => tenancy?.onDuty ?? true,
+      pace: options.sealingPace,
+    });
+    await upkeep.begin();
+    return storageOf({ pools, server, tenancy }, upkeep, options);
   } catch (error) {
     await pools?.close();
     await tenancy?.close();

@@ -39,6 +39,11 @@ export const ownershipStatements = {
   exist: { name: 'instances-exist', text: `select count(*)::int as count from instance where id = any($1::text[]) and not removed` },
 } as const satisfies Readonly<Record<string, Statement>>;
 
+export const exists = async (runner: Runner, id: string): Promise<boolean> => {
+  const [row] = await runner.rows<{ count: number }>(ownershipStatements.exist, [[id]]);
+  return row?.count !== 0;
+};
+
 /** For claims that gave no lock: throws `EpochLost` when one of the instances is there, under another epoch. */
 export const checkGone = async (runner: Runner, ids: readonly string[]): Promise<void> => {
   if (ids.length === 0) return;

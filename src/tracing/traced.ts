@@ -53,12 +53,16 @@ const tracedHost = (host: LinkHost, arrivals: Arrivals): LinkHost => ({
   recorded: () => host.recorded(),
   mayAct: () => host.mayAct(),
   route: () => host.route(),
+  accountOf: (owner) => host.accountOf(owner),
+  beginAnew: (identity) => host.beginAnew(identity),
   pictureChanged: (id) => host.pictureChanged(id),
+  forged: (what) => host.forged(what),
   surprise: (error) => host.surprise(error),
 });
 
 const tracedPlatform = (spans: Spans, platform: Platform, arrivals: Arrivals): Platform => ({
   picture: (instance) => platform.picture(instance),
+  clientVersion: () => platform.clientVersion(),
   link(host) {
     const link = platform.link(tracedHost(host, arrivals));
     const perform: PlatformLink['perform'] = (operation, control) =>
@@ -71,6 +75,8 @@ const tracedPlatform = (spans: Spans, platform: Platform, arrivals: Arrivals): P
     return {
       open: (options, emit) => spans.outside(() => link.open(options, emit)),
       pair: (phone) => link.pair(phone),
+      passkey: (step) => link.passkey(step),
+      passkeyProblem: (assertion, options) => link.passkeyProblem(assertion, options),
       close: () => link.close(),
       logout: () => link.logout(),
       paired: () => link.paired(),
@@ -85,6 +91,7 @@ const tracedPlatform = (spans: Spans, platform: Platform, arrivals: Arrivals): P
 
 /** Entries are committed in groups: an event begins with the first arrival of its group. */
 const tracedJournal = (spans: Spans, journal: Journal, arrivals: Arrivals): Journal => ({
+  forget: (instance) => journal.forget(instance),
   async commit(instance, entries, targets) {
     const began = Date.now();
     const committed = await journal.commit(instance, entries, targets);

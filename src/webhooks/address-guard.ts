@@ -9,7 +9,9 @@ type Class = 'metadata' | 'loopback' | 'private' | 'unspecified' | 'link-local' 
  * Metadata services come first, since some stand inside private or public ranges: AWS, Alibaba, Azure, Oracle.
  */
 const policy: readonly (readonly [Class, readonly string[]])[] = [
-  ['metadata', ['169.254.169.254/32', '169.254.170.2/32', '100.100.100.200/32', '168.63.129.16/32', '192.0.0.192/32', 'fd00:ec2::254/128']],
+  ['metadata', ['169.254.169.254/32', '169.254.170.2/32', '100.100.100.200/32', '168.63.129.16/32', '192.0.0.192/32']],
+  // Those of AWS, Google and Oracle over IPv6, in the private range.
+  ['metadata', ['fd00:ec2::254/128', 'fd20:ce::254/128', 'fd00:c1::a9fe:a9fe/128']],
   ['loopback', ['127.0.0.0/8', '::1/128']],
   ['private', ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7', '64:ff9b:1::/48']],
   ['unspecified', ['0.0.0.0/8', '::/128']],
@@ -20,9 +22,10 @@ const policy: readonly (readonly [Class, readonly string[]])[] = [
   ['reserved', ['::/96', '100::/64', '2001::/23', '2001:db8::/32', '3fff::/20']],
 ];
 
-/** IPv6 ranges that lead to an IPv4 address: NAT64 and 6to4. A mapped one (`::ffff:…`) is matched by BlockList itself. */
+/** IPv6 ranges that lead to an IPv4 address: NAT64, its translated addresses (RFC 6052, RFC 2765), and 6to4. A mapped one (`::ffff:…`) is matched by BlockList itself. */
 const wrappings: readonly ((address: string, prefix: number) => readonly [string, number])[] = [
   (address, prefix) => [`64:ff9b::${address}`, 96 + prefix],
+  (address, prefix) => [`::ffff:0:${address}`, 96 + prefix],
   (address, prefix) => {
     const [a, b, c, d] = address.split('.').map((part) => Number(part).toString(16).padStart(2, '0'));
     return [`2002:${a}${b}:${c}${d}::`, 16 + prefix];

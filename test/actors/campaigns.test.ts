@@ -73,6 +73,16 @@ test('campaigns: one that is scheduled sends nothing before its time', async () 
   assert.deepEqual([sent(stage), await statusOf(stage), await part()], [1, 'done', undefined]);
 });
 
+test('campaigns: one that waits looks again each minute, also when it waits longer than a timer can', async () => {
+  const stage = await staged(['r1'], policy());
+  const { time, db } = stage.world;
+  await create(stage, { ...to('551'), scheduledFor: time.now() + 40 * 24 * hour });
+  const looks = (): number => db.statements.filter((name) => name === 'campaigns.next').length;
+  const before = looks();
+  await time.pass(10 * 60_000);
+  assert.equal(looks() - before, 10);
+});
+
 test('campaigns: in the quiet hours nothing goes, also over midnight', async () => {
   const stage = await staged(['r1'], policy({ quiet: { from: 21 * 60, to: 8 * 60 }, timeZone: 'UTC' }));
   const { time } = stage.world;
@@ -281,4 +291,98 @@ test('campaigns: what became of each recipient is counted', async () => {
   await create(stage, to('551', '552'));
   await stage.world.time.pass(120_000);
   assert.deepEqual(counted, ['sent', 'failed']);
+});
+
+/** Reasons of the `sender` events, in order. */
+const told = (stage: Stage): readonly string[] =>
+  stage.world.journal.groups.flat().flatMap((entry) => (entry.kind === 'campaign' ? [`${entry.status}: ${entry.reason}`] : []));
+const reasons = async (stage: Stage) => (await stage.gateway.campaigns('r1', null)).map(({ reason }) => reason).join(' | ');
+
+test('campaigns: one that rests in the quiet hours says so in the list and in an event, and takes it back', async () => {
+  const stage = await staged(['r1'], policy({ quiet: { from: 0, to: 12 * 60 }, timeZone: 'UTC' }));
+  const { time } = stage.world;
+  const toMorning = 24 * hour - (time.now() % (24 * hour)) + hour;
+  await time.pass(toMorning);
+  await create(stage, to('551', '552'));
+  await create(stage, { ...to('551'), scheduledFor: time.now() + 48 * hour });
+  await time.pass(60_000);
+  assert.deepEqual([(await reasons(stage)).split(' | ').toSorted(), sent(stage)], [['', 'the quiet hours are not over'], 0]);
+  await time.pass(12 * hour);
+  assert.equal(sent(stage), 2);
+  assert.deepEqual(told(stage), ['waiting: the quiet hours are not over', 'waiting: ', 'sending: ', 'done: ']);
+});
+
+test('campaigns: one that has reached the daily cap says so', async () => {
+  const stage = await staged(['r1'], policy({ dailyCap: 2 }));
+  await create(stage, to('551', '552', '553'));
+  await stage.world.time.pass(120_000);
+  assert.equal(await reasons(stage), 'the daily cap of 2 messages is reached');
+  const [one] = await stage.gateway.campaigns('r1', null);
+  assert.ok(Number(one?.remainingMs) > 23 * hour, `${one?.remainingMs}`);
+});
+
+test('campaigns: a session that is away for a minute is named as the reason', async () => {
+  const stage = await staged();
+  await create(stage, to('551', '552', '553'));
+  await stage.world.time.pass(100);
+  stage.link().end(428);
+  await stage.world.time.pass(50_000);
+  assert.equal(await reasons(stage), '');
+  await stage.world.time.pass(70_000);
+  assert.equal(await reasons(stage), 'the session is not connected');
+  stage.link().login();
+  await stage.world.time.pass(60_000);
+  assert.deepEqual([await reasons(stage), await statusOf(stage)], ['', 'done']);
+});
+
+test('campaigns: a session that was logged out is named as the reason', async () => {
+  const stage = await staged();
+  await create(stage, to('551', '552'));
+  await stage.world.time.pass(100);
+  stage.link().end(401);
+  await stage.world.time.pass(120_000);
+  assert.deepEqual([await reasons(stage), await statusOf(stage)], ['the session is logged out: pair it again', 'sending']);
+});
+
+test('campaigns: a continuation of one that is done sends to those whose message failed, and to nobody else', async () => {
+  const stage = await staged();
+  stage.link().answer = ({ chatId }) => (chatId.startsWith('552') ? refused(479, 'no') : done({ at: stage.world.time.now() }));
+  const id = await create(stage, to('551', '552', '553'));
+  await stage.world.time.pass(100_000);
+  assert.deepEqual([await states(stage, id), await statusOf(stage)], ['sent failed sent', 'done']);
+  stage.link().answer = () => done({ at: stage.world.time.now() });
+  assert.ok((await stage.world.answerOf(stage.gateway.continueCampaign('r1', id))).ok);
+  await stage.world.time.pass(100_000);
+  assert.deepEqual([await states(stage, id), await statusOf(stage), sent(stage)], ['sent sent sent', 'done', 4]);
+  assert.equal(refusalOf(await stage.world.answerOf(stage.gateway.continueCampaign('r1', id))), 'conflict');
+});
+
+test('campaigns: the answer and the list estimate the time that is left', async () => {
+  const stage = await staged();
+  const made = await stage.world.answerOf(stage.gateway.createCampaign('r1', to('551', '552', '553', '554')));
+  assert.ok(made.ok);
+  assert.equal(made.value.remainingMs, 45_000);
+  await stage.world.time.pass(100);
+  const [one] = await stage.gateway.campaigns('r1', null);
+  assert.ok(Number(one?.remainingMs) >= 39_000 && Number(one?.remainingMs) <= 50_000, `${one?.remainingMs}`);
+  await stage.gateway.stopCampaign('r1', made.value.id);
+  assert.equal((await stage.gateway.campaigns('r1', null))[0]?.remainingMs, null);
+});
+
+test('campaigns: the name of a group that is not stored yet is asked for before the message is filled', async () => {
+  const stage = await staged(['r1'], policy(), ({ ports }) =>
+    Object.assign(ports, { placeholder: (_name: string, chat: { readonly name: string } | null) => chat?.name ?? '' }),
+  );
+  const subject = { text: 'Neighbours', by: '', at: 1 };
+  stage.link().handle = ({ name }) => (name === 'group.get' ? done({ group: { subject }, requests: null }) : refuse('notSupported', name));
+  const hello = { kind: 'text', text: 'Hello {{name}}', preview: null } as const;
+  await create(stage, { ...to('120363000000000001@g.us'), shared: { ...campaignSend, content: hello } });
+  await stage.world.time.pass(1_000);
+  await stage.world.answerOf(stage.gateway.send('r1', text('120363000000000002@g.us', 'Hi {{name}}'), options));
+  await stage.world.answerOf(stage.gateway.send('r1', text('120363000000000003@g.us', 'Hey {{name}}'), { ...options, async: true }));
+  await stage.world.time.pass(1_000);
+  assert.deepEqual(
+    stage.link().sent.map(({ text }) => text),
+    ['Hello Neighbours', 'Hi Neighbours', 'Hey Neighbours'],
+  );
 });

@@ -14,7 +14,7 @@ test('file keeper: beyond the bound those unused for longest go, and no more tha
     kept.push(await keep(world, text));
     await world.time.pass(10);
   }
-  const gateway = await world.start({ retention: { messages: 0, files: 0, fileBytes: 30 * 10 } });
+  const gateway = await world.start({ retention: { messages: 0, receipts: 0, files: 0, fileBytes: 30 * 10 } });
   await world.time.pass(20_000);
   const left = await Promise.all(kept.map((file) => world.files.files.named(file!.name)));
   const first = left.findIndex((file) => file !== null);
@@ -29,7 +29,7 @@ test('file keeper: beyond the bound those unused for longest go, and no more tha
 test('file keeper: without a bound nothing goes, and what is unused for too long does', async () => {
   const world = new World();
   const file = await keep(world, 'old');
-  const gateway = await world.start({ retention: { messages: 0, files: day, fileBytes: 0 } });
+  const gateway = await world.start({ retention: { messages: 0, receipts: 0, files: day, fileBytes: 0 } });
   await world.time.pass(20_000);
   assert.ok(await world.files.files.named(file!.name));
   await world.time.pass(2 * day);

@@ -61,7 +61,7 @@ const refusalOf = (result: { readonly ok: boolean; readonly refusal?: { readonly
 test('gateway: from create to a message that was sent', async () => {
   const world = new World();
   const gateway = await world.start();
-  const made = await gateway.create({ name: 'shop', adminField01: 'a', adminField02: '', systemName: '' });
+  const made = await gateway.create({ name: 'shop', adminField01: 'a', adminField02: '', systemName: '', browser: '', system: '' });
   assert.ok(made.ok);
   const { id, token } = made.value.record;
   assert.match(id, /^r[0-9a-f]{14}$/);

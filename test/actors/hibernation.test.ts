@@ -5,6 +5,9 @@ import { done } from '#actors/model.ts';
 import type { Outcome } from '#actors/ports.ts';
 import type { Result, RunningGateway } from '#actors/gateway.ts';
 import { message as sampleMessage } from '#test/contract/samples.ts';
+import { Hibernation } from '#actors/session/hibernation.ts';
+import { supervisedWorkers } from '#actors/supervised-workers.ts';
+import { testPolicy } from '#test/fakes/world.ts';
 import { options, refusalOf, staged, text } from './stage.ts';
 
 const hour = 3_600_000;
@@ -25,6 +28,25 @@ test('hibernation: the command closes the session, keeps its credentials, is sto
   assert.equal(stage.link().opens.length, 1);
   assert.equal(stage.numbers().hibernatedMs, 2 * hour + 100);
   world.assertKept();
+});
+
+test('hibernation: a look that throws is a crash that is counted, and the next looks go on', async () => {
+  const { world } = await staged();
+  const policy = { after: 0, wakeEvery: hour, drain: 10_000 };
+  let looks = 0;
+  const room = (): number => {
+    looks += 1;
+    if (looks === 2) throw new Error('a fault');
+    return 0;
+  };
+  const workers = supervisedWorkers(world.ports, testPolicy, {});
+  const registry = { cells: new Map(), resting: () => [], cell: () => null };
+  const hibernation = new Hibernation({ ports: world.ports, policy, registry, workers, room });
+  hibernation.start();
+  await world.time.pass(5 * 60_000);
+  hibernation.stop();
+  assert.ok(looks > 3, String(looks));
+  assert.equal(workers.crashes['hibernation'], 1);
 });
 
 test('hibernation: one that is not connected cannot be sent to sleep', async () => {

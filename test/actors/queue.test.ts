@@ -147,6 +147,27 @@ test('queue: more messages than memory holds go out in order, each once, over a 
   assert.equal((await stage.gateway.queue('r1')).pending, 0);
 });
 
+test('queue: messages that are accepted while storage is read leave behind all that are stored, each once', async () => {
+  const reading = Promise.withResolvers<void>();
+  const old = Array.from({ length: 500 }, (_, n) => `old-${String(n).padStart(3, '0')}`);
+  const stage = await staged(['r1'], {}, ({ db, time }) => {
+    const queuedSend = { send: null, delay: 0, readChat: false, readMessages: false };
+    for (const body of old) {
+      const left = { ...sample, messageId: body, text: body, fromMe: true, status: 'Queued', queuedSend } as const;
+      db.putMessage({ ...left, timestamp: time.now(), instanceId: 'r1', unread: false });
+    }
+    db.holds.set('messages.queued', reading.promise);
+  });
+  await stage.world.time.pass(100);
+  assert.equal((await send(stage, 'new-1')).ok, true);
+  assert.equal((await send(stage, 'new-2')).ok, true);
+  stage.world.db.holds.clear();
+  reading.resolve();
+  await stage.world.time.pass(20_000);
+  assert.deepEqual(texts(stage), [...old, 'new-1', 'new-2']);
+  assert.equal((await stage.gateway.queue('r1')).pending, 0);
+});
+
 test('queue: clearing cancels what waits in storage too, and not the message that is being sent', async () => {
   const stage = await staged();
   const never = Promise.withResolvers<never>();

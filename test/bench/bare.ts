@@ -2,7 +2,7 @@
 import { createWriteStream } from 'node:fs';
 import { Agent } from 'node:https';
 import { pipeline } from 'node:stream/promises';
-import { Agent as Dispatcher } from 'undici';
+import { Agent as Dispatcher, Dispatcher1Wrapper } from 'undici';
 import {
   downloadContentFromMessage,
   initAuthCreds,
@@ -209,7 +209,9 @@ answer('sendFiles', sendFiles);
 answer('hasDocument', (id: string) => documents.has(id));
 /** Downloads the file of a document to the disk. */
 answer('download', async ({ id, path }: { readonly id: string; readonly path: string }) => {
-  const stream = await downloadContentFromMessage(documents.get(id)!, 'document', { options: { dispatcher } as never });
+  const stream = await downloadContentFromMessage(documents.get(id)!, 'document', {
+    options: { dispatcher: new Dispatcher1Wrapper(dispatcher!) } as never,
+  });
   await pipeline(stream, createWriteStream(path));
 });
 interface Several {

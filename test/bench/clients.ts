@@ -20,7 +20,8 @@ export interface GatewayClient extends Client {
 }
 
 export const adminToken = 'bench-admin-token-of-a-fair-length-0001';
-const addressLine = /listens on (http:\/\/\S+)/;
+/** The second form is that of older revisions. */
+const addressLine = /(?:API: +|listens on )(http:\/\/[^\s/]+)/;
 
 interface Status {
   readonly instance: { readonly status: string; readonly qrcode: string };

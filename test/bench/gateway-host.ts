@@ -32,12 +32,15 @@ const refuse = (): never => {
 };
 const platform: Platform = {
   picture: () => null,
+  clientVersion: () => ({ version: '2.3000.1', source: 'builtIn', checkedAt: 0, error: '' }),
   link(host) {
     hosts.set(host.id, host);
     return {
       open: () => undefined,
       close: async () => undefined,
       pair: () => undefined,
+      passkey: () => undefined,
+      passkeyProblem: () => null,
       logout: async () => true,
       paired: async () => false,
       discard: async () => undefined,
@@ -66,11 +69,12 @@ const portsOf = (stores: Storage): Ports => {
     chatwoot: noChatwoot,
     signer,
     ...contractPorts,
+    disk: { freeBytes: 0, sizeBytes: 0, warning: '' },
     loopLagMs: () => 0,
     media: { qrPng: async () => '' },
     files: createFakeFiles({ baseUrl: '', hex: (bytes) => randomBytes(bytes).toString('hex'), now: () => Date.now() }).files,
     mediaFacts: () => null,
-    chatModels: { objection: () => null, ask: refuse, toolCall: refuse },
+    chatModels: { objection: () => null, originOf: () => '', ask: refuse, toolCall: refuse },
     proxies: { catalogue: null, objection: () => null, test: async () => '' },
     sounds: { toMp3: refuse, transcribe: refuse },
     chance: { random: () => Math.random(), hex: (bytes) => randomBytes(bytes).toString('hex'), token: (length) => 'x'.repeat(length) },
@@ -107,7 +111,7 @@ answer('open', async ({ instances, urls }: Setup) => {
   for (let n = 0; n < instances; n += 1) {
     await storage.instances.insert({ ...sample, id: `r${n}`, token: `token-${n}` });
     const url = urls[n];
-    if (url !== undefined) await storage.webhooks.save({ ...sampleHook, id: `w${n}`, instanceId: `r${n}`, url });
+    if (url !== undefined) await storage.webhooks.save({ ...sampleHook, id: `w${n}`, instanceId: `r${n}`, url }, 1);
   }
 });
 /** Events of every instance that wait for the start. */
@@ -144,7 +148,7 @@ answer('listen', async () => {
     healthDetails: 'all' as const,
     overloadLagMs: 0,
     restart: () => 'begins' as const,
-    storageHealthy: () => true,
+    storageTroubles: () => [],
   };
   const limits = {
     answerBytes: 8_388_608,
@@ -152,6 +156,7 @@ answer('listen', async () => {
     authFailuresPerMinute: 0,
     adminSessionMs: 60_000,
     simulatedPhone: null,
+    serverUrl: '/',
     trustedProxies: [],
   };
   const app = await buildApp(gateway, { ...http, ...limits, log: quiet });

@@ -39,8 +39,11 @@ const chartOf = async (logic: typeof lifecycle): Promise<(count: number) => Prom
     recorded: async () => true,
     mayAct: () => true,
     pictureChanged: nothing,
+    forged: nothing,
     surprise: nothing,
     route: () => ({ via: 'direct' }),
+    accountOf: () => 'same',
+    beginAnew: async () => undefined,
   });
   const host = {
     id: 'r1',

@@ -1,5 +1,6 @@
-/** What one receiver that never answers costs the others: how late their events are, with it and without. */
+/** What one receiver that never answers costs the others: how late their events are, with it and without. Searches are in `greedy-finds.ts`. */
 import { scaled, type Bench, type Setting } from './bench.ts';
+import { greedyFinds } from './greedy-finds.ts';
 import { median, percentile, type Figure } from './report.ts';
 import type { Arrivals } from './tally.ts';
 import { eventually, type Child } from './workshop.ts';
@@ -80,6 +81,6 @@ const measure = async (setting: Setting): Promise<Figure> => {
 
 export const isolation: Bench = {
   name: 'isolation',
-  about: 'lateness of events while one receiver of a hundred never answers, against the same without',
-  run: async (setting) => [await measure(setting)],
+  about: 'what one receiver that never answers, and one token that searches all the time, cost the others',
+  run: async (setting) => [await measure(setting), await greedyFinds(setting)],
 };

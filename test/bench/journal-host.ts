@@ -26,7 +26,7 @@ answer('open', async (checkout: string) => {
   samples = (await load('test/contract/samples.ts')) as typeof samplesModule;
   storage = await openStorage({ databaseUrl: null, dataDir: 'data', encryptionKey: randomBytes(32), log: quiet });
   await storage.instances.insert(samples.instance.record);
-  await storage.webhooks.save({ ...samples.webhook, instanceId: samples.instance.record.id });
+  await storage.webhooks.save({ ...samples.webhook, instanceId: samples.instance.record.id }, 1);
 });
 answer('commit', async ({ commits, each }: { commits: number; each: number }) => {
   const { id, owner, epoch } = samples.instance.record;

@@ -24,6 +24,7 @@ const nodeOf = (name: string): NodeState => ({
   incarnation: randomUUID(),
   capacity: 10_000,
   load: 0,
+  astray: 0,
   draining: false,
   version: 'bench',
 });

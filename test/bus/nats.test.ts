@@ -21,7 +21,7 @@ const text = (body: Uint8Array): string => Buffer.from(body).toString();
 
 /** A bus that is connected. */
 const bus = async (name: string): Promise<NatsBus> => {
-  const made = new NatsBus({ url: server?.url ?? '', name, log: quietLog });
+  const made = new NatsBus({ url: server?.url ?? '', name, log: quietLog, signing: null });
   opened.push(made);
   await until(async () => (await made.request('nowhere', Buffer.from(''), 1_000)).kind === 'nobody', `${name} is connected`);
   return made;
@@ -38,6 +38,21 @@ test('bus: a request reaches who subscribes, and its answer comes back', withNat
   );
   end();
   await until(async () => (await a.request('greet', Buffer.from('x'), 1_000)).kind === 'nobody', 'b subscribes no more');
+});
+
+test('bus: an answer that does not count is passed over, and that of another subscriber is waited for', withNats, async () => {
+  const [a, b, c] = [await bus('q'), await bus('r'), await bus('s')];
+  const large = 'x'.repeat(pieceBytes + 1);
+  b.subscribe('both', async () => Buffer.from(`former ${large}`));
+  c.subscribe('both', async () => Buffer.from(`owner ${large}`));
+  const asked = new Set<string>();
+  await until(async () => {
+    const answer = await a.request('both', Buffer.from('x'), 1_000, async (body) => {
+      asked.add(text(body.subarray(0, 5)));
+      return text(body.subarray(0, 5)) === 'owner';
+    });
+    return asked.size === 2 && answer.kind === 'answered' && text(answer.body) === `owner ${large}`;
+  }, 'both have answered');
 });
 
 test('bus: a request that was on its way when the subscription ended is answered, or nobody got it', withNats, async () => {
@@ -104,7 +119,7 @@ const keep = { subjects: 'kept.*', ms: 60_000, bytes: 4_194_304, each: 3, replic
 
 /** A bus that keeps what is published to a subject, and what ends it. */
 const keeping = async (change: Partial<typeof keep> = {}): Promise<NatsBus> => {
-  const made = new NatsBus({ url: server?.url ?? '', name: 'keeping', log: quietLog, keep: { ...keep, ...change } });
+  const made = new NatsBus({ url: server?.url ?? '', name: 'keeping', log: quietLog, signing: null, keep: { ...keep, ...change } });
   opened.push(made);
   await until(() => made.keeps, 'the server keeps what is published');
   return made;
@@ -156,7 +171,7 @@ test('bus: a server without JetStream keeps nothing, which the log says once, an
   const lines: string[] = [];
   const note = (_fields: object, message: string): void => void lines.push(message);
   const log = { ...quietLog, warn: note, info: note };
-  const [a, b] = [0, 1].map((n) => new NatsBus({ url: plain?.url ?? '', name: `plain ${n}`, log, keep }));
+  const [a, b] = [0, 1].map((n) => new NatsBus({ url: plain?.url ?? '', name: `plain ${n}`, log, signing: null, keep }));
   opened.push(a!, b!);
   b!.subscribe('answer', async (body) => body);
   await until(async () => (await a!.request('answer', Buffer.from('x'), 1_000)).kind === 'answered', 'commands are carried');
@@ -180,7 +195,7 @@ test('bus: without its server requests are away, those under way are late, and s
   await server?.stop();
   assert.deepEqual(await under, { kind: 'late' });
   assert.deepEqual(await a.request('back', Buffer.from('x'), 60_000), { kind: 'away' });
-  const before = new NatsBus({ url: server?.url ?? '', name: 'i', log: quietLog });
+  const before = new NatsBus({ url: server?.url ?? '', name: 'i', log: quietLog, signing: null });
   opened.push(before);
   before.subscribe('early', async (body) => body);
   await server?.start();
@@ -190,7 +205,7 @@ test('bus: without its server requests are away, those under way are late, and s
 
 test('bus: a server that stands still is given up, and found again when it goes on', withNats, async () => {
   const still = await NatsServer.open({ jetStream: false });
-  const made = new NatsBus({ url: still.url, name: 'still', log: quietLog });
+  const made = new NatsBus({ url: still.url, name: 'still', log: quietLog, signing: null });
   const kind = async (): Promise<string> => (await made.request('nowhere', Buffer.from(''), 200)).kind;
   try {
     await until(async () => (await kind()) === 'nobody', 'it is connected');
@@ -202,6 +217,31 @@ test('bus: a server that stands still is given up, and found again when it goes 
     still.resume();
     await made.close();
     await still.stop();
+  }
+});
+
+test('bus: a server that refuses the credentials for a while is found again, with all subscriptions', withNats, async () => {
+  const strict = await NatsServer.open({ jetStream: false });
+  const [a, b] = ['t', 'u'].map((name) => new NatsBus({ url: strict.url, name, log: quietLog, signing: null })) as [NatsBus, NatsBus];
+  opened.push(a, b);
+  b.subscribe('before', async (body) => body);
+  const answers = async (subject: string): Promise<boolean> => (await a.request(subject, Buffer.from('x'), 500)).kind === 'answered';
+  try {
+    await until(() => answers('before'), 'b subscribes');
+    await strict.stop();
+    await strict.start({ token: 'secret' });
+    // Longer than the library takes for the refusals after which it gives up.
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    assert.deepEqual([a.connected, b.connected], [false, false]);
+    b.subscribe('meanwhile', async (body) => body);
+    await strict.stop();
+    await strict.start();
+    for (const subject of ['before', 'meanwhile']) await until(() => answers(subject), `${subject} answers`, 20_000);
+    assert.equal(a.connected, true);
+  } finally {
+    await a.close();
+    await b.close();
+    await strict.stop();
   }
 });
 

@@ -219,8 +219,70 @@ test('models: a long answer is cut, one that is larger than any text is a failur
   const cut = await ask(completion({ content: 'x'.repeat(200_000) }));
   assert.ok(cut.ok && cut.text.length === 65_536 && cut.text.endsWith('x…'));
   const large = await ask(completion({ content: 'x'.repeat(1_100_000) }));
-  assert.ok(!large.ok && large.cause === 'busy');
+  assert.deepEqual(large, { ok: false, error: 'the answer of the service is larger than 1 MiB', cause: 'question' });
   const calls = Array.from({ length: 5_000 }, () => ({ function: { name: 'n'.repeat(10), arguments: '{}' } }));
   const busy = await ask(completion({ content: '', tool_calls: calls }));
   assert.ok(busy.ok && busy.wishes.length <= 101, busy.ok ? `${busy.wishes.length}` : busy.error);
+});
+
+const ends: readonly (readonly [title: string, text: string, length: boolean, cut: string])[] = [
+  ['the longest text', `${'One sentence. '.repeat(5_000)}And half of`, false, 'One sentence. '.repeat(4_681).trimEnd()],
+  ['the tokens of the service', 'We open at nine. We close at', true, 'We open at nine.'],
+  ['the tokens of the service within its first sentence', 'We open at', true, 'We open at'],
+  ['nothing', 'We open at nine. We close at', false, 'We open at nine. We close at'],
+];
+for (const [title, text, isLength, cut] of ends)
+  test(`models: an answer over ${title} ends with a whole sentence where it has one`, async () => {
+    const choice = { index: 0, finish_reason: isLength ? 'length' : 'stop', message: { role: 'assistant', content: text } };
+    const answer = await ask({ raw: JSON.stringify({ choices: [choice] }) });
+    assert.ok(answer.ok);
+    assert.equal(answer.text, cut);
+    assert.equal((answer.choices[0] as { message: { content: string } }).message.content, cut);
+  });
+
+const chunk = (delta: object, more: object = {}): string =>
+  `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: null, ...more }] })}\n\n`;
+const part = (index: number, call: object): object => ({ tool_calls: [{ index, ...call }] });
+const streamed = [
+  ': hello\n\n',
+  chunk({ role: 'assistant', content: '' }),
+  chunk({ content: 'Good ' }),
+  chunk({ content: 'morning' }),
+  chunk(part(0, { id: 'a', function: { name: 'hand_over', arguments: '{"rea' } })),
+  chunk(part(0, { function: { arguments: 'son":"x"}' } }), { finish_reason: 'tool_calls' }),
+  `data: ${JSON.stringify({ choices: [], usage: { total_tokens: 9 } })}\n\n`,
+  'data: [DONE]\n\n',
+].join('');
+const asStream = { raw: streamed, headers: { 'content-type': 'text/event-stream' } };
+const whole = ['Good morning', [{ id: 'a', name: 'hand_over', arguments: '{"reason":"x"}' }], 9];
+
+test('models: a service that streams without being asked to is read', async () => {
+  const answer = await ask(asStream);
+  assert.ok(answer.ok);
+  assert.deepEqual([answer.text, answer.wishes, answer.tokens], whole);
+});
+
+test('models: a service that answers only with `stream: true` is asked so, the second time at once', async () => {
+  server.answer = ({ stream }) =>
+    stream === true ? asStream : { status: 400, raw: '{"error":{"message":"This model only supports streaming responses"}}' };
+  const given = question({ model: 'streams-only' });
+  const before = server.asked.length;
+  for (const asked of [2, 3]) {
+    const answer = await models.ask(given, never);
+    assert.ok(answer.ok);
+    assert.deepEqual([answer.text, answer.wishes, answer.tokens], whole);
+    assert.equal(server.asked.length - before, asked);
+  }
+  const { request } = (await models.ask(given, never)) as ModelAnswer & { ok: true };
+  assert.ok(!('stream' in request));
+});
+
+test('models: a stream without an answer, or with nonsense in it, is a failure', async () => {
+  const headers = { 'content-type': 'text/event-stream' };
+  assert.deepEqual(await ask({ raw: 'data: [DONE]\n\n', headers }), { ok: false, error: 'the service gave no answer', cause: 'busy' });
+  assert.deepEqual(await ask({ raw: 'data: {nonsense\n\n', headers }), {
+    ok: false,
+    error: 'the answer of the service makes no sense',
+    cause: 'busy',
+  });
 });

@@ -21,3 +21,10 @@ test('readHook: a message of an agent is for the contact, with or without the wo
 for (const note of [true, 'true', 1, 'false', 0, null, {}, []])
   test(`readHook: a message whose private is ${JSON.stringify(note)} stays between agents`, () =>
     assert.equal(readHook({ ...body, private: note }), null));
+
+test('readHook: a text is cut at 65,536 characters, between two characters', () => {
+  const news = readHook({ ...body, content: `a${'🐁'.repeat(40_000)}` });
+  const text = news?.kind === 'message' ? news.text : '';
+  assert.ok([65_535, 65_536].includes(text.length), `${text.length} characters`);
+  assert.ok(text.isWellFormed());
+});

@@ -360,5 +360,6 @@ export const calls: Readonly<Record<string, ContractCall>> = {
   'POST /admin/token/rotate': {},
   'POST /admin/restart': { withoutPlatform: 202 },
   'GET /admin/nodes': {},
+  'GET /admin/refused': {},
   ...campaignCalls,
 };

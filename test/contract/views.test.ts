@@ -1,5 +1,6 @@
 /** Holds the views against the field lists of the specification. */
 import assert from 'node:assert/strict';
+import { chatDetailsView } from '#src/contract/chat-details.ts';
 import { contentView } from '#src/contract/content.ts';
 import { test } from 'node:test';
 import {
@@ -16,13 +17,14 @@ import { chat, deliveryError, instance, message, now, owner, webhook } from './s
 
 const words = (text: string): string[] => text.trim().split(/\s+/).sort();
 
-const instanceNames = words(`id token status paircode qrcode name profileName profilePicUrl isBusiness plataform systemName owner
+const instanceNames =
+  words(`id token status paircode qrcode name profileName profilePicUrl isBusiness plataform systemName browser system owner
   current_presence lastDisconnect lastDisconnectReason adminField01 adminField02 ai_apikey chatbot_enabled chatbot_ignoreGroups
   chatbot_stopConversation chatbot_stopMinutes chatbot_stopWhenYouSendMsg msg_delay_min msg_delay_max proxy_managed_country currentTime created updated`);
 
 const messageNames = words(`id messageid chatid sender senderName isGroup fromMe messageType source messageTimestamp status text quoted
   edited reaction vote convertOptions buttonOrListid owner error content wasSentByApi sendFunction sendPayload fileURL send_folder_id
-  track_source track_id ai_metadata sender_pn sender_lid pinned`);
+  track_source track_id ai_metadata sender_pn sender_lid pinned starred`);
 
 const leadFields = Array.from({ length: 20 }, (_, index) => `lead_field${index < 9 ? '0' : ''}${index + 1}`);
 
@@ -88,6 +90,15 @@ test('chatView: takes known fields out of extra, and their empty values where ex
     default_subgroup_jid: '2@g.us',
   });
   assert.equal(view['internal'], undefined);
+});
+
+test('chatView: says when the phone of the contact got other keys, in the details too, and only then', () => {
+  const changed = { ...chat, extra: { identityChangedAt: 1_770_000_000_000 } };
+  assert.equal(chatView(changed, owner)['wa_identityChangedAt'], 1_770_000_000_000);
+  const details = { chatId: chat.chatId, lid: '', picture: null, businessName: null, commonGroups: [] };
+  const view: Record<string, unknown> = chatDetailsView({ ...details, chat: changed } as Parameters<typeof chatDetailsView>[0], owner);
+  assert.equal(view['wa_identityChangedAt'], 1_770_000_000_000);
+  assert.equal('wa_identityChangedAt' in chatView(chat, owner), false);
 });
 
 test('chatFields: names every field of a chat apart from what is made on the way out', () => {

@@ -192,6 +192,14 @@ const refusals: readonly (readonly [title: string, call: string, body: Json, sta
   ['a call to what is no number', 'POST /call/make', { number: 'nobody' }, 400, 'invalid number JID'],
   ['a call that lasts less than nothing', 'POST /call/make', { number: contact, call_duration: -1 }, 400, 'invalid call_duration'],
   ['a call, which cannot be placed', 'POST /call/make', { number: contact }, 501, /^calls cannot be placed/],
+  [
+    'the status of a payment',
+    'POST /message/payment/status',
+    { id: 'x', status: 'shipped' },
+    501,
+    /^the status of a payment cannot be sent/,
+  ],
+  ['a status that no payment has', 'POST /message/payment/status', { id: 'x', status: 'lost' }, 400, /status must be one of/],
   ['the refusal of a call that does not ring', 'POST /call/reject', {}, 404, 'no such call is ringing'],
   ['the refusal of a call of what is no number', 'POST /call/reject', { number: 'nobody' }, 400, /^number must be digits/],
 ];

@@ -388,7 +388,13 @@ test('business: an account that is no business reads catalogs, and is refused as
   const plain = await scene.paired();
   assert.equal((await plain.call('POST', '/business/catalog/list', { jid: contact })).status, 200);
   const refused = await plain.call('POST', '/business/catalog/save', { name: 'x' });
-  assert.deepEqual([refused.status, refused.body['provider_code']], [500, 403]);
+  assert.deepEqual([refused.status, String(refused.body['error']).includes('business accounts')], [501, true]);
+  const own: readonly (readonly [call: string, body: Json])[] = [
+    ['/catalog/list', { jid: plain.number }],
+    ['/catalog/info', { jid: plain.number, id: '1' }],
+    ['/update/profile', { description: 'x' }],
+  ];
+  for (const [path, body] of own) assert.deepEqual([path, (await plain.call('POST', `/business${path}`, body)).status], [path, 501]);
 });
 
 test('business: the platform was asked nothing that it does not know', () => assert.deepEqual(scene.platform.sandbox.stats().unknown, {}));

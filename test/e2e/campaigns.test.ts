@@ -151,6 +151,22 @@ for (const [title, change, error] of refused)
     assert.match(String(answer.body['error']), error);
   });
 
+test('campaigns: numbers come as one text with commas, and times as ISO writes them', async () => {
+  const [one = '', two = ''] = people(2);
+  const at = Math.ceil(Date.now() / 60_000) * 60_000 + 3_600_000;
+  const iso = new Date(at).toISOString();
+  const id = await made(account.call('POST', '/sender/simple', { ...valid, numbers: `${one}, +${two};${one}`, scheduled_for: iso }));
+  const { log_total: total, scheduled_for: scheduled } = await folder(id);
+  assert.deepEqual([total, scheduled], [2, at]);
+  const own = await made(advanced([to(one, 'later')], { scheduled_for: iso.replace('Z', '') }));
+  assert.equal((await folder(own))['scheduled_for'], at);
+  for (const scheduled_for of ['tomorrow', '2026-13-45T00:00:00Z'])
+    assert.equal((await advanced([to(one, 'never')], { scheduled_for })).status, 400);
+  for (const deleted of [id, own]) assert.equal((await edit(deleted, 'delete')).status, 200);
+  assert.deepEqual((await account.call('POST', '/sender/optout', { numbers: `${one},${two}` })).body, { changed: 2 });
+  assert.deepEqual((await account.call('POST', '/sender/optout', { numbers: `${one},${two}`, optedOut: false })).body, { changed: 2 });
+});
+
 test('campaigns: the message that makes no sense is named', async () => {
   const answer = await advanced([to('5511977700000', 'fine'), { number: '5511977700000', type: 'contact', fullName: 'Ana' }]);
   assert.deepEqual([answer.status, answer.body], [400, { error: 'messages.1: Missing required fields' }]);
@@ -233,7 +249,9 @@ test('campaigns: a run of refusals stops them', async () => {
   const paused = await reaches(id, 'paused');
   assert.deepEqual([paused['reason'], paused['log_failed'], paused['log_sucess']], ['the platform refused 2 messages in a row', 2, 0]);
   await edit(id, 'continue');
-  assert.equal((await reaches(id, 'done'))['log_sucess'], 3);
+  const done = await reaches(id, 'done');
+  assert.deepEqual([done['log_sucess'], done['log_failed'], done['remaining_seconds']], [5, 0, 0]);
+  assert.equal((await edit(id, 'continue')).status, 409);
 });
 
 test('campaigns: the payload of each message has its recipient as given, before it is sent and after', async () => {

@@ -58,6 +58,30 @@ test('agents: one is made with usual values, listed, and changed field by field;
   assert.deepEqual(await listed('agent'), [changed.body]);
 });
 
+test('agents: a stored key goes to no other server: another origin needs a new key', async () => {
+  const made = (await edit('agent', { agent: { ...agent, name: 'Eve' } })).body;
+  const id = String(made['id']);
+  const refused = { status: 400, body: { error: 'apikey is required for another provider or baseUrl' } };
+  for (const change of [{ baseUrl: 'http://127.0.0.1:10/v1' }, { baseUrl: 'https://127.0.0.1:9/v1' }, { provider: 'openai', baseUrl: '' }])
+    for (const mask of [{}, { apikey: '********' }])
+      assert.deepEqual(await edit('agent', { id, agent: { ...change, ...mask } }), refused, JSON.stringify(change));
+  assert.equal((await edit('agent', { id, agent: { baseUrl: 'http://127.0.0.1:9/v2' } })).status, 200, 'another path of the same server');
+  assert.equal((await edit('agent', { id, agent: { baseUrl: 'http://127.0.0.1:10/v1', apikey: 'sk-new' } })).status, 200);
+  assert.equal((await edit('agent', { id, delete: true })).status, 200);
+});
+
+test('agents: the key of the instance counts for the address of a provider alone', async () => {
+  assert.equal((await account.call('POST', '/instance/updatechatbotsettings', { ai_apikey: secret })).status, 200);
+  const elsewhere = await edit('agent', { agent: { ...agent, provider: 'openai', apikey: '' } });
+  assert.deepEqual(elsewhere, { status: 400, body: { error: 'apikey is required' } });
+  const usual = await edit('agent', { agent: { ...agent, provider: 'openai', baseUrl: '', apikey: '' } });
+  assert.equal(usual.status, 201);
+  const moved = await edit('agent', { id: String(usual.body['id']), agent: { baseUrl: 'http://127.0.0.1:9/v1' } });
+  assert.deepEqual(moved, { status: 400, body: { error: 'apikey is required' } });
+  assert.equal((await edit('agent', { id: String(usual.body['id']), delete: true })).status, 200);
+  assert.equal((await account.call('POST', '/instance/updatechatbotsettings', { ai_apikey: '' })).status, 200);
+});
+
 const refusedAgents: readonly (readonly [title: string, body: () => Json, status: number, error: string])[] = [
   ['no model', () => ({ agent: { ...agent, model: ' ' } }), 400, 'model is required'],
   ['no name', () => ({ agent: { ...agent, name: '' } }), 400, 'name is required'],

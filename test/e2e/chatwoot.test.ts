@@ -173,6 +173,14 @@ test('what an agent writes reaches the phone once, shows how far it came, and do
   assert.deepEqual([...new Set(desk.hooked.map(({ status }) => status))], [200]);
 });
 
+test('braces that an agent writes are sent as they stand', async () => {
+  const lead = await account.call('POST', '/chat/editLead', { id: contact, lead_notes: 'owes us money' });
+  assert.equal(lead.status, 200, JSON.stringify(lead.body));
+  desk.write(conversation(), 'see {{lead_notes}} and {{name}}');
+  await until(() => received().some(({ text }) => text === 'see {{lead_notes}} and {{name}}'), 'the braces arrive');
+  assert.ok(!received().some(({ text }) => text.includes('owes us money')));
+});
+
 test('a file of an agent comes with its text, and a reply quotes what it answers', async () => {
   const png = await sharp({ create: { width: 50, height: 30, channels: 3, background: '#a31' } })
     .png()

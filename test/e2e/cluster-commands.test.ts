@@ -240,7 +240,7 @@ test('nodes: without NATS each goes on with its own sessions, and those of other
     const answer = await through.send(contact, 'nobody carries this');
     return answer.status === 503 && answer;
   }, 'the other node answers 503');
-  assert.deepEqual(away.body, { error: 'another node has the instance' });
+  assert.match(String(away.body['error']), /^another node has the instance/);
   await nats.start();
   await until(async () => (await through.send(contact, 'carried again')).status === 200, 'NATS carries commands again');
 });

@@ -74,6 +74,7 @@ interface NodeRow {
   readonly owned: number;
   readonly capacity: number;
   readonly leaseMs: number;
+  readonly renewedMs: number;
   readonly taken: Readonly<Record<string, number>>;
 }
 
@@ -97,6 +98,7 @@ test('nodes: each shows all of them, its own figures, and why instances changed 
   }, 'the other node shows it');
   assert.equal(row.state, 'live');
   assert.ok(row.leaseMs > 0 && row.leaseMs <= 15_000, `${row.leaseMs}`);
+  assert.ok(row.renewedMs >= 0 && row.renewedMs < 15_000, `${row.renewedMs}`);
   assert.equal(await metric(has, /^dormouse_node_sessions (\d+)$/m), row.owned);
   assert.equal(await metric(has, /^dormouse_sessions\{state="connected",status="connected"\} (\d+)$/m), 1);
   assert.ok(Number.isNaN(await metric(other, /^dormouse_sessions\{state="connected",status="connected"\} (\d+)$/m)), 'counted on one node');

@@ -23,7 +23,7 @@ const emptied = async (): Promise<void> => {
 const node = (name: string): GatewayProcess =>
   new GatewayProcess({
     platformUrl: 'ws://127.0.0.1:9',
-    env: { DATABASE_URL: server.url, ENCRYPTION_KEY: 'ab'.repeat(32), NODE_NAME: name, LOG_LEVEL: 'info', DRAIN_MS: '0' },
+    env: { DATABASE_URL: server.url, ENCRYPTION_KEY: 'ab'.repeat(32), NODE_NAME: name, LOG_LEVEL: 'debug', DRAIN_MS: '0' },
   });
 
 interface Line {
@@ -45,7 +45,7 @@ const starts: readonly (readonly [title: string, applied: readonly ListedMigrati
 for (const [title, applied] of starts)
   test(`nodes: of two that start at once on ${title} one migrates, and all run`, async () => {
     await emptied();
-    if (applied.length > 0) await migrate(server.url, quietLog, applied);
+    if (applied.length > 0) await migrate(server.url, quietLog, { steps: applied });
     const nodes = ['a', 'b'].map(node);
     try {
       await Promise.all(nodes.map((one) => one.start()));

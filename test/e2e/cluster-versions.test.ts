@@ -4,12 +4,16 @@ import { after, before, test } from 'node:test';
 import { decode, encode } from '#actors/cluster/wire.ts';
 import { wireVersion } from '#actors/cluster/wire-version.ts';
 import { NatsBus } from '#src/bus/nats.ts';
+import { Signing } from '#src/bus/signing.ts';
 import type { Account } from '#test/support/account.ts';
 import { quietLog } from '#test/support/database.ts';
 import { NatsServer, withNats } from '#test/support/nats.ts';
 import { Nodes } from '#test/support/nodes.ts';
 import { contact } from '#test/support/scene.ts';
 import { until } from '#test/support/until.ts';
+
+/** The key of the nodes, see `Nodes`. */
+const signing = new Signing({ keys: [Buffer.alloc(32, 0xab)], now: Date.now, takesUnsigned: () => false });
 
 let nats: NatsServer;
 let nodes: Nodes;
@@ -19,7 +23,7 @@ before(async () => {
   if (withNats.skip !== undefined) return;
   nats = await NatsServer.open();
   nodes = await Nodes.open({ NATS_URL: nats.url });
-  bus = new NatsBus({ url: nats.url, name: 'other version', log: quietLog });
+  bus = new NatsBus({ url: nats.url, name: 'other version', log: quietLog, signing });
   account = await nodes.scene.paired();
 });
 after(async () => {
@@ -124,4 +128,36 @@ test('versions: an answer of a newer node that cannot be read is not known to ha
   }, 'the newer node is asked');
   assert.match(String(late.body['error']), /whether it was done is not known/);
   end();
+});
+
+test('bus: a stranger on NATS without the key runs nothing, and reads no token', withNats, async () => {
+  const stranger = new NatsBus({ url: nats.url, name: 'stranger', log: quietLog, signing: null });
+  const subject = await subjectOf(account);
+  const { id } = await account.seen();
+  const wrongKey = new Signing({ keys: [Buffer.alloc(32, 1)], now: Date.now, takesUnsigned: () => true });
+  const forger = new NatsBus({ url: nats.url, name: 'forger', log: quietLog, signing: wrongKey });
+  for (const one of [stranger, forger])
+    for (const method of ['rotateToken', 'remove', 'disconnect']) {
+      const answer = await until(async () => {
+        const found = await one.request(subject, encode({ method, args: [id], version: 1 }), 1_000);
+        return found.kind !== 'away' && found;
+      }, 'the stranger is connected');
+      assert.deepEqual(answer, { kind: 'late' }, method);
+    }
+  assert.equal((await account.call('GET', '/instance/status')).status, 200, 'the token is what it was');
+  await Promise.all([stranger.close(), forger.close()]);
+});
+
+test('bus: while a node of the last release lives, its commands are taken without a signature', withNats, async () => {
+  const former = new NatsBus({ url: nats.url, name: 'former', log: quietLog, signing: null });
+  const ask = async () =>
+    (await former.request(await subjectOf(account), encode({ method: 'toString', args: [], version: 1 }), 1_000)).kind;
+  await until(async () => (await ask()) === 'late', 'an unsigned command is refused');
+  const join = `insert into node (name, incarnation, until, capacity, load, draining, version, started)
+    values ('former', '00000000-0000-4000-8000-000000000009', 9e12, 0, 0, true, '0', 0)`;
+  await nodes.admin.rows({ name: '', text: join }, []);
+  await until(async () => (await ask()) === 'answered', 'an unsigned command is answered');
+  await nodes.admin.rows({ name: '', text: `delete from node where name = 'former'` }, []);
+  await until(async () => (await ask()) === 'late', 'an unsigned command is refused again');
+  await former.close();
 });

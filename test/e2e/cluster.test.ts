@@ -39,7 +39,7 @@ test('cluster: sessions of a node that is killed are back on another one, which 
   const second = await nodes.another('second').start();
   const elsewhere = await nodes.at(second, accounts[0]!).send(contact, 'by the other node');
   assert.equal(elsewhere.status, 503);
-  assert.deepEqual(elsewhere.body, { error: 'another node has the instance' });
+  assert.match(String(elsewhere.body['error']), /^another node has the instance/);
   assert.equal(elsewhere.headers.get('retry-after'), '2');
   await nodes.first.end('SIGKILL');
   await nodes.ownedBy('second', accounts);

@@ -54,6 +54,40 @@ test('contacts: what was in the address book before the first login is listed, w
   assert.deepEqual(await listed(), [`${jid(early)} Bia Early`]);
 });
 
+test('contacts: somebody saved before the first message has the name in the chat, and is in the audience of a status post', async () => {
+  const saved = '5511988880031';
+  await scene.platform.sandbox.putPerson({ number: saved });
+  const added = await account.call('POST', '/contact/add', { number: saved, name: 'Lia Saved' });
+  assert.equal(added.status, 200, JSON.stringify(added.body));
+  await until(async () => (await listed()).includes(`${jid(saved)} Lia Saved`), 'the contact is stored');
+  const post = await account.call('POST', '/send/status', { type: 'text', text: 'for those in the address book' });
+  assert.equal(post.status, 200, JSON.stringify(post.body));
+  await until(() => scene.readBy(saved).has('for those in the address book'), 'the contact reads the post');
+  assert.equal((await account.call('POST', '/send/text', { number: saved, text: 'hello' })).status, 200);
+  const chat = await account.chatOf(jid(saved));
+  assert.deepEqual([chat?.['wa_contactName'], chat?.['name']], ['Lia Saved', 'Lia Saved']);
+  assert.equal((await account.call('POST', '/contact/remove', { number: saved })).status, 200);
+  assert.equal((await account.call('POST', '/chat/delete', { number: saved, deleteChatDB: true })).status, 200);
+});
+
+test('contacts: the number may be called phone, and a chat may be named by its id of /chat/find', async () => {
+  const other = '5511988880032';
+  await scene.platform.sandbox.putPerson({ number: other });
+  const added = await account.call('POST', '/contact/add', { phone: other, name: 'Ivo Phone' });
+  assert.equal(added.status, 200, JSON.stringify(added.body));
+  assert.equal((await account.call('POST', '/send/text', { number: other, text: 'one' })).status, 200);
+  const id = (await account.chatOf(jid(other)))?.['id'];
+  const sent = await account.call('POST', '/send/text', { number: id, text: 'two' });
+  assert.equal(sent.status, 200, JSON.stringify(sent.body));
+  await until(() => scene.readBy(other).has('two'), 'the contact reads the text');
+  const lead = await account.call('POST', '/chat/editLead', { id, lead_name: 'Ivo' });
+  assert.deepEqual([lead.status, lead.body['wa_chatid'], lead.body['lead_name']], [200, jid(other), 'Ivo'], JSON.stringify(lead.body));
+  const found = await account.call('POST', '/message/find', { chatid: id });
+  assert.equal(found.body['returnedMessages'], 2);
+  assert.equal((await account.call('POST', '/contact/remove', { phone: other })).status, 200);
+  assert.equal((await account.call('POST', '/chat/delete', { number: id, deleteChatDB: true })).status, 200);
+});
+
 test('contacts: the phone saves, renames and removes somebody; each is listed and an event, without a chat', async () => {
   const { sandbox } = scene.platform;
   for (const name of ['Rui', 'Rui Costa']) {

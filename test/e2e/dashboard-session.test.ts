@@ -99,6 +99,9 @@ inBrowser('no word of the chart is wider than its room', async () => {
   const on = await stage();
   for (const view of Object.values(windows)) {
     await on.dashboard.view(view);
+    // On a phone the chart is folded until it is asked for.
+    const fold = on.dashboard.page.locator('.fold:not([open]) summary');
+    if ((await fold.count()) > 0) await fold.click();
     await lit(on, 'connected').waitFor();
     const cut = await on.dashboard.page.evaluate(wordsCut);
     assert.deepEqual(cut, []);

@@ -12,6 +12,7 @@ import { root } from '#test/source-tree.ts';
 
 const page = (name: string): string => readFileSync(join(root, name), 'utf8');
 const runbook = page('docs/runbook.md');
+const backup = page('docs/backup.md');
 const walk = page('README.md').split('## A walk')[1] ?? '';
 
 const blocksOf = (text: string): readonly string[] => [...text.matchAll(/```bash\n([\s\S]*?)```/g)].map(([, commands = '']) => commands);
@@ -21,7 +22,8 @@ const simulated = (commands: string): string =>
   commands
     .replaceAll('npm start', 'npm run sandbox')
     .replaceAll(/(?<!\w)data\//g, 'data/sandbox/')
-    .replaceAll('=restored/data ', '=restored/data/sandbox ');
+    .replaceAll('npm run backup', 'DATA_DIR=data/sandbox npm run backup')
+    .replaceAll(/(?<==|--to )restored\/data(?=\s)/g, 'restored/data/sandbox');
 
 const connected =
   `until curl -fs http://127.0.0.1:3000/instance/status -H "token: $TOKEN" | field .instance.status | grep -x connected; do sleep 1; done\n` +
@@ -40,13 +42,13 @@ test(
     const paste = (commands: string): Promise<string> => terminal.paste(withPorts(simulated(commands), ports));
     try {
       for (const block of blocksOf(walk).slice(0, 4)) await terminal.paste(withPorts(block, ports));
-      for (const [heading, sessions] of [
-        ['First look', false],
-        ['Backup', true],
-        ['Restore', true],
-        ['Change the encryption key', true],
+      for (const [text, heading, sessions] of [
+        [runbook, 'First look', false],
+        [backup, 'Backup', false],
+        [backup, 'Restore', true],
+        [runbook, 'Change the encryption key', true],
       ] as const) {
-        const section = runbook.split(`## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
+        const section = text.split(`## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
         for (const block of blocksOf(section)) await paste(block);
         if (sessions) assert.match(await paste(connected), /"pairings":0,/, heading);
       }

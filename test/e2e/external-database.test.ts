@@ -85,6 +85,9 @@ test('external: while the server is away requests answer 503, and what arrives i
   await answersInAnOutage(scene.gateway, token, async (path) => void ids.push(await scene.write(account, `into an outage: ${path}`)));
   assert.equal((await scene.gateway.call('GET', '/health')).status, 200);
   assert.equal((await account.seen()).status, 'connected');
+  const away = scene.gateway.printed.split('\n').findLast((line) => line.includes('storage.unavailable')) ?? '';
+  assert.match(away, /"address":"postgres(?:ql)?:\/\/[^"]+","setting":"DATABASE_URL"/);
+  assert.ok(!scene.gateway.printed.includes(password));
   await server.start();
   await recovered(account);
   await scene.stored(account, ids, patience);

@@ -63,6 +63,24 @@ const rows: readonly Row[] = [
     shows: { text: `Hi ${name}`, taps: ['Copy>CODE-7'] },
   },
   {
+    title: 'links and replies, replies first',
+    path: '/send/menu',
+    body: {
+      type: 'button',
+      text: 'Hi {{wa_name}}',
+      choices: ['Shop|https://shop.example', 'Copy|copy:CODE', 'Call|call:+5511999990000', 'Yes|1', 'No|2', 'Later|3', 'Never|4'],
+    },
+    answer: {
+      messageType: 'NativeFlowMessage',
+      convertOptions: 'Yes|No|Later|Never|Shop|Copy|Call',
+      warning: 'some WhatsApp apps do not show replies beside buttons that open a link, call or copy',
+    },
+    shows: {
+      text: `Hi ${name}`,
+      taps: ['Yes=1', 'No=2', 'Later=3', 'Never=4', 'Shop>https://shop.example', 'Copy>CODE', 'Call>+5511999990000'],
+    },
+  },
+  {
     title: 'a list',
     path: '/send/menu',
     body: {
@@ -290,8 +308,7 @@ const refusals: readonly (readonly [title: string, path: string, body: Json, err
   ['an unknown type', '/send/menu', { type: 'grid', text: 'x', choices: ['a'] }, /^Missing required fields or invalid menu type$/],
   ['no choices', '/send/menu', { type: 'button', text: 'x' }, /^Missing required fields or invalid menu type$/],
   ['an empty list of choices', '/send/menu', { type: 'button', text: 'x', choices: [] }, /^Missing required fields or invalid menu type$/],
-  ['four replies', '/send/menu', { type: 'button', text: 'x', choices: ['a', 'b', 'c', 'd'] }, /at most 3 replies/],
-  ['a reply beside a link', '/send/menu', { type: 'button', text: 'x', choices: ['a', 'b|https://b.example'] }, /do not stand beside/],
+  ['eleven buttons', '/send/menu', { type: 'button', text: 'x', choices: [...'abcdefghijk'] }, /at most 10 buttons/],
   ['a link in the old form', '/send/menu', { type: 'button_legacy', text: 'x', choices: ['b|https://b.example'] }, /replies only/],
   ['a number that is none', '/send/menu', { type: 'button', text: 'x', choices: ['a|call:abc'] }, /phone number/],
   ['a poll of one option', '/send/menu', { type: 'poll', text: 'x', choices: ['a'] }, /2 to 12/],

@@ -10,7 +10,7 @@ import { until } from '#test/support/until.ts';
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   test(`start: ${signal} while the database has just been started ends both`, async () => {
-    const gateway = new GatewayProcess({ platformUrl: 'ws://127.0.0.1:9/', fresh: true });
+    const gateway = new GatewayProcess({ platformUrl: 'ws://127.0.0.1:9/', fresh: true, env: { LOG_LEVEL: 'debug' } });
     try {
       gateway.launch();
       await until(() => gateway.printed.includes('storage.serverStarted'), 'the start of the database');

@@ -82,3 +82,53 @@ test('pairing: a number that nobody can have is refused at once, one without an 
   assert.match(refused.error, /no pairing code for this number/);
   assert.notEqual((await connect(account, account.number)).paircode, '');
 });
+
+test('pairing: a device with a name of its own is linked by code', async () => {
+  const account = await scene.create();
+  const { body } = await account.call('POST', '/instance/connect', { phone: account.number, systemName: 'Minha Empresa', browser: 'edge' });
+  const { paircode } = body['instance'] as { paircode: string };
+  await scene.platform.sandbox.enterCode({ number: account.number, code: paircode });
+  await account.reaches('connected');
+});
+
+test('pairing: after a scan that asks for another QR code, the next one of the status links the session', async () => {
+  const account = await scene.create();
+  const { number } = account;
+  const { qrcode } = await connect(account);
+  await scene.platform.sandbox.fault({ kind: 'registrationRefresh', number });
+  await assert.rejects(scene.platform.scan({ qrcode, number }), /another QR code/);
+  const shown = async (): Promise<string> => {
+    const { body } = await account.call('GET', '/instance/status');
+    return (body['instance'] as { qrcode: string }).qrcode;
+  };
+  const next = await until(async () => {
+    const now = await shown();
+    return now !== '' && now !== qrcode && now;
+  }, 'another QR code is shown');
+  await scene.platform.scan({ qrcode: next, number });
+  await account.reaches('connected');
+});
+
+test('pairing: a device that the platform refuses is named in the answer, in the status and in the events', async () => {
+  const account = await scene.create();
+  await scene.platform.sandbox.fault({ kind: 'refuseQuery', query: 'md/set/link_code', code: 400 });
+  const { status, error } = await connect(account, account.number);
+  assert.equal(status, 400);
+  assert.match(error, /"Chrome \(Windows\)"/);
+  assert.doesNotMatch(error, /number/);
+  const { body } = await account.call('GET', '/instance/status');
+  assert.equal((body['instance'] as { lastDisconnectReason: string }).lastDisconnectReason, error);
+  await until(() => scene.receiver.posted.some((post) => JSON.stringify(post.body).includes('Chrome (Windows)')), 'an event says it');
+});
+
+test('pairing: browser and system are kept for the next pairing, and a value that no platform takes is refused', async () => {
+  const account = await scene.create();
+  for (const look of [{ browser: 'Desktop' }, { system: 'Dormouse' }])
+    assert.equal((await account.call('POST', '/instance/connect', look)).status, 400);
+  const { body } = await account.call('POST', '/instance/connect', { phone: account.number, browser: 'safari', system: 'Mac OS' });
+  const { browser, system } = body['instance'] as { browser: string; system: string };
+  assert.deepEqual([browser, system], ['safari', 'Mac OS']);
+  await account.call('POST', '/instance/disconnect');
+  await scene.platform.sandbox.fault({ kind: 'refuseQuery', query: 'md/set/link_code', code: 400 });
+  assert.match((await connect(account, account.number)).error, /"Safari \(Mac OS\)"/);
+});

@@ -212,7 +212,7 @@ test('restart: the simulated platform beside the gateway goes on', async () => {
   const gateway = new GatewayProcess({});
   try {
     await gateway.start();
-    const page = /page: (\S+)/.exec(gateway.printed)?.[1] ?? '';
+    const page = /Simulated phones: +(\S+)/.exec(gateway.printed)?.[1] ?? '';
     await restartWhole(gateway);
     assert.equal((await fetch(page)).status, 200);
     assert.equal((await gateway.call('GET', '/health')).status, 200);

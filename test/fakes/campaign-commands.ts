@@ -40,7 +40,7 @@ export const campaignCommands = (attempt: Attempt): CampaignFace => {
     clearCampaigns: () => attempt(() => done({ campaigns: 1, recipients: 5 })),
     async campaigns() {
       await nothing();
-      return [campaign];
+      return [{ ...campaign, remainingMs: 20_000 }];
     },
     campaignRecipients: () =>
       attempt(() =>

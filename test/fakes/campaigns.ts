@@ -140,8 +140,21 @@ export class FakeCampaigns implements CampaignStore {
       const row = this.#db.claim(claim) ? this.#db.campaigns.get(`${claim.instanceId} ${id}`) : undefined;
       const before = row?.campaign.status;
       if (!row || before === undefined || before === 'deleting') return null;
-      if (from.includes(before)) patch(row, { status: to, reason: '', updated: Math.max(row.campaign.updated, at) });
+      if (from.includes(before))
+        patch(row, { status: to, reason: '', updated: Math.max(row.campaign.updated, at), ...(to === 'waiting' ? { finishedAt: 0 } : {}) });
       return before;
+    });
+
+  retry = (claim: Claim, id: string, at: number, limit: number) =>
+    this.#db.run('campaigns.retry', () => {
+      const row = this.#db.claim(claim) ? this.#db.campaigns.get(`${claim.instanceId} ${id}`) : undefined;
+      if (!row || (row.campaign.status !== 'paused' && row.campaign.status !== 'done')) return 0;
+      const again = row.recipients.filter(({ state, chatId }) => state === 'failed' && chatId !== '').slice(0, limit);
+      for (const recipient of again) {
+        move(row, recipient, 'waiting', '', at);
+        Object.assign(recipient, { messageId: '', at: 0 });
+      }
+      return again.length;
     });
 
   removeAll = (claim: Claim, doneBefore: number | null) =>
@@ -160,6 +173,13 @@ export class FakeCampaigns implements CampaignStore {
       const old = [...this.#db.campaigns.values()].filter(
         ({ campaign: { status, finishedAt } }) => status === 'done' && finishedAt < before,
       );
+      for (const row of old.slice(0, limit)) patch(row, { status: 'deleting' });
+      return Math.min(limit, old.length);
+    });
+
+  expirePaused = (before: number, limit: number) =>
+    this.#db.run('campaigns.expirePaused', () => {
+      const old = [...this.#db.campaigns.values()].filter(({ campaign: { status, updated } }) => status === 'paused' && updated < before);
       for (const row of old.slice(0, limit)) patch(row, { status: 'deleting' });
       return Math.min(limit, old.length);
     });

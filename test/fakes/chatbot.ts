@@ -1,7 +1,7 @@
 /** The chatbot in memory: what is kept of it, and commands of the gateway with one agent and one trigger. */
 import { done, refuse, type ChatbotAgent, type ChatbotTrigger, type Gateway, type Result } from '#actors/gateway.ts';
 import { type Claim, newAgent, newTrigger } from '#actors/model.ts';
-import type { ChatbotStore, ChatModels, ModelAnswer, ModelQuestion, ToolWish } from '#actors/ports.ts';
+import type { AgentKey, AgentService, ChatbotStore, ChatModels, ModelAnswer, ModelQuestion, ToolWish } from '#actors/ports.ts';
 import { toolCallOf } from '#src/chatbot/tools.ts';
 import { now } from '#test/contract/samples.ts';
 import type { Attempt } from './definitions.ts';
@@ -51,7 +51,7 @@ export const chatbotCommands = (attempt: Attempt): Pick<Gateway, 'agents' | 'edi
 
 export class FakeChatbots implements ChatbotStore {
   /** By instance and agent. */
-  readonly allKeys = new Map<string, string>();
+  readonly allKeys = new Map<string, AgentKey>();
   /** By instance and day. */
   readonly usage = new Map<string, number>();
   readonly #db: FakeDatabase;
@@ -71,11 +71,11 @@ export class FakeChatbots implements ChatbotStore {
         ),
     );
 
-  saveKey = (claim: Claim, agentId: string, key: string) =>
+  saveKey = (claim: Claim, { id, provider, baseUrl }: Pick<ChatbotAgent, 'id'> & AgentService, key: string) =>
     this.#db.run('chatbots.saveKey', () => {
       this.#db.claim(claim);
-      if (key === '') this.allKeys.delete(`${claim.instanceId} ${agentId}`);
-      else this.allKeys.set(`${claim.instanceId} ${agentId}`, key);
+      if (key === '') this.allKeys.delete(`${claim.instanceId} ${id}`);
+      else this.allKeys.set(`${claim.instanceId} ${id}`, { key, service: { provider, baseUrl } });
     });
 
   tokens = (instance: string, day: string) => this.#db.run('chatbots.tokens', () => this.usage.get(`${instance} ${day}`) ?? 0);
@@ -117,6 +117,7 @@ export class FakeChatModels implements ChatModels {
   /** Calls under way, and the most of them at once. */
   busy = 0;
   most = 0;
+  originOf = ({ provider, baseUrl }: AgentService): string => URL.parse(baseUrl)?.origin ?? provider;
   answer: (question: ModelQuestion, signal: AbortSignal) => ModelAnswer | Promise<ModelAnswer> = () => said('Hello!');
   readonly #time: FakeTime;
 

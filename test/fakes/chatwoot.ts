@@ -52,7 +52,9 @@ export class FakeChatwootRows implements ChatwootStore {
   addReply = async () => true;
   replies = async () => [];
   replying = async () => [];
+  beginReply = async () => undefined;
   postponeReply = async () => undefined;
+  failReplies = async () => undefined;
   removeReply = async () => undefined;
   expire = async () => 0;
 }

@@ -3,6 +3,7 @@ import type { Chat, Claim, KnownContact, Message } from '#actors/model.ts';
 import type { ChatQuery, ChatStore, MessageQuery, MessageStore, NamedMessage, ReadKey, ReceiptQuery } from '#actors/ports.ts';
 import { chatIdsOf } from '#src/contract/views.ts';
 import { countChats } from '#src/storage/journal/chat-counts.ts';
+import { contactsOf } from './contacts.ts';
 import type { MessageRow } from './records.ts';
 import type { FakeDatabase } from './storage.ts';
 
@@ -68,7 +69,11 @@ export class FakeMessages implements MessageStore {
         })
         .map(([, receipt]) => receipt)
         .toSorted((a, b) => (a.member < b.member ? -1 : 1));
-      return { receipts: all.slice(offset, offset + limit), more: all.length > offset + limit };
+      return {
+        receipts: all.slice(offset, offset + limit),
+        more: all.length > offset + limit,
+        counts: { delivered: 0, read: 0, played: 0 },
+      };
     });
 
   oldest = (instance: string, chatId: string) =>
@@ -147,17 +152,23 @@ export class FakeChats implements ChatStore {
     });
 
   contacts = (instance: string) =>
-    this.#db.run('chats.contacts', () =>
-      this.#db
-        .chatsOf(instance)
+    this.#db.run('chats.contacts', () => {
+      const chats = this.#db.chatsOf(instance);
+      const saved = contactsOf(this.#db, instance)
+        .filter(({ name }) => name !== '')
+        .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+      const talked = chats
         .filter(({ chatId }) => /@(s\.whatsapp\.net|lid)$/.test(chatId))
         .toSorted((a, b) => b.lastMessageTimestamp - a.lastMessageTimestamp || (a.chatId < b.chatId ? 1 : -1))
         .map(({ chatId, chatLid, contactName, pushName }): KnownContact => ({
           chatId,
           chatLid,
-          known: contactName === '' ? (pushName === '' ? 'number' : 'pushName') : 'named',
-        })),
-    );
+          known:
+            contactName !== '' || saved.some(({ contactId }) => contactId === chatId) ? 'named' : pushName === '' ? 'number' : 'pushName',
+        }));
+      const others = saved.filter(({ contactId }) => !chats.some(({ chatId }) => chatId === contactId));
+      return [...talked, ...others.map(({ contactId, lid }): KnownContact => ({ chatId: contactId, chatLid: lid, known: 'named' }))];
+    });
 
   timers = (instance: string) =>
     this.#db.run('chats.timers', () =>

@@ -55,6 +55,7 @@ export class CourierDesk {
       failed: (_instance, _webhook, eventId, error) => void this.failures.push({ ...error, eventId }),
       setAside: () => void (this.setAside += 1),
       disable: (webhook) => void (this.webhook = { ...webhook, enabled: false }),
+      judged: () => undefined,
       circuit: () => this.circuit,
     };
     this.courier = this.#make();
@@ -87,9 +88,11 @@ export class CourierDesk {
     return rows;
   }
 
-  async commit(count: number, lane = 'chat'): Promise<void> {
-    this.add(this.rows(count, lane));
+  async commit(count: number, lane = 'chat'): Promise<readonly Delivery[]> {
+    const rows = this.rows(count, lane);
+    this.add(rows);
     await settle();
+    return rows;
   }
 
   /** Such as `e1@0 e1@1500`: the event, and the moment in milliseconds. */

@@ -72,6 +72,22 @@ export class FakeDeliveries implements DeliveryStore {
     });
 
   oldest = () => this.#db.run('deliveries.oldest', () => [...this.#db.outbox.values()].toSorted((a, b) => a.seq - b.seq)[0]?.at ?? null);
+  oldestOf = (webhooks: readonly string[]) =>
+    this.#db.run('deliveries.oldestOf', () => {
+      const first = (rows: readonly { readonly at: number }[]): number | null =>
+        rows.length === 0 ? null : Math.min(...rows.map(({ at }) => at));
+      const { archive, outbox } = this.#db;
+      return webhooks.map((webhookId) => {
+        const past = archive.filter((row) => row.webhookId === webhookId);
+        return {
+          webhookId,
+          waiting: first([...outbox.values()].filter((row) => row.webhookId === webhookId)),
+          delivered: first(past.filter(({ dead }) => !dead)),
+          dead: first(past.filter(({ dead }) => dead)),
+        };
+      });
+    });
+
   foldTallies = () => this.#db.run('deliveries.foldTallies', () => undefined);
 
   trim = (webhookId: string, types: readonly EventType[], excess: Excess) =>

@@ -43,8 +43,10 @@ class FakeFileRows implements FileRows {
     if (row) this.rows.set(name, { ...row, used });
   }
 
-  async isKept(hash: string): Promise<boolean> {
-    return this.#where((row) => row.hash === hash).length > 0;
+  async whileUnkept(hash: string, work: () => Promise<void>): Promise<boolean> {
+    if (this.#where((row) => row.hash === hash).length > 0) return false;
+    await work();
+    return true;
   }
 
   async startingWith(prefix: string): Promise<readonly Blob[]> {
@@ -58,6 +60,16 @@ class FakeFileRows implements FileRows {
   async removeUnused(before: number, limit: number): Promise<readonly Blob[]> {
     const old = this.#where(({ used }) => used < before).toSorted((a, b) => a.used - b.used);
     return this.#remove(old.slice(0, limit));
+  }
+
+  async unused(before: number, after: { readonly used: number; readonly name: string }, limit: number): Promise<readonly FileRow[]> {
+    const isBehind = ({ used, name }: FileRow): boolean => used > after.used || (used === after.used && name > after.name);
+    const old = this.#where((row) => row.used < before && isBehind(row));
+    return old.toSorted((a, b) => a.used - b.used || (a.name < b.name ? -1 : 1)).slice(0, limit);
+  }
+
+  async removeNamed(names: readonly string[]): Promise<readonly Blob[]> {
+    return this.#remove(this.#where(({ name }) => names.includes(name)));
   }
 
   async removeOf(instance: string, limit: number): Promise<readonly Blob[]> {
@@ -111,7 +123,14 @@ export const createFakeFiles = (input: { readonly baseUrl: string; hex(bytes: nu
   return {
     loose,
     lose: (hash) => void kept.delete(hash),
-    files: createFileStore({ rows: new FakeFileRows(), blobs, baseUrl: input.baseUrl, chance: { hex: input.hex }, now: input.now }),
+    files: createFileStore({
+      rows: new FakeFileRows(),
+      blobs,
+      baseUrl: input.baseUrl,
+      isComplete: true,
+      chance: { hex: input.hex },
+      now: input.now,
+    }),
     taken(text, about = {}) {
       const [path, bytes] = [`taken-${(count += 1)}`, Buffer.from(text)];
       disk.set(path, bytes);

@@ -1,5 +1,6 @@
 /** A gateway in memory: one server, a few instances, and levers for tests to make it fail. */
 import { nodeCalls, reads } from './nodes.ts';
+import { refusedCalls } from './refused.ts';
 import { areaCommands } from './areas.ts';
 import { createHash } from 'node:crypto';
 import { countChats } from '#src/storage/journal/chat-counts.ts';
@@ -119,6 +120,13 @@ const instanceCommands = ({ instances, listeners }: State, attempt: Attempt, fak
     },
     reset: (id: InstanceId) => change(id, (view) => view),
     hibernate: (id: InstanceId) => change(id, (view) => ({ ...view, status: 'hibernated', connected: false })),
+    passkey: () => attempt(() => done(passkey)),
+    answerPasskey: () => attempt(() => done({ ...passkey, stage: 'phone' as const, options: null })),
+    confirmPasskey: () => attempt(() => done({ ...passkey, stage: 'phone' as const, options: null })),
+    cancelPasskey: () => attempt(() => done(null)),
+    linkPasskey: () => attempt(() => done({ code: passkeyCode, expiresAt: now + 600_000 })),
+    passkeyLink: async (code: string) => (code === passkeyCode ? { id: sample.record.id, used: false } : null),
+    usePasskeyLink: () => attempt(() => done('T'.repeat(43))),
     update: (id: InstanceId, patch: Parameters<Gateway['update']>[1]) => change(id, withRecord(patch)),
     nameLeadFields: (id: InstanceId, names: Readonly<Record<string, string>>) => change(id, withRecord({ fieldsMap: names })),
     remove: (id: InstanceId) => attempt(() => (instances.delete(id) ? done({ stillLinked: '' }) : unknownInstance)),
@@ -130,6 +138,16 @@ const instanceCommands = ({ instances, listeners }: State, attempt: Attempt, fak
     presence: () => attempt(() => done(null)),
   };
 };
+
+/** The one that counts. */
+export const passkeyCode = 'ABCD-2345';
+
+const passkey = {
+  stage: 'assertion',
+  code: '',
+  expiresAt: now + 600_000,
+  options: { challenge: 'AAAA', rpId: 'whatsapp.com' },
+} as const;
 
 const proxyCommands = (attempt: Attempt) => ({
   proxy: () => done({ settings: noProxy, effective: 'direct' as const }),
@@ -173,7 +191,7 @@ const messageCommands = (attempt: Attempt, fake: () => FakeGateway) => ({
   histories: async () => ({ initial: { messages: 0, progress: null }, requests: [] }),
   receipts: () => {
     const receipt = { messageId: message.messageId, member: '1000000001@lid', memberPn: '', deliveredAt: now, readAt: 0, playedAt: 0 };
-    return attempt(() => done({ message, receipts: [receipt], more: false }));
+    return attempt(() => done({ message, receipts: [receipt], more: false, counts: { delivered: 0, read: 0, played: 0 } }));
   },
   async findMessages(_id: InstanceId, query: MessageQuery) {
     fake().messageQueries.push(query);
@@ -319,7 +337,9 @@ const sampleNumbers: ReturnType<Gateway['numbers']> = {
   hibernated: 0,
   failed: 0,
   handshakesWaiting: 0,
+  clock: '',
   barrier: '',
+  clientVersion: { version: '2.3000.1', source: 'builtIn', checkedAt: 0, error: '' },
   loopLagMs: 1,
   outbox: { waiting: 0, parked: 0 },
   workerCrashes: {},
@@ -368,6 +388,8 @@ export const createFakeGateway = (): FakeGateway => {
     ...inspectorCalls(attempt),
     ...streamCalls(state.listeners, sampleEvent),
     ...nodeCalls,
+    ...refusedCalls,
+    clientVersion: () => sampleNumbers.clientVersion,
     numbers: () => sampleNumbers,
     counts: () => ({ total: 1, connected: 1, connecting: 0, reconnecting: 0, disconnected: 0 }),
   };

@@ -1,7 +1,9 @@
 /** The journal in memory: the ledger's own rules on rows that are kept in maps, all or nothing. */
 import type { Delivery, Entry, GatewayEvent } from '#actors/model.ts';
 import type { Committed, Journal } from '#actors/ports.ts';
-import { reduceEntries, type Outcome } from '#src/storage/journal/ledger.ts';
+import { reduceEntries } from '#src/storage/journal/ledger.ts';
+import type { Erasure } from '#src/storage/journal/message-ledger.ts';
+import type { Outcome } from '#src/storage/journal/outcome.ts';
 import { render } from '#src/storage/journal/rendering.ts';
 import { putCampaigns } from './campaigns.ts';
 import { contactsOf, putContacts } from './contacts.ts';
@@ -22,6 +24,10 @@ export class FakeJournal implements Journal {
     this.#db = db;
     this.#time = time;
     this.#chance = chance;
+  }
+
+  forget(): void {
+    // Nothing is remembered beside the rows.
   }
 
   commit(
@@ -64,12 +70,14 @@ export class FakeJournal implements Journal {
       chats,
       removedChats,
       readChats,
+      erasures,
       sendKeys,
       receipts,
       ...others
     }: Outcome,
   ): void {
     for (const chatId of removedChats) this.#db.chats.delete(`${instanceId} ${chatId}`);
+    for (const erasure of erasures) this.#erase(instanceId, erasure);
     for (const message of this.#db.messagesOf(instanceId))
       if (readChats.includes(message.chatId)) this.#db.putMessage({ ...message, unread: false });
     for (const message of [...freshMessages, ...changedMessages, ...composedMessages, ...revisedMessages])
@@ -90,6 +98,16 @@ export class FakeJournal implements Journal {
     putContacts(this.#db, instanceId, others);
     putCampaigns(this.#db, instanceId, others);
     this.#db.putDefinitions(instanceId, others, this.#time.now());
+  }
+
+  /** Rows stand in the order of their arrival. */
+  #erase(instanceId: string, { chatId, until, keepStarred, last }: Erasure): void {
+    const rows = [...this.#db.messages].filter(([, row]) => row.instanceId === instanceId && row.chatId === chatId);
+    const end = rows.findLastIndex(([, { messageId }]) => last.includes(messageId));
+    for (const [at, [key, { timestamp, status, starred }]] of rows.entries()) {
+      const isBehind = timestamp > until || (timestamp >= until - 999 && end >= 0 && at > end);
+      if (!isBehind && status !== 'Queued' && !(keepStarred && starred)) this.#db.messages.delete(key);
+    }
   }
 
   #deliver(waiting: Omit<Delivery, 'seq'>): Delivery {

@@ -5,17 +5,20 @@ import {
   type AdmissionRate,
   type KnownNode,
   type LeaseCause,
+  type LeaseDifference,
   type TakeCause,
   type TakenLease,
   type LeaseStore,
   type LiveNode,
   type Look,
+  type NameHolder,
   type NodeState,
 } from '#actors/ports.ts';
 
 interface Row extends NodeState {
   readonly until: number;
   readonly started: number;
+  readonly ended: boolean;
 }
 
 interface Lease {
@@ -63,16 +66,22 @@ export class FakeLeases {
     return {
       join: reach((node, ms, former) => this.#join(node, ms, former)),
       renew: reach((node, ms) => this.#renew(node, ms)),
+      end: reach((holder) => this.#endNode(holder)),
       leave: reach((incarnation) => this.#leave(incarnation)),
       look: reach(() => this.#look()),
       known: reach(() => this.#known()),
+      anyUnsigned: reach(() => false),
       leaseOf: reach((id) => {
         const lease = this.leases.get(id);
-        const node = [...this.#nodes.values()].find(({ incarnation, until }) => incarnation === lease?.incarnation && until > this.#now());
-        return lease && node ? { node: node.name, since: lease.since, heldMs: this.#now() - lease.since, cause: lease.cause } : null;
+        const node = [...this.#nodes.values()].find(({ incarnation, ended }) => incarnation === lease?.incarnation && !ended);
+        return lease && node
+          ? { node: node.name, since: lease.since, heldMs: this.#now() - lease.since, leftMs: node.until - this.#now(), cause: lease.cause }
+          : null;
       }),
+      epochOf: reach((id) => this.#epochs.get(id) ?? null),
       unowned: reach((ids) => this.#unowned(ids)),
       take: reach((incarnation, ids, cause) => this.#take(incarnation, ids, cause)),
+      compare: reach((incarnation, held) => this.#compare(incarnation, held)),
       giveBack: reach((incarnation, claims) => this.#giveBack(incarnation, claims)),
       admit: reach((asked, rate) => this.#admit(asked, rate)),
     };
@@ -80,24 +89,32 @@ export class FakeLeases {
 
   /** Incarnations of live nodes; what others left is free. */
   get #live(): ReadonlySet<string> {
-    const live = new Set([...this.#nodes.values()].filter(({ until }) => until > this.#now()).map(({ incarnation }) => incarnation));
+    const live = new Set([...this.#nodes.values()].filter(({ ended }) => !ended).map(({ incarnation }) => incarnation));
     if ([...this.#were].some((incarnation) => !live.has(incarnation)))
       for (const [id, { incarnation }] of this.leases) if (!live.has(incarnation)) this.#free.add(id);
     return (this.#were = live);
   }
 
-  #join(node: NodeState, ms: number, former: string | null): { joined: boolean; leftMs: number } {
+  #join(node: NodeState, ms: number, former: string | null): NameHolder | null {
     const row = this.#nodes.get(node.name);
-    const left = (row?.until ?? 0) - this.#now();
-    if (row && left > 0 && row.incarnation !== node.incarnation && row.incarnation !== former) return { joined: false, leftMs: left };
-    this.#nodes.set(node.name, { ...node, until: this.#now() + ms, started: this.#now() });
-    return { joined: true, leftMs: 0 };
+    const isLive = row && !row.ended && row.until > this.#now();
+    if (isLive && row.incarnation !== node.incarnation && row.incarnation !== former)
+      return { incarnation: row.incarnation, until: row.until };
+    this.#nodes.set(node.name, { ...node, until: this.#now() + ms, started: this.#now(), ended: false });
+    return null;
   }
 
   #renew(node: NodeState, ms: number): boolean {
     const row = this.#nodes.get(node.name);
-    if (!row || row.incarnation !== node.incarnation || row.until <= this.#now()) return false;
+    if (!row || row.incarnation !== node.incarnation || row.ended) return false;
     this.#nodes.set(node.name, { ...row, ...node, until: this.#now() + ms });
+    return true;
+  }
+
+  #endNode({ incarnation, until }: NameHolder): boolean {
+    const row = [...this.#nodes.values()].find((node) => node.incarnation === incarnation);
+    if (!row || row.until !== until || row.ended) return false;
+    this.#nodes.set(row.name, { ...row, ended: true });
     return true;
   }
 
@@ -126,11 +143,11 @@ export class FakeLeases {
     const now = this.#now();
     return [...this.#nodes.values()]
       .toSorted((a, b) => (a.name < b.name ? -1 : 1))
-      .map(({ name, version, capacity, load, draining, incarnation, until, started }) => {
+      .map(({ name, version, capacity, load, astray, draining, incarnation, until, started, ended }) => {
         const taken: Partial<Record<LeaseCause, number>> = {};
         for (const lease of this.leases.values())
           if (lease.incarnation === incarnation && lease.since > now - 3_600_000) taken[lease.cause] = (taken[lease.cause] ?? 0) + 1;
-        return { name, version, capacity, load, draining, leftMs: until - now, age: now - started, taken };
+        return { name, version, capacity, load, astray, draining, ended, leftMs: until - now, age: now - started, taken };
       });
   }
 
@@ -148,6 +165,15 @@ export class FakeLeases {
       claims.push({ instanceId, ...taken });
     }
     return claims;
+  }
+
+  #compare(incarnation: string, held: readonly Claim[]): LeaseDifference {
+    const leased = [...this.leases].filter(([, lease]) => lease.incarnation === incarnation);
+    const isSame = (instanceId: InstanceId, epoch: number): boolean =>
+      held.some((claim) => claim.instanceId === instanceId && claim.epoch === epoch);
+    const unheld = leased.filter(([id, { epoch }]) => !isSame(id, epoch)).map(([instanceId, { epoch }]) => ({ instanceId, epoch }));
+    const has = ({ instanceId, epoch }: Claim): boolean => leased.some(([id, lease]) => id === instanceId && lease.epoch === epoch);
+    return { unheld, unleased: held.filter((claim) => !has(claim)) };
   }
 
   #giveBack(incarnation: string, claims: readonly Claim[]): void {

@@ -12,5 +12,7 @@ export const quietMeter: Meter = {
   modelAsked: nothing,
   campaigned: nothing,
   leases: nothing,
+  unstored: nothing,
+  forged: nothing,
   crashed: nothing,
 };

@@ -1,8 +1,10 @@
 /** What a gateway shows of instances and nodes, whoever owns them. */
 import type { Gateway, InstanceId, InstanceView } from '#actors/gateway.ts';
 
-export const nodeCalls: Pick<Gateway, 'nodes' | 'drainNode' | 'draining' | 'ready' | 'signIns' | 'nodeName'> = {
+export const nodeCalls: Pick<Gateway, 'nodes' | 'drainNode' | 'draining' | 'ready' | 'troubles' | 'warnings' | 'signIns' | 'nodeName'> = {
   ready: () => ({ restored: 1, total: 2 }),
+  troubles: () => [],
+  warnings: () => [],
   draining: () => false,
   signIns: null,
   nodeName: 'a',
@@ -13,9 +15,11 @@ export const nodeCalls: Pick<Gateway, 'nodes' | 'drainNode' | 'draining' | 'read
       version: '1.0.0',
       owned: 1,
       capacity: 200,
+      astray: 0,
       draining: false,
       age: 5,
       leaseMs: 9_000,
+      renewedMs: 6_000,
       taken: { failover: 1 },
     },
   ],

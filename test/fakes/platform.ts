@@ -10,6 +10,8 @@ import type {
   OperationControl,
   OperationName,
   Outcome,
+  PasskeyAssertion,
+  PasskeyStep,
   Platform,
   PlatformFact,
   PlatformLink,
@@ -39,7 +41,7 @@ type Transmission = Outcome<{ readonly at: number }>;
 /** Any operation, told apart by its name. */
 export type AnyOperation = { readonly [N in OperationName]: Operation<N> }[OperationName];
 
-const chatIdOf = (number: string): string => `${number.replace(/@.*/, '')}@s.whatsapp.net`;
+const chatIdOf = (number: string): string => (number.endsWith('@g.us') ? number : `${number.replace(/@.*/, '')}@s.whatsapp.net`);
 
 /** What every link of a platform has in common. */
 export class FakePlatform implements Platform {
@@ -57,6 +59,8 @@ export class FakePlatform implements Platform {
   }
 
   picture = () => null;
+
+  clientVersion = () => ({ version: '2.3000.1', source: 'builtIn', checkedAt: 0, error: '' }) as const;
 
   link(host: LinkHost): FakeLink {
     if (this.links.has(host.id)) this.violations.push(`a second link was made for ${host.id}`);
@@ -87,6 +91,8 @@ export class FakeLink implements PlatformLink {
   readonly calls: string[] = [];
   /** Numbers for which the newest connection was asked for a pairing code, the one of its opening included. */
   readonly codes: string[] = [];
+  /** Steps of the owner about a passkey. */
+  readonly passkeySteps: PasskeyStep[] = [];
   logouts = 0;
   closes = 0;
   hasCredentials: boolean;
@@ -128,6 +134,14 @@ export class FakeLink implements PlatformLink {
 
   pair(phone: string): void {
     if (this.state === 'open' && !this.hasCredentials) this.codes.push(phone);
+  }
+
+  passkey(step: PasskeyStep): void {
+    if (this.state === 'open') this.passkeySteps.push(step);
+  }
+
+  passkeyProblem(assertion: PasskeyAssertion): string | null {
+    return this.objection(assertion.rawId);
   }
 
   close(): Promise<void> {

@@ -14,6 +14,7 @@ import {
   SandboxError,
   type SettingsView,
   type Stats,
+  type VersionRules,
   type WorldEvent,
 } from '#src/sandbox/face.ts';
 
@@ -67,7 +68,8 @@ type Input<
     | 'call'
     | 'post'
     | 'changePost'
-    | 'createChannel',
+    | 'createChannel'
+    | 'inject',
 > = Parameters<Sandbox[M]>;
 
 export class FakeSandbox implements Sandbox {
@@ -99,6 +101,29 @@ export class FakeSandbox implements Sandbox {
   async enterCode(...[input]: Input<'enterCode'>) {
     this.calls.push(['enterCode', input]);
     return this.#link(input.number, input.name);
+  }
+
+  async passkeyOptions() {
+    return { challenge: 'AAAA' };
+  }
+
+  async givePasskey(...input: Parameters<Sandbox['givePasskey']>) {
+    this.calls.push(['givePasskey', ...input]);
+    return this.passkey();
+  }
+
+  passkey() {
+    return { id: 'AAAA', stage: null, code: '', handedOff: false };
+  }
+
+  async takePasskey(...input: Parameters<Sandbox['takePasskey']>) {
+    this.calls.push(['takePasskey', ...input]);
+  }
+
+  async signWithPasskey(...input: Parameters<Sandbox['signWithPasskey']>) {
+    this.calls.push(['signWithPasskey', ...input]);
+    const response = { clientDataJSON: 'e30', authenticatorData: 'AA', signature: 'AA', userHandle: null };
+    return { id: 'AAAA', rawId: 'AAAA', type: 'public-key' as const, response };
   }
 
   async logout(number: string) {
@@ -256,7 +281,7 @@ export class FakeSandbox implements Sandbox {
   }
 
   account() {
-    return { about: '', privacy: {}, blocked: [], disappearing: 0, subscriptions: [] };
+    return { about: '', privacy: {}, blocked: [], disappearing: 0, online: false, subscriptions: [] };
   }
 
   async changeAccount(...input: Parameters<Sandbox['changeAccount']>) {
@@ -308,9 +333,21 @@ export class FakeSandbox implements Sandbox {
     return [...this.#groups.values()];
   }
 
+  async inject(...input: Input<'inject'>) {
+    this.calls.push(['inject', ...input]);
+  }
+
   async fault(fault: Fault) {
     this.calls.push(['fault', fault]);
     return { hit: 1 };
+  }
+
+  requireVersion(rules: VersionRules) {
+    this.calls.push(['requireVersion', rules]);
+  }
+
+  currentVersion() {
+    return null;
   }
 
   stats(): Stats {

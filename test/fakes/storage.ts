@@ -215,9 +215,14 @@ export class FakeWebhooks implements WebhookStore {
   }
   all = () => this.#db.run('webhooks.all', () => [...this.#db.webhooks.values()]);
   some = (ids: readonly string[]) => this.#db.run('webhooks.some', () => ids.flatMap((id) => this.#db.webhooks.get(id) ?? []));
-  save = (webhook: Webhook) => this.#db.run('webhooks.save', () => void this.#db.webhooks.set(webhook.id, webhook));
-  remove = (id: string) =>
+  save = (webhook: Webhook, epoch: number) =>
+    this.#db.run('webhooks.save', () => {
+      if (webhook.instanceId !== null) this.#db.claim({ instanceId: webhook.instanceId, epoch });
+      this.#db.webhooks.set(webhook.id, webhook);
+    });
+  remove = ({ id, instanceId }: Pick<Webhook, 'id' | 'instanceId'>, epoch: number) =>
     this.#db.run('webhooks.remove', () => {
+      if (instanceId !== null) this.#db.claim({ instanceId, epoch });
       if (this.#db.webhooks.delete(id)) this.#db.removals = [...this.#db.removals, { kind: 'webhook', id }];
     });
 }
@@ -253,13 +258,31 @@ export class FakeOutbox implements OutboxStore {
   }
   due = (webhookId: string, instanceId: string, now: number, most: { readonly rows: number; readonly bytes: number }) =>
     this.#db.run('outbox.due', () => {
-      const all = this.#of(webhookId, instanceId)
-        .filter((row) => row.notBefore <= now)
-        .sort((a, b) => a.seq - b.seq);
+      const mine = this.#of(webhookId, instanceId);
+      const all = mine.filter((row) => row.notBefore <= now).sort((a, b) => a.seq - b.seq);
       let bytes = 0;
       const over = all.findIndex((row, n) => n === most.rows || ((bytes += Buffer.byteLength(row.body)) > most.bytes && n > 0));
-      const rows = (over < 0 ? all : all.slice(0, over)).map(deliveryOf);
-      return { rows, more: over >= 0 };
+      const page = over < 0 ? all : all.slice(0, over);
+      const until = ({ lane, seq }: Delivery): number =>
+        Math.max(0, ...mine.filter((row) => row.lane === lane && row.seq < seq && row.notBefore > now).map(({ notBefore }) => notBefore));
+      return {
+        rows: page.filter((row) => until(row) === 0).map(deliveryOf),
+        held: page.filter((row) => until(row) > 0).map((row) => ({ seq: row.seq, lane: row.lane, until: until(row) })),
+        more: over >= 0,
+      };
+    });
+  hold = (rows: readonly (ClaimedRow & { readonly until: number })[]) =>
+    this.#db.run('outbox.hold', () => {
+      for (const { seq, until, ...claim } of rows) {
+        this.#db.claim(claim);
+        const row = this.#db.outbox.get(seq);
+        if (row) this.#db.outbox.set(seq, { ...row, notBefore: until });
+      }
+    });
+  heldLanes = (webhookId: string, instanceId: string, now: number, limit: number) =>
+    this.#db.run('outbox.heldLanes', () => {
+      const parked = this.#of(webhookId, instanceId).filter(({ notBefore }) => notBefore > now);
+      return [...new Set(parked.map(({ lane }) => lane))].slice(0, limit);
     });
   nextDue = (webhookId: string, instanceId: string) =>
     this.#db.run('outbox.nextDue', () => {

@@ -96,6 +96,9 @@ export const createFakeVault = (): FakeVault => {
       stored.keys.clear();
       vault.inbound.clear();
     },
+    async cleared() {
+      check();
+    },
   };
   return vault;
 };

@@ -32,6 +32,9 @@ import {
   FakeSettings,
   FakeWebhooks,
 } from './storage.ts';
+import { FakeRefused } from './refused.ts';
+import { FakePasskeyCodes } from './passkey-codes.ts';
+import { FakeSteps } from './steps.ts';
 import { FakeChance, FakeLog, FakeTime, settle } from './time.ts';
 
 export interface Post {
@@ -85,7 +88,17 @@ export const testPolicy: Policy = {
   pictures: { pace: { burst: 20, every: 3_000 }, age: 172_800_000, waiting: 500, remembered: 500 },
   lookups: { pace: { burst: 100, every: 2_000 }, knownFor: 604_800_000, absentFor: 21_600_000 },
   groups: { forceEvery: 20_000 },
-  campaigns: { recipients: 1_000, atOnce: 5, dailyCap: 0, quiet: null, timeZone: 'UTC', refusals: 3, stopWords: ['stop'], kept: 0 },
+  campaigns: {
+    recipients: 1_000,
+    atOnce: 5,
+    dailyCap: 0,
+    quiet: null,
+    timeZone: 'UTC',
+    refusals: 3,
+    stopWords: ['stop'],
+    kept: 0,
+    pausedKept: 0,
+  },
   typingAtOnce: 3,
   statusRecipients: 500,
   sendKeyAge: 86_400_000,
@@ -106,6 +119,7 @@ export const testPolicy: Policy = {
     pieces: 4,
     answersPerMinute: 3,
     answersInARow: 20,
+    answersPerDay: 200,
     conversations: 5,
   },
   recorder: { maxWait: 5, maxBatch: 64 },
@@ -122,7 +136,7 @@ export const testPolicy: Policy = {
     kept: { rows: 1000, delivered: 86_400_000, dead: 604_800_000 },
     sweepEvery: 10_000,
   },
-  retention: { messages: 0, files: 0, fileBytes: 0 },
+  retention: { messages: 0, receipts: 0, files: 0, fileBytes: 0 },
   autoDownload: { kinds: [], most: 1_000_000, wait: 10_000 },
   chatwoot: { fileBytes: 1_000_000, keep: 2_592_000_000, replyWait: 600_000, waiting: 100, atOnce: 8, atOncePerInstance: 2 },
   webhooksPerInstance: 5,
@@ -175,6 +189,8 @@ export class World {
       webhooks: new FakeWebhooks(db),
       journal: this.journal,
       messages: new FakeMessages(db),
+      receiptExpiry: { expire: async () => ({ removed: 0, more: false }) },
+      disk: { freeBytes: 0, sizeBytes: 0, warning: '' },
       messageExpiry: { expire: async (before, limit) => db.expireMessages(before, limit) },
       chats: new FakeChats(db),
       outbox: new FakeOutbox(db),
@@ -182,8 +198,11 @@ export class World {
       settings: new FakeSettings(db),
       removals: new FakeRemovals(db),
       sendKeys: new FakeSendKeys(db),
+      refused: new FakeRefused(db),
+      stepLog: new FakeSteps(db),
       attachments: this.attachments,
       portraits: { take: async (source) => (source === 'broken' ? refuse('invalid', 'no picture') : done(Buffer.from(source))) },
+      passkeyCodes: new FakePasskeyCodes(db),
       pictures: new FakePictures(db),
       recipients: new FakeRecipients(db),
       contacts: new FakeContacts(db),

@@ -69,7 +69,7 @@ test('bucket: files of instances, and what a kill left of them', async () => {
   const storage = await (await testDatabase()).storage();
   await storage.instances.insert({ ...instance.record, id: 'r1', token: 'r1' });
   const chance = { hex: (count: number) => randomBytes(count).toString('hex') };
-  const files = createFileStore({ rows: storage.fileRows, blobs: bucket, baseUrl, chance, now: Date.now });
+  const files = createFileStore({ rows: storage.fileRows, blobs: bucket, baseUrl, isComplete: true, chance, now: Date.now });
   const bytes = randomBytes(20_000);
   const kept = await files.keep('r1', await taken(temporary, bytes));
   assert.deepEqual(await bytesOf(files, kept!), bytes);

@@ -1,9 +1,14 @@
 /** What instances keep: bytes once, names and rights of their own, and nothing left behind. */
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { RemoteFiles } from '#actors/cluster/remote-files.ts';
+import { decode, encode } from '#actors/cluster/wire.ts';
+import { FilesUnavailable, type FileRows, type FileStore, type KeptFile } from '#actors/ports.ts';
+import type { BlobStore } from '#src/files/blobs.ts';
+import { createFileStore } from '#src/files/file-store.ts';
 import { instance } from '#test/contract/samples.ts';
 import { testDatabase } from '#test/support/database.ts';
 import { baseUrl, below, bytesOf, openTestFiles, taken } from '#test/support/files.ts';
@@ -22,7 +27,7 @@ const newInstance = async (): Promise<string> => {
 };
 const some = (text: string): Buffer => Buffer.from(text.repeat(100));
 const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
-const auditAll = async (): Promise<{ blobs: number; rows: number }> => {
+const auditOf = async (files: FileStore): Promise<{ blobs: number; rows: number }> => {
   const sum = { blobs: 0, rows: 0 };
   for (let part = 0; part < files.parts; part += 1) {
     const found = await files.audit(part);
@@ -31,6 +36,7 @@ const auditAll = async (): Promise<{ blobs: number; rows: number }> => {
   }
   return sum;
 };
+const auditAll = () => auditOf(files);
 
 test('files: what is kept is found by its hash, its message and its name, and read whole or in part', async () => {
   const id = await newInstance();
@@ -188,4 +194,105 @@ test('files: a disk that is not mounted costs no rows; one file that is gone cos
   await rm(join(place, kept!.hash));
   assert.equal(await files.named(kept!.name), null);
   assert.equal(await storage.fileRows.named(kept!.name), null);
+});
+
+test('files: a node without a bucket leaves the row of a file that another node has, and gets its bytes from there', async () => {
+  const [id, bytes] = [await newInstance(), randomBytes(600_000)];
+  const [a, b] = [await openTestFiles(storage, undefined, false), await openTestFiles(storage, undefined, false)];
+  const kept = await a.files.keep(id, await taken(a.temporary, bytes));
+  assert.ok(kept);
+  assert.equal(await b.files.named(kept.name), null);
+  assert.equal(await b.files.holder(kept.name), id);
+  const there = new RemoteFiles({ files: a.files, owns: () => true, ask: async () => null });
+  const here = new RemoteFiles({
+    files: b.files,
+    owns: () => false,
+    ask: async (owner, args) => (owner === id ? decode(encode(await there.answer(...(args as [unknown])))) : null),
+  });
+  assert.deepEqual(await here.named(kept.name), kept);
+  for (const range of [undefined, { start: 5, end: 300_000 }]) {
+    const stream = await here.read(kept, range);
+    assert.ok(stream);
+    assert.ok(Buffer.concat(await Array.fromAsync(stream)).equals(range ? bytes.subarray(5, 300_001) : bytes));
+  }
+  assert.equal(await here.named(`${'0'.repeat(32)}.png`), null);
+  assert.deepEqual(await a.files.named(kept.name), kept, 'nothing was removed');
+  await auditOf(b.files);
+  assert.deepEqual(await a.files.named(kept.name), kept, 'nor by the look at every part');
+});
+
+/** Two nodes that share rows and bytes, as with a bucket: `rows` and `blobs` of the second one are changed by the test. */
+const twoNodes = async (change: { rows?: (own: FileRows) => Partial<FileRows>; blobs?: (own: BlobStore) => Partial<BlobStore> }) => {
+  const { files: one, blobs, temporary } = await openTestFiles(storage);
+  const [rows, shared] = [storage.fileRows, blobs];
+  const changed = { rows: { ...rows, ...change.rows?.(rows) }, blobs: { ...shared, ...change.blobs?.(shared) } };
+  const chance = { hex: (count: number) => randomBytes(count).toString('hex') };
+  const other = createFileStore({ ...changed, baseUrl, isComplete: true, chance, now: () => 1_000_000 });
+  const orphan = await taken(temporary, randomBytes(2_000));
+  const bytes = await readFile(orphan.path);
+  await shared.put(orphan.hash, orphan.path);
+  return { one, other, shared, bytes, taken: () => taken(temporary, bytes), part: Number.parseInt(orphan.hash.slice(0, 2), 16) };
+};
+
+test('files: a look at every part removes no bytes that another node has just kept', async () => {
+  const id = await newInstance();
+  let keep = async (): Promise<unknown> => null;
+  const nodes = await twoNodes({
+    rows: (own) => ({
+      startingWith: async (prefix) => {
+        const found = await own.startingWith(prefix);
+        await keep();
+        return found;
+      },
+    }),
+  });
+  let kept: KeptFile | null = null;
+  keep = async () => (kept = await nodes.one.keep(id, await nodes.taken()));
+  assert.deepEqual(await nodes.other.audit(nodes.part), { blobs: 0, rows: 0 });
+  assert.ok(kept);
+  assert.deepEqual(await bytesOf(nodes.one, kept), nodes.bytes);
+});
+
+test('files: bytes that another node removes before the row is there are told as not kept, and nothing is left of them', async () => {
+  const id = await newInstance();
+  let meanwhile = async (): Promise<unknown> => null;
+  const nodes = await twoNodes({
+    blobs: (own) => ({
+      size: async (hash) => {
+        const size = await own.size(hash);
+        await meanwhile();
+        meanwhile = async () => null;
+        return size;
+      },
+    }),
+  });
+  meanwhile = async () => assert.deepEqual(await nodes.one.audit(nodes.part), { blobs: 1, rows: 0 });
+  await assert.rejects(nodes.other.keep(id, await nodes.taken()), FilesUnavailable);
+  assert.equal(await nodes.one.find(id, { hash: hashOf(nodes.bytes) }), null);
+  const kept = await nodes.other.keep(id, await nodes.taken());
+  assert.ok(kept);
+  assert.deepEqual(await bytesOf(nodes.one, kept), nodes.bytes);
+});
+
+test('files: a node without a bucket makes room in its own folder alone, and the bytes of rows that others removed go', async () => {
+  const id = await newInstance();
+  const [a, b] = [await openTestFiles(storage, undefined, false), await openTestFiles(storage, undefined, false)];
+  a.clock.now = b.clock.now = 10;
+  const old = await a.files.keep(id, await taken(a.temporary, randomBytes(1_000)));
+  b.clock.now = 20;
+  const mine = await b.files.keep(id, await taken(b.temporary, randomBytes(2_000)));
+  const younger = await b.files.keep(id, await taken(b.temporary, randomBytes(3_000)));
+  assert.ok(old && mine && younger);
+  await auditOf(b.files);
+  assert.equal(b.files.bytes, 5_000);
+  assert.equal(await b.files.removeUnusedHere(100, 1), 1);
+  assert.deepEqual(await a.files.named(old.name), old, 'the oldest of all has its bytes elsewhere');
+  assert.ok([2_000, 3_000].includes(b.files.bytes ?? 0));
+  assert.equal(await b.files.removeUnusedHere(100, 5), 1);
+  assert.equal(await b.files.removeUnusedHere(100, 5), 0);
+  assert.equal(b.files.bytes, 0);
+  assert.equal(await b.files.removeUnused(100, 5), 1, 'the node on duty removes what is too old, wherever it is');
+  assert.equal(await a.blobs.size(old.hash), 1_000);
+  assert.deepEqual(await auditOf(a.files), { blobs: 1, rows: 0 });
+  assert.equal(await a.blobs.size(old.hash), null);
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { type TestContext, test } from 'node:test';
 import { eventTypes, messageFilters, streamTypes } from '#actors/gateway.ts';
-import { instance } from '#test/contract/samples.ts';
+import { deliveryError, instance, now } from '#test/contract/samples.ts';
 import { asAdmin, type Setup, setUp, setUpCommon } from './setup.ts';
 
 const { id } = instance.record;
@@ -196,6 +196,21 @@ test('session: no answer holds the token of an instance, unless it is asked for'
   assert.deepEqual((await ask('GET', '/admin/session/token', named)).body, { token: instance.record.token });
   assert.equal((await ask('POST', '/instance/token/rotate', named)).body['token'], 'rotated-token');
 });
+
+for (const url of ['/webhook/errors', '/globalwebhook/errors'])
+  test(`session: ${url} holds no token in what was posted`, async (t) => {
+    const { ask, app, gateway } = await signedIn(t, {});
+    const { token } = instance.record;
+    const history = async () => ({
+      since: now,
+      errors: [{ ...deliveryError, payload: { EventType: 'messages', token, message: { token: 'a word' } } }],
+    });
+    Object.assign(gateway, { webhookErrors: history, globalWebhookErrors: history });
+    const shown = (await ask('GET', url, { ...own, 'x-instance': id })).body as unknown as readonly { payload: object }[];
+    assert.deepEqual(shown[0]?.payload, { EventType: 'messages', token: '', message: { token: 'a word' } });
+    const asToken = await app.inject({ url, headers: { token, ...asAdmin } });
+    assert.equal(asToken.json()[0].payload.token, token);
+  });
 
 test('session: whoever calls with a token gets tokens as ever', async () => {
   const { app } = await setUpCommon();

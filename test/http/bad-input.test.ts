@@ -9,7 +9,8 @@ import { createAdminSessions } from '#src/http/admin-sessions.ts';
 import { allRoutes } from '#src/http/routes/index.ts';
 import { createHub } from '#src/http/stream/hub.ts';
 import { createFakeGateway, type FakeGateway } from '#test/fakes/gateway.ts';
-import { asAdmin, asInstance, bodyLimit, optionsWith, token } from './setup.ts';
+import { wrongCodeText } from '#src/http/credentials.ts';
+import { asAdmin, asBrowser, asInstance, bodyLimit, optionsWith, token } from './setup.ts';
 
 type Method = NonNullable<InjectOptions['method']> & string;
 
@@ -47,7 +48,7 @@ const withBody = targets.filter(({ method }) => method !== 'GET');
 const fieldsOf = ({ body }: Route): readonly string[] => Object.keys((body as { properties?: object } | undefined)?.properties ?? {});
 
 const call = ({ method, url }: Target, more: Partial<InjectOptions> = {}) =>
-  app.inject({ method, url, ...more, headers: { ...asInstance, ...asAdmin, ...more.headers } });
+  app.inject({ method, url, ...more, headers: { ...asInstance, ...asAdmin, ...asBrowser, ...more.headers } });
 
 type Reply = Awaited<ReturnType<typeof call>>;
 
@@ -124,6 +125,7 @@ for (const target of withBody) {
 
 const denials: Readonly<Record<string, { readonly missing: readonly [number, string]; readonly wrong: readonly [number, string] }>> = {
   instance: { missing: [401, 'instance info not found'], wrong: [401, 'Invalid token'] },
+  passkeyCode: { missing: [401, 'missing passkey code'], wrong: [401, wrongCodeText] },
   webhook: { missing: [401, 'missing token'], wrong: [401, 'missing token'] },
   stream: { missing: [401, 'Unauthorized'], wrong: [401, 'Unauthorized'] },
   admin: { missing: [401, 'Unauthorized'], wrong: [403, 'Invalid AdminToken Header'] },
@@ -138,7 +140,7 @@ for (const target of targets.filter(({ spec }) => spec.credential !== 'none')) {
   test(`${name}: says in the words of the interface that its token is missing or wrong`, async () => {
     assert.ok(expected);
     const inQuery = spec.credential === 'stream';
-    const wrong = { headers: { token: 'wrong', admintoken: 'wrong' } };
+    const wrong = { headers: { token: 'wrong', admintoken: 'wrong', 'passkey-code': 'wrong' } };
     const replies = [
       await app.inject({ method, url }),
       await app.inject({ method, url, headers: { token: '', admintoken: '' } }),

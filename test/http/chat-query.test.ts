@@ -34,6 +34,28 @@ for (const [title, body, expected] of filters) {
   test(`chatQueryOf: ${title}`, () => assert.deepEqual(queryOf(body).filters, expected));
 }
 
+/** Texts by which chats can be found. */
+const manyFields = [
+  'name',
+  'phone',
+  'wa_name',
+  'wa_contactName',
+  'wa_chatid',
+  'wa_chatlid',
+  'wa_fastid',
+  'owner',
+  'lead_name',
+  'lead_fullName',
+  'lead_email',
+  'lead_personalid',
+  'lead_status',
+  'lead_notes',
+  'lead_assignedAttendant_id',
+  ...Array.from({ length: 9 }, (_, n) => `lead_field0${n + 1}`),
+]
+  .filter((name) => queryOf({ [name]: '~a' }).filters.length === 1)
+  .slice(0, 19);
+
 const refusals: readonly (readonly [title: string, body: Body, message: string])[] = [
   ['a number that is none', { wa_unreadCount: '>many' }, 'wa_unreadCount must be a whole number'],
   ['a number that is only an operator', { wa_unreadCount: '>' }, 'wa_unreadCount must be a whole number'],
@@ -41,6 +63,7 @@ const refusals: readonly (readonly [title: string, body: Body, message: string])
   ['a flag that is none', { wa_isGroup: 'maybe' }, 'wa_isGroup must be true or false'],
   ['a flag that is compared', { wa_isGroup: '>true' }, 'wa_isGroup cannot be compared by >'],
   ['a list that is compared', { lead_tags: '>=a' }, 'lead_tags cannot be compared by >='],
+  ['more filters than are taken', Object.fromEntries(manyFields.map((name) => [name, '~a'])), 'at most 18 filters are taken, these are 19'],
   ['a sort by what is no field', { sort: '-password' }, 'sort must be a field of the chat, with a minus before it for descending order'],
 ];
 

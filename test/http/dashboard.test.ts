@@ -37,6 +37,11 @@ test('dashboard: every view is the same document, asked for each time', async (t
   }
 });
 
+test('dashboard: the address without a path leads to it', async (t) => {
+  const { statusCode, headers } = await (await open(t)).get('/');
+  assert.deepEqual([statusCode, headers.location], [302, 'admin']);
+});
+
 test('dashboard: the policy allows this server alone, and of inline scripts the import map', async (t) => {
   const { document } = await open(t);
   const policy = String(document.headers['content-security-policy']);

@@ -1,7 +1,7 @@
 /** How refusals, failures and broken HTTP are answered. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EpochLost, type Refusal, StorageBusy, StorageSlow, StorageUnavailable } from '#actors/gateway.ts';
+import { EpochLost, type Refusal, StorageBroken, StorageBusy, StorageFull, StorageSlow, StorageUnavailable } from '#actors/gateway.ts';
 import { now } from '#test/contract/samples.ts';
 import { storageAway } from '#test/fakes/gateway.ts';
 import { sendRaw } from '#test/support/raw-http.ts';
@@ -39,6 +39,9 @@ test('refusal: the platform is quoted with its code, and the reach-out lock by i
   const locked = await app.inject(send);
   assert.equal(locked.statusCode, 500);
   assert.deepEqual(locked.json(), { error: 'no', ...source, provider_code: 463, error_key: 'WHATSAPP_REACHOUT_TIMELOCK' });
+  const timeLock = { ok: true, value: { active: false, until: null, kind: '' } } as const;
+  gateway.refuseNext = { reason: 'refused', message: 'no', code: 463, limits: { timeLock } };
+  assert.equal('error_key' in (await app.inject(send)).json(), false, 'the account has no lock');
   gateway.refuseNext = { reason: 'refused', message: 'no' };
   assert.deepEqual((await app.inject(send)).json(), { error: 'no', ...source });
 });
@@ -88,7 +91,9 @@ for (const [on, payload, text] of surprises) {
 for (const [error, text] of [
   [new StorageUnavailable('57P03'), 'the database is not available now'],
   [new StorageSlow('57014'), 'the database took too long to answer'],
-  [new StorageBusy('53100'), 'the database takes no more work now'],
+  [new StorageBusy('53300'), 'the database takes no more work now'],
+  [new StorageFull('53100'), 'the disk of the database is full'],
+  [new StorageBroken('42P01'), 'the database does not work now'],
   [new EpochLost('the secret epoch'), 'another gateway has taken over the database'],
 ] as const)
   test(`storage: ${error.name} answers 503 that says so, and when to try again`, async () => {
@@ -109,6 +114,8 @@ test('surprise: GET /webhook has a text of its own', async () => {
 });
 
 const complaints: readonly (readonly [on: string, payload: object, error: string, hint?: string])[] = [
+  ['POST /newsletter/follow', {}, 'invalid newsletter id', 'jid is required'],
+  ['POST /newsletter/messages', { jid: '?' }, 'invalid newsletter id', 'jid is no id of a channel'],
   ['POST /send/text', { number: '551' }, 'Missing number or text', 'text is required'],
   ['POST /send/text', { number: '', text: 'x' }, 'Missing number or text', 'number must not be empty'],
   ['POST /send/text', { number: null, text: 'x' }, 'Missing number or text', 'number is required'],

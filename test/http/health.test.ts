@@ -9,13 +9,13 @@ const readiness = async ({ app }: Setup, headers = {}) => {
 };
 
 test('health: the process is alive without the database, and ready only with it', async (t) => {
-  let healthy = false;
-  const setup = await setUp(t, { storageHealthy: () => healthy });
+  let troubles = ['the database is not available now'];
+  const setup = await setUp(t, { storageTroubles: () => troubles });
   const alive = async (): Promise<number> => (await setup.app.inject({ url: '/health/live' })).statusCode;
   assert.equal(await alive(), 200);
   const away = 'the database is not available now';
   assert.deepEqual(await readiness(setup), [503, { error: away, reasons: [away] }]);
-  healthy = true;
+  troubles = [];
   assert.deepEqual(await readiness(setup), [200, { ready: true, restored: 1, total: 2 }]);
   setup.gateway.accepting = false;
   assert.deepEqual(await readiness(setup), [503, { error: 'the server is stopping', reasons: ['the server is stopping'] }]);
@@ -23,14 +23,29 @@ test('health: the process is alive without the database, and ready only with it'
 });
 
 test('health: with HEALTH_DETAILS=admin a stranger gets yes or no, and the administrator the reasons', async (t) => {
-  let healthy = true;
-  const setup = await setUp(t, { healthDetails: 'admin', storageHealthy: () => healthy });
+  let troubles: string[] = [];
+  const setup = await setUp(t, { healthDetails: 'admin', storageTroubles: () => troubles });
   assert.deepEqual(await readiness(setup), [200, { ready: true }]);
   assert.deepEqual(await readiness(setup, asAdmin), [200, { ready: true, restored: 1, total: 2 }]);
-  healthy = false;
+  troubles = ['the database is not available now'];
   assert.deepEqual(await readiness(setup), [503, { error: 'not ready' }]);
   assert.deepEqual(await readiness(setup, { admintoken: 'a wrong token of some length' }), [503, { error: 'not ready' }]);
   assert.equal((await readiness(setup, asAdmin))[1]['error'], 'the database is not available now');
+});
+
+test('health: a server that works and warns is ready, and says why it warns to those who may know', async (t) => {
+  const setup = await setUp(t, { healthDetails: 'admin' });
+  setup.gateway.warnings = () => ['the disk of the data folder is nearly full: 9.9 of 100.0 GB are free'];
+  assert.deepEqual(await readiness(setup), [200, { ready: true }]);
+  assert.deepEqual((await readiness(setup, asAdmin))[1]['warnings'], setup.gateway.warnings());
+});
+
+test('health: readiness names each trouble of the database and of the sessions once', async (t) => {
+  const missing = 'the database fails: relation "chat" does not exist (42P01)';
+  const setup = await setUp(t, { storageTroubles: () => ['the disk of the database is full', missing] });
+  setup.gateway.troubles = () => [missing];
+  const [status, { reasons }] = await readiness(setup);
+  assert.deepEqual([status, reasons], [503, ['the disk of the database is full', missing]]);
 });
 
 const sampleMs = 50;

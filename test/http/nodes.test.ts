@@ -12,8 +12,10 @@ const node = {
   state: 'live',
   owned: 1,
   capacity: 200,
+  astray: 0,
   draining: false,
   leaseMs: 9_000,
+  renewedMs: 6_000,
   age: 5,
   taken: { failover: 1 },
 };

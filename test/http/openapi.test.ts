@@ -1,6 +1,7 @@
 /** The document that the interface gives of itself: valid, whole, and with examples that its own schemas allow. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import type { FastifyInstance } from 'fastify';
 import { buildApp } from '#src/http/app.ts';
@@ -26,6 +27,9 @@ test('document: is valid OpenAPI 3.1', async () => {
   const { valid, errors } = await new Validator().validate(structuredClone(document) as object as Record<string, unknown>);
   assert.ok(valid, JSON.stringify(errors, null, 1));
 });
+
+test('document: names the version of the interface', () =>
+  assert.match((document as unknown as { info: { description: string } }).info.description, /version 2\.4\.2 of the interface/));
 
 test('document: every operation has a summary, one tag and an operationId of its own', () => {
   const ids = [...operations.values()].map(({ operationId }) => operationId);
@@ -145,4 +149,42 @@ test('document: a body that may be left out is not required', () => {
 test('document: an older name of a route is marked as such', () => {
   const alias = operations.get('POST /instance/init') as (Operation & { readonly deprecated?: boolean }) | undefined;
   assert.deepEqual([alias?.deprecated, alias?.operationId], [true, 'createInstanceAlias1']);
+});
+
+test('document: is made once, and answered compressed and by its tag', async () => {
+  const plain = await app.inject({ url: '/openapi.json' });
+  assert.deepEqual(plain.json().servers, [{ url: '/' }], 'the address follows the request');
+  const packed = await app.inject({ url: '/openapi.json', headers: { 'accept-encoding': 'gzip, br' } });
+  assert.equal(packed.headers['content-encoding'], 'gzip');
+  assert.equal(gunzipSync(packed.rawPayload).toString(), plain.payload);
+  assert.ok(packed.rawPayload.length * 5 < plain.rawPayload.length, `${packed.rawPayload.length} bytes`);
+  const known = await app.inject({ url: '/openapi.json', headers: { 'if-none-match': String(plain.headers['etag']) } });
+  assert.deepEqual([known.statusCode, known.rawPayload.length], [304, 0]);
+  assert.equal((await app.inject({ url: '/docs/json' })).headers['etag'], plain.headers['etag']);
+  const before = process.cpuUsage().user;
+  for (let n = 0; n < 100; n += 1) await app.inject({ url: '/openapi.json', headers: { 'accept-encoding': 'gzip' } });
+  const each = (process.cpuUsage().user - before) / 100_000;
+  assert.ok(each < 5, `${each.toFixed(1)} ms of processor time each`);
+});
+
+test('document: each operation with a credential refuses a stranger before anything else', async () => {
+  let asked = 0;
+  for (const [name, operation] of operations) {
+    const { security = [] } = operation as { security?: readonly object[] };
+    if (security.length === 0) continue;
+    const [method = 'GET', path = ''] = name.split(' ');
+    const reply = await app.inject({ method: method as 'GET', url: path.replaceAll(/\{\w+\}/g, 'x') });
+    assert.ok([401, 403].includes(reply.statusCode), `${name}: ${reply.statusCode}`);
+    asked += 1;
+  }
+  assert.ok(asked > 100, `${asked} operations`);
+  assert.ok(operations.size - asked < 20, `${operations.size - asked} operations without a credential`);
+});
+
+test('openapi: the page asks no browser for HTTPS, since it may be read over plain HTTP', async () => {
+  for (const url of ['/docs', '/docs/', '/docs/static/index.html', '/docs/static/swagger-ui-bundle.js']) {
+    const policy = String((await app.inject({ url })).headers['content-security-policy'] ?? '');
+    assert.ok(!policy.includes('upgrade-insecure-requests'), url);
+  }
+  assert.match(String((await app.inject({ url: '/docs/static/index.html' })).headers['content-security-policy']), /default-src 'self'/);
 });

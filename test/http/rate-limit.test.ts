@@ -1,17 +1,18 @@
 /** How many requests are taken, on a clock of the test. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { networkOf } from '#src/http/client-address.ts';
 import type { HttpOptions } from '#src/http/app.ts';
 import { asAdmin, asInstance, setUp } from './setup.ts';
 
 const limited = async (t: TestContext, options: Partial<HttpOptions>) => {
   t.mock.timers.enable({ apis: ['Date'], now: 1_000_000 });
-  const { app } = await setUp(t, options);
+  const { app, gateway, lines } = await setUp(t, options);
   const ask = async (url: string, headers: object, remoteAddress = '10.0.0.1') => {
     const reply = await app.inject({ url, headers: { ...headers }, remoteAddress });
     return [reply.statusCode, reply.json().error ?? '', reply.headers['retry-after'] ?? ''];
   };
-  return { ask, pass: (ms: number) => t.mock.timers.tick(ms) };
+  return { app, gateway, lines, ask, pass: (ms: number) => t.mock.timers.tick(ms) };
 };
 
 const refused = (seconds: string) => [429, 'Rate limit exceeded', seconds];
@@ -83,4 +84,62 @@ test('addresses: without a trusted proxy the header says nothing', async (t) => 
   const { ask } = await limited(t, { authFailuresPerMinute: 1 });
   assert.equal((await ask('/instance/status', { token: 'guess', 'x-forwarded-for': '1.1.1.1' }))[0], 401);
   assert.equal((await ask('/instance/status', { token: 'guess', 'x-forwarded-for': '2.2.2.2' }))[0], 429);
+});
+
+test('addresses: wrong tokens are counted by the network of a customer, /64 of IPv6', async (t) => {
+  const { ask } = await limited(t, { authFailuresPerMinute: 2 });
+  const guess = async (address: string) => (await ask('/instance/status', { token: 'guess' }, address))[0];
+  assert.deepEqual(
+    [await guess('2001:db8:1:2::1'), await guess('2001:db8:1:2:ffff::9'), await guess('2001:db8:1:2:3:4:5:6')],
+    [401, 401, 429],
+  );
+  assert.deepEqual([await guess('2001:db8:1:3::1'), await guess('2001:db8::1')], [401, 401]);
+});
+
+const networks: readonly (readonly [ip: string, network: string])[] = [
+  ['10.0.0.1', '10.0.0.1'],
+  ['2001:db8:1:2::1', '2001:db8:1:2::/64'],
+  ['2001:DB8:0001:0002:0:0:0:1', '2001:db8:1:2::/64'],
+  ['2001:db8::1', '2001:db8:0:0::/64'],
+  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+  ['::1', '0:0:0:0::/64'],
+];
+for (const [ip, network] of networks) test(`networkOf: ${ip} counts as ${network}`, () => assert.equal(networkOf(ip), network));
+test('networkOf: mapped addresses of IPv4 count one by one', () =>
+  assert.notEqual(networkOf('::ffff:10.0.0.1'), networkOf('::ffff:10.0.0.2')));
+
+test('health: HEALTH_DETAILS=admin answers no guesses above the limit of wrong admin tokens', async (t) => {
+  const { app } = await limited(t, { authFailuresPerMinute: 2, healthDetails: 'admin' });
+  const details = async (headers: object, remoteAddress: string) =>
+    'total' in (await app.inject({ url: '/health/ready', headers: { ...headers }, remoteAddress })).json();
+  assert.ok(await details(asAdmin, '10.0.0.1'));
+  for (let n = 0; n < 3; n += 1) assert.ok(!(await details({ admintoken: `guess ${n}` }, '10.0.0.1')));
+  assert.ok(!(await details(asAdmin, '10.0.0.1')), 'a right token says nothing either');
+  assert.ok(await details(asAdmin, '10.0.0.2'));
+});
+
+test('wrong tokens: above the limit none is looked up in the database', async (t) => {
+  const { ask, gateway } = await limited(t, { authFailuresPerMinute: 3 });
+  let asked = 0;
+  gateway.lookUp = async () => {
+    asked += 1;
+    return null;
+  };
+  for (let n = 0; n < 20; n += 1) await ask('/instance/status', { token: `guess ${n}` });
+  assert.ok(asked <= 4, `${asked} queries`);
+  assert.equal((await ask('/instance/status', asInstance))[0], 200);
+});
+
+test('addresses: the first X-Forwarded-For of a proxy that is not trusted warns, once', async (t) => {
+  const forwarded = { 'x-forwarded-for': '1.1.1.1' };
+  const warnings = async (trustedProxies: readonly string[]) => {
+    const { ask, lines } = await limited(t, { trustedProxies });
+    for (let n = 0; n < 3; n += 1) await ask('/health', forwarded);
+    return lines.filter(({ event }) => event === 'http.unknownProxy').map(({ level }) => level);
+  };
+  assert.deepEqual(await warnings([]), ['warn']);
+  t.mock.timers.reset();
+  assert.deepEqual(await warnings(['192.168.0.0/16']), ['warn']);
+  t.mock.timers.reset();
+  assert.deepEqual(await warnings(['private']), []);
 });

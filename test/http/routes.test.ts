@@ -5,7 +5,7 @@ import type { InjectOptions } from 'fastify';
 import { chatView, instanceView, messageView } from '#src/contract/views.ts';
 import { chat, instance, message, now, owner } from '#test/contract/samples.ts';
 import type { SendContent } from '#actors/gateway.ts';
-import { asAdmin, asInstance, setUpCommon } from './setup.ts';
+import { asAdmin, asBrowser, asInstance, setUpCommon } from './setup.ts';
 
 const { id } = instance.record;
 const shown = instanceView(instance, now);
@@ -28,6 +28,22 @@ const cases: readonly Case[] = [
   { on: 'POST /instance/connect', answer: { connected: true, loggedIn: true, jid } },
   { on: 'GET /instance/status', answer: { instance: shown, status: { connected: true, loggedIn: true, jid } } },
   { on: 'POST /instance/disconnect', answer: { response: 'Disconnected', stillLinked: false } },
+  { on: 'GET /instance/passkey', answer: { stage: 'assertion', code: '', options: { challenge: 'AAAA', rpId: 'whatsapp.com' } } },
+  {
+    on: 'POST /instance/passkey',
+    body: { id: 'AAAA', rawId: 'AAAA', type: 'public-key', response: { clientDataJSON: 'e30', authenticatorData: 'AA', signature: 'AA' } },
+    answer: { stage: 'phone', options: null },
+  },
+  { on: 'POST /instance/passkey/confirm', answer: { stage: 'phone' } },
+  { on: 'POST /instance/passkey/link', answer: { code: 'ABCD-2345', link: 'http://127.0.0.1:3000#ABCD-2345' } },
+  { on: 'GET /passkey', answer: { stage: 'assertion', options: { challenge: 'AAAA', rpId: 'whatsapp.com' } } },
+  {
+    on: 'POST /passkey',
+    body: { id: 'AAAA', rawId: 'AAAA', type: 'public-key', response: { clientDataJSON: 'e30', authenticatorData: 'AA', signature: 'AA' } },
+    answer: { stage: 'phone', options: null, ticket: 'T'.repeat(43) },
+  },
+  { on: 'POST /passkey/confirm', answer: { stage: 'phone' } },
+  { on: 'DELETE /instance/passkey', answer: { response: 'Linking was cancelled' } },
   { on: 'POST /instance/hibernate', answer: { response: 'Hibernated' } },
   { on: 'POST /instance/reset', answer: { response: 'Instance reset started', resetting: true, instanceId: id } },
   { on: 'DELETE /instance', answer: { response: 'Instance Deleted' } },
@@ -77,7 +93,7 @@ for (const { on, body, answer } of cases) {
     const reply = await app.inject({
       method,
       url,
-      headers: { ...asInstance, ...asAdmin },
+      headers: { ...asInstance, ...asAdmin, ...asBrowser },
       ...(body === undefined ? {} : { payload: body }),
     });
     assert.equal(reply.statusCode, 200, reply.body);

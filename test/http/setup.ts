@@ -3,10 +3,12 @@ import { after, type TestContext } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { buildApp, type HttpOptions } from '#src/http/app.ts';
 import { instance, now } from '#test/contract/samples.ts';
-import { adminToken, createFakeGateway, type FakeGateway } from '#test/fakes/gateway.ts';
+import { adminToken, createFakeGateway, passkeyCode, type FakeGateway } from '#test/fakes/gateway.ts';
 
 export const token = instance.record.token;
 export const asInstance = { token };
+/** The browser of an account's owner. */
+export const asBrowser = { 'passkey-code': passkeyCode };
 export const asAdmin = { admintoken: adminToken };
 
 export interface LogLine {
@@ -32,6 +34,7 @@ export const bodyLimit = 1024 * 1024;
 
 export const optionsWith = (options: Partial<HttpOptions>, lines: LogLine[] = []): HttpOptions => ({
   baseUrl: 'http://127.0.0.1:3000',
+  serverUrl: '/',
   demoServer: false,
   bodyLimit,
   mediaBytes: bodyLimit,
@@ -49,7 +52,7 @@ export const optionsWith = (options: Partial<HttpOptions>, lines: LogLine[] = []
   healthDetails: 'all',
   overloadLagMs: 0,
   restart: () => 'begins',
-  storageHealthy: () => true,
+  storageTroubles: () => [],
   now: () => now,
   ...options,
 });

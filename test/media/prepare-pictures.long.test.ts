@@ -135,8 +135,24 @@ const bomb = (side: number): Buffer => {
   ]);
 };
 
+/** An AVIF of one picture whose header claims other sides (the box `ispe`); `brand`: what the file calls itself. */
+const claiming = async (side: number, brand = 'avif'): Promise<Buffer> => {
+  const bytes = await plain(64, 64).avif({ effort: 0 }).toBuffer();
+  for (let at = bytes.indexOf('ispe'); at >= 0; at = bytes.indexOf('ispe', at + 1)) {
+    bytes.writeUInt32BE(side, at + 8);
+    bytes.writeUInt32BE(side, at + 12);
+  }
+  for (let at = bytes.indexOf('avif'); at >= 0 && at < 64; at = bytes.indexOf('avif', at + 1)) bytes.write(brand, at, 'latin1');
+  return bytes;
+};
+
 const refused: readonly (readonly [what: string, as: MediaKind, make: () => Promise<Uint8Array>, refusal: RegExp])[] = [
   ['a bomb', 'image', async () => bomb(9_000), /^tooLarge: the picture has 9000 × 9000 pixels; 50000000 are allowed$/],
+  ['an AVIF that claims 60,000 × 60,000 pixels', 'image', () => claiming(60_000), /^(tooLarge|invalid): /],
+  ['an AVIF that claims 60,000 × 60,000 pixels', 'sticker', () => claiming(60_000), /^(tooLarge|invalid): /],
+  ['an AVIF that claims more than it holds', 'image', () => claiming(3_000), /^invalid: .*damaged$/],
+  ['a HEIC that claims 60,000 × 60,000 pixels', 'image', () => claiming(60_000, 'heic'), /^notConvertible: the file is image\/heic/],
+  ['a HEIC', 'sticker', () => claiming(64, 'heic'), /^notConvertible: the file is image\/heic/],
   ['a bomb', 'sticker', async () => bomb(9_000), /^tooLarge: the picture has 9000 × 9000 pixels/],
   [
     'more frames than fit',

@@ -25,17 +25,35 @@ const figures: Figures = {
   operations: 6,
   handshakesWaiting: 7,
   barrier: 'outage',
+  clientVersion: { version: '2.3000.1', source: 'lookedUp', checkedAt: 1_000, error: '' },
   restoring: 8,
   loopLagMs: 12,
+  disk: { free: 3, size: 40 },
+  clock: { aheadMs: 1500, inDoubt: true },
   outbox: { waiting: 9, parked: 1, oldestAgeMs: 90_000 },
   circuitsOpen: 2,
-  node: { name: 'a', owned: 3, capacity: 200, draining: true, leaseLeftMs: 9_500, nodes: { live: 2, draining: 1 } },
+  node: {
+    name: 'a',
+    owned: 3,
+    capacity: 200,
+    astray: 2,
+    busConnected: false,
+    draining: true,
+    leaseLeftMs: 9_500,
+    nodes: { live: 2, draining: 1 },
+  },
 };
 
 const made = (meter = new ProcessMeter(), gather = async () => figures) =>
   createMetrics({ meter, figures: gather, pools: () => [{ name: 'keys', most: 5, open: 3, free: 1, waiting: 2 }] });
 
 const linesOf = (text: string): readonly string[] => text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+
+test('metrics: name the version of the web client, where it comes from and when it was looked up', async () => {
+  const text = await made().text();
+  for (const line of ['dormouse_client_version{version="2.3000.1",source="lookedUp"} 1', 'dormouse_client_version_checked_seconds 1'])
+    assert.ok(text.split('\n').includes(line), line);
+});
 
 test('metrics: figures of the moment and counts since the start, each series with its type and help', async () => {
   const meter = new ProcessMeter();
@@ -51,6 +69,7 @@ test('metrics: figures of the moment and counts since the start, each series wit
   meter.campaigned('sent');
   meter.leases('taken', 'failover', 1);
   meter.leases('ended', 'drained', 2);
+  meter.leases('astray', 'unheld', 1);
   meter.reconnected(1_500);
   meter.stream('opened');
   meter.answered('GET', '/status', 200, 3);
@@ -86,6 +105,8 @@ test('metrics: figures of the moment and counts since the start, each series wit
     'dormouse_cluster_nodes{state="draining"} 1',
     'dormouse_leases_taken_total{cause="failover"} 1',
     'dormouse_leases_ended_total{cause="drained"} 2',
+    'dormouse_leases_astray_total{kind="unheld"} 1',
+    'dormouse_node_bus_connected 0',
   ])
     assert.ok(lines.includes(line), line);
   for (const { name, type } of allSeries) {
@@ -93,6 +114,16 @@ test('metrics: figures of the moment and counts since the start, each series wit
     assert.ok(text.includes(`# HELP ${name} `), name);
   }
   for (const line of lines) assert.match(line, /^[a-z_]+(?:\{(?:\w+="[^"]*",?)*\})? (?:[\d.e+-]+|NaN)$/);
+});
+
+test('metrics: entries that were given up or refused, and forgeries, are counted', async () => {
+  const meter = new ProcessMeter();
+  meter.unstored('lost', 3);
+  meter.unstored('refused', 1);
+  meter.forged('unsealed');
+  const lines = linesOf(await made(meter).text());
+  const expected = ['dormouse_entries_lost_total 3', 'dormouse_entries_refused_total 1', 'dormouse_forgeries_total{what="unsealed"} 1'];
+  for (const line of expected) assert.ok(lines.includes(line), line);
 });
 
 test('metrics: a gateway that is no node has no series of nodes', async () => {

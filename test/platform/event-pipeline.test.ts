@@ -58,6 +58,7 @@ const pipelineWith = ({
   };
   const pipeline = createEventPipeline({
     instance: 'r0',
+    followsDeletions: true,
     // The part of it that a pipeline uses.
     auth: auth as unknown as AuthState,
     directory,
@@ -68,6 +69,7 @@ const pipelineWith = ({
     turn: () => turned(),
     fetched,
     unread,
+    group: async () => null,
     surprise: (error) => void surprises.push(error),
   });
   const ids = (): readonly string[] => recorded.flat().flatMap((entry) => (entry.kind === 'message' ? [entry.message.messageId] : []));

@@ -38,6 +38,7 @@ const status = (messageIds: string[], state: string, at: number) => ({
   at,
 });
 
+const own = '5511900000001@s.whatsapp.net';
 const stranger = '5511900000003@s.whatsapp.net';
 
 const cases: readonly (readonly [string, BaileysEvent, readonly object[]])[] = [
@@ -77,13 +78,17 @@ const cases: readonly (readonly [string, BaileysEvent, readonly object[]])[] = [
     [{ kind: 'chatRead', chatId: friend }],
   ],
   [
-    'refusals, stars, changed content and own devices are no receipts',
+    'a star is no receipt',
+    { name: 'messages.update', data: [{ key: key('C', true), update: { starred: true } }] },
+    [{ kind: 'starred', messageId: 'C', chatId: friend, starred: true, sender: own, senderPn: own, senderLid: '111@lid', at: 1_000 }],
+  ],
+  [
+    'refusals, changed content and own devices are no receipts',
     {
       name: 'messages.update',
       data: [
         { key: key('A', true), update: { status: Status.ERROR } },
         { key: key('B', true), update: { status: Status.SERVER_ACK } },
-        { key: key('C', true), update: { starred: true } },
         { key: key('D', false), update: { message: null, messageStubType: proto.WebMessageInfo.StubType.REVOKE } },
         { key: key('E', false), update: { status: Status.DELIVERY_ACK } },
       ],

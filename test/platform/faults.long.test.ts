@@ -49,7 +49,7 @@ const opening: readonly (readonly [string, Fault, number | null])[] = [
   ['an upgrade refused with 429', { kind: 'refuseUpgrade', code: 429 }, 429],
   ['a silent handshake', { kind: 'silentHandshake' }, 408],
   ['a handshake of garbage', { kind: 'garbageHandshake' }, null],
-  ['a wrong certificate', { kind: 'badCertificate' }, 400],
+  ['a wrong certificate', { kind: 'badCertificate' }, null],
   ['a login that is never answered', { kind: 'noLogin' }, 408],
   ['a login refused with 403', { kind: 'loginFailure', code: 403 }, 403],
   ['a login refused with 405', { kind: 'loginFailure', code: 405 }, 405],

@@ -42,17 +42,18 @@ export interface Run {
   flushed(): Promise<void>;
 }
 
+const plain = {
+  encode: (_type: string, value: unknown) => JSON.stringify(value),
+  credentials: () => '{}',
+  onLost: () => undefined,
+};
+
 /** A process that starts on what the vault holds, with one connection. */
 export const start = async (vault: FakeVault, suspicious = true): Promise<Run> => {
   const errors: Run['errors'][number][] = [];
   const log = { ...quietLog, error: (fields: object, event: string) => void errors.push({ fields, event }) };
   const common = { vault, instance: 'r0', epoch: 1, log };
-  const writer = createKeyWriter({
-    ...common,
-    encode: (_type, value) => JSON.stringify(value),
-    credentials: () => '{}',
-    onLost: () => undefined,
-  });
+  const writer = createKeyWriter({ ...common, ...plain });
   const inbound = new InboundLog({ ...common, writer, suspicious, now: Date.now, failed: (error) => void run.crashes.push(error) });
   const stored = (type: string) => [...vault.stored.keys].filter(([key]) => key.startsWith(type));
   await inbound.load({
@@ -96,9 +97,10 @@ export const start = async (vault: FakeVault, suspicious = true): Promise<Run> =
       stored: () => run.stored(),
       keysStored: () => run.keysStored(),
       failed: (close) => void run.closes.push(close),
+      forged: () => undefined,
       crashed: (error) => void run.crashes.push(error),
       handlerFailed: () => undefined,
-      limits: { bytes: 40_000, handling: 500, again: [1, 1] },
+      limits: { bytes: 40_000, handling: 500, again: [1, 1], files: 3 },
     }),
   };
   return run;

@@ -54,6 +54,17 @@ test('gate: what is in the log before the login is handed over once', async () =
   assert.deepEqual(run.handed, ['message a', 'message b', 'receipt r']);
 });
 
+test('gate: a status post, which the library ignores, is acknowledged and neither logged nor handled', async () => {
+  const vault = createFakeVault();
+  const run = await start(vault);
+  run.handle = () => assert.equal(vault.inbound.size, 1, 'the text alone');
+  run.gate.open();
+  run.gate.take('message', stanza('post', 'message', { from: 'status@broadcast', participant: '5511900000002@s.whatsapp.net' }));
+  run.gate.take('message', stanza('text'));
+  await happens(run, 1);
+  assert.deepEqual([run.handed, run.acked], [['message text'], ['message post']]);
+});
+
 test('gate: many messages share a write, and each is handled before the next begins', async () => {
   const vault = createFakeVault();
   let writes = 0;

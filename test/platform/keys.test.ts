@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EpochLost } from '#actors/ports.ts';
 import { openAuthState } from '#src/platform/keys/auth-state.ts';
+import { encodeKey } from '#src/platform/keys/key-codec.ts';
 import { CorruptCredentials } from '#src/platform/vault.ts';
 import { createFakeVault, type FakeVault } from '#test/fakes/vault.ts';
 import { preKeys, quietLog } from './setup.ts';
@@ -49,6 +50,25 @@ test('keys: a key that was used up at pairing stays gone', async () => {
   assert.deepEqual(Object.keys(await keys.get('pre-key', ['5', '6'])), ['6']);
   auth.releaseFreshKeys();
   assert.deepEqual(Object.keys(await keys.get('pre-key', ['5', '6'])), ['6']);
+});
+
+test('keys: the map of devices that have a sender key is written when it grew, and not with each send', async () => {
+  const vault = createFakeVault();
+  const { auth, keys } = await open(vault);
+  const send = async (...devices: readonly string[]): Promise<string | undefined> => {
+    vault.stored.keys.delete('sender-key-memory g');
+    // As the library does: it adds to what it was given.
+    const map = (await keys.get('sender-key-memory', ['g']))['g'] ?? {};
+    for (const device of devices) map[device] = true;
+    await keys.set({ 'sender-key-memory': { g: map } });
+    await auth.durable();
+    return vault.stored.keys.get('sender-key-memory g');
+  };
+  assert.equal(await send('a', 'b'), '{"a":true,"b":true}');
+  assert.equal(await send('a', 'b'), undefined, 'nothing is new');
+  assert.equal(await send('c'), '{"a":true,"b":true,"c":true}');
+  await keys.set({ 'sender-key-memory': { g: null } });
+  assert.equal(await send('a'), '{"a":true}');
 });
 
 test('keys: what was set is read at once, and stored when it is asked to be durable', async () => {
@@ -204,6 +224,38 @@ test('keys: that a privacy token was given is noted once a week, beside the toke
   assert.deepEqual(await keys.get('tctoken', [jid]), {
     [jid]: { token: Buffer.from('theirs'), timestamp: '7', senderTimestamp: (11 * week) / 1000 },
   });
+});
+
+test('keys: the list of people with a privacy token stands in pages, of which a new token writes one', async () => {
+  const vault = createFakeVault();
+  const people = Array.from({ length: 5_000 }, (_, at) => `${100_000_000_000_000 + at}@lid`);
+  const listOf = (names: readonly string[]) => ({ token: Buffer.from(JSON.stringify(names)) });
+  // As the library stored it so far: whole.
+  const first = await open(vault);
+  await first.auth.durable();
+  vault.stored.keys.set('tctoken __index', encodeKey(listOf(people)));
+  const { auth, keys } = await open(vault);
+  const names = async (): Promise<readonly string[]> =>
+    (JSON.parse(Buffer.from((await keys.get('tctoken', ['__index']))['__index']?.token ?? '[]').toString()) as string[]).toSorted();
+  assert.deepEqual(await names(), people);
+  const written = async (list: readonly string[]): Promise<readonly (readonly [string, number])[]> => {
+    const before = new Map(vault.stored.keys);
+    await keys.set({ tctoken: { __index: listOf(list) } });
+    await auth.durable();
+    return [...vault.stored.keys].filter(([key, text]) => before.get(key) !== text).map(([key, { length }]) => [key, length]);
+  };
+  assert.equal((await written(people)).length, 32);
+  assert.equal(vault.stored.keys.has('tctoken __index'), false);
+  const more = [...people, '999@lid'];
+  const [[name = '', bytes = 0] = [], ...others] = await written(more);
+  assert.match(name, /^gateway-token-page /);
+  assert.ok(bytes < 6_000, `${bytes} bytes`);
+  assert.deepEqual(others, []);
+  assert.deepEqual(await names(), more.toSorted());
+  await keys.set({ tctoken: { __index: listOf(['1@lid']) } });
+  await auth.durable();
+  assert.deepEqual(await names(), ['1@lid']);
+  assert.equal([...vault.stored.keys.keys()].filter((key) => key.startsWith('gateway-token-page')).length, 1);
 });
 
 test('keys: one-time keys are stored before the library goes on to upload them', async () => {

@@ -13,11 +13,11 @@ const makeMapping = () => {
   const table = new Map<string, string>();
   const state = { asked: 0, hold: Promise.resolve() };
   const mapping = {
-    async getLIDForPN(pn: string) {
+    async getLIDsForPNs(pns: string[]) {
       state.asked += 1;
-      const lid = table.get(pn) ?? null;
+      const found = pns.flatMap((pn) => (table.has(pn) ? [{ pn, lid: table.get(pn) ?? '' }] : []));
       await state.hold;
-      return lid;
+      return found.length === 0 ? null : found;
     },
     async storeLIDPNMappings(pairs: { lid: string; pn: string }[]) {
       for (const { lid, pn } of pairs) table.set(pn, lid);
@@ -51,6 +51,16 @@ test('lids: a new pair replaces what was remembered, even when it comes during a
   resolve();
   assert.equal(await early, '7@lid');
   assert.equal(await mapping.getLIDForPN('1@s.whatsapp.net'), '8@lid');
+});
+
+test('lids: a number without a LID is named by itself where keys are fetched, and has none everywhere else', async () => {
+  const { mapping, know } = makeMapping();
+  await know('1@s.whatsapp.net', '7@lid');
+  assert.deepEqual(await mapping.getLIDsForPNs(['1@s.whatsapp.net', '2@s.whatsapp.net']), [
+    { pn: '1@s.whatsapp.net', lid: '7@lid' },
+    { pn: '2@s.whatsapp.net', lid: '2@s.whatsapp.net' },
+  ]);
+  assert.equal(await mapping.getLIDForPN('2@s.whatsapp.net'), null);
 });
 
 test('lids: one that is found after the end of the connection leaves no timer behind', async (t) => {

@@ -55,8 +55,11 @@ const fakeStage = (): LinkStage => {
     record: () => undefined,
     recorded: async () => true,
     route: () => ({ via: 'direct' }),
+    accountOf: () => 'same',
+    beginAnew: async () => undefined,
     mayAct: () => true,
     pictureChanged: () => undefined,
+    forged: () => undefined,
     surprise: () => undefined,
   });
   const ask = link.pair.bind(link);

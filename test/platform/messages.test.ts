@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { buffer } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { downloadContentFromMessage } from '@whiskeysockets/baileys';
-import { Agent } from 'undici';
+import { Agent, Dispatcher1Wrapper } from 'undici';
 import type { AnswerOf, InputOf, OperationName, Outcome } from '#actors/ports.ts';
 import type { Message, Send, TextContent } from '#actors/model.ts';
 import type { Content } from '#src/sandbox/face.ts';
@@ -153,7 +153,10 @@ test('previews: a large one points at an uploaded picture that the contact can d
   const media = { mediaKey: Buffer.from(String(content['mediaKey']), 'base64'), directPath: String(content['thumbnailDirectPath']) };
   const dispatcher = new Agent({ connect: { ca: bench.running.sandbox.trust().mediaAuthority } });
   const host = `127.0.0.1:${bench.running.port}`;
-  const stream = await downloadContentFromMessage(media, 'thumbnail-link', { host, options: { dispatcher } as object });
+  const stream = await downloadContentFromMessage(media, 'thumbnail-link', {
+    host,
+    options: { dispatcher: new Dispatcher1Wrapper(dispatcher) } as object,
+  });
   assert.deepEqual(await buffer(stream), largePicture);
   await dispatcher.close();
 });

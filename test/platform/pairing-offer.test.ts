@@ -2,79 +2,191 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
+import { initAuthCreds, type BinaryNode } from '@whiskeysockets/baileys';
 import type { Close, PlatformFact } from '#actors/ports.ts';
 import { PairingOffer, type PairingSocket } from '#src/platform/connection/pairing-offer.ts';
 
-const deadlines = { login: 5_000, pairingQr: 60, pairingCode: 60_000 };
+const deadlines = { login: 5_000, pairingQr: 60, pairingCode: 600_000 };
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** Long enough for the key that is derived from a code, on another thread. */
+const worked = async (isDone: () => boolean): Promise<void> => {
+  for (let turns = 0; turns < 100_000 && !isDone(); turns += 1) await turn();
+  assert.ok(isDone());
+};
+const node = (tag: string, attrs: Record<string, string>, content?: BinaryNode['content']): BinaryNode =>
+  content === undefined ? { tag, attrs } : { tag, attrs, content };
+const childOf = ({ content }: BinaryNode, n = 0): BinaryNode => (content as BinaryNode[])[n] as BinaryNode;
 
 class Stage {
   readonly ws = new EventEmitter();
-  /** Numbers for which a code was requested, in order. */
-  readonly requests: string[] = [];
+  readonly creds = initAuthCreds();
+  /** Requests of codes and last steps of pairings, in order. */
+  readonly queries: BinaryNode[] = [];
   readonly facts: PlatformFact[] = [];
   readonly failures: Close[] = [];
   readonly expected: string[] = [];
+  /** What happened, in order: secrets that were stored, acknowledgements, facts. */
+  readonly log: string[] = [];
   readonly offer: PairingOffer;
+  readonly #answers: PromiseWithResolvers<BinaryNode>[] = [];
 
   constructor(phone: string | null) {
-    const sock = {
-      ws: this.ws,
-      requestPairingCode: async (number: string) => `CODE000${this.requests.push(number)}`,
-    } as unknown as PairingSocket;
+    const sock: PairingSocket = {
+      ws: this.ws as unknown as PairingSocket['ws'],
+      query: (query) => {
+        this.queries.push(query);
+        const answer = Promise.withResolvers<BinaryNode>();
+        this.#answers.push(answer);
+        return answer.promise;
+      },
+      sendNode: async ({ tag, attrs }) => void this.log.push(`${tag} ${attrs['class']} ${attrs['type']} ${attrs['id']}`),
+    };
     this.offer = new PairingOffer(sock, {
-      phone,
+      open: phone === null ? {} : { phone },
       deadlines,
-      emit: (fact) => void this.facts.push(fact),
-      expect: (ms, { message }) => void this.expected.push(`${ms} ${message}`),
+      auth: {
+        state: { creds: this.creds },
+        storeCredentials: async () => {
+          const secret = this.creds.advSecretKey;
+          await turn();
+          this.log.push(`stored ${secret}`);
+        },
+      },
+      emit: (fact) => {
+        this.facts.push(fact);
+        this.log.push(fact.type);
+      },
+      expect: (ms, close) => void this.expected.push(`${ms} ${close().message}`),
       fail: (close) => void this.failures.push(close),
+      stumbled: (error) => assert.fail(String(error)),
     });
   }
 
-  /** The platform offers references, and the library makes the text of the first. */
+  /** Numbers for which a code was requested, in order. */
+  get requests(): readonly string[] {
+    return this.queries
+      .map((query) => childOf(query))
+      .flatMap(({ attrs: { stage, jid = '' } }) => (stage === 'companion_hello' ? [jid.split('@')[0] ?? ''] : []));
+  }
+
+  /** The platform offers references. */
   begin(refs: readonly string[] = ['2@one', '2@two']): void {
-    const content = [{ tag: 'pair-device', attrs: {}, content: refs.map((ref) => ({ tag: 'ref', attrs: {}, content: Buffer.from(ref) })) }];
-    this.ws.emit('CB:iq,type:set,pair-device', { tag: 'iq', attrs: {}, content });
-    this.offer.begin(`https://example.com#${refs[0]},keys`);
+    const content = refs.map((ref) => node('ref', {}, Buffer.from(ref)));
+    this.ws.emit('CB:iq,type:set,pair-device', node('iq', {}, [node('pair-device', {}, content)]));
+    this.offer.begin();
   }
 
-  async accept(): Promise<void> {
-    await turn();
-    this.ws.emit('CB:iq,type:result,link_code_companion_reg', { tag: 'iq', attrs: { id: '1' } });
-    await turn();
-  }
-
-  async refuse(id = '1'): Promise<void> {
-    await turn();
-    this.ws.emit('CB:iq,type:error', { tag: 'iq', attrs: { id } });
+  /** The platform takes request `n`. */
+  async accept(n = 1): Promise<void> {
+    await worked(() => this.queries.length >= n);
+    const ref = node('link_code_pairing_ref', {}, Buffer.from(`3@${n}`));
+    this.#answers[n - 1]?.resolve(node('iq', {}, [node('link_code_companion_reg', {}, [ref])]));
     await turn();
   }
 
-  get shown(): readonly string[] {
-    return this.facts.map((fact) => (fact.type === 'platform.qr' ? fact.qr : fact.type === 'platform.code' ? fact.code : fact.type));
+  async refuse(code: number, n = 1): Promise<void> {
+    await worked(() => this.queries.length >= n);
+    this.#answers[n - 1]?.reject(Object.assign(new Error('bad-request'), { data: code }));
+    await turn();
+  }
+
+  notify(type: string, content: BinaryNode): void {
+    const taken = this.offer.takes(node('notification', { from: 's.whatsapp.net', type, id: 'n1' }, [content]));
+    assert.equal(taken, true);
+  }
+
+  /** A phone on which code `n` was typed, or a step that the platform tells of it. */
+  step(n: number, stage: string, keys: readonly BinaryNode[] = [], attrs: Record<string, string> = {}): void {
+    const ref = node('link_code_pairing_ref', {}, Buffer.from(`3@${n}`));
+    this.notify('link_code_companion_reg', node('link_code_companion_reg', { stage, ...attrs }, [ref, ...keys]));
+  }
+
+  /** The secrets in the QR texts that were shown, with their references. */
+  get texts(): readonly string[] {
+    return this.facts.flatMap((fact) => {
+      if (fact.type !== 'platform.qr') return [];
+      const [ref = '', , , secret] = fact.qr.slice(fact.qr.indexOf('#') + 1).split(',');
+      return [`${ref} ${secret === this.creds.advSecretKey ? 'now' : 'before'}`];
+    });
+  }
+
+  get codes(): readonly string[] {
+    return this.facts.flatMap((fact) => (fact.type === 'platform.code' ? [fact.code] : []));
   }
 }
+
+const keys = [
+  node('link_code_pairing_wrapped_primary_ephemeral_pub', {}, Buffer.alloc(80, 9)),
+  node('primary_identity_pub', {}, Buffer.from(initAuthCreds().signedIdentityKey.public)),
+];
 
 test('offer: QR texts follow each other, and when they are used up the connection ends with 408', async (context) => {
   context.mock.timers.enable({ apis: ['setTimeout'] });
   const stage = new Stage(null);
   stage.begin();
   context.mock.timers.tick(29);
-  assert.deepEqual(stage.shown, ['https://example.com#2@one,keys']);
+  assert.deepEqual(stage.texts, ['2@one now']);
   context.mock.timers.tick(1);
-  assert.deepEqual(stage.shown, ['https://example.com#2@one,keys', 'https://example.com#2@two,keys']);
+  assert.deepEqual(stage.texts, ['2@one now', '2@two now']);
   context.mock.timers.tick(30);
-  assert.deepEqual([stage.shown.length, stage.failures.map(({ code }) => code), stage.requests], [2, [408], []]);
+  assert.deepEqual([stage.texts.length, stage.failures.map(({ code }) => code), stage.requests], [2, [408], []]);
+});
+
+for (const child of ['companion_reg_refresh', 'pair-device-rotate-qr']) {
+  test(`offer: ${child} shows the current reference with a new secret, which is stored before it is acknowledged`, async (context) => {
+    context.mock.timers.enable({ apis: ['setTimeout'] });
+    const stage = new Stage(null);
+    stage.begin();
+    context.mock.timers.tick(30);
+    const before = stage.creds.advSecretKey;
+    stage.notify('companion_reg_refresh', node(child, {}));
+    await turn();
+    await turn();
+    assert.notEqual(stage.creds.advSecretKey, before);
+    assert.deepEqual(stage.texts, ['2@one before', '2@two before', '2@two now']);
+    assert.deepEqual(stage.log.slice(2), [
+      `stored ${stage.creds.advSecretKey}`,
+      'ack notification companion_reg_refresh n1',
+      'platform.qr',
+    ]);
+    context.mock.timers.tick(30);
+    assert.deepEqual(
+      stage.failures.map(({ data }) => data),
+      [{ reason: 'linkingStalled' }],
+      'a phone had scanned',
+    );
+  });
+}
+
+test('offer: a refresh without the known children is only acknowledged', async () => {
+  const stage = new Stage(null);
+  stage.begin(['2@one']);
+  stage.notify('companion_reg_refresh', node('other', {}));
+  await turn();
+  assert.deepEqual(stage.log, ['platform.qr', 'ack notification companion_reg_refresh n1']);
+  stage.offer.end();
 });
 
 test('offer: a code is told when the platform has answered, not before, and no QR with it', async () => {
   const stage = new Stage('+55 (11) 9');
   stage.begin();
-  await turn();
-  assert.deepEqual([stage.requests, stage.shown], [['55119'], []]);
+  await worked(() => stage.queries.length === 1);
+  assert.deepEqual([stage.requests, stage.facts], [['55119'], []]);
   await stage.accept();
-  assert.deepEqual([stage.shown, stage.failures], [['CODE0001'], []]);
-  assert.deepEqual(stage.expected, ['5000 no answer to the request of a pairing code in time', '60000 the QR or pairing code ran out']);
+  assert.deepEqual([stage.codes.length, stage.texts, stage.failures], [1, [], []]);
+  assert.deepEqual(stage.expected, ['5000 no answer to the request of a pairing code in time', '600000 the QR or pairing code ran out']);
+  stage.offer.end();
+});
+
+test('offer: the request of a code names a real system, one zero byte as nonce, and the platform id of the browser', async () => {
+  const stage = new Stage('551');
+  stage.begin();
+  await worked(() => stage.queries.length === 1);
+  const [, noise, id, display, nonce] = childOf(stage.queries[0] as BinaryNode).content as BinaryNode[];
+  assert.deepEqual(noise?.content, stage.creds.noiseKey.public);
+  assert.deepEqual([id?.content, display?.content, nonce?.content], ['1', 'Chrome (Windows)', Buffer.of(0)]);
+  assert.equal(stage.creds.me, undefined, 'a later connection must not log in');
+  stage.offer.end();
 });
 
 test('offer: a code in place of QR texts ends them', async (context) => {
@@ -85,7 +197,7 @@ test('offer: a code in place of QR texts ends them', async (context) => {
   context.mock.timers.tick(1_000);
   await stage.accept();
   context.mock.timers.tick(1_000);
-  assert.deepEqual([stage.shown, stage.failures], [['https://example.com#2@one,keys', 'CODE0001'], []]);
+  assert.deepEqual([stage.texts, stage.codes.length, stage.failures], [['2@one now'], 1, []]);
 });
 
 test('offer: a code that is asked for before the platform is ready is requested when it is', async () => {
@@ -95,21 +207,22 @@ test('offer: a code that is asked for before the platform is ready is requested 
   assert.deepEqual(stage.requests, []);
   stage.begin();
   await stage.accept();
-  assert.deepEqual([stage.requests, stage.shown], [['551'], ['CODE0001']]);
+  assert.deepEqual([stage.requests, stage.codes.length], [['551'], 1]);
+  stage.offer.end();
 });
 
 test('offer: another number while the first request is under way is requested after it, and only its code is told', async () => {
   const stage = new Stage('551');
   stage.begin();
-  await turn();
+  await worked(() => stage.queries.length === 1);
   stage.offer.change('552');
   stage.offer.change('553');
   await turn();
   assert.deepEqual(stage.requests, ['551'], 'one at a time');
   await stage.accept();
-  assert.deepEqual([stage.requests, stage.shown], [['551', '553'], []]);
-  await stage.accept();
-  assert.deepEqual(stage.shown, ['CODE0002']);
+  await stage.accept(2);
+  assert.deepEqual([stage.requests, stage.codes.length], [['551', '553'], 1]);
+  stage.offer.end();
 });
 
 test('offer: another number after a code was told gets a code of its own', async () => {
@@ -117,40 +230,140 @@ test('offer: another number after a code was told gets a code of its own', async
   stage.begin();
   await stage.accept();
   stage.offer.change('552');
-  await stage.accept();
-  assert.deepEqual(
-    [stage.requests, stage.shown],
-    [
-      ['551', '552'],
-      ['CODE0001', 'CODE0002'],
-    ],
-  );
+  await stage.accept(2);
+  assert.deepEqual([stage.requests, new Set(stage.codes).size], [['551', '552'], 2]);
+  stage.offer.end();
 });
 
-test('offer: a number that the platform refuses ends the connection, and says so', async () => {
+test('offer: a code that is 180 seconds old gives way to a new one', async (context) => {
+  context.mock.timers.enable({ apis: ['setTimeout'] });
   const stage = new Stage('551');
   stage.begin();
-  await stage.refuse();
-  assert.deepEqual([stage.shown, stage.failures.map(({ data }) => data)], [[], [{ reason: 'numberRefused' }]]);
+  await stage.accept();
+  context.mock.timers.tick(179_999);
+  await turn();
+  assert.equal(stage.queries.length, 1);
+  context.mock.timers.tick(1);
+  await stage.accept(2);
+  assert.equal(new Set(stage.codes).size, 2);
 });
+
+for (const [code, reason, sentence] of [
+  [400, 'deviceNameRefused', /"Chrome \(Windows\)"/],
+  [403, 'codeRefused', /403/],
+  [404, 'numberRefused', /number/],
+  [429, 'codesLimited', /too many/],
+] as const) {
+  test(`offer: a request of a code that is refused with ${code} ends the connection as ${reason}`, async () => {
+    const stage = new Stage('551');
+    stage.begin();
+    await stage.refuse(code);
+    assert.deepEqual([stage.codes, stage.failures.map(({ data }) => data)], [[], [{ reason }]]);
+    assert.match(stage.failures[0]?.message ?? '', sentence);
+  });
+}
 
 test('offer: a refusal of a number that nobody wants any more changes nothing', async () => {
   const stage = new Stage('551');
   stage.begin();
-  await turn();
+  await worked(() => stage.queries.length === 1);
   stage.offer.change('552');
-  await stage.refuse();
-  await stage.accept();
-  assert.deepEqual([stage.shown, stage.failures], [['CODE0002'], []]);
+  await stage.refuse(404);
+  await stage.accept(2);
+  assert.deepEqual([stage.codes.length, stage.failures], [1, []]);
+  stage.offer.end();
 });
 
-test('offer: a refusal of another request, for which somebody waits, is not taken for that of the code', async () => {
+for (const attrs of [{}, { force_manual_refresh: 'true' }]) {
+  test(`offer: a voided code (${JSON.stringify(attrs)}) gives way to a new one, the fourth in a row ends the connection`, async () => {
+    const stage = new Stage('551');
+    stage.begin();
+    await stage.accept();
+    stage.step(9, 'refresh_code', [], attrs);
+    await turn();
+    assert.equal(stage.queries.length, 1, 'it names another code');
+    for (const n of [1, 2, 3]) {
+      stage.step(n, 'refresh_code', [], attrs);
+      await stage.accept(n + 1);
+    }
+    assert.deepEqual([new Set(stage.codes).size, stage.failures], [4, []]);
+    stage.step(4, 'refresh_code', [], attrs);
+    await turn();
+    assert.deepEqual(
+      stage.failures.map(({ data }) => data),
+      [{ reason: 'codeVoided' }],
+    );
+    stage.offer.end();
+  });
+}
+
+test('offer: a phone without its key, of another code or at another stage is acknowledged and nothing more', async () => {
   const stage = new Stage('551');
-  stage.ws.on('TAG:77', () => undefined);
   stage.begin();
-  await stage.refuse('77');
   await stage.accept();
-  assert.deepEqual([stage.shown, stage.failures], [['CODE0001'], []]);
+  const { advSecretKey } = stage.creds;
+  stage.step(1, 'primary_hello');
+  stage.step(7, 'primary_hello', keys);
+  stage.step(1, 'companion_hello', keys);
+  for (let turns = 0; turns < 20; turns += 1) await turn();
+  assert.deepEqual([stage.queries.length, stage.creds.advSecretKey, stage.failures], [1, advSecretKey, []]);
+  assert.deepEqual(
+    stage.log.slice(1),
+    Array.from({ length: 3 }, () => 'ack notification link_code_companion_reg n1'),
+  );
+  stage.offer.end();
+});
+
+test('offer: a phone may begin three times with a code, each time with a new secret, which is stored before it is shared', async () => {
+  const stage = new Stage('551');
+  stage.begin();
+  await stage.accept();
+  const secrets = new Set([stage.creds.advSecretKey]);
+  for (const n of [2, 3, 4]) {
+    stage.step(1, 'primary_hello', keys);
+    await stage.accept(n);
+    secrets.add(stage.creds.advSecretKey);
+    assert.equal(childOf(stage.queries[n - 1] as BinaryNode).attrs['stage'], 'companion_finish');
+  }
+  assert.equal(secrets.size, 4);
+  assert.equal(stage.log.filter((one) => one.startsWith('stored')).length, 3);
+  stage.step(1, 'primary_hello', keys);
+  await stage.accept(5);
+  assert.deepEqual([stage.requests.length, new Set(stage.codes).size], [2, 2], 'the fourth gets another code');
+  stage.offer.end();
+});
+
+test('offer: the secret that a phone shares is not refreshed any more', async () => {
+  const stage = new Stage('551');
+  stage.begin();
+  await stage.accept();
+  stage.step(1, 'primary_hello', keys);
+  await stage.accept(2);
+  const { advSecretKey } = stage.creds;
+  stage.notify('companion_reg_refresh', node('companion_reg_refresh', {}));
+  await turn();
+  assert.equal(stage.creds.advSecretKey, advSecretKey);
+  assert.equal(stage.log.at(-1), 'ack notification companion_reg_refresh n1');
+  stage.offer.end();
+});
+
+test('offer: a last step that the platform refuses ends the connection, and says so', async () => {
+  const stage = new Stage('551');
+  stage.begin();
+  await stage.accept();
+  stage.step(1, 'primary_hello', keys);
+  await stage.refuse(409, 2);
+  assert.deepEqual(
+    stage.failures.map(({ data, message }) => [data, message]),
+    [[{ reason: 'linkingRefused' }, 'error 409']],
+  );
+  stage.offer.end();
+});
+
+test('offer: notifications of a session that is paired are not taken', () => {
+  const stage = new Stage(null);
+  stage.creds.account = {};
+  assert.equal(stage.offer.takes(node('notification', { type: 'companion_reg_refresh' })), false);
 });
 
 test('offer: after its end nothing is told', async (context) => {
@@ -158,12 +371,12 @@ test('offer: after its end nothing is told', async (context) => {
   const stage = new Stage(null);
   stage.begin();
   stage.offer.change('551');
-  await turn();
+  await worked(() => stage.queries.length === 1);
   stage.offer.end();
   await stage.accept();
   stage.offer.change('552');
   stage.begin();
   context.mock.timers.tick(1_000);
   await turn();
-  assert.deepEqual([stage.requests, stage.shown.length, stage.failures], [['551'], 1, []]);
+  assert.deepEqual([stage.requests, stage.facts.length, stage.failures], [['551'], 1, []]);
 });

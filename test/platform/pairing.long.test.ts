@@ -150,12 +150,26 @@ test('pairing: a QR after an abandoned code works while the storage is slow', as
   assert.equal((await instance.fact('platform.closed')).close.code, 515);
 });
 
-test('pairing: credentials of an abandoned code are thrown away at the next opening', async () => {
+test('pairing: after an abandoned code a QR code is shown with the same keys', async () => {
   const instance = bench.instance();
   instance.open({ phone: '5511900000015' });
   await instance.fact('platform.code');
   await instance.link.close();
   assert.equal(await instance.link.paired(), false);
+  instance.open();
+  const { qr } = await instance.fact('platform.qr');
+  assert.deepEqual(instance.vault.discarded, []);
+  await bench.running.sandbox.scan({ qr, number: '5511900000015' });
+  assert.equal((await instance.fact('platform.closed')).close.code, 515);
+});
+
+test('pairing: credentials that name a number but no account are thrown away at the next opening', async () => {
+  const instance = bench.instance();
+  instance.open();
+  await instance.fact('platform.qr');
+  await instance.link.close();
+  const creds = JSON.parse(instance.vault.stored.credentials ?? '{}') as object;
+  instance.vault.stored.credentials = JSON.stringify({ ...creds, me: { id: '5511900000015@s.whatsapp.net', name: '~' } });
   instance.open();
   await instance.fact('platform.qr');
   assert.deepEqual(instance.vault.discarded, [{ how: 'delete', reason: 'pairing was abandoned' }]);
@@ -279,7 +293,7 @@ test('session: keys that could not be stored are still known to the next connect
 test('pairing: with keys from a worker no stall of the event loop is long', async () => {
   const media = createMedia();
   await media.generatePreKeys(1);
-  const instance = bench.instance({}, bench.running.port, (count) => media.generatePreKeys(count));
+  const instance = bench.instance({}, bench.running.port, { preKeys: (count) => media.generatePreKeys(count) });
   const stalls = watchStalls();
   instance.open();
   await instance.fact('platform.qr');

@@ -1,15 +1,21 @@
 /** The small parts of the adapter, as tables. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Server as NetServer, type Socket } from 'node:net';
 import { test } from 'node:test';
+import { createServer as createTlsServer } from 'node:tls';
+import { generate } from 'selfsigned';
+import { WebSocket } from 'ws';
 import { decodeBinaryNode, encodeBinaryNode } from '@whiskeysockets/baileys';
 import { Curve } from '@whiskeysockets/baileys';
 import { sign, verify } from 'curve25519-js';
 import { createBaileysLogger } from '#src/platform/connection/baileys-logger.ts';
-import { closeOf } from '#src/platform/connection/close-cause.ts';
+import { closeOf, isSilent, ownCloses, silenceOf } from '#src/platform/connection/close-cause.ts';
 import { repairStanzaWords } from '#src/platform/connection/stanza-words.ts';
 import { bare, resolveTarget, shortMessageId } from '#src/platform/jid.ts';
 import { quietConsole } from '#src/platform/connection/quiet-console.ts';
-import { browserOf } from '#src/platform/connection/socket-config.ts';
+import type { OpenOptions } from '#actors/ports.ts';
+import { browserOf, companionOf } from '#src/platform/connection/device-name.ts';
 import { done } from '#actors/model.ts';
 import { lostAnswer, notSent } from '#src/platform/outcomes.ts';
 import { createTransmissions } from '#src/platform/outbound/transmissions.ts';
@@ -83,6 +89,70 @@ const closes: readonly (readonly [string, unknown, object])[] = [
 ];
 for (const [title, error, close] of closes) test(`close: ${title}`, () => assert.deepEqual(closeOf(error), close));
 
+/** The error of a real socket, in the form in which the library hands it on. */
+const socketError = async (url: string): Promise<unknown> =>
+  boom(408, (await once(new WebSocket(url), 'error').catch((error: unknown) => [error]))[0]);
+
+const dials: readonly (readonly [url: string, trouble: string])[] = [
+  ['ws://nothing.invalid/', 'DNS'],
+  ['ws://127.0.0.1:9/', 'connection refused'],
+  ['ws://localhost:9/', 'connection refused'],
+];
+for (const [url, message] of dials)
+  test(`close: of a socket to ${url} that did not open says ${message}`, async () => {
+    const error = await socketError(url);
+    assert.deepEqual(closeOf(error), { code: null, message, data: { reason: 'platformUnreachable' } });
+    assert.deepEqual(closeOf(error, url), { code: null, message, data: { reason: 'addressUnreachable' } });
+  });
+
+/** What a server that listens for connections on this machine makes of them, and the address under which it is asked. */
+const silentDials: readonly (readonly [title: string, scheme: string, open: () => Promise<NetServer>, trouble: RegExp])[] = [
+  [
+    'a certificate that nobody vouches for',
+    'wss',
+    async () => {
+      const { private: key, cert } = await generate([{ name: 'commonName', value: 'localhost' }]);
+      return createTlsServer({ key, cert });
+    },
+    /^TLS \(DEPTH_ZERO_SELF_SIGNED_CERT\)$/,
+  ],
+  [
+    'another protocol than TLS',
+    'wss',
+    async () => createServer((socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
+    /^TLS \(\w+\)$/,
+  ],
+  [
+    'an end in the middle of TLS',
+    'wss',
+    async () => createServer((socket) => void socket.once('data', () => socket.end())),
+    /^TLS \(the connection was cut\)$/,
+  ],
+  ['silence', 'ws', async () => createServer(() => undefined), /^no answer in time$/],
+];
+for (const [title, scheme, open, trouble] of silentDials)
+  test(`close: of a socket that met ${title} says that the platform cannot be reached`, async () => {
+    const server = await open();
+    const sockets = new Set<Socket>();
+    server.on('connection', (socket: Socket) => void sockets.add(socket.on('error', () => undefined)));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const [error] = await once(new WebSocket(`${scheme}://127.0.0.1:${port}/`, { handshakeTimeout: 200 }), 'error').catch(
+      (reason: unknown) => [reason],
+    );
+    const close = closeOf(boom(408, error));
+    assert.match(close.message, trouble);
+    assert.deepEqual([close.code, close.data], [null, { reason: 'platformUnreachable' }]);
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+
+test('close: a connection that hangs is told as one that cannot be reached, and an open one as a late handshake', () => {
+  assert.deepEqual(silenceOf(false, null), { code: null, message: 'no answer in time', data: { reason: 'platformUnreachable' } });
+  assert.equal(silenceOf(true, null), ownCloses.handshakeTimeout);
+  for (const isOpen of [true, false]) assert.equal(isSilent(silenceOf(isOpen, 'ws://localhost')), true);
+});
+
 test('stanzas: texts that every object inherits by name are written as they are', async () => {
   repairStanzaWords();
   for (const word of ['constructor', '__proto__', 'toString', 'hasOwnProperty', 'message']) {
@@ -128,10 +198,22 @@ const browsers: readonly (readonly [object, readonly string[]])[] = [
   [{}, ['Dormouse', 'Chrome', '1.0']],
   [{ browser: 'auto', systemName: ' Shop ' }, ['Shop', 'Chrome', '1.0']],
   [{ browser: 'Firefox' }, ['Dormouse', 'Firefox', '1.0']],
+  [{ browser: 'safari' }, ['Dormouse', 'Safari', '1.0']],
   [{ browser: 'Android' }, ['Dormouse', 'Chrome', '1.0']],
+  [{ browser: 'Desktop' }, ['Dormouse', 'Chrome', '1.0']],
 ];
 for (const [options, expected] of browsers)
   test(`browser: ${JSON.stringify(options)}`, () => assert.deepEqual(browserOf(options), expected));
+
+const companions: readonly (readonly [OpenOptions, string, string])[] = [
+  [{}, '1', 'Chrome (Windows)'],
+  [{ systemName: 'Shop' }, '1', 'Chrome (Windows)'],
+  [{ browser: 'edge', system: 'Linux' }, '2', 'Edge (Linux)'],
+  [{ browser: 'firefox', system: 'Windows' }, '3', 'Firefox (Windows)'],
+  [{ browser: 'safari', system: 'Mac OS' }, '6', 'Safari (Mac OS)'],
+];
+for (const [options, id, display] of companions)
+  test(`device of a pairing code: ${JSON.stringify(options)}`, () => assert.deepEqual(companionOf(options), { id, display }));
 
 test('console: what libsignal prints is dropped, everything else passes', () => {
   const printed: unknown[][] = [];

@@ -123,6 +123,20 @@ test('resends: a phone that asks several times gets new keys, until it gives up'
   assert.equal(counts().fromClients, fromClients + 10);
 });
 
+test('resends: a message to a group is sent again to members alone', async () => {
+  const stranger = '5511900000974';
+  const { messageId } = await transmit(await compose(group, { kind: 'text', text: 'for the group', preview: null }));
+  await until(() => readBy(friend, messageId) && readBy(other, messageId), 'the text arrives');
+  const { fromClients } = counts();
+  await bench.running.sandbox.askAgain(stranger, own, messageId, group);
+  await bench.running.sandbox.askAgain(friend, own, messageId, group);
+  await until(() => counts().fromClients > fromClients, 'the member is answered');
+  await transmit(await compose(stranger, { kind: 'text', text: 'after it', preview: null }));
+  await until(() => bench.running.sandbox.received(stranger).some(({ text }) => text === 'after it'), 'a later text arrives');
+  assert.equal(readBy(stranger, messageId), undefined);
+  assert.equal(counts().fromClients, fromClients + 2);
+});
+
 test('resends: a message is sent to nobody but whom it went to', async () => {
   const { messageId } = await transmit(await compose(friend, { kind: 'text', text: 'for the friend', preview: null }));
   await until(() => readBy(friend, messageId), 'the text arrives');

@@ -8,7 +8,7 @@ import type { Entry, Message } from '#actors/model.ts';
 import type { LinkHost, Log, OpenOptions, PlatformFact, PlatformLink } from '#actors/ports.ts';
 import type { Previews } from '#src/platform/connection/live-connection.ts';
 import type { SharedUploads } from '#src/platform/link.ts';
-import { type BaileysPlatform, createPlatform, type Deadlines } from '#src/platform/platform.ts';
+import { type BaileysPlatform, createPlatform, type Deadlines, type PlatformOptions } from '#src/platform/platform.ts';
 import { startSandbox, type RunningSandbox } from '#src/sandbox/server.ts';
 import { after } from 'node:test';
 import { openTemporaryFolder } from '#src/files/temporary-folder.ts';
@@ -80,7 +80,7 @@ export class Happenings<T> {
 export interface Bench {
   readonly running: RunningSandbox;
   /** `port`: another than that of the simulated platform. */
-  instance(own?: Partial<Deadlines>, port?: number, makePreKeys?: (count: number) => Promise<Uint8Array>): Instance;
+  instance(own?: Partial<Deadlines>, port?: number, more?: Partial<PlatformOptions>): Instance;
   /** Closes everything. */
   stop(): Promise<void>;
 }
@@ -94,6 +94,8 @@ export interface Instance {
   /** What takes the entries; a test puts another in its place. */
   readonly recorder: Pick<LinkHost, 'record' | 'recorded'>;
   readonly surprises: unknown[];
+  /** What was dropped because whoever sent it may not. */
+  readonly forged: string[];
   open(options?: OpenOptions): void;
   /** Waits for a fact of the newest connection. */
   fact<T extends PlatformFact['type']>(type: T, ms?: number): Promise<Extract<PlatformFact, { type: T }>>;
@@ -140,9 +142,17 @@ const downloads: Downloads = { receive: (bytes, options) => intake.receive(bytes
 /** What all adapters here have in common. */
 const common = {
   log: quietLog,
+  timers: async () => [],
+  channels: { all: async () => [], maxAgeMs: 1e9 },
+  groups: {
+    known: async () => ({ names: new Map(), memberships: [], pictures: [], listedAt: null }),
+    get: async () => null,
+    maxAgeMs: 1e9,
+  },
   previews,
   uploads: { files, sealing, limits: uploadLimits, remembered: 10 },
   downloads,
+  mediaLookup: createAddressGuard({ allow: [] }).lookup,
   proxies: { timeoutMs: 10_000, testMs: 10_000, guard: createAddressGuard({ allow: ['loopback'] }) },
   pictures: { login: 0, between: 0 },
   now: Date.now,
@@ -153,14 +163,17 @@ const recorderOf = (entries: Happenings<Entry>): Instance['recorder'] => ({
   recorded: async () => true,
 });
 
-const hostOf = (recorder: Instance['recorder'], surprises: unknown[]): LinkHost => ({
+const hostOf = (recorder: Instance['recorder'], surprises: unknown[], forged: string[]): LinkHost => ({
   id: 'r0',
   epoch: 1,
   record: (made) => recorder.record(made),
   recorded: () => recorder.recorded(),
   route: () => ({ via: 'direct' }),
+  accountOf: () => 'same',
+  beginAnew: async () => undefined,
   mayAct: () => true,
   pictureChanged: () => undefined,
+  forged: (what) => void forged.push(what),
   surprise: (error) => void surprises.push(error),
 });
 
@@ -169,29 +182,24 @@ export const startBench = async (): Promise<Bench> => {
   const running = await startSandbox({ port: 0, dataDir });
   const platforms: BaileysPlatform[] = [];
   const links: PlatformLink[] = [];
-  const instance: Bench['instance'] = (own = {}, port = running.port, makePreKeys = preKeys) => {
+  const instance: Bench['instance'] = (own = {}, port = running.port, more = {}) => {
     const vault = createFakeVault();
     const entries = new Happenings<Entry>();
     const surprises: unknown[] = [];
+    const forged: string[] = [];
     const messages = () => entries.all.flatMap((entry) => (entry.kind === 'message' || entry.kind === 'queued' ? [entry.message] : []));
     const platform = createPlatform({
       url: `ws://127.0.0.1:${port}/ws/chat`,
       vault,
-      preKeys: makePreKeys,
+      preKeys,
       deadlines: { ...deadlines, ...own },
-      timers: async () => [],
-      channels: { all: async () => [], maxAgeMs: 1e9 },
-      groups: {
-        known: async () => ({ names: new Map(), memberships: [], pictures: [], listedAt: null }),
-        get: async () => null,
-        maxAgeMs: 1e9,
-      },
       quoted: async (_instance, id) => messages().find(({ messageId }) => messageId === id.slice(id.lastIndexOf(':') + 1)) ?? null,
       ...common,
+      ...more,
     });
     platforms.push(platform);
     const recorder = recorderOf(entries);
-    const link = platform.link(hostOf(recorder, surprises));
+    const link = platform.link(hostOf(recorder, surprises, forged));
     links.push(link);
     const facts = new Happenings<PlatformFact>();
     let from = 0;
@@ -202,6 +210,7 @@ export const startBench = async (): Promise<Bench> => {
       entries,
       recorder,
       surprises,
+      forged,
       open(options = {}) {
         from = facts.all.length;
         link.open(options, (fact) => facts.add(fact));

@@ -75,6 +75,26 @@ test('tunnel: a test of a proxy reads no head without end either', async () => {
 });
 
 for (const [title, answer, expected] of [
+  [
+    'switches to another protocol',
+    'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n',
+    'the platform cannot be reached through it',
+  ],
+  ['is no HTTP', 'SSH-2.0-OpenSSH_9.6\r\n\r\n', 'the platform cannot be reached through it'],
+  ['never ends its head', 'HTTP/1.1 200 OK\r\nx: y', 'no answer of the platform came through it in time'],
+  ['only says to go on', 'HTTP/1.1 100 Continue\r\n\r\n', 'no answer of the platform came through it in time'],
+  ['is an answer', 'HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n', ''],
+] as const)
+  test(`tunnel: a test of a proxy ends when what comes through it ${title}`, { timeout: 10_000 }, async () => {
+    const port = await proxyThat((socket) => {
+      socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      socket.once('data', () => socket.write(answer));
+    });
+    const parts = { url: `http://127.0.0.1:${port}`, timeoutMs: 1_000, guard: null };
+    assert.equal(await testProxy(parts, new URL('http://platform.example')), expected);
+  });
+
+for (const [title, answer, expected] of [
   ['in one piece', ['HTTP/1.1 200 Connection established\r\nvia: x\r\n\r\n'], 'connected'],
   ['in many pieces', [...'HTTP/1.0 200 OK\r\nvia: x\r\n\r\n'], 'connected'],
   ['with bytes behind the head', ['HTTP/1.1 200 OK\r\n\r\nhello'], 'connected'],

@@ -147,6 +147,30 @@ const cases: readonly (readonly [title: string, run: (campaigns: Campaigns) => P
     },
   ],
   [
+    'those who failed wait again in pieces once the campaign is paused or done, and those whose number names nobody do not',
+    async (one) => {
+      const [first, second, third] = recipients(3);
+      assert.ok(first && second && third);
+      const nobody: NewRecipient = { ...third, chatId: '', state: 'failed', error: 'no number' };
+      await one.store.create(one.claim, facts('again'), [first, second, nobody], null);
+      await one.bench.commit(end('again', 0, 'failed', 'no'), end('again', 1, 'failed', 'no'));
+      assert.equal(await one.store.retry(one.claim, 'again', 800, 5), 0);
+      const campaign = await one.store.get(one.bench.record.id, 'again');
+      assert.ok(campaign);
+      await one.bench.commit({ kind: 'campaign', campaign, status: 'done', reason: '', at: 900 });
+      const pieces: number[] = [];
+      for (let n = 0; n < 3; n++) pieces.push(await one.store.retry(one.claim, 'again', 950, 1));
+      assert.deepEqual(
+        [pieces, await one.states('again'), await one.counts('again')],
+        [[1, 1, 0], ['waiting', 'waiting', 'failed'], '0 1 0 0 0 0 0'],
+      );
+      assert.equal(await one.store.change(one.claim, 'again', ['done'], 'waiting', 960), 'done');
+      const after = await one.store.get(one.bench.record.id, 'again');
+      assert.deepEqual([await one.next(), after?.finishedAt], ['again 0', 0]);
+      await assert.rejects(one.store.retry({ ...one.claim, epoch: one.claim.epoch - 1 }, 'again', 970, 1), { name: 'EpochLost' });
+    },
+  ],
+  [
     'changes at the same moment each say what they found, and one of them after the other counts',
     async (one) => {
       await one.make('t', 1);

@@ -105,11 +105,15 @@ export const chatStoreSuite = (kind: string, open: Open): void => {
       await opened.commit(
         chat({ chatId: '1@s.whatsapp.net', contactName: 'One', pushName: 'one' }),
         chat({ chatId: '2@s.whatsapp.net', pushName: 'two', chatLid: '22@lid' }),
+        chat({ chatId: '9@s.whatsapp.net', contactName: 'Nine', chatLid: '99@lid' }, { create: false }),
+        chat({ chatId: '8@s.whatsapp.net', contactName: 'Eight' }, { create: false }),
       );
       assert.deepEqual(await opened.stores.chats.contacts(opened.record.id), [
         { chatId: '1@s.whatsapp.net', chatLid: '', known: 'named' },
         { chatId: '4@lid', chatLid: '', known: 'number' },
         { chatId: '2@s.whatsapp.net', chatLid: '22@lid', known: 'pushName' },
+        { chatId: '8@s.whatsapp.net', chatLid: '', known: 'named' },
+        { chatId: '9@s.whatsapp.net', chatLid: '99@lid', known: 'named' },
       ]);
     });
 

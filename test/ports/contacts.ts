@@ -17,6 +17,33 @@ const pages: readonly (readonly [scope: 'address_book' | 'outside_address_book' 
     ['all', 2, 9, '/4/2'],
   ];
 
+const declareNewChats = (opened: () => Bench): void => {
+  test('a chat that is made has the names of its person', async () => {
+    await opened().commit(
+      named('11@s.whatsapp.net', { contactName: 'Eli', pushName: 'eli', chatLid: '111@lid' }),
+      named('12@s.whatsapp.net', { pushName: 'twelve' }),
+    );
+    await opened().commit(
+      chat({ chatId: '11@s.whatsapp.net' }),
+      chat({ chatId: '12@s.whatsapp.net' }),
+      chat({ chatId: '13@s.whatsapp.net' }),
+    );
+    const names = async (id: string): Promise<unknown> => {
+      const made = await opened().chat(`${id}@s.whatsapp.net`);
+      return [made?.contactName, made?.pushName, made?.chatLid];
+    };
+    assert.deepEqual(
+      [await names('11'), await names('12'), await names('13')],
+      [
+        ['Eli', 'eli', '111@lid'],
+        ['', 'twelve', ''],
+        ['', '', ''],
+      ],
+    );
+    assert.equal((await opened().chat('11@s.whatsapp.net'))?.name, 'Eli');
+  });
+};
+
 export const contactStoreSuite = (kind: string, open: Open): void => {
   describe(`contacts, ${kind}`, () => {
     let opened: Bench;
@@ -67,5 +94,6 @@ export const contactStoreSuite = (kind: string, open: Open): void => {
         [{ contactId: '4@s.whatsapp.net', lid: '4@lid', name: 'Four', pushName: 'four' }],
       );
     });
+    declareNewChats(() => opened);
   });
 };

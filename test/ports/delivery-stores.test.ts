@@ -51,7 +51,7 @@ class Place {
   static async make(side: Side): Promise<Place> {
     const place = new Place(side);
     await side.stores.instances.insert({ ...instance.record, id: place.id, token: place.id });
-    await side.stores.webhooks.save({ ...sample, id: place.hook, instanceId: place.id });
+    await side.stores.webhooks.save({ ...sample, id: place.hook, instanceId: place.id }, 1);
     return place;
   }
 
@@ -102,11 +102,12 @@ both('outbox: rows wait in order, are parked, fall due and go', async (at) => {
   assert.deepEqual(await at.due(), [a, b, c]);
   assert.equal(await outbox.nextDue(at.hook, at.id), null);
   await outbox.postpone(claimed(a!), 5_000, { attempts: 3, status: 502, error: 'bad' });
-  assert.deepEqual(await seqs(4_999), [b!.seq, c!.seq]);
+  assert.deepEqual(await seqs(4_999), []);
   assert.deepEqual(await seqs(5_000), [a!.seq, b!.seq, c!.seq]);
   assert.equal(await outbox.nextDue(at.hook, at.id), 5_000);
   assert.deepEqual((await at.due(5_000))[0], { ...a, attempts: 3, notBefore: 5_000 });
   await outbox.postpone(claimed(b!), 4_000, { attempts: 4, status: 0, error: 'no' });
+  assert.deepEqual(await seqs(4_500), []);
   assert.equal(await outbox.nextDue(at.hook, at.id), 4_000);
   await outbox.remove([]);
   await outbox.remove([claimed(a!), claimed(b!)]);
@@ -135,7 +136,36 @@ both('outbox: a page is bounded by rows and by bytes, has one row in any case, a
   ];
   for (const [now, rowsMost, bytesMost, expected] of cases) assert.equal(await page(now, rowsMost, bytesMost), expected);
   const other = await outbox.due(at.hook, 'another', 9_000, most);
-  assert.deepEqual(other, { rows: [], more: false });
+  assert.deepEqual(other, { rows: [], held: [], more: false });
+});
+
+both('outbox: rows behind a parked row of their lane are held until its time, on every page and in any pieces', async (at) => {
+  const { outbox } = at.stores;
+  const rows = await at.commit(Array.from({ length: 8 }, () => 'messages' as const));
+  const read = (now: number, size: number) => outbox.due(at.hook, at.id, now, { rows: size, bytes: 1e9 });
+  const place = (seq: number): number => rows.findIndex((row) => row.seq === seq);
+  const page = async (now: number, size: number): Promise<string> => {
+    const found = await read(now, size);
+    return [...found.rows.map(({ seq }) => place(seq)), ...found.held.map(({ seq, until }) => `${place(seq)}@${until}`), found.more].join(
+      ' ',
+    );
+  };
+  const hold = async (now: number, size: number): Promise<void> =>
+    outbox.hold((await read(now, size)).held.map((row) => ({ ...row, instanceId: at.id, epoch: 1 })));
+  await outbox.postpone(claimed(rows[2]!), 5_000, { attempts: 3, status: 500, error: '' });
+  assert.equal(await page(1_000, 4), '0 1 3@5000 4@5000 true');
+  await hold(1_000, 4);
+  assert.equal(await page(1_000, 4), '0 1 5@5000 6@5000 true');
+  await hold(1_000, 10);
+  assert.deepEqual([await outbox.heldLanes(at.hook, at.id, 1_000, 10), await outbox.heldLanes(at.hook, at.id, 5_000, 10)], [['l'], []]);
+  await outbox.remove([claimed(rows[0]!), claimed(rows[1]!)]);
+  await outbox.postpone(claimed(rows[2]!), 9_000, { attempts: 4, status: 500, error: '' });
+  assert.equal(await page(6_000, 2), '3@9000 4@9000 true');
+  for (let n = 0; n < 3; n += 1) await hold(6_000, 2);
+  assert.equal(await page(6_000, 2), 'false');
+  assert.equal(await page(9e15, 3), '2 3 4 true');
+  const [tally] = await at.stores.deliveries.tally([at.hook]);
+  assert.deepEqual([tally?.waiting, tally?.parked], [0, 6]);
 });
 
 both('outbox: the pairs that have rows are known, waiting and parked ones, until their webhook is gone', async (at, side) => {
@@ -149,7 +179,7 @@ both('outbox: the pairs that have rows are known, waiting and parked ones, until
       .map(({ webhookId, instanceId }) => `${webhookId} ${instanceId}`)
       .toSorted();
   assert.deepEqual(await pairs(), [`${at.hook} ${at.id}`, `${at.hook} ${other.id}`, `${other.hook} ${other.id}`].toSorted());
-  await at.stores.webhooks.remove(at.hook);
+  await at.stores.webhooks.remove({ id: at.hook, instanceId: at.id }, 1);
   assert.deepEqual(await pairs(), [`${other.hook} ${other.id}`]);
 });
 
@@ -269,7 +299,7 @@ both('deliveries: they go with their webhook and their instance, from the global
   const other = await Place.make(side);
   const shared = `global ${at.id}`;
   const { webhooks, instances, removals, outbox, deliveries } = at.stores;
-  await webhooks.save({ ...sample, id: shared, instanceId: null });
+  await webhooks.save({ ...sample, id: shared, instanceId: null }, 0);
   const all: Delivery[] = [];
   for (const place of [at, other]) all.push(...(await place.commit(['chats', 'groups'], [shared, place.hook])));
   await outbox.archive(all.filter(({ type }) => type === 'chats').map((row, n) => ended(row, n === 0)));
@@ -280,7 +310,7 @@ both('deliveries: they go with their webhook and their instance, from the global
   assert.deepEqual(await counts(), [2, 0, 2]);
   const [tally] = await deliveries.tally([shared]);
   assert.deepEqual({ ...tally }, { webhookId: shared, waiting: 1, parked: 0, bytes, delivered: 1, dead: 0 });
-  await webhooks.remove(other.hook);
+  await webhooks.remove({ id: other.hook, instanceId: other.id }, 1);
   await removeRows(removals);
   assert.deepEqual(await counts(), [2, 0, 0]);
   await outbox.archive([ended(all[0]!)]);
@@ -295,7 +325,7 @@ both('deliveries: the tally is what a count would find, whatever happens', async
   const { outbox, deliveries, webhooks } = at.stores;
   const shared = `shared ${at.id}`;
   const other = await Place.make(side);
-  await webhooks.save({ ...sample, id: shared, instanceId: null });
+  await webhooks.save({ ...sample, id: shared, instanceId: null }, 0);
   const random = randomOf(7);
   const some = <T>(all: readonly T[]): readonly T[] => all.filter(() => random() < 0.4);
   const rowsOf = async (): Promise<readonly Delivery[]> => (await outbox.due(shared, at.id, 1e12, most)).rows;
@@ -341,12 +371,12 @@ both('webhooks: are stored, changed, and gone when they are removed', async (at)
     events: ['call'],
   };
   const found = async () => (await webhooks.all()).filter(({ id }) => id === at.hook);
-  await webhooks.save(saved);
+  await webhooks.save(saved, 1);
   assert.deepEqual(await found(), [saved]);
-  await webhooks.save({ ...saved, secret: '', headers: {}, enabled: false });
+  await webhooks.save({ ...saved, secret: '', headers: {}, enabled: false }, 1);
   assert.deepEqual(await found(), [{ ...saved, secret: '', headers: {}, enabled: false }]);
-  await webhooks.remove(at.hook);
-  await webhooks.remove('unknown');
+  await webhooks.remove({ id: at.hook, instanceId: at.id }, 1);
+  await webhooks.remove({ id: 'unknown', instanceId: at.id }, 1);
   assert.deepEqual(await found(), []);
 });
 

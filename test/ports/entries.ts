@@ -70,7 +70,7 @@ export class Bench {
 
   async store(): Promise<this> {
     await this.stores.instances.insert(this.record);
-    await this.stores.webhooks.save({ ...webhook, id: this.webhookId, instanceId: this.record.id });
+    await this.stores.webhooks.save({ ...webhook, id: this.webhookId, instanceId: this.record.id }, 1);
     return this;
   }
 

@@ -109,7 +109,7 @@ export const statuses: readonly Case[] = [
     async (bench) => {
       const own = fresh({ fromMe: true, status: 'Sent' });
       await bench.commit(arrived(own));
-      const { events } = await bench.commit(status([own.messageId], 'Read', { chatId: '1000@lid' }));
+      const { events } = await bench.commit(status([own.messageId], 'Read', { chatId: own.chatLid }));
       assert.equal(events[0]?.lane, chatId);
     },
   ],

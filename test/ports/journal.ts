@@ -22,6 +22,7 @@ import {
   status,
 } from './entries.ts';
 import { posts } from './journal-posts.ts';
+import { erasures } from './journal-erasures.ts';
 import { revisions } from './journal-revisions.ts';
 import { statuses } from './journal-statuses.ts';
 
@@ -295,7 +296,7 @@ export const journalSuite = (kind: string, open: Open): void => {
       bench = await benchOf(open, 'rjournal');
     });
 
-    for (const [title, run] of [...messages, ...statuses, ...revisions, ...posts, ...commits]) test(title, () => run(bench));
+    for (const [title, run] of [...messages, ...statuses, ...revisions, ...erasures, ...posts, ...commits]) test(title, () => run(bench));
 
     for (const [title, entries, told, fields] of changes)
       test(`chats: ${title}`, async () => {

@@ -72,6 +72,7 @@ const nodeOf = (change: Partial<NodeState> = {}): NodeState => ({
   incarnation: randomUUID(),
   capacity: 100,
   load: 0,
+  astray: 0,
   draining: false,
   version: '1.0.0',
   ...change,
@@ -83,19 +84,28 @@ for (const side of [fakeSide(), realSide]) {
   const { store } = side;
   const joined = async (change: Partial<NodeState> = {}): Promise<NodeState> => {
     const node = nodeOf(change);
-    assert.equal((await store.join(node, length, null)).joined, true);
+    assert.equal(await store.join(node, length, null), null);
     return node;
+  };
+  const end = async (node: NodeState): Promise<boolean> => {
+    const found = await named(node.name);
+    return found !== undefined && store.end(found);
   };
   const named = async (name: string) => (await store.look()).nodes.find((node) => node.name === name);
 
-  test(`leases of the ${side.name}: a name that is live is refused to another incarnation, with what it has left`, async () => {
-    const { name } = await joined();
+  test(`leases of the ${side.name}: a name that is live is refused to another incarnation, which learns who holds it`, async () => {
+    const { name, incarnation } = await joined();
     const rival = nodeOf({ name });
-    const refused = await store.join(rival, length, null);
-    assert.equal(refused.joined, false);
-    assert.ok(refused.leftMs > length - 10_000 && refused.leftMs <= length, String(refused.leftMs));
+    const holder = await store.join(rival, length, null);
+    assert.deepEqual(holder, { incarnation, until: (await named(name))?.until });
     await side.pass(length);
-    assert.equal((await store.join(rival, length, null)).joined, true);
+    assert.equal(await store.join(rival, length, null), null);
+  });
+
+  test(`leases of the ${side.name}: a name whose lease was ended is free, whatever the clock of the database says`, async () => {
+    const { name, incarnation } = await joined();
+    await store.end({ incarnation, until: (await named(name))!.until });
+    assert.equal(await store.join(nodeOf({ name }), length, null), null);
   });
 
   test(`leases of the ${side.name}: a node joins again in place of its former incarnation, whose leases are void`, async () => {
@@ -103,8 +113,8 @@ for (const side of [fakeSide(), realSide]) {
     const first = await joined();
     await store.take(first.incarnation, [id!], 'placed');
     const second = nodeOf({ name: first.name });
-    assert.equal((await store.join(second, length, first.incarnation)).joined, true);
-    assert.equal((await store.join(second, length, first.incarnation)).joined, true, 'once more');
+    assert.equal(await store.join(second, length, first.incarnation), null);
+    assert.equal(await store.join(second, length, first.incarnation), null, 'once more');
     assert.equal(await store.renew(first, length), false);
     assert.deepEqual(await store.take(second.incarnation, [id!], 'placed'), [{ instanceId: id, epoch: 3, cause: 'failover' }]);
   });
@@ -119,11 +129,31 @@ for (const side of [fakeSide(), realSide]) {
     assert.ok((found?.age ?? 0) >= 2 * (length - 10_000));
   });
 
-  test(`leases of the ${side.name}: a lease that has ended is not renewed, and its node is not listed`, async () => {
+  test(`leases of the ${side.name}: a clock of the database that is set forward ends no lease`, async () => {
+    const [id] = await side.register(1);
+    const [node, other] = [await joined(), await joined()];
+    await store.take(node.incarnation, [id!], 'placed');
+    await side.pass(2 * length);
+    assert.deepEqual(await store.unowned([id!]), []);
+    assert.deepEqual(await store.take(other.incarnation, [id!], 'placed'), []);
+    assert.equal((await store.leaseOf(id!))?.node, node.name);
+    assert.equal(await store.renew(node, length), true);
+  });
+
+  test(`leases of the ${side.name}: a lease that was ended is not renewed, and its node is not listed`, async () => {
     const node = await joined();
-    await side.pass(length);
+    assert.equal(await end(node), true);
     assert.equal(await store.renew(node, length), false);
     assert.equal(await named(node.name), undefined);
+  });
+
+  test(`leases of the ${side.name}: a lease that was renewed since it was seen is not ended`, async () => {
+    const node = await joined();
+    const seen = (await named(node.name))!;
+    await side.pass(1_000);
+    assert.equal(await store.renew(node, length), true);
+    assert.equal(await store.end(seen), false);
+    assert.equal((await named(node.name))?.name, node.name);
   });
 
   test(`leases of the ${side.name}: an instance is taken with its epoch one higher, and by nobody else while the lease is good`, async () => {
@@ -143,7 +173,7 @@ for (const side of [fakeSide(), realSide]) {
     const [id] = await side.register(1);
     const dead = await joined();
     await store.take(dead.incarnation, [id!], 'placed');
-    await side.pass(length);
+    await end(dead);
     assert.ok((await store.look()).free.includes(id!));
     assert.deepEqual(await store.unowned([id!]), [id]);
     assert.deepEqual(await store.take(dead.incarnation, [id!], 'placed'), [], 'nor does the dead node take it again');
@@ -167,6 +197,18 @@ for (const side of [fakeSide(), realSide]) {
     assert.equal(await side.epochOf(id!), 2);
   });
 
+  test(`leases of the ${side.name}: a comparison finds what the node does not hold, what it holds in vain, and another epoch`, async () => {
+    const [a, b, c] = (await side.register(3)) as [string, string, string];
+    const [node, other] = [await joined(), await joined()];
+    await store.take(node.incarnation, [a, b], 'placed');
+    await store.take(other.incarnation, [c], 'placed');
+    const claim = (instanceId: string, epoch: number) => ({ instanceId, epoch });
+    const nothing = { unheld: [], unleased: [] };
+    assert.deepEqual(await store.compare(node.incarnation, [claim(a, 2), claim(b, 2)]), nothing);
+    assert.deepEqual(await store.compare(node.incarnation, [claim(a, 2), claim(c, 2)]), { unheld: [claim(b, 2)], unleased: [claim(c, 2)] });
+    assert.deepEqual(await store.compare(node.incarnation, [claim(a, 1), claim(b, 2)]), { unheld: [claim(a, 2)], unleased: [claim(a, 1)] });
+  });
+
   test(`leases of the ${side.name}: a node that leaves leaves nothing behind`, async () => {
     const [id] = await side.register(1);
     const node = await joined();
@@ -174,7 +216,7 @@ for (const side of [fakeSide(), realSide]) {
     await store.leave(node.incarnation);
     assert.equal(await named(node.name), undefined);
     assert.ok((await store.look()).free.includes(id!));
-    assert.equal((await store.join(nodeOf({ name: node.name }), length, null)).joined, true);
+    assert.equal(await store.join(nodeOf({ name: node.name }), length, null), null);
   });
 
   test(`leases of the ${side.name}: of many nodes that take the same instances at once one gets each`, async () => {
@@ -196,12 +238,13 @@ for (const side of [fakeSide(), realSide]) {
     const before = await store.leaseOf(ids[0]!);
     assert.deepEqual([before?.node, before?.cause], [dead.name, 'placed']);
     await side.pass(length - 10_000);
-    await store.renew({ ...node, load: 3 }, length);
+    await store.renew({ ...node, load: 3, astray: 2 }, length);
     await side.pass(20_000);
+    await end(dead);
     const known = new Map((await store.known()).map((one) => [one.name, one]));
     assert.ok((known.get(dead.name)?.leftMs ?? 0) < 0);
     assert.equal(known.get(dead.name)?.capacity, 7);
-    assert.equal(known.get(node.name)?.load, 3);
+    assert.deepEqual([known.get(node.name)?.load, known.get(node.name)?.astray], [3, 2]);
     assert.deepEqual(known.get(node.name)?.taken, { drained: 1, asked: 2 });
     assert.equal(await store.leaseOf(ids[0]!), null, 'a dead node has nothing');
     await store.take(node.incarnation, ids.slice(0, 1), 'placed');
@@ -252,22 +295,32 @@ test('leases: a take that waited for another one finds what that one has taken',
   assert.equal(await realSide.epochOf(id!), 2);
 });
 
-test('leases: a renewal that is under way counts when its instances are asked for', async () => {
+test('leases: a renewal that is under way is waited for before a lease is ended', async () => {
+  const { store } = realSide;
+  const owner = nodeOf();
+  await store.join(owner, length, null);
+  const seen = (await store.look()).nodes.find(({ name }) => name === owner.name)!;
+  let ended: Promise<boolean> | undefined;
+  await whileLocked('update node set until = until + 1 where name = $1', [owner.name], async () => {
+    ended = store.end(seen);
+    await wait(50);
+  });
+  assert.equal(await ended, false);
+});
+
+test('leases: an end that is under way is waited for before instances are taken', async () => {
   const { store } = realSide;
   const [id] = await realSide.register(1);
   const [owner, other] = [nodeOf(), nodeOf()];
   await store.join(owner, length, null);
   await store.join(other, length, null);
   await store.take(owner.incarnation, [id!], 'placed');
-  await run('update node set until = 1 where name = $1', [owner.name]);
   let taken: Promise<readonly unknown[]> | undefined;
-  const renewing = 'update node set until = (extract(epoch from clock_timestamp()) * 1000)::bigint + 60000 where name = $1';
-  await whileLocked(renewing, [owner.name], async () => {
+  await whileLocked('update node set ended = true where name = $1', [owner.name], async () => {
     taken = store.take(other.incarnation, [id!], 'placed');
     await wait(50);
   });
-  assert.deepEqual(await taken, []);
-  assert.equal(await realSide.epochOf(id!), 2);
+  assert.equal((await taken)?.length, 1);
 });
 
 test('leases: a clock of the database that was set back holds no handshake up', async () => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { mediaBodyLimit } from '#src/sandbox/control/schemas.ts';
 import { SandboxError } from '#src/sandbox/face.ts';
+import { callerCheck } from '#src/sandbox/control/guard.ts';
 import { serve } from './serve.ts';
 
 const { sandbox, call, surprises } = await serve({ after });
@@ -161,6 +162,12 @@ for (const [headers, status] of callers) {
     }
   });
 }
+
+test('control: opened to a network it answers to every name, and no page of another origin', async () => {
+  const check = callerCheck(true);
+  await check({ headers: { host: 'sandbox:3001', origin: 'http://sandbox:3001' } });
+  await assert.rejects(check({ headers: { host: 'sandbox:3001', origin: 'http://example.com' } }), { status: 403 });
+});
 
 test('control: an error of the world keeps its status and text; an unexpected error is a 500 and is reported', async (t) => {
   const logout = t.mock.method(sandbox, 'logout');

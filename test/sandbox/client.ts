@@ -16,7 +16,7 @@ import {
 } from '@whiskeysockets/baileys';
 import { verify } from 'curve25519-js';
 import { pino } from 'pino';
-import { Agent as Dispatcher, buildConnector } from 'undici';
+import { Agent as Dispatcher, buildConnector, Dispatcher1Wrapper } from 'undici';
 import type { History, Sandbox } from '#src/sandbox/face.ts';
 import { startSandbox, type RunningSandbox } from '#src/sandbox/server.ts';
 import { freePort } from '#test/support/ports.ts';
@@ -92,7 +92,7 @@ export function connect(sandbox: Place, auth: Auth = createAuth(), config: Parti
     logger: silent,
     waWebSocketUrl: `ws://127.0.0.1:${sandbox.port}/ws/chat`,
     fetchAgent: agent as never,
-    options: { dispatcher } as never,
+    options: { dispatcher: new Dispatcher1Wrapper(dispatcher) } as never,
     // With own events, Baileys merges the first status update into the own message and emits none.
     emitOwnEvents: false,
     ...config,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { downloadMediaMessage, type AnyMessageContent } from '@whiskeysockets/baileys';
-import { Agent, fetch } from 'undici';
+import { Agent, Dispatcher1Wrapper, fetch } from 'undici';
 import type { Content } from '#src/sandbox/face.ts';
 import { eventually, openSandbox, pair, type Client, type TestSandbox } from './client.ts';
 
@@ -56,7 +56,7 @@ for (const kind of kinds) {
     const content: Content = { kind, data: file.toString('base64'), caption: 'see', fileName: 'f.bin' };
     const { id } = await sandbox.sandbox.send(friend, me, content);
     const message = await client.wait('messages.upsert', ({ messages }) => messages.find(({ key }) => key.id === id));
-    const bytes = await downloadMediaMessage(message, 'buffer', { options: { dispatcher } as never });
+    const bytes = await downloadMediaMessage(message, 'buffer', { options: { dispatcher: new Dispatcher1Wrapper(dispatcher) } as never });
     assert.deepEqual(bytes, file);
   });
 }

@@ -2,10 +2,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { quietConsole } from '#src/platform/connection/quiet-console.ts';
+import { checkSignatures } from '#src/platform/connection/signatures.ts';
 import { repairSenderKeys } from '#src/platform/keys/sender-keys.ts';
+import { boundSessionChains } from '#src/platform/keys/session-chains.ts';
 import { repairSessionTrials } from '#src/platform/keys/session-trials.ts';
 import { createFakeVault, type FakeVault } from '#test/fakes/vault.ts';
 import { type Gateway, startGateway } from '#test/platform/parties.ts';
+import { quietLog } from '#test/platform/setup.ts';
 import { randomOf } from '#test/support/random.ts';
 import { cross, exchange, type OwnEnd, testConversations } from './conversations.ts';
 import { SignalPeer } from './ends.ts';
@@ -13,7 +16,9 @@ import { testGroups } from './group-conversations.ts';
 import { type GroupEnd, SignalGroupPeer } from './group-peer.ts';
 
 quietConsole();
+checkSignatures({ onWrong: 'refuse', log: quietLog, now: Date.now });
 repairSessionTrials();
+boundSessionChains();
 repairSenderKeys();
 
 /** The gateway's end of the conversation with one contact. */
@@ -48,6 +53,69 @@ const groupEndOf = ({ repository, auth, jid: meId }: Gateway, group: string): Gr
 });
 
 testGroups('gateway', async () => groupEndOf(gateway, `${(contacts += 1)}@g.us`));
+
+test('gateway: a session of 400 turns stays small, and late messages of as many turns are read as by the peer', async () => {
+  const jid = `${(contacts += 1)}@lid`;
+  const [own, peer] = [endOf(gateway, jid), new SignalPeer()];
+  await cross(own, peer);
+  const pass = async (from: OwnEnd | SignalPeer, to: OwnEnd | SignalPeer, text: string): Promise<void> =>
+    assert.equal(await to.read(await from.write(text)), text);
+  for (let turn = 0; turn < 400; turn += 1) {
+    await pass(peer, own, `peer ${turn}`);
+    await pass(own, peer, `own ${turn}`);
+  }
+  const address = gateway.repository.jidToSignalProtocolAddress(jid);
+  const { [address]: session } = await gateway.auth.state.keys.get('session', [address]);
+  const bytes = JSON.stringify(session).length;
+  assert.ok(bytes < 6_000, `${bytes} bytes`);
+
+  const late: Record<'own' | 'peer', Awaited<ReturnType<OwnEnd['write']>>[]> = { own: [], peer: [] };
+  for (let turn = 0; turn < 8; turn += 1) {
+    late.peer.push(await peer.write('late'));
+    await pass(peer, own, `peer ${turn}`);
+    late.own.push(await own.write('late'));
+    await pass(own, peer, `own ${turn}`);
+  }
+  const readable = (by: OwnEnd | SignalPeer, messages: typeof late.own): Promise<readonly boolean[]> =>
+    Promise.all(
+      messages.map((message) =>
+        by
+          .read(message)
+          .then((text) => text === 'late')
+          .catch(() => false),
+      ),
+    );
+  const read = await readable(own, late.peer);
+  assert.deepEqual(read, await readable(peer, late.own));
+  assert.deepEqual(read, [false, false, false, true, true, true, true, true]);
+  await exchange(own, peer, randomOf(11));
+});
+
+test('gateway: with keys that the peer did not sign there is no session, as at the peer', async () => {
+  const [own, peer, stranger] = [endOf(gateway, `${(contacts += 1)}@lid`), new SignalPeer(), new SignalPeer()];
+  const { signedPreKey } = stranger.bundle();
+  await own.meet({ ...peer.bundle(), signedPreKey });
+  await assert.rejects(own.write('to nobody'));
+  await assert.rejects(peer.meet({ ...own.bundle(), signedPreKey }));
+  await own.meet(peer.bundle());
+  assert.equal(await peer.read(await own.write('to the peer')), 'to the peer');
+  await own.meet({ ...peer.bundle(), signedPreKey });
+  assert.equal(await peer.read(await own.write('in the same session')), 'in the same session');
+});
+
+test('gateway: a group message that its author did not sign is refused, as at the peer', async () => {
+  const [own, peer] = [groupEndOf(gateway, '4004@g.us'), new SignalGroupPeer()];
+  for (const [from, to] of [
+    [own, peer],
+    [peer, own],
+  ] as const) {
+    await to.learn(await from.distribution());
+    const forged = Uint8Array.from(await from.write('forged'));
+    forged[forged.length - 40] = (forged[forged.length - 40] ?? 0) ^ 1;
+    await assert.rejects(to.read(forged));
+    assert.equal(await to.read(await from.write('signed')), 'signed');
+  }
+});
 
 const copyOf = ({ stored }: FakeVault): FakeVault => {
   const copy = createFakeVault();

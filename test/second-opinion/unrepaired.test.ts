@@ -1,6 +1,7 @@
 /** The library as it is, without the repairs of ours: this suite finds the fault, and a version that mended it would be noticed here. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Curve } from '@whiskeysockets/baileys';
 import { quietConsole } from '#src/platform/connection/quiet-console.ts';
 import { makeContact } from '#test/platform/parties.ts';
 import { randomOf } from '#test/support/random.ts';
@@ -39,6 +40,12 @@ test('unrepaired library: of eight crossed pairs some lose messages', async () =
     lost.reduce<number>((sum, one) => sum + one, 0),
     0,
   );
+});
+
+test('unrepaired library: every signature passes', async () => {
+  assert.equal(Curve.verify(Curve.generateKeyPair().public, Buffer.from('anything'), Buffer.alloc(64)), true);
+  const [own, peer, stranger] = [bare(), new SignalPeer(), new SignalPeer()];
+  await own.meet({ ...peer.bundle(), signedPreKey: stranger.bundle().signedPreKey });
 });
 
 test('unrepaired library: a group message that arrives after a later one cannot be read', async () => {

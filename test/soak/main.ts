@@ -1,5 +1,6 @@
 /**
- * `npm run soak`: one gateway through storms of faults; with `--nodes 3`: several nodes through every fault of a machine and its cables.
+ * `npm run soak`: one gateway through storms of faults; with `--nodes 3`: several nodes through every fault of a machine and its cables;
+ * with `--seeds 10000`: so many simulated clusters, each under the faults of its own seed, from `--seed` on.
  * `--seed n` repeats a run, `--sessions n` and `--rounds n` say how much, `--fault text` takes only faults with this in their name,
  * `--logs folder` keeps what nodes printed when something went wrong.
  */
@@ -9,15 +10,16 @@ import { commandLine } from '#src/command-line.ts';
 import { root } from '#test/source-tree.ts';
 
 const text = { type: 'string' } as const;
-const usage = `Options: --nodes 3 (several nodes; one gateway without it), --seed <number>, --sessions <number>, --rounds <number>,
+const usage = `Options: --nodes 3 (several nodes; one gateway without it), --seeds <simulated clusters>, --seed <number>, --sessions <number>, --rounds <number>,
   --fault <part of its name>, --logs <folder>`;
-const config = { options: { nodes: text, seed: text, sessions: text, rounds: text, fault: text, logs: text } };
+const config = { options: { nodes: text, seeds: text, seed: text, sessions: text, rounds: text, fault: text, logs: text } };
 const { values } = commandLine(config, usage);
 const seed = values.seed ?? String(Date.now() % 100_000);
 const env = Object.fromEntries(Object.entries({ ...values, seed }).map(([name, value]) => [`SOAK_${name.toUpperCase()}`, value]));
 
 process.stdout.write(`seed ${seed}\n`);
-const file = join(root, 'test/soak', values.nodes === undefined ? 'soak.ts' : 'nodes.ts');
+const kind = values.seeds !== undefined ? 'cluster.ts' : values.nodes !== undefined ? 'nodes.ts' : 'soak.ts';
+const file = join(root, 'test/soak', kind);
 const child = spawn(process.execPath, ['--test', '--test-reporter=spec', file], { stdio: 'inherit', env: { ...process.env, ...env } });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => child.kill(signal));
 child.once('exit', (code) => (process.exitCode = code ?? 1));

@@ -1,7 +1,9 @@
 /** What the chatbot keeps in PostgreSQL: sealed keys, tokens of a day, and the chats in which something was written lately. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { newAgent } from '#actors/model.ts';
 import { EpochLost } from '#actors/ports.ts';
+import { bindKeys } from '#src/storage/migrations/0071-agent-key-services.ts';
 import { instance, message } from '#test/contract/samples.ts';
 import { testDatabase } from '#test/support/database.ts';
 
@@ -13,17 +15,39 @@ const claim = { instanceId: 'r1', epoch };
 const former = { instanceId: 'r1', epoch: epoch + 1 };
 
 test('chatbots: keys are sealed, replaced, removed, and those of one instance alone', async () => {
-  await chatbots.saveKey(claim, 'a1', 'sk-first');
-  await chatbots.saveKey(claim, 'a1', 'sk-second');
-  await chatbots.saveKey(claim, 'a2', 'sk-other');
-  await chatbots.saveKey(claim, 'a2', '');
-  assert.deepEqual([...(await chatbots.keys('r1'))], [['a1', 'sk-second']]);
+  await chatbots.saveKey(claim, { id: 'a1', provider: 'openai', baseUrl: '' }, 'sk-first');
+  await chatbots.saveKey(claim, { id: 'a1', provider: 'openai', baseUrl: '' }, 'sk-second');
+  await chatbots.saveKey(claim, { id: 'a2', provider: 'openai', baseUrl: '' }, 'sk-other');
+  await chatbots.saveKey(claim, { id: 'a2', provider: 'openai', baseUrl: '' }, '');
+  assert.deepEqual([...(await chatbots.keys('r1'))], [['a1', { key: 'sk-second', service: { provider: 'openai', baseUrl: '' } }]]);
   assert.equal((await chatbots.keys('r2')).size, 0);
   const rows = await database.admin.rows<{ row: string }>(
     { name: '', text: `select encode(sealed, 'escape') as row from chatbot_key` },
     [],
   );
   assert.ok(rows.length === 1 && !rows[0]?.row.includes('sk-'));
+});
+
+test('chatbots: a key is stored with its service, and the migration gives stored keys that of their agents', async () => {
+  const [agent, other] = [
+    { id: 'a1', provider: 'custom', baseUrl: 'https://llm.example.com' },
+    { id: 'a2', provider: 'openai', baseUrl: '' },
+  ] as const;
+  await chatbots.saveKey(claim, agent, 'sk-second');
+  const value = { ...newAgent, ...other, name: 'Ada' };
+  await journal.commit({ id: 'r1', owner: '', epoch }, [{ kind: 'definition', definition: { of: 'chatbotAgent', value } }], () => []);
+  await chatbots.saveKey(claim, other, 'sk-other');
+  await database.admin.rows({ name: '', text: `update chatbot_key set provider = null, base_url = null where agent_id = 'a2'` }, []);
+  const service = async (id: string) => (await chatbots.keys('r1')).get(id)?.service;
+  assert.deepEqual([await service('a1'), await service('a2')], [{ provider: 'custom', baseUrl: 'https://llm.example.com' }, null]);
+  await database.admin.rows({ name: '', text: bindKeys }, []);
+  assert.deepEqual(
+    [await service('a1'), await service('a2')],
+    [
+      { provider: 'custom', baseUrl: 'https://llm.example.com' },
+      { provider: 'openai', baseUrl: '' },
+    ],
+  );
 });
 
 test('chatbots: tokens are added up by day, and former days are forgotten', async () => {
@@ -35,10 +59,10 @@ test('chatbots: tokens are added up by day, and former days are forgotten', asyn
 });
 
 test('chatbots: a former owner writes nothing', async () => {
-  await assert.rejects(chatbots.saveKey(former, 'a1', 'sk-third'), EpochLost);
-  await assert.rejects(chatbots.saveKey(former, 'a1', ''), EpochLost);
+  await assert.rejects(chatbots.saveKey(former, { id: 'a1', provider: 'openai', baseUrl: '' }, 'sk-third'), EpochLost);
+  await assert.rejects(chatbots.saveKey(former, { id: 'a1', provider: 'openai', baseUrl: '' }, ''), EpochLost);
   await assert.rejects(chatbots.addTokens(former, '2026-08-20', 5), EpochLost);
-  assert.equal((await chatbots.keys('r1')).get('a1'), 'sk-second');
+  assert.equal((await chatbots.keys('r1')).get('a1')?.key, 'sk-second');
   assert.equal(await chatbots.tokens('r1', '2026-08-20'), 5);
 });
 

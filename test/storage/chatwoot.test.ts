@@ -65,10 +65,12 @@ test('replies: the first of each conversation, once each, bounded, and gone when
   assert.deepEqual((await waiting()).toSorted(), [1, 3]);
   const [first] = (await rows.replies(['r1', 'r2'], 100)).filter((one) => one.news.id === 1);
   assert.ok(first);
+  await rows.beginReply(claim, { seq: first.seq, begun: 3 });
+  assert.equal((await rows.replies(['r1'], 100)).find(({ seq }) => seq === first.seq)?.begun, 3);
   await rows.postponeReply(claim, { seq: first.seq, notBefore: 50, attempts: 2, failure: 'no', refused: [{ part: 1, reason: 'gone' }] });
   assert.partialDeepStrictEqual(
     (await rows.replies(['r1', 'r2'], 100)).find(({ seq }) => seq === first.seq),
-    { notBefore: 50, attempts: 2, failure: 'no', refused: [{ part: 1, reason: 'gone' }], instanceId: 'r1', inbox: 'a' },
+    { notBefore: 50, attempts: 2, begun: 0, failure: 'no', refused: [{ part: 1, reason: 'gone' }], instanceId: 'r1', inbox: 'a' },
   );
   await rows.removeReply(claim, first.seq);
   assert.deepEqual((await waiting()).toSorted(), [2, 3]);
@@ -94,6 +96,7 @@ test('a former owner of the instance writes nothing', async () => {
     () => rows.saveChat(late, 'a', { ...chat, name: 'late' }),
     () => rows.saveMessage(late, 'a', { key: 'late', conversationId: 1, id: 1, progress: 0 }, 1),
     () => rows.addReply(late, 'a', news(99, 99), 1, 10),
+    () => rows.beginReply(late, { seq: first.seq, begun: 1 }),
     () => rows.postponeReply(late, { seq: first.seq, notBefore: 1, attempts: 1, failure: '', refused: [] }),
     () => rows.removeReply(late, first.seq),
   ])

@@ -24,7 +24,7 @@ test('deliveries: of many past ones a bounded number is forgotten at a time', as
 
 test('webhooks: secret and headers come back, and stand nowhere in the clear', async () => {
   const saved = { ...sample, id: 'sealed', instanceId: null, secret: 'whsec_visible', headers: { Authorization: 'Bearer visible' } };
-  await webhooks.save(saved);
+  await webhooks.save(saved, 1);
   assert.deepEqual(
     (await webhooks.all()).find(({ id }) => id === 'sealed'),
     saved,
@@ -34,6 +34,6 @@ test('webhooks: secret and headers come back, and stand nowhere in the clear', a
     [],
   );
   assert.ok(!row!.text.includes('visible') && !row!.text.includes(Buffer.from('visible').toString('hex')));
-  await webhooks.save({ ...saved, secret: '', headers: {} });
+  await webhooks.save({ ...saved, secret: '', headers: {} }, 1);
   assert.deepEqual((await webhooks.all()).find(({ id }) => id === 'sealed')?.secret, '');
 });

@@ -170,7 +170,7 @@ test('embedded: two that start at once share one server and one set of tables', 
   await one.settings.set('from', 'one');
   assert.equal(await two.settings.get('from'), 'one');
   const names = await readdir(join(directory, 'postgres'));
-  assert.deepEqual(names.toSorted(), ['data', 'server.log']);
+  assert.deepEqual(names.toSorted(), ['data', 'password', 'server.log']);
   await Promise.all([one.close(), two.close()]);
   await until(() =>
     readFile(pidFile(directory)).then(

@@ -34,8 +34,8 @@ test('failures: a transaction that the server gave up while the process was paus
 test('failures: a server that refuses our role for some time is one that is away', async (t) => {
   const role = `guest_${process.pid}_${Date.now()}`;
   const run = (text: string) => database.admin.rows({ name: '', text }, []);
-  await run(`create role ${role} login`);
-  const guest = await openDatabase({ url: database.url.replace('postgres@', `${role}@`), log: quietLog, poolSize: 1 });
+  await run(`create role ${role} login password 'guest'`);
+  const guest = await openDatabase({ url: database.url.replace(/\/\/postgres:[^@]+@/, `//${role}:guest@`), log: quietLog, poolSize: 1 });
   t.after(async () => {
     await guest.close();
     await run(`drop role ${role}`);
@@ -70,8 +70,8 @@ const cutOff = async (table: string, remove: () => Promise<unknown>): Promise<vo
 test('failures: a connection that is lost in the middle of a removal is no place less in the pool', async () => {
   const storage = await database.storage({ connections: { journal: 1 } });
   await storage.instances.insert(instance.record);
-  await storage.webhooks.save({ ...webhook, instanceId: instance.record.id });
-  await cutOff('webhook', () => storage.webhooks.remove(webhook.id));
+  await storage.webhooks.save({ ...webhook, instanceId: instance.record.id }, 1);
+  await cutOff('webhook', () => storage.webhooks.remove({ id: webhook.id, instanceId: instance.record.id }, 1));
   assert.equal((await storage.webhooks.all()).length, 1);
   await cutOff('instance', () => storage.instances.remove(instance.record.id, 1));
   assert.equal((await storage.instances.all()).length, 1);
@@ -103,7 +103,7 @@ test('failures: a pool without a free connection is busy, not away', async (t) =
 });
 
 for (const [title, state, name] of [
-  ['a full disk', '53100', 'StorageBusy'],
+  ['a full disk', '53100', 'StorageFull'],
   ['too many connections to the server', '53300', 'StorageBusy'],
   ['a server that shuts down', '57P01', 'StorageUnavailable'],
 ] as const)
@@ -151,7 +151,7 @@ test('failures: slow questions take every connection of theirs, and keys, commit
   const record = { ...instance.record, id: 'r00000000000021', token: 'pools' };
   const hook = { ...webhook, id: 'wpools', instanceId: record.id };
   await storage.instances.insert(record);
-  await storage.webhooks.save(hook);
+  await storage.webhooks.save(hook, 1);
   const arrive = (messageId: string) =>
     storage.journal.commit(
       record,

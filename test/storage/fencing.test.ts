@@ -11,7 +11,7 @@ const database = await testDatabase();
 const storage = await database.storage({ now: () => 7_000 });
 const { id } = instance.record;
 await storage.instances.insert(instance.record);
-await storage.webhooks.save({ ...webhook, instanceId: id });
+await storage.webhooks.save({ ...webhook, instanceId: id }, 1);
 const run = (text: string, values: readonly unknown[] = [], runner: Runner = database.admin) => runner.rows({ name: '', text }, values);
 
 const first = { ...message, messageId: 'FIRST' };
@@ -48,6 +48,10 @@ const writes: readonly (readonly [title: string, write: (epoch: number) => Promi
   ['journal: a message that is sent', commit({ kind: 'queued', message: sent, chat: { chatId: sent.chatId } })],
   ['journal: a receipt', commit(status)],
   ['journal: a chat that was read', commit({ kind: 'chatRead', chatId: first.chatId })],
+  [
+    'journal: a chat that is cleared',
+    commit({ kind: 'chatErased', chatId: first.chatId, gone: false, keepStarred: false, until: 1e15, last: [] }),
+  ],
   ['journal: a chat that is removed', commit({ kind: 'chatRemoved', chatId: first.chatId })],
   ['messages: those of a chat that are removed', (epoch) => storage.messages.removeOf({ instanceId: id, epoch }, first.chatId, 1e15, 10)],
   ['journal: an event alone', commit({ kind: 'event', type: 'presence', lane: 'l', payload: {} })],
@@ -62,10 +66,13 @@ const writes: readonly (readonly [title: string, write: (epoch: number) => Promi
   ['vault: a stanza that is done with', (epoch) => storage.vault.write(id, epoch, { keys: [], handled: [1] })],
   ['vault: credentials that are set aside', (epoch) => storage.vault.discard(id, epoch, 'setAside', 'late')],
   ['vault: credentials that are deleted', (epoch) => storage.vault.discard(id, epoch, 'delete', '')],
+  ['webhooks: one that is replaced', (epoch) => storage.webhooks.save({ ...webhook, instanceId: id, url: 'https://late.example' }, epoch)],
+  ['webhooks: one that is added', (epoch) => storage.webhooks.save({ ...webhook, id: 'late', instanceId: id }, epoch)],
+  ['webhooks: one that is removed', (epoch) => storage.webhooks.remove({ ...webhook, instanceId: id }, epoch)],
   ['instances: the whole instance', (epoch) => storage.instances.remove(id, epoch)],
 ];
 
-const tables = ['instance', 'credential', 'signal_key', 'inbound', 'retired_credential', 'message', 'chat', 'outbox', 'archive'];
+const tables = ['instance', 'credential', 'signal_key', 'inbound', 'retired_credential', 'message', 'chat', 'webhook', 'outbox', 'archive'];
 /** All rows of all tables, as text. */
 const content = async (): Promise<string> => {
   const parts = await Promise.all(tables.map((table) => run(`select ${table}.* from ${table} order by ${table}::text`)));
@@ -107,7 +114,7 @@ test('fencing: rows under a claim that holds are written beside those of one tha
   for (const name of ids) {
     await storage.instances.insert({ ...instance.record, id: name, token: name });
     const hook = { ...webhook, id: `w${name}`, instanceId: name };
-    await storage.webhooks.save(hook);
+    await storage.webhooks.save(hook, 1);
     const event: Entry = { kind: 'event', type: 'call', lane: '', payload: {} };
     rows.push(...(await storage.journal.commit({ id: name, owner, epoch: 1 }, [event], () => [hook.id])).deliveries);
   }

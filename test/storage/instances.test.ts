@@ -33,14 +33,14 @@ test('instances: a token is found by its hash, the last one alone', async () => 
 
 test('webhooks: saved, replaced and removed, the global one among them', async () => {
   const global = { ...webhook, id: 'rglobal', instanceId: null, created: webhook.created + 1 };
-  await storage.webhooks.save(webhook);
-  await storage.webhooks.save(global);
-  await storage.webhooks.save({ ...webhook, url: 'https://example.com/other', events: ['All'], excludeMessages: [] });
+  await storage.webhooks.save(webhook, 1);
+  await storage.webhooks.save(global, 0);
+  await storage.webhooks.save({ ...webhook, url: 'https://example.com/other', events: ['All'], excludeMessages: [] }, 1);
   assert.deepEqual(await storage.webhooks.all(), [
     { ...webhook, url: 'https://example.com/other', events: ['All'], excludeMessages: [] },
     global,
   ]);
-  await storage.webhooks.remove(webhook.id);
+  await storage.webhooks.remove(webhook, 1);
   assert.deepEqual(await storage.webhooks.all(), [global]);
 });
 
@@ -48,13 +48,13 @@ test('instances, webhooks: a text that the database would refuse is stored witho
   await storage.instances.update(record.id, 1, { name: 'a\0b', fieldsMap: { 'k\0': '\ud800' } });
   const [after] = await storage.instances.all();
   assert.deepEqual([after?.name, after?.fieldsMap], ['ab', { k: '\ufffd' }]);
-  await storage.webhooks.save({ ...webhook, id: 'rzero', events: ['messages\0'] });
+  await storage.webhooks.save({ ...webhook, id: 'rzero', events: ['messages\0'] }, 1);
   assert.deepEqual((await storage.webhooks.all())[0]?.events, ['messages']);
 });
 
 test('webhooks: names of events come back as they were given, whatever stands in them', async () => {
   const events = ['messages', '', ' ', '\t', 'NULL', 'a b ', '"quoted"', 'back\\slash', '{a,b}', "it's", 'line\nbreak, comma'];
   const given = { ...webhook, id: 'rodd', events, excludeMessages: events };
-  await storage.webhooks.save(given);
+  await storage.webhooks.save(given, 1);
   assert.deepEqual(await storage.webhooks.some(['rodd']), [given]);
 });

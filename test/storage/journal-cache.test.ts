@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Chat, Entry, Message } from '#actors/model.ts';
-import { reduceEntries, type Known } from '#src/storage/journal/ledger.ts';
+import { reduceEntries } from '#src/storage/journal/ledger.ts';
+import type { Known } from '#src/storage/journal/outcome.ts';
 import { createJournalCache } from '#src/storage/journal/journal-cache.ts';
 import { chat as sampleChat, message as sample, owner } from '#test/contract/samples.ts';
 
@@ -83,6 +84,8 @@ test('recent: nothing is shared between instances, outlives its time or a doubt'
   pass(5_000);
   assert.equal(recent.known(of, [queued]), null);
   commit([queued], withChat);
-  recent.clear();
+  recent.forget('another');
+  assert.notEqual(recent.known(of, [queued]), null, 'a doubt about one instance costs no other its copies');
+  recent.forget(of);
   assert.equal(recent.known(of, [queued]), null);
 });

@@ -1,6 +1,8 @@
 /** The journal on PostgreSQL beyond what every journal does (see the suite of the port): other writers, texts of strangers, what goes with an instance. */
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
+import type { Entry, Message } from '#actors/model.ts';
 import { chat as sampleChat, instance, message as sample, owner, webhook } from '#test/contract/samples.ts';
 import { arrived, Bench, chatId, fresh, now } from '#test/ports/entries.ts';
 import { removeRows } from '#test/support/removals.ts';
@@ -70,7 +72,7 @@ test('journal: what a stranger may send never blocks the entries behind it', asy
 test('journal: removing an instance removes everything of it, and of no other', async () => {
   const other = { ...instance.record, id: 'rother0', token: 'other' };
   await storage.instances.insert(other);
-  await storage.webhooks.save({ ...webhook, id: 'rhook0', instanceId: other.id });
+  await storage.webhooks.save({ ...webhook, id: 'rhook0', instanceId: other.id }, 1);
   await storage.vault.write(other.id, 1, { credentials: '{}', keys: [{ type: 'session', id: '1', value: 'v' }] });
   await storage.vault.discard(other.id, 1, 'setAside', 'gone');
   await storage.vault.write(other.id, 1, { credentials: '{}', keys: [{ type: 'session', id: '1', value: 'v' }] });
@@ -78,7 +80,7 @@ test('journal: removing an instance removes everything of it, and of no other', 
     'rhook0',
     'rother',
   ]);
-  const tables = ['credential', 'signal_key', 'retired_credential', 'retired_key', 'message', 'chat', 'webhook', 'outbox'];
+  const tables = ['credential', 'signal_key', 'retired_credential', 'message', 'chat', 'webhook', 'outbox'];
   const counts = async (id: string) => {
     const sums = tables.map((table) => `(select count(*)::int from ${table} where instance_id = $1) as ${table}`);
     return (await database.admin.rows<Record<string, number>>({ name: '', text: `select ${sums.join(', ')}` }, [id]))[0] ?? {};
@@ -89,4 +91,38 @@ test('journal: removing an instance removes everything of it, and of no other', 
   await removeRows(storage.removals);
   assert.ok(Object.values(await counts(other.id)).every((rows) => rows === 0));
   assert.deepEqual(await counts(of.id), before);
+});
+
+test('journal: texts that are too long for an index never block the entries behind them', async () => {
+  // Random, so that the server cannot make them short.
+  const long = (end = ''): string => randomBytes(4_000).toString('hex') + end;
+  const longMessage = Object.fromEntries(
+    Object.entries(fresh({ text: 'kept' })).map(([name, value]) => [
+      name,
+      typeof value === 'string' && name !== 'text' && name !== 'id' ? long() : value,
+    ]),
+  ) as unknown as Message;
+  const person = long('@s.whatsapp.net');
+  await bench.commit(arrived({ ...longMessage, status: 'Delivered' }));
+  await bench.commit({
+    kind: 'chat',
+    chat: { chatId: person, chatLid: long('@lid'), name: long(), contactName: long(), pushName: long(), extra: { lead_tags: [long()] } },
+    create: true,
+  });
+  await bench.commit({ kind: 'chat', chat: { chatId: '551100000009@s.whatsapp.net', contactName: long() }, create: true });
+  for (const entry of [
+    {
+      kind: 'status',
+      messageIds: [longMessage.messageId],
+      chatId: person,
+      status: 'Read',
+      sender: long(),
+      senderPn: long(),
+      senderLid: long(),
+      fromMe: true,
+      at: now,
+    },
+    { kind: 'optOut', chatId: person, at: now },
+  ] as unknown as Entry[])
+    await bench.commit(entry);
 });

@@ -15,13 +15,13 @@ const keyCount = 450;
 test('key change: with both keys everything is read and sealed anew, and the new key alone opens it afterwards', async () => {
   const before = await database.storage({ encryptionKey: former });
   await before.instances.insert({ ...instance.record, token: 'the token', aiApikey: 'the api key' });
-  await before.webhooks.save({ ...webhook, secret: 'the secret' });
+  await before.webhooks.save({ ...webhook, secret: 'the secret' }, 1);
   const keys = Array.from({ length: keyCount }, (_, n) => ({ type: 'session', id: String(n), value: `key ${n}` }));
   await before.vault.write(id, 1, { credentials: '{"old":1}', keys });
   await before.vault.discard(id, 1, 'setAside', 'a reason');
   await before.vault.write(id, 1, { credentials: '{"old":2}', keys });
   await before.vault.log(id, 1, [{ seq: 3, stanza: Buffer.from('a stanza') }]);
-  await before.chatbots.saveKey({ instanceId: id, epoch: 1 }, 'a1', 'the key of an agent');
+  await before.chatbots.saveKey({ instanceId: id, epoch: 1 }, { id: 'a1', provider: 'openai', baseUrl: '' }, 'the key of an agent');
   await before.close();
 
   const both = await database.storage({ encryptionKey, formerEncryptionKey: former });
@@ -35,7 +35,10 @@ test('key change: with both keys everything is read and sealed anew, and the new
   const [record] = await after.instances.all();
   assert.deepEqual([record?.token, record?.aiApikey], ['the token', 'the api key']);
   assert.equal((await after.webhooks.all())[0]?.secret, 'the secret');
-  assert.deepEqual([...(await after.chatbots.keys(id))], [['a1', 'the key of an agent']]);
+  assert.deepEqual(
+    [...(await after.chatbots.keys(id))],
+    [['a1', { key: 'the key of an agent', service: { provider: 'openai', baseUrl: '' } }]],
+  );
   assert.equal(await after.vault.credentials(id), '{"old":2}');
   const found = new Map((await after.vault.allKeys(id, ['session'])).map((key) => [key.id, key.value]));
   assert.equal(found.size, keyCount);

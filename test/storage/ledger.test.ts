@@ -34,6 +34,19 @@ const changes: readonly (readonly [string, readonly Entry[], readonly (readonly 
     [['chats', { wa_chatid: chatId, wa_archived: true }]],
   ],
   [
+    'other keys of the phone of a contact are told, at each change',
+    [5_000, 5_000, 6_000].map((at) => ({
+      kind: 'chat',
+      chat: { chatId, extra: { identityChangedAt: at } },
+      create: false,
+      tell: 'chats',
+    })),
+    [
+      ['chats', { wa_chatid: chatId, wa_identityChangedAt: 5_000 }],
+      ['chats', { wa_chatid: chatId, wa_identityChangedAt: 6_000 }],
+    ],
+  ],
+  [
     'what was unread and is read now is told',
     [
       { kind: 'chat', chat: { chatId, unreadCount: 3 }, create: false },

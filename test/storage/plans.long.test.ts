@@ -36,7 +36,7 @@ const run = (text: string) => database.admin.rows({ name: '', text }, []);
 const instances = 30;
 for (let at = 0; at < instances; at++) {
   await storage.instances.insert({ ...instance.record, id: `r${at}`, token: `t${at}` });
-  await storage.webhooks.save({ ...webhook, id: `w${at}`, instanceId: `r${at}` });
+  await storage.webhooks.save({ ...webhook, id: `w${at}`, instanceId: `r${at}` }, 1);
 }
 
 await storage.journal.commit(
@@ -115,7 +115,11 @@ await storage.fileRows.add({
   used: 1,
 });
 await spread('file', { name: `i || '-' || n`, hash: `md5(n::text)`, message_id: `'m' || n`, made_of: `'o' || n`, used: 'n' }, 300);
-await spread('outbox', { webhook_id: `'w' || i`, event_id: 'n::text', not_before: 'case when mod(n, 2) = 0 then n else 0 end' }, 200);
+await spread(
+  'outbox',
+  { webhook_id: `'w' || i`, event_id: 'n::text', lane: 'n::text', not_before: 'case when mod(n, 2) = 0 then n else 0 end' },
+  200,
+);
 await storage.outbox.archive(
   (await storage.outbox.due('w1', 'r1', 0, { rows: 1, bytes: 1e6 })).rows.map(({ seq, instanceId }) => ({
     seq,
@@ -255,7 +259,9 @@ const statements: readonly Statement[] = [
   ...Object.values(deliveryStatements).filter((statement) => statement !== deliveryStatements.oldest),
   // What is being removed, of all instances, has indexes of its own; so have campaigns that are active, and those that are done.
   ...Object.values(removalStatements).filter((statement) => statement !== removalStatements.pending),
-  ...Object.values(campaignStatements).filter((one) => one !== campaignStatements.working && one !== campaignStatements.expire),
+  ...Object.values(campaignStatements).filter(
+    (one) => one !== campaignStatements.working && one !== campaignStatements.expire && one !== campaignStatements.expirePaused,
+  ),
   ...[true, false].map(recipientsStatement),
   ...Object.values(optOutStatements),
   ...Object.values(journalStatements),
@@ -305,8 +311,9 @@ const everyType: readonly string[] = eventTypes;
 const bounded: readonly (readonly [what: string, Statement, Parameters<typeof rowsRead>[1], most: number])[] = [
   ['the start asks for the pairs that wait: one row for each', outboxStatements.waitingPairs, ['', '', 500], instances],
   ['the start asks for the pairs that are parked: one row for each', outboxStatements.parkedPairs, ['', '', 500], instances],
-  ['a page of a courier: no more than the page, and as many that are due again', outboxStatements.due, ['w3', 'r3', 1e12, 10, 1e9], 22],
+  ['a page of a courier: no more than the page, and as many that are due again', outboxStatements.due, ['w3', 'r3', 1e12, 10, 1e9], 23],
   ['a page of a courier: nothing of what is parked for later', outboxStatements.due, ['w3', 'r3', 1, 10, 1e9], 11],
+  ['a courier asks for held lanes: one row for each', outboxStatements.heldLanes, ['w3', 'r3', 1, 10], 100],
   ['a list: what the page may need of each type', listStatement('waiting'), [['w3'], 5, 0], 10],
   ['tallies: nothing', tallyStatements.all, [], 0],
   ['tallies of one webhook: nothing', tallyStatements.of, [['w3']], 0],

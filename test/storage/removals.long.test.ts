@@ -15,7 +15,7 @@ const { chatbots, instances, webhooks, journal, outbox, removals, vault } = stor
 const { epoch } = instance.record;
 const run = (text: string, values: readonly unknown[] = []) => database.admin.rows<Record<string, unknown>>({ name: '', text }, values);
 
-await webhooks.save({ ...webhook, id: 'global', instanceId: null });
+await webhooks.save({ ...webhook, id: 'global', instanceId: null }, 0);
 
 const group = { id: '1@g.us', owner: { id: '', pn: '', lid: '' }, createdAt: null, members: [] };
 const label = { id: '7', name: 'New', color: 3, deleted: false };
@@ -27,7 +27,7 @@ let made = 0;
 const place = async (): Promise<{ id: string; hook: string }> => {
   const [id, hook] = [`r${(made += 1)}`, `w${made}`];
   await instances.insert({ ...instance.record, id, token: id });
-  await webhooks.save({ ...webhook, id: hook, instanceId: id });
+  await webhooks.save({ ...webhook, id: hook, instanceId: id }, 1);
   const { deliveries } = await journal.commit(
     { id, owner, epoch },
     [
@@ -46,15 +46,22 @@ const place = async (): Promise<{ id: string; hook: string }> => {
   await vault.write(id, epoch, { credentials: '{}', keys: [{ type: 'session', id: 's', value: 'v' }] });
   await vault.discard(id, epoch, 'setAside', 'test');
   await vault.write(id, epoch, { credentials: '{}', keys: [{ type: 'session', id: 's', value: 'v' }] });
+  // Of an older version, which kept the keys too.
+  await run(`insert into retired_key (instance_id, type, id, sealed) values ($1, 'session', 's', '')`, [id]);
   await vault.log(id, epoch, [{ seq: 1, stanza: Buffer.of(1) }]);
   const chat = { chatId: 'c', contactId: 1, sourceId: '', conversationId: 1, name: '', image: '' };
   await storage.chatwootRows.saveChat({ instanceId: id, epoch }, 'x', chat);
   await storage.chatwootRows.saveMessage({ instanceId: id, epoch }, 'x', { key: 'm1', conversationId: 1, id: 1, progress: 0 }, 1);
-  await chatbots.saveKey({ instanceId: id, epoch }, 'a1', 'the key');
+  await chatbots.saveKey({ instanceId: id, epoch }, { id: 'a1', provider: 'openai', baseUrl: '' }, 'the key');
+  await storage.refused.keep({ instanceId: id, epoch }, arrived('refused'), '22003');
   await chatbots.addTokens({ instanceId: id, epoch }, '2026-08-19', 7);
   const news = { kind: 'deleted', accountId: 1, inboxId: 1, conversationId: 1, id: 1, sourceId: '' } as const;
   await storage.chatwootRows.addReply({ instanceId: id, epoch }, 'x', news, 1, 10);
   await putCampaign(storage, { instanceId: id, epoch });
+  await storage.stepLog.append([{ instanceId: id, steps: [{ n: 1 }] }], 30);
+  await run(`insert into passkey_code values ($1, $1, false, 1)`, [id]);
+  await run(`insert into receipt_count values ($1, 'm1', 1, 1, 0)`, [id]);
+  await run(`insert into receipt_mark values ($1, 1, 1)`, [id]);
   await run(`insert into lease (instance_id, incarnation, epoch, since, cause) values ($1, gen_random_uuid(), $2, 1, 'start')`, [
     id,
     epoch,
@@ -62,8 +69,8 @@ const place = async (): Promise<{ id: string; hook: string }> => {
   return { id, hook };
 };
 
-/** Tables with statements of their own; a lease goes with the row of its instance. */
-const goneOtherwise = ['webhook', 'outbox', 'archive', 'lease'];
+/** Tables with statements of their own; leases and codes go with the row of their instance. */
+const goneOtherwise = ['webhook', 'outbox', 'archive', 'lease', 'passkey_code'];
 
 const rowsOf = async (id: string): Promise<number> => {
   let count = 0;
@@ -83,7 +90,7 @@ test('removals: an instance is gone at once, its secrets too, and its rows go in
   const late = await journal.commit({ id: one.id, owner, epoch }, [arrived('late')], () => [one.hook, 'global']);
   assert.deepEqual(late, { events: [], deliveries: [] });
   assert.ok((await rowsOf(one.id)) > before / 2, 'rows are left');
-  assert.ok((await removeRows(removals)) >= tablesOfInstances.length - 3);
+  assert.ok((await removeRows(removals)) >= tablesOfInstances.length - 5);
   assert.equal(await rowsOf(one.id), 0);
   assert.deepEqual(
     await run(`select id from instance where id = $1 union all select id from webhook where id = $2`, [one.id, one.hook]),
@@ -113,7 +120,7 @@ test('removals: a webhook is gone at once, its deliveries in pieces, and those o
       )[0]?.['count'],
     );
   const shared = await of('global');
-  await webhooks.remove(hook);
+  await webhooks.remove({ id: hook, instanceId: id }, 1);
   assert.ok(!(await webhooks.all()).some((one) => one.id === hook));
   assert.deepEqual(await removals.pending(), [{ kind: 'webhook', id: hook }] satisfies Removal[]);
   assert.equal(await of(hook), 3);

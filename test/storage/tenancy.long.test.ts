@@ -13,7 +13,7 @@ const database = await testDatabase();
 const storage = await database.storage();
 
 const take = async (t: TestContext, onTaken: () => void = () => undefined, url = database.url, shared = false) => {
-  const tenancy = await takeTenancy({ url, log: quietLog, onTaken, patience: 300, checkInterval: 50, shared });
+  const tenancy = await takeTenancy({ url, log: quietLog, onTaken, patience: 1_000, checkInterval: 50, shared });
   let open = true;
   const close = async (): Promise<void> => {
     if (open) await tenancy.close();
@@ -75,6 +75,17 @@ test('tenancy: one node of all is on duty, and another one when that one has lef
   const third = await takeShared(t);
   await cutConnections();
   await until(() => second.onDuty !== third.onDuty, 'one of them is on duty');
+});
+
+test('tenancy: a node that is on duty and asks nothing, because its process stands still, is off duty', async (t) => {
+  const options = { url: database.url, log: quietLog, onTaken: () => undefined, patience: 300, shared: true, silence: 300 };
+  const still = await takeTenancy({ ...options, checkInterval: 3_600_000 });
+  t.after(() => still.close());
+  assert.equal(still.onDuty, true);
+  const other = await takeTenancy({ ...options, checkInterval: 50 });
+  t.after(() => other.close());
+  assert.equal(other.onDuty, false);
+  await until(() => other.onDuty && !still.onDuty, 'the other one is on duty');
 });
 
 test('tenancy: a node raises no epoch, and a single gateway does not start beside a node that lives', async (t) => {

@@ -9,7 +9,7 @@ const database = await testDatabase();
 const { instances, webhooks, journal, messages } = await database.storage();
 const { id, epoch } = instance.record;
 await instances.insert(instance.record);
-await webhooks.save({ ...webhook, instanceId: id });
+await webhooks.save({ ...webhook, instanceId: id }, 1);
 
 const arrived = (messageId: string, content: unknown): Entry => ({
   kind: 'message',

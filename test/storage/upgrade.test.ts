@@ -38,7 +38,7 @@ const noting = () => {
   return { ran, log: { ...quietLog, info } };
 };
 
-await migrate(database.url, quietLog, releasedSteps);
+await migrate(database.url, quietLog, { steps: releasedSteps });
 const before = await schemaOf(admin);
 await insertRows(admin, rows);
 const stored = new Map<string, unknown>();
@@ -102,7 +102,7 @@ test('upgrade: the last release goes on inserting, changing and deleting rows of
 
 test('upgrade: a node of the last release starts on the new tables', async () => {
   const { ran, log } = noting();
-  await migrate(database.url, log, releasedSteps);
+  await migrate(database.url, log, { steps: releasedSteps });
   assert.deepEqual(ran, []);
 });
 

@@ -14,6 +14,7 @@ import { randomOf, shuffled } from './random.ts';
 import { openReceiver } from './receivers.ts';
 import { SmallDisk } from './small-disk.ts';
 import { until } from './until.ts';
+import { embeddedUrl } from './embedded-url.ts';
 
 export interface DatabaseStormOptions {
   readonly sessions: number;
@@ -61,16 +62,15 @@ const pairAll = async (gateway: GatewayProcess, platform: PlatformProcess, sessi
   const pair = async (): Promise<void> => {
     while (next < sessions) {
       next += 1;
-      const account = await Account.create(gateway, `55119000${String(next).padStart(5, '0')}`);
+      const number = `55119000${String(next).padStart(5, '0')}`;
+      // A busy machine may take longer than a statement may: this is before the storm.
+      const account = await until(() => Account.create(gateway, number).catch(() => undefined), 'an instance is made');
       accounts.push(await account.pair(platform));
     }
   };
   await Promise.all(Array.from({ length: pairingsAtOnce }, pair));
   return accounts;
 };
-
-const urlOf = (dataDir: string): string =>
-  `postgresql://postgres@localhost/postgres?host=${encodeURIComponent(join(dataDir, 'postgres', 'data'))}`;
 
 const open = async ({ sessions, seed }: DatabaseStormOptions, opened: Opened): Promise<DatabaseStorm> => {
   const random = randomOf(seed);
@@ -80,7 +80,7 @@ const open = async ({ sessions, seed }: DatabaseStormOptions, opened: Opened): P
   const gateway = opened.add(new GatewayProcess({ platformUrl: platform.url, env: clock }, disk?.folder), (one) => one.close());
   await gateway.start();
   await gateway.call('POST', '/globalwebhook', { body: { url: receiver.url, events: ['messages'] } });
-  const database = await openDatabase({ url: urlOf(gateway.dataDir), log: quietLog, poolSize: 1, application: 'storm' });
+  const database = await openDatabase({ url: embeddedUrl(gateway.dataDir), log: quietLog, poolSize: 1, application: 'storm' });
   opened.add(database, (one) => one.close());
   const accounts = await pairAll(gateway, platform, sessions);
   const contacts = Array.from({ length: 10 }, (_, n) => `55119888800${n + 10}`);

@@ -70,7 +70,9 @@ export interface TestDatabase {
 /** Call it at the top of a test file: `const database = await testDatabase();`. Everything is closed and dropped after the file's tests. */
 export const testDatabase = async (): Promise<TestDatabase> => {
   const server = await startServer();
-  const keeper = await openDatabase({ url: server.url, log: quietLog, poolSize: 1 });
+  // To drop a database the server writes a checkpoint, which takes long while other tests keep the disk busy.
+  const limits = { statement: 60_000, connection: 10_000 };
+  const keeper = await openDatabase({ url: server.url, log: quietLog, poolSize: 1, limits });
   const staying = setInterval(() => void keeper.rows({ name: '', text: 'select 1' }, []).catch(() => undefined), stayingMs).unref();
   const name = `t${randomBytes(6).toString('hex')}`;
   await patiently(() => keeper.rows({ name: '', text: `create database ${name}` }, []));
@@ -81,7 +83,8 @@ export const testDatabase = async (): Promise<TestDatabase> => {
     for (const storage of storages) await storage.close();
     await admin.close();
     clearInterval(staying);
-    await keeper.rows({ name: '', text: `drop database if exists ${name} with (force)` }, []);
+    // A busy disk takes longer than a statement may.
+    await patiently(() => keeper.rows({ name: '', text: `drop database if exists ${name} with (force)` }, []));
     await keeper.close();
     await server.close(!(await isInUse(server.url, quietLog)));
   });

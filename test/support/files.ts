@@ -49,12 +49,12 @@ export interface TestFiles {
   readonly clock: { now: number };
 }
 
-export const openTestFiles = async (storage: Pick<Storage, 'fileRows'>, folder?: string): Promise<TestFiles> => {
+export const openTestFiles = async (storage: Pick<Storage, 'fileRows'>, folder?: string, isComplete = true): Promise<TestFiles> => {
   const place = folder ?? (await temporaryFolder());
   const temporary = await openTemporaryFolder(join(place, 'temporary'));
   const blobs = await openFolderBlobs(join(place, 'files'), temporary);
   const clock = { now: 1_000_000 };
   const chance = { hex: (count: number) => randomBytes(count).toString('hex') };
-  const files = createFileStore({ rows: storage.fileRows, blobs, baseUrl, chance, now: () => clock.now });
+  const files = createFileStore({ rows: storage.fileRows, blobs, baseUrl, isComplete, chance, now: () => clock.now });
   return { files, blobs, temporary, folder: place, clock };
 };

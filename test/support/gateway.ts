@@ -70,7 +70,7 @@ export class GatewayProcess {
   }
 
   get address(): string {
-    return /listens on (http:\S+)/.exec(this.#printed)?.[1] ?? '';
+    return /API: +(http:\/\/[^\s/]+)/.exec(this.#printed)?.[1] ?? '';
   }
 
   /** Starts the process and waits for nothing. */

@@ -51,6 +51,7 @@ const Request = Compile(
       frequency_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2 })),
       presence_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2 })),
       tools: Type.Optional(Type.Array(Tool, { minItems: 1 })),
+      stream: Type.Optional(Type.Literal(true)),
     },
     { additionalProperties: false },
   ),

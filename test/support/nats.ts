@@ -58,10 +58,13 @@ export class NatsServer {
     return `nats://127.0.0.1:${this.#port}`;
   }
 
-  async start(): Promise<void> {
+  /** `token`: the server takes clients that have it, and no others. */
+  async start({ token = '' } = {}): Promise<void> {
     if (path === null) throw new Error('REQUIRE_NATS asks for nats-server, and there is none');
     const keeping = this.#folder === null ? [] : ['-js', '-sd', this.#folder];
-    const child = spawn(path, ['-a', '127.0.0.1', '-p', String(this.#port), ...keeping], { stdio: 'ignore' });
+    const child = spawn(path, ['-a', '127.0.0.1', '-p', String(this.#port), ...keeping, ...(token === '' ? [] : ['--auth', token])], {
+      stdio: 'ignore',
+    });
     running.add(child);
     this.#child = child;
     await until(() => {

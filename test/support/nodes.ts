@@ -53,7 +53,7 @@ export class Nodes {
   /** Names of the nodes that own these accounts; '' for those that nobody owns. */
   async owners(accounts: readonly Account[]): Promise<readonly string[]> {
     const text = `select instance.owner, node.name from instance left join lease on lease.instance_id = instance.id
-      left join node on node.incarnation = lease.incarnation and node.until > extract(epoch from clock_timestamp()) * 1000`;
+      left join node on node.incarnation = lease.incarnation and not node.ended`;
     const rows = await this.admin.rows<{ owner: string; name: string | null }>({ name: '', text }, []);
     return accounts.map(({ number }) => rows.find(({ owner }) => owner === number)?.name ?? '');
   }

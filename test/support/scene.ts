@@ -32,11 +32,11 @@ export class Scene {
     this.gateway = gateway;
   }
 
-  /** `env`: settings beside the shortened clock. */
-  static async open(env: Readonly<Record<string, string>> = {}): Promise<Scene> {
+  /** `env`: settings beside the shortened clock. `dataDir`: the data folder of the gateway, which the caller removes. */
+  static async open(env: Readonly<Record<string, string>> = {}, dataDir?: string): Promise<Scene> {
     const platform = await openPlatform();
     const receiver = await openReceiver();
-    const scene = new Scene(platform, receiver, new GatewayProcess({ platformUrl: platform.url, env: { ...clock, ...env } }));
+    const scene = new Scene(platform, receiver, new GatewayProcess({ platformUrl: platform.url, env: { ...clock, ...env } }, dataDir));
     const { gateway } = scene;
     try {
       await gateway.start();

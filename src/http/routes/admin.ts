@@ -36,8 +36,9 @@ const instanceRows: readonly Route[] = [
     body: shape.CreateBody,
     answer: shape.CreateAnswer,
     run: async ({ gateway, now, body }) => {
-      const { name, adminField01 = '', adminField02 = '', systemName = '' } = body;
-      const input = { name: name.trim(), adminField01, adminField02, systemName: systemName.trim() };
+      const { name, adminField01 = '', adminField02 = '', systemName = '', browser = '', system = '' } = body;
+      const look = { systemName: systemName.trim(), browser: browser === 'auto' ? '' : browser, system };
+      const input = { name: name.trim(), adminField01, adminField02, ...look };
       return mapResult(await gateway.create(input, regionOf(body)), (view) => createdView(view, now));
     },
   }),

@@ -24,10 +24,14 @@ export const channelRefusals: Refusals = {
 
 export const noChannel: InvalidTexts = { jid: badId, id: badId };
 
+/** The field that `badId` leaves out. */
+export const channelHint = (given: unknown): string =>
+  given === undefined || given === '' ? 'jid is required' : 'jid is no id of a channel';
+
 /** The channel that a body names; refused when it names none. */
 export const namedChannel = ({ jid, id }: { readonly jid?: string; readonly id?: string }): Result<string> => {
   const channelId = channelIdOf(jid ?? id ?? '');
-  return channelId === '' ? refuse('invalid', badId) : { ok: true, value: channelId };
+  return channelId === '' ? refuse('invalid', badId, { hint: channelHint(jid ?? id) }) : { ok: true, value: channelId };
 };
 
 interface ChangeRow<Fields extends TProperties> {

@@ -48,6 +48,9 @@ const filterOf = (field: string, { type }: ChatField, raw: string): Result<ChatF
   return done({ field, operator, value });
 };
 
+/** As many as the interface documents. Each filter is compared with every chat of the instance. */
+const mostFilters = 18;
+
 /** Fields that are not in the table are ignored; an empty text does not filter. */
 const filtersOf = (body: Body): Result<readonly ChatFilter[]> => {
   const filters: ChatFilter[] = [];
@@ -60,6 +63,7 @@ const filtersOf = (body: Body): Result<readonly ChatFilter[]> => {
     if (!filter.ok) return filter;
     filters.push(filter.value);
   }
+  if (filters.length > mostFilters) return refuse('invalid', `at most ${mostFilters} filters are taken, these are ${filters.length}`);
   return done(filters);
 };
 

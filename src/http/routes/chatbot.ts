@@ -24,7 +24,7 @@ const agentFieldsOf = (agent: AgentBody): AgentEdit['fields'] =>
   given({
     name: trimmed(agent.name),
     provider: agent.provider,
-    baseUrl: trimmed(agent.baseUrl)?.replace(/\/+$/, ''),
+    baseUrl: trimmed(agent.baseUrl)?.replace(/(?<!\/)\/+$/, ''),
     model: trimmed(agent.model),
     prompt: agent.basePrompt,
     maxTokens: agent.maxTokens,

@@ -26,6 +26,10 @@ const texts = {
   notRemoved: 'Erro ao remover contato',
 } as const;
 
+/** `phone` is the name of the number in what `/chat/find` and contacts of other services answer. */
+const withNumber = ({ phone, ...body }: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+  phone === undefined ? body : { number: phone, ...body };
+
 export const contactRoutes: readonly Route[] = [
   route({
     on: ['GET /contacts'],
@@ -64,16 +68,18 @@ export const contactRoutes: readonly Route[] = [
     credential: 'instance',
     tag,
     summary: 'Save a person in the address book of the phone, or change the name',
+    relevantFields: withNumber,
     body: SaveContactBody,
     answer: SavedContactAnswer,
     refusals: { ...platformRefusals, limited: {}, notFound: { example: 'the number 5511999999999@s.whatsapp.net is not on WhatsApp' } },
     failure: { text: texts.notSaved },
-    run: async ({ gateway, id, body }) =>
-      mapResult(await gateway.saveContact(id, String(body.number), body.name.trim()), (contact) => ({
+    run: async ({ gateway, id, body }) => {
+      return mapResult(await gateway.saveContact(id, String(body.number), body.name.trim()), (contact) => ({
         success: true,
         message: texts.saved,
         contact: savedContactView(contact),
-      })),
+      }));
+    },
   }),
   route({
     on: ['POST /contact/remove'],
@@ -81,15 +87,17 @@ export const contactRoutes: readonly Route[] = [
     credential: 'instance',
     tag,
     summary: 'Take a person out of the address book of the phone',
+    relevantFields: withNumber,
     body: RemoveContactBody,
     answer: RemovedContactAnswer,
     refusals: { ...platformRefusals, notFound: { example: 'contact not found' } },
     failure: { text: texts.notRemoved },
-    run: async ({ gateway, id, body }) =>
-      mapResult(await gateway.removeContact(id, String(body.number)), (contact) => ({
+    run: async ({ gateway, id, body }) => {
+      return mapResult(await gateway.removeContact(id, String(body.number)), (contact) => ({
         success: true,
         message: texts.removed,
         removed_contact: removedContactView(contact),
-      })),
+      }));
+    },
   }),
 ];

@@ -10,16 +10,28 @@ import { HealthAnswer, ReadyAnswer, ReadyReasons, ServerStatusAnswer } from '../
 const common = { credential: 'none', tag: 'server', relieves: true } as const;
 
 /** Why the server cannot do its work now; empty when it can. */
-const reasonsOf = ({ storageHealthy }: HttpOptions, gateway: Gateway, overloaded: boolean): readonly string[] => [
+const reasonsOf = ({ storageTroubles }: HttpOptions, gateway: Gateway, overloaded: boolean): readonly string[] => [
   ...(gateway.accepting ? [] : ['the server is stopping']),
   ...(gateway.draining() ? ['the node gives its sessions away'] : []),
-  ...(storageHealthy() ? [] : ['the database is not available now']),
+  ...new Set([...storageTroubles(), ...gateway.troubles()]),
   ...(overloaded ? ['the event loop is overloaded'] : []),
 ];
 
-/** Whether the request gets reasons and counts, as HEALTH_DETAILS says. */
-const mayKnow = ({ healthDetails }: HttpOptions, gateway: Gateway, { headers }: FastifyRequest): boolean =>
-  healthDetails === 'all' || (typeof headers['admintoken'] === 'string' && gateway.isAdmin(headers['admintoken']));
+const warningsOf = (gateway: Gateway): { readonly warnings?: readonly string[] } => {
+  const warnings = gateway.warnings();
+  return warnings.length === 0 ? {} : { warnings };
+};
+
+/** True if the request gets reasons and counts, as HEALTH_DETAILS says. Above the limit of wrong admin tokens no token is looked at. */
+const mayKnow = async ({ healthDetails }: HttpOptions, gateway: Gateway, request: FastifyRequest): Promise<boolean> => {
+  const { authenticationLimit } = request.server;
+  const token = request.headers['admintoken'];
+  if (healthDetails === 'all') return true;
+  if (typeof token !== 'string' || (await authenticationLimit.adminWait(request)) !== null) return false;
+  if (gateway.isAdmin(token)) return true;
+  await authenticationLimit.failed(request, true);
+  return false;
+};
 
 export const healthRoutes = (options: HttpOptions): readonly Route[] => [
   route({
@@ -36,7 +48,8 @@ export const healthRoutes = (options: HttpOptions): readonly Route[] => [
     ...common,
     summary: 'Tell whether the server works, and how many instances are connected',
     answer: ServerStatusAnswer,
-    run: ({ gateway, now }) => done(serverStatusView(gateway.counts(), { healthy: gateway.accepting && options.storageHealthy(), now })),
+    run: ({ gateway, now }) =>
+      done(serverStatusView(gateway.counts(), { healthy: gateway.accepting && options.storageTroubles().length === 0, now })),
   }),
   route({
     on: ['GET /health/ready'],
@@ -49,10 +62,10 @@ export const healthRoutes = (options: HttpOptions): readonly Route[] => [
       'Tell whether the server can work, and how many sessions are restored after a start; 503 with the reasons while it stops, is overloaded or has no database. ' +
       'HEALTH_DETAILS says who gets the reasons and the counts',
     answer: ReadyAnswer,
-    run: ({ gateway, request }) => {
+    run: async ({ gateway, request }) => {
       const reasons = reasonsOf(options, gateway, request.server.isUnderPressure());
-      const details = mayKnow(options, gateway, request);
-      if (reasons.length === 0) return done({ ready: true, ...(details ? gateway.ready() : {}) });
+      const details = await mayKnow(options, gateway, request);
+      if (reasons.length === 0) return done({ ready: true, ...(details ? { ...gateway.ready(), ...warningsOf(gateway) } : {}) });
       return refuse('unavailable', details ? reasons.join('; ') : 'not ready', details ? { causes: reasons } : {});
     },
   }),

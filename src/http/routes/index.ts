@@ -28,9 +28,13 @@ import { leadRoutes } from './lead.ts';
 import { downloadRoutes } from './message-download.ts';
 import { metricsRoutes } from './metrics.ts';
 import { messageRoutes } from './message.ts';
+import { paymentRoutes } from './payment.ts';
 import { newsletterPostRoutes } from './newsletter-posts.ts';
+import { passkeyLinkRoutes } from './passkey-link.ts';
+import { passkeyRoutes } from './passkey.ts';
 import { peopleRoutes } from './people.ts';
 import { proxyRoutes } from './proxy.ts';
+import { refusedRoutes } from './refused.ts';
 import { chatSendRoutes, sendRoutes } from './send/index.ts';
 import { senderRoutes } from './sender/index.ts';
 import { sessionRoutes } from './session.ts';
@@ -41,11 +45,15 @@ export const allRoutes = (options: HttpOptions, hub: Hub, sessions: AdminSession
   ...adminRoutes(options, sessions),
   ...sessionRoutes(options, sessions),
   ...instanceRoutes,
+  ...passkeyRoutes(options),
+  ...passkeyLinkRoutes,
   ...accountRoutes,
   ...proxyRoutes,
+  ...refusedRoutes,
   ...sendRoutes(options),
   ...senderRoutes(chatSendRoutes(options), options),
   ...messageRoutes,
+  ...paymentRoutes,
   ...historyRoutes,
   ...downloadRoutes(options.base64Bytes),
   ...fileRoutes,

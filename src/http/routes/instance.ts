@@ -1,5 +1,6 @@
 /** Routes of an instance's session and of its record. */
 import type { Gateway, InstanceId, InstanceView, Result } from '#actors/gateway.ts';
+import { passkeyNotice } from '#src/contract/passkey.ts';
 import { instanceView, limitsView } from '#src/contract/views.ts';
 import { done, mapResult, refuse, unknownInstance } from '../outcome.ts';
 import { instanceRefusals, platformRefusals, type RefusalAnswer, type Route, route } from '../route.ts';
@@ -14,6 +15,8 @@ const notReset = (id: InstanceId) => ({ resetting: false, instanceId: id, queued
 const resetRefused: RefusalAnswer = { fields: shape.resetFields, details: (_refusal, { id }) => notReset(id) };
 
 const sessionView = ({ connected, loggedIn, record }: InstanceView) => ({ connected, loggedIn, jid: record.jid || null });
+
+const passkeyOf = ({ passkey }: InstanceView) => (passkey ? { passkey: passkeyNotice(passkey) } : {});
 
 const closedView = (view: InstanceView, now: number, response: string, info: string) => ({
   instance: instanceView(view, now),
@@ -36,19 +39,23 @@ type Connect = Parameters<Gateway['connect']>[1];
 interface ConnectBody extends RegionBody {
   readonly phone?: string | number;
   readonly browser?: string;
+  readonly system?: string;
   readonly systemName?: string;
+  readonly allowAccountChange?: boolean;
 }
 
 const connectOptions = (body: ConnectBody): Result<Connect> => {
-  const { phone = '', browser, systemName } = body;
+  const { phone = '', browser, system, systemName, allowAccountChange } = body;
   const digits = String(phone).trim() === '' ? undefined : phoneOf(phone);
   if (digits === null) return refuse('invalid', 'phone must be 10 to 15 digits, with the country code');
   const region = regionOf(body);
   return done({
     ...(digits === undefined ? {} : { phone: digits }),
-    ...(browser === undefined ? {} : { browser }),
+    ...(browser === undefined ? {} : { browser: browser === 'auto' ? '' : browser }),
+    ...(system === undefined ? {} : { system }),
     ...(systemName?.trim() ? { systemName: systemName.trim() } : {}),
     ...(region === undefined ? {} : { region }),
+    ...(allowAccountChange === true ? { allowAccountChange } : {}),
   });
 };
 
@@ -75,7 +82,9 @@ const sessionRoutes: readonly Route[] = [
     answer: shape.StatusAnswer,
     run: async ({ gateway, now, id }) => {
       const view = await gateway.current(id);
-      return view === null ? unknownInstance : done({ instance: instanceView(view, now), status: sessionView(view) });
+      return view === null
+        ? unknownInstance
+        : done({ instance: instanceView(view, now), status: { ...sessionView(view), ...passkeyOf(view) } });
     },
   }),
   route({

@@ -28,6 +28,7 @@ export const leadRoutes: readonly Route[] = [
     tag: 'lead',
     summary: 'Change the lead fields of a chat; fields that are not given stay as they are',
     body: EditLeadBody,
+    chatIdFields: ['id'],
     examples: { body: { id: numberExample, lead_name: 'Ana', lead_tags: ['vip'] } },
     answer: ref(Chat),
     refusals: { notFound: { example: 'Chat not found' } },

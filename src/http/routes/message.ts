@@ -89,8 +89,8 @@ export const messageRoutes: readonly Route[] = [
     refusals: { invalid: {}, notFound: { text: 'Message not found' } },
     run: async ({ gateway, id, body }) => {
       const page = { state: body.state ?? null, limit: pageSize(body.limit ?? 0, receiptPage), offset: body.offset ?? 0 };
-      return mapResult(await gateway.receipts(id, String(body.id), page), ({ message, receipts, more }) =>
-        receiptsView(message, receipts, { limit: page.limit, offset: page.offset, more }),
+      return mapResult(await gateway.receipts(id, String(body.id), page), ({ message, receipts, more, counts }) =>
+        receiptsView(message, receipts, { limit: page.limit, offset: page.offset, more, counts }),
       );
     },
   }),

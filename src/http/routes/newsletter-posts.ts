@@ -4,6 +4,7 @@ import type { Gateway, InstanceId, ListedPost, PostName, Result } from '#actors/
 import { changedPostView, channelIdOf, durationText, postView } from '#src/contract/views.ts';
 import { done, mapResult, refuse } from '../outcome.ts';
 import { pageSize, pageWithin, withPage } from '../page.ts';
+import { channelHint } from './channel.ts';
 import { type AnswerOf, platformRefusals, type Refusals, type Route, route } from '../route.ts';
 import {
   ChangedPostAnswer,
@@ -65,7 +66,9 @@ const postRow = <Fields extends TProperties & typeof channelFields, Answer exten
     run: async ({ gateway, id, body, answerBytes }) => {
       const given = body as Static<TObject<Fields>> & { readonly jid?: string | number; readonly id?: string | number };
       const channel = channelIdOf(String(given.jid ?? given.id ?? ''));
-      return channel === '' ? refuse('invalid', invalidId) : run({ gateway, id, channel, answerBytes }, given);
+      return channel === ''
+        ? refuse('invalid', invalidId, { hint: channelHint(given.jid ?? given.id) })
+        : run({ gateway, id, channel, answerBytes }, given);
     },
   });
 

@@ -47,13 +47,13 @@ export const sessionRoutes = (
   { version, demoServer, adminSessionMs, simulatedPhone }: HttpOptions,
   sessions: AdminSessions,
 ): readonly Route[] => {
-  const sandbox = simulatedPhone !== null;
   /** The page offers what this build has. */
-  const choices = { eventTypes: [...eventTypes], streamTypes: [...streamTypes], messageFilters: [...messageFilters] };
-  const shown = (signedIn: boolean, { nodeName }: Pick<Gateway, 'nodeName'>) => ({
+  const phone = { sandbox: simulatedPhone !== null, sandboxPage: simulatedPhone?.page ?? '' };
+  const choices = { version, ...phone, eventTypes: [...eventTypes], streamTypes: [...streamTypes], messageFilters: [...messageFilters] };
+  const shown = (signedIn: boolean, { nodeName, clientVersion }: Pick<Gateway, 'nodeName' | 'clientVersion'>) => ({
     signedIn,
     demo: demoServer,
-    ...(signedIn ? { version, cluster: nodeName !== null, sandbox, sandboxPage: simulatedPhone?.page ?? '', ...choices } : {}),
+    ...(signedIn ? { clientVersion: clientVersion(), cluster: nodeName !== null, ...choices } : {}),
   });
   return [
     route({

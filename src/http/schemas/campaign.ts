@@ -42,7 +42,7 @@ const delay = (least: number) => ({
 const scheduledFor = Count(
   0,
   Number.MAX_SAFE_INTEGER,
-  'When the first message goes out: Unix milliseconds, or minutes from now; 0 is at once',
+  'When the first message goes out: Unix milliseconds, minutes from now, or an ISO time; 0 is at once',
 );
 const info = optional(Text(2_000, 'A name or remark of your own'));
 const type = OneOf(campaignTypes, { description: 'What is sent; the other fields are those of the send of that kind' });
@@ -54,7 +54,10 @@ const Entry = LooseText(128, 'Digits with country code, or an id with its suffix
 export const SimpleBody = (content: Readonly<Record<string, TSchema>>) =>
   Type.Object({
     ...content,
-    numbers: Type.Array(Entry, { minItems: 1, description: 'Numbers, or ids of groups. Everybody gets the message once' }),
+    numbers: Type.Array(Entry, {
+      minItems: 1,
+      description: 'Numbers, or ids of groups; also as one text with commas. Everybody gets the message once',
+    }),
     type,
     folder: optional(Text(2_000, 'Name of the campaign')),
     ...delay(1),
@@ -80,6 +83,7 @@ export const CreatedAnswer = Type.Object({
   status: Type.String({ examples: ['queued'] }),
   duplicates: Type.Integer({ description: 'Messages that were given more than once' }),
   failed: Type.Integer({ description: 'Messages among them whose number is none; each says why' }),
+  remaining_seconds: optional(Type.Integer({ description: 'An estimate of the time until the last message leaves' })),
 });
 
 export const FolderId = Text(100, 'The campaign');
@@ -117,7 +121,10 @@ export const Folder = Type.Object(
       description: '`scheduled`, `queued` (its time has come), `sending`, `paused` or `done`',
       examples: ['sending'],
     }),
-    reason: Type.String({ description: 'Why it stopped by itself' }),
+    reason: Type.String({ description: 'Why it stopped by itself, or rests now' }),
+    remaining_seconds: Type.Union([Type.Integer(), Type.Null()], {
+      description: 'An estimate of the time until the last message leaves; null while it is paused',
+    }),
     scheduled_for: Type.Integer({ description: 'Unix milliseconds' }),
     ...fields('delayMin delayMax', Type.Integer({ description: 'Seconds' })),
     log_total: Type.Integer({ description: 'Messages' }),
@@ -137,6 +144,7 @@ export const Folder = Type.Object(
         info: 'January',
         status: 'sending',
         reason: '',
+        remaining_seconds: 7_520,
         scheduled_for: 1_770_146_178_000,
         delayMin: 10,
         delayMax: 30,
@@ -198,7 +206,7 @@ export const OptOutBody = Type.Object({
   numbers: Type.Array(LooseText(128, 'A number, or the id of a contact', 1), {
     minItems: 1,
     maxItems: 10_000,
-    description: 'Contacts, at most 10,000',
+    description: 'Contacts, at most 10,000; also as one text with commas',
   }),
   optedOut: optional(Flag('false takes the contacts off the list; true when left out')),
 });

@@ -27,6 +27,11 @@ const ChatShape = Type.Object(
   {
     ...Object.fromEntries(Object.entries(chatFields).map(([name, { type }]) => [name, shapes[type]])),
     ...fields('wa_fastid owner', Type.String()),
+    wa_identityChangedAt: optional(
+      Type.Integer({
+        description: 'Unix milliseconds. Only when the phone of the contact got other keys: a new phone, or another person with the number',
+      }),
+    ),
     parent_community: optional(
       Type.Object(fields('jid name image_url image_preview_url default_subgroup_jid', Type.String()), {
         description: 'Only in a subgroup',

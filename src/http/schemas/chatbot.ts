@@ -41,7 +41,9 @@ const agentFields = {
     Text(2_000, "Base address of the service, such as `https://llm.example.com/v1`; empty for the provider's own. Required for custom"),
   ),
   model: optional(Text(200, 'Model, as the provider names it; required for a new one')),
-  apikey: optional(Text(500, `Key of the service, required unless the instance has one. ${keyNote}`)),
+  apikey: optional(
+    Text(500, `Key of the service, required for another origin, and unless the instance has one and baseUrl is empty. ${keyNote}`),
+  ),
   basePrompt: optional(Text(50_000, 'What the agent is and how it answers')),
   maxTokens: optional(Count(0, 1_000_000, 'Tokens of one answer at most; 0 is the bound of the server')),
   temperature: optional(Percent('How freely it words its answers')),

@@ -1,7 +1,7 @@
 /** Shapes of the address book. */
 import { Type } from 'typebox';
 import { contactScopes } from '#actors/gateway.ts';
-import { Count, fields, Flag, Name, NumberText, OneOf, optional } from './common.ts';
+import { Count, fields, Flag, LooseText, Name, NumberText, OneOf, optional } from './common.ts';
 
 export const contactPage = { usual: 100, most: 1_000 };
 /** Contacts that one list without pages has at most. */
@@ -32,7 +32,10 @@ export const ContactPageAnswer = Type.Object({
   }),
 });
 
-const person = { number: NumberText('The number of the person') };
+const person = {
+  number: NumberText('The number of the person'),
+  phone: optional(LooseText(128, 'Another name of `number`', 1)),
+};
 
 export const SaveContactBody = Type.Object({ ...person, name: Name('The name to save the person under', 'Ana Lima') });
 export const RemoveContactBody = Type.Object(person);

@@ -51,6 +51,9 @@ export const ActorsAnswer = Type.Object({
   counts: Type.Object(counts.properties, { description: 'Of all instances' }),
   rows: Type.Array(Type.Object(row)),
   next: text('For `after`; empty on the last page'),
+  warnings: optional(
+    Type.Array(Type.String(), { description: 'What a person should look at on this server; absent when there is nothing' }),
+  ),
   silent: optional(
     Type.Array(Type.String(), {
       description: 'Nodes that did not answer: their instances are shown as the database has them. Only with several nodes',
@@ -76,7 +79,9 @@ const cause = Type.Object({
 });
 
 export const Step = Type.Object({
-  n: Type.Integer({ description: 'Counts the steps of the instance in this process' }),
+  n: Type.Integer({
+    description: 'Counts the steps of the instance in this process, from 1; those of earlier processes have numbers up to 0',
+  }),
   at: moment('When'),
   chart: OneOf(chartNames),
   from: text('State that was left', 'connected'),
@@ -86,6 +91,16 @@ export const Step = Type.Object({
   cause,
   why: text('The cause as a sentence'),
 });
+
+const Health = Type.Object(
+  {
+    isFailing: Type.Boolean({ description: 'The last three attempts failed' }),
+    delivered: count,
+    attempts: count,
+    lastError: Type.Union([Type.Object({ at: moment('Of the attempt'), status: count, error: Type.String() }), Type.Null()]),
+  },
+  { description: 'Of the last hundred attempts at the receiver' },
+);
 
 const Part = Type.Object({
   id: text('`supervisor`, `link`, `operations`, `recorder`, `recordKeeper`, `queue`, `courier.<webhook>`', 'recorder'),
@@ -99,6 +114,7 @@ const Part = Type.Object({
       host: text('Of the receiver'),
       lanes: Type.Object({ used: count, of: count }),
       circuit: Type.Object({ open: Type.Boolean(), failures: count, until: moment('Next probe; 0 when it is closed') }),
+      health: optional(Type.Union([Health, Type.Null()], { description: 'Null before the first attempt' })),
     }),
   ),
 });

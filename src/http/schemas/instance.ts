@@ -1,6 +1,7 @@
 /** Shapes of instances: what the endpoints take and answer. */
 import { Type } from 'typebox';
-import { statuses } from '#actors/gateway.ts';
+import { deviceBrowsers, deviceSystems, statuses } from '#actors/gateway.ts';
+import { PasskeyNotice } from './passkey.ts';
 import { regionFields } from './proxy.ts';
 import { Count, fields, FreeObject, LooseText, Name, OneOf, optional, ref, Text, TextOrNull } from './common.ts';
 
@@ -16,6 +17,8 @@ const instanceExample = {
   isBusiness: true,
   plataform: 'android',
   systemName: 'Dormouse',
+  browser: 'chrome',
+  system: 'Windows',
   owner: '5511988887777',
   current_presence: 'available',
   lastDisconnect: '2026-08-18 02:11:40.120Z',
@@ -41,7 +44,7 @@ export const Instance = Type.Object(
     id: Type.String({ description: 'r and 14 hex digits' }),
     status: OneOf(statuses),
     ...fields(
-      `token paircode qrcode name profileName profilePicUrl plataform systemName owner lastDisconnect lastDisconnectReason adminField01
+      `token paircode qrcode name profileName profilePicUrl plataform systemName browser system owner lastDisconnect lastDisconnectReason adminField01
        adminField02 ai_apikey chatbot_stopConversation proxy_managed_country currentTime created updated`,
       Type.String(),
     ),
@@ -61,11 +64,24 @@ const jid = TextOrNull({
   description: 'The session at the platform; null before the first pairing',
 });
 
+/** Kept for the next pairing; a session that is linked already keeps its look. */
+const deviceFields = {
+  systemName: optional(Text(100, 'Name that the phone shows for the session, `Dormouse` without one')),
+  browser: optional(
+    OneOf(['auto', ...deviceBrowsers.toSorted().toReversed()], {
+      description: 'Browser as which the phone lists the session; `auto` is chrome',
+    }),
+  ),
+  system: optional(
+    OneOf(deviceSystems, { description: 'System that the request of a pairing code names. The platform refuses every other name' }),
+  ),
+};
+
 export const CreateBody = Type.Object({
   name: Name('Name of the instance'),
   adminField01: optional(Text(1000, 'Free field of the administrator')),
   adminField02: optional(Text(1000, 'Free field of the administrator')),
-  systemName: optional(Text(100, 'Name that the phone shows for the session')),
+  ...deviceFields,
   ...regionFields,
 });
 export const CreateAnswer = Type.Object({
@@ -76,15 +92,21 @@ export const CreateAnswer = Type.Object({
 
 export const ConnectBody = Type.Object({
   phone: optional(LooseText(40, 'With it the session pairs by code, without it by QR code. 10 to 15 digits, with country code')),
-  browser: optional(
-    OneOf(['auto', 'safari', 'firefox', 'edge', 'chrome'], { description: 'Browser as which the phone lists the session' }),
+  ...deviceFields,
+  allowAccountChange: optional(
+    Type.Boolean({
+      description:
+        'Pairs another account than before too. The instance then begins empty: chats, messages, contacts, files and campaigns of the account before are removed, and what waits is not sent. Without it another account is refused',
+    }),
   ),
-  systemName: optional(Text(100, 'Name that the phone shows for this session')),
   ...regionFields,
 });
 export const ConnectAnswer = Type.Object({ ...session, jid, instance: InstanceAnswer });
 
-export const StatusAnswer = Type.Object({ instance: InstanceAnswer, status: Type.Object({ ...session, jid }) });
+export const StatusAnswer = Type.Object({
+  instance: InstanceAnswer,
+  status: Type.Object({ ...session, jid, passkey: optional(PasskeyNotice) }),
+});
 
 export const ClosedAnswer = Type.Object({ instance: InstanceAnswer, response: Type.String(), info: Type.String() });
 

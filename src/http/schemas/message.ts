@@ -34,6 +34,7 @@ const messageExample = {
   sendPayload: { number: '5511999999999', text: 'Hello' },
   fileURL: '',
   pinned: false,
+  starred: false,
   send_folder_id: '',
   track_source: 'crm',
   track_id: 'order 7',
@@ -89,7 +90,7 @@ export const Message = Type.Object(
   {
     ...described(texts),
     ...fields('sender_pn sender_lid', TextOrNull()),
-    ...fields('isGroup fromMe wasSentByApi pinned', Type.Boolean()),
+    ...fields('isGroup fromMe wasSentByApi pinned starred', Type.Boolean()),
     messageTimestamp: Type.Integer({ description: 'Unix milliseconds' }),
     callPeer: optional(Type.Object(fields('jid name imagePreviewUrl', Type.String()), { description: 'only of a call' })),
     ...postFields,
@@ -189,5 +190,9 @@ export const ReceiptsAnswer = Type.Object({
       ...fields('deliveredAt readAt playedAt', Moment),
     }),
   ),
+  counts: Type.Object(fields('delivered read played', Type.Integer()), {
+    description:
+      'Members whose receipts were older than RECEIPTS_KEEP_DAYS and are not listed any more; who read it is counted as delivered too',
+  }),
   pagination: Type.Object({ ...fields('limit offset nextOffset', Type.Integer()), hasMore: Type.Boolean() }),
 });

@@ -50,5 +50,8 @@ export const SentAnswer = (sent: string, further: Readonly<Record<string, TSchem
         message: Type.String({ examples: [sent] }),
         ...further,
       }),
+      warning: optional(
+        Type.String({ description: 'What some apps of recipients do not show of the message, which was sent all the same' }),
+      ),
     }),
   ]);

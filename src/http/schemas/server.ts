@@ -34,10 +34,15 @@ export const NodesAnswer = Type.Array(
     version: Type.String(),
     owned: Type.Integer({ description: 'Instances that it owned when it last renewed its lease' }),
     capacity: Type.Integer({ description: 'How many it may own' }),
+    astray: Type.Integer({
+      description:
+        'Differences between its leases in the database and those that it held, when it last compared them. It mends them by itself',
+    }),
     state: OneOf(['live', 'draining', 'gone'], { description: '`gone`: it did not renew its lease, and others take its instances' }),
     draining: Type.Boolean({ description: 'It gives its sessions away' }),
     age: Type.Number({ description: 'Milliseconds since it joined' }),
     leaseMs: Type.Number({ description: 'Milliseconds that its lease has left unless it is renewed' }),
+    renewedMs: Type.Number({ description: 'Milliseconds since it last renewed its lease, which it does every 5 seconds' }),
     taken: Type.Partial(Type.Object(Object.fromEntries(leaseCauses.map((cause) => [cause, Type.Integer({ minimum: 0 })]))), {
       description:
         'Instances that it took within the last hour and still has. placed: it needed an owner; asked: a request needed it; moved and drained: another node gave it away; failover: its node died',
@@ -53,6 +58,11 @@ export const ReadyAnswer = Type.Object({
   ready: Type.Literal(true),
   restored: Type.Optional(Type.Integer({ description: 'Sessions that were brought back since the start' })),
   total: Type.Optional(Type.Integer({ description: 'Sessions to bring back' })),
+  warnings: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'What a person should look at while the server works: a clock in doubt, a disk that is nearly full',
+    }),
+  ),
 });
 
 export const ServerStatusAnswer = Type.Object({
@@ -76,6 +86,18 @@ const workerCrashes = Type.Record(Type.String(), count, {
   description: 'Crashes of background workers by name; each was restarted by itself. Empty when none crashed',
 });
 
+export const ClientVersion = Type.Object(
+  {
+    version: Type.String({ examples: ['2.3000.1043857760'] }),
+    source: Type.String({
+      description: '`lookedUp`, `setting`, `builtIn`, or `rolledBack` if the platform refuses the one that was looked up',
+    }),
+    checkedAt: Type.Integer({ description: 'Unix milliseconds of the last look-up that brought a version; 0: never' }),
+    error: Type.String({ description: 'What was wrong with the last look-up; empty if it worked' }),
+  },
+  { description: 'The version of the web client that new connections name' },
+);
+
 export const NumbersAnswer = Type.Object({
   node: optional(
     Type.String({
@@ -90,7 +112,9 @@ export const NumbersAnswer = Type.Object({
   hibernated: count,
   failed: Type.Integer({ description: 'Disconnected ones that crashed again and again and were stopped' }),
   handshakesWaiting: Type.Integer({ description: 'Instances that wait for their turn to connect' }),
+  clock: Type.String({ description: 'Why nothing is removed for its age: the clock of the machine jumped; empty when it did not' }),
   barrier: Type.String({ description: 'Why all of them wait for one that tries (`clientTooOld`, `outage`); empty when they do not' }),
+  clientVersion: ClientVersion,
   loopLagMs: Type.Integer({ description: '99th percentile of the delay of the event loop' }),
   outbox: Type.Object({ waiting: count, parked: count }, { description: 'Deliveries of all webhooks, as last counted' }),
   workerCrashes,

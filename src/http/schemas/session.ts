@@ -1,6 +1,7 @@
 /** Shapes of the dashboard's session. */
 import { Type } from 'typebox';
 import { Flag } from './common.ts';
+import { ClientVersion } from './server.ts';
 
 export const SessionAnswer = Type.Object({
   signedIn: Flag('A session of the dashboard came with the request'),
@@ -8,6 +9,7 @@ export const SessionAnswer = Type.Object({
   sandbox: Type.Optional(Flag('The platform is simulated, and its phone can scan')),
   sandboxPage: Type.Optional(Type.String({ description: 'The address of the simulated phones; empty beside the real platform' })),
   version: Type.Optional(Type.String({ description: 'Of the server; only for a session' })),
+  clientVersion: Type.Optional(ClientVersion),
   cluster: Type.Optional(Flag('This gateway is one of several nodes; only for a session')),
   eventTypes: Type.Optional(Type.Array(Type.String(), { description: 'Events that webhooks can have; only for a session' })),
   streamTypes: Type.Optional(Type.Array(Type.String(), { description: 'Events that streams can have; only for a session' })),

@@ -32,6 +32,12 @@ const read = ({ index, value, version, operation }: Mutation, directory: Directo
   return events;
 };
 
+/** Who clears or deletes a chat over the interface says there what goes here. */
+const isErasure = ({ index: [name] }: Mutation): boolean => name === 'clearChat' || name === 'deleteChat';
+
 /** Of events that the library itself listens to (addresses, credentials) nothing becomes an entry. */
 export const entriesOfMutations = (mutations: readonly Mutation[], directory: Directory): Entry[] =>
-  mutations.flatMap((mutation) => read(mutation, directory)).flatMap((event) => fromBaileys(event, directory, noReadings));
+  mutations
+    .filter((mutation) => !isErasure(mutation))
+    .flatMap((mutation) => read(mutation, directory))
+    .flatMap((event) => fromBaileys(event, directory, noReadings));

@@ -4,6 +4,8 @@
  * these patches exclude each other by its own locks.
  */
 import {
+  ALL_WA_PATCH_NAMES,
+  type AuthenticationCreds,
   type BinaryNode,
   ensureLTHashStateVersion,
   getBinaryNodeChild,
@@ -20,6 +22,7 @@ import type { Directory } from '../directory.ts';
 import { personServer } from '../jid.ts';
 import type { Mutation } from './actions.ts';
 import { encodePatch, type SharedKey } from './codec.ts';
+import { KeyRequests, outsideTransactions } from './key-requests.ts';
 import { entriesOfMutations } from './own-changes.ts';
 
 /** As often as the platform's own client tries. */
@@ -39,9 +42,13 @@ export interface SharedState {
   refresh(collections: readonly WAPatchName[]): Promise<void>;
   /** Reads whole collections anew, from the platform's snapshots. What they say is reported like changes. Throws what a query of the library throws. */
   reload(collections: readonly WAPatchName[]): Promise<void>;
+  /** A key of the shared state is missing: the phone is asked for it. */
+  keyMissing(id: string): void;
+  /** The credentials changed. Collections are fetched when the phone shared keys with which the library fetches nothing. */
+  credentialsChanged(update: Partial<AuthenticationCreds>): void;
 }
 
-type Socket = Pick<WASocket, 'ws' | 'query' | 'resyncAppState' | 'appStatePatchMutex' | 'authState'>;
+type Socket = Pick<WASocket, 'ws' | 'query' | 'relayMessage' | 'resyncAppState' | 'appStatePatchMutex' | 'authState'>;
 
 export interface SharedStateParts {
   readonly sock: Socket;
@@ -91,10 +98,12 @@ class LiveSharedState implements SharedState {
   readonly #parts: SharedStateParts;
   readonly #sock: Socket;
   readonly #directory: Directory;
+  readonly #requests: KeyRequests;
 
   constructor(parts: SharedStateParts) {
     this.#parts = parts;
     this.#sock = parts.sock;
+    this.#requests = new KeyRequests(parts.sock, (error) => parts.stumbled(error));
     this.#directory = parts.directory;
   }
 
@@ -127,6 +136,31 @@ class LiveSharedState implements SharedState {
 
   reload(collections: readonly WAPatchName[]): Promise<void> {
     return this.#sock.appStatePatchMutex.mutex(() => this.#readAnew(collections));
+  }
+
+  keyMissing(id: string): void {
+    this.#requests.ask(id);
+  }
+
+  /**
+   * Until `accountSyncCounter` is set the library waits for the history, up to 20 s, and fetches all collections with it. After that it fetches only what
+   * it set aside for a missing key on this connection.
+   */
+  credentialsChanged(update: Partial<AuthenticationCreds>): void {
+    const { myAppStateKeyId, accountSyncCounter } = this.#sock.authState.creds;
+    if (!myAppStateKeyId || !accountSyncCounter) return;
+    const isShared = update.myAppStateKeyId !== undefined;
+    if (isShared || update.accountSyncCounter !== undefined)
+      outsideTransactions(() => this.#catchUp(isShared)).catch((error: unknown) => this.#parts.stumbled(error));
+  }
+
+  /** `anyway`: also when something was fetched before. After a kill the notes make the next connection fetch the collections. */
+  async #catchUp(anyway: boolean): Promise<void> {
+    const known = Object.keys(await this.#keys.get(stateType, [...ALL_WA_PATCH_NAMES]));
+    if (known.length > 0 && !anyway) return;
+    const ends = await Promise.all(ALL_WA_PATCH_NAMES.map((name) => this.#parts.patches.begin(name)));
+    await this.refresh(ALL_WA_PATCH_NAMES);
+    for (const end of ends) end();
   }
 
   async #tryRounds(collection: WAPatchName, mutations: readonly Mutation[]): Promise<Outcome<null>> {

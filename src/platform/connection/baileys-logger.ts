@@ -33,14 +33,15 @@ export interface LoggerHooks {
 }
 
 export const createBaileysLogger = (log: Log, instance: string, { over = () => false, unread }: LoggerHooks = {}): BaileysLogger => {
+  const read = (fields: unknown, message?: string): void => {
+    const action = unread && unreadActionOf(fields, message);
+    if (action) unread(action);
+  };
   const logger: BaileysLogger = {
     level: 'error',
     child: () => logger,
-    trace: ignore,
-    debug: (fields, message) => {
-      const action = unread && unreadActionOf(fields, message);
-      if (action) unread(action);
-    },
+    trace: read,
+    debug: read,
     info: ignore,
     warn: ignore,
     error: (fields, message) => {

@@ -1,4 +1,5 @@
 /** What a connection is made with. */
+import type { WAVersion } from '@whiskeysockets/baileys';
 import type { Message } from '#actors/model.ts';
 import type { ChatTimer, LinkHost, Log, OpenOptions, PlatformFact } from '#actors/ports.ts';
 import type { AuthState } from '../keys/auth-state.ts';
@@ -16,6 +17,7 @@ import type { SharedTurns } from './turns.ts';
 export interface SessionOptions {
   readonly host: LinkHost;
   readonly url: string | null;
+  readonly version: WAVersion;
   readonly auth: AuthState;
   /** Ended with the session. */
   readonly route: LiveRoute;
@@ -25,6 +27,7 @@ export interface SessionOptions {
   readonly open: OpenOptions;
   readonly deadlines: Deadlines;
   readonly inboundBytes: number;
+  readonly followsDeletions: boolean;
   readonly log: Log;
   now(): number;
   newId(): string;

@@ -8,11 +8,12 @@ import { createBaileysLogger } from './baileys-logger.ts';
 import { type BlockedPeople, watchBlocked } from './blocked-people.ts';
 import { ChannelList, unlisted } from './channel-list.ts';
 import { ChatTimers } from './chat-timers.ts';
-import { closeOf, ownCloses } from './close-cause.ts';
+import { closeOf, ownCloses, silenceOf } from './close-cause.ts';
 import { confirmReceived } from '../inbound/confirm.ts';
 import { chatOf, type Directory, mappingKey } from '../directory.ts';
 import { originalOf } from '../events/edits.ts';
 import type { BaileysEvent } from '../events/from-baileys.ts';
+import { LastFrame } from './last-frame.ts';
 import { GroupCache } from './group-cache.ts';
 import { isGroup, isLid, isPerson } from '../jid.ts';
 import { reportArrivals } from '../inbound/arrivals.ts';
@@ -27,6 +28,7 @@ import { guard, makeGuarded } from './socket-guards.ts';
 import type { LiveConnection } from './live-connection.ts';
 import { OwnPicture } from './own-picture.ts';
 import { followPrivacy } from './own-privacy.ts';
+import { refuseAccounts } from './refused-accounts.ts';
 import { RingingCalls } from './ringing-calls.ts';
 import type { Session } from './session-face.ts';
 import { Standing } from './standing.ts';
@@ -53,10 +55,10 @@ class LiveSession implements Session {
   readonly #picture: OwnPicture;
   #blocked: BlockedPeople | null = null;
   readonly #calls = new RingingCalls(() => this.#options.now());
-  readonly #offer: PairingOffer;
+  readonly offer: PairingOffer;
   readonly #watchdog: NodeJS.Timeout;
   #deadline: NodeJS.Timeout | undefined;
-  #lastFrameAt = 0;
+  readonly #lastFrame = new LastFrame(() => this.#options.now());
   #profileName: string;
   /** Why the connection ended: the first reason counts, later ones follow from it. */
   #cause: Close | null = null;
@@ -77,20 +79,19 @@ class LiveSession implements Session {
     this.#transmissions = createTransmissions({ timeoutMs: deadlines.send, now: options.now });
     this.#pipeline = this.#makePipeline();
     auth.holdVersions(() => this.#stored());
-    this.#expect(deadlines.open, ownCloses.handshakeTimeout);
+    this.#expect(deadlines.open, () => silenceOf(this.#sock.ws.isOpen, options.url));
     this.#watchdog = setInterval(() => this.#watch(), Math.ceil(deadlines.silence / 6));
     // A send fails at once while the database is away, instead of waiting for it.
     const learn: LiveConnection['learn'] = (jids) =>
       auth.learn('lid-mapping', jids.filter((jid) => isLid(jid) || isPerson(jid)).map(mappingKey), 'now');
-    this.#resends = new Resends({ directory: this.#directory, stored: options.quoted, learn });
+    this.#resends = new Resends({ directory: this.#directory, stored: options.quoted, learn, group: (jid) => this.#groups.get(jid) });
     this.#sock = this.#makeSocket();
     this.#uploads = new Uploads(this.#sock, options.uploads);
-    this.#offer = new PairingOffer(this.#sock, {
-      phone: options.open.phone ?? null,
-      deadlines,
-      emit: (fact) => options.emit(fact),
+    this.offer = new PairingOffer(this.#sock, {
+      ...options,
       expect: (ms, close) => this.#expect(ms, close),
       fail: (close) => this.#fail(close),
+      stumbled: (error) => this.#stumbled('pairing', error),
     });
     this.#gate = this.#makeGate();
     this.#picture = this.#makePicture();
@@ -121,11 +122,7 @@ class LiveSession implements Session {
   }
 
   lastFrameAt(): number {
-    return this.#lastFrameAt;
-  }
-
-  pair(phone: string): void {
-    this.#offer.change(phone);
+    return this.#lastFrame.at;
   }
 
   end(close: Close): Promise<void> {
@@ -163,8 +160,9 @@ class LiveSession implements Session {
   }
 
   #makePipeline(): EventPipeline {
-    const { host, auth, log, quoted } = this.#options;
+    const { host, auth, log, quoted, followsDeletions } = this.#options;
     return createEventPipeline({
+      followsDeletions,
       instance: host.id,
       auth,
       directory: this.#directory,
@@ -175,37 +173,36 @@ class LiveSession implements Session {
       turn: () => this.#options.turns.messages.taken(),
       fetched: () => this.#gate.whenFetched(),
       unread: () => this.#groups.unread(),
+      group: (jid) => this.#groups.get(jid),
       surprise: (error) => this.#surprise(error),
     });
   }
 
   #makeSocket(): WASocket {
-    const { host, log, deadlines, open, auth, route, turns, url } = this.#options;
+    const { host, log, deadlines, turns } = this.#options;
     const config = socketConfig({
-      url,
-      auth,
-      open,
-      route,
+      ...this.#options,
       getMessage: this.#resends.getMessage,
       resending: () => this.#resends.preparing,
       logger: createBaileysLogger(log, host.id, {
         over: () => this.#cause !== null,
         unread: (action) => this.#onEvent({ name: 'app-state.action', data: action }),
       }),
+      keyMissing: (id) => this.connection.shared.keyMissing(id),
       groups: this.#groups,
       silenceMs: deadlines.silence,
     });
     const sock = makeGuarded(() => makeWASocket(config));
     const hooks = {
       event: (event: BaileysEvent) => this.#onEvent(event),
-      frame: () => {
-        this.#lastFrameAt = this.#options.now();
-      },
+      frame: () => this.#lastFrame.note(),
       handshaken: () => this.#onHandshake(),
       failed: (close: Close) => this.#fail(close),
       stumbled: (where: string, error: unknown) => this.#stumbled(where, error),
     };
     this.#resends.takeOver(sock);
+    const isRefused = (number: string): boolean => host.accountOf(number) === 'refused';
+    refuseAccounts(sock, isRefused, () => this.#fail(ownCloses.otherAccount));
     this.#blocked = watchBlocked(sock, (event) => this.#pipeline.push(event));
     followPrivacy(sock, (error) => this.#stumbled('privacy', error));
     const permission = { granted: () => host.mayAct(), denied: () => this.#fail(ownCloses.leaseUnsure) };
@@ -231,9 +228,10 @@ class LiveSession implements Session {
 
   #makeGate(): InboundGate {
     const { auth, turns, inboundBytes } = this.#options;
-    const diverted = divert(this.#sock, (kind, node) => this.#gate.take(kind, node));
+    const diverted = divert(this.#sock, (kind, node) => void (this.offer.takes(node) || this.#gate.take(kind, node)));
     const tell = (event: BaileysEvent): void => this.#pipeline.push(event);
-    const handlers = withOwnReaders(diverted, this.#sock, { tell, read: (messageId) => this.#gate.reported(messageId) });
+    const refresh: SharedState['refresh'] = (names) => this.connection.shared.refresh(names);
+    const handlers = withOwnReaders(diverted, this.#sock, { tell, refresh, read: (messageId) => this.#gate.reported(messageId) });
     takeOverGroupLists(
       this.#sock,
       () => this.#groups.refresh(),
@@ -253,6 +251,7 @@ class LiveSession implements Session {
       stored: () => this.#stored(),
       keysStored: async () => (await Promise.allSettled([auth.durable()]))[0].status === 'fulfilled',
       failed: (close) => this.#fail(close),
+      forged: (what) => this.#options.host.forged(what),
       crashed: (error) => this.#surprise(error),
       handlerFailed: (where, error) => this.#stumbled(where, error),
       limits: { ...usualLimits, bytes: inboundBytes },
@@ -260,27 +259,26 @@ class LiveSession implements Session {
   }
 
   /** Replaces the deadline that runs. */
-  #expect(ms: number, close: Close): void {
+  #expect(ms: number, close: () => Close): void {
     clearTimeout(this.#deadline);
-    this.#deadline = setTimeout(() => this.#fail(close), ms);
+    this.#deadline = setTimeout(() => this.#fail(close()), ms);
   }
 
   #watch(): void {
-    const { now, deadlines } = this.#options;
-    if (this.#lastFrameAt > 0 && now() - this.#lastFrameAt > deadlines.silence) this.#fail(ownCloses.silence);
+    if (this.#lastFrame.isOlderThan(this.#options.deadlines.silence)) this.#fail(ownCloses.silence);
   }
 
   #onHandshake(): void {
-    this.#expect(this.#options.deadlines.login, ownCloses.loginTimeout);
+    this.#expect(this.#options.deadlines.login, () => ownCloses.loginTimeout);
     this.#options.emit({ type: 'platform.handshaken' });
   }
 
   #onEvent(event: BaileysEvent): void {
     try {
       if (event.name === 'connection.update') this.#onConnection(event.data);
-      else if (event.name === 'creds.update') this.#onCredentials();
+      else if (event.name === 'creds.update') this.#onCredentials(event.data);
       else {
-        reportArrivals(this.#gate, event);
+        reportArrivals(this.#gate, event, this.#directory);
         this.#picture.learn(event);
         this.#calls.learn(event);
         this.#pipeline.push(event);
@@ -291,8 +289,9 @@ class LiveSession implements Session {
     }
   }
 
-  #onCredentials(): void {
+  #onCredentials(update: BaileysEventMap['creds.update']): void {
     this.#options.auth.saveCredentials();
+    this.connection.shared.credentialsChanged(update);
     const { name } = this.#directory.me;
     if (!this.loggedIn || name === this.#profileName) return;
     this.#profileName = name;
@@ -300,31 +299,32 @@ class LiveSession implements Session {
   }
 
   #onConnection(update: BaileysEventMap['connection.update']): void {
-    if (update.qr !== undefined) this.#onQr(update.qr);
+    if (update.qr !== undefined) this.#onQr();
     if (update.isNewLogin) this.#onPaired();
     if (update.connection === 'open') this.#onOpen();
     if (update.connection === 'close') {
-      this.#cause ??= this.#options.route.judged(closeOf(update.lastDisconnect?.error));
+      this.#cause ??= this.#options.route.judged(closeOf(update.lastDisconnect?.error, this.#options.url));
       void this.#finalize(this.#cause);
     }
   }
 
-  #onQr(qr: string): void {
+  #onQr(): void {
     clearTimeout(this.#deadline);
-    this.#offer.begin(qr);
+    this.offer.begin();
   }
 
   #onPaired(): void {
-    const { auth, emit, deadlines } = this.#options;
-    this.#offer.end();
-    // It may be another account than before.
+    const { auth, emit, deadlines, host } = this.#options;
+    this.offer.end();
+    const identity = identityOf(auth, this.#directory);
+    const account = host.accountOf(identity.owner);
     this.#record([{ kind: 'groupsListed', groupIds: [], at: 0 }, unlisted]);
     // The platform asks for a new connection next; when it does not, the gateway opens one after this time.
-    this.#expect(deadlines.login, ownCloses.restartTimeout);
-    auth.saveCredentials();
+    this.#expect(deadlines.login, () => ownCloses.restartTimeout);
     // Rejects when the keys can never be stored, which ends the session by itself.
-    this.#paired = auth.durable().then(
-      () => emit({ type: 'platform.paired', identity: identityOf(auth, this.#directory) }),
+    this.#paired = auth.storeCredentials().then(
+      // An instance that changes its account has the identity of the one before until it was emptied, which the next opening does.
+      () => (account === 'same' ? emit({ type: 'platform.paired', identity }) : undefined),
       () => undefined,
     );
   }
@@ -379,7 +379,7 @@ class LiveSession implements Session {
     this.loggedIn = false;
     clearTimeout(this.#deadline);
     clearInterval(this.#watchdog);
-    this.#offer.end();
+    this.offer.end();
     this.#transmissions.close();
     this.#picture.close();
     this.#uploads.close();

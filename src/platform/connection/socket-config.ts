@@ -1,9 +1,18 @@
 /** How Baileys is configured for an instance, and why. */
-import { DEFAULT_CONNECTION_CONFIG, PROCESSABLE_HISTORY_TYPES, type UserFacingSocketConfig, proto } from '@whiskeysockets/baileys';
+import {
+  DEFAULT_CONNECTION_CONFIG,
+  PROCESSABLE_HISTORY_TYPES,
+  type UserFacingSocketConfig,
+  type WAVersion,
+  proto,
+} from '@whiskeysockets/baileys';
+import { Dispatcher1Wrapper } from 'undici';
 import type { OpenOptions } from '#actors/ports.ts';
 import { statusJid } from '../jid.ts';
+import { watchSharedKeys } from '../app-state/key-requests.ts';
 import type { AuthState } from '../keys/auth-state.ts';
 import type { BaileysLogger } from './baileys-logger.ts';
+import { browserOf } from './device-name.ts';
 import { ratchetsOf } from '../keys/ratchets.ts';
 import { finalForm } from '../outbound/forms.ts';
 import type { LiveRoute } from '../proxy/route.ts';
@@ -21,6 +30,7 @@ export const historyWanted = ({ syncType }: proto.Message.IHistorySyncNotificati
 export interface SocketParts {
   /** Null: the platform's own address, as compiled into the library. */
   readonly url: string | null;
+  readonly version: WAVersion;
   readonly auth: AuthState;
   readonly open: OpenOptions;
   readonly logger: BaileysLogger;
@@ -28,21 +38,17 @@ export interface SocketParts {
   readonly groups: Pick<GroupCache, 'metadata'>;
   /** Time without a frame after which a connection counts as dead. */
   readonly silenceMs: number;
+  /** The library lacks a key of the shared state. */
+  keyMissing(id: string): void;
   readonly getMessage: NonNullable<UserFacingSocketConfig['getMessage']>;
   /** The library is being given a request to send a message again. */
   resending(): boolean;
 }
 
-/** What the phone's list of devices shows: `Chrome (Dormouse)`. A name with "android" in it would make the session pose as a phone. */
-export const browserOf = ({ browser, systemName }: OpenOptions): [string, string, string] => {
-  const wanted = browser?.trim() ?? '';
-  const usable = wanted !== '' && wanted.toLowerCase() !== 'auto' && !wanted.toLowerCase().includes('android');
-  return [systemName?.trim() || 'Dormouse', usable ? wanted : 'Chrome', '1.0'];
-};
-
 export const socketConfig = (parts: SocketParts): UserFacingSocketConfig => ({
   ...(parts.url === null ? {} : { waWebSocketUrl: parts.url }),
-  auth: parts.auth.state,
+  version: parts.version,
+  auth: { creds: parts.auth.state.creds, keys: watchSharedKeys(parts.auth.state.keys, parts.keyMissing) },
   makeSignalRepository: ratchetsOf(parts.auth.ratchets),
   logger: parts.logger,
   browser: browserOf(parts.open),
@@ -57,6 +63,8 @@ export const socketConfig = (parts: SocketParts): UserFacingSocketConfig => ({
   // Otherwise the phone stays silent while the gateway is connected.
   markOnlineOnConnect: false,
   syncFullHistory: false,
+  // Off in the library. A patch that fails is skipped, and a collection whose sum is wrong is read again from its snapshot.
+  appStateMacVerification: { patch: true, snapshot: true },
   shouldSyncHistoryMessage: historyWanted,
   // Requests to send an own post again come from the chat of the stories too.
   // Status posts: nobody asked for them, and they outnumber messages. People, groups, channels, bots and lists pass.
@@ -71,9 +79,9 @@ export const socketConfig = (parts: SocketParts): UserFacingSocketConfig => ({
   ...routeOf(parts.route),
 });
 
-/** What the library fetches takes the same way as the socket. */
+/** Sends the library's own requests the same way as the socket. The library uses Node's `fetch`, whose undici may be older than the dispatcher's: the wrapper speaks to both. */
 const routeOf = ({ agent, fetchAgent, fetchDispatcher: dispatcher }: LiveRoute): Partial<UserFacingSocketConfig> => ({
-  options: dispatcher === undefined ? DEFAULT_CONNECTION_CONFIG.options : ({ dispatcher } as object),
+  options: dispatcher === undefined ? DEFAULT_CONNECTION_CONFIG.options : ({ dispatcher: new Dispatcher1Wrapper(dispatcher) } as object),
   ...(agent === undefined ? {} : { agent }),
   ...(fetchAgent === undefined ? {} : { fetchAgent }),
 });

@@ -108,6 +108,16 @@ const watchHandshake = (sock: WASocket, hooks: GuardHooks): void => {
   });
 };
 
+/** Before the session is paired a `success` is no login: the library would count it as one (tulir/whatsmeow 5f04eac6). */
+const ignoreEarlySuccess = ({ ws, authState }: WASocket): void => {
+  const event = 'CB:success';
+  for (const listener of ws.listeners(event) as ((node: unknown) => unknown)[]) {
+    ws.off(event, listener);
+    // The promise goes to the emitter, which catches its rejection.
+    ws.on(event, (node: unknown) => (authState.creds.account === undefined ? undefined : listener(node)));
+  }
+};
+
 export interface GuardOptions {
   readonly closeMs: number;
   /** Of all sessions. */
@@ -118,6 +128,7 @@ export interface GuardOptions {
 export const guard = (sock: WASocket, hooks: GuardHooks, { closeMs, frames, permission }: GuardOptions): void => {
   catchRejections(sock, hooks);
   tapEvents(sock, hooks);
+  ignoreEarlySuccess(sock);
   const raw = rawSocket(sock);
   if (raw !== null) {
     gatherFrames(raw, permission);

@@ -1,11 +1,11 @@
 /**
- * Whom connections trust. The real platform: what Baileys has compiled in. A simulated one, on loopback only: the roots which it tells itself.
- * They replace the real ones in the whole process, so that a process that talks to the sandbox can talk to nobody else.
+ * Roots that connections trust. The real platform's are compiled into Baileys. A simulated platform, on loopback only, tells its own, which
+ * replace the real ones in the whole process: a process that talks to the sandbox can talk to nobody else. How signatures under a root are
+ * checked is the same for both (`signatures.ts`).
  */
 import { Agent as HttpsAgent } from 'node:https';
-import { Curve, WA_CERT_DETAILS } from '@whiskeysockets/baileys';
+import { WA_CERT_DETAILS } from '@whiskeysockets/baileys';
 import { Agent as Dispatcher, buildConnector } from 'undici';
-import { verifySignature } from './xeddsa.ts';
 
 /** How media hosts are reached; null: with the certificates of the system. */
 export type MediaTrust = {
@@ -65,7 +65,6 @@ const inSandbox = ({ hostname, port }: URL): NonNullable<MediaTrust>['place'] =>
 
 const inject = (roots: Roots, address: string): NonNullable<MediaTrust> => {
   WA_CERT_DETAILS.PUBLIC_KEY = Buffer.from(roots.noiseRoot, 'hex');
-  Curve.verify = verifySignature;
   const ca = roots.mediaAuthority;
   const place = inSandbox(new URL(address));
   const connect = buildConnector({ ca, allowH2: false });

@@ -14,6 +14,8 @@ export interface Reading {
   readonly vote?: string;
   /** In place of the encrypted content. */
   readonly content?: unknown;
+  /** True if the sender may delete or pin messages of others in this group. */
+  readonly permitted?: boolean;
   /** The new content of the message that this one changes. */
   readonly edit?: { readonly messageId: string; readonly message: proto.IMessage };
 }

@@ -1,11 +1,13 @@
 /** The way from an event of the library to entries: in order, one after the other, with what has to be looked up first. */
 import type { WAMessage } from '@whiskeysockets/baileys';
-import type { Entry, Message } from '#actors/model.ts';
+import type { Entry, Group, Message } from '#actors/model.ts';
 import { StorageFailure, type Log } from '#actors/ports.ts';
 import type { AuthState } from '../keys/auth-state.ts';
 import { type Directory, mappingKey } from '../directory.ts';
 import type { BaileysEvent } from './baileys-event.ts';
 import { fromBaileys } from './from-baileys.ts';
+import { isOwnDeletion } from './from-erasures.ts';
+import { hasRight, needsRight } from './group-rights.ts';
 import { groupAddresses } from './from-groups.ts';
 import { fromFirstState, historySlices } from './from-history.ts';
 import { jidsOfSharedAction } from './from-shared-actions.ts';
@@ -19,8 +21,12 @@ export interface EventPipelineOptions {
   readonly auth: AuthState;
   readonly directory: Directory;
   readonly log: Log;
+  /** False: what the owner deletes on the phone stays stored. */
+  readonly followsDeletions: boolean;
   quoted(messageId: string): Promise<Message | null>;
   record(entries: readonly Entry[]): void;
+  /** A group with its members; null when neither the storage nor the platform tells. Never rejects. */
+  group(jid: string): Promise<Group | null>;
   /** Resolves when what was given to `record` before is stored. */
   recorded(): Promise<unknown>;
   /** Resolves in a later turn of the event loop, when it is the turn of this session. */
@@ -77,6 +83,8 @@ const jidsOf = (event: QueuedEvent): string[] => {
   switch (event.name) {
     case 'first-state':
       return event.data.flatMap(jidsOf);
+    case 'identity.changed':
+      return [event.data.jid];
     case 'labels.association':
       return [event.data.association.chatId];
     case 'messages.upsert':
@@ -89,6 +97,8 @@ const jidsOf = (event: QueuedEvent): string[] => {
       ];
     case 'messages.update':
       return event.data.flatMap(({ key }) => [key.remoteJid ?? '', key.participant ?? '']);
+    case 'messages.delete':
+      return 'keys' in event.data ? event.data.keys.map(({ remoteJid }) => remoteJid ?? '') : [];
     case 'message-receipt.update':
       return event.data.map(({ receipt }) => receipt.userJid ?? '');
     case 'presence.update':
@@ -136,10 +146,21 @@ const createHolders = ({ quoted, recorded }: EventPipelineOptions) => {
   };
 };
 
-const createLookUp = (
-  { auth, directory, log, instance, unread }: EventPipelineOptions,
-  findHolder: (id: string) => Promise<Message | null>,
-) => {
+/** A group that cannot be read gives nobody a right. */
+const permissionsOf = async (
+  { group, directory }: EventPipelineOptions,
+  messages: readonly WAMessage[],
+): Promise<ReadonlyMap<string, Reading>> => {
+  const read = new Map<string, Reading>();
+  for (const message of messages) {
+    const known = await group(message.key.remoteJid ?? '');
+    read.set(message.key.id ?? '', { permitted: hasRight(message, known, directory) });
+  }
+  return read;
+};
+
+const createLookUp = (options: EventPipelineOptions, findHolder: (id: string) => Promise<Message | null>) => {
+  const { auth, directory, log, instance, unread } = options;
   const storageRetry = createStorageRetry(log, instance);
   const mappings = async (jids: readonly string[]): Promise<void> => auth.learn('lid-mapping', [...new Set(jids.map(mappingKey))]);
 
@@ -170,13 +191,15 @@ const createLookUp = (
         .map(bare)
         .filter((jid) => (isLid(jid) || isPerson(jid)) && auth.peek('lid-mapping', mappingKey(jid)) === undefined);
       const answering = event.name === 'messages.upsert' ? event.data.messages.filter((message) => secretHolder(message) !== '') : [];
+      const asserting = event.name === 'messages.upsert' ? event.data.messages.filter(needsRight) : [];
       let names = unread();
-      if (unknown.length === 0 && answering.length === 0 && names === null) return null;
+      if (unknown.length + answering.length + asserting.length === 0 && names === null) return null;
       const work = async (): Promise<ReadonlyMap<string, Reading>> => {
         const first = names;
         names = null;
         await Promise.all([first ?? unread(), mappings(unknown)]);
-        return answering.length === 0 ? noReadings : await readings(answering);
+        if (asserting.length === 0) return answering.length === 0 ? noReadings : await readings(answering);
+        return new Map([...(await readings(answering)), ...(await permissionsOf(options, asserting))]);
       };
       return storageRetry.wait('events', work).catch((error: unknown) => failed(event, error));
     } catch (error) {
@@ -198,7 +221,7 @@ const createNames = () => {
   };
 };
 
-const createConversion = ({ directory, log, instance, turn }: EventPipelineOptions, learn: (entry: Entry) => void) => {
+const createConversion = ({ directory, log, instance, turn, followsDeletions }: EventPipelineOptions, learn: (entry: Entry) => void) => {
   const isNewName = createNames();
 
   const entriesOf = (event: QueuedEvent, readings: ReadonlyMap<string, Reading>): Entry[] => {
@@ -210,7 +233,8 @@ const createConversion = ({ directory, log, instance, turn }: EventPipelineOptio
   /** Never throws. What cannot be converted is logged and left out: it must not take other messages with it, nor the connection. */
   const convert = (event: QueuedEvent, readings: ReadonlyMap<string, Reading>): Entry[] => {
     try {
-      const entries = entriesOf(event, readings);
+      const all = entriesOf(event, readings);
+      const entries = followsDeletions ? all : all.filter((entry) => !isOwnDeletion(entry));
       entries.forEach(learn);
       return entries;
     } catch (error) {

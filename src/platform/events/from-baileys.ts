@@ -5,8 +5,9 @@ import type { BaileysEvent } from './baileys-event.ts';
 import type { Reading } from './answers.ts';
 import type { Directory } from '../directory.ts';
 import { fromCall } from './from-calls.ts';
-import { fromAddressBook, fromBlocklist, fromChatUpdate, fromContact } from './from-chats.ts';
+import { fromAddressBook, fromBlocklist, fromChangedIdentity, fromChatUpdate, fromContact } from './from-chats.ts';
 import { fromChannelNotification } from './from-channels.ts';
+import { fromOwnDeletions, fromStars } from './from-erasures.ts';
 import { fromGroupNotification } from './from-groups.ts';
 import { fromHistory } from './from-history.ts';
 import { fromAssociation, fromLabelEdit } from './from-labels.ts';
@@ -25,8 +26,7 @@ const reasons = {
   'lid-mapping.update': 'kept by the library among the keys',
   'messages.reaction': 'the same reaction arrives as a message',
   'messages.media-update': 'answers to own requests',
-  'messages.delete': 'deleted for the account only: nothing of a conversation is thrown away',
-  'chats.delete': 'as above',
+  'chats.delete': 'read from the record itself, which says up to which message',
   'chats.lock': 'nothing in the interface shows it',
   'messaging-history.status': 'progress of the library',
   'groups.upsert': 'read from the notification itself',
@@ -45,9 +45,9 @@ const reasons = {
 const leftOut = (_name: keyof typeof reasons): Entry[] => [];
 
 const fromRead = (source: WAMessage, directory: Directory, reading: Reading = {}): Entry[] => {
-  const { vote = '', content, edit } = reading;
+  const { vote = '', content, edit, permitted = false } = reading;
   if (edit) return fromMessage({ ...source, message: edit.message }, directory, '', { edited: edit.messageId });
-  return fromMessage(source, directory, vote, content === undefined ? {} : { content });
+  return fromMessage(source, directory, vote, content === undefined ? {} : { content }, permitted);
 };
 
 /** `readings`: what stands encrypted once more in messages, by their id; it is read before, since a conversion waits for nothing. */
@@ -56,7 +56,9 @@ export const fromBaileys = (event: BaileysEvent, directory: Directory, readings:
     case 'messages.upsert':
       return event.data.messages.flatMap((message) => fromRead(message, directory, readings.get(message.key.id ?? '')));
     case 'messages.update':
-      return fromMessageUpdates(event.data, directory);
+      return [...fromMessageUpdates(event.data, directory), ...fromStars(event.data, directory)];
+    case 'messages.delete':
+      return fromOwnDeletions(event.data, directory);
     case 'message-receipt.update':
       return fromMemberReceipts(event.data, directory);
     case 'messaging-history.set':
@@ -68,6 +70,8 @@ export const fromBaileys = (event: BaileysEvent, directory: Directory, readings:
       return event.data.flatMap((contact) => fromAddressBook(contact, directory));
     case 'contacts.update':
       return event.data.flatMap((contact) => fromContact(contact, directory));
+    case 'identity.changed':
+      return fromChangedIdentity(event.data, directory);
     case 'group.notification':
       return fromGroupNotification(event.data, directory);
     case 'channel.stanza':

@@ -1,6 +1,6 @@
 /** Chats and the people in them: names, marks and counters, as the phone shares them with its devices. */
 import type { BaileysEventMap, Chat, ChatUpdate, Contact } from '@whiskeysockets/baileys';
-import type { ChatPatch, Entry } from '#actors/model.ts';
+import { identityChangedAt, type ChatPatch, type Entry } from '#actors/model.ts';
 import { numberOf } from './content-json.ts';
 import { chatOf, type Directory, isMe } from '../directory.ts';
 import { isGroup } from '../jid.ts';
@@ -22,6 +22,10 @@ export const contactPatch = (contact: Partial<Contact>, directory: Directory): C
 };
 
 /** A chat with its counters and marks, as history and synchronisation tell it; only what is named. */
+const day = 86_400;
+/** Seconds after which messages may disappear, as the apps offer them; 0: never. Either side of a chat can send any other number. */
+const timers: ReadonlySet<number | null | undefined> = new Set([0, day, 7 * day, 90 * day]);
+
 export const conversationPatch = (chat: Partial<Chat>, directory: Directory): ChatPatch | null => {
   const { id, lid } = chatOf(directory, chat.id, chat.pnJid ?? chat.lidJid);
   if (id === '') return null;
@@ -35,10 +39,15 @@ export const conversationPatch = (chat: Partial<Chat>, directory: Directory): Ch
     ...(chat.pinned === undefined ? {} : { pinned: numberOf(chat.pinned) > 0 }),
     // Seconds in history, milliseconds in synchronisation.
     ...(muted === undefined ? {} : { muteEndTime: muted > 0 && muted < 1e11 ? muted * 1000 : muted }),
-    ...(chat.ephemeralExpiration === undefined || chat.ephemeralExpiration === null
-      ? {}
-      : { ephemeralExpiration: chat.ephemeralExpiration }),
+    ...(timers.has(chat.ephemeralExpiration) ? { ephemeralExpiration: Number(chat.ephemeralExpiration) } : {}),
   };
+};
+
+/** The library reads the timer out of messages, null for none. Any member of a group can send such a message: there the platform's notification counts. */
+const withTimer = (chat: ChatPatch, { ephemeralExpiration: seconds }: ChatUpdate): ChatPatch => {
+  const { ephemeralExpiration: _none, ...rest } = chat;
+  if (isGroup(chat.chatId)) return rest;
+  return seconds === null ? { ...rest, ephemeralExpiration: 0 } : chat;
 };
 
 export const fromChatUpdate = (update: ChatUpdate, directory: Directory): Entry[] => {
@@ -54,8 +63,7 @@ export const fromChatUpdate = (update: ChatUpdate, directory: Directory): Entry[
   const read: Entry[] = update.unreadCount === 0 || update.unreadCount === null ? [{ kind: 'chatRead', chatId: chat.chatId }] : [];
   const unread: Entry[] = update.unreadCount === -1 ? [{ kind: 'chatUnread', chatId: chat.chatId }] : read;
   const left = update.readOnly === true ? { groupMember: false } : {};
-  const timer = update.ephemeralExpiration === null ? { ephemeralExpiration: 0 } : {};
-  const patch = { ...chat, ...left, ...timer };
+  const patch = { ...withTimer(chat, update), ...left };
   return Object.keys(patch).length > 1 ? [{ kind: 'chat', chat: patch, create: false, tell: 'chats' }, ...unread] : unread;
 };
 
@@ -79,3 +87,10 @@ export const fromBlocklist = ({ blocklist, type }: BaileysEventMap['blocklist.up
     create: false,
     tell: 'chats',
   }));
+
+/** Told for people who have a chat. */
+export const fromChangedIdentity = ({ jid, at }: { readonly jid: string; readonly at: number }, directory: Directory): Entry[] => {
+  const { id } = chatOf(directory, jid);
+  if (id === '' || isMe(directory, id)) return [];
+  return [{ kind: 'chat', chat: { chatId: id, extra: { [identityChangedAt]: at || directory.now() } }, create: false, tell: 'chats' }];
+};

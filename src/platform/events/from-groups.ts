@@ -1,12 +1,5 @@
 /** Changes of groups, read from the platform's notifications: what a chat keeps of them, and which events follow. The library reads only the first. */
-import {
-  getBinaryNodeChild,
-  getBinaryNodeChildren,
-  getBinaryNodeChildString,
-  type BinaryNode,
-  type proto,
-  type WAMessage,
-} from '@whiskeysockets/baileys';
+import { getBinaryNodeChild, getBinaryNodeChildren, getBinaryNodeChildString, type BinaryNode } from '@whiskeysockets/baileys';
 import type { ChatPatch, Entry, Group, GroupEvent, GroupSettings, MemberAction, Person } from '#actors/model.ts';
 import { type Directory, isMe, personOf } from '../directory.ts';
 import { bare } from '../jid.ts';
@@ -187,10 +180,3 @@ export const groupAddresses = (node: BinaryNode): readonly string[] => [
   node.attrs['participant'] ?? '',
   ...childrenOf(node).flatMap((child) => getBinaryNodeChildren(child, 'participant').map(({ attrs }) => attrs['jid'] ?? '')),
 ];
-
-/** The timer of disappearing messages may arrive as a message too. */
-export const fromEphemeral = ({ key }: WAMessage, protocol: proto.Message.IProtocolMessage, directory: Directory): Entry[] => {
-  const by = personOf(directory, key.participant, key.participantAlt);
-  const happened = { groupId: bare(key.remoteJid), by, byName: '', at: directory.now() };
-  return settingsChanged(happened, { ephemeral: protocol.ephemeralExpiration ?? 0 });
-};

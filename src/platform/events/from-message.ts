@@ -129,6 +129,7 @@ export const convertMessage = (source: WAMessage, directory: Directory, marks: M
     convertOptions: facts.convertOptions ?? '',
     buttonOrListId: facts.buttonOrListId ?? '',
     content: marks.content ?? jsonOf(kind),
+    ...(source.starred ? { starred: true } : {}),
     raw: proto.Message.encode(source.message).finish(),
   };
   const standsAlone = facts.attached !== true && message.edited === '';

@@ -3,14 +3,13 @@ import { proto, type WAMessage } from '@whiskeysockets/baileys';
 import type { Entry, Revision } from '#actors/model.ts';
 import { numberOf } from './content-json.ts';
 import { addressesOf, chatOf, type Directory } from '../directory.ts';
-import { fromEphemeral } from './from-groups.ts';
 import { convertMessage, type Marks } from './from-message.ts';
-import { bare, isGroup } from '../jid.ts';
+import { bare } from '../jid.ts';
 import { unwrapped } from './message-kinds.ts';
 
 const { Type } = proto.Message.ProtocolMessage;
 
-const deletion = (source: WAMessage, messageId: string, directory: Directory): Entry => {
+const deletion = (source: WAMessage, messageId: string, directory: Directory, permitted: boolean): Entry => {
   const { key } = source;
   const author = key.fromMe ? directory.me.pn : key.participant || key.remoteJid;
   const { pn, lid } = addressesOf(directory, author, key.participantAlt, key.participant ? null : key.remoteJidAlt);
@@ -23,16 +22,20 @@ const deletion = (source: WAMessage, messageId: string, directory: Directory): E
     senderPn: pn,
     senderLid: lid,
     fromMe: key.fromMe === true,
+    byAdmin: permitted,
     at: seconds > 0 ? seconds * 1000 : directory.now(),
   };
 };
 
 /** Edits and deletions travel as protocol messages; the rest of those is talk between devices. */
-const fromProtocolMessage = (source: WAMessage, protocol: proto.Message.IProtocolMessage, directory: Directory, marks: Marks): Entry[] => {
-  if (protocol.type === Type.EPHEMERAL_SETTING && isGroup(source.key.remoteJid ?? '')) return fromEphemeral(source, protocol, directory);
+const fromProtocolMessage = (
+  source: WAMessage,
+  protocol: proto.Message.IProtocolMessage,
+  { directory, marks, permitted }: { readonly directory: Directory; readonly marks: Marks; readonly permitted: boolean },
+): Entry[] => {
   const target = protocol.key?.id ?? '';
   if (target === '') return [];
-  if (protocol.type === Type.REVOKE) return [deletion(source, target, directory)];
+  if (protocol.type === Type.REVOKE) return [deletion(source, target, directory, permitted)];
   if (protocol.type !== Type.MESSAGE_EDIT || !protocol.editedMessage) return [];
   const converted = convertMessage({ ...source, message: protocol.editedMessage }, directory, { ...marks, edited: target });
   if (converted === null) return [];
@@ -56,14 +59,16 @@ const pinOf = ({ pinInChatMessage: pin, messageContextInfo }: proto.IMessage, at
 /**
  * One message as it arrived. Left out: placeholders for what could not be decrypted yet (the message itself follows, under the same id),
  * notices about groups and calls (they have events of their own), and messages without content. `vote`: options a poll's vote names. `marks`: of own messages.
+ * `permitted`: see `Reading`.
  */
-export const fromMessage = (source: WAMessage, directory: Directory, vote: string, marks: Marks = {}): Entry[] => {
+export const fromMessage = (source: WAMessage, directory: Directory, vote: string, marks: Marks = {}, permitted = false): Entry[] => {
   const protocol = unwrapped(source.message)?.protocolMessage;
-  if (protocol) return fromProtocolMessage(source, protocol, directory, marks);
+  if (protocol) return fromProtocolMessage(source, protocol, { directory, marks, permitted });
   const converted = convertMessage(source, directory, vote === '' ? marks : { ...marks, vote });
   if (converted === null) return [];
   const { message, chatAsLast, standsAlone } = converted;
-  const { edited, text, timestamp, fromMe } = message;
-  const revises = edited === '' ? pinOf(unwrapped(source.message) ?? {}, timestamp) : { messageId: edited, text };
+  const { edited, text, timestamp, fromMe, isGroup: inGroup } = message;
+  const mayPin = fromMe || !inGroup || permitted;
+  const revises = edited === '' ? mayPin && pinOf(unwrapped(source.message) ?? {}, timestamp) : { messageId: edited, text };
   return [{ kind: 'message', message, chat: chatAsLast, unread: standsAlone && !fromMe, ...(revises && { revises }) }];
 };

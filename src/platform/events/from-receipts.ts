@@ -49,7 +49,7 @@ const grouped = (confirmations: readonly Confirmation[], directory: Directory): 
 
 /**
  * Receipts in direct chats. Left out: changes of content and deletions (they arrive as messages of their own), refused sends (the sender
- * waits for the answer), stars, and what own devices confirm about own messages.
+ * waits for the answer), stars (`fromStars`), and what own devices confirm about own messages.
  */
 export const fromMessageUpdates = (updates: readonly WAMessageUpdate[], directory: Directory): Entry[] => {
   const confirmations: Confirmation[] = [];

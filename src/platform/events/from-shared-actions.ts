@@ -3,12 +3,15 @@ import type { Entry } from '#actors/model.ts';
 import type { SharedAction } from '../app-state/unread-action.ts';
 import { chatOf, type Directory } from '../directory.ts';
 import { fromAddressBook } from './from-chats.ts';
+import { fromCleared, fromDeleted } from './from-erasures.ts';
 
 type Reader = (action: SharedAction, directory: Directory) => Entry[];
 
 const readers: Readonly<Record<string, Reader>> = {
   // With a value that says nothing it was removed.
   contact: ({ index: [, id = ''] }, directory) => fromAddressBook({ id }, directory),
+  clearChat: fromCleared,
+  deleteChat: fromDeleted,
   note_edit: ({ value: { noteEditAction: note } }, directory) => {
     const { id: chatId } = chatOf(directory, note?.chatJid);
     if (chatId === '') return [];

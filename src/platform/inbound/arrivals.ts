@@ -2,6 +2,8 @@
 import { type BaileysEventMap, getHistoryMsg, proto } from '@whiskeysockets/baileys';
 import type { BaileysEvent } from '../events/baileys-event.ts';
 import { historyWanted } from '../connection/socket-config.ts';
+import type { Directory } from '../directory.ts';
+import { isFromOwnPhone, isPhoneOnly } from './forgeries.ts';
 import type { InboundGate } from './inbound-gate.ts';
 
 const { StubType } = proto.WebMessageInfo;
@@ -12,11 +14,21 @@ type History = Pick<proto.Message.IHistorySyncNotification, 'syncType' | 'chunkO
 const nameOf = ({ syncType, chunkOrder, peerDataRequestSessionId }: History | BaileysEventMap['messaging-history.set']): string =>
   JSON.stringify([syncType ?? null, chunkOrder ?? null, peerDataRequestSessionId ?? null]);
 
-export const reportArrivals = (gate: Pick<InboundGate, 'reported' | 'fetching' | 'fetched'>, event: BaileysEvent): void => {
+type Gate = Pick<InboundGate, 'reported' | 'fetching' | 'fetched' | 'handling' | 'forged'>;
+
+export const reportArrivals = (gate: Gate, event: BaileysEvent, directory: Directory): void => {
   if (event.name === 'messaging-history.set') gate.fetched(nameOf(event.data));
   if (event.name !== 'messages.upsert') return;
-  for (const { key, message, messageStubType } of event.data.messages) {
+  for (const arrived of event.data.messages) {
+    const { key, message, messageStubType } = arrived;
     if (messageStubType === StubType.CIPHERTEXT) continue;
+    if (message && isPhoneOnly(message) && !isFromOwnPhone(gate.handling(key.id ?? ''), directory)) {
+      // The library works on the same message after this event.
+      arrived.message = {};
+      gate.forged('phoneOnly');
+      gate.reported(key.id ?? '');
+      continue;
+    }
     const history = message && getHistoryMsg(message);
     if (history && historyWanted(history)) gate.fetching(key.id ?? '', nameOf(history));
     else gate.reported(key.id ?? '');

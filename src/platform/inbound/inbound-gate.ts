@@ -6,9 +6,11 @@
  * what they led to is stored (`held-acks.ts`). Stanzas keep their order: each message is handled to its end before the next stanza is passed on.
  */
 import type { BinaryNode, WASocket } from '@whiskeysockets/baileys';
-import { EpochLost, type Close } from '#actors/ports.ts';
+import { EpochLost, type Close, type Forgery } from '#actors/ports.ts';
 import { ownCloses } from '../connection/close-cause.ts';
 import { ackHeld, HeldAcks, withHeldAck } from './held-acks.ts';
+import { isUnsealed } from './forgeries.ts';
+import { statusJid } from '../jid.ts';
 import type { InboundLog, Logged, Unlogged } from './inbound-log.ts';
 import { within } from '#actors/waiting.ts';
 import { systemTime } from '#src/system-time.ts';
@@ -24,6 +26,8 @@ export interface GateLimits {
   readonly handling: number;
   /** Milliseconds before each further try of a message whose file could not be fetched. Then it is left to the next connection. */
   readonly again: readonly number[];
+  /** Messages at most that wait for a file. A history comes in some dozens of files; further ones are given up. */
+  readonly files: number;
 }
 
 export interface GateOptions {
@@ -43,6 +47,8 @@ export interface GateOptions {
   keysStored(): Promise<boolean>;
   /** The connection has to end. */
   failed(close: Close): void;
+  /** A stanza was dropped and confirmed because nobody honest sends it. */
+  forged(what: Forgery): void;
   /** The gate itself threw, which is a crash of the session. */
   crashed(error: unknown): void;
   /** A handler of the library rejected. */
@@ -52,7 +58,7 @@ export interface GateOptions {
 
 interface Item {
   readonly node: BinaryNode;
-  /** `repeated`: handled and stored before, so that it needs nothing but an acknowledgement. */
+  /** `repeated`: handled and stored before, ignored, or forged, so that it needs nothing but an acknowledgement. */
   readonly kind: StanzaKind | 'repeated';
   /** For a message: resolves when it is in the log; null when the connection ended before. */
   readonly logged: Promise<Logged | null> | null;
@@ -67,7 +73,12 @@ interface WaitsForLog {
 }
 
 const mostInGroup = 256;
-export const usualLimits: GateLimits = { bytes: 16 * 1024 * 1024, handling: 10_000, again: [1_000, 10_000, 60_000, 600_000, 3_600_000] };
+export const usualLimits: GateLimits = {
+  bytes: 16 * 1024 * 1024,
+  handling: 10_000,
+  again: [1_000, 10_000, 60_000, 600_000, 3_600_000],
+  files: 500,
+};
 /** Milliseconds for which others wait for a file that the library fetches. */
 const longestFetch = 1_000;
 /** Milliseconds after which nobody asks for the file of a message any more: the media hosts have deleted it. */
@@ -96,6 +107,9 @@ const unmarked = (node: BinaryNode): BinaryNode => {
 /** A request to send a message again leads to no entry: it is acknowledged when that is sent. The other belongs to a pairing by code. */
 const holdsAck = ({ attrs: { type } }: BinaryNode): boolean => type !== 'retry' && type !== 'link_code_companion_reg';
 
+/** The library ignores status posts: `shouldIgnoreJid` of `socket-config.ts`. */
+const isIgnored = ({ attrs }: BinaryNode): boolean => attrs['from'] === statusJid;
+
 /** Bytes of memory, measured, that a stanza and its entries take while they wait; each node in it takes the second number. */
 const [perStanza, perNode] = [1_200, 240];
 const sizeOf = ({ content }: BinaryNode): number =>
@@ -122,6 +136,7 @@ export class InboundGate {
   #fetchWaiters: (() => void)[] = [];
   /** Ids of messages that the library is handling, and how much of each its events have carried. */
   readonly #reported = new Map<string, Reported>();
+  readonly #handling = new Map<string, BinaryNode>();
   /** Messages whose file could not be fetched, and the timer of the next try. */
   readonly #again = new Map<Logged, { readonly tries: number; readonly timer: NodeJS.Timeout }>();
 
@@ -163,6 +178,15 @@ export class InboundGate {
   /** An event of the library carried this message: it is on its way to the storage. */
   reported(messageId: string): void {
     if (this.#reported.has(messageId)) this.#reported.set(messageId, true);
+  }
+
+  forged(what: Forgery): void {
+    this.#options.forged(what);
+  }
+
+  /** The stanza of a message that the library is handling. */
+  handling(messageId: string): BinaryNode | undefined {
+    return this.#handling.get(messageId);
   }
 
   /** An event carried this message, whose content is a file that the library fetches: it is whole when `fetched` is called with the same name. */
@@ -209,6 +233,11 @@ export class InboundGate {
   }
 
   #takeMessage(node: BinaryNode): Item | null {
+    if (isUnsealed(node)) {
+      this.forged('unsealed');
+      return { kind: 'repeated', node, logged: null };
+    }
+    if (isIgnored(node)) return { kind: 'repeated', node, logged: null };
     let message: Unlogged | 'finished' | null;
     try {
       message = this.#options.inbound.arrive(node);
@@ -309,7 +338,7 @@ export class InboundGate {
     const { handlers, confirm, acknowledge } = this.#options;
     try {
       if (kind !== 'repeated') await handlers[kind](node);
-      else await (node.tag === 'message' ? confirm(node) : acknowledge(node));
+      else await (node.tag === 'message' && !isIgnored(node) ? confirm(node) : acknowledge(node));
     } catch (error) {
       if (error !== ackHeld) this.#options.handlerFailed(`CB:${kind}`, error);
     }
@@ -320,9 +349,11 @@ export class InboundGate {
     await inbound.trying(logged);
     const id = logged.node.attrs['id'] ?? '';
     this.#reported.set(id, false);
+    this.#handling.set(id, logged.node);
     const handled = this.#call('message', unmarked(logged.node)).then(() => {
       const reported = this.#reported.get(id);
       this.#reported.delete(id);
+      this.#handling.delete(id);
       this.#tellFetched();
       if (typeof reported === 'object' && this.#tryAgain(logged)) return;
       this.#again.delete(logged);
@@ -338,6 +369,7 @@ export class InboundGate {
     const tries = this.#again.get(logged)?.tries ?? 0;
     this.#options.handlerFailed('file', new Error(`the file of a message could not be fetched, try ${tries + 1}`));
     if (sent < systemTime.now() - filesKept) return false;
+    if (this.#again.size >= this.#limits.files && !this.#again.has(logged)) return false;
     const pause = this.#limits.again[tries];
     if (pause === undefined || this.#closed) return true;
     const timer = setTimeout(() => {

@@ -16,6 +16,7 @@ import { type FreshPreKeys, makeCredentials } from './pairing-keys.ts';
 import { plainType, type RatchetHost, type Step } from './ratchets.ts';
 import { createLruMap } from '#src/lru-map.ts';
 import { runId, type RunNote, Runs, runType } from './unclean-runs.ts';
+import { withTokenPages } from './token-index.ts';
 import { CorruptCredentials, type Vault } from '../vault.ts';
 
 export interface AuthState {
@@ -25,6 +26,8 @@ export interface AuthState {
   readonly ratchets: RatchetHost;
   /** The credentials changed (Baileys changes them in place). */
   saveCredentials(): void;
+  /** The same; resolves when they are stored, and rejects when they never will be. */
+  storeCredentials(): Promise<void>;
   /** What memory knows of a key: its value, null when it does not exist, undefined when only the vault knows. */
   peek<T extends keyof SignalDataTypeMap>(type: T, id: string): SignalDataTypeMap[T] | null | undefined;
   /** Reads keys into memory, with one query at most. Storage that is away or busy is waited for, or (`now`) rejects with `StorageFailure`. */
@@ -66,6 +69,8 @@ export interface AuthOptions {
 /** Entries kept in memory, up to twice as many, absent ones included. An idle session has a few dozen, a busy one keeps the conversations of the last hours. */
 const cacheLimit = 500;
 const versionType = 'app-state-sync-version';
+/** The devices of a group that have the sender key. The library sets the whole map with each send, and only adds to it. */
+const memoryType = 'sender-key-memory';
 /** Types of which a session has few keys, and whose keys its first requests need: every start reads all of them, with one query. */
 const warmTypes = [versionType, 'app-state-sync-key', runType, plainType, finishedType, patchType] as const;
 /** Privacy tokens are given once in each week of Unix time. */
@@ -83,6 +88,8 @@ class SessionKeys {
   readonly #storageRetry: StorageRetry;
   #fresh: FreshPreKeys | null;
   #runs: Runs;
+  /** Devices in each map of `memoryType` that is in memory, when it was read or written last. */
+  readonly #devices = new WeakMap<object, number>();
   /** Numbers of the changes that sends made and that are not stored, oldest first. At most `unstoredSends` may have left. */
   #sends: number[] = [];
   /** No message leaves before the changes up to this number are stored: the note that this run is open, and chains that skipped keys. */
@@ -146,6 +153,7 @@ class SessionKeys {
 
   #setOne(type: string, id: string, value: unknown, step: Step | null): void {
     if (type === plainType) return this.inbound.remember(id, value as Uint8Array);
+    if (type === memoryType && this.#isWritten(value)) return;
     if (type !== 'pre-key') this.#cache.set(`${type} ${id}`, value);
     else if (value === null) this.#fresh?.delete(id);
     if (type === versionType && value !== null) {
@@ -226,7 +234,16 @@ class SessionKeys {
       this.#storedFirst = this.writer.last;
     }
     if (type !== 'pre-key') this.#cache.set(`${type} ${id}`, value);
+    if (type === memoryType) this.#isWritten(value);
     return value;
+  }
+
+  /** True if the map is in the vault, or on its way there, as it is now. Notes that it is. */
+  #isWritten(value: unknown): boolean {
+    if (typeof value !== 'object' || value === null) return false;
+    const [before, now] = [this.#devices.get(value), Object.keys(value).length];
+    this.#devices.set(value, now);
+    return before === now;
   }
 
   /** Reads what every start needs. */
@@ -266,13 +283,14 @@ export const openAuthState = async (options: AuthOptions): Promise<AuthState> =>
   const stored = await storedCredentials(vault, instance);
   const abandoned = stored !== null && isAbandoned(stored);
   if (abandoned) await vault.discard(instance, epoch, 'delete', 'pairing was abandoned');
+  if (stored === null || abandoned) await vault.cleared(instance);
   const { creds, fresh } = stored === null || abandoned ? await makeCredentials(options) : { creds: stored, fresh: null };
   const keys = new SessionKeys(options, creds, fresh);
   if (fresh === null) await keys.warm();
   return {
     state: {
       creds,
-      keys: {
+      keys: withTokenPages({
         // Baileys types the result by the type's name; the names go through unchanged.
         get: async <T extends KeyType>(type: T, ids: string[]) => (await keys.get(type, ids)) as { [id: string]: SignalDataTypeMap[T] },
         async set(data) {
@@ -280,7 +298,7 @@ export const openAuthState = async (options: AuthOptions): Promise<AuthState> =>
           // They are uploaded next: a contact may use one at any time after that, whatever becomes of this process.
           if (Object.values(data['pre-key'] ?? {}).some((pair) => pair !== null)) await keys.writer.flush();
         },
-      },
+      }),
     },
     inbound: keys.inbound,
     ratchets: {
@@ -290,6 +308,10 @@ export const openAuthState = async (options: AuthOptions): Promise<AuthState> =>
       mayLeave: (step) => keys.mayLeave(step),
     },
     saveCredentials: () => keys.writer.putCredentials(),
+    storeCredentials() {
+      keys.writer.putCredentials();
+      return keys.writer.flush();
+    },
     peek: <T extends KeyType>(type: T, id: string) => keys.peek(type, id) as SignalDataTypeMap[T] | null | undefined,
     async learn(type, ids, when) {
       const unknown = ids.filter((id) => keys.peek(type, id) === undefined);

@@ -1,6 +1,7 @@
 /** Keys and credentials as JSON text and back: Baileys' own format, so that stores of other programs can be carried over. */
 import { type AuthenticationCreds, BufferJSON, type KeyPair, proto } from '@whiskeysockets/baileys';
 import { finishedType } from '../inbound/finished-names.ts';
+import { tokenPageType } from './token-index.ts';
 
 /** Base64 without the detour over a replacer: 812 of these are made in one go. */
 const bytes = (value: Uint8Array): string =>
@@ -13,7 +14,7 @@ export const encodeKey = (value: unknown): string =>
 const protocolType = 'app-state-sync-key';
 
 /** Types without bytes: pages of thousands of names, each of which a reviver would look at. */
-const textTypes: ReadonlySet<string> = new Set([finishedType]);
+const textTypes: ReadonlySet<string> = new Set([finishedType, tokenPageType]);
 
 export const decodeKey = (type: string, text: string): unknown => {
   const value: unknown = JSON.parse(text, textTypes.has(type) ? undefined : BufferJSON.reviver);

@@ -21,11 +21,17 @@ const makeCache = () => {
   };
 };
 
-/** Answers what was answered before; every new pair makes it forget. */
+/**
+ * Answers what was answered before; every new pair makes it forget.
+ *
+ * `getLIDsForPNs` names a number without a LID by the number itself. The library asks it for the addresses whose keys it fetches, and fetched none for
+ * such a number, so that nothing could be encrypted for it.
+ */
 export const rememberLids = (mapping: Mapping): void => {
   Object.assign(mapping, { mappingCache: makeCache() });
   let known = createLruMap<string>(kept);
-  const look = mapping.getLIDForPN.bind(mapping);
+  const lookAll = mapping.getLIDsForPNs.bind(mapping);
+  const look = async (pn: string): Promise<string | null> => (await lookAll([pn]))?.[0]?.lid ?? null;
   const store = mapping.storeLIDPNMappings.bind(mapping);
   const forget = (): void => {
     known = createLruMap(kept);
@@ -37,6 +43,11 @@ export const rememberLids = (mapping: Mapping): void => {
     const lid = await look(pn);
     if (lid !== null) current.set(pn, lid);
     return lid;
+  };
+  mapping.getLIDsForPNs = async (pns) => {
+    const found = (await lookAll(pns)) ?? [];
+    const named = new Set(found.map(({ pn }) => pn));
+    return [...found, ...pns.filter((pn) => !named.has(pn)).map((pn) => ({ pn, lid: pn }))];
   };
   mapping.storeLIDPNMappings = (pairs) => store(pairs).finally(forget);
 };

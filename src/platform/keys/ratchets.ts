@@ -12,6 +12,7 @@ import {
   type SignalKeyStoreWithTransaction,
   type SocketConfig,
 } from '@whiskeysockets/baileys';
+import { ForgedKeys } from '../connection/signatures.ts';
 import { rememberLids } from './lid-memory.ts';
 import { mergeRecords } from './session-merge.ts';
 
@@ -129,6 +130,12 @@ export const ratchetsOf =
       return result;
     };
 
+    /** A device with forged keys gets no session and no message; the other devices of a message do. */
+    const passOverForged = (error: unknown): void => {
+      if (!(error instanceof ForgedKeys)) throw error;
+      logger.error({}, error.message);
+    };
+
     return {
       ...inner,
       decryptMessage: (options) => opened(options.ciphertext, () => inner.decryptMessage(options)),
@@ -137,7 +144,7 @@ export const ratchetsOf =
       encryptGroupMessage: (options) => sealed(() => inner.encryptGroupMessage(options)),
       getSenderKeyDistributionMessage: (options) => sealed(() => inner.getSenderKeyDistributionMessage(options)),
       processSenderKeyDistributionMessage: (options) => alone(false, () => inner.processSenderKeyDistributionMessage(options)),
-      injectE2ESession: (options) => alone(true, () => inner.injectE2ESession(options)),
+      injectE2ESession: (options) => alone(true, () => inner.injectE2ESession(options)).catch(passOverForged),
       migrateSession: (from, to) => alone(false, () => join(() => inner.migrateSession(from, to))),
       deleteSession: (jids) => alone(false, () => inner.deleteSession(jids)),
     };

@@ -1,5 +1,5 @@
 /** Fetches the file of a message: from the media host, or, when that has dropped it, after the phone has put it there again. */
-import { DEF_MEDIA_HOST, getUrlFromDirectPath } from '@whiskeysockets/baileys';
+import { DEF_MEDIA_HOST } from '@whiskeysockets/baileys';
 import { type Message, refuse, type Refusal, type Result } from '#actors/model.ts';
 import type { OperationControl, TakenFile } from '#actors/ports.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
@@ -7,17 +7,24 @@ import { keyOf } from '../outbound/about.ts';
 import { notSent, refused } from '../outcomes.ts';
 import { type MediaPart, mediaPartOf } from './media-part.ts';
 import { askPhone } from './media-retry.ts';
-import { isMediaHost, offeredHosts } from './platform-hosts.ts';
+import { addressOn, isMediaHost, offeredHosts } from './platform-hosts.ts';
 import { MediaBroken, MediaForged, MediaGone, mediaStream } from './media-stream.ts';
 
 type Failed = { readonly ok: false; readonly refusal: Refusal };
 
+interface MediaHost {
+  readonly host: string;
+  /** True if the platform offers the host for transfers now. Other hosts are checked once more when their names are resolved. */
+  readonly offered: boolean;
+}
+
 /** Hosts to ask, the one that the message names first. */
-const hostsFor = async ({ sock }: LiveConnection, { url }: MediaPart): Promise<readonly string[]> => {
+const hostsFor = async ({ sock }: LiveConnection, { url }: MediaPart): Promise<readonly MediaHost[]> => {
   const named = URL.parse(url)?.host ?? '';
   const offered = await offeredHosts(sock);
   const usable = isMediaHost(named, offered) ? [named] : [];
-  return [...new Set([...usable, ...offered, ...(offered.length === 0 ? [DEF_MEDIA_HOST] : [])])];
+  const hosts = new Set([...usable, ...offered, ...(offered.length === 0 ? [DEF_MEDIA_HOST] : [])]);
+  return [...hosts].map((host) => ({ host, offered: offered.includes(host) }));
 };
 
 const pathOf = ({ directPath, url }: MediaPart): string => {
@@ -31,22 +38,27 @@ const tooLarge = (most: number): Failed => refuse('tooLarge', `the media is larg
 const ofPlatform = (taken: Result<TakenFile>): Result<TakenFile> =>
   !taken.ok && taken.refusal.reason === 'invalid' ? refused(null, taken.refusal.message) : taken;
 
-/** The library takes any file whose key fits; the hash says whether it is the one that the message names. */
-const whenItIs = async ({ sha256 }: MediaPart, taken: Result<TakenFile>): Promise<Result<TakenFile>> => {
+/**
+ * The library takes any file whose key fits; the hash says whether it is the one that the message names. Nothing else protects a file that is not
+ * encrypted, so that a missing hash is wrong there.
+ */
+const whenItIs = async ({ sha256, mediaKey }: MediaPart, taken: Result<TakenFile>): Promise<Result<TakenFile>> => {
   if (!taken.ok) return ofPlatform(taken);
-  if (sha256 === null || taken.value.hash === sha256.toString('hex')) return taken;
+  if ((sha256 === null && mediaKey !== null) || (sha256 !== null && taken.value.hash === sha256.toString('hex'))) return taken;
   await taken.value.discard();
-  throw new MediaForged('the file has another hash');
+  throw new MediaForged(sha256 === null ? 'a file that is not encrypted has no hash' : 'the file has another hash');
 };
 
 /** Tries at most two hosts: the second is for what a network does to the first. */
 const fetchFrom = async (connection: LiveConnection, part: MediaPart, signal: AbortSignal): Promise<Result<TakenFile>> => {
   const { downloads } = connection;
   const hosts = await hostsFor(connection, part);
-  const [first = DEF_MEDIA_HOST, second = first] = hosts;
-  const attempt = async (host: string): Promise<Result<TakenFile>> => {
-    const url = getUrlFromDirectPath(pathOf(part), host);
-    const stream = mediaStream(part, { url, signal, dispatcher: downloads.dispatcher, silenceMs: downloads.silenceMs });
+  const [first = { host: DEF_MEDIA_HOST, offered: false }, second = first] = hosts;
+  const attempt = async ({ host, offered }: MediaHost): Promise<Result<TakenFile>> => {
+    const url = addressOn(host, pathOf(part));
+    if (url === null) throw new MediaForged('its path leads away from the media hosts');
+    const dispatcher = offered ? downloads.dispatcher : downloads.guarded;
+    const stream = mediaStream(part, { url, signal, dispatcher, silenceMs: downloads.silenceMs });
     return whenItIs(part, await downloads.receive(stream, { filename: part.facts.filename, maxBytes: downloads.most, signal }));
   };
   return attempt(first).catch((error: unknown) => {

@@ -21,4 +21,6 @@ export interface Downloads {
 export interface LiveDownloads extends Downloads {
   /** How media hosts are reached; undefined: as everything else. */
   readonly dispatcher: Dispatcher | undefined;
+  /** The same for hosts that only a message names: it reaches public addresses alone, wherever names are resolved here. */
+  readonly guarded: Dispatcher | undefined;
 }

@@ -14,6 +14,15 @@ export const offeredHosts = (sock: Pick<WASocket, 'refreshMediaConn'>): Promise<
 export const isMediaHost = (host: string, offered: readonly string[]): boolean =>
   host !== '' && (isPlatforms(host) || offered.includes(host));
 
+/**
+ * The address of a path on a host; null when the path leads elsewhere. Senders of messages choose the path, and could write `@127.0.0.1/x` or
+ * `.example.org/x`, which continue the name of the host.
+ */
+export const addressOn = (host: string, path: string): string | null => {
+  const [base, url] = [URL.parse(`https://${host}/`), path.startsWith('/') ? URL.parse(path, `https://${host}/`) : null];
+  return base !== null && url !== null && url.origin === base.origin && url.username === '' ? url.href : null;
+};
+
 /** Whether all of these addresses lead to hosts of the platform. */
 export const areMediaHosts = async (sock: Pick<WASocket, 'refreshMediaConn'>, urls: readonly string[]): Promise<boolean> => {
   const parsed = urls.map((url) => URL.parse(url));

@@ -41,9 +41,16 @@ const announce = async ({ sock }: LiveConnection, name: string): Promise<void> =
   if (!carried) await sock.sendNode({ tag: 'presence', attrs: { name: name.replaceAll('@', '') } });
 };
 
+/** The library sends nothing while the own name is unknown. The name is optional on the wire (vinikjkkj/zapo `builders/presence.ts`). */
+const sendPresence = async ({ sock, directory }: LiveConnection, presence: 'available' | 'unavailable'): Promise<void> => {
+  if (directory.me.name !== '') return sock.sendPresenceUpdate(presence);
+  sock.ev.emit('connection.update', { isOnline: presence === 'available' });
+  await sock.sendNode({ tag: 'presence', attrs: { type: presence } });
+};
+
 export const accountHandlers: Handlers<AccountOperations> = {
-  'account.presence': async ({ sock }, { presence }) => {
-    await sock.sendPresenceUpdate(presence);
+  'account.presence': async (connection, { presence }) => {
+    await sendPresence(connection, presence);
     return answered(null);
   },
 

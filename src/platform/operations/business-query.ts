@@ -1,5 +1,5 @@
 /** Requests about businesses, and whose profile or catalog they are about. */
-import type { BinaryNode } from '@whiskeysockets/baileys';
+import { isWABusinessPlatform, type BinaryNode } from '@whiskeysockets/baileys';
 import { done, refuse, type Result } from '#actors/model.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
 import type { OperationControl, Outcome } from '#actors/ports.ts';
@@ -21,9 +21,23 @@ const notOffered = refuse('notSupported', 'the platform does not offer this to l
 /** The platform's code for a request that it does not know. */
 const notImplemented = 501;
 
+const noBusiness = refuse(
+  'notSupported',
+  'profiles and catalogs of its own are a feature of business accounts: this one was none when it was paired',
+);
+/** The platform's codes for what an account may not do, and for a profile or catalog that is not there. */
+const refusedCodes: ReadonlySet<number | undefined> = new Set([403, 404]);
+
+/** True if a refused request was about the account itself, which is no business. */
+const needsBusiness = ({ sock, directory }: LiveConnection, { owner = '' }: { readonly owner?: string }): boolean => {
+  const { platform } = sock.authState.creds;
+  const isOwn = owner === '' || owner === directory.me.pn || owner === directory.me.pn.split('@')[0];
+  return isOwn && (platform === undefined || !isWABusinessPlatform(platform));
+};
+
 type AnyHandler = (connection: LiveConnection, input: never, control: OperationControl) => Promise<Outcome<unknown>>;
 
-/** The handlers, with a request that the platform does not know as an outcome of its own. */
+/** The handlers, with outcomes of their own for a request that the platform does not know, and for one that only businesses may make. */
 export const whereOffered = <Table extends Readonly<Record<string, AnyHandler>>>(handlers: Table): Table =>
   Object.fromEntries(
     Object.entries(handlers).map(([name, handler]) => [
@@ -31,7 +45,10 @@ export const whereOffered = <Table extends Readonly<Record<string, AnyHandler>>>
       async (...[connection, input, control]: Parameters<AnyHandler>): Promise<Outcome<unknown>> => {
         const asked = await answerOf(handler(connection, input, control), () => connection.sock.ws.isOpen);
         const outcome = asked.ok ? asked.value : asked;
-        return !outcome.ok && outcome.refusal.code === notImplemented ? notOffered : outcome;
+        if (outcome.ok || outcome.refusal.reason !== 'refused') return outcome;
+        const { code } = outcome.refusal;
+        if (code === notImplemented) return notOffered;
+        return refusedCodes.has(code) && needsBusiness(connection, input ?? {}) ? noBusiness : outcome;
       },
     ]),
   ) as unknown as Table;

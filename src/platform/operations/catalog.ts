@@ -1,9 +1,9 @@
 /** Operations on catalogs: products and collections, in requests of our own, since the library throws for products without pictures and loses cursors. */
-import { getBinaryNodeChild, getUrlFromDirectPath, type BinaryNode } from '@whiskeysockets/baileys';
+import { DEF_MEDIA_HOST, getBinaryNodeChild, type BinaryNode } from '@whiskeysockets/baileys';
 import { done, refuse, type Product, type ProductWish, type Result } from '#actors/model.ts';
 import type { BusinessOperations, Outcome } from '#actors/ports.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
-import { areMediaHosts } from '../media/platform-hosts.ts';
+import { addressOn, areMediaHosts } from '../media/platform-hosts.ts';
 import { answered, refused } from '../outcomes.ts';
 import {
   collectionOf,
@@ -62,7 +62,9 @@ const merged = (known: Product, wish: ProductWish, hasPicture: boolean): Product
 const uploaded = async (connection: LiveConnection, jpeg: Uint8Array | null): Promise<Result<readonly string[]>> => {
   if (jpeg === null) return done([]);
   const placed = await connection.uploads.plain(jpeg, 'product/image');
-  return placed.ok ? done([placed.value.url || getUrlFromDirectPath(placed.value.directPath)]) : placed;
+  if (!placed.ok) return placed;
+  const url = placed.value.url || addressOn(DEF_MEDIA_HOST, placed.value.directPath);
+  return url === null ? refused(null, 'the media host named no usable path') : done([url]);
 };
 
 const foreignHost = refuse('invalid', 'image_urls and video_urls must be addresses of the platform’s media hosts');

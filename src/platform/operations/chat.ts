@@ -23,9 +23,12 @@ const identified = (directory: Directory, asked: string): Identified => {
 export const chatHandlers: Handlers<ChatOperations> = {
   ...chatSettingHandlers,
 
-  'chat.typing': async ({ sock }, { chatId, state }) => {
+  'chat.typing': async ({ sock, directory, learn }, { chatId, state }) => {
     if (isChannel(chatId)) return refuse('invalid', 'nobody sees typing in a channel');
-    await sock.sendPresenceUpdate(state, chatId);
+    await learn([chatId]);
+    const content = state === 'recording' ? { tag: 'composing', attrs: { media: 'audio' } } : { tag: state, attrs: {} };
+    // The web client names no sender, and people by their LID (tulir/whatsmeow 1494ba73).
+    await sock.sendNode({ tag: 'chatstate', attrs: { to: directory.lid(chatId) || chatId }, content: [content] });
     return answered(null);
   },
 

@@ -9,7 +9,7 @@ import { answered, refused } from '../outcomes.ts';
 import { anyGroup, ask, element } from './group-queries.ts';
 import type { Handlers } from './handlers.ts';
 import { notCarried } from '../stanza-codec.ts';
-import { meant, notAccepted, type Meanings } from './meanings.ts';
+import { meant, notCreated, type Meanings } from './meanings.ts';
 
 const notAdmin = refuse('forbidden', 'User is not an admin of this community');
 const ofCommunity: Meanings = {
@@ -50,7 +50,7 @@ export const communityHandlers: Handlers<CommunityOperations> = {
   'community.create': async (connection, { name }) => {
     const objection = notCarried(name);
     if (objection !== null) return objection;
-    const asked = await meant(connection, ask(connection, anyGroup, 'set', createElement(name)), notAccepted);
+    const asked = await meant(connection, ask(connection, anyGroup, 'set', createElement(name)), notCreated);
     if (!asked.ok) return asked;
     const node = getBinaryNodeChild(asked.value, 'group');
     if (node === undefined) return refused(null, 'the platform answered without the community');

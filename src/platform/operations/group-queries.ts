@@ -18,6 +18,13 @@ export const element = (tag: string, attrs: BinaryNode['attrs'] = {}, content?: 
 export const ask = ({ sock }: LiveConnection, to: string, type: 'get' | 'set', content: BinaryNode): Promise<BinaryNode> =>
   sock.query({ tag: 'iq', attrs: { to, xmlns: 'w:g2', type }, content: [content] });
 
+/** What the request for a new group states since 2026-08-06 (tulir/whatsmeow 39b719ba, e277b766, 8b4a8ba0). */
+export const firstSettings: readonly BinaryNode[] = [
+  element('member_add_mode', {}, Buffer.from('all_member_add')),
+  element('ephemeral', { expiration: '0' }),
+  element('membership_approval_mode', {}, [element('group_join', { state: 'off' })]),
+];
+
 const bytes = (text: string): Uint8Array => Buffer.from(text, 'utf8');
 
 /** `topicId`: of the description that is replaced; the platform refuses the request with 409 when there is another one by now. */

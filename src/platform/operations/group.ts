@@ -1,5 +1,5 @@
 /** Operations on groups. */
-import { generateMessageIDV2, getBinaryNodeChild, getBinaryNodeChildren, type BinaryNode } from '@whiskeysockets/baileys';
+import { getBinaryNodeChild, getBinaryNodeChildren, type BinaryNode } from '@whiskeysockets/baileys';
 import { done, groupAfter, refuse, type Entry, type Group, type GroupEvent, type Result } from '#actors/model.ts';
 import type { GroupOperations, GroupWish, MemberOutcome, MembersAction, Outcome } from '#actors/ports.ts';
 import type { LiveConnection } from '../connection/live-connection.ts';
@@ -7,11 +7,21 @@ import { createdEntries, goneEntries, wholeEntries } from '../events/from-groups
 import { groupOfNode, outcomesIn, personOfNode } from '../events/group-nodes.ts';
 import { isLid, isPerson, resolveTarget } from '../jid.ts';
 import { answered, noMember, refused } from '../outcomes.ts';
-import { anyGroup, ask, element, membersAnswer, membersElement, participantOf, settingsAfter, wishElement } from './group-queries.ts';
+import {
+  anyGroup,
+  ask,
+  element,
+  firstSettings,
+  membersAnswer,
+  membersElement,
+  participantOf,
+  settingsAfter,
+  wishElement,
+} from './group-queries.ts';
 import { pictureQuery } from './picture-query.ts';
 import type { Handlers } from './handlers.ts';
 import { notCarried } from '../stanza-codec.ts';
-import { meant, notAccepted, type Meanings } from './meanings.ts';
+import { meant, notAccepted, notCreated, type Meanings } from './meanings.ts';
 
 const notAdmin = refuse('forbidden', 'User is not an admin of this group');
 const notFound = refuse('notFound', 'Group not found');
@@ -115,8 +125,8 @@ export const groupHandlers: Handlers<GroupOperations> = {
     const others = jids.value.filter((jid) => jid !== directory.me.pn && jid !== directory.me.lid);
     if (others.length === 0) return refuse('invalid', 'participants must name at least one person beside the account');
     const participants = others.map((jid) => participantOf(jid, 'create', null, directory));
-    const create = element('create', { subject: name, key: generateMessageIDV2() }, participants);
-    const asked = await meant(connection, ask(connection, anyGroup, 'set', create), notAccepted);
+    const create = element('create', { subject: name }, [...participants, ...firstSettings]);
+    const asked = await meant(connection, ask(connection, anyGroup, 'set', create), notCreated);
     if (!asked.ok) return asked;
     const node = getBinaryNodeChild(asked.value, 'group');
     if (node === undefined) return refused(null, 'the platform answered without the group');

@@ -11,6 +11,12 @@ const tooLong = refuse('invalid', 'The platform did not accept the text: it may 
 /** Of requests that carry a name or a text; the platform counts their characters in its own way. */
 export const notAccepted: Meanings = { 400: tooLong, 406: tooLong };
 
+/** Of the request for a new group or community: 400 is about its form as often as about its name. */
+export const notCreated: Meanings = {
+  400: refuse('invalid', 'The platform did not accept the group: its name may be too long, or one of the people cannot be put into groups'),
+  406: tooLong,
+};
+
 /** The answer, or what its refusal means; rejects with everything that is no refusal of the platform. */
 export const meant = async <T>({ sock }: LiveConnection, work: Promise<T>, meanings: Meanings): Promise<Result<T>> => {
   const answer = await answerOf(work, () => sock.ws.isOpen);

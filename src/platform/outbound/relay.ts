@@ -9,7 +9,7 @@ import { readersOf } from './audience.ts';
 import { noMember, notSent, outcomeOfError, refused } from '../outcomes.ts';
 import { givenForm } from './forms.ts';
 import { stanzaOf } from './stanza.ts';
-import { refusalText, type Transmission } from './transmissions.ts';
+import { addressRefused, refusalText, type Transmission } from './transmissions.ts';
 
 export interface Outgoing {
   readonly jid: string;
@@ -37,9 +37,18 @@ const failure = (error: unknown, jid: string, live: boolean): Transmission => {
 /** People are written to by their LID where it is known: accounts that have migrated take nothing else. */
 const addressOf = ({ me, lid }: Directory, jid: string): string => (isPerson(jid) && jid !== me.pn ? lid(jid) || jid : jid);
 
+/** The number of somebody who is written to by LID; people with usernames may have none. */
+const namedNumber = ({ pn, me }: Directory, jid: string): Readonly<Record<string, string>> => {
+  const number = isLid(jid) && jid !== me.lid ? pn(jid) : '';
+  return number === '' ? {} : { peer_recipient_pn: number };
+};
+
 /** A refusal for reaching out to strangers comes with the limits of the account. */
-const explained = async ({ standing }: LiveConnection, refusal: Refusal, code: number): Promise<Transmission> =>
-  refuse(refusal.reason, refusal.message, { ...refusal, limits: await standing.reasonOf(code) });
+const explained = async ({ standing }: LiveConnection, refusal: Refusal, code: number): Promise<Transmission> => {
+  const limits = await standing.reasonOf(code);
+  const isFree = code === 463 && limits.timeLock?.ok === true && !limits.timeLock.value.active;
+  return refuse(refusal.reason, isFree ? addressRefused : refusal.message, { ...refusal, limits });
+};
 
 /** Order is kept by the library: it hands messages over one by one, in the order of the calls. Never rejects. */
 export const relay = (
@@ -57,7 +66,7 @@ export const relay = (
   const { attributes, nodes } = stanzaOf(content, audience);
   const options = {
     messageId,
-    additionalAttributes: { ...attributes },
+    additionalAttributes: { ...attributes, ...namedNumber(connection.directory, jid) },
     additionalNodes: [...nodes],
     ...(audience === null ? {} : { statusJidList: readersOf(audience, connection.directory) }),
   };

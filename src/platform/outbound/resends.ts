@@ -4,10 +4,10 @@
  * its own bounds (five times a message and receiver); the message is written by `answer`, for the device that asked, as it was the first time.
  */
 import { type BinaryNode, encodeSignedDeviceIdentity, proto, type WAMessageKey, type WASocket } from '@whiskeysockets/baileys';
-import type { Audience, Message } from '#actors/model.ts';
+import { includesPerson, type Audience, type Group, type Message } from '#actors/model.ts';
 import { createLruMap } from '#src/lru-map.ts';
 import type { Leaving } from '../connection/live-connection.ts';
-import { chatOf, type Directory, isMe } from '../directory.ts';
+import { chatOf, type Directory, isMe, personOf } from '../directory.ts';
 import { withHeldAck } from '../inbound/held-acks.ts';
 import { isGroup, statusJid } from '../jid.ts';
 import { contentOf } from './compose.ts';
@@ -22,6 +22,8 @@ export interface ResendOptions {
   readonly directory: Directory;
   stored(messageId: string): Promise<Message | null>;
   learn(jids: readonly string[]): Promise<void>;
+  /** Null when neither the storage nor the platform tells. Never rejects. */
+  group(jid: string): Promise<Group | null>;
 }
 
 /** Messages that left last: deletions and the like are stored nowhere. */
@@ -52,12 +54,15 @@ export class Resends {
     this.#left.set(left.messageId, left);
   }
 
-  /** The library remembers on its own what it sent last, and sends that again: it shall remember its own requests to the phone only. */
+  /**
+   * The library remembers on its own what it sent and received last, 512 messages of a session, and sends that again. It shall remember its own
+   * requests to the phone only.
+   */
   takeOver({ messageRetryManager }: WASocket): void {
     if (messageRetryManager === null) return;
     const remember = messageRetryManager.addRecentMessage.bind(messageRetryManager);
     messageRetryManager.addRecentMessage = (to, id, message) => {
-      if (this.#left.get(id) === undefined) remember(to, id, message);
+      if (message.protocolMessage?.peerDataOperationRequestMessage) remember(to, id, message);
     };
   }
 
@@ -77,6 +82,7 @@ export class Resends {
    */
   async answer(receipt: BinaryNode, sock: WASocket, prepare: (receipt: BinaryNode) => unknown): Promise<void> {
     const id = receipt.attrs['id'] ?? '';
+    if (!(await this.#mayAsk(receipt))) return sock.sendMessageAck(receipt);
     const key = await this.#prepared(id, () => prepare(withHeldAck(receipt, () => undefined)));
     const left = key === undefined ? null : await this.#find(key, id);
     try {
@@ -84,6 +90,15 @@ export class Resends {
     } finally {
       await sock.sendMessageAck(receipt);
     }
+  }
+
+  /** Members of a group may ask for its messages. Anybody else would get the text, and the key of the group with it. */
+  async #mayAsk({ attrs: { from = '', participant = '' } }: BinaryNode): Promise<boolean> {
+    if (!isGroup(from)) return true;
+    const { directory, learn, group } = this.#options;
+    await learn([participant]);
+    const known = await group(from);
+    return isMe(directory, participant) || (known !== null && includesPerson(known.members, personOf(directory, participant)));
   }
 
   /** The message that the library has prepared a session for; undefined when it would not have sent it, or not once more. */

@@ -26,6 +26,10 @@ const refusals: Readonly<Record<number, string>> = {
   479: 'the stanza was refused as invalid',
 };
 
+/** A 463 without a time-lock is about this one recipient (WhiskeySockets/Baileys 2683, oxidezap/whatsapp-rust 730). */
+export const addressRefused =
+  "the platform refuses this recipient (463), although the account has no time-lock: it wants the recipient's other id or a privacy token. Let the recipient write first, or look the number up again";
+
 export const refusalText = (code: number): string => refusals[code] ?? `the platform refused the message (${code})`;
 
 export interface Transmissions {

@@ -34,22 +34,38 @@ export const platformAddress = (url: string | null): URL => {
   return new URL(`${secure ? 'https' : 'http'}://${address.host}${address.pathname}`);
 };
 
-/** Any answer of the platform will do: it shows that bytes go both ways, and over TLS from whom. '' when one came, else what was wrong. */
+/** Milliseconds. */
+const graceMs = 500;
+
+const lateText = 'no answer of the platform came through it in time';
+const awayText = 'the platform cannot be reached through it';
+
+/**
+ * Any answer of the platform will do: it shows that bytes go both ways, and over TLS from whom. '' when one came, else what was wrong. Ends in time,
+ * whatever the proxy does.
+ */
 export const testProxy = (parts: TunnelParts, to: URL): Promise<string> => {
   const tunnel = createTunnel(parts);
   const secure = to.protocol === 'https:';
   let failure = '';
   const agent = agentThrough(tunnel, { secure, failed: ({ message }) => (failure = message) });
   const { promise, resolve } = Promise.withResolvers<string>();
-  const request = (secure ? secureRequest : plainRequest)(to, { agent, signal: AbortSignal.timeout(parts.timeoutMs) });
+  // Later than the tunnel's own limit, which says more exactly what is missing.
+  const timer = setTimeout(() => resolve(failure || lateText), parts.timeoutMs + graceMs);
+  const request = (secure ? secureRequest : plainRequest)(to, { agent });
   request.once('response', (response) => {
     response.resume();
     resolve('');
   });
-  request.once('error', (error) => {
-    const late = error.name === 'AbortError' || error.name === 'TimeoutError';
-    resolve(failure || (late ? 'no answer of the platform came through it in time' : 'the platform cannot be reached through it'));
-  });
+  // Nobody asked for another protocol: without this listener the request would end without a word.
+  request.once('upgrade', () => resolve(awayText));
+  // Also after the end, when the connection is closed under it.
+  request.on('error', () => resolve(failure || awayText));
+  request.once('close', () => resolve(failure || awayText));
   request.end();
-  return promise.finally(() => tunnel.close());
+  return promise.finally(() => {
+    clearTimeout(timer);
+    request.destroy();
+    tunnel.close();
+  });
 };

@@ -2,7 +2,7 @@
 import type { Agent } from 'node:https';
 import type { Dispatcher } from 'undici';
 import type { Close } from '#actors/ports.ts';
-import { ownCloses } from '../connection/close-cause.ts';
+import { isSilent } from '../connection/close-cause.ts';
 import type { MediaTrust } from '../connection/trust.ts';
 import { agentThrough, dispatcherThrough } from './agents.ts';
 import { createTunnel, type ProxyGuard } from './tunnel.ts';
@@ -14,6 +14,8 @@ export interface LiveRoute {
   readonly fetchAgent: Agent | undefined;
   /** Of our own transfers. */
   readonly dispatcher: Dispatcher | undefined;
+  /** Of downloads from hosts that only a message names. A proxy resolves the names itself. */
+  readonly guarded: Dispatcher | undefined;
   /** Of what the library fetches; undefined: as everything else. */
   readonly fetchDispatcher: Dispatcher | undefined;
   /** A close as it was seen, as what it is: the proxy's doing, where it was. */
@@ -22,10 +24,11 @@ export interface LiveRoute {
   close(): void;
 }
 
-export const directRoute = (media: MediaTrust, dispatcher: Dispatcher | undefined): LiveRoute => ({
+export const directRoute = (media: MediaTrust, dispatcher?: Dispatcher, guarded?: Dispatcher): LiveRoute => ({
   agent: undefined,
   fetchAgent: media?.uploads,
   dispatcher: media?.downloads ?? dispatcher,
+  guarded: media?.downloads ?? guarded,
   fetchDispatcher: media?.downloads,
   judged: (close) => close,
   close: () => undefined,
@@ -58,10 +61,11 @@ export const proxyRoute = ({ url, secure, media, timeoutMs, guard }: ProxyRouteI
     agent: agentThrough(tunnel, { secure, failed }),
     fetchAgent: agentThrough(tunnel, { secure: true, ...(media === null ? {} : { ca: media.ca }) }),
     dispatcher,
+    guarded: dispatcher,
     fetchDispatcher: dispatcher,
     judged(close) {
       if (failure !== null) return proxyFailed(failure);
-      if (close === ownCloses.handshakeTimeout) return proxyFailed('nothing came through it in time');
+      if (isSilent(close)) return proxyFailed('nothing came through it in time');
       // The platform says why it closes; a connection that only ends was cut on the way.
       return close.code === 428 ? proxyFailed('the connection through it broke off') : close;
     },

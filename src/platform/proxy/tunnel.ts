@@ -61,7 +61,7 @@ const texts: Readonly<Record<string, string>> = {
 const socksTexts: readonly (readonly [RegExp, string])[] = [
   [/is not allowed/, notAllowed],
   [/timed out/i, 'it did not answer in time'],
-  [/authentication|no accepted|invalid .*method/i, 'it does not take the credentials'],
+  [/authentication/i, 'it does not take the credentials'],
   [/rejected|NotAllowed|Failure|Refused|Unreachable/i, 'it does not connect to the platform'],
   [/closed/i, 'it broke the connection off'],
 ];

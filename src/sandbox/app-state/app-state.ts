@@ -48,12 +48,16 @@ export class AppState {
     this.#snapshots = new Snapshots(media, random);
   }
 
-  /** The peer message that carries the key of the patches from the phone to a device. Every device gets the same key. */
-  keyShare(person: Person): proto.IMessage {
+  /**
+   * The peer message that carries the key of the patches from the phone to a device. Every device gets the same key. `asked`: the ids that the device
+   * asked for; of those that the phone does not have it gets nothing.
+   */
+  keyShare(person: Person, asked?: readonly proto.Message.IAppStateSyncKeyId[]): proto.IMessage {
     const key = this.#sharedKey(person.number);
+    const isWanted = asked?.some(({ keyId }) => keyId && Buffer.from(keyId).equals(key.id)) ?? true;
     const keyData = { keyData: key.data, timestamp: Date.now(), fingerprint: { rawId: 1, currentIndex: 1, deviceIndexes: [0, 1] } };
     const type = proto.Message.ProtocolMessage.Type.APP_STATE_SYNC_KEY_SHARE;
-    return { protocolMessage: { type, appStateSyncKeyShare: { keys: [{ keyId: { keyId: key.id }, keyData }] } } };
+    return { protocolMessage: { type, appStateSyncKeyShare: { keys: isWanted ? [{ keyId: { keyId: key.id }, keyData }] : [] } } };
   }
 
   /** The phone changes settings: one more patch for each collection, and all devices get the new versions. */

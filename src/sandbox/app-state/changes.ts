@@ -73,7 +73,9 @@ const writers: { readonly [K in Kind]: Writer<K> } = {
   ],
   lock: ({ chat, on }, known) => [set('lock', [chatJid(known, chat)], { lockChatAction: { locked: on } })],
   mute: ({ chat, until }, known) => [set('mute', [chatJid(known, chat)], { muteAction: { muted: until !== 0, muteEndTimestamp: until } })],
-  clear: ({ chat }, known, owner) => [set('clearChat', [chatJid(known, chat), '1', '0'], { clearChatAction: rangeOf(known, owner, chat) })],
+  clear: ({ chat, keepStarred = false }, known, owner) => [
+    set('clearChat', [chatJid(known, chat), keepStarred ? '0' : '1', '0'], { clearChatAction: rangeOf(known, owner, chat) }),
+  ],
   delete: ({ chat }, known, owner) => [set('deleteChat', [chatJid(known, chat), '1'], { deleteChatAction: rangeOf(known, owner, chat) })],
   star: ({ chat, messageId, on }, known, owner) => [
     set('star', aboutMessage(known, owner, chat, messageId), { starAction: { starred: on } }),

@@ -163,8 +163,11 @@ const rows: Readonly<Record<string, Row>> = {
   clearChat: {
     collection: 'regular_high',
     version: 6,
-    read: (phone, [jid], value) =>
-      phone.inChat(jid, (chat) => (chat.clearedUntil = rangeEnd(phone, value.clearChatAction?.messageRange, value))),
+    read: (phone, [jid, starred], value) =>
+      phone.inChat(jid, (chat) => {
+        chat.clearedUntil = rangeEnd(phone, value.clearChatAction?.messageRange, value);
+        if (starred === '0') chat.keptStarred = true;
+      }),
   },
   deleteChat: {
     collection: 'regular_high',

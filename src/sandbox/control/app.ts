@@ -8,7 +8,7 @@ import type { Sandbox } from '../face.ts';
 import { createCamera } from './camera.ts';
 import { handleErrors, sendError } from './errors.ts';
 import { createEventStream } from './events.ts';
-import { checkCaller } from './guard.ts';
+import { callerCheck } from './guard.ts';
 import { createSentLog, type SentStorage } from './sent-log.ts';
 import { page } from './page.ts';
 import { account } from './routes/account.ts';
@@ -19,11 +19,13 @@ import { contacts } from './routes/contacts.ts';
 import { groups } from './routes/groups.ts';
 import { messages } from './routes/messages.ts';
 import { posts } from './routes/posts.ts';
+import { passkeys } from './routes/passkeys.ts';
 import { phones } from './routes/phones.ts';
 import { restrictions } from './routes/restrictions.ts';
 import { settings } from './routes/settings.ts';
 import { retries } from './routes/retries.ts';
 import { shown } from './routes/shown.ts';
+import { versions } from './routes/versions.ts';
 import { world } from './routes/world.ts';
 import { bodyLimit } from './schemas.ts';
 
@@ -39,6 +41,8 @@ export interface ControlOptions {
   readonly onSurprise?: (error: unknown) => void;
   /** Storage of what people sent. Without it a restart forgets that. */
   readonly memory?: SentStorage;
+  /** Answers requests to every name, not to loopback names alone. */
+  readonly anyName?: boolean;
 }
 
 const openapi = {
@@ -73,7 +77,10 @@ const acceptJsonOnly = (app: FastifyInstance): void => {
   });
 };
 
-export const buildControl = async (sandbox: Sandbox, { onSurprise = () => undefined, memory }: ControlOptions = {}): Promise<Control> => {
+export const buildControl = async (
+  sandbox: Sandbox,
+  { onSurprise = () => undefined, memory, anyName = false }: ControlOptions = {},
+): Promise<Control> => {
   const app = fastify({
     bodyLimit,
     return503OnClosing: false,
@@ -87,7 +94,7 @@ export const buildControl = async (sandbox: Sandbox, { onSurprise = () => undefi
   const camera = createCamera();
   const sentLog = createSentLog(sandbox, memory === undefined ? {} : { memory });
   const events = createEventStream(sentLog);
-  app.addHook('onRequest', checkCaller);
+  app.addHook('onRequest', callerCheck(anyName));
   handleErrors(app, onSurprise);
   acceptJsonOnly(app);
 
@@ -100,6 +107,7 @@ export const buildControl = async (sandbox: Sandbox, { onSurprise = () => undefi
   });
   app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
   await app.register(phones, { sandbox, camera });
+  await app.register(passkeys, { sandbox });
   await app.register(settings, { sandbox });
   await app.register(account, { sandbox });
   await app.register(messages, { sandbox, sentLog });
@@ -113,6 +121,7 @@ export const buildControl = async (sandbox: Sandbox, { onSurprise = () => undefi
   await app.register(communities, { sandbox });
   await app.register(business, { sandbox });
   await app.register(catalogs, { sandbox });
+  await app.register(versions, { sandbox });
   await app.register(world, { sandbox, events });
   await app.register(page);
   await app.ready();

@@ -9,6 +9,7 @@ export interface AccountView {
   readonly picture?: { readonly id: string; readonly url: string };
   /** Seconds after which messages of new chats disappear; 0: never. */
   readonly disappearing: number;
+  readonly online: boolean;
   /** Whose presence the connected clients subscribed to. */
   readonly subscriptions: readonly Digits[];
 }

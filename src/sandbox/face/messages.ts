@@ -138,8 +138,11 @@ export interface MessagesFace {
   received(number: Digits): readonly ReceivedMessage[];
   /** What the phone of `number` shows in a chat (a number or the jid of a group), oldest first. */
   shown(number: Digits, chat: string): readonly ShownMessage[];
-  /** The phone of `number` asks an account to send a message again, whether the phone ever got it or not. */
-  askAgain(number: Digits, of: Digits, messageId: string): Promise<void>;
+  /**
+   * The phone of `number` asks an account to send a message again, whether the phone ever got it or not. `group`: as a member of this group, whether it
+   * is one or not.
+   */
+  askAgain(number: Digits, of: Digits, messageId: string, group?: string): Promise<void>;
   /** `number` confirms messages that it received: those in `ids`, else all unconfirmed ones of `chat`. */
   receipt(
     number: Digits,

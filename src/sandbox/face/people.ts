@@ -35,7 +35,8 @@ export interface PersonView {
 
 /**
  * The history that a phone sends at the first login, beside its own messages: the number of invented chats, of messages in each of them, of
- * missed calls and of status posts. `perNotification`: messages from which on a notification is full, 500 when absent.
+ * missed calls and of status posts. `perNotification`: messages from which on a notification is full, 500 when absent. `withheld`: the phone shares no
+ * keys of its settings before the device asks for them, or no history.
  */
 export interface History {
   readonly chats: number;
@@ -43,6 +44,7 @@ export interface History {
   readonly calls?: number;
   readonly statuses?: number;
   readonly perNotification?: number;
+  readonly withheld?: 'keys' | 'history';
 }
 
 /** How the platform keeps an account from writing to people who never wrote to it. */
@@ -85,6 +87,10 @@ export interface PeopleFace {
     readonly absent?: boolean;
     /** Messages to the number are refused with 463, those to the LID are taken. */
     readonly migrated?: boolean;
+    /** The platform tells no LID of this number, so that the person is reached by the number alone. */
+    readonly withoutLid?: boolean;
+    /** True: the app was set up anew on the phone, which has other keys from now on. Linked devices of others are told. */
+    readonly reinstalled?: boolean;
     /** The phone answers no request of its linked devices. */
     readonly asleep?: boolean;
     /** The phone has the app for businesses. */

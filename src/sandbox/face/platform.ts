@@ -1,4 +1,5 @@
 /** The platform as a whole: faults on demand, counters, what clients must trust, and the live stream. */
+import type { Forgery } from '../certificates.ts';
 import type { ChannelView } from './channels.ts';
 import type { Digits } from './common.ts';
 import type { GroupView } from './groups.ts';
@@ -22,10 +23,22 @@ export interface Fault {
     | 'conflict' // stream error "replaced"
     | 'deviceRemoved' // stream error 401 device_removed
     | 'loginFailure' // the next login gets <failure reason=code>
+    | 'registrationRefresh' // the next scan is answered with <companion_reg_refresh/>, and the secret in the QR code counts no more
+    | 'rotateQr' // the same, with <pair-device-rotate-qr/>
+    | 'voidCode' // the next code that is typed is void: `refresh_code`
+    | 'voidCodeByHand' // the same, with `force_manual_refresh`
+    | 'earlySuccess' // the next registration is told <success> before anything is paired
+    | 'emptyHello' // the next typed code begins with a `primary_hello` without its key
+    | 'repeatHello' // the next typed code leads to `code` times `primary_hello` (3 default)
     | 'refuseUpgrade' // the next upgrade gets HTTP `code`
     | 'silentHandshake' // the next connection never gets a server hello
     | 'garbageHandshake' // … or one that cannot be parsed
-    | 'badCertificate' // … or one with a wrong issuer serial
+    | 'badCertificate' // … or one whose certificates are wrong; `forgery` says how (`issuer` default)
+    | 'forgedAccount' // the next pairing has an account signature of another key
+    | 'historyBomb' // the next part of a history inflates to `code` megabytes (256 default), as a file or, below 4 KB, within its message
+    | 'forgedPairing' // the next pairing is answered without the secret of the code
+    | 'forgedKeys' // the next bundle of keys that the account asks for has a signed pre-key that its owner did not sign; `query`: only keys of this contact
+    | 'keysUsedUp' // before the next contact asks for keys of the account, all one-time keys but five are given out
     | 'corruptFrame' // a transport frame that does not decrypt
     | 'noLogin' // the next login is never answered, pings are
     | 'closeAfterLogin' // the socket closes right after <success>
@@ -52,6 +65,7 @@ export interface Fault {
   readonly code?: number;
   readonly ms?: number;
   readonly query?: string;
+  readonly forgery?: Forgery;
   readonly times?: number;
 }
 
@@ -124,9 +138,33 @@ export type WorldEvent =
     }
   | { readonly type: 'presence'; readonly of: Digits; readonly chat: string; readonly state: string };
 
+/** The oldest versions, such as `2.3000.1040000000`, that may connect (older ones get 405) and that may be linked (older ones get no `pair-success`). */
+export interface VersionRules {
+  /** The version of today's web client, which `/sw.js` names. */
+  readonly current?: string;
+  /** Versions that are refused with 405 however new they are. */
+  readonly broken?: string;
+  /** True: requests in the form that clients used before the summer of 2026 are refused (look-ups, new groups) or not delivered (typing). */
+  readonly newForms?: boolean;
+  readonly connect?: string;
+  readonly link?: string;
+}
+
+export interface Stanza {
+  readonly tag: string;
+  readonly attrs: Readonly<Record<string, string>>;
+  readonly content?: Uint8Array | readonly Stanza[];
+}
+
 /** What concerns everybody. */
 export interface PlatformFace {
+  /** Replaces the rules about versions. Connections that are open stay open. */
+  requireVersion(rules: VersionRules): void;
+  /** The version of today's web client; null: the page names none. */
+  currentVersion(): string | null;
   fault(fault: Fault): Promise<{ readonly hit: number }>;
+  /** Puts a stanza into the connections of an account, as whoever stands in between could. Content is bytes or further stanzas. */
+  inject(number: Digits, stanza: Stanza): Promise<void>;
   stats(): Stats;
   /** What a client must trust: the Noise root key (32 bytes in hex) and the TLS authority of the media host (PEM). */
   trust(): { readonly noiseRoot: string; readonly mediaAuthority: string };

@@ -12,7 +12,8 @@ export type Setting =
   /** `until`: Unix time in milliseconds; 0 ends the muting, −1 mutes for ever. */
   | { readonly kind: 'mute'; readonly chat: string; readonly until: number }
   /** Takes all messages out of the chat; `delete` takes the chat itself away as well. */
-  | { readonly kind: 'clear' | 'delete'; readonly chat: string }
+  | { readonly kind: 'delete'; readonly chat: string }
+  | { readonly kind: 'clear'; readonly chat: string; readonly keepStarred?: boolean }
   | { readonly kind: 'star'; readonly chat: string; readonly messageId: string; readonly on: boolean }
   | { readonly kind: 'deleteForMe'; readonly chat: string; readonly messageId: string }
   /** Without a name the contact is removed from the address book. */
@@ -39,6 +40,8 @@ export interface ChatSettings {
   readonly locked?: boolean;
   /** Messages up to this time are gone. */
   readonly clearedUntil?: number;
+  /** Starred messages stayed when the chat was cleared. */
+  readonly keptStarred?: boolean;
   /** The chat was taken away, with the messages up to this time. */
   readonly deletedUntil?: number;
   readonly labels?: readonly string[];
@@ -77,8 +80,11 @@ export interface SettingsView {
 
 /** What the owner of a phone changes on it, and what the phone shows. */
 export interface SettingsFace {
-  /** The phone's owner changes a setting that all linked devices share, including those that are linked later. */
-  change(number: Digits, setting: Setting): Promise<void>;
+  /**
+   * The phone's owner changes settings that all linked devices share, including those that are linked later. Devices get one notification of all
+   * collections that changed.
+   */
+  change(number: Digits, ...settings: readonly Setting[]): Promise<void>;
   /** What the phone and its linked devices have set so far. */
   settings(number: Digits): SettingsView;
 }

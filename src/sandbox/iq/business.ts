@@ -49,7 +49,7 @@ function changeIn(request: BinaryNode | undefined): Partial<Profile> {
     const value = text(child(request, field));
     if (value === undefined) continue;
     if (value.length > most) throw new SandboxError(406, 'not-acceptable');
-    if (field === 'email' && value !== '' && !/^[^@\s]+@[^@\s]+\.[^@\s]+$/.test(value)) throw new SandboxError(400, 'bad-request');
+    if (field === 'email' && value !== '' && !/^[^@\s]+@[^@\s.]+(?:\.[^@\s.]+)+$/.test(value)) throw new SandboxError(400, 'bad-request');
     change[field] = value;
   }
   const websites = children(request, 'website').map((one) => text(one) ?? '');

@@ -80,6 +80,8 @@ function create(query: DeviceQuery): Answer {
     parts.counters.unknown(`w:g2/set/create/${unknown.tag}`);
     throw new SandboxError(501, 'feature-not-implemented');
   }
+  const states = ['member_add_mode', 'ephemeral', 'membership_approval_mode'].every((tag) => child(request, tag) !== undefined);
+  if (parts.versions.newForms && (request?.attrs['key'] !== undefined || !states)) throw new SandboxError(400, 'bad-request');
   const wanted = peopleIn(query, request)
     .filter(({ person }) => person !== me)
     .map((one) => ({ ...one, error: refusalOf(parts, undefined, me, one.person) }));

@@ -1,9 +1,10 @@
 /** Requests about pre-keys: their count, uploads, and the bundles from which sessions start. */
+import { Curve } from '@whiskeysockets/baileys';
 import { deviceKey } from '../address.ts';
 import { SandboxError } from '../face.ts';
 import { child, childBytes, childNumber, children, node, unixSeconds } from '../nodes.ts';
 import { verify, withType } from '../signatures.ts';
-import { bundleNodes, readPreKeys, readSignedPreKey } from '../signal/identity.ts';
+import { type Bundle, bundleNodes, readPreKeys, readSignedPreKey } from '../signal/identity.ts';
 import type { DeviceQueries, DeviceQuery } from './query.ts';
 
 /** Devices in one request at most. */
@@ -19,6 +20,9 @@ function acceptSignedPreKey({ parts, device }: DeviceQuery, skey: ReturnType<typ
   device.signedPreKey = skey;
   parts.people.saveDevice(device);
 }
+
+/** The signature stays, and the key that it was made for does not. */
+const forge = (bundle: Bundle): Bundle => ({ ...bundle, signedPreKey: { ...bundle.signedPreKey, value: Curve.generateKeyPair().public } });
 
 export const keyQueries: DeviceQueries = {
   'encrypt/get/count': ({ parts, device }) => {
@@ -46,14 +50,16 @@ export const keyQueries: DeviceQueries = {
     return [node('digest', {}, bundleNodes({ registrationId, identity, signedPreKey }))];
   },
 
-  'encrypt/get/key': ({ parts, request }) => {
+  'encrypt/get/key': ({ parts, device, request }) => {
     const t = unixSeconds(Date.now());
     const users = children(request, 'user')
       .slice(0, maxBundles)
       .flatMap(({ attrs: { jid } }) => {
         const found = parts.people.resolve(jid);
         const bundle = found && parts.bundles.of(found.person, found.device);
-        return bundle ? [node('user', { jid, t }, bundleNodes(bundle))] : [];
+        if (!bundle) return [];
+        const forged = found.person.number !== device.number && parts.faults.take('forgedKeys', device.number, found.person.number);
+        return [node('user', { jid, t }, bundleNodes(forged ? forge(bundle) : bundle))];
       });
     return [node('list', {}, users)];
   },

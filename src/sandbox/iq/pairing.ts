@@ -1,5 +1,6 @@
 /** The client's two requests of pairing by code. */
 import { isMissingNumber, isNumber, parseUser } from '../address.ts';
+import { isCompanion } from '../companion-names.ts';
 import { SandboxError } from '../face.ts';
 import { childBytes, node } from '../nodes.ts';
 import type { OpenQueries } from './query.ts';
@@ -13,8 +14,9 @@ export const pairingQueries: OpenQueries = {
     }
     const number = parseUser(request?.attrs['jid'])?.user;
     const wrapped = childBytes(request, 'link_code_pairing_wrapped_companion_ephemeral_pub', 80);
-    if (stage !== 'companion_hello' || number === undefined || !wrapped) throw new SandboxError(400, 'bad-request');
-    if (!isNumber(number) || isMissingNumber(number)) throw new SandboxError(404, 'item-not-found');
+    if (stage !== 'companion_hello' || !wrapped) throw new SandboxError(400, 'bad-request');
+    if (number === undefined || !isNumber(number) || isMissingNumber(number)) throw new SandboxError(404, 'item-not-found');
+    if (!isCompanion(request)) throw new SandboxError(400, 'bad-request');
     const ref = parts.pairing.hello(connection, number, wrapped);
     if (ref === undefined) throw new SandboxError(403, 'forbidden');
     return [node('link_code_companion_reg', { stage }, [node('link_code_pairing_ref', {}, Buffer.from(ref))])];

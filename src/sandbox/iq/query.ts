@@ -22,7 +22,8 @@ export type Answer = readonly BinaryNode[] | undefined;
 /** Thrown by a handler whose query is never answered. */
 export class Silence extends Error {}
 
-export type OpenQueries = Readonly<Record<string, (query: Query) => Answer>>;
+/** A handler may look something up first; its stanza is answered when it is done. */
+export type OpenQueries = Readonly<Record<string, (query: Query) => Answer | Promise<Answer>>>;
 
 export type DeviceQueries = Readonly<Record<string, (query: DeviceQuery) => Answer>>;
 

@@ -12,6 +12,7 @@ import { communityQueries } from './communities.ts';
 import { groupQueries } from './groups.ts';
 import { keyQueries } from './keys.ts';
 import { mexQueries } from './mex.ts';
+import { passkeyQueries } from './passkey.ts';
 import { pairingQueries } from './pairing.ts';
 import { postQueries } from './posts.ts';
 import { Silence, type Answer, type DeviceQueries, type OpenQueries } from './query.ts';
@@ -34,7 +35,7 @@ const deviceQueries: DeviceQueries = {
 };
 
 /** Requests that are answered before the login, too. */
-const openQueries: OpenQueries = { ...pairingQueries, 'w:p/get/ping': () => undefined, 'w:p/get/': () => undefined };
+const openQueries: OpenQueries = { ...pairingQueries, ...passkeyQueries, 'w:p/get/ping': () => undefined, 'w:p/get/': () => undefined };
 
 export function answerQuery(parts: Parts, connection: Connection, device: Device | undefined, stanza: BinaryNode): void {
   const { id, type = 'get', xmlns = '' } = stanza.attrs;
@@ -44,21 +45,26 @@ export function answerQuery(parts: Parts, connection: Connection, device: Device
     const from = (stanza.attrs['to'] ?? 's.whatsapp.net').replace(/^@/, '');
     connection.send(node('iq', { from, type: kind, id }, content));
   };
-  try {
-    const answer = ask(parts, connection, device, name, stanza);
-    reply('result', answer ? [...answer] : undefined);
-  } catch (error) {
+  const answered = (answer: Answer): void => reply('result', answer ? [...answer] : undefined);
+  const failed = (error: unknown): void => {
     if (error instanceof Silence) return;
     const known = error instanceof SandboxError;
     if (!known) parts.log.error({ name, error: String(error) }, 'query.failed');
     const code = String(known ? error.status : 500);
     reply('error', [node('error', { code, text: known ? error.message : 'internal-server-error' })]);
+  };
+  try {
+    const answer = ask(parts, connection, device, name, stanza);
+    if (answer instanceof Promise) answer.then(answered, failed);
+    else answered(answer);
+  } catch (error) {
+    failed(error);
   }
 }
 
-function ask(parts: Parts, connection: Connection, device: Device | undefined, name: string, stanza: BinaryNode): Answer {
+function ask(parts: Parts, connection: Connection, device: Device | undefined, name: string, stanza: BinaryNode): Answer | Promise<Answer> {
   const query = { parts, connection, stanza, request: firstChild(stanza) };
-  const refused = device && parts.faults.take('refuseQuery', device.number, name);
+  const refused = parts.faults.take('refuseQuery', device?.number, name);
   if (refused) throw new SandboxError(refused.code ?? 403, 'refused');
   const open = Object.hasOwn(openQueries, name) ? openQueries[name] : undefined;
   if (open) return open(query);

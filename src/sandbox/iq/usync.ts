@@ -27,7 +27,7 @@ const protocols: Readonly<Record<string, Protocol>> = {
   // The number stands in the answer as it was asked for.
   contact: (_query, { person, reachable, asked }) =>
     node('contact', { type: person || reachable ? 'in' : 'out' }, asked && Buffer.from(asked)),
-  lid: (_query, { person, byLid }) => (person && !byLid ? node('lid', { val: lidJid(person.lid) }) : undefined),
+  lid: (_query, { person, byLid }) => (person && !byLid && !person.withoutLid ? node('lid', { val: lidJid(person.lid) }) : undefined),
   devices: ({ parts, connection }, { person }) => {
     if (!person) return undefined;
     connection.knows.add(person.number);
@@ -54,6 +54,12 @@ const protocols: Readonly<Record<string, Protocol>> = {
   disappearing_mode: (_query, { person }) => node('disappearing_mode', { duration: String(person?.disappearing ?? 0), t: '0' }),
 };
 
+/** Since 2026-07-13 a look-up with `addressing_mode="lid"` names accounts by LID, and numbers without one by `pn_jid` alone (tulir/whatsmeow 6e4c3416). */
+function addressesOf({ jid, person, reachable }: Subject, byLid: boolean): Record<string, string> {
+  if (!byLid || jid.endsWith('@lid') || person?.withoutLid) return { jid };
+  return person && reachable ? { jid: lidJid(person.lid), pn_jid: jid } : { pn_jid: jid };
+}
+
 const isReachable = (jid: string): boolean => {
   const user = parseUser(jid)?.user ?? '';
   return isNumber(user) && !isMissingNumber(user);
@@ -79,14 +85,17 @@ export const usyncQueries: DeviceQueries = {
       const refused = parts.faults.take('refuseLookups', device.number);
       if (refused) throw new SandboxError(refused.code ?? 429, 'rate-overlimit');
     }
-    const needsPerson = names.some((name) => name !== 'contact');
+    const contact = child(asked, 'contact');
+    const byLid = contact?.attrs['addressing_mode'] === 'lid';
+    if (contact && !byLid && parts.versions.newForms) throw new SandboxError(400, 'bad-request');
+    const needsPerson = byLid || names.some((name) => name !== 'contact');
     const users = children(child(request, 'list'), 'user')
       .slice(0, maxUsers)
       .flatMap((user) => {
         const subject = subjectOf(query, user, needsPerson);
         if (!subject) return [];
         const answers = names.flatMap((name) => protocols[name]?.(query, subject) ?? []);
-        return [node('user', { jid: subject.jid }, answers)];
+        return [node('user', addressesOf(subject, byLid), answers)];
       });
     const { sid, index, last, mode, context } = request?.attrs ?? {};
     return [node('usync', { sid, index, last, mode, context }, [node('result'), node('list', {}, users)])];

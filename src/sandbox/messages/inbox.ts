@@ -266,10 +266,13 @@ export class Inbox {
     if (attempts + 1 < maxAttempts) this.#askAgain(person, arrival, attempts + 1);
   }
 
-  /** Asks for a message that the phone may never have got. */
-  demand(person: Person, device: Device, id: string): void {
-    const place = { addressing: 'pn', group: undefined, destination: '' } as const;
-    this.#askAgain(person, { id, device, ...place }, 1);
+  /** Asks for a message that the phone may never have got, from the address that it was written to. */
+  demand(
+    person: Person,
+    { addressing, ...asked }: Omit<Asked, 'destination' | 'addressing'> & { readonly addressing?: Addressing | undefined },
+  ): void {
+    const known = addressing ?? this.#messages.find(person.number, asked.id, asked.device.number)?.extra.addressing ?? 'pn';
+    this.#askAgain(person, { ...asked, addressing: known, destination: '' }, 1);
   }
 
   /** Sends a retry receipt. From the second one on it carries new keys, so that the sender can start a new session. */

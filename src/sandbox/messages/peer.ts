@@ -18,15 +18,17 @@ const chunkMessages = 500;
 
 /** Answers a device's request, asynchronously. A failure is logged. */
 export function answerPeer(parts: Parts, person: Person, device: Device, requestId: string, message: proto.IMessage): void {
-  const request = message.protocolMessage?.peerDataOperationRequestMessage;
-  if (!request || person.asleep) return;
-  const type = request.peerDataOperationRequestType;
+  const { peerDataOperationRequestMessage: request, appStateSyncKeyRequest: keys } = message.protocolMessage ?? {};
+  if (person.asleep) return;
+  const type = request?.peerDataOperationRequestType;
   const { PeerDataOperationRequestType: Operation } = proto.Message;
   const tell = (answer: proto.IMessage | Promise<proto.IMessage>): void => {
     Promise.resolve(answer)
       .then((made) => parts.outbox.sendPeer(person, device, made, parts.random.messageId()))
       .catch((error: unknown) => parts.log.warn({ error: String(error) }, 'peer.failed'));
   };
+  if (keys) tell(parts.appState.keyShare(person, keys.keyIds ?? []));
+  if (!request) return;
   if (type === Operation.PLACEHOLDER_MESSAGE_RESEND) tell(resent(parts, person, requestId, request));
   if (type === Operation.HISTORY_SYNC_ON_DEMAND) {
     const conversations = earlier(parts, person, request.historySyncOnDemandRequest ?? {});
@@ -80,8 +82,9 @@ export async function sendHistory(parts: Parts, device: Device): Promise<void> {
   const kept = past.filter((one) => one.content !== undefined && !erased(one));
   const partners = [...new Set(kept.flatMap(({ author }) => (author === '' ? [] : [author])))].map((number) => parts.people.ensure(number));
   const phoneNumberToLidMappings = [person, ...partners].map((one) => ({ pnJid: jidOf(one, 'pn'), lidJid: jidOf(one, 'lid') }));
-  const messages = [parts.appState.keyShare(person)];
-  const chunks = chunksOf(conversationsOf(parts, person, kept), device.history.perNotification ?? chunkMessages);
+  const { withheld, perNotification = chunkMessages } = device.history;
+  const messages = withheld === 'keys' ? [] : [parts.appState.keyShare(person)];
+  const chunks = withheld === 'history' ? [] : chunksOf(conversationsOf(parts, person, kept), perNotification);
   for (const [index, conversations] of chunks.entries()) {
     const first = index === 0;
     const place = { chunkOrder: index + 1, progress: Math.ceil(((index + 1) / chunks.length) * 100) };
@@ -89,7 +92,8 @@ export async function sendHistory(parts: Parts, device: Device): Promise<void> {
     messages.push(await notification(parts, { syncType, conversations, ...place, ...(first ? { phoneNumberToLidMappings } : {}) }));
   }
   const pushnames = partners.map((one) => ({ id: jidOf(one, 'pn'), pushname: parts.people.pushName(one) }));
-  if (pushnames.length > 0) messages.push(await notification(parts, { syncType: HistorySyncType.PUSH_NAME, pushnames }));
+  if (pushnames.length > 0 && withheld !== 'history')
+    messages.push(await notification(parts, { syncType: HistorySyncType.PUSH_NAME, pushnames }));
   for (const message of messages) await parts.outbox.sendPeer(person, device, message, parts.random.messageId());
   device.history = { ...device.history, sent: true };
   parts.people.saveDevice(device);
@@ -113,13 +117,23 @@ function chunksOf(conversations: readonly proto.IConversation[], most: number): 
 /** A short history travels in its notification, a longer one as a file of the media host (bytes, compressed). */
 const mostInline = 4_096;
 
+/** So many megabytes of zeros in a field that nobody knows: a history without anything in it. */
+function swollen(megabytes: number): Uint8Array {
+  const length = megabytes * 1024 * 1024;
+  // Field 1000 with a length, both as variable-length integers.
+  const head = proto.HistorySync.encode({ syncType: HistorySyncType.RECENT }).finish();
+  const varint = (value: number): number[] => (value < 128 ? [value] : [(value % 128) + 128, ...varint(Math.floor(value / 128))]);
+  return Buffer.concat([head, Buffer.from([...varint(1000 * 8 + 2), ...varint(length)]), Buffer.alloc(length)]);
+}
+
 async function notification(
-  { media }: Parts,
+  { media, faults }: Parts,
   history: proto.IHistorySync & { readonly syncType: HistoryType },
   peerDataRequestSessionId?: string,
 ): Promise<proto.IMessage> {
   const full = { conversations: [], chunkOrder: 1, progress: 100, ...history };
-  const packed = deflateSync(proto.HistorySync.encode(full).finish());
+  const bomb = faults.take('historyBomb');
+  const packed = deflateSync(bomb ? swollen(bomb.code ?? 256) : proto.HistorySync.encode(full).finish());
   const place = packed.length > mostInline ? await media.seal('md-msg-hist', packed) : { initialHistBootstrapInlinePayload: packed };
   const historySyncNotification = {
     syncType: history.syncType,

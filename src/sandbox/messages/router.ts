@@ -81,6 +81,7 @@ async function deliver(parts: Parts, device: Device, stanza: BinaryNode): Promis
     statusRefusalOf(stanza) ??
     interactiveRefusalOf(stanza, room !== undefined) ??
     migratedRefusal(parts, stanza) ??
+    oldFormRefusal(parts, sender, stanza) ??
     strangerRefusal(parts, sender, stanza);
   if (refusal !== undefined) return refusal;
   const broken = parts.faults.take('garble', device.number) !== undefined;
@@ -88,6 +89,18 @@ async function deliver(parts: Parts, device: Device, stanza: BinaryNode): Promis
   const addressed = group && !stanza.attrs['participant'] ? groupTargets(parts, sent, group) : directTargets(parts, stanza);
   await Promise.all(addressed.map((one) => deliverTo(parts, sent, one)));
   return undefined;
+}
+
+/**
+ * Since 2026-06 private chats are addressed by LID and name the number beside it (WhiskeySockets/Baileys 2683, tulir/whatsmeow 4f8f64e0). Messages
+ * that are sent again to one device, and those to the account itself, are let through.
+ */
+function oldFormRefusal({ versions, people }: Parts, sender: Person, { attrs }: BinaryNode): string | undefined {
+  const { to = '', peer_recipient_pn: number, device_fanout: fanout } = attrs;
+  const recipient = people.resolve(to)?.person;
+  if (!versions.newForms || fanout === 'false' || !recipient || recipient.number === sender.number) return undefined;
+  if (!to.endsWith('@lid')) return '463';
+  return number === jidOf(recipient, 'pn') ? undefined : '400';
 }
 
 async function deliverTo(parts: Parts, sent: Sent, { person, device, addressing, encs }: Addressed): Promise<void> {

@@ -1,5 +1,6 @@
 /** Key bundles of phones and linked devices. Each one-time key is given out once. */
 import { deviceKey } from '../address.ts';
+import type { Faults } from '../faults.ts';
 import type { Links } from '../links.ts';
 import { node, platformJid, unixSeconds } from '../nodes.ts';
 import type { Device, People, Person } from '../people.ts';
@@ -16,9 +17,11 @@ export class Bundles {
   readonly #phones: Phones;
   readonly #keys: KeyStore;
   readonly #links: Links;
+  readonly #faults: Faults;
   readonly #random: Random;
 
-  constructor(people: People, phones: Phones, keys: KeyStore, links: Links, random: Random) {
+  constructor(people: People, phones: Phones, keys: KeyStore, links: Links, faults: Faults, random: Random) {
+    this.#faults = faults;
     this.#people = people;
     this.#phones = phones;
     this.#keys = keys;
@@ -35,6 +38,7 @@ export class Bundles {
 
   ofDevice(device: Device): Bundle {
     const owner = deviceKey(device.number, device.device);
+    if (this.#faults.take('keysUsedUp', device.number)) while (this.#keys.countPreKeys(owner) > lowKeys + 1) this.#keys.takePreKey(owner);
     const preKey = this.#keys.takePreKey(owner);
     const left = this.#keys.countPreKeys(owner);
     if (preKey && (left === lowKeys || left === 0)) this.#askForKeys(device, left);
@@ -43,7 +47,8 @@ export class Bundles {
   }
 
   #askForKeys(device: Device, left: number): void {
-    const attrs = { from: platformJid, type: 'encrypt', id: this.#random.id(), t: unixSeconds(Date.now()) };
+    // The address of the platform with an empty user, as it travels; other notifications name it as a text.
+    const attrs = { from: `@${platformJid}`, type: 'encrypt', id: this.#random.id(), t: unixSeconds(Date.now()) };
     this.#links.deliver(device, node('notification', attrs, [node('count', { value: String(left) })]));
   }
 }

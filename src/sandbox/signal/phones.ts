@@ -69,6 +69,17 @@ export class Phones {
     return person.keys;
   }
 
+  /** Gives the phone other keys. All its sessions go. Waits for work that uses the keys before. */
+  async renew(person: Person): Promise<void> {
+    await this.#signals.get(person.number)?.turn;
+    this.#signals.delete(person.number);
+    person.keys = makePhoneKeys();
+    this.#db.atomically(() => {
+      this.#keys.forgetSignal(person.number);
+      this.#people.save(person);
+    });
+  }
+
   /** The key bundle of the phone itself, with a new one-time key. */
   bundle(person: Person): Bundle {
     const keys = this.keysOf(person);

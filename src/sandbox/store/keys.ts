@@ -26,6 +26,7 @@ export class KeyStore {
   readonly #put;
   readonly #drop;
   readonly #forget;
+  readonly #forgetAll;
 
   constructor(db: Database) {
     const { sql } = db;
@@ -39,9 +40,15 @@ export class KeyStore {
     this.#get = sql.prepare('SELECT value FROM signal WHERE owner = ? AND type = ? AND id = ?');
     this.#put = sql.prepare('INSERT INTO signal VALUES (?, ?, ?, ?) ON CONFLICT (owner, type, id) DO UPDATE SET value = excluded.value');
     this.#drop = sql.prepare('DELETE FROM signal WHERE owner = ? AND type = ? AND id = ?');
+    this.#forgetAll = sql.prepare('DELETE FROM signal WHERE owner = ?');
     this.#forget = sql.prepare(
       "DELETE FROM signal WHERE owner = ? AND (type = 'sender-key' AND id = ? OR type = 'sender-key-memory' AND id = ?)",
     );
+  }
+
+  /** Deletes everything that a phone knows of others. */
+  forgetSignal(owner: string): void {
+    this.#forgetAll.run(owner);
   }
 
   addPreKeys(owner: string, keys: readonly PreKey[]): void {

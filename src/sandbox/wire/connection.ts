@@ -177,8 +177,9 @@ export class Connection {
       return;
     }
     this.#noise.readHello(ephemeral);
-    const wrong = this.#faults.take('badCertificate') !== undefined;
-    const serverHello = this.#noise.writeHello(this.#identity.staticKey, wrong ? this.#identity.wrongChain : this.#identity.chain);
+    const wrong = this.#faults.take('badCertificate');
+    const { chain, staticKey } = this.#identity;
+    const serverHello = this.#noise.writeHello(staticKey, wrong ? this.#identity.forge(wrong.forgery ?? 'issuer') : chain);
     this.#ws.send(frame(proto.HandshakeMessage.encode({ serverHello }).finish()));
   }
 

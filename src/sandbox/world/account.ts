@@ -32,8 +32,19 @@ export function accountRoom(parts: Parts): AccountFace {
   };
 }
 
-function view({ links, media, people }: Parts, { number, about, privacy, blocked, picture, disappearing = 0 }: Person): AccountView {
+function view(
+  { links, media, people, presence }: Parts,
+  { number, about, privacy, blocked, picture, disappearing = 0 }: Person,
+): AccountView {
   const subscriptions = people.devices(number).flatMap((device) => [...(links.of(device)?.subscriptions ?? [])]);
   const shown = picture ? { picture: { id: picture.id, url: media.url(picture.path) } } : {};
-  return { about, privacy: { ...privacy }, blocked: [...blocked], ...shown, disappearing, subscriptions: [...new Set(subscriptions)] };
+  return {
+    about,
+    privacy: { ...privacy },
+    blocked: [...blocked],
+    ...shown,
+    disappearing,
+    online: presence.isOnline(number),
+    subscriptions: [...new Set(subscriptions)],
+  };
 }

@@ -40,8 +40,9 @@ export function messagesRoom(parts: Parts): MessagesFace {
           )
         : [];
     },
-    async askAgain(number, of, messageId) {
-      for (const device of people.devices(of)) inbox.demand(people.ensure(number), device, messageId);
+    async askAgain(number, of, messageId, group) {
+      const addressing = group === undefined ? undefined : groups.find(group)?.addressing;
+      for (const device of people.devices(of)) inbox.demand(people.ensure(number), { id: messageId, device, group, addressing });
     },
     async receipt(number, input) {
       const person = knownPerson(parts, number);

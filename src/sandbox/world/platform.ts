@@ -1,15 +1,20 @@
 /** Faults, counters and the live stream of the platform. */
 import { damageKinds } from '../media-damage.ts';
-import { SandboxError, type Fault, type PlatformFace } from '../face.ts';
+import { SandboxError, type Fault, type PlatformFace, type Stanza } from '../face.ts';
 import { applyFault, isLive } from '../live-faults.ts';
+import { type BinaryNode, node } from '../nodes.ts';
 import type { Parts } from '../parts.ts';
 
 /** Faults that happen before the client has said which account it belongs to. */
 const anonymous: readonly Fault['kind'][] = [
   'refuseUpgrade',
+  'earlySuccess',
   'silentHandshake',
   'garbageHandshake',
   'badCertificate',
+  'forgedAccount',
+  'historyBomb',
+  'forgedPairing',
   'uploadRefused',
   'uploadUnauthorised',
   ...damageKinds,
@@ -21,12 +26,20 @@ export type Trust = ReturnType<PlatformFace['trust']>;
 
 export function platformRoom(parts: Parts, trust: Trust): PlatformFace {
   return {
+    requireVersion: (rules) => parts.versions.require(rules),
+    currentVersion: () => parts.versions.current,
     fault: async (fault) => ({ hit: inject(parts, fault) }),
+    async inject(number, stanza) {
+      for (const device of parts.people.devices(number)) parts.links.deliver(device, nodeOf(stanza));
+    },
     stats: () => parts.counters.snapshot(),
     trust: () => trust,
     subscribe: (listener) => parts.people.subscribe(listener),
   };
 }
+
+const nodeOf = ({ tag, attrs, content }: Stanza): BinaryNode =>
+  node(tag, attrs, content instanceof Uint8Array ? content : content?.map(nodeOf));
 
 /** Returns the number of connections that the fault hit at once. */
 function inject({ faults, links, people }: Parts, fault: Fault): number {

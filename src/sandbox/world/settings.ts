@@ -14,12 +14,13 @@ const chatsOf = (setting: Setting): readonly string[] => {
 export function settingsRoom(parts: Parts): SettingsFace {
   const { appState, people } = parts;
   return {
-    async change(number, setting) {
-      for (const chat of chatsOf(setting))
+    async change(number, ...settings) {
+      for (const chat of settings.flatMap(chatsOf))
         if (!isGroupJid(chat) && !isNumber(chat)) throw new SandboxError(400, 'chat: a number or a group');
       const owner = people.ensure(number);
-      appState.change(owner, mutationsOf(setting, parts, owner));
-      if (setting.kind === 'pushName') emitPerson(parts, number);
+      const mutations = settings.flatMap((setting) => mutationsOf(setting, parts, owner));
+      appState.change(owner, mutations);
+      if (settings.some(({ kind }) => kind === 'pushName')) emitPerson(parts, number);
     },
     settings: (number) => viewSettings(number, appState.entries(number), appState.versions(number), parts),
   };

@@ -41,6 +41,7 @@ export const CampaignEntity = defineEntity({
       name: 'campaign_active',
       expression: `create index "campaign_active" on "campaign" ("instance_id") where status in ('waiting', 'sending')`,
     },
+    { name: 'campaign_paused', expression: `create index "campaign_paused" on "campaign" ("updated") where status = 'paused'` },
     { name: 'campaign_done', expression: `create index "campaign_done" on "campaign" ("finished_at") where status = 'done'` },
     {
       name: 'campaign_deleting',

@@ -27,6 +27,7 @@ export const ChatEntity = defineEntity({
   },
   indexes: [
     { name: 'chat_by_time', properties: ['instanceId', 'lastMessageTimestamp', 'chatId'] },
+    { name: 'chat_short_id', properties: ['instanceId', 'id'] },
     { name: 'chat_by_lid', expression: `create index "chat_by_lid" on "chat" ("instance_id", "chat_lid") where chat_lid <> ''` },
     {
       name: 'chat_by_label',

@@ -10,6 +10,9 @@ export const ChatbotKeyEntity = defineEntity({
     instanceId: p.text().primary(),
     agentId: p.text().primary(),
     sealed: p.blob(),
+    /** The service for which the key was given. */
+    provider: p.text().nullable(),
+    baseUrl: p.text().nullable(),
   },
 });
 

@@ -57,6 +57,7 @@ export const ChatwootReplyEntity = defineEntity({
     at: time(),
     notBefore: time(),
     attempts: p.integer(),
+    begun: p.integer().default(0),
     failure: p.text(),
     refused: p.json<unknown>().defaultRaw(`'[]'`),
   },

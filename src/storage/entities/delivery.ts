@@ -34,6 +34,10 @@ export const OutboxEntity = defineEntity({
       name: 'outbox_parked',
       expression: `create index "outbox_parked" on "outbox" ("webhook_id", "instance_id", "not_before") where not_before > 0`,
     },
+    {
+      name: 'outbox_held',
+      expression: `create index "outbox_held" on "outbox" ("webhook_id", "instance_id", "lane", "not_before" desc, "seq") where not_before > 0`,
+    },
     { name: 'outbox_type', properties: ['webhook', 'type', 'at', 'seq'] },
   ],
 });

@@ -12,11 +12,14 @@ import { InstanceEntity } from './instance.ts';
 import { MessageEntity } from './message.ts';
 import { AdmissionEntity, LeaseEntity, NodeEntity, SignInEntity } from './node.ts';
 import { NumberLookupEntity } from './number-lookup.ts';
-import { ReceiptEntity } from './receipt.ts';
+import { PasskeyCodeEntity } from './passkey-code.ts';
+import { ReceiptCountEntity, ReceiptEntity, ReceiptMarkEntity } from './receipt.ts';
+import { RefusedEntryEntity } from './refused-entry.ts';
+import { StepLogEntity } from './step-log.ts';
 import { SendKeyEntity } from './send-key.ts';
 import { PictureEntity } from './picture.ts';
 import { SettingEntity } from './setting.ts';
-import { CredentialEntity, InboundEntity, RetiredCredentialEntity, RetiredKeyEntity, SignalKeyEntity } from './vault.ts';
+import { CredentialEntity, InboundEntity, LeavingKeysEntity, RetiredCredentialEntity, RetiredKeyEntity, SignalKeyEntity } from './vault.ts';
 import { WebhookEntity } from './webhook.ts';
 
 export { InstanceEntity, type InstanceRow } from './instance.ts';
@@ -30,9 +33,14 @@ export const entities = [
   InboundEntity,
   RetiredCredentialEntity,
   RetiredKeyEntity,
+  LeavingKeysEntity,
   MessageEntity,
   ReceiptEntity,
+  ReceiptCountEntity,
+  ReceiptMarkEntity,
   SendKeyEntity,
+  RefusedEntryEntity,
+  StepLogEntity,
   NumberLookupEntity,
   PictureEntity,
   ChatEntity,
@@ -54,6 +62,7 @@ export const entities = [
   LeaseEntity,
   AdmissionEntity,
   SignInEntity,
+  PasskeyCodeEntity,
   FileEntity,
   ChatwootChatEntity,
   ChatwootMessageEntity,

@@ -43,6 +43,7 @@ export const MessageEntity = defineEntity({
     fileUrl: p.text(),
     /** 0 when it is not pinned. */
     pinnedUntil: time(),
+    starred: p.boolean().default(false),
     trackSource: p.text(),
     trackId: p.text(),
     /** The campaign that it belongs to, and its recipient there. */

@@ -11,9 +11,16 @@ export const NodeEntity = defineEntity({
     /** One life of the node; leases refer to it. */
     incarnation: p.uuid().unique(),
     until: time(),
+    /** Another node has seen that the lease was not renewed for its whole length. */
+    ended: p.boolean().default(false),
     capacity: p.integer(),
     load: p.integer(),
     draining: p.boolean(),
+    astray: p.integer().default(0),
+    /** What the node sends over the bus is signed. */
+    signs: p.boolean().default(false),
+    /** The incarnation that reads values sealed under keys of instances. */
+    derives: p.uuid().nullable(),
     version: p.text(),
     started: time(),
   },

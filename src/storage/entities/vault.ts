@@ -34,8 +34,16 @@ export const RetiredCredentialEntity = defineEntity({
   properties: { instance: () => ofInstance().primary(), sealed: p.blob(), reason: p.text(), at: time() },
 });
 
+/** Nothing writes these rows any more: those of an older version go with the next session that ends. */
 export const RetiredKeyEntity = defineEntity({
   name: 'RetiredKey',
   tableName: 'retired_key',
   properties: { instance: () => ofInstance().primary(), type: p.text().primary(), id: p.text().primary(), sealed: p.blob() },
+});
+
+/** Instances whose session ended and whose keys are being deleted. */
+export const LeavingKeysEntity = defineEntity({
+  name: 'LeavingKeys',
+  tableName: 'leaving_keys',
+  properties: { instanceId: p.text().primary() },
 });

@@ -1,6 +1,7 @@
 /** The rules of campaigns: what happens to a message says what became of its recipient, and how far the messages of a campaign got. */
 import type { CampaignChange, Entry, Message, MessageStatus, RecipientChange } from '#actors/model.ts';
 import { rank } from './message-ledger.ts';
+import { keyText } from '../postgres/texts.ts';
 
 export interface CampaignOutcome {
   /** One for each recipient. */
@@ -51,7 +52,8 @@ export class CampaignLedger {
     this.#campaigns.set(id, { ...this.#campaign(id, at), status, reason });
   }
 
-  optOut({ chatId, at }: Of<'optOut'>): void {
+  optOut({ chatId: given, at }: Of<'optOut'>): void {
+    const chatId = keyText(given);
     this.#optOuts.set(chatId, this.#optOuts.get(chatId) ?? at);
   }
 

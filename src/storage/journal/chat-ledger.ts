@@ -99,11 +99,14 @@ const apply = (kept: KeptChat, changes: ChatChanges): void => {
 export class ChatLedger {
   readonly #owner: string;
   readonly #newId: () => string;
+  readonly #namesOf: (chatId: string) => ChatPatch | null;
   readonly #chats = new Map<string, KeptChat>();
   readonly #removed = new Set<string>();
 
-  constructor(known: readonly Chat[], owner: string, newId: () => string) {
+  /** `namesOf`: what the address book says of the person behind a chat. */
+  constructor(known: readonly Chat[], owner: string, newId: () => string, namesOf: (chatId: string) => ChatPatch | null) {
     this.#owner = owner;
+    this.#namesOf = namesOf;
     this.#newId = newId;
     for (const chat of known) this.#chats.set(chat.chatId, { before: chat, value: chat, changes: {}, unreadAdded: 0 });
   }
@@ -128,11 +131,19 @@ export class ChatLedger {
     const chatId = keyText(patch.chatId);
     const known = this.#chats.get(chatId);
     const kept = known ?? { before: null, value: newChat(chatId, this.#newId()), changes: {}, unreadAdded: 0 };
-    const changes = changesOf(kept.value, withPhone(kept.value, patch));
+    const { chatLid } = patch;
+    const named = known ? patch : { ...this.#namesOf(chatId), ...patch };
+    const storable = chatLid === undefined ? named : { ...named, chatLid: keyText(chatLid) };
+    const changes = changesOf(kept.value, withPhone(kept.value, storable));
     if (known && changes === null) return null;
     if (changes) apply(kept, changes);
     if (!known) this.#chats.set(chatId, kept);
     return kept.value;
+  }
+
+  /** The chat shows no message any more. Null when it showed none. */
+  empty(chatId: string): Chat | null {
+    return this.patch({ chatId, unreadCount: 0, lastMessageText: '', lastMessageType: '', lastMessageSender: '' });
   }
 
   /** Whatever follows makes the chat anew. */

@@ -44,6 +44,7 @@ const messageColumns: Readonly<Record<keyof StoredMessage, SqlType>> = {
   sendPayload: 'jsonb',
   fileUrl: 'text',
   pinnedUntil: 'bigint',
+  starred: 'boolean',
   trackSource: 'text',
   trackId: 'text',
   sendFolderId: 'text',
@@ -75,13 +76,14 @@ export const composedColumns = {
   deletedAt: 'bigint',
 } as const satisfies Partial<Record<keyof StoredMessage, SqlType>>;
 
-/** Columns of a stored message that change when it is edited, deleted, pinned or read, when a call goes on, or a post is seen. */
+/** Columns of a stored message that change when it is edited, deleted, pinned, starred or read, when a call goes on, or a post is seen. */
 export const revisedColumns = {
   text: 'text',
   content: 'jsonb',
   convertOptions: 'text',
   edited: 'text',
   pinnedUntil: 'bigint',
+  starred: 'boolean',
   deletedAt: 'bigint',
   status: 'text',
   error: 'text',

@@ -54,9 +54,9 @@ export const concernedBy = (entries: readonly Entry[]): Concerned => {
     if (entry.kind === 'postCounts') for (const { serverId } of entry.counts) posts.push({ chatId: keyText(entry.chatId), serverId });
     if (entry.kind === 'composed') updatedIds.add(keyText(entry.message.messageId));
     if (entry.kind === 'status' || entry.kind === 'messagesRead') for (const id of entry.messageIds) updatedIds.add(keyText(id));
-    if (entry.kind === 'deleted' || entry.kind === 'downloaded') updatedIds.add(keyText(entry.messageId));
+    if (entry.kind === 'deleted' || entry.kind === 'downloaded' || entry.kind === 'starred') updatedIds.add(keyText(entry.messageId));
     if (entry.kind === 'chat') chat(entry.chat);
-    if (entry.kind === 'retagged') chat(entry);
+    if (entry.kind === 'retagged' || entry.kind === 'chatErased') chat(entry);
     if (entry.kind === 'chatRead' || entry.kind === 'chatUnread' || entry.kind === 'chatRemoved' || entry.kind === 'chatLabel') chat(entry);
     if (entry.kind === 'news' && entry.news.type === 'call') call(entry.news.call);
     if (entry.kind === 'history') past(entry.past);

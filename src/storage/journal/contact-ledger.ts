@@ -35,6 +35,13 @@ export class ContactLedger {
     for (const contact of known) this.#kept.set(contact.contactId, contact);
   }
 
+  /** What is known of the person behind a chat that is made. */
+  namesOf(chatId: string): ChatPatch | null {
+    const { name = '', pushName = '', lid = '' } = this.#kept.get(keyText(chatId)) ?? {};
+    if (name === '' && pushName === '') return null;
+    return { chatId, contactName: name, pushName, ...(lid === '' ? {} : { chatLid: lid }) };
+  }
+
   /** Whether the name in the address book is another now. */
   learn(patch: ChatPatch): boolean {
     if (!names(patch)) return false;
@@ -45,7 +52,7 @@ export class ContactLedger {
     const after: Contact = {
       contactId,
       lid: lid === contactId ? before.lid : lid || before.lid,
-      name: patch.contactName ?? before.name,
+      name: patch.contactName === undefined ? before.name : keyText(patch.contactName),
       pushName: patch.pushName || before.pushName || (twin?.pushName ?? ''),
     };
     if (twin) this.#drop(twin.contactId);

@@ -39,6 +39,12 @@ export class DefinitionLedger {
     for (const definition of known) this.#kept.set(nameOf(definition.of, definition.value.id), definition);
   }
 
+  apply(entry: Extract<Entry, { kind: 'definition' | 'channel' | 'definitionGone' }>): void {
+    if (entry.kind === 'channel') return this.#channel(entry.channel, entry.create);
+    if (entry.kind === 'definition') this.put(entry.definition);
+    else this.#remove(entry.definition);
+  }
+
   /** False when it says only what is stored. */
   put(given: Definition): boolean {
     const definition = withKeyText(given);
@@ -50,7 +56,7 @@ export class DefinitionLedger {
     return true;
   }
 
-  remove(given: Definition): void {
+  #remove(given: Definition): void {
     const definition = withKeyText(given);
     const name = nameOf(definition.of, definition.value.id);
     this.#kept.delete(name);
@@ -69,7 +75,7 @@ export class DefinitionLedger {
   }
 
   /** A channel that is not stored learns nothing of a change: the next whole one has it. */
-  channel(channel: ChannelPatch, create: boolean): void {
+  #channel(channel: ChannelPatch, create: boolean): void {
     const known = this.#kept.get(nameOf('channel', keyText(channel.id)))?.value as Channel | undefined;
     if (known || create) this.put({ of: 'channel', value: known ? { ...known, ...channel } : channelOf(channel) });
   }

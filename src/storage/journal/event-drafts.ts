@@ -24,6 +24,7 @@ import {
   labelView,
   messageEventView,
   newsView,
+  starredView,
   statusView,
 } from '#src/contract/views.ts';
 
@@ -32,6 +33,7 @@ export type EventDraft = Pick<GatewayEvent, 'type' | 'messageType' | 'lane' | 'm
 
 type StatusEntry = Extract<Entry, { kind: 'status' }>;
 type DeletedEntry = Extract<Entry, { kind: 'deleted' }>;
+type StarredEntry = Extract<Entry, { kind: 'starred' }>;
 type DownloadedEntry = Extract<Entry, { kind: 'downloaded' }>;
 type NewsEntry = Extract<Entry, { kind: 'news' }>;
 type CampaignEntry = Extract<Entry, { kind: 'campaign' }>;
@@ -109,7 +111,11 @@ export const historyDraft = (entry: HistoryEntry, news: News, owner: string): Ev
 export const isMemberReceipt = ({ status, sender }: StatusEntry, chatId: string): boolean =>
   (isGroupId(chatId) || chatId === statusChat) && sender !== '' && confirmations.has(status);
 
-const factsOf = (entry: StatusEntry | DeletedEntry, chatId: string, messageIds: readonly string[]) => ({
+const factsOf = (
+  entry: StatusEntry | DeletedEntry | (StarredEntry & { readonly fromMe: true }),
+  chatId: string,
+  messageIds: readonly string[],
+) => ({
   senderPn: '',
   senderLid: '',
   error: '',
@@ -125,6 +131,9 @@ export const statusDraft = (entry: StatusEntry, chatId: string, ids: readonly st
 
 export const deletedDraft = (entry: DeletedEntry, chatId: string): EventDraft =>
   aboutChat('messages_update', chatId, deletedView(factsOf(entry, chatId, [entry.messageId])));
+
+export const starredDraft = (entry: StarredEntry, chatId: string): EventDraft =>
+  aboutChat('messages_update', chatId, starredView(entry.starred, factsOf({ ...entry, fromMe: true }, chatId, [entry.messageId])));
 
 export const downloadedDraft = ({ fileUrl, mimetype, at }: DownloadedEntry, message: Message): EventDraft =>
   aboutChat(

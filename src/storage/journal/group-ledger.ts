@@ -33,16 +33,18 @@ export class GroupLedger {
     for (const group of known) this.#groups.set(group.id, group);
   }
 
-  whole(group: Group): void {
+  apply(entry: Extract<Entry, { kind: 'group' | 'groupGone' | 'groupsListed' }>): void {
+    if (entry.kind === 'group') return this.#whole(entry.group);
+    if (entry.kind === 'groupsListed') return this.#listed(entry);
+    this.#put(keyText(entry.groupId), null);
+  }
+
+  #whole(group: Group): void {
     const id = keyText(group.id);
     if (id !== '') this.#put(id, { ...this.#groups.get(id), ...group, id });
   }
 
-  gone(groupId: string): void {
-    this.#put(keyText(groupId), null);
-  }
-
-  listed({ groupIds, at }: Listed): void {
+  #listed({ groupIds, at }: Listed): void {
     const ids = new Set(groupIds.map(keyText));
     for (const [id, group] of this.#groups) if (group !== null && !ids.has(id)) this.#put(id, null);
     this.#list = { groupIds: [...ids], at };
@@ -51,7 +53,7 @@ export class GroupLedger {
   /** A group that is not stored learns nothing of a change: the next whole one has it. */
   change(change: GroupChange): void {
     const id = keyText(change.groupId);
-    if (change.change.kind === 'entered') return this.whole(change.change.group);
+    if (change.change.kind === 'entered') return this.#whole(change.change.group);
     const known = this.#groups.get(id);
     if (!known) return;
     const after = groupAfter(known, change);

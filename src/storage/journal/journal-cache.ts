@@ -8,15 +8,15 @@
 import type { Chat, Entry } from '#actors/model.ts';
 import type { StoredMessage } from './columns.ts';
 import { concernedBy } from './concerned.ts';
-import type { Known, Outcome } from './ledger.ts';
+import type { Known, Outcome } from './outcome.ts';
 
 export interface JournalCache {
   /** What is known of everything that the entries concern, messages that come with them apart; null when the database has to be asked. */
   known(instance: string, entries: readonly Entry[]): Known | null;
   /** What was just written. */
   keep(instance: string, known: Known, outcome: Outcome): void;
-  /** Nothing is certain any more: a write failed, or may have. */
-  clear(): void;
+  /** Nothing of the instance is certain any more: a write failed, or may have. */
+  forget(instance: string): void;
 }
 
 /** Milliseconds. Most messages are acknowledged within one of these seconds, and lively chats have one in each. */
@@ -38,7 +38,9 @@ const createShelf = <T>(limit: number, now: () => number) => {
       if (rows.size > limit) for (const oldest of rows.keys()) return void rows.delete(oldest);
     },
     drop: (key: string): void => void rows.delete(key),
-    clear: (): void => rows.clear(),
+    forget(prefix: string): void {
+      for (const key of rows.keys()) if (key.startsWith(prefix)) rows.delete(key);
+    },
   };
 };
 
@@ -93,9 +95,9 @@ export const createJournalCache = (now: () => number): JournalCache => {
         if (waits(message)) messages.put(`${instance} ${message.messageId}`, message);
       for (const message of [...changedMessages, ...revisedMessages]) messages.drop(`${instance} ${message.messageId}`);
     },
-    clear() {
-      messages.clear();
-      chats.clear();
+    forget(instance) {
+      messages.forget(`${instance} `);
+      chats.forget(`${instance} `);
     },
   };
 };

@@ -21,13 +21,15 @@ import {
 import { contactFields, contactRows, goneContactRows } from './contact-rows.ts';
 import { definitionFields, definitionRows, goneDefinitionRows, rowOfDefinition } from './definition-rows.ts';
 import { goneGroupRows, groupFields, groupListRows, groupOfRow, groupRows, unlistedGroupRows, type GroupRow } from './group-rows.ts';
-import { checkGone, owned, type Owned } from '../ownership.ts';
+import { checkGone, exists, owned, type Owned } from '../ownership.ts';
 import type { Database, Runner, Statement } from '../postgres/database.ts';
 import { isDuplicate, isOrphan } from '../postgres/failures.ts';
 import { growthOf } from '../postgres/statistics.ts';
 import { tallied } from '../stores/tallies.ts';
-import { reduceEntries, type Known, type Outcome } from './ledger.ts';
+import { reduceEntries } from './ledger.ts';
+import type { Known, Outcome } from './outcome.ts';
 import { createJournalCache } from './journal-cache.ts';
+import { changedInPieces, pieceStatements } from './pieces.ts';
 import { render, type Rendered } from './rendering.ts';
 import { sendKeyRows } from './send-key-rows.ts';
 
@@ -168,7 +170,7 @@ const messagesOf = (ids: string): string => `unnest(${ids}::text[]) as wanted,
           lateral (select * from message where instance_id = $1 and message_id = wanted offset 0) as message`;
 
 export const journalStatements = {
-  /** $2 platform ids of all messages concerned, $3 chats concerned, $4 ids whose chats are concerned too, $5 groups. */
+  /** $2 platform ids of all messages concerned, $3 chats concerned, $4 ids whose chats are concerned too, $5 groups, $6 contacts. Those of chats that are not stored name them. */
   known: {
     name: 'journal-known',
     text: `select
@@ -181,15 +183,10 @@ export const journalStatements = {
       (select json_agg(g) from (
         select ${groupFields} from chat_group where instance_id = $1 and group_id = any($5::text[]) order by group_id) as g) as groups,
       (select json_agg(k) from (
-        select ${contactFields} from contact where instance_id = $1 and contact_id = any($6::text[]) order by contact_id) as k) as contacts`,
-  },
-  /** $3 chats. */
-  read: {
-    name: 'journal-read',
-    text: `with ${owned},
-      read as (
-        update message set unread = false where instance_id = $1 and chat_id = any($3::text[]) and unread and exists (select from owned))
-      select count(*)::int as owned from owned`,
+        select ${contactFields} from contact where instance_id = $1 and contact_id = any($6::text[] || array(
+          select id from unnest($3::text[]) as concerned (id)
+            where id <> all(array(select chat_id from chat where instance_id = $1 and chat_id = any($3::text[])))))
+        order by contact_id) as k) as contacts`,
   },
   /** $2 ids. */
   definitions: {
@@ -203,15 +200,6 @@ export const journalStatements = {
         select * from message where instance_id = $1 and chat_id = wanted.channel and post is not null
           and (post ->> 'serverId')::bigint = wanted.number offset 0) as message`,
   },
-  /** $3 labels that are no more, as chats name them. */
-  unlabel: {
-    name: 'journal-unlabel',
-    text: `with ${owned},
-      unlabelled as (
-        update chat set labels = array(select label from unnest(labels) as label where label <> all($3::text[]))
-        where instance_id = $1 and labels <> '{}' and labels && $3::text[] and exists (select from owned))
-      select count(*)::int as owned from owned`,
-  },
   /** $3 chats. */
   remove: {
     name: 'journal-remove',
@@ -219,6 +207,7 @@ export const journalStatements = {
       gone as (delete from chat where instance_id = $1 and chat_id = any($3::text[]) and exists (select from owned))
       select count(*)::int as owned from owned`,
   },
+  ...pieceStatements,
   ...someWrites(),
 } as const satisfies Readonly<Record<string, Statement>>;
 
@@ -276,16 +265,6 @@ const readNamed = async (
   };
 };
 
-/** Statements that run before the one that writes, when there is anything for them to do. */
-const beforehand = ({ removedChats, readChats, goneLabels }: Outcome): (readonly [Statement, readonly string[]])[] =>
-  (
-    [
-      [journalStatements.remove, removedChats],
-      [journalStatements.read, readChats],
-      [journalStatements.unlabel, goneLabels],
-    ] as const
-  ).filter(([, values]) => values.length > 0);
-
 type Written = Pick<Delivery, 'webhookId' | 'eventId'> & { readonly seq: number | null };
 
 /** The instance is gone, or has another owner. */
@@ -297,8 +276,8 @@ const writeOutcome = async (
   outcome: Outcome,
   { waiting, at }: { readonly waiting: Rendered['waiting']; readonly at: number },
 ): Promise<readonly Delivery[] | typeof disowned> => {
-  for (const [statement, values] of beforehand(outcome)) {
-    const [done] = await runner.rows<Owned>(statement, [writer.id, writer.epoch, values]);
+  if (outcome.removedChats.length > 0) {
+    const [done] = await runner.rows<Owned>(journalStatements.remove, [writer.id, writer.epoch, outcome.removedChats]);
     if (done?.owned !== 1) return disowned;
   }
   const rows: Rows = {
@@ -345,7 +324,7 @@ export const makeJournal = (database: Database, chance: JournalChance, now: () =
   const recent = createJournalCache(now);
   const grown = growthOf(database, 'message', ['instance_id', 'message_id', 'chat_id']);
   const doubt = (instance: string): void => {
-    recent.clear();
+    recent.forget(instance);
     counts.forget(instance);
   };
   const attempt: Journal['commit'] = async (instance, entries, targets) => {
@@ -355,7 +334,8 @@ export const makeJournal = (database: Database, chance: JournalChance, now: () =
     const { events, waiting, unrendered } = render(outcome, { instanceId: instance.id, at, eventId: chance.eventId, targets });
     const write = (runner: Runner) => writeOutcome(runner, instance, outcome, { waiting, at });
     // One statement is a transaction of its own. What was read is still true: the instance's rows have one writer, which writes in order.
-    const deliveries = await (beforehand(outcome).length > 0 ? database.transaction(write) : write(database));
+    const isOurs = await changedInPieces(database, instance, outcome);
+    const deliveries = !isOurs ? disowned : await (outcome.removedChats.length > 0 ? database.transaction(write) : write(database));
     if (deliveries === disowned) {
       doubt(instance.id);
       await checkGone(database, [instance.id]);
@@ -365,11 +345,12 @@ export const makeJournal = (database: Database, chance: JournalChance, now: () =
     recent.keep(instance.id, known, outcome);
     if (outcome.removedChats.length > 0) counts.forget(instance.id);
     counts.note(instance.id, outcome.chats);
-    // Chats lost a label without being looked at.
-    if (outcome.goneLabels.length > 0) doubt(instance.id);
+    // Chats lost a label, or messages went, without being looked at.
+    if (outcome.goneLabels.length + outcome.erasures.length > 0) doubt(instance.id);
     return { events, deliveries, ...(unrendered.length > 0 ? { unrendered } : {}) };
   };
   return {
+    forget: doubt,
     commit: (instance, entries, targets) =>
       mutex.run(instance.id, async () => {
         if (entries.length === 0) return nothing;
@@ -384,7 +365,7 @@ export const makeJournal = (database: Database, chance: JournalChance, now: () =
         } catch (error) {
           doubt(instance.id);
           // The instance was removed meanwhile: there is nothing left to record.
-          if (isOrphan(error)) return nothing;
+          if (isOrphan(error) && !(await exists(database, instance.id))) return nothing;
           throw error;
         }
       }),

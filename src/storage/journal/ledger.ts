@@ -6,22 +6,18 @@ import {
   statusChat,
   type Call,
   type Chat,
-  type Contact,
-  type Definition,
   type Entry,
   type EventType,
-  type Group,
   type Label,
   type Message,
-  type Receipt,
   type Revision,
   type UsedSendKey,
 } from '#actors/model.ts';
 import { keyText } from '../postgres/texts.ts';
 import { callChat, callContent, callMessage } from './call-message.ts';
-import { CampaignLedger, type CampaignOutcome } from './campaign-ledger.ts';
-import { ChatLedger, type ChatOutcome } from './chat-ledger.ts';
-import { ContactLedger, type ContactOutcome } from './contact-ledger.ts';
+import { CampaignLedger } from './campaign-ledger.ts';
+import { ChatLedger } from './chat-ledger.ts';
+import { ContactLedger } from './contact-ledger.ts';
 import type { StoredMessage } from './columns.ts';
 import {
   campaignDraft,
@@ -34,41 +30,27 @@ import {
   messageDraft,
   newsDraft,
   passedOn,
+  starredDraft,
   statusDraft,
   type EventDraft,
 } from './event-drafts.ts';
-import { DefinitionLedger, type DefinitionOutcome } from './definition-ledger.ts';
-import { GroupLedger, type GroupOutcome } from './group-ledger.ts';
-import { editedContent, isAuthor, isInSameChat, isProgress, type KeptMessage, MessageLedger, rank } from './message-ledger.ts';
+import { DefinitionLedger } from './definition-ledger.ts';
+import { GroupLedger } from './group-ledger.ts';
+import {
+  editedContent,
+  type Erasure,
+  isAuthor,
+  isInSameChat,
+  isProgress,
+  type KeptMessage,
+  MessageLedger,
+  rank,
+  withShortKeys,
+} from './message-ledger.ts';
+import type { Known, Outcome } from './outcome.ts';
 import { ReceiptLedger } from './receipt-ledger.ts';
 
 export { isProgress } from './message-ledger.ts';
-
-export interface Known {
-  readonly messages: readonly StoredMessage[];
-  readonly chats: readonly Chat[];
-  readonly groups?: readonly Group[];
-  readonly contacts?: readonly Contact[];
-  readonly definitions?: readonly Definition[];
-}
-
-export interface Outcome extends GroupOutcome, ContactOutcome, DefinitionOutcome, CampaignOutcome {
-  readonly freshMessages: readonly StoredMessage[];
-  readonly changedMessages: readonly StoredMessage[];
-  readonly composedMessages: readonly StoredMessage[];
-  /** `raw` is not known of these. */
-  readonly revisedMessages: readonly StoredMessage[];
-  readonly chats: readonly ChatOutcome[];
-  /** Chats whose stored messages are now read by the account. */
-  readonly readChats: readonly string[];
-  /** Chats whose stored rows go, before anything else is written. */
-  readonly removedChats: readonly string[];
-  readonly sendKeys: readonly UsedSendKey[];
-  readonly receipts: readonly Receipt[];
-  readonly events: readonly EventDraft[];
-  /** Events that could not be made. */
-  readonly unrendered: readonly { readonly type: EventType; readonly error: unknown }[];
-}
 
 type Of<K extends Entry['kind']> = Extract<Entry, { kind: K }>;
 
@@ -78,6 +60,7 @@ class Ledger {
   readonly #messages: MessageLedger;
   readonly #chats: ChatLedger;
   readonly #readChats = new Set<string>();
+  readonly #erasures: Erasure[] = [];
   /** By their hash: the last state counts. */
   readonly #sendKeys = new Map<string, UsedSendKey>();
   readonly #receipts = new ReceiptLedger();
@@ -91,10 +74,10 @@ class Ledger {
   constructor(known: Known, owner: string, newId: () => string) {
     this.#owner = owner;
     this.#newId = newId;
-    this.#messages = new MessageLedger(known.messages);
-    this.#chats = new ChatLedger(known.chats, owner, newId);
-    this.#groups = new GroupLedger(known.groups ?? []);
+    this.#messages = new MessageLedger(known.messages, (chatId) => this.#chats.get(chatId)?.chatLid);
     this.#contacts = new ContactLedger(known.contacts ?? []);
+    this.#chats = new ChatLedger(known.chats, owner, newId, (chatId) => this.#contacts.namesOf(chatId));
+    this.#groups = new GroupLedger(known.groups ?? []);
     this.#definitions = new DefinitionLedger(known.definitions ?? [], owner);
   }
 
@@ -117,6 +100,8 @@ class Ledger {
         return this.#status(entry);
       case 'deleted':
         return this.#deleted(entry);
+      case 'starred':
+        return this.#starred(entry);
       case 'postEdited':
         return this.#postEdited(entry);
       case 'postCounts':
@@ -131,6 +116,8 @@ class Ledger {
         return this.#chatUnread(entry.chatId);
       case 'chatRemoved':
         return this.#chats.remove(entry.chatId);
+      case 'chatErased':
+        return this.#chatErased(entry);
       case 'chat':
         return this.#chat(entry);
       case 'chatLabel':
@@ -138,19 +125,15 @@ class Ledger {
       case 'retagged':
         return this.#tell('chats', this.#chats.retag(entry));
       case 'definition':
-        return void this.#definitions.put(entry.definition);
       case 'channel':
-        return this.#definitions.channel(entry.channel, entry.create);
       case 'definitionGone':
-        return this.#definitions.remove(entry.definition);
+        return this.#definitions.apply(entry);
       case 'history':
         return this.#history(entry);
       case 'group':
-        return this.#groups.whole(entry.group);
       case 'groupGone':
-        return this.#groups.gone(entry.groupId);
       case 'groupsListed':
-        return this.#groups.listed(entry);
+        return this.#groups.apply(entry);
       case 'news':
         return this.#news(entry);
       case 'event':
@@ -167,6 +150,7 @@ class Ledger {
       chats: this.#chats.outcome(),
       readChats: [...this.#readChats],
       removedChats: this.#chats.removed,
+      erasures: this.#erasures,
       sendKeys: [...this.#sendKeys.values()],
       receipts: this.#receipts.outcome(),
       ...this.#groups.outcome(),
@@ -255,7 +239,7 @@ class Ledger {
   #message(entry: Of<'message' | 'queued'>): void {
     const isQueued = entry.kind === 'queued';
     if (isQueued && entry.key) this.#sendKeys.set(entry.key.hash, entry.key);
-    const message: Message = isQueued ? { ...entry.message, status: 'Queued' } : entry.message;
+    const message: Message = isQueued ? { ...entry.message, status: 'Queued' } : this.#messages.honest(entry.message, entry.revises);
     const stored = this.#store(message, entry.chat, !isQueued && entry.unread);
     if (stored && isQueued) this.#campaigns.queued(stored.message);
     if (!stored || isQueued) return;
@@ -266,7 +250,7 @@ class Ledger {
 
   /** What one message does to another. A message that is not stored, or was deleted, is left as it is. */
   #revise(by: Message, { messageId, text, pinnedUntil }: Revision): void {
-    const kept = this.#messages.find(messageId, by.chatId);
+    const kept = this.#messages.find(messageId, by.chatId, [by.chatId, by.chatLid]);
     if (!kept || kept.value.deletedAt !== 0) return;
     if (text !== undefined && isAuthor(kept.value, by) && kept.value.edited !== by.messageId) {
       this.#retell(kept, text);
@@ -283,7 +267,7 @@ class Ledger {
 
   /** Null when the message is known. */
   #store(given: Message, patch: Of<'message'>['chat'], unread: boolean): { readonly message: Message; readonly chat: Chat } | null {
-    const message: Message = { ...given, messageId: keyText(given.messageId), chatId: keyText(given.chatId) };
+    const message = withShortKeys(given);
     if (this.#messages.has(message)) return null;
     this.#messages.add(message, unread);
     // Status posts are no conversation: they stand in no list of chats.
@@ -296,7 +280,7 @@ class Ledger {
   #status(entry: Of<'status'>): void {
     const updated: StoredMessage[] = [];
     for (const messageId of entry.messageIds) {
-      const kept = this.#messages.find(messageId, keyText(entry.chatId));
+      const kept = this.#messages.find(messageId, keyText(entry.chatId), [entry.senderPn, entry.senderLid]);
       if (!kept) continue;
       if (entry.revises) this.#revise(kept.value, entry.revises);
       this.#receipts.note(kept.value, entry);
@@ -324,15 +308,38 @@ class Ledger {
 
   /** A message that is not stored has no event, because nothing would tell a second report of it from the first. */
   #deleted(entry: Of<'deleted'>): void {
-    const kept = this.#messages.find(entry.messageId, keyText(entry.chatId));
+    const kept = this.#messages.find(entry.messageId, keyText(entry.chatId), [entry.senderPn, entry.senderLid]);
     if (!kept || kept.value.deletedAt !== 0) return;
-    const isShared = kept.value.isGroup || isChannelId(kept.value.chatId);
-    const mayDelete = isAuthor(kept.value, entry) || (isShared && kept.value.chatId === keyText(entry.chatId));
+    // The account's own devices and the platform's channels are believed.
+    const isAdmin = isChannelId(kept.value.chatId) || (kept.value.isGroup && (entry.byAdmin === true || entry.fromMe));
+    const mayDelete = entry.forMe === true || isAuthor(kept.value, entry) || (isAdmin && kept.value.chatId === keyText(entry.chatId));
     if (!mayDelete) return;
     this.#retell(kept, '');
     const nothing = { text: '', content: null, convertOptions: '', raw: null, pinnedUntil: 0, error: '' };
     this.#messages.revise(kept, { ...nothing, deletedAt: Math.max(1, entry.at), status: 'Deleted' });
     this.#add('messages_update', () => deletedDraft(entry, kept.value.chatId));
+  }
+
+  #starred(entry: Of<'starred'>): void {
+    const kept = this.#messages.find(entry.messageId, keyText(entry.chatId));
+    if (!kept || kept.value.deletedAt !== 0 || (kept.value.starred ?? false) === entry.starred) return;
+    this.#messages.revise(kept, { starred: entry.starred });
+    this.#add('messages_update', () => starredDraft(entry, kept.value.chatId));
+  }
+
+  /** A chat with a newer message keeps its count of unread messages too: how many of them went is not known here. */
+  #chatErased({ chatId: name, gone, keepStarred, until, last }: Of<'chatErased'>): void {
+    const chatId = keyText(name);
+    const chat = this.#chats.get(chatId);
+    for (const address of new Set([chatId, chat?.chatLid || chatId])) this.#erase({ chatId: address, keepStarred, until, last });
+    if (chat === null || chat.lastMessageTimestamp > until) return;
+    if (gone) this.#chats.remove(chatId);
+    else this.#tell('chats', this.#chats.empty(chatId));
+  }
+
+  #erase(erasure: Erasure): void {
+    this.#messages.erase(erasure);
+    this.#erasures.push(erasure);
   }
 
   /** The platform gives an edit of a post the id of the post. */

@@ -1,6 +1,6 @@
 /** The rules of messages: duplicates, the progress of a status, and which stored message a receipt means. */
 import { isDeepStrictEqual } from 'node:util';
-import { messageStatuses, newPost, type Message, type MessageStatus, type PostCounts } from '#actors/model.ts';
+import { type Entry, messageStatuses, newPost, type Message, type MessageStatus, type PostCounts, type Revision } from '#actors/model.ts';
 import { keyText } from '../postgres/texts.ts';
 import type { revisedColumns, StoredMessage } from './columns.ts';
 
@@ -42,12 +42,26 @@ export const editedContent = ({ content, messageType }: Message, edit: Message):
   return 'text' in content ? { ...content, text } : { ...content, caption: text };
 };
 
+/** Texts of a message that an index holds, cut to what an index takes. */
+export const withShortKeys = (given: Message): Message => ({
+  ...given,
+  messageId: keyText(given.messageId),
+  chatId: keyText(given.chatId),
+  messageType: keyText(given.messageType),
+});
+
+/** Messages of a chat that go, under one of its addresses. */
+export type Erasure = Pick<Extract<Entry, { kind: 'chatErased' }>, 'chatId' | 'keepStarred' | 'until' | 'last'>;
+
 /** The messages that the entries of one commit are about. */
 export class MessageLedger {
   /** By platform id; nearly always one, but different chats may use the same. */
   readonly #messages = new Map<string, KeptMessage[]>();
+  readonly #lidOf: (chatId: string) => string | undefined;
 
-  constructor(known: readonly StoredMessage[]) {
+  /** `lidOf`: the LID of a chat, as far as it is known. */
+  constructor(known: readonly StoredMessage[], lidOf: (chatId: string) => string | undefined) {
+    this.#lidOf = lidOf;
     for (const value of known) this.#keep(value, 'same');
   }
 
@@ -59,10 +73,22 @@ export class MessageLedger {
     this.#keep({ ...message, unread, deletedAt: 0 }, 'fresh');
   }
 
-  /** Receipts may name a chat by another address than the message was stored under. */
-  find(messageId: string, chatId: string): KeptMessage | null {
+  /**
+   * The stored message that an entry means. Entries may name a chat of two people by another address than the message was stored under. Anybody may know
+   * an id, so that a message of any other chat is not meant. `sender`: whoever says so, whose addresses count when the chat is one of them.
+   */
+  find(messageId: string, chatId: string, sender: readonly (string | undefined)[] = []): KeptMessage | null {
     const same = this.#messages.get(keyText(messageId)) ?? [];
-    return same.find(({ value }) => value.chatId === chatId) ?? (same.length === 1 ? same[0]! : null);
+    const named = [chatId, ...(sender.includes(chatId) ? sender : [])];
+    const isOther = ({ value }: KeptMessage): boolean =>
+      !value.isGroup && share([value.chatId, value.chatLid, this.#lidOf(value.chatId)], named);
+    return same.find(({ value }) => value.chatId === chatId) ?? same.find(isOther) ?? null;
+  }
+
+  /** An edit by somebody else than the author changes nothing, and is told as a message of its own. */
+  honest(message: Message, revises?: Revision): Message {
+    const target = revises?.text === undefined ? null : this.find(revises.messageId, keyText(message.chatId));
+    return target === null || isAuthor(target.value, message) ? message : { ...message, edited: '' };
   }
 
   change(kept: KeptMessage, change: Partial<Pick<StoredMessage, 'status' | 'error' | 'queuedSend'>>): void {
@@ -103,6 +129,13 @@ export class MessageLedger {
     for (const kept of this.#all()) {
       if (kept.value.chatId === chatId && kept.value.unread) kept.value = { ...kept.value, unread: false };
     }
+  }
+
+  /** Takes away messages of this commit; those that are stored go by statements of their own. */
+  erase({ chatId, keepStarred, until }: Omit<Erasure, 'last'>): void {
+    const stays = ({ value }: KeptMessage): boolean =>
+      value.chatId !== chatId || value.timestamp > until || value.status === 'Queued' || (keepStarred && value.starred === true);
+    for (const [id, same] of this.#messages) this.#messages.set(id, same.filter(stays));
   }
 
   marked(mark: Mark): readonly StoredMessage[] {

@@ -1,7 +1,7 @@
 /** The events of one commit, and their bodies for webhooks. An event that has no JSON costs only itself: it is set aside. */
 import type { Delivery, GatewayEvent } from '#actors/model.ts';
 import type { UnrenderedEvent } from '#actors/ports.ts';
-import type { Outcome } from './ledger.ts';
+import type { Outcome } from './outcome.ts';
 
 export interface RenderInput {
   readonly instanceId: string;

@@ -36,10 +36,27 @@ import { Versions } from './0043-versions.ts';
 import { MessageStatistics } from './0044-message-statistics.ts';
 import { SignIns } from './0047-sign-ins.ts';
 import { ChatwootRefused } from './0048-chatwoot-refused.ts';
+import { ChatwootTries } from './0070-chatwoot-tries.ts';
+import { AgentKeyServices } from './0071-agent-key-services.ts';
+import { SigningNodes } from './0072-signing-nodes.ts';
+import { HeldLanes } from './0080-held-lanes.ts';
+import { ShortChatIds } from './0081-short-chat-ids.ts';
+import { ReceiptCounts } from './0097-receipt-counts.ts';
+import { PausedCampaigns } from './0098-paused-campaigns.ts';
+import { LeavingAccounts } from './0099-leaving-accounts.ts';
 import { Chatwoot } from './0036-chatwoot.ts';
 import { Chatbot } from './0040-chatbot.ts';
 import { ChatwootReplies } from './0037-chatwoot-replies.ts';
 import { Campaigns } from './0038-campaigns.ts';
+import { DeviceNames } from './0053-device-names.ts';
+import { LeavingKeys } from './0062-leaving-keys.ts';
+import { RefusedEntries } from './0061-refused-entries.ts';
+import { NodesAstray } from './0075-nodes-astray.ts';
+import { NodesDerive } from './0093-nodes-derive.ts';
+import { StepLog } from './0087-step-log.ts';
+import { PasskeyCodes } from './0096-passkey-codes.ts';
+import { NodesEnded } from './0088-nodes-ended.ts';
+import { Stars } from './0088-stars.ts';
 
 export interface ListedMigration {
   readonly name: string;
@@ -83,4 +100,21 @@ export const migrations: readonly ListedMigration[] = [
   { name: '0044-message-statistics', class: MessageStatistics },
   { name: '0047-sign-ins', class: SignIns },
   { name: '0048-chatwoot-refused', class: ChatwootRefused },
+  { name: '0070-chatwoot-tries', class: ChatwootTries },
+  { name: '0071-agent-key-services', class: AgentKeyServices },
+  { name: '0080-held-lanes', class: HeldLanes },
+  { name: '0053-device-names', class: DeviceNames },
+  { name: '0061-refused-entries', class: RefusedEntries },
+  { name: '0062-leaving-keys', class: LeavingKeys },
+  { name: '0075-nodes-astray', class: NodesAstray },
+  { name: '0072-signing-nodes', class: SigningNodes },
+  { name: '0087-step-log', class: StepLog },
+  { name: '0081-short-chat-ids', class: ShortChatIds },
+  { name: '0096-passkey-codes', class: PasskeyCodes },
+  { name: '0093-nodes-derive', class: NodesDerive },
+  { name: '0088-nodes-ended', class: NodesEnded },
+  { name: '0088-stars', class: Stars },
+  { name: '0097-receipt-counts', class: ReceiptCounts },
+  { name: '0098-paused-campaigns', class: PausedCampaigns },
+  { name: '0099-leaving-accounts', class: LeavingAccounts },
 ];

@@ -1,12 +1,12 @@
 /** The connections to PostgreSQL: statements, transactions and units of work, each in bounded time, and whether it is there at all. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { EpochLost, StorageFailure, StorageUnavailable, type Log } from '#actors/ports.ts';
+import { EpochLost, StorageBroken, StorageFailure, StorageUnavailable, type Log } from '#actors/ports.ts';
 import { UnderWay } from '#actors/waiting.ts';
 import { systemTime } from '#src/system-time.ts';
 import { entities } from '../entities/index.ts';
-import { explained, isConflict } from './failures.ts';
-import { makeHealth, type Health } from './health.ts';
+import { explained, explainedOfDriver, isConflict } from './failures.ts';
+import { makeHealth, type Health, type Probes } from './health.ts';
 import { createInDoubt } from './in-doubt.ts';
 import { makeOrm, poolOf, type Client } from './orm.ts';
 import { parameterOf } from './parameters.ts';
@@ -64,6 +64,8 @@ export interface DatabaseOptions {
   readonly fence?: { readonly lost: boolean };
   /** Of all pools of one database together; its own when absent. */
   readonly health?: Health;
+  /** Work of this pool is repeated until it succeeds: an error that is not about its data makes the gateway unready. */
+  readonly lasting?: boolean;
 }
 
 /** Together they bound how long anybody waits for a database that is away or hangs. */
@@ -76,9 +78,13 @@ const answerGrace = 1_000;
 const mostConflicts = 5;
 const conflictPause = 20;
 
+const throwExplained = (error: unknown): never => {
+  throw explainedOfDriver(error);
+};
+
 const runnerOf = (client: Client): Runner => ({
   rows: async <T>(statement: Statement, values: readonly unknown[]) => {
-    const result = await client.query({ ...statement, values: values.map(parameterOf) });
+    const result = await client.query({ ...statement, values: values.map(parameterOf) }).catch(throwExplained);
     return result.rows as readonly T[];
   },
 });
@@ -88,10 +94,10 @@ const commit = { name: '', text: 'commit' };
 const rollback = { name: '', text: 'rollback' };
 
 const inTransaction = async <T>(client: Client, work: (runner: Runner) => Promise<T>): Promise<T> => {
-  await client.query(begin);
+  await client.query(begin).catch(throwExplained);
   try {
     const result = await work(runnerOf(client));
-    await client.query(commit);
+    await client.query(commit).catch(throwExplained);
     return result;
   } catch (error) {
     // A broken connection is closed instead, and the server rolls back by itself; asking a silent one would take as long again.
@@ -101,12 +107,12 @@ const inTransaction = async <T>(client: Client, work: (runner: Runner) => Promis
 };
 
 /** Does work of one pool: again after a conflict, not any more once the fence has fallen, and telling what it learns of the database's health. */
-const makeWorker = (health: Health, fence: DatabaseOptions['fence']) => {
+const makeWorker = (health: Health, { fence, lasting = false }: DatabaseOptions) => {
   const once = <T>(work: () => Promise<T>): Promise<T> =>
     health.watch(() => {
       if (fence?.lost) throw new EpochLost('another process has the database');
       return work();
-    });
+    }, lasting);
   return async <T>(work: () => Promise<T>): Promise<T> => {
     for (let conflicts = 1; ; conflicts += 1) {
       try {
@@ -131,25 +137,43 @@ const driverOptionsOf = ({ poolSize = 10, application = 'dormouse', limits = usu
   idle_in_transaction_session_timeout: limits.statement,
 });
 
+/** The rows of a function are kept, and beyond 4 MB (the default of `work_mem`) in a temporary file: these are 8 MB. */
+const writeProbe = {
+  name: 'probe-write',
+  text: `select count(*) from regexp_split_to_table(repeat(repeat('x', 999) || ' ', 8000), ' ')`,
+};
+
+export const probesOf = (database: () => Runner): Probes => ({
+  answers: () => database().rows({ name: 'probe', text: 'select 1' }, []),
+  writes: () => database().rows(writeProbe, []),
+});
+
 const openPool = async (options: DatabaseOptions, tables: Parameters<typeof makeOrm>[3]) => {
   const orm = await makeOrm(options.url, options.log, driverOptionsOf(options), tables);
   const pool = await poolOf(orm);
-  const health = options.health ?? makeHealth(options.log, () => database.rows({ name: 'probe', text: 'select 1' }, []));
+  const health =
+    options.health ??
+    makeHealth(
+      options.log,
+      probesOf(() => database),
+    );
   pool.on('error', () => health.suspect());
-  const work = makeWorker(health, options.fence);
+  const work = makeWorker(health, options);
   const inDoubt = createInDoubt();
   const withClient = <T>(use: (client: Client) => Promise<T>): Promise<T> =>
     work(async () => {
-      const client = await pool.connect();
+      const client = await pool.connect().catch(throwExplained);
       try {
         await inDoubt.settle(client);
         const result = await use(client);
         client.release();
         return result;
       } catch (error) {
-        const lost = explained(error) instanceof StorageUnavailable;
+        const reason = explained(error);
+        const lost = reason instanceof StorageUnavailable;
         if (lost) inDoubt.add(client);
-        client.release(lost ? (error as Error) : undefined);
+        // Some errors belong to the connection, such as a plan that no longer fits its table: the next attempt gets a new connection.
+        client.release(lost || reason instanceof StorageBroken ? (error as Error) : undefined);
         throw error;
       }
     });

@@ -1,11 +1,13 @@
 /** A PostgreSQL server of our own in the data folder: started or adopted, watched, and stopped by its last user. */
 import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
-import { chown, mkdir, mkdtemp, readFile, readlink, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chown, copyFile, mkdir, mkdtemp, readFile, readlink, realpath, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '#actors/ports.ts';
-import { run, serverBinaries, serverEnvironment, serverUser, sweep, type Binaries, type ServerUser } from './server-files.ts';
+import { run, serverBinaries, serverEnvironment, sweep, type Binaries } from './server-files.ts';
+import { guardServer } from './server-password.ts';
+import { initUser, serverUser, type ServerUser } from './server-user.ts';
 
 export interface EmbeddedServer {
   /** Connection string of its maintenance database, valid in this process. */
@@ -21,6 +23,8 @@ export interface EmbeddedOptions {
   readonly log: Log;
   /** Server settings such as `fsync: 'off'`, for tests. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Milliseconds between two looks at the length of the server's log. */
+  readonly logCheckMs?: number;
 }
 
 interface Place {
@@ -33,6 +37,7 @@ interface Place {
   readonly settings: Readonly<Record<string, string>>;
 }
 
+/** A server that reads its log, after a crash or in a restored folder, takes as long as there is log: it is waited for while it lives. */
 const startDeadline = 60_000;
 const stopDeadline = 15_000;
 const watchInterval = 250;
@@ -97,17 +102,25 @@ const findServer = async (place: Place): Promise<Found> => {
   return null;
 };
 
+/** Closed first: whoever holds the former owner's id reads nothing any more. */
+const giveTo = async (user: NonNullable<ServerUser>, folder: string): Promise<void> => {
+  await chown(folder, user.uid, user.gid);
+  await run('chown', ['-R', `${user.uid}:${user.gid}`, folder], null);
+};
+
 const initialise = async (place: Place): Promise<void> => {
   if (!(await exists(join(place.data, 'PG_VERSION')))) {
     const fresh = await mkdtemp(join(place.root, 'init-'));
     try {
-      if (place.user) await chown(fresh, place.user.uid, place.user.gid);
+      const maker = await initUser();
+      if (maker) await chown(fresh, maker.uid, maker.gid);
       const target = process.platform === 'linux' ? '/proc/self/cwd' : fresh;
       const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
       const access = ['--username=postgres', '--auth-local=trust', '--auth-host=reject'];
       const haste = place.settings['fsync'] === 'off' ? ['--no-sync'] : [];
-      const made = await run(place.binaries.initdb, ['-D', target, ...locale, ...access, ...haste], place.user, fresh);
+      const made = await run(place.binaries.initdb, ['-D', target, ...locale, ...access, ...haste], maker, fresh);
       if (made.code !== 0) throw new Error(`The embedded PostgreSQL server could not make its data folder: ${made.output}`);
+      if (place.user) await giveTo(place.user, fresh);
       // The second process finds the folder taken, and uses that.
       await rename(fresh, place.data).catch(() => undefined);
     } finally {
@@ -118,7 +131,7 @@ const initialise = async (place: Place): Promise<void> => {
   if (version.trim() === place.binaries.major) return;
   throw new Error(
     version
-      ? `${place.data} was made by PostgreSQL ${version.trim()}, this is ${place.binaries.major}: move its content with pg_dump, or set DATABASE_URL.`
+      ? `${place.data} was made by PostgreSQL ${version.trim()}, this is ${place.binaries.major}. Nothing was changed: the release of Dormouse that made it still runs it. docs/backup.md, "Another version of PostgreSQL", says how to take the data along.`
       : `${place.data} is in the way: it is no data folder of PostgreSQL.`,
   );
 };
@@ -133,12 +146,26 @@ const dropStaleLock = async (place: Place): Promise<void> => {
   if (pid > 0 && !(await isServerOf(pid, place))) await rm(file, { force: true });
 };
 
+/** In bytes. */
+const mostLog = 4_000_000;
+/** In milliseconds. */
+const logCheckInterval = 10_000;
+
+/** Moves the log aside when it is too long. The server appends, so it goes on at the start of the emptied file. */
+const boundLog = async (place: Place): Promise<void> => {
+  const [file, aside] = [join(place.root, 'server.log'), join(place.root, 'server.log.1')];
+  const size = (await stat(file).catch(() => null))?.size ?? 0;
+  if (size <= mostLog) return;
+  await rm(aside, { force: true });
+  // On a full disk there is no room for a copy.
+  await copyFile(file, aside).catch(() => rm(aside, { force: true }));
+  await truncate(file);
+};
+
 /** Detached, writing to a file: neither Ctrl-C nor the death of this process reaches it. Answers null when it ended at once. */
 const spawnServer = async (place: Place): Promise<number | null> => {
   await dropStaleLock(place);
-  const logFile = join(place.root, 'server.log');
-  const size = (await stat(logFile).catch(() => null))?.size ?? 0;
-  const output = openSync(logFile, size > 4_000_000 ? 'w' : 'a', 0o600);
+  const output = openSync(join(place.root, 'server.log'), 'a', 0o600);
   const flags = Object.entries({ ...serverSettings, ...place.settings }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const child = spawn(place.binaries.postgres, ['-D', dataArgument(place), ...flags], {
     cwd: place.data,
@@ -151,10 +178,11 @@ const spawnServer = async (place: Place): Promise<number | null> => {
   let ended = false;
   child.on('error', () => (ended = true)).on('exit', () => (ended = true));
   child.unref();
-  for (const deadline = Date.now() + startDeadline; Date.now() < deadline; await wait(10)) {
+  for (let deadline = Date.now() + startDeadline; Date.now() < deadline; await wait(10)) {
     const found = await findServer(place);
     if (found?.ready) return found.pid;
     if (ended && !found) return null;
+    if (found && !found.stopping) deadline = Date.now() + startDeadline;
   }
   return null;
 };
@@ -166,9 +194,10 @@ const lastLines = async (place: Place): Promise<string> => {
 
 /** The id of the one server of this folder, adopted or started. */
 const ensureServer = async (place: Place): Promise<{ readonly pid: number; readonly adopted: boolean }> => {
-  for (const deadline = Date.now() + startDeadline; Date.now() < deadline; await wait(20)) {
+  for (let deadline = Date.now() + startDeadline; Date.now() < deadline; await wait(20)) {
     const found = await findServer(place);
     if (found?.ready) return { pid: found.pid, adopted: true };
+    if (found && !found.stopping) deadline = Date.now() + startDeadline;
     if (found) continue;
     const pid = await spawnServer(place);
     if (pid !== null) return { pid, adopted: false };
@@ -197,14 +226,16 @@ const preparePlace = async (options: EmbeddedOptions): Promise<Place> => {
   const data = join(root, 'data');
   await mkdir(root, { recursive: true, mode: 0o700 });
   await sweep(root, 'init-');
-  const user = await serverUser(data);
-  const place = { root, data, user, binaries: await serverBinaries(user, options.log), settings: options.settings ?? {} };
+  const first = await serverUser(data);
+  const place = { root, data, user: first, binaries: await serverBinaries(first, options.log), settings: options.settings ?? {} };
   await initialise(place);
+  // Another process may have been quicker, and have given the folder to another user.
+  const user = await serverUser(data);
   const { uid } = await stat(data);
-  if (user && uid === 0) await run('chown', ['-R', `${user.uid}:${user.gid}`, data], null);
+  if (user && uid !== user.uid) await giveTo(user, data);
   if (!user && uid !== process.getuid?.())
     throw new Error(`${data} belongs to the user ${uid}: start as that user, or give the folder to this one.`);
-  return place;
+  return { ...place, user };
 };
 
 const stopServer = async (place: Place): Promise<void> => {
@@ -224,8 +255,10 @@ const stopServer = async (place: Place): Promise<void> => {
 export const startEmbedded = async (options: EmbeddedOptions): Promise<EmbeddedServer> => {
   const place = await preparePlace(options);
   let server = await ensureServer(place);
-  options.log.info({ pid: server.pid, folder: place.data }, server.adopted ? 'storage.serverAdopted' : 'storage.serverStarted');
+  if (server.adopted) options.log.info({ pid: server.pid, folder: place.data }, 'storage.serverAdopted');
+  else options.log.debug({ pid: server.pid, folder: place.data }, 'storage.serverStarted');
   const socket = socketFolder(place);
+  const url = await guardServer(place.root, { data: place.data, pid: server.pid, socket: socket.path }, options.log);
   const ending = new AbortController();
   let revival: Promise<void> | null = null;
 
@@ -255,14 +288,24 @@ export const startEmbedded = async (options: EmbeddedOptions): Promise<EmbeddedS
     revival = work.catch((error: unknown) => options.log.warn({ error }, 'storage.serverUnknown')).finally(() => (revival = null));
   }, watchInterval);
   watch.unref();
+  let bounding: Promise<void> | null = null;
+  // A second copy would take the emptied file for the log.
+  const lookAtLog = (): void => {
+    bounding ??= boundLog(place)
+      .catch((error: unknown) => options.log.warn({ error }, 'storage.serverLogNotBound'))
+      .finally(() => (bounding = null));
+  };
+  const logWatch = setInterval(lookAtLog, options.logCheckMs ?? logCheckInterval).unref();
+  lookAtLog();
 
   return {
-    url: `postgresql://postgres@localhost/postgres?host=${encodeURIComponent(socket.path)}`,
+    url,
     adopted: server.adopted,
     async close(stop) {
       if (ending.signal.aborted) return;
       ending.abort();
       clearInterval(watch);
+      clearInterval(logWatch);
       await revival;
       socket.release();
       if (stop) await stopServer(place);

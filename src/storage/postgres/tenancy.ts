@@ -36,6 +36,8 @@ export interface TenancyOptions {
   readonly patience?: number;
   /** Milliseconds. */
   readonly checkInterval?: number;
+  /** Milliseconds after which a node that is on duty and asks nothing is taken to stand still. */
+  readonly silence?: number;
 }
 
 /** Any number that only we use. */
@@ -65,6 +67,18 @@ const holders = {
       and objsubid = 1 and (classid::bigint << 32 | objid::bigint) = ${key}`,
 };
 
+/**
+ * Ends the connection of a node that is on duty and stands still: one that lives asks every few seconds. $1 milliseconds. When the node goes on, it finds
+ * its connection gone and is not on duty any more.
+ */
+const silentDuty = {
+  name: 'tenancy-silent',
+  text: `select pg_terminate_backend(pid) from pg_locks join pg_stat_activity using (pid)
+    where locktype = 'advisory' and granted and database = (select oid from pg_database where datname = current_database())
+      and objsubid = 1 and (classid::bigint << 32 | objid::bigint) = ${dutyKey} and pid <> pg_backend_pid()
+      and state_change < clock_timestamp() - $1::float8 * interval '1 millisecond'`,
+};
+
 const raised = 'tenancy.taken';
 
 /**
@@ -91,6 +105,8 @@ const takings = { name: 'tenancy-taken', text: `select value from setting where 
 /** A predecessor that was killed holds the lock until the server notices, which takes moments. */
 const usualPatience = 5_000;
 const usualInterval = 5_000;
+/** Six looks at the lock. */
+const usualSilence = 30_000;
 const pause = 100;
 
 const driverOptions = {
@@ -114,6 +130,7 @@ interface Post {
   /** By this name a process knows its connections again. */
   readonly name: string;
   readonly shared: boolean;
+  readonly silence: number;
   taking: string | null;
   onDuty: boolean;
 }
@@ -128,6 +145,7 @@ const ask = async (client: Client, post: Post): Promise<Holder> => {
   const asked = { ...(shared ? sharedLock : lock), values };
   const [answer] = (await client.query(asked)).rows as readonly { readonly ours: boolean; readonly duty: boolean }[];
   post.onDuty = answer?.duty ?? false;
+  if (!post.onDuty) await client.query({ ...silentDuty, values: [post.silence] });
   if (taking !== null) {
     const [last] = (await client.query(takings)).rows as readonly { readonly value: string }[];
     if (last?.value !== taking) return 'another';
@@ -164,9 +182,13 @@ const acquire = async (post: Post, patience: number): Promise<void> => {
 };
 
 /** Answers which taking of the database this is. A connection that is lost after its question has raised nothing, or nobody has used it. */
-const raiseEpochs = (post: Post): Promise<string> =>
+const raiseEpochs = (post: Post, patience: number): Promise<string> =>
   withClient(post, async (client) => {
-    if ((await ask(client, post)) !== 'us') throw new Error('Another gateway has just taken this database.');
+    let found = await ask(client, post);
+    // The server needs a moment to end a connection of this process that was lost, and gives the lock to nobody before.
+    for (const deadline = Date.now() + patience; found === 'nobody' && Date.now() < deadline; found = await ask(client, post))
+      await wait(pause);
+    if (found !== 'us') throw new Error('Another gateway has just taken this database.');
     if (post.shared) {
       await client.query(firstTaking);
       return ((await client.query(takings)).rows as readonly { readonly value: string }[])[0]?.value ?? '';
@@ -218,7 +240,14 @@ const watch = (post: Post, { log, onTaken, patience = usualPatience, checkInterv
 /** Rejects with a sentence for the operator when another process has the database. */
 export const takeTenancy = async (options: TenancyOptions): Promise<Tenancy> => {
   const pool = await poolOf(await makeOrm(options.url, options.log, driverOptions));
-  const post: Post = { pool, name: `dormouse ${randomUUID()}`, shared: options.shared ?? false, taking: null, onDuty: false };
+  const post: Post = {
+    pool,
+    name: `dormouse ${randomUUID()}`,
+    shared: options.shared ?? false,
+    silence: options.silence ?? usualSilence,
+    taking: null,
+    onDuty: false,
+  };
   try {
     await acquire(post, options.patience ?? usualPatience);
   } catch (error) {
@@ -229,7 +258,7 @@ export const takeTenancy = async (options: TenancyOptions): Promise<Tenancy> => 
   return {
     async raise() {
       try {
-        post.taking = await raiseEpochs(post);
+        post.taking = await raiseEpochs(post, options.patience ?? usualPatience);
       } catch (error) {
         throw explained(error);
       }

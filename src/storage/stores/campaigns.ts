@@ -15,7 +15,7 @@ const times = ['scheduled_for', 'created', 'updated', 'started_at', 'finished_at
 const campaignFields = `campaign.id, info, status, reason, delay_min as "delayMin", delay_max as "delayMax", total, sent, failed, skipped, unknown,
     delivered, read, played, ${times.join(', ')}`;
 
-const isActive = `status in ('waiting', 'sending')`;
+export const isActive = `status in ('waiting', 'sending')`;
 
 export const campaignStatements = {
   insert: whileOwned(
@@ -90,9 +90,26 @@ export const campaignStatements = {
       found as materialized (
         select id, status from campaign where instance_id = $1 and id = $3 and status <> 'deleting' and exists (select from owned) for update),
       changed as (
-        update campaign set status = $5, reason = '', updated = greatest(updated, $6::bigint) from found
+        update campaign set status = $5, reason = '', updated = greatest(updated, $6::bigint),
+          finished_at = case when $5 = 'waiting' then 0 else finished_at end
+        from found
         where campaign.instance_id = $1 and campaign.id = found.id and found.status = any($4::text[]))
       select (select count(*)::int from owned) as owned, (select status from found) as status`,
+  },
+  /** $3 campaign, $4 now, $5 limit. */
+  retry: {
+    name: 'campaign-retry',
+    text: `with ${owned},
+      found as materialized (
+        select id from campaign where instance_id = $1 and id = $3 and status in ('paused', 'done') and exists (select from owned) for update),
+      recipients as (
+        update campaign_recipient as one set state = 'waiting', error = '', message_id = '', at = 0
+        from found where one.instance_id = $1 and one.campaign_id = $3 and one.position = any(array(
+          select position from campaign_recipient where instance_id = $1 and campaign_id = $3 and state = 'failed' and chat_id <> ''
+          order by position limit $5))
+        returning one.campaign_id, one.position, one.state, 'failed' as was, $4::bigint as at),
+      ${countedCampaigns({ recipients: 'recipients' })}
+      select (select count(*)::int from owned) as owned, (select count(*)::int from recipients) as count`,
   },
   removeAll: {
     name: 'campaign-remove-all',
@@ -107,6 +124,13 @@ export const campaignStatements = {
     text: `with gone as (
         update campaign set status = 'deleting' where ctid = any(array(
           select ctid from campaign where status = 'done' and finished_at < $1 order by finished_at limit $2)) and status = 'done' returning 1)
+      select count(*)::int as count from gone`,
+  },
+  expirePaused: {
+    name: 'campaign-expire-paused',
+    text: `with gone as (
+        update campaign set status = 'deleting' where ctid = any(array(
+          select ctid from campaign where status = 'paused' and updated < $1 order by updated limit $2)) and status = 'paused' returning 1)
       select count(*)::int as count from gone`,
   },
 } as const satisfies Readonly<Record<string, Statement>>;
@@ -201,11 +225,15 @@ export const makeCampaignStore = (database: Database): CampaignStore => {
       const values = [instanceId, epoch, id, from, to, at];
       return (await ownedRow<{ status: CampaignStatus | null }>(database, campaignStatements.change, values)).status;
     },
+    async retry({ instanceId, epoch }, id, at, limit) {
+      return (await ownedRow<{ count: number }>(database, campaignStatements.retry, [instanceId, epoch, id, at, limit])).count;
+    },
     async removeAll({ instanceId, epoch }, doneBefore) {
       const values = [instanceId, epoch, doneBefore];
       const { campaigns, recipients } = await ownedRow<RemovedCampaigns>(database, campaignStatements.removeAll, values);
       return { campaigns, recipients };
     },
     expire: expireRows(database, campaignStatements.expire),
+    expirePaused: expireRows(database, campaignStatements.expirePaused),
   };
 };

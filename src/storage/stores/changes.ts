@@ -1,16 +1,19 @@
 /** Changes of what every node remembers, found by their versions. */
-import type { Change, ChangeStore } from '#actors/ports.ts';
+import type { Change, ChangeLook, ChangeStore } from '#actors/ports.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 
 export const changeStatements = {
-  latest: {
-    name: 'change-latest',
-    text: `select greatest((select max(changed) from instance), (select max(changed) from webhook), 0)::float8 as version`,
-  },
+  /** A sequence that nobody has used has a last value all the same. */
   since: {
     name: 'change-since',
-    text: `select 'instance' as kind, id, changed::float8 as version, removed from instance where changed > $1
-      union all select 'webhook', id, changed::float8, removed from webhook where changed > $1 order by version`,
+    text: `with look as materialized (
+        select (last_value - case when is_called then 0 else 1 end)::float8 as latest,
+          pg_snapshot_xmin(pg_current_snapshot())::text::float8 as oldest, pg_snapshot_xmax(pg_current_snapshot())::text::float8 as next
+        from change_version),
+      found as (
+        select 'instance' as kind, id, changed::float8 as version, removed from instance where changed > $1
+        union all select 'webhook', id, changed::float8, removed from webhook where changed > $1)
+      select look.*, found.* from look left join found on true order by version`,
   },
   ids: {
     name: 'change-ids',
@@ -18,9 +21,17 @@ export const changeStatements = {
   },
 } as const satisfies Readonly<Record<string, Statement>>;
 
+type LookRow = Omit<ChangeLook, 'changes'> & (Change | { readonly kind: null });
+
 export const makeChangeStore = (database: Database): ChangeStore => ({
-  latest: async () => (await database.rows<{ version: number }>(changeStatements.latest, []))[0]?.version ?? 0,
-  since: (version) => database.rows<Change>(changeStatements.since, [version]),
+  async since(version) {
+    const rows = await database.rows<LookRow>(changeStatements.since, [version]);
+    const { latest = 0, oldest = 0, next = 0 } = rows[0] ?? {};
+    const changes = rows.flatMap((row) =>
+      row.kind === null ? [] : [{ kind: row.kind, id: row.id, version: row.version, removed: row.removed }],
+    );
+    return { changes, latest, oldest, next };
+  },
   async ids() {
     const rows = await database.rows<Pick<Change, 'kind' | 'id'>>(changeStatements.ids, []);
     const of = (kind: Change['kind']): readonly string[] => rows.filter((row) => row.kind === kind).map(({ id }) => id);

@@ -1,20 +1,30 @@
 /** What the chatbot keeps beside its definitions: sealed keys, and tokens that were used. */
-import type { ChatbotStore, PendingConversation } from '#actors/ports.ts';
+import type { AgentService, ChatbotStore, PendingConversation } from '#actors/ports.ts';
 import { checkOwned, owned, type Owned } from '../ownership.ts';
 import type { Database, Statement } from '../postgres/database.ts';
-import { placeOf, type Sealer } from '../vault/sealing.ts';
+import { placeOf, type Place, type Sealer } from '../vault/sealing.ts';
 
-export const keyPlace = (instance: string, agent: string): string => placeOf('chatbot_key', instance, '', agent);
+interface KeyRow {
+  readonly agentId: string;
+  readonly sealed: Buffer;
+  readonly provider: AgentService['provider'] | null;
+  readonly baseUrl: string | null;
+}
+
+export const keyPlace = (instance: string, agent: string): Place => placeOf('chatbot_key', instance, '', agent);
 
 export const chatbotStatements = {
-  keys: { name: 'chatbot-keys', text: `select agent_id as "agentId", sealed from chatbot_key where instance_id = $1` },
+  keys: {
+    name: 'chatbot-keys',
+    text: `select agent_id as "agentId", sealed, provider, base_url as "baseUrl" from chatbot_key where instance_id = $1`,
+  },
   /** $1 instance, $2 epoch. */
   saveKey: {
     name: 'chatbot-key-save',
     text: `with ${owned},
       saved as (
-        insert into chatbot_key (instance_id, agent_id, sealed) select $1, $3, $4 where exists (select from owned)
-        on conflict (instance_id, agent_id) do update set sealed = excluded.sealed)
+        insert into chatbot_key (instance_id, agent_id, sealed, provider, base_url) select $1, $3, $4, $5, $6 where exists (select from owned)
+        on conflict (instance_id, agent_id) do update set sealed = excluded.sealed, provider = excluded.provider, base_url = excluded.base_url)
       select count(*)::int as owned from owned`,
   },
   removeKey: {
@@ -45,16 +55,24 @@ export const chatbotStatements = {
 
 export const makeChatbotStore = (database: Database, sealer: Sealer): ChatbotStore => ({
   async keys(instance) {
-    const rows = await database.rows<{ readonly agentId: string; readonly sealed: Buffer }>(chatbotStatements.keys, [instance]);
-    return new Map(rows.map(({ agentId, sealed }) => [agentId, sealer.open(keyPlace(instance, agentId), sealed)]));
+    const rows = await database.rows<KeyRow>(chatbotStatements.keys, [instance]);
+    return new Map(
+      rows.map(({ agentId, sealed, provider, baseUrl }) => [
+        agentId,
+        {
+          key: sealer.open(keyPlace(instance, agentId), sealed),
+          service: provider === null || baseUrl === null ? null : { provider, baseUrl },
+        },
+      ]),
+    );
   },
   async saveKey({ instanceId, epoch }, agent, key) {
-    const claimed = [instanceId, epoch, agent];
-    const sealed = sealer.seal(keyPlace(instanceId, agent), key);
+    const claimed = [instanceId, epoch, agent.id];
+    const sealed = sealer.seal(keyPlace(instanceId, agent.id), key);
     checkOwned(
       key === ''
         ? await database.rows<Owned>(chatbotStatements.removeKey, claimed)
-        : await database.rows<Owned>(chatbotStatements.saveKey, [...claimed, sealed]),
+        : await database.rows<Owned>(chatbotStatements.saveKey, [...claimed, sealed, agent.provider, agent.baseUrl]),
     );
   },
   async tokens(instance, day) {

@@ -16,10 +16,16 @@ export const chatStatements = {
   },
   contacts: {
     name: 'chat-contacts',
-    text: `select chat_id as "chatId", chat_lid as "chatLid",
-        case when contact_name <> '' then 'named' when push_name <> '' then 'pushName' else 'number' end as known
+    text: `(select chat_id as "chatId", chat_lid as "chatLid",
+        case when contact_name <> '' or exists (
+          select from contact where contact.instance_id = $1 and contact_id = chat_id and contact.name <> '') then 'named'
+        when push_name <> '' then 'pushName' else 'number' end as known
       from chat where instance_id = $1 and not is_group and (chat_id like '%@s.whatsapp.net' or chat_id like '%@lid')
-      order by last_message_timestamp desc, chat_id desc limit 20000`,
+      order by last_message_timestamp desc, chat_id desc limit 20000)
+      union all
+      (select contact_id, lid, 'named' from contact where instance_id = $1 and name <> ''
+        and not exists (select from chat where chat.instance_id = $1 and chat_id = contact_id)
+      order by contact.name, contact_id limit 20000)`,
   },
   timers: {
     name: 'chat-timers',

@@ -58,16 +58,28 @@ export const chatwootStatements = {
   replies: {
     name: 'chatwoot-replies',
     text: `select distinct on (instance_id, conversation_id) seq::float8 as seq, instance_id as "instanceId", inbox, news, at::float8 as at,
-        not_before::float8 as "notBefore", attempts, failure, refused
+        not_before::float8 as "notBefore", attempts, begun, failure, refused
       from chatwoot_reply where instance_id = any($1::text[]) order by instance_id, conversation_id, chatwoot_reply.seq limit $2`,
   },
   replying: { name: 'chatwoot-replying', text: `select distinct instance_id as id from chatwoot_reply` },
+  beginReply: {
+    name: 'chatwoot-begin-reply',
+    text: `with ${owned},
+      saved as (update chatwoot_reply set begun = $4 where instance_id = $1 and seq = $3 and exists (select from owned))
+      select count(*)::int as owned from owned`,
+  },
   postponeReply: {
     name: 'chatwoot-postpone-reply',
     text: `with ${owned},
       saved as (
-        update chatwoot_reply set not_before = $4, attempts = $5, failure = $6, refused = $7
+        update chatwoot_reply set not_before = $4, attempts = $5, failure = $6, refused = $7, begun = 0
         where instance_id = $1 and seq = $3 and exists (select from owned))
+      select count(*)::int as owned from owned`,
+  },
+  failReplies: {
+    name: 'chatwoot-fail-replies',
+    text: `with ${owned},
+      saved as (update chatwoot_reply set failure = $3, not_before = 0 where instance_id = $1 and failure = '' and exists (select from owned))
       select count(*)::int as owned from owned`,
   },
   removeReply: {
@@ -107,6 +119,12 @@ export const makeChatwootStore = (database: Database): ChatwootStore => ({
     return instances.length === 0 ? [] : database.rows<ChatwootReply>(chatwootStatements.replies, [instances, limit]);
   },
   replying: async () => (await database.rows<{ id: string }>(chatwootStatements.replying, [])).map(({ id }) => id),
+  async beginReply({ instanceId, epoch }, { seq, begun }) {
+    checkOwned(await database.rows<Owned>(chatwootStatements.beginReply, [instanceId, epoch, seq, begun]));
+  },
+  async failReplies({ instanceId, epoch }, reason) {
+    checkOwned(await database.rows<Owned>(chatwootStatements.failReplies, [instanceId, epoch, reason]));
+  },
   async postponeReply({ instanceId, epoch }, { seq, notBefore, attempts, failure, refused }) {
     const values = [instanceId, epoch, seq, notBefore, attempts, failure, jsonText(refused)];
     checkOwned(await database.rows<Owned>(chatwootStatements.postponeReply, values));

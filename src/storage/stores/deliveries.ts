@@ -1,8 +1,8 @@
 /** Deliveries as people look at them: listed, sent again, counted, and kept within bounds. */
 import { eventTypes, type DeliveryRecord, type DeliveryState } from '#actors/model.ts';
-import type { DeliveryStore, Replayed, Tally } from '#actors/ports.ts';
+import type { DeliveryStore, OldestTimes, Replayed, Tally } from '#actors/ports.ts';
 import type { Database, Statement } from '../postgres/database.ts';
-import { foldTallies, tallied, tallyStatements } from './tallies.ts';
+import { createFold, tallied, tallyStatements } from './tallies.ts';
 
 const common = `webhook_id as "webhookId", instance_id as "instanceId", event_id as "eventId", type, message_type as "messageType",
   attempts, status, error, at::float8 as at, seq::float8 as seq`;
@@ -47,6 +47,16 @@ const pieceRows = 2_000;
 export const deliveryStatements = {
   /** By the primary key. */
   oldest: { name: 'deliveries-oldest', text: 'select at::float8 as at from outbox order by seq limit 1' },
+  /** $1 webhooks. Each time is that of the first row of an index. */
+  oldestOf: {
+    name: 'deliveries-oldest-of',
+    text: `select mine.id as "webhookId",
+        (select min(first.at) from unnest(array['${eventTypes.join(`', '`)}']) as kind (type) cross join lateral (
+          select at from outbox where webhook_id = mine.id and outbox.type = kind.type order by at, seq limit 1) as first)::float8 as waiting,
+        (select at from archive where webhook_id = mine.id and dead = false order by at, seq limit 1)::float8 as delivered,
+        (select at from archive where webhook_id = mine.id and dead = true order by at, seq limit 1)::float8 as dead
+      from unnest($1::text[]) as mine (id)`,
+  },
   /** $7 which of dead and delivered. A replayed row is a new one: the last of its lane, with all attempts before it. */
   replay: {
     name: 'deliveries-replay',
@@ -89,10 +99,10 @@ export const deliveryStatements = {
   /** $1 webhook, $2 dead or delivered, $3 rows, $4 time: the oldest, until both are satisfied. $5 the most. */
   forget: {
     name: 'deliveries-forget',
-    text: `with oldest as (
-        select ctid, at, row_number() over (order by at, seq) as rows from archive where webhook_id = $1 and dead = $2 order by at, seq limit $5),
+    text: `with old as (select ctid from archive where webhook_id = $1 and dead = $2 and at < $4::bigint order by at, seq limit $5),
+      most as (select ctid from archive where webhook_id = $1 and dead = $2 order by at, seq limit least($3::bigint, $5::bigint)),
       gone as (
-        delete from archive where ctid = any(array(select ctid from oldest where rows <= $3::bigint or at < $4::bigint)) returning webhook_id, dead),
+        delete from archive where ctid = any(array(select ctid from old union select ctid from most)) returning webhook_id, dead),
       ${tallied.forgotten('gone')}
       select count(*)::int as count from gone`,
   },
@@ -117,7 +127,8 @@ export const makeDeliveryStore = (database: Database): DeliveryStore => ({
     const [row] = await database.rows<{ at: number }>(deliveryStatements.oldest, []);
     return row?.at ?? null;
   },
-  foldTallies: () => foldTallies(database),
+  oldestOf: (webhooks) => database.rows<OldestTimes>(deliveryStatements.oldestOf, [webhooks]),
+  foldTallies: createFold(database),
   async trim(webhookId, types, { rows, bytes, before }) {
     const gone = await database.rows<{ type: string; count: number }>(deliveryStatements.trim, [
       webhookId,

@@ -21,11 +21,16 @@ const gone = (name: string, chosen: string): Statement => ({
 const unlessSaid = (column: string): string =>
   `${column} = case when excluded.${column} = '' then file.${column} else excluded.${column} end`;
 
+/** Rows and bytes of one hash change one after the other, on all nodes. Held until the end of the transaction. */
+const lockOf = (hash: string): string => `pg_advisory_xact_lock(hashtextextended(${hash}, 0))`;
+
 export const fileStatements = {
+  lock: { name: 'file-lock', text: `select ${lockOf('$1')}` },
   add: {
     name: 'file-add',
-    text: `insert into file (name, instance_id, hash, size, mimetype, filename, message_id, made_of, created, used)
-      select $1, id, $3, $4, $5, $6, $7, $8, $9, $9 from instance where id = $2 and not removed
+    text: `with turn as materialized (select ${lockOf('$3')})
+      insert into file (name, instance_id, hash, size, mimetype, filename, message_id, made_of, created, used)
+      select $1, id, $3, $4, $5, $6, $7, $8, $9, $9 from turn, instance where id = $2 and not removed
       on conflict (instance_id, hash) do update set used = excluded.used, ${['filename', 'message_id', 'made_of'].map(unlessSaid).join(', ')}
       returning ${fields}`,
   },
@@ -42,6 +47,16 @@ export const fileStatements = {
   },
   removeHash: { name: 'file-remove-hash', text: `delete from file where hash = $1` },
   removeUnused: gone('remove-unused', 'select name from file where used < $1 order by used, name limit $2'),
+  /** $1 time, $2 and $3 the row before, $4 rows. */
+  unused: {
+    name: 'file-unused',
+    text: `select ${fields} from file where used < $1 and (used, name) > ($2, $3) order by file.used, file.name limit $4`,
+  },
+  removeNamed: {
+    name: 'file-remove-named',
+    text: `with gone as (delete from file where name = any($1::text[]) returning hash, size)
+      select hash, max(size)::float8 as size from gone group by hash`,
+  },
   removeOf: gone('remove-of', 'select name from file where instance_id = $1 order by hash limit $2'),
 } as const satisfies Readonly<Record<string, Statement>>;
 
@@ -68,15 +83,21 @@ export const makeFileRows = (database: Database, sweeps: Database): FileRows => 
     async touch(name, used) {
       await database.rows(fileStatements.touch, [name, used]);
     },
-    async isKept(hash) {
-      const [row] = await database.rows<{ isKept: boolean }>(fileStatements.isKept, [hash]);
-      return row?.isKept ?? false;
-    },
+    whileUnkept: (hash, work) =>
+      sweeps.transaction(async (runner) => {
+        await runner.rows(fileStatements.lock, [hash]);
+        const [row] = await runner.rows<{ isKept: boolean }>(fileStatements.isKept, [hash]);
+        if (row?.isKept !== false) return false;
+        await work();
+        return true;
+      }),
     startingWith: (prefix) => sweeps.rows<Blob>(fileStatements.between, [prefix, `${prefix}${beyond}`]),
     async removeHash(hash) {
       await database.rows(fileStatements.removeHash, [hash]);
     },
     removeUnused: (before, limit) => sweeps.rows<Blob>(fileStatements.removeUnused, [before, limit]),
+    unused: (before, { used, name }, limit) => sweeps.rows<FileRow>(fileStatements.unused, [before, used, name, limit]),
+    removeNamed: (names) => sweeps.rows<Blob>(fileStatements.removeNamed, [names]),
     removeOf: (instance, limit) => sweeps.rows<Blob>(fileStatements.removeOf, [instance, limit]),
   };
 };

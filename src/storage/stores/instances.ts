@@ -5,12 +5,12 @@ import { columnOf } from '../journal/columns.ts';
 import { checkGone } from '../ownership.ts';
 import type { Database, Statement, UnitDatabase } from '../postgres/database.ts';
 import { InstanceEntity, type InstanceRow } from '../entities/index.ts';
-import { placeOf, tokenHash, type Sealer } from '../vault/sealing.ts';
+import { placeOf, tokenHash, type Place, type Sealer } from '../vault/sealing.ts';
 import { storable } from '../postgres/texts.ts';
 
-const tokenPlace = (id: string): string => placeOf('instance', id, 'token');
-const apikeyPlace = (id: string): string => placeOf('instance', id, 'ai_apikey');
-const proxyPlace = (id: string): string => placeOf('instance', id, 'proxy');
+const tokenPlace = (id: string): Place => placeOf('instance', id, 'token');
+const apikeyPlace = (id: string): Place => placeOf('instance', id, 'ai_apikey');
+const proxyPlace = (id: string): Place => placeOf('instance', id, 'proxy');
 
 /** Fields of the record as columns; only those that the patch names. */
 const columnsOf = (id: string, { token, aiApikey, proxy, ...rest }: InstancePatch, sealer: Sealer): Partial<InstanceRow> => ({
@@ -35,6 +35,8 @@ const plainFields = [
   'isBusiness',
   'platform',
   'systemName',
+  'browser',
+  'system',
   'lastDisconnectReason',
   'lastDisconnectCause',
   'adminField01',
@@ -47,6 +49,7 @@ const plainFields = [
   'chatbotStopWhenYouSendMsg',
   'msgDelayMin',
   'msgDelayMax',
+  'accountLeaves',
   'fieldsMap',
   'proxy',
 ] as const;

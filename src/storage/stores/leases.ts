@@ -1,5 +1,9 @@
-/** Who owns what among several nodes. A lease is good while its node is, so that one row renewed renews all leases of a node. */
-import type { KnownNode, Lease, LeaseStore, LiveNode, TakenLease } from '#actors/ports.ts';
+/**
+ * Who owns what among several nodes. A lease is good while its node is, so that one row renewed renews all leases of a node. It is good until another
+ * node ends it: the clock of the database may step, and decides nothing but the age of a row whose name is asked for.
+ */
+import type { Claim } from '#actors/model.ts';
+import type { KnownNode, Lease, LeaseStore, LiveNode, NameHolder, TakenLease } from '#actors/ports.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 
 /** Read when the rows are locked: a statement may have waited for them. */
@@ -15,24 +19,30 @@ const lately = 3_600_000;
 export const leaseStatements = {
   forget: {
     name: 'node-forget',
-    text: `with gone as (delete from node where until < ${clock} - ${forgotten} returning incarnation)
+    text: `with gone as (delete from node where ended and until < ${clock} - ${forgotten} returning incarnation)
       delete from lease where incarnation in (select incarnation from gone)`,
   },
   // $1 name, $2 incarnation, $3 former one, $4 milliseconds, $5 capacity, $6 load, $7 draining, $8 version
   join: {
     name: 'node-join',
-    text: `insert into node (name, incarnation, until, capacity, load, draining, version, started)
-      values ($1, $2::uuid, ${clock} + $4::bigint, $5, $6, $7, $8, ${clock})
+    text: `insert into node (name, incarnation, until, capacity, load, draining, version, started, signs, derives)
+      values ($1, $2::uuid, ${clock} + $4::bigint, $5, $6, $7, $8, ${clock}, true, $2::uuid)
       on conflict (name) do update set incarnation = excluded.incarnation, until = ${clock} + $4::bigint, capacity = excluded.capacity,
-        load = excluded.load, draining = excluded.draining, version = excluded.version, started = excluded.started
-      where node.until <= ${clock} or node.incarnation in ($2::uuid, $3::uuid)
+        load = excluded.load, draining = excluded.draining, version = excluded.version, started = excluded.started, signs = true,
+        derives = excluded.derives, ended = false
+      where node.ended or node.until <= ${clock} or node.incarnation in ($2::uuid, $3::uuid)
       returning ${clock}::float8 as now`,
   },
-  left: { name: 'node-left', text: `select (until - ${clock})::float8 as "leftMs" from node where name = $1` },
+  holder: { name: 'node-holder', text: `select incarnation::text, until::float8 as until from node where name = $1` },
   renew: {
     name: 'node-renew',
-    text: `update node set until = ${clock} + $3::bigint, capacity = $4, load = $5, draining = $6
-      where name = $1 and incarnation = $2::uuid and until > ${clock} returning ${clock}::float8 as now`,
+    text: `update node set until = ${clock} + $3::bigint, capacity = $4, load = $5, draining = $6, astray = $7
+      where name = $1 and incarnation = $2::uuid and not ended returning ${clock}::float8 as now`,
+  },
+  /** $1 incarnation, $2 end of its lease. A renewal that is under way is waited for. */
+  end: {
+    name: 'node-end',
+    text: `update node set ended = true where incarnation = $1::uuid and until = $2::bigint and not ended returning true as done`,
   },
   leave: {
     name: 'node-leave',
@@ -40,33 +50,36 @@ export const leaseStatements = {
   },
   nodes: {
     name: 'node-list',
-    text: `select name, incarnation::text, capacity, load, draining, version, (${began} - started)::float8 as age
-      from node where until > ${began} order by name`,
+    text: `select name, incarnation::text, capacity, load, astray, draining, version, until::float8 as until,
+      (${began} - started)::float8 as age from node where not ended order by name`,
   },
+  anyUnsigned: { name: 'node-unsigned', text: `select exists (select from node where until > ${began} and not signs) as found` },
   /** $1: milliseconds to look back. */
   known: {
     name: 'node-known',
     text: `with counted as materialized (select incarnation, cause, count(*)::int as count from lease
         where since > ${began} - $1::bigint group by incarnation, cause)
-      select name, version, capacity, load, draining, (until - ${began})::float8 as "leftMs", (${began} - started)::float8 as age,
+      select name, version, capacity, load, astray, draining, ended, (until - ${began})::float8 as "leftMs", (${began} - started)::float8 as age,
         coalesce((select json_object_agg(cause, count) from counted where counted.incarnation = node.incarnation), '{}') as taken
       from node order by name`,
   },
   leaseOf: {
     name: 'lease-of',
-    text: `select node.name as node, lease.since::float8 as since, (${began} - lease.since)::float8 as "heldMs", lease.cause from lease join node using (incarnation)
-      where lease.instance_id = $1 and node.until > ${began}`,
+    text: `select node.name as node, lease.since::float8 as since, (${began} - lease.since)::float8 as "heldMs", lease.cause,
+        (node.until - ${began})::float8 as "leftMs" from lease join node using (incarnation)
+      where lease.instance_id = $1 and not node.ended`,
   },
+  epochOf: { name: 'lease-epoch', text: `select epoch from instance where id = $1` },
   free: {
     name: 'lease-free',
     text: `select id from instance where wanted in ('online', 'unlinked') and not removed and not exists (
-        select from lease join node using (incarnation) where lease.instance_id = instance.id and node.until > ${began})
+        select from lease join node using (incarnation) where lease.instance_id = instance.id and not node.ended)
       order by last_active_at desc, id`,
   },
   unowned: {
     name: 'lease-unowned',
     text: `select id from unnest($1::text[]) as id where not exists (
-      select from lease join node using (incarnation) where lease.instance_id = id and node.until > ${began})`,
+      select from lease join node using (incarnation) where lease.instance_id = id and not node.ended)`,
   },
   // The node that takes an instance locks its row first: the next statement then reads what the former owner has left.
   lock: {
@@ -79,15 +92,23 @@ export const leaseStatements = {
    */
   take: {
     name: 'lease-take',
-    text: `with nodes as materialized (select incarnation, until from node
+    text: `with nodes as materialized (select incarnation, ended from node
         where incarnation = $1::uuid or incarnation in (select incarnation from lease where instance_id = any($2::text[])) for share),
-      good as materialized (select incarnation from nodes where until > ${clock}),
+      good as materialized (select incarnation from nodes where not ended),
       raised as (update instance set epoch = epoch + 1 where id = any($2::text[]) and exists (select from good where incarnation = $1::uuid)
         and not exists (select from lease join good using (incarnation) where lease.instance_id = instance.id) returning id, epoch)
       insert into lease (instance_id, incarnation, epoch, since, cause) select id, $1::uuid, epoch, ${clock}, $3 from raised
       on conflict (instance_id) do update
         set incarnation = excluded.incarnation, epoch = excluded.epoch, since = excluded.since, cause = 'failover'
       returning instance_id as "instanceId", epoch, cause`,
+  },
+  /** $1 incarnation, $2 instances, $3 their epochs. */
+  compare: {
+    name: 'lease-compare',
+    text: `with leased as materialized (select instance_id as id, epoch from lease where incarnation = $1::uuid),
+      held as materialized (select * from unnest($2::text[], $3::int[]) as held (id, epoch))
+      select coalesce(leased.id, held.id) as "instanceId", coalesce(leased.epoch, held.epoch) as epoch, leased.id is not null as leased
+      from leased full join held on held.id = leased.id and held.epoch = leased.epoch where leased.id is null or held.id is null`,
   },
   giveBack: {
     name: 'lease-give-back',
@@ -105,6 +126,9 @@ export const leaseStatements = {
   },
 } as const satisfies Readonly<Record<string, Statement>>;
 
+const columnsOf = (claims: readonly Claim[]) => [claims.map(({ instanceId }) => instanceId), claims.map(({ epoch }) => epoch)] as const;
+const claimOf = ({ instanceId, epoch }: Claim): Claim => ({ instanceId, epoch });
+
 type NoteTime = (now: number, tripMs: number) => void;
 
 /** Whether the row of the node was written; its answer says what time it is. */
@@ -120,29 +144,37 @@ export const makeLeaseStore = (database: Database, noteTime: NoteTime = () => un
   async join({ name, incarnation, capacity, load, draining, version }, ms, former) {
     await database.rows(leaseStatements.forget, []);
     const values = [name, incarnation, former, ms, capacity, load, draining, version];
-    if (await isDone(database, noteTime, leaseStatements.join, values)) return { joined: true, leftMs: 0 };
-    const [row] = await database.rows<{ leftMs: number }>(leaseStatements.left, [name]);
-    return { joined: false, leftMs: row?.leftMs ?? 0 };
+    if (await isDone(database, noteTime, leaseStatements.join, values)) return null;
+    const [holder] = await database.rows<NameHolder>(leaseStatements.holder, [name]);
+    // The holder has left meanwhile.
+    return holder ?? { incarnation: '', until: 0 };
   },
-  renew: ({ name, incarnation, capacity, load, draining }, ms) =>
-    isDone(database, noteTime, leaseStatements.renew, [name, incarnation, ms, capacity, load, draining]),
+  renew: ({ name, incarnation, capacity, load, draining, astray }, ms) =>
+    isDone(database, noteTime, leaseStatements.renew, [name, incarnation, ms, capacity, load, draining, astray]),
+  end: async ({ incarnation, until }) => (await database.rows(leaseStatements.end, [incarnation, until])).length > 0,
   leave: async (incarnation) => void (await database.rows(leaseStatements.leave, [incarnation])),
   async look() {
     const nodes = await database.rows<LiveNode>(leaseStatements.nodes, []);
     const free = await database.rows<{ id: string }>(leaseStatements.free, []);
     return { nodes, free: free.map(({ id }) => id) };
   },
+  anyUnsigned: async () => (await database.rows<{ found: boolean }>(leaseStatements.anyUnsigned, []))[0]?.found === true,
   known: () => database.rows<KnownNode>(leaseStatements.known, [lately]),
   leaseOf: async (id) => (await database.rows<Lease>(leaseStatements.leaseOf, [id]))[0] ?? null,
+  epochOf: async (id) => (await database.rows<{ epoch: number }>(leaseStatements.epochOf, [id]))[0]?.epoch ?? null,
   unowned: async (ids) => (await database.rows<{ id: string }>(leaseStatements.unowned, [ids])).map(({ id }) => id),
   take: (incarnation, ids, cause) =>
     database.transaction(async (runner) => {
       const locked = (await runner.rows<{ id: string }>(leaseStatements.lock, [ids])).map(({ id }) => id);
       return locked.length === 0 ? [] : runner.rows<TakenLease>(leaseStatements.take, [incarnation, locked, cause]);
     }),
+  async compare(incarnation, held) {
+    const rows = await database.rows<Claim & { readonly leased: boolean }>(leaseStatements.compare, [incarnation, ...columnsOf(held)]);
+    const { unheld = [], unleased = [] } = Object.groupBy(rows, ({ leased }) => (leased ? 'unheld' : 'unleased'));
+    return { unheld: unheld.map(claimOf), unleased: unleased.map(claimOf) };
+  },
   giveBack: async (incarnation, claims) => {
-    const [ids, epochs] = [claims.map(({ instanceId }) => instanceId), claims.map(({ epoch }) => epoch)];
-    await database.rows(leaseStatements.giveBack, [incarnation, ids, epochs]);
+    await database.rows(leaseStatements.giveBack, [incarnation, ...columnsOf(claims)]);
   },
   async admit(asked, { perSecond, burst }) {
     const [row] = await database.rows<{ count: number }>(leaseStatements.admit, [asked, burst, 1000 / perSecond]);

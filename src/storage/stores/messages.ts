@@ -1,5 +1,5 @@
 /** Questions about stored messages. */
-import type { InstanceId, Message, Receipt, ReceiptState } from '#actors/model.ts';
+import type { InstanceId, Message, Receipt, ReceiptCounts, ReceiptState } from '#actors/model.ts';
 import type { MessageQuery, MessageStore, NamedMessage, ReadKey } from '#actors/ports.ts';
 import { messageFields } from '../journal/columns.ts';
 import type { Database, Statement } from '../postgres/database.ts';
@@ -117,6 +117,13 @@ export const receiptStatement = (state: ReceiptState | 'any'): Statement => ({
     from receipt where instance_id = $1 and message_id = $2 and ${reached[state]} order by receipt.member limit $3 offset $4`,
 });
 
+const countsStatement: Statement = {
+  name: 'message-receipt-counts',
+  text: 'select delivered, read, played from receipt_count where instance_id = $1 and message_id = $2',
+};
+
+const noCounts: ReceiptCounts = { delivered: 0, read: 0, played: 0 };
+
 export const makeMessageStore = (database: Database): MessageStore => {
   const find = async (
     instance: InstanceId,
@@ -147,7 +154,8 @@ export const makeMessageStore = (database: Database): MessageStore => {
     },
     async receipts(instance, { messageId, state, limit, offset }) {
       const rows = await database.rows<Receipt>(receiptStatement(state ?? 'any'), [instance, keyText(messageId), limit + 1, offset]);
-      return { receipts: rows.slice(0, limit), more: rows.length > limit };
+      const [counts = noCounts] = await database.rows<ReceiptCounts>(countsStatement, [instance, keyText(messageId)]);
+      return { receipts: rows.slice(0, limit), more: rows.length > limit, counts };
     },
     oldest: async (instance, chatId) => (await database.rows<Message>(messageStatements.oldest, [instance, chatNames(chatId)]))[0] ?? null,
     async removeOf({ instanceId, epoch }, chatId, until, limit) {

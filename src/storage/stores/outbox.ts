@@ -22,20 +22,46 @@ const pairs = (name: string, kind: string): Statement => {
   };
 };
 
+/** The next lane with a parked row, and the latest time of its rows. */
+const nextLane = (after: string): string => `select lane, not_before from outbox
+        where webhook_id = $1 and instance_id = $2 and not_before > 0 and ${after} order by lane, not_before desc limit 1`;
+
 /** Sequence numbers and times leave as floats, which the driver reads as numbers; the order is that of the column itself. */
 export const outboxStatements = {
-  /** $1 webhook, $2 instance, $3 time, $4 rows, $5 bytes. Each kind has an index of its own, so that the cost is that of the page. */
+  /**
+   * $1 webhook, $2 instance, $3 time, $4 rows, $5 bytes. Each kind has an index of its own, so that the cost is that of the page. Parked rows from
+   * before the horizon are all among those that were found; `until` is the time of an earlier row of the lane that was not.
+   */
   due: {
     name: 'outbox-due',
-    text: `with found as (
+    text: `with again as (
+        select * from outbox where webhook_id = $1 and instance_id = $2 and not_before > 0 and not_before <= $3::bigint
+        order by not_before, seq limit $4::int + 1),
+      found as (
         (select * from outbox where webhook_id = $1 and instance_id = $2 and not_before = 0 order by seq limit $4::int + 1)
         union all
-        (select * from outbox where webhook_id = $1 and instance_id = $2 and not_before > 0 and not_before <= $3 order by not_before limit $4::int + 1)),
+        (select * from again)),
+      horizon as (select case when count(*) > $4::int then max(not_before) else $3::bigint + 1 end as time from again),
       page as (select *, row_number() over page as position, sum(size) over page - size as before, count(*) over () as found
         from found window page as (order by seq))
-      select seq::float8 as seq, webhook_id as "webhookId", instance_id as "instanceId", event_id as "eventId", type,
-        message_type as "messageType", lane, body, attempts, at::float8 as at, not_before::float8 as "notBefore", found::int as found
-      from page where position <= $4::int and (position = 1 or before + size <= $5::float8) order by page.seq`,
+      select page.seq::float8 as seq, webhook_id as "webhookId", instance_id as "instanceId", event_id as "eventId", type,
+        message_type as "messageType", lane, case when first.until is null then body else '' end as body, attempts, at::float8 as at,
+        not_before::float8 as "notBefore", found::int as found, first.until
+      from page cross join horizon left join lateral (
+        select first.not_before::float8 as until from outbox as first
+        where first.webhook_id = $1 and first.instance_id = $2 and first.lane = page.lane and first.seq < page.seq and first.not_before > 0
+          and first.not_before >= greatest(horizon.time, page.not_before + 1)
+        order by first.not_before desc, first.seq limit 1) as first on true
+      where position <= $4::int and (position = 1 or before + size <= $5::float8) order by page.seq`,
+  },
+  /** $1 webhook, $2 instance, $3 time, $4 lanes. One look into the index for each lane. */
+  heldLanes: {
+    name: 'outbox-held-lanes',
+    text: `with recursive held as (
+        (${nextLane('true')})
+        union all
+        select next.* from held cross join lateral (${nextLane('outbox.lane > held.lane')}) as next)
+      select lane from held where not_before > $3 limit $4`,
   },
   nextDue: {
     name: 'outbox-next-due',
@@ -80,6 +106,17 @@ export const outboxStatements = {
       ${tallied.parked('before where not_before = 0')}
       select id from owned`,
   },
+  /** $3 rows, $4 times. */
+  hold: {
+    name: 'outbox-hold',
+    text: `with ${owned},
+      before as (
+        select seq, webhook_id, not_before, until from outbox join unnest($3::bigint[], $4::bigint[]) as held (seq, until) using (seq)
+        where instance_id = $1 and exists (select from owned) for update of outbox),
+      parked as (update outbox set not_before = until from before where outbox.seq = before.seq),
+      ${tallied.parked('before where not_before = 0')}
+      select id from owned`,
+  },
   waitingPairs: pairs('outbox-waiting-pairs', 'not_before = 0'),
   parkedPairs: pairs('outbox-parked-pairs', 'not_before > 0'),
 } as const satisfies Readonly<Record<string, Statement>>;
@@ -117,14 +154,28 @@ const allPairs = async (database: Database, statement: Statement): Promise<reado
 
 export const makeOutboxStore = (database: Database): OutboxStore => ({
   async due(webhookId, instanceId, now, { rows, bytes }) {
-    const page = await database.rows<Delivery & { readonly found: number }>(outboxStatements.due, [
+    const page = await database.rows<Delivery & { readonly found: number; readonly until: number | null }>(outboxStatements.due, [
       webhookId,
       instanceId,
       now,
       rows,
       bytes,
     ]);
-    return { rows: page.map(({ found: _found, ...row }) => row), more: page.length < (page[0]?.found ?? 0) };
+    return {
+      rows: page.filter(({ until }) => until === null).map(({ found: _found, until: _until, ...row }) => row),
+      held: page.flatMap(({ seq, lane, until }) => (until === null ? [] : [{ seq, lane, until }])),
+      more: page.length < (page[0]?.found ?? 0),
+    };
+  },
+  async heldLanes(webhookId, instanceId, now, limit) {
+    const found = await database.rows<{ lane: string }>(outboxStatements.heldLanes, [webhookId, instanceId, now, limit]);
+    return found.map(({ lane }) => lane);
+  },
+  async hold(rows) {
+    const [first] = rows;
+    if (!first) return;
+    const values = [first.instanceId, first.epoch, rows.map(({ seq }) => seq), rows.map(({ until }) => until)];
+    await check(database, [first.instanceId], await database.rows<OwnedRow>(outboxStatements.hold, values));
   },
   async nextDue(webhookId, instanceId) {
     const [row] = await database.rows<{ notBefore: number }>(outboxStatements.nextDue, [webhookId, instanceId]);

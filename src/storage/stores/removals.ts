@@ -4,6 +4,7 @@
  */
 import type { Removal, RemovalStore } from '#actors/ports.ts';
 import type { Database, Statement } from '../postgres/database.ts';
+import { makeLeavingKeys } from '../vault/leaving-keys.ts';
 import { tallied } from './tallies.ts';
 
 /** Rows that one statement removes at most. */
@@ -13,6 +14,8 @@ const pieceRows = 2_000;
 const tables = {
   message: 'message_id',
   receipt: 'message_id',
+  receipt_count: 'message_id',
+  receipt_mark: 'instance_id',
   chat: 'chat_id',
   contact: 'contact_id',
   definition: 'kind',
@@ -20,8 +23,11 @@ const tables = {
   signal_key: 'type',
   credential: 'instance_id',
   retired_key: 'type',
+  leaving_keys: 'instance_id',
   retired_credential: 'instance_id',
   send_key: 'hash',
+  refused_entry: 'id',
+  step_log: 'instance_id',
   number_lookup: 'form',
   picture: 'id',
   chat_group: 'group_id',
@@ -36,7 +42,22 @@ const tables = {
   opt_out: 'chat_id',
 } as const;
 
+/** What belongs to the instance whatever its account is, or to credentials. Replies from Chatwoot are shown as failed before they go. */
+const keptOfInstances: ReadonlySet<string> = new Set([
+  'signal_key',
+  'credential',
+  'retired_key',
+  'leaving_keys',
+  'retired_credential',
+  'chatbot_key',
+  'chatbot_usage',
+  'chatwoot_reply',
+  'step_log',
+]);
+
 export const tablesOfInstances = Object.keys(tables) as readonly (keyof typeof tables)[];
+
+const tablesOfAccounts = tablesOfInstances.filter((table) => !keptOfInstances.has(table));
 
 const removed = (rows: string): string => `with gone as (${rows} returning 1) select count(*)::int as count from gone`;
 
@@ -57,7 +78,7 @@ export const removalStatements = {
   pending: {
     name: 'removal-pending',
     text: `select 'webhook' as kind, id from webhook where removed union all select 'instance', id from instance where removed
-      union all select 'campaign', instance_id || ' ' || id from campaign where status = 'deleting'`,
+      union all select 'keys', instance_id from leaving_keys union all select 'campaign', instance_id || ' ' || id from campaign where status = 'deleting'`,
   },
   /** Webhooks that have deliveries of the instance: its own and the global one. */
   webhooks: {
@@ -133,13 +154,26 @@ class Places {
   }
 }
 
-export const makeRemovalStore = (database: Database): RemovalStore => {
-  const places = new Places();
-
-  const remove = async (statement: Statement, values: readonly unknown[]): Promise<boolean> => {
+/** True if the statement removed rows. */
+const removeBy =
+  (database: Database) =>
+  async (statement: Statement, values: readonly unknown[]): Promise<boolean> => {
     const [row] = await database.rows<{ count: number }>(statement, values);
     return (row?.count ?? 0) > 0;
   };
+
+const campaignPiece = async (database: Database, name: string): Promise<boolean> => {
+  const names = name.split(' ');
+  if (await removeBy(database)(removalStatements.recipients, [...names, pieceRows])) return true;
+  await database.rows(removalStatements.campaignItself, names);
+  return false;
+};
+
+export const makeRemovalStore = (database: Database): RemovalStore => {
+  const places = new Places();
+  const leaving = makeLeavingKeys(database);
+
+  const remove = removeBy(database);
   const webhookPiece = async (id: string): Promise<boolean> =>
     (await remove(removalStatements.outbox, [id, pieceRows])) ||
     // After the waiting ones: a courier that archives a delivery meanwhile has either committed by now, or finds nothing left to archive.
@@ -158,29 +192,31 @@ export const makeRemovalStore = (database: Database): RemovalStore => {
     if (last) places.set(instance, webhook, [last.dead, last.at, last.seq]);
     return last !== undefined;
   };
+  const eventsPiece = async (instance: string, webhook: string): Promise<boolean> =>
+    (await remove(removalStatements.sharedOutbox, [webhook, instance, pieceRows])) || archivePiece(instance, webhook);
   const instancePiece = async (id: string): Promise<boolean> => {
     for (const table of tablesOfInstances) if (await tablePiece(id, table)) return true;
     const webhooks = await database.rows<{ id: string; own: boolean | null }>(removalStatements.webhooks, [id]);
-    for (const webhook of webhooks) {
-      const shared = async (): Promise<boolean> =>
-        (await remove(removalStatements.sharedOutbox, [webhook.id, id, pieceRows])) || archivePiece(id, webhook.id);
-      if (await (webhook.own ? webhookPiece(webhook.id) : shared())) return true;
-    }
+    for (const webhook of webhooks) if (await (webhook.own ? webhookPiece(webhook.id) : eventsPiece(id, webhook.id))) return true;
     places.forget(id);
     return false;
   };
 
-  const campaignPiece = async (name: string): Promise<boolean> => {
-    const names = name.split(' ');
-    if (await remove(removalStatements.recipients, [...names, pieceRows])) return true;
-    await database.rows(removalStatements.campaignItself, names);
+  const accountPiece = async (id: string): Promise<boolean> => {
+    for (const table of tablesOfAccounts) if (await tablePiece(id, table)) return true;
+    // Events that wait would be told under the new account, and so would past ones that somebody sends again.
+    for (const webhook of await database.rows<{ id: string }>(removalStatements.webhooks, [id]))
+      if (await eventsPiece(id, webhook.id)) return true;
+    places.forget(id);
     return false;
   };
 
   return {
     pending: () => database.rows<Removal>(removalStatements.pending, []),
     async removePiece({ kind, id }) {
-      if (kind === 'campaign') return campaignPiece(id);
+      if (kind === 'campaign') return campaignPiece(database, id);
+      if (kind === 'account') return accountPiece(id);
+      if (kind === 'keys') return leaving.piece(id);
       if (await (kind === 'instance' ? instancePiece(id) : webhookPiece(id))) return true;
       await database.rows(removalStatements[kind], [id]);
       return false;

@@ -48,12 +48,17 @@ export const tallyStatements = {
   },
   all: { name: 'tally-all', text: `select webhook_id as "webhookId", ${asNumbers} from outbox_tally group by webhook_id` },
   newest: { name: 'tally-newest', text: `select max(id)::float8 as id from outbox_tally` },
-  /** $1 the newest row to fold. Sums of nothing go, and so do those of webhooks that are gone. */
+  /**
+   * $1 the newest row to fold, $2 the newest row after the last fold: only webhooks that have rows since then are folded. Sums of nothing go, and so do
+   * those of webhooks that are gone. The table has no index by
+   * webhook, so it is read once for each piece and joined: a filter by an array compares each row with each name (5 s for 10,000 webhooks).
+   */
   fold: {
-    name: 'tally-fold',
-    text: `with gone as (
-        delete from outbox_tally where id = any(array(select id from outbox_tally where id <= $1 order by id limit ${foldedRows}))
-        returning webhook_id, ${fields.join(', ')}),
+    name: 'tally-fold-changed',
+    text: `with changed as materialized (select distinct webhook_id from outbox_tally where id > $2 and id <= $1),
+      picked as materialized (
+        select id from outbox_tally where id <= $1 and webhook_id in (select webhook_id from changed) order by webhook_id, id limit ${foldedRows}),
+      gone as (delete from outbox_tally where id in (select id from picked) returning webhook_id, ${fields.join(', ')}),
       folded as (
         insert into outbox_tally (webhook_id, ${fields.join(', ')})
         select webhook_id, ${sums.join(', ')} from gone where webhook_id in (select id from webhook) group by webhook_id
@@ -62,11 +67,18 @@ export const tallyStatements = {
   },
 } as const satisfies Readonly<Record<string, Statement>>;
 
-/** In pieces, all rows that were there when it began. */
-export const foldTallies = async (database: Database): Promise<void> => {
-  const [newest] = await database.rows<{ id: number | null }>(tallyStatements.newest, []);
-  for (let folded = foldedRows; folded === foldedRows;) {
-    const [row] = await database.rows<{ count: number }>(tallyStatements.fold, [newest?.id ?? 0]);
-    folded = row?.count ?? 0;
-  }
+/** Folds, in pieces, the rows that came since the last fold. Costs one look at an index when none came. */
+export const createFold = (database: Database): (() => Promise<void>) => {
+  let last = 0;
+  const newest = async (): Promise<number> => (await database.rows<{ id: number | null }>(tallyStatements.newest, []))[0]?.id ?? 0;
+  return async () => {
+    const upTo = await newest();
+    if (upTo === last) return;
+    for (let folded = foldedRows; folded === foldedRows;) {
+      const [row] = await database.rows<{ count: number }>(tallyStatements.fold, [upTo, last]);
+      folded = row?.count ?? 0;
+    }
+    // The rows that the fold made count as folded. Those of others that came meanwhile are folded with the next change of their webhook.
+    last = await newest();
+  };
 };

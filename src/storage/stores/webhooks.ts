@@ -3,13 +3,14 @@ import type { Webhook } from '#actors/model.ts';
 import type { SettingStore, WebhookStore } from '#actors/ports.ts';
 import type { Statement, UnitDatabase } from '../postgres/database.ts';
 import { SettingEntity, WebhookEntity, type WebhookRow } from '../entities/index.ts';
-import { placeOf, type Sealer } from '../vault/sealing.ts';
+import { checkOwned, owned, type Owned } from '../ownership.ts';
+import { placeOf, type Place, type Sealer } from '../vault/sealing.ts';
 import { storable } from '../postgres/texts.ts';
 
 /** What is sealed of a webhook. */
 type Private = Pick<Webhook, 'secret' | 'headers' | 'chatwoot'>;
 
-const privatePlace = (id: string): string => placeOf('webhook', id, 'private');
+export const privatePlace = (id: string, instance: string | null): Place => placeOf('webhook', id, 'private', '', instance ?? '');
 
 type WrittenRow = Omit<WebhookRow, 'removed' | 'changed'>;
 
@@ -21,16 +22,66 @@ const rowOf = ({ instanceId, events, excludeMessages, secret, headers, chatwoot,
   private:
     secret === '' && Object.keys(headers).length === 0 && chatwoot === undefined
       ? null
-      : sealer.seal(privatePlace(webhook.id), JSON.stringify({ secret, headers, ...(chatwoot && { chatwoot }) } satisfies Private)),
+      : sealer.seal(
+          privatePlace(webhook.id, instanceId),
+          JSON.stringify({ secret, headers, ...(chatwoot && { chatwoot }) } satisfies Private),
+        ),
 });
 
 const webhookOf = ({ instance, private: sealed, removed: _removed, changed: _changed, ...row }: WebhookRow, sealer: Sealer): Webhook => {
-  const kept: Private = sealed ? (JSON.parse(sealer.open(privatePlace(row.id), sealed)) as Private) : { secret: '', headers: {} };
+  const kept: Private = sealed
+    ? (JSON.parse(sealer.open(privatePlace(row.id, instance ?? null), sealed)) as Private)
+    : { secret: '', headers: {} };
   return { ...row, ...kept, instanceId: instance ?? null };
 };
 
-/** Its deliveries are removed in pieces, by the store of removals. */
-const mark: Statement = { name: 'webhook-remove', text: `update webhook set removed = true, private = null where id = $1` };
+const written = [
+  'enabled',
+  'url',
+  'events',
+  'exclude_messages',
+  'add_url_events',
+  'add_url_types_messages',
+  'managed',
+  'created',
+  'private',
+];
+/** True if the webhook is global, or its instance has the epoch. */
+const mayWrite = `($1::text is null or exists (select from owned))`;
+
+/** $1 is the instance, null for a global webhook, $2 the epoch, $3 the webhook. */
+export const webhookStatements = {
+  save: {
+    name: 'webhook-save',
+    text: `with ${owned},
+      saved as (
+        insert into webhook (instance_id, id, ${written.join(', ')})
+        select $1, $3, $4::boolean, $5::text, $6::text[], $7::text[], $8::boolean, $9::boolean, $10::boolean, $11::bigint, $12::bytea where ${mayWrite}
+        on conflict (id) do update set ${written.map((name) => `${name} = excluded.${name}`).join(', ')}
+          where webhook.instance_id is not distinct from excluded.instance_id)
+      select count(*)::int as owned from owned`,
+  },
+  /** The deliveries of the webhook are removed in pieces, by the store of removals. */
+  remove: {
+    name: 'webhook-remove',
+    text: `with ${owned},
+      gone as (
+        update webhook set removed = true, private = null where id = $3 and instance_id is not distinct from $1 and ${mayWrite})
+      select count(*)::int as owned from owned`,
+  },
+} as const satisfies Readonly<Record<string, Statement>>;
+
+const valuesOf = (row: WrittenRow): readonly unknown[] => [
+  row.enabled,
+  row.url,
+  row.events,
+  row.excludeMessages,
+  row.addUrlEvents,
+  row.addUrlTypesMessages,
+  row.managed,
+  row.created,
+  row.private,
+];
 
 export const makeWebhookStore = (database: UnitDatabase, sealer: Sealer): WebhookStore => ({
   all: () =>
@@ -44,12 +95,15 @@ export const makeWebhookStore = (database: UnitDatabase, sealer: Sealer): Webhoo
         ids.length === 0 ? [] : await em.find(WebhookEntity, { id: { $in: [...ids] }, removed: false }, { disableIdentityMap: true });
       return rows.map((row) => webhookOf(row, sealer));
     }),
-  save: (webhook) =>
-    database.unit(async (em) => {
-      await em.upsert(WebhookEntity, rowOf(storable(webhook) as Webhook, sealer));
-    }),
-  async remove(id) {
-    await database.rows(mark, [id]);
+  async save(webhook, epoch) {
+    const { id, instanceId } = webhook;
+    const values = valuesOf(rowOf(storable(webhook) as Webhook, sealer));
+    const rows = await database.rows<Owned>(webhookStatements.save, [instanceId, epoch, id, ...values]);
+    if (instanceId !== null) checkOwned(rows);
+  },
+  async remove({ id, instanceId }, epoch) {
+    const rows = await database.rows<Owned>(webhookStatements.remove, [instanceId, epoch, id]);
+    if (instanceId !== null) checkOwned(rows);
   },
 });
 

@@ -1,15 +1,12 @@
-/**
- * Seals everything anew after a change of the encryption key, in the background and in pieces. Until all is done both keys are needed: the value by
- * which a start checks its key is sealed last.
- */
-import type { Log } from '#actors/ports.ts';
-import { Pause, untilStored } from '#actors/waiting.ts';
-import { systemTime } from '#src/system-time.ts';
+/** Seals everything anew in pieces, after a change of the encryption key or of the form of sealed values. */
+import { type Pause, untilStored } from '#actors/waiting.ts';
 import type { Database, Statement } from '../postgres/database.ts';
-import { placeOf, type Sealer } from './sealing.ts';
+import { refusedPlace } from '../stores/refused-entries.ts';
+import { privatePlace } from '../stores/webhooks.ts';
+import { placeOf, type Place, type Sealer } from './sealing.ts';
 
 /** The key of a row by column, and its sealed value. */
-type Row = Readonly<Record<string, string | number>> & { readonly sealed: Buffer };
+type Row = Readonly<Record<string, string | number | null>> & { readonly sealed: Buffer };
 
 /** A column of sealed values: by what its rows are found, and what a value's place is. */
 export interface SealedColumn {
@@ -19,23 +16,31 @@ export interface SealedColumn {
   readonly keys: readonly string[];
   /** Type of the last key where it is no text. */
   readonly keyType?: 'bigint';
-  place(row: Row): string;
+  /** Another column that the place needs. */
+  readonly also?: string;
+  place(row: Row): Place;
 }
 
 const part = (row: Row, key: string): string => String(row[key]);
 const ofInstance =
   (type: string) =>
-  (row: Row): string =>
+  (row: Row): Place =>
     placeOf('instance', part(row, 'id'), type);
-const ofKey = (row: Row): string => placeOf('signal_key', part(row, 'instance_id'), part(row, 'type'), part(row, 'id'));
-const ofCredential = (row: Row): string => placeOf('credential', part(row, 'instance_id'));
+const ofKey = (row: Row): Place => placeOf('signal_key', part(row, 'instance_id'), part(row, 'type'), part(row, 'id'));
+const ofCredential = (row: Row): Place => placeOf('credential', part(row, 'instance_id'));
 
 /** Every column of sealed values. What was set aside keeps the place that it had. */
 export const sealedColumns: readonly SealedColumn[] = [
   { table: 'instance', column: 'token', keys: ['id'], place: ofInstance('token') },
   { table: 'instance', column: 'ai_apikey', keys: ['id'], place: ofInstance('ai_apikey') },
   { table: 'instance', column: 'proxy', keys: ['id'], place: ofInstance('proxy') },
-  { table: 'webhook', column: 'private', keys: ['id'], place: (row) => placeOf('webhook', part(row, 'id'), 'private') },
+  {
+    table: 'webhook',
+    column: 'private',
+    keys: ['id'],
+    also: 'instance_id',
+    place: (row) => privatePlace(part(row, 'id'), row['instance_id'] === null ? null : part(row, 'instance_id')),
+  },
   { table: 'credential', column: 'sealed', keys: ['instance_id'], place: ofCredential },
   { table: 'signal_key', column: 'sealed', keys: ['instance_id', 'type', 'id'], place: ofKey },
   { table: 'retired_credential', column: 'sealed', keys: ['instance_id'], place: ofCredential },
@@ -45,6 +50,12 @@ export const sealedColumns: readonly SealedColumn[] = [
     column: 'sealed',
     keys: ['instance_id', 'agent_id'],
     place: (row) => placeOf('chatbot_key', part(row, 'instance_id'), '', part(row, 'agent_id')),
+  },
+  {
+    table: 'refused_entry',
+    column: 'sealed',
+    keys: ['instance_id', 'id'],
+    place: (row) => refusedPlace(part(row, 'instance_id'), part(row, 'id')),
   },
   {
     table: 'inbound',
@@ -64,11 +75,12 @@ const typeOfKey = ({ keys, keyType = 'text' }: Pick<SealedColumn, 'keys'> & { re
 
 /** The rows behind a key, in its order; from the first one on without a key. */
 const readStatement = (of: SealedColumn, isFirst: boolean): Statement => {
-  const { table, column, keys } = of;
+  const { table, column, keys, also } = of;
+  const found = keys.map((key, at) => `${key}::${typeOfKey(of, at) === 'bigint' ? 'float8' : 'text'} as ${key}`);
   const behind = keys.map((_, at) => `$${at + 1}::${typeOfKey(of, at)}`).join(', ');
   return {
     name: `reseal-read-${table}-${column}${isFirst ? '-first' : ''}`,
-    text: `select ${keys.map((key, at) => `${key}::${typeOfKey(of, at) === 'bigint' ? 'float8' : 'text'} as ${key}`).join(', ')}, ${column} as sealed from ${table}
+    text: `select ${[...found, ...(also === undefined ? [] : [also])].join(', ')}, ${column} as sealed from ${table}
       where ${column} is not null${isFirst ? '' : ` and (${keys.join(', ')}) > (${behind})`} order by ${keys.map((key) => `${table}.${key}`).join(', ')} limit ${pieceRows}`,
   };
 };
@@ -87,18 +99,8 @@ const writeStatement = (of: SealedColumn): Statement => {
 
 export interface ResealingInput {
   readonly database: Database;
-  /** Opens under both keys, seals under the new one. */
+  /** Opens under both keys and in both forms, and seals under the new key in the form that is written now. */
   readonly sealer: Sealer;
-  readonly log: Log;
-  /** Called when every value is sealed under the new key. */
-  finish(): Promise<void>;
-}
-
-export interface Resealing {
-  /** Resolves when everything is sealed anew, or when it was stopped; never rejects. */
-  readonly ended: Promise<void>;
-  /** What is left is done by the next start with both keys. */
-  stop(): Promise<void>;
 }
 
 async function resealColumn(of: SealedColumn, { database, sealer }: ResealingInput, pause: Pause): Promise<number> {
@@ -128,25 +130,9 @@ async function resealColumn(of: SealedColumn, { database, sealer }: ResealingInp
   return resealed;
 }
 
-export const startResealing = (input: ResealingInput): Resealing => {
-  const pause = new Pause(systemTime);
-  const { log } = input;
-  const run = async (): Promise<void> => {
-    log.info({}, 'storage.resealing');
-    let rows = 0;
-    for (const column of sealedColumns) rows += await resealColumn(column, input, pause);
-    if (pause.ended) return;
-    await untilStored(pause, () => input.finish());
-    log.info({ rows }, 'storage.resealed');
-  };
-  const ended = run().catch((error: unknown) => {
-    if (!pause.ended) log.error({ error }, 'storage.notResealed');
-  });
-  return {
-    ended,
-    stop: () => {
-      pause.end();
-      return ended;
-    },
-  };
+/** Seals every old value anew and returns how many there were; earlier when the pause has ended. Values written meanwhile stay. */
+export const resealAll = async (input: ResealingInput, pause: Pause): Promise<number> => {
+  let rows = 0;
+  for (const column of sealedColumns) rows += await resealColumn(column, input, pause);
+  return rows;
 };

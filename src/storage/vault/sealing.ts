@@ -1,23 +1,47 @@
-/** Encryption at rest: AES-256-GCM under one key, each value bound to the place where it is stored. */
-import { createCipheriv, createDecipheriv, createHash, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
+/**
+ * Encryption at rest: AES-256-GCM, each value bound to the place where it is stored. Nonces are random, so that one key is good for some 2^32 values:
+ * the values of each instance have a key of their own, and so have those outside instances.
+ */
+import { createCipheriv, createDecipheriv, createHash, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
+import { createLruMap } from '#src/lru-map.ts';
 import { CorruptCredentials } from '#src/platform/vault.ts';
 
-export interface Sealer {
-  seal(place: string, value: string | Uint8Array): Buffer;
-  /** Throws when the value was changed, moved, or sealed under another key; the error says nothing about it. */
-  open(place: string, sealed: Uint8Array): string;
-  openBytes(place: string, sealed: Uint8Array): Buffer;
-  /** The value opens under the key before this one alone. */
-  isOld(place: string, sealed: Uint8Array): boolean;
+/** Where a value is stored. */
+export interface Place {
+  /** The instance whose key seals the value; empty outside instances. */
+  readonly owner: string;
+  /** A value that is copied to another row does not open there. */
+  readonly name: string;
 }
 
-/** First byte of every value, so that the format may change. */
-const version = 1;
+export interface Sealer {
+  seal(place: Place, value: string | Uint8Array): Buffer;
+  /** Throws when the value was changed, moved, or sealed under another key; the error says nothing about it. */
+  open(place: Place, sealed: Uint8Array): string;
+  openBytes(place: Place, sealed: Uint8Array): Buffer;
+  /** The value opens, and `seal` would now use another key or the newer form. */
+  isOld(place: Place, sealed: Uint8Array): boolean;
+}
+
+/** First byte of every value. Form 1 is sealed under the encryption key, form 2 under the key that follows from it for the owner of the place. */
+const forms = { whole: 1, derived: 2 } as const;
+type Form = (typeof forms)[keyof typeof forms];
+
+/** Which form is written. Both are read. */
+export interface WrittenForm {
+  derived: boolean;
+}
+
 const ivLength = 12;
 const tagLength = 16;
 
-/** Names a value's place: a value copied to another row does not open there. */
-export const placeOf = (table: string, instance: string, type = '', id = ''): string => `${table}|${instance}|${type}|${id}`;
+/** Names a value's place. The owner is the instance, unless another one is given. */
+export const placeOf = (table: string, id: string, type = '', key = '', owner = id): Place => ({
+  owner,
+  name: `${table}|${id}|${type}|${key}`,
+});
+
+export const isDerived = (sealed: Uint8Array): boolean => sealed[0] === forms.derived;
 
 /** Random numbers come in blocks: each call for one costs as much as for hundreds. */
 const makeIvs = (): (() => Buffer) => {
@@ -28,52 +52,75 @@ const makeIvs = (): (() => Buffer) => {
   };
 };
 
-const keyOf = (bytes: Uint8Array): KeyObject => {
+/** Derived keys that are remembered. Deriving one takes some 10 microseconds. */
+const keptKeys = 10_000;
+
+type Keys = (form: Form, owner: string) => KeyObject;
+
+const keysOf = (bytes: Uint8Array): Keys => {
   if (bytes.length !== 32) throw new Error('The encryption key must be 32 bytes long.');
-  return createSecretKey(bytes);
+  const whole = createSecretKey(bytes);
+  const derived = createLruMap<KeyObject>(keptKeys);
+  return (form, owner) => {
+    if (form === forms.whole) return whole;
+    const known = derived.get(owner);
+    if (known) return known;
+    const key = createSecretKey(Buffer.from(hkdfSync('sha256', bytes, '', `dormouse sealed values|${owner}`, 32)));
+    derived.set(owner, key);
+    return key;
+  };
 };
 
-const openUnder = (key: KeyObject, place: string, sealed: Uint8Array): Buffer => {
-  if (sealed.length < 1 + ivLength + tagLength || sealed[0] !== version) throw new Error('The sealed value is damaged.');
+const formOf = (sealed: Uint8Array): Form | null => Object.values(forms).find((form) => form === sealed[0]) ?? null;
+
+const openUnder = (keys: Keys, { owner, name }: Place, sealed: Uint8Array): Buffer => {
+  const form = formOf(sealed);
+  if (sealed.length < 1 + ivLength + tagLength || form === null) throw new Error('The sealed value is damaged.');
   const body = 1 + ivLength;
-  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(1, body), { authTagLength: tagLength });
-  decipher.setAAD(Buffer.from(place)).setAuthTag(sealed.subarray(-tagLength));
+  const decipher = createDecipheriv('aes-256-gcm', keys(form, owner), sealed.subarray(1, body), { authTagLength: tagLength });
+  decipher.setAAD(Buffer.from(name)).setAuthTag(sealed.subarray(-tagLength));
   return Buffer.concat([decipher.update(sealed.subarray(body, -tagLength)), decipher.final()]);
 };
 
-const opensUnder = (key: KeyObject, place: string, sealed: Uint8Array): boolean => {
+const opensUnder = (keys: Keys, place: Place, sealed: Uint8Array): boolean => {
   try {
-    openUnder(key, place, sealed);
+    openUnder(keys, place, sealed);
     return true;
   } catch {
     return false;
   }
 };
 
-/** `former`: the key before this one, while values under it may be left. */
-export const makeSealer = (bytes: Uint8Array, former: Uint8Array | null = null): Sealer => {
-  const key = keyOf(bytes);
-  const formerKey = former && keyOf(former);
+/** `former`: the key before this one, while values under it may be left. `written` may change at any time. */
+export const makeSealer = (
+  bytes: Uint8Array,
+  former: Uint8Array | null = null,
+  written: Readonly<WrittenForm> = { derived: true },
+): Sealer => {
+  const keys = keysOf(bytes);
+  const formerKeys = former && keysOf(former);
   const nextIv = makeIvs();
-  const isOld = (place: string, sealed: Uint8Array): boolean =>
-    formerKey !== null && !opensUnder(key, place, sealed) && opensUnder(formerKey, place, sealed);
-  const openBytes = (place: string, sealed: Uint8Array): Buffer =>
-    openUnder(formerKey !== null && isOld(place, sealed) ? formerKey : key, place, sealed);
+  const isUnderFormer = (place: Place, sealed: Uint8Array): boolean =>
+    formerKeys !== null && !opensUnder(keys, place, sealed) && opensUnder(formerKeys, place, sealed);
+  const openBytes = (place: Place, sealed: Uint8Array): Buffer =>
+    openUnder(formerKeys !== null && isUnderFormer(place, sealed) ? formerKeys : keys, place, sealed);
   return {
-    seal(place, value) {
+    seal({ owner, name }, value) {
       const iv = nextIv();
-      const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: tagLength }).setAAD(Buffer.from(place));
+      const form = written.derived ? forms.derived : forms.whole;
+      const cipher = createCipheriv('aes-256-gcm', keys(form, owner), iv, { authTagLength: tagLength }).setAAD(Buffer.from(name));
       const body = typeof value === 'string' ? cipher.update(value, 'utf8') : cipher.update(value);
-      return Buffer.concat([Buffer.of(version), iv, body, cipher.final(), cipher.getAuthTag()]);
+      return Buffer.concat([Buffer.of(form), iv, body, cipher.final(), cipher.getAuthTag()]);
     },
     open: (place, sealed) => openBytes(place, sealed).toString('utf8'),
     openBytes,
-    isOld,
+    isOld: (place, sealed) =>
+      isUnderFormer(place, sealed) || (written.derived && formOf(sealed) === forms.whole && opensUnder(keys, place, sealed)),
   };
 };
 
 /** Opens what belongs to a session. */
-export const openSealed = (sealer: Sealer, place: string, sealed: Uint8Array): Buffer => {
+export const openSealed = (sealer: Sealer, place: Place, sealed: Uint8Array): Buffer => {
   try {
     return sealer.openBytes(place, sealed);
   } catch {

@@ -2,7 +2,7 @@
 import type { Vault } from '#src/platform/vault.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { checkOwned, owned, type Owned } from '../ownership.ts';
-import { openSealed, placeOf, type Sealer } from './sealing.ts';
+import { openSealed, placeOf, type Place, type Sealer } from './sealing.ts';
 
 export const stanzaStatements = {
   /** $3 $4 $5 numbers, time and stanzas. */
@@ -39,7 +39,7 @@ interface LogRow {
 /** Milliseconds: 30 days. */
 const asideKept = 30 * 86_400_000;
 
-const place = (instance: string, seq: number): string => placeOf('inbound', instance, '', String(seq));
+const place = (instance: string, seq: number): Place => placeOf('inbound', instance, '', String(seq));
 
 export const makeStanzaLog = (database: Database, sealer: Sealer, now: () => number): Pick<Vault, 'log' | 'tried' | 'logged'> => ({
   async log(instance, epoch, stanzas) {

@@ -2,7 +2,8 @@
 import { CorruptCredentials, type KeyChange, type Vault } from '#src/platform/vault.ts';
 import type { Database, Statement } from '../postgres/database.ts';
 import { checkOwned, owned, type Owned } from '../ownership.ts';
-import { openSealed, placeOf, type Sealer } from './sealing.ts';
+import { leavingStatements, makeLeavingKeys } from './leaving-keys.ts';
+import { openSealed, placeOf, type Place, type Sealer } from './sealing.ts';
 import { makeStanzaLog } from './stanza-log.ts';
 
 export const vaultStatements = {
@@ -29,25 +30,15 @@ export const vaultStatements = {
       select count(*)::int as owned from owned`,
   },
   lock: { name: 'vault-lock', text: `with ${owned} select count(*)::int as owned from owned` },
-  forget: {
-    name: 'vault-forget',
-    text: `with keys as (delete from signal_key where instance_id = $1), log as (delete from inbound where instance_id = $1)
-      delete from credential where instance_id = $1`,
-  },
-  clearRetired: {
-    name: 'vault-clear-retired',
-    text: `with keys as (delete from retired_key where instance_id = $1) delete from retired_credential where instance_id = $1`,
-  },
-  /** $1 instance, $2 reason, $3 time. */
+  /** $1 instance. The keys and the log go in pieces: see `leaving-keys.ts`. */
+  forget: { name: 'vault-forget', text: 'delete from credential where instance_id = $1' },
+  /** $1 instance, $2 reason, $3 time. Replaces what was set aside before. */
   retire: {
     name: 'vault-retire',
-    text: `with log as (delete from inbound where instance_id = $1),
-      keys as (delete from signal_key where instance_id = $1 returning instance_id, type, id, sealed),
-      kept as (insert into retired_key (instance_id, type, id, sealed) select instance_id, type, id, sealed from keys),
-      credentials as (delete from credential where instance_id = $1 returning instance_id, sealed)
-      insert into retired_credential (instance_id, sealed, reason, at) select instance_id, sealed, $2, $3 from credentials`,
+    text: `with credentials as (delete from credential where instance_id = $1 returning instance_id, sealed)
+      insert into retired_credential (instance_id, sealed, reason, at) select instance_id, sealed, $2, $3 from credentials
+      on conflict (instance_id) do update set sealed = excluded.sealed, reason = excluded.reason, at = excluded.at`,
   },
-  paired: { name: 'vault-has-credentials', text: `select 1 from credential where instance_id = $1` },
 } as const satisfies Readonly<Record<string, Statement>>;
 
 interface KeyRow {
@@ -56,13 +47,23 @@ interface KeyRow {
   readonly sealed: Buffer;
 }
 
+/** Pieces of keys that go while the caller waits: those of a usual session. */
+const piecesAtOnce = 5;
+
 /** The last change of each key; the database takes a key only once a statement. */
 const lastChanges = (changes: readonly KeyChange[]): readonly KeyChange[] =>
   changes.length < 2 ? changes : [...new Map(changes.map((change) => [`${change.type}\n${change.id}`, change])).values()];
 
 export const makeVault = (database: Database, sealer: Sealer, now: () => number): Vault => {
-  const opened = (place: string, sealed: Uint8Array): string => openSealed(sealer, place, sealed).toString('utf8');
+  const opened = (place: Place, sealed: Uint8Array): string => openSealed(sealer, place, sealed).toString('utf8');
   const openKey = (instance: string, { type, id, sealed }: KeyRow): string => opened(placeOf('signal_key', instance, type, id), sealed);
+  const leaving = makeLeavingKeys(database);
+  const clearing = new Map<string, Promise<void>>();
+  const cleared = (instance: string): Promise<void> => {
+    const underWay = clearing.get(instance) ?? leaving.all(instance).finally(() => clearing.delete(instance));
+    clearing.set(instance, underWay);
+    return underWay;
+  };
   return {
     async credentials(instance) {
       const [row] = await database.rows<{ sealed: Buffer }>(vaultStatements.credentials, [instance]);
@@ -99,12 +100,13 @@ export const makeVault = (database: Database, sealer: Sealer, now: () => number)
     async discard(instance, epoch, how, reason) {
       await database.transaction(async (runner) => {
         checkOwned(await runner.rows<Owned>(vaultStatements.lock, [instance, epoch]));
-        if (how === 'delete') return void (await runner.rows(vaultStatements.forget, [instance]));
-        const paired = await runner.rows(vaultStatements.paired, [instance]);
-        if (paired.length === 0) return;
-        await runner.rows(vaultStatements.clearRetired, [instance]);
-        await runner.rows(vaultStatements.retire, [instance, reason, now()]);
+        if (how === 'delete') await runner.rows(vaultStatements.forget, [instance]);
+        else await runner.rows(vaultStatements.retire, [instance, reason, now()]);
+        await runner.rows(leavingStatements.mark, [instance]);
       });
+      // The session has ended, whatever becomes of the keys: an interrupted deletion goes on before the next pairing, or after the next start.
+      if (await leaving.some(instance, piecesAtOnce).catch(() => true)) void cleared(instance).catch(() => undefined);
     },
+    cleared,
   };
 };

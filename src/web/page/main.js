@@ -20,7 +20,7 @@ import { signal } from '@preact/signals';
 import { match, place, startRouter } from './core/router.js';
 import { loadSession, session } from './core/session.js';
 import { t } from './texts.js';
-import { Asking } from './ui/asking.js';
+import { Asking, unask } from './ui/asking.js';
 import { Empty, Failed, Loading } from './ui/parts.js';
 import { Shell } from './ui/shell.js';
 import { Instance } from './views/instance.js';
@@ -73,6 +73,9 @@ const App = () => {
     // A view that begins with a field has put the focus there.
     else if (!main?.contains(document.activeElement)) main?.focus();
   }, [where]);
+  const isIn = session.value?.signedIn ?? false;
+  // Nobody answers a question for somebody who is signed out.
+  useEffect(() => void (isIn || unask()), [isIn]);
   if (failure.value !== null)
     return html`<${Shell} title=${t('failed')}><${Failed} heading="h1" error=${failure.value} onRetry=${load} /><//>`;
   if (session.value === null) return html`<${Shell} title=${t('loading')}><${Loading} /><//>`;

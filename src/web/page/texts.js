@@ -16,6 +16,12 @@ const table = tables[language] ?? en;
  */
 export const t = (name, values = {}) => table[name].replaceAll(/\{(\w+)\}/g, (_whole, key) => String(values[key] ?? ''));
 
+/**
+ * A text that may be missing; '' then.
+ * @param {string} name
+ */
+export const textOf = (name) => (name in table ? t(/** @type {keyof typeof en} */ (name)) : '');
+
 const digits = new Intl.NumberFormat(language);
 
 /**
@@ -23,6 +29,14 @@ const digits = new Intl.NumberFormat(language);
  * @param {number} value
  */
 export const count = (value) => digits.format(value);
+
+const clock = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
+
+/**
+ * Such as `23:24:07`.
+ * @param {number} at Unix milliseconds.
+ */
+export const timeOfDay = (at) => clock.format(at);
 
 /** @type {readonly (readonly [number, 'ageSeconds' | 'ageMinutes' | 'ageHours' | 'ageDays'])[]} */
 const units = [

@@ -252,6 +252,29 @@ test('chatbot: two bots that take their time stop at the bound of answers in a r
   assert.equal(bench.said.length, 6);
 });
 
+test('chatbot: two bots that take minutes for each answer stop at the bound of a day, also over a restart of the conversation', async () => {
+  const bench = await Bench.open({ policy: { answersPerDay: 4 } });
+  let talks = true;
+  bench.link().answer = (message) => {
+    if (message.fromMe && talks) bench.world.time.setTimeout(() => void bench.hear(`and you? ${bench.said.length}`), 300_000);
+    return { ok: true, value: { at: bench.world.time.now() } };
+  };
+  const untilMidnight = 86_400_000 - (bench.world.time.now() % 86_400_000);
+  await bench.pass(untilMidnight);
+  await bench.hear('hi');
+  await bench.pass(3 * 3_600_000);
+  assert.equal(bench.said.length, 4);
+  assert.deepEqual(
+    bench.world.log.of('chatbot.limited').map(({ fields }) => fields['perDay']),
+    [4],
+  );
+  talks = false;
+  await bench.pass(86_400_000);
+  await bench.hear('good morning');
+  await bench.pass(60_000);
+  assert.equal(bench.said.length, 5);
+});
+
 test('chatbot: a failing service is asked again with pauses, then left alone, and answers when it is back', async () => {
   const bench = await Bench.open();
   const { chatModels } = bench.world;

@@ -8,7 +8,7 @@ import { message as sampleMessage } from '#test/contract/samples.ts';
 import { sampleAgent, sampleTrigger } from '#test/fakes/chatbot.ts';
 
 const now = 1_000_000_000;
-const state = { disabledUntil: 0, memoryResetAt: 0, lastTriggerAt: 0, lastTriggerId: '' };
+const state = { disabledUntil: 0, memoryResetAt: 0, lastTriggerAt: 0, lastTriggerId: '', answersDay: 0, answersCount: 0 };
 const fits = (trigger: Partial<ChatbotTrigger>, text: string, lead = ''): boolean =>
   triggerFor(
     { agents: [sampleAgent], triggers: [{ ...sampleTrigger, ...trigger }] },

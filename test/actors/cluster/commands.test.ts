@@ -12,25 +12,47 @@ import { FakeTime } from '#test/fakes/time.ts';
 import { quietLog } from '#test/support/database.ts';
 
 /** `heldFor`: seconds. */
-const lease = (node: string, heldFor: number): Lease => ({ node, since: 1, heldMs: heldFor * 1000, cause: 'placed' });
+const lease = (node: string, heldFor: number): Lease => ({ node, since: 1, heldMs: heldFor * 1000, leftMs: 12_000, cause: 'placed' });
 const never = new Promise<never>(() => undefined);
 
 interface Scene {
   /** What the bus brings back for the instance; undefined: nothing ever. */
   readonly reply?: unknown;
+  /** What comes after the reply, should another one be waited for. */
+  readonly second?: unknown;
+  /** The epoch of the owner of now. */
+  readonly epoch?: number;
   /** Who owns the instance, by the second of the call; an error: the database is away. */
   readonly leaseAt?: (second: number) => Lease | null | Error;
 }
 
-const outcomeOf = async ({ reply, leaseAt = () => lease('b', 3600) }: Scene, ms: number): Promise<Result<string> | 'waits'> => {
+const outcomeOf = async (
+  { reply, second, epoch = 5, leaseAt = () => lease('b', 3600) }: Scene,
+  ms: number,
+): Promise<Result<string> | 'waits'> => {
   const time = new FakeTime();
   const start = time.now();
-  const answered = (subject: string): Promise<BusAnswer> => {
-    if (subject.startsWith('p.node')) return Promise.resolve({ kind: 'answered', body: encode({ answer: true }) });
-    return reply === undefined ? never : Promise.resolve({ kind: 'answered', body: encode(reply) });
+  const answered = async (
+    subject: string,
+    _body: unknown,
+    _ms: number,
+    counts = async (_reply: Uint8Array) => true,
+  ): Promise<BusAnswer> => {
+    if (subject.startsWith('p.node')) return { kind: 'answered', body: encode({ answer: true }) };
+    for (const one of [reply, second]) if (one !== undefined && (await counts(encode(one)))) return { kind: 'answered', body: encode(one) };
+    return never;
   };
   const bus = { request: answered, subscribe: () => () => undefined } as never;
-  const remote = new Remote({ bus, prefix: 'p', log: quietLog, knows: () => true, perform: async () => null, answer: async () => null });
+  const remote = new Remote({
+    bus,
+    prefix: 'p',
+    log: quietLog,
+    knows: () => true,
+    perform: async () => null,
+    answer: async () => null,
+    origin: 'a',
+    epochOf: () => ({ epoch: null, isGood: false }),
+  });
   const commands = new ClusterCommands({
     me: 'a',
     time,
@@ -40,6 +62,10 @@ const outcomeOf = async ({ reply, leaseAt = () => lease('b', 3600) }: Scene, ms:
         const now = leaseAt((time.now() - start) / 1000);
         if (now instanceof Error) throw now;
         return now;
+      },
+      async epochOf() {
+        if (leaseAt((time.now() - start) / 1000) instanceof Error) throw new Error('away');
+        return epoch;
       },
     },
     uses: new Uses(time),
@@ -75,7 +101,38 @@ const rows: readonly (readonly [title: string, scene: Scene, ms: number, expecte
   ],
   ['an owner that took it just before it was asked is waited for', { leaseAt: (at) => lease('c', at + 0.1) }, 30_000, 'waits'],
   ['a database that is away says nothing of the owner', { leaseAt: () => new Error('away') }, 30_000, 'waits'],
-  ['owners that are moving for ever are given up', { reply: { kind: 'moved' } }, 30_000, 'unavailable'],
+  ['owners that are moving for ever are given up', { reply: { kind: 'moved', epoch: 5 } }, 30_000, 'unavailable'],
+  [
+    'an owner that had the instance when it was asked got the command alone',
+    { reply: { kind: 'moved', epoch: 4, alone: true } },
+    30_000,
+    'unavailable',
+  ],
+  ['the answer of a former owner is passed over while a later one may work', { reply: { kind: 'moved', epoch: 4 } }, 30_000, 'waits'],
+  [
+    'the answer of the later owner counts',
+    { reply: { kind: 'moved', epoch: 4 }, second: { kind: 'done', value: done('there') } },
+    100,
+    'there',
+  ],
+  [
+    'a former owner is passed over while the database is away',
+    { reply: { kind: 'moved', epoch: 5 }, leaseAt: () => new Error('away') },
+    30_000,
+    'waits',
+  ],
+  [
+    'a former owner of the last release is passed over beside one that had the instance before',
+    { reply: { kind: 'moved' } },
+    30_000,
+    'waits',
+  ],
+  [
+    'an owner of the last release that gave the instance away meanwhile is believed',
+    { reply: { kind: 'moved' }, leaseAt: () => null },
+    30_000,
+    'unavailable',
+  ],
   ...[{ kind: 'done' }, { kind: 'done', value: { ok: false } }, { kind: 'done', value: 5 }, { kind: 'else' }, 5, null].map(
     (reply) => [`what cannot be read (${JSON.stringify(reply)}) says nothing of what was done`, { reply }, 100, 'unknown'] as const,
   ),

@@ -20,7 +20,8 @@ const room = async () => {
   const remembered = { instance: new Map<string, string>(), webhook: new Map<string, string>() };
   const own = new Set<string>();
   const asked: string[] = [];
-  const state = { refreshed: 0, versions: 0 };
+  /** `open`: the number of the oldest transaction that is not over. */
+  const state = { refreshed: 0, versions: 0, transactions: 0, open: Infinity };
   const host: MemoryHost = {
     owns: (id) => own.has(id),
     instanceIds: () => remembered.instance.keys(),
@@ -37,8 +38,15 @@ const room = async () => {
   };
   const memory = new ClusterMemory({
     changes: {
-      latest: async () => Math.max(0, ...[...stored.values()].map(({ version }) => version)),
-      since: async (version) => [...stored.values()].filter((one) => one.version > version).toSorted((a, b) => a.version - b.version),
+      since: async (version) => {
+        state.transactions += 1;
+        return {
+          changes: [...stored.values()].filter((one) => one.version > version).toSorted((a, b) => a.version - b.version),
+          latest: Math.max(state.versions, ...[...stored.values()].map((one) => one.version)),
+          oldest: Math.min(state.open, state.transactions),
+          next: state.transactions,
+        };
+      },
       ids: async () => {
         const of = (kind: Change['kind']) => [...stored.values()].filter((one) => one.kind === kind && !one.removed).map(({ id }) => id);
         return { instances: of('instance'), webhooks: of('webhook') };
@@ -99,15 +107,20 @@ test('memory: an instance that another node changes or removes, such as by a new
   assert.equal(remembered.instance.has('a'), false);
 });
 
-test('memory: a change that was committed after a later one is not missed', async () => {
-  const { time, memory, write, remembered } = await room();
+test('memory: a change that was committed after thousands of later ones is not missed', async () => {
+  const { time, memory, write, remembered, asked, state } = await room();
   for (let at = 0; at < 5; at += 1) write('instance', `early ${at}`);
   await memory.begin();
-  write('instance', 'late', { version: 90 });
-  await time.pass(every);
+  await time.pass(3 * every);
+  // A transaction has taken version 42 and stays open.
+  state.open = state.transactions + 1;
+  write('instance', 'late', { version: 9_000 });
+  await time.pass(10 * every);
   write('instance', 'slow', { version: 42 });
-  await time.pass(every);
+  state.open = Infinity;
+  await time.pass(10 * every);
   assert.deepEqual([...remembered.instance.keys()], ['late', 'slow']);
+  assert.deepEqual(asked, ['instance late', 'instance slow']);
 });
 
 test('memory: what this node owns is its own to change', async () => {

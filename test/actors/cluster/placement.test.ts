@@ -10,9 +10,11 @@ const node = (name: string, change: Partial<LiveNode> = {}): LiveNode => ({
   incarnation: name,
   capacity: 100,
   load: 0,
+  astray: 0,
   draining: false,
   version: '1.0.0',
   age: 60_000,
+  until: 0,
   ...change,
 });
 

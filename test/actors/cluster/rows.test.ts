@@ -16,7 +16,9 @@ const nodes: readonly LiveNode[] = ['a', 'b', 'c', 'd'].map((name) => ({
   incarnation: name,
   capacity: 10_000,
   load: 0,
+  astray: 0,
   draining: false,
+  until: 0,
   version: '1',
   age: 1,
 }));

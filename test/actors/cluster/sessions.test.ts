@@ -29,7 +29,7 @@ const stepsOf = async (afterMs: number): Promise<readonly string[]> => {
     campaigns: { forget: () => undefined },
     uses,
     forgetBeside: () => undefined,
-    left: () => undefined,
+    left: async () => undefined,
   } as never);
   void uses.during('r1', async () => {
     await connection;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SharedSignIns } from '#actors/cluster/sign-ins.ts';
-import type { SignInStore } from '#actors/ports.ts';
+import { StorageUnavailable, type SignInStore } from '#actors/ports.ts';
 
 const table = () => {
   const rows = new Map<string, string>();
@@ -63,4 +63,11 @@ test('sign-ins: while nobody is signed in here, nothing is asked', async () => {
   const shared = table();
   await nodeOf(shared).signIns.look();
   assert.equal(shared.state.questions, 0);
+});
+
+test('sign-ins: a gateway without other nodes begins one while storage is away; a node does not', async () => {
+  const { store } = table();
+  const away: SignInStore = { ...store, add: () => Promise.reject(new StorageUnavailable('away')) };
+  await new SharedSignIns(away, true).add('k1', 1_000);
+  await assert.rejects(new SharedSignIns(away).add('k1', 1_000), StorageUnavailable);
 });

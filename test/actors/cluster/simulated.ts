@@ -5,59 +5,13 @@ import { ClusterNode } from '#actors/cluster/cluster-node.ts';
 import { usualClusterPolicy, type ClusterPolicy } from '#actors/cluster/policy.ts';
 import type { Claim, InstanceId } from '#actors/model.ts';
 import { createGate, type Gate } from '#actors/policy/gate.ts';
-import type { Time } from '#actors/ports.ts';
 import { SupervisedWorkers } from '#actors/supervised-workers.ts';
 import { FakeLeases } from '#test/fakes/leases.ts';
 import { quietMeter } from '#test/fakes/meter.ts';
 import { FakeTime } from '#test/fakes/time.ts';
 import { quietLog } from '#test/support/database.ts';
 import { randomOf } from '#test/support/random.ts';
-
-/** The clock of a process that can be stopped and continued, and be wrong about the time of day. */
-class ProcessTime implements Time {
-  readonly #time: FakeTime;
-  /** Milliseconds by which the time of day is wrong. */
-  wrongBy: number;
-  #late: (() => void)[] = [];
-  #continuedAt = -Infinity;
-  stopped = false;
-
-  constructor(time: FakeTime, wrongBy: number) {
-    this.#time = time;
-    this.wrongBy = wrongBy;
-  }
-
-  now(): number {
-    return this.#time.now() + this.wrongBy;
-  }
-
-  monotonic(): number {
-    return this.#time.monotonic();
-  }
-
-  setTimeout(fn: () => void, ms: number): unknown {
-    return this.#time.setTimeout(() => (this.stopped ? void this.#late.push(fn) : fn()), ms);
-  }
-
-  clearTimeout(id: unknown): void {
-    this.#time.clearTimeout(id);
-  }
-
-  turn(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  /** Its sockets are as they were when it was stopped, and the first thing that it does is to close them. */
-  get stoodStill(): boolean {
-    return this.stopped || this.#time.now() - this.#continuedAt < 1_000;
-  }
-
-  continue(): void {
-    this.stopped = false;
-    this.#continuedAt = this.#time.now();
-    for (const fn of this.#late.splice(0)) fn();
-  }
-}
+import { SimulatedProcess } from './simulated-process.ts';
 
 export interface SimulationOptions {
   readonly nodes: number;
@@ -144,7 +98,7 @@ const slowMs = 2_000;
 
 export class SimulatedNode {
   readonly cluster: ClusterNode;
-  readonly clock: ProcessTime;
+  readonly clock: SimulatedProcess;
   readonly name: string;
   reachable = true;
   /** A session that takes its time to close. */
@@ -157,7 +111,7 @@ export class SimulatedNode {
   constructor(simulation: Simulation, name: string, capacity: number, wrongBy: number) {
     this.#simulation = simulation;
     this.name = name;
-    this.clock = new ProcessTime(simulation.time, wrongBy);
+    this.clock = new SimulatedProcess(simulation.time, wrongBy);
     const { policy, random } = simulation;
     const store = simulation.leases.store(() => this.reachable);
     const common = { store, time: this.clock, log: quietLog, meter: quietMeter };
@@ -177,7 +131,8 @@ export class SimulatedNode {
         isIdle: (id) => simulation.leases.resting.has(id),
         isPairing: (id) => simulation.pairing.has(id),
         serve: () => undefined,
-        offer: async ({ id, to }) => this.#asked(to)?.keepPlace(id) ?? true,
+        isServed: () => true,
+        offer: async ({ id, to }) => this.#asked(to)?.keepPlace(id) ?? !simulation.bus,
         handOver: async ({ id, to }, cause) => void (await this.#asked(to)?.take(id, cause)),
         unsent: async () => simulation.unsent,
       },

@@ -46,11 +46,19 @@ const sentFor = 60_000;
 const owner = async (before: Promise<Sent | null> = Promise.resolve(null)) => {
   const time = new FakeTime();
   const all: Sent[] = [];
-  const sender = new StreamSender({ time, sentFor, before: () => before, send: (one) => void all.push(one) });
+  const here: Sent[] = [];
+  const sender = new StreamSender({
+    time,
+    sentFor,
+    before: () => before,
+    send: (one) => void all.push(one),
+    here: (one) => void here.push(one),
+    isOwner: () => true,
+  });
   const take = (ids: string): void => {
     for (const id of ids) sender.take(event(id));
   };
-  return { time, sender, take, all: () => spelled(all) };
+  return { time, sender, take, all: () => spelled(all), here: () => spelled(here) };
 };
 
 test('streams: an instance that nobody listens to sends nothing', async () => {
@@ -108,6 +116,17 @@ for (const [title, before, expected, last] of heirs)
     assert.equal(await sender.want(), last);
   });
 
+for (const [title, before, expected] of [
+  ['name the event before, which the last owner sent', 'b<a', 'c<b d<c'],
+  ['say that nobody knows what was before', '', 'c< d<c'],
+] as const)
+  test(`streams: the first events at a new owner ${title}, also to listeners of its own node`, async () => {
+    const { time, take, here } = await owner(Promise.resolve(sent(before)[0] ?? null));
+    await time.pass(0);
+    take('cd');
+    assert.equal(here(), expected);
+  });
+
 test('streams: a listener learns that an event was lost on its way, and nothing of what is told twice', async () => {
   const got: string[] = [];
   let hear: (one: Sent) => void = () => undefined;
@@ -129,7 +148,7 @@ test('streams: a listener learns that an event was lost on its way, and nothing 
   assert.deepEqual(got, ['b', 'c']);
   for (const one of sent('e<d f<e')) hear(one);
   assert.deepEqual(got, ['b', 'c', 'gap', 'e', 'f']);
-  follower.here(event('g'));
+  for (const one of sent('g<f')) follower.received(one);
   for (const one of sent('h<g')) hear(one);
   assert.deepEqual(got.slice(5), ['g', 'h']);
   follower.end();

@@ -110,7 +110,7 @@ test('circuit: a receiver that asks for patience gets it for all that waits, wit
   assert.equal(greedy.until, 60_100);
 });
 
-function sweeping(bounds: Partial<DeliveryPolicy['bounds']>) {
+function sweeping(bounds: Partial<DeliveryPolicy['bounds']>, onDuty = () => true) {
   const world = new World();
   const { db, time, log, ports } = world;
   let seq = 0;
@@ -124,6 +124,7 @@ function sweeping(bounds: Partial<DeliveryPolicy['bounds']>) {
     log,
     workers: supervisedWorkers(ports, testPolicy, {}),
     policy: { ...testPolicy.delivery, bounds: { ...testPolicy.delivery.bounds, ...bounds } },
+    onDuty,
     trimmed: (id) => trimmed.push(id),
   });
   const kept = (): Record<string, number> => {
@@ -133,6 +134,16 @@ function sweeping(bounds: Partial<DeliveryPolicy['bounds']>) {
   };
   return { world, add, sweeper, trimmed, kept };
 }
+
+test('bounds: a node that is no longer on duty shows no figures of its last round', async () => {
+  let isOnDuty = true;
+  const { add, sweeper } = sweeping({}, () => isOnDuty);
+  add('messages', 4);
+  await sweeper.sweep();
+  assert.deepEqual([sweeper.outstanding.waiting, sweeper.counted(webhook.id).waiting, sweeper.oldestAt === null], [4, 4, false]);
+  isOnDuty = false;
+  assert.deepEqual([sweeper.outstanding.waiting, sweeper.counted(webhook.id).waiting, sweeper.oldestAt === null], [0, 0, true]);
+});
 
 test('bounds: what is over them is dropped by importance, of one type the oldest, and counted', async () => {
   const { add, sweeper, trimmed, kept, world } = sweeping({ rows: 10 });
@@ -181,9 +192,9 @@ test('bounds: they are looked after again and again, storage away or not, until 
 });
 
 test('bounds: what is far over them goes in pieces, round after round, and one webhook that fails does not stop the others', async () => {
-  const { add, sweeper, kept, world } = sweeping({ rows: 10 });
+  const { add, sweeper, kept, world } = sweeping({ rows: 10, age: 1_000 });
   add('presence', 300);
-  world.db.outbox.set(1000, { ...delivery(1000), webhookId: 'broken', at: world.time.now() });
+  world.db.outbox.set(1000, { ...delivery(1000), webhookId: 'broken', at: -1 });
   for (let seq = 1001; seq < 1030; seq += 1) world.db.outbox.set(seq, { ...delivery(seq), webhookId: 'other', at: world.time.now() });
   const { trim } = world.ports.deliveries;
   world.ports.deliveries.trim = (id, types, excess) =>

@@ -1,56 +1,10 @@
 /** The recorder, with storage that comes and goes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Recorder } from '#actors/events/recorder.ts';
 import type { Entry } from '#actors/model.ts';
-import { EpochLost, StorageSlow, StorageUnavailable, type Committed } from '#actors/ports.ts';
-import { supervisedWorkers } from '#actors/supervised-workers.ts';
-import { settle, testPolicy, World } from '#test/fakes/world.ts';
-
-const entry = (n: number, type: 'messages' | 'presence' = 'messages'): Entry => ({ kind: 'event', type, lane: '', payload: { n } });
-const numberOf = (one: Entry): number => {
-  if (one.kind === 'event') return Number(one.payload['n']);
-  if (one.kind === 'history') return one.number;
-  return one.kind === 'status' ? one.at : -1;
-};
-
-class Bench {
-  readonly world = new World();
-  readonly workers = supervisedWorkers(this.world.ports, testPolicy, { instance: 'r1' });
-  readonly groups: number[][] = [];
-  readonly told: boolean[] = [];
-  away = false;
-  bad: number | null = null;
-  /** Entries that are stored in time together. */
-  mostInTime = Infinity;
-  hold: Promise<void> | null = null;
-  fenced = false;
-  /** Listeners throw. */
-  deaf = false;
-  readonly recorder = new Recorder({
-    instance: 'r1',
-    time: this.world.time,
-    log: this.world.log,
-    workers: this.workers,
-    limits: { maxWait: 5, maxBatch: 4 },
-    commit: (entries) => this.#commit(entries),
-    committed: (_committed, again) => {
-      if (this.deaf) throw new Error('no');
-      this.told.push(again);
-    },
-  });
-
-  async #commit(entries: readonly Entry[]): Promise<Committed> {
-    await this.hold;
-    if (this.away) throw new StorageUnavailable('away');
-    if (this.fenced) throw new EpochLost('epoch 1');
-    if (entries.length > this.mostInTime) throw new StorageSlow('57014');
-    const numbers = entries.map(numberOf);
-    if (this.bad !== null && numbers.includes(this.bad)) throw new Error('value out of range');
-    this.groups.push(numbers);
-    return { events: [], deliveries: [] };
-  }
-}
+import { EpochLost, StorageUnavailable } from '#actors/ports.ts';
+import { settle } from '#test/fakes/world.ts';
+import { Bench, entry } from './recorder-bench.ts';
 
 const past = (n: number, items: number): Entry => ({
   kind: 'history',
@@ -175,6 +129,50 @@ test('recorder: a bad entry costs only itself', async () => {
   await good;
   assert.deepEqual(bench.groups, [[1], [3]]);
   assert.equal(bench.world.log.of('entry.refused').length, 1);
+  assert.deepEqual(bench.unstored, { lost: 0, refused: 1 });
+});
+
+test('recorder: an entry that storage refuses is kept, unless a caller gets the error', async () => {
+  const bench = new Bench();
+  bench.bad = 2;
+  bench.recorder.record([entry(1), entry(2), entry(3)]);
+  await assert.rejects(bench.recorder.append(entry(2)), /value out of range/);
+  await settle();
+  assert.deepEqual([bench.groups.flat(), bench.kept], [[1, 3], [[2, 'value out of range']]]);
+  assert.equal(await bench.recorder.recorded(), true);
+});
+
+test('recorder: an entry that cannot be kept now waits, and those behind it', async () => {
+  const bench = new Bench();
+  bench.bad = 1;
+  bench.full = true;
+  bench.recorder.record([entry(1), entry(2)]);
+  await bench.world.time.pass(10_000);
+  assert.deepEqual([bench.kept, bench.recorder.waiting, bench.recorder.trouble], [[], 2, 'no more']);
+  bench.full = false;
+  await bench.world.time.pass(1_000);
+  assert.deepEqual([bench.kept.length, bench.groups, bench.recorder.waiting], [1, [[2]], 0]);
+});
+
+test('recorder: an entry that can never be kept is lost, and counted', async () => {
+  const bench = new Bench();
+  bench.bad = 1;
+  bench.unkeepable = true;
+  bench.recorder.record([entry(1), entry(2)]);
+  await settle();
+  assert.deepEqual([bench.groups, bench.unstored], [[[2]], { lost: 1, refused: 1 }]);
+});
+
+test('recorder: a database that fails for a reason of its own is waited for, and the reason is shown', async () => {
+  const bench = new Bench();
+  bench.broken = true;
+  bench.recorder.record([entry(1), entry(2)]);
+  await bench.world.time.pass(60_000);
+  assert.deepEqual([bench.groups, bench.recorder.waiting], [[], 2]);
+  assert.equal(bench.recorder.trouble, 'relation "chat" does not exist (42P01)');
+  bench.broken = false;
+  await bench.world.time.pass(1000);
+  assert.deepEqual([bench.groups.flat(), bench.recorder.trouble, bench.unstored], [[1, 2], '', { lost: 0, refused: 0 }]);
 });
 
 test('recorder: a group that takes too long is committed entry by entry', async () => {
@@ -184,6 +182,38 @@ test('recorder: a group that takes too long is committed entry by entry', async 
   await bench.world.time.pass(500);
   assert.deepEqual(bench.groups, [[1], [2], [3]]);
   assert.equal(bench.recorder.waiting, 0);
+});
+
+test('recorder: an entry that alone takes too long is set aside when the entry behind it is stored, and those behind go on', async () => {
+  const bench = new Bench();
+  bench.endless = 1;
+  bench.recorder.record([entry(1), entry(2), entry(3)]);
+  await bench.world.time.pass(2_000);
+  assert.match(bench.recorder.trouble, /too long/);
+  await bench.world.time.pass(120_000);
+  assert.deepEqual([bench.groups.flat(), bench.kept, bench.recorder.waiting], [[2, 3], [[1, '57014']], 0]);
+  assert.deepEqual([bench.unstored, bench.recorder.trouble], [{ lost: 0, refused: 1 }, '']);
+});
+
+test('recorder: a database that takes too long for everything is waited for, and nothing is set aside', async () => {
+  const bench = new Bench();
+  bench.mostInTime = 0;
+  bench.recorder.record([entry(1), entry(2), entry(3)]);
+  await bench.world.time.pass(30 * 60_000);
+  assert.deepEqual([bench.groups, bench.kept, bench.recorder.waiting], [[], [], 3]);
+  bench.mostInTime = 4;
+  await bench.world.time.pass(60_000);
+  assert.deepEqual([bench.groups.flat(), bench.kept], [[1, 2, 3], []]);
+});
+
+test('recorder: an entry that takes too long with none behind it is set aside after an hour', async () => {
+  const bench = new Bench();
+  bench.endless = 1;
+  bench.recorder.record([entry(1)]);
+  await bench.world.time.pass(30 * 60_000);
+  assert.deepEqual(bench.kept, []);
+  await bench.world.time.pass(60 * 60_000);
+  assert.deepEqual([bench.kept, bench.recorder.waiting, bench.world.time.armed], [[[1, '57014']], 0, 0]);
 });
 
 test('recorder: a listener that throws costs neither the group nor those after it', async () => {

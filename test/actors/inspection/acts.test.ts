@@ -52,9 +52,10 @@ const partOf = async ({ gateway }: Stage, id: string): Promise<Part | undefined>
   return actor.ok ? actor.value.parts.find((part) => part.id === id) : undefined;
 };
 
-/** An event for the webhooks of the instance. */
+let told = 0;
+/** An event for the webhooks of the instance, each of another group: one that fails holds back those of its own. */
 const tell = async (stage: Stage): Promise<void> => {
-  stage.link().host.record([{ kind: 'event', type: 'groups', lane: 'g', payload: {} }]);
+  stage.link().host.record([{ kind: 'event', type: 'groups', lane: `g${(told += 1)}`, payload: {} }]);
   await stage.world.time.pass(300);
 };
 

@@ -122,6 +122,6 @@ test('steps: an instance at rest has none, and looking at it makes no actor', as
 });
 
 test('steps: what a close can mean fits the bits that a step has for it', () => {
-  assert.ok(closeTexts.size <= 32 && reactions.length <= 8);
+  assert.ok(closeTexts.size <= 2 ** 13 && reactions.length <= 8);
   assert.ok(chartNames.flatMap((name) => charts[name].states).length < 255);
 });

@@ -1,7 +1,7 @@
 /** When campaigns rest, and what counts as the wish to get none. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { asksToStop, quietFor, type QuietHours } from '#actors/policy/campaign-policy.ts';
+import { asksToStop, quietFor, timeLeft, type QuietHours } from '#actors/policy/campaign-policy.ts';
 
 const night: QuietHours = { from: 21 * 60, to: 8 * 60 };
 const noon: QuietHours = { from: 12 * 60, to: 13 * 60 };
@@ -41,3 +41,26 @@ const texts: readonly (readonly [text: string, stops: boolean])[] = [
 for (const [text, stops] of texts)
   test(`asksToStop: "${text}" ${stops ? 'is' : 'is not'} the wish to get no campaigns`, () =>
     assert.equal(asksToStop({ stopWords: ['stop', 'no more'] }, text), stops));
+
+const slow = { waiting: 11, delayMin: 10_000, delayMax: 20_000 };
+const estimates: readonly (readonly [
+  title: string,
+  policy: object,
+  campaign: object,
+  others: readonly (typeof slow)[],
+  minutes: number,
+])[] = [
+  ['the pauses between its messages', {}, {}, [], 2.5],
+  ['nothing when nobody waits', {}, { waiting: 0 }, [slow], 0],
+  ['the turns of another campaign, at the shorter pause', {}, {}, [{ waiting: 50, delayMin: 5_000, delayMax: 5_000 }], 21 / 12],
+  ['a day for each further daily cap', { dailyCap: 5 }, {}, [], 2 * 24 * 60],
+  ['the quiet hours that begin before its end', { quiet: night }, { waiting: 61, delayMin: 120_000, delayMax: 120_000 }, [], 13 * 60],
+  ['whole days and their quiet hours', { quiet: night }, { waiting: 27, delayMin: 3_600_000, delayMax: 3_600_000 }, [], 48 * 60],
+];
+
+for (const [title, policy, campaign, others, minutes] of estimates)
+  test(`timeLeft: the estimate counts ${title}`, () => {
+    const now = Date.parse('2026-08-19T20:00:00Z');
+    const whole = { quiet: null, timeZone: 'UTC', dailyCap: 0, ...policy };
+    assert.equal(timeLeft(whole, { ...slow, ...campaign }, others, { start: now, now }), minutes * minute);
+  });

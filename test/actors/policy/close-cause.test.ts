@@ -60,6 +60,15 @@ for (const code of [401, 403, 405, 429, 500, 503]) {
   });
 }
 
+for (const [reason, name] of [
+  ['platformUnreachable', 'web.whatsapp.com'],
+  ['addressUnreachable', 'the address of the platform'],
+] as const)
+  test(`classify: ${reason} says what is wrong with the network, and backs off`, () => {
+    const verdict = classify({ code: null, message: 'DNS', data: { reason } }, situation);
+    assert.deepEqual(verdict, { cause: 'unreachable', reaction: 'backOff', sentence: `cannot reach ${name}: DNS` });
+  });
+
 for (const [expire, until] of [
   ['3600', 4_600_000],
   ['0', undefined],
@@ -101,6 +110,9 @@ test('classify: every close has a verdict, and only 401 costs the credentials', 
 const ownRows: readonly (readonly [string, string, string])[] = [
   ['storageUnavailable', 'storageUnavailable', 'backOff'],
   ['corruptCredentials', 'corruptCredentials', 'refuse'],
+  ['certificateRefused', 'certificateRefused', 'backOff'],
+  ['accountRefused', 'accountRefused', 'refuse'],
+  ['pairingForged', 'pairingForged', 'refuse'],
   ['leaseUnsure', 'connectionLost', 'backOff'],
   ['epochLost', 'epochLost', 'stop'],
   ['something new', 'unknownError', 'backOff'],

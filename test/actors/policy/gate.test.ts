@@ -144,3 +144,18 @@ test('gate: whatever comes and goes, neither limit is broken, nobody is overtake
     { seed: 1, numRuns: 60 },
   );
 });
+
+test('gate: a wall clock that is put back an hour holds up nobody', async () => {
+  const time = new FakeTime();
+  const real = time.now.bind(time);
+  const clock = { ahead: 0 };
+  time.monotonic = () => real();
+  time.now = () => real() + clock.ahead;
+  const gate = createGate({ atOnce: 5, perSecond: 1 }, time);
+  await gate.admit('r1', new AbortController().signal);
+  clock.ahead = -3_600_000;
+  let entered = false;
+  void gate.admit('r2', new AbortController().signal).then(() => (entered = true));
+  await time.pass(1_000);
+  assert.ok(entered);
+});

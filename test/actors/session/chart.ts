@@ -5,7 +5,7 @@ import { createActor, type ActorRefFrom, type InspectionEvent } from 'xstate';
 import type { Entry, InstancePatch } from '#actors/model.ts';
 import { createGate, type Gate } from '#actors/policy/gate.ts';
 import type { Policy } from '#actors/policy/policy.ts';
-import type { Close, OpenOptions } from '#actors/ports.ts';
+import type { Close, OpenOptions, PasskeyAssertion, PasskeyOptions } from '#actors/ports.ts';
 import type { ConnectionChange } from '#actors/model.ts';
 import type { Host } from '#actors/session/host.ts';
 import type { LifecycleCommand, LifecycleInput } from '#actors/session/kit.ts';
@@ -13,6 +13,14 @@ import { lifecycle } from '#actors/session/lifecycle.ts';
 import { FakePlatform, type FakeLink } from '#test/fakes/platform.ts';
 import { FakeChance, FakeLog, FakeTime, settle } from '#test/fakes/time.ts';
 import { testPolicy } from '#test/fakes/world.ts';
+
+export const passkeyOptions: PasskeyOptions = { challenge: 'AAAA', rpId: 'whatsapp.com', allowCredentials: [] };
+export const passkeyAssertion: PasskeyAssertion = {
+  id: 'k',
+  rawId: 'k',
+  type: 'public-key',
+  response: { clientDataJSON: 'e30', authenticatorData: '', signature: '', userHandle: null },
+};
 
 export class Chart {
   readonly time = new FakeTime();
@@ -45,8 +53,11 @@ export class Chart {
       record: () => undefined,
       recorded: async () => true,
       route: () => ({ via: 'direct' }),
+      accountOf: () => 'same',
+      beginAnew: async () => undefined,
       mayAct: () => true,
       pictureChanged: () => undefined,
+      forged: () => undefined,
       surprise: () => undefined,
     });
     const chance = new FakeChance(seed);
@@ -92,13 +103,18 @@ export class Chart {
     return Object.assign({}, ...this.notes) as InstancePatch;
   }
 
-  async do(type: Exclude<LifecycleCommand['type'], 'instance.connect' | 'instance.request'>): Promise<void> {
+  async do(type: Exclude<LifecycleCommand['type'], 'instance.connect' | 'instance.request' | 'passkey.assert'>): Promise<void> {
     this.actor.send({ type });
     await settle();
   }
 
   async connect(options: OpenOptions = {}): Promise<void> {
     this.actor.send({ type: 'instance.connect', options });
+    await settle();
+  }
+
+  async assertPasskey(assertion: PasskeyAssertion): Promise<void> {
+    this.actor.send({ type: 'passkey.assert', assertion });
     await settle();
   }
 

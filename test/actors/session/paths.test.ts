@@ -33,9 +33,10 @@ const rows: readonly Row[] = nodes.flatMap((node) =>
 );
 
 /** Ends of closes that answer something: whether there is a pairing to undo, whether the platform was told. */
-const asked: ReadonlySet<string> = new Set(
-  ['unlinking.closing', 'disconnected.loggingOut'].map((state) => `xstate.done.actor.0.lifecycle.${state}`),
-);
+const asked: ReadonlySet<string> = new Set([
+  ...['unlinking.closing', 'disconnected.loggingOut'].map((state) => `xstate.done.actor.0.lifecycle.${state}`),
+  'platform.passkeyCode',
+]);
 
 /** What a path may be made of. The end of a suspension depends on the clock, which a computed path has not: it is walked by hand. */
 const steps: readonly Step[] = [...new Set(rows.map((row) => row.type))]
@@ -56,6 +57,8 @@ const eventOf = (step: Step): LifecycleEvent =>
     n: 1,
     qr: 'text',
     code: 'ABCD1234',
+    handedOff: step.answer,
+    assertion: {},
     patch: {},
     run: async () => 1,
     close: { code: step.code ?? null, message: '', ...(step.expire === undefined ? {} : { data: { expire: step.expire } }) },
@@ -113,7 +116,7 @@ function assertSound(walk: Walk): void {
   const onItsWay = /unlinking.(admission|opening|waiting)/.test(chart.state);
   const closing = chart.actor.getSnapshot().hasTag('closing') && !onItsWay;
   assert.equal(walk.held, closing, `${chart.state}: a socket is being closed in the closing states and nowhere else`);
-  const linked = /opening|authenticating|pairing|connected/.test(chart.state.replace('disconnected', ''));
+  const linked = /opening|authenticating|pairing|passkey|connected/.test(chart.state.replace('disconnected', ''));
   assert.equal(chart.children.includes('link'), linked, `${chart.state}: the link is heard while it is open, and only then`);
   if (!closing) assert.equal(chart.link.state === 'open' || chart.link.state === 'live', linked, `${chart.state}: socket`);
   assert.ok(chart.time.armed <= (chart.state === 'unlinking.waiting' ? 2 : 1), 'one timer a state, and one for all of the unlinking');
@@ -167,6 +170,9 @@ test('paths: a connect that asks for another pairing than the one under way', as
   const admitted: Step = { type: 'xstate.done.actor.0.lifecycle.connecting.admission' };
   const handshaken: Step = { type: 'platform.handshaken' };
   const lost: Step = { type: 'platform.closed', code: 428 };
+  const passkey: Step = { type: 'platform.passkeyRequested' };
+  const assertion: Step = { type: 'passkey.assert' };
+  const shown: Step = { type: 'platform.passkeyCode', answer: false };
   const rows: readonly (readonly [path: readonly Step[], to: string])[] = [
     [[byQr, byCode], 'admission'],
     [[byQr, admitted, byCode], 'opening'],
@@ -175,6 +181,7 @@ test('paths: a connect that asks for another pairing than the one under way', as
     [[byCode, admitted, handshaken, byQr, byCode], 'closing'],
     [[byQr, admitted, handshaken, { type: 'platform.qr' }, byCode], 'authenticating'],
     [[byCode, admitted, handshaken, { type: 'platform.code' }, byQr], 'closing'],
+    ...[[], [assertion], [assertion, shown]].map((more) => [[byQr, admitted, handshaken, passkey, ...more, byCode], 'closing'] as const),
     [[byQr, admitted, lost, byCode, admitted, lost, byQr], 'waiting'],
   ];
   for (const [path, to] of rows) assert.equal((await walked('offline', path)).chart.state, `connecting.${to}`, JSON.stringify(path));

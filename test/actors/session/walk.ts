@@ -3,7 +3,7 @@ import { FakeLink, identity } from '#test/fakes/platform.ts';
 import { settle } from '#test/fakes/time.ts';
 import { StorageUnavailable } from '#actors/ports.ts';
 import type { LifecycleInput } from '#actors/session/kit.ts';
-import { Chart } from './chart.ts';
+import { Chart, passkeyAssertion, passkeyOptions } from './chart.ts';
 
 /** An event by its type; closes carry what the platform said. */
 export interface Step {
@@ -80,12 +80,13 @@ export class Walk {
     if (type.startsWith('xstate.after')) return chart.time.pass(chart.time.rings[0] ?? 0);
     if (type === 'instance.request') return this.#request(async () => 1);
     if (type === 'instance.connect') return chart.connect(phone === undefined ? {} : { phone });
-    if (type.startsWith('instance.')) return chart.do(type as 'instance.stop');
+    if (type === 'passkey.assert') return chart.assertPasskey(passkeyAssertion);
+    if (type.startsWith('instance.') || type.startsWith('passkey.')) return chart.do(type as 'instance.stop');
     if (type === 'platform.closed') return chart.end(code ?? null, expire === undefined ? undefined : { expire });
     // Computed paths do not know what was asked for.
     if (type === 'platform.qr' || type === 'platform.code')
       chart.link.codes.splice(0, Infinity, ...(type === 'platform.code' ? ['55'] : []));
-    chart.link.say(factOf(type));
+    chart.link.say(factOf(type, answer));
   }
 
   /** Others may have asked before. */
@@ -108,7 +109,9 @@ export class Walk {
   }
 }
 
-const factOf = (type: string) => {
+const factOf = (type: string, answer?: boolean) => {
+  if (type === 'platform.passkeyRequested') return { type, options: passkeyOptions } as const;
+  if (type === 'platform.passkeyCode') return { type, code: 'ABCD-1234', handedOff: answer ?? false } as const;
   if (type === 'platform.qr') return { type, qr: 'text' } as const;
   if (type === 'platform.code') return { type, code: 'ABCD1234' } as const;
   if (type === 'platform.identity') return { type, patch: { profileName: 'New' } } as const;

@@ -60,7 +60,7 @@ const writeByStores = async (): Promise<void> => {
   const storage = await database.storage();
   const { record } = instance;
   await storage.instances.insert(record);
-  await storage.webhooks.save({ ...webhook, instanceId: record.id });
+  await storage.webhooks.save({ ...webhook, instanceId: record.id }, 1);
   const entries = [
     { kind: 'message', message, chat: { ...chat }, unread: true },
     { kind: 'group', group },

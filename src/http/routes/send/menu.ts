@@ -83,7 +83,7 @@ export const menuRows = (fileBytes: number) => [
         minItems: 1,
         maxItems: 200,
         description:
-          'Buttons: `text|id`, `text|https://…`, `text|call:+55…`, `text|copy:CODE`; at most 3 replies, or 2 of the others. Lists: `[Section]`, then `text|id|description`. Polls: the options. Carousels: for each card `[text]`, `{picture as URL or base64}` and then its buttons',
+          'Buttons: `text|id`, `text|https://…`, `text|call:+55…`, `text|copy:CODE`; at most 10. Some apps do not show a mixture of replies and others, more than 3 replies, or more than 2 of the others: `warning` in the answer says so. Lists: `[Section]`, then `text|id|description`. Polls: the options. Carousels: for each card `[text]`, `{picture as URL or base64}` and then its buttons',
         examples: [['Yes|yes', 'No|no']],
       }),
     },

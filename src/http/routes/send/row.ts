@@ -1,7 +1,7 @@
 /** What a send is: the fields of one kind of content, and how they become that content. Everything else is the same for all of them. */
 import type { FastifyRequest } from 'fastify';
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
-import type { Message, Result, Send, SendContent, SendOptions } from '#actors/gateway.ts';
+import { buttonsWarning, type Message, type Result, type Send, type SendContent, type SendOptions } from '#actors/gateway.ts';
 import { messageView } from '#src/contract/views.ts';
 import { commaList } from '../../comma-list.ts';
 import { platformFields } from '../../errors.ts';
@@ -126,6 +126,11 @@ export const sendThrough = async (
   return mapResult(await gateway.send(id, send, options), (sent) => ({ sent, owner: gateway.view(id)?.record.owner ?? '' }));
 };
 
+const warningOf = (content: SendContent): { readonly warning?: string } => {
+  const warning = content.kind === 'buttons' ? buttonsWarning(content) : null;
+  return warning === null ? {} : { warning };
+};
+
 export const queued = 'Message queued successfully';
 
 /** A body as the message that it means. */
@@ -178,6 +183,7 @@ export const sendRow = <const Fields extends TProperties>(spec: SendSpec<Fields>
       return mapResult(await sendThrough(call, { label, body: whole, known, left, send }), ({ sent, owner }) => ({
         ...messageView(sent, owner),
         response: { status: 'success', message, ...spec.response?.of(sent) },
+        ...warningOf(content.value),
       }));
     },
   });

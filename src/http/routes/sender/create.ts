@@ -1,12 +1,12 @@
 /** Making campaigns: one message for many, or messages of their own. */
-import { type CampaignInput, type CampaignSend, done, refuse, type Result } from '#actors/gateway.ts';
+import { type CampaignInput, type CampaignSend, type CreatedCampaign, done, refuse, type Result } from '#actors/gateway.ts';
 import { mapResult } from '../../outcome.ts';
 import { type BodyLimit, type Route, route } from '../../route.ts';
 import { AdvancedBody, type CampaignType, CreatedAnswer, SimpleBody, usualDelay } from '../../schemas/campaign.ts';
 import { campaignHeaders } from '../../schemas/send.ts';
 import { fileRefusals } from '../send/media.ts';
 import { onceOf, otherRequest, picked } from '../send/row.ts';
-import type { CampaignMessages } from './messages.ts';
+import { listedNumbers, type CampaignMessages } from './messages.ts';
 
 const common = { credential: 'instance', tag: 'sender', requestHeaders: campaignHeaders } as const;
 
@@ -14,6 +14,24 @@ const yearMs = 31_622_400_000;
 /** Beyond them a number is a moment and not a time from now: ten years in minutes; and beyond these it is in milliseconds, not in seconds. */
 const mostMinutes = 5_256_000;
 const mostSeconds = 1e11;
+
+const isoTime = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?<zone>Z|[+-]\d\d:?\d\d)?)?$/i;
+
+/** Unix milliseconds of an ISO time, in UTC where it names no zone; anything else as it is. */
+const readTime = (written: unknown): unknown => {
+  const match = typeof written === 'string' ? isoTime.exec(written.trim()) : null;
+  if (match === null) return written;
+  const zone = match[0].length > 10 && match.groups?.['zone'] === undefined ? 'Z' : '';
+  const at = Date.parse(match[0].replace(' ', 'T') + zone);
+  // A smaller number would be one of minutes; both are long past.
+  return Number.isNaN(at) ? written : Math.max(at, mostSeconds);
+};
+
+/** Bodies with lists of numbers as one text, and with times as ISO writes them. */
+const relevantFields = (body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => ({
+  ...listedNumbers(body),
+  ...(body?.['scheduled_for'] === undefined ? {} : { scheduled_for: readTime(body['scheduled_for']) }),
+});
 
 /** Unix milliseconds of a time as clients write it: minutes from now, or a moment in Unix milliseconds or seconds. */
 const scheduleOf = (written: number, now: number): Result<number> => {
@@ -29,18 +47,11 @@ const createdRefusals = {
   limited: { example: 'an instance has at most 100 campaigns under way' },
 } as const;
 
-const createdView = ({
-  id,
-  ...counts
-}: {
-  readonly id: string;
-  readonly count: number;
-  readonly duplicates: number;
-  readonly failed: number;
-}) => ({
+const createdView = ({ id, remainingMs, ...counts }: CreatedCampaign) => ({
   folder_id: id,
   status: 'queued',
   ...counts,
+  ...(remainingMs === undefined ? {} : { remaining_seconds: Math.ceil(remainingMs / 1000) }),
 });
 
 type Message = Readonly<Record<string, unknown>> & { readonly type: CampaignType };
@@ -54,6 +65,7 @@ const simpleRow = (messages: CampaignMessages, bodyLimit: BodyLimit): Route => {
     operationId: 'sendSimpleCampaign',
     summary:
       'Send one message to many, one after the other: texts may have placeholders such as {{name}}. A number that is given twice gets it once',
+    relevantFields,
     body: Body,
     examples: {
       body: {
@@ -111,6 +123,7 @@ const advancedRow = (messages: CampaignMessages, bodyLimit: BodyLimit): Route =>
     on: ['POST /sender/advanced'],
     operationId: 'sendAdvancedCampaign',
     summary: 'Send messages of their own to many, one after the other, in the order in which they are given',
+    relevantFields,
     body: Body,
     examples: {
       body: {

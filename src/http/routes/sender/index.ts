@@ -24,7 +24,7 @@ import {
 import { bodyLimitOf } from '../send/media.ts';
 import type { SendRoute } from '../send/row.ts';
 import { creationRows } from './create.ts';
-import { campaignMessages } from './messages.ts';
+import { campaignMessages, listedNumbers } from './messages.ts';
 
 const common = { credential: 'instance', tag: 'sender' } as const;
 const unknownFolder = { notFound: { example: 'Folder not found' } } as const;
@@ -145,7 +145,7 @@ const statsRow = route({
   answer: CampaignStatsAnswer,
   run: async ({ gateway, id, now }) => {
     const { campaigns, waiting: _open, sentToday, dailyCap, quietUntil, nextAt } = await gateway.campaignStats(id);
-    const views = campaigns.map((campaign) => folderView(campaign, '', now).status);
+    const views = campaigns.map((campaign) => folderView({ ...campaign, remainingMs: null }, '', now).status);
     const folders = (status: string): number => views.filter((one) => one === status).length;
     const messages = (of: 'total' | 'sent' | 'failed' | 'skipped' | 'unknown' | 'delivered' | 'read' | 'played'): number =>
       sumOf(campaigns, (campaign) => campaign[of]);
@@ -192,6 +192,7 @@ const optOutRows: readonly Route[] = [
     on: ['POST /sender/optout'],
     operationId: 'changeOptOuts',
     summary: 'Leave contacts out of all campaigns, or let them get campaigns again',
+    relevantFields: listedNumbers,
     body: OptOutBody,
     examples: { body: { numbers: ['5511999999999'], optedOut: true } },
     answer: OptOutAnswer,

@@ -10,6 +10,14 @@ import type { SendRoute } from '../send/row.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
+/** The body with `numbers` as a list, where they are one text with commas, semicolons or line breaks. */
+export const listedNumbers = (body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
+  const numbers = body?.['numbers'];
+  if (typeof numbers !== 'string') return body;
+  const list = numbers.split(/[,;\n]/).map((one) => one.trim());
+  return { ...body, numbers: list.filter((one) => one !== '') };
+};
+
 const media = 'POST /send/media';
 const menu = 'POST /send/menu';
 

@@ -21,8 +21,14 @@ const legacyButtons = ({ text, footer, buttons }: ButtonsContent, head: HeadMess
   },
 });
 
+/** Apps that show a part of the buttons show the first ones: replies come before links. */
+const inOrder = (buttons: ButtonsContent['buttons']): ButtonsContent['buttons'] => [
+  ...buttons.filter(({ kind }) => kind === 'reply'),
+  ...buttons.filter(({ kind }) => kind !== 'reply'),
+];
+
 const buttonsMessage = (content: ButtonsContent, head: HeadMessage | null): proto.IMessage =>
-  content.legacy ? legacyButtons(content, head) : interactiveMessage(interactive(content, content.buttons.map(buttonFlow), head));
+  content.legacy ? legacyButtons(content, head) : interactiveMessage(interactive(content, inOrder(content.buttons).map(buttonFlow), head));
 
 export const buttonsComposer: Composer<ButtonsContent> = {
   uploads: true,

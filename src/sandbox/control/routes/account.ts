@@ -13,6 +13,7 @@ const View = Type.Unsafe<AccountView>(
     blocked: Type.Array(Type.String()),
     picture: Type.Optional(Type.Object({ id: Type.String(), url: Type.String() })),
     disappearing: Type.Integer({ description: 'Seconds after which messages of new chats disappear; 0: never' }),
+    online: Type.Boolean(),
     subscriptions: Type.Array(Type.String(), { description: 'Whose presence the connected clients subscribed to' }),
   }),
 );

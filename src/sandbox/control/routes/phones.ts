@@ -14,10 +14,11 @@ const History = Type.Object(
     calls: Type.Optional(Type.Integer({ minimum: 0, maximum: 500 })),
     statuses: Type.Optional(Type.Integer({ minimum: 0, maximum: 500 })),
     perNotification: Type.Optional(Type.Integer({ minimum: 1, maximum: 50_000 })),
+    withheld: Type.Optional(Type.Enum(['keys', 'history'])),
   },
   {
     description:
-      'an invented history that the phone sends: the number of chats, of messages in each, of missed calls and of status posts; and the number of messages from which on a notification is full',
+      'an invented history that the phone sends: the number of chats, of messages in each, of missed calls and of status posts; the number of messages from which on a notification is full; and `withheld`: the phone shares the keys of its settings only when it is asked, or no history',
   },
 );
 
@@ -50,11 +51,13 @@ const StatusPrivacyBody = Type.Union(
 const PersonBody = Type.Object({
   name: Type.Optional(Name),
   autoDeliver: Type.Optional(Type.Boolean({ description: 'True: the phone sends a delivery receipt for every message that it decrypted' })),
+  reinstalled: Type.Optional(Type.Boolean({ description: 'True: the app was set up anew on the phone, which has other keys from now on' })),
   asleep: Type.Optional(Type.Boolean({ description: 'True: the phone answers no request of its linked devices' })),
   business: Type.Optional(
     Type.Boolean({ description: 'True: the phone has the app for businesses; a client learns it when it is linked, so set it before' }),
   ),
   absent: Type.Optional(Type.Boolean({ description: 'True: there is no account with this number any more' })),
+  withoutLid: Type.Optional(Type.Boolean({ description: 'True: the platform tells no LID of this number' })),
   migrated: Type.Optional(Type.Boolean({ description: 'True: messages to the number are refused (463), those to the LID are taken' })),
   readReceipts: Type.Optional(Type.Boolean({ description: 'False: the person tells nobody what was read' })),
   statusPrivacy: Type.Optional(StatusPrivacyBody),

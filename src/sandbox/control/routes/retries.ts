@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import type { Sandbox } from '../../face.ts';
-import { answers, Digits, Done, done, MessageId, NumberParams } from '../schemas.ts';
+import { answers, Digits, Done, done, GroupJid, MessageId, NumberParams } from '../schemas.ts';
 
 export const retries: FastifyPluginAsyncTypebox<{ sandbox: Sandbox }> = async (app, { sandbox }) => {
   app.post(
@@ -12,10 +12,10 @@ export const retries: FastifyPluginAsyncTypebox<{ sandbox: Sandbox }> = async (a
         tags: ['contacts'],
         summary: 'The phone of a person asks an account for a message again, whether it ever got it or not',
         params: NumberParams,
-        body: Type.Object({ of: Digits, messageId: MessageId }),
+        body: Type.Object({ of: Digits, messageId: MessageId, group: Type.Optional(GroupJid) }),
         response: answers(Done),
       },
     },
-    async ({ params: { number }, body: { of, messageId } }) => sandbox.askAgain(number, of, messageId).then(() => done),
+    async ({ params: { number }, body: { of, messageId, group } }) => sandbox.askAgain(number, of, messageId, group).then(() => done),
   );
 };

@@ -26,7 +26,7 @@ const settingFields: Readonly<Record<Setting['kind'], TProperties>> = {
   read: { ...Chat, ...On },
   lock: { ...Chat, ...On },
   mute: { ...Chat, until: Type.Integer({ minimum: -1, description: 'Unix time in milliseconds; 0 ends it, -1 is for ever' }) },
-  clear: Chat,
+  clear: { ...Chat, keepStarred: Type.Optional(Type.Boolean()) },
   delete: Chat,
   star: { ...Chat, messageId: MessageId, ...On },
   deleteForMe: { ...Chat, messageId: MessageId },

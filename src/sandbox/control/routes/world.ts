@@ -1,6 +1,7 @@
 /** Routes for the platform as a whole: faults, counters, trust, health, the live stream. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
+import { forgeries } from '../../certificates.ts';
 import type { Fault, Sandbox, Stats } from '../../face.ts';
 import type { EventStream } from '../events.ts';
 import { answers, Digits } from '../schemas.ts';
@@ -17,10 +18,22 @@ const faultKinds = Object.keys({
   conflict: 0,
   deviceRemoved: 0,
   loginFailure: 0,
+  registrationRefresh: 0,
+  rotateQr: 0,
+  voidCode: 0,
+  voidCodeByHand: 0,
+  earlySuccess: 0,
+  emptyHello: 0,
+  repeatHello: 0,
   refuseUpgrade: 0,
   silentHandshake: 0,
   garbageHandshake: 0,
   badCertificate: 0,
+  forgedAccount: 0,
+  historyBomb: 0,
+  forgedPairing: 0,
+  forgedKeys: 0,
+  keysUsedUp: 0,
   corruptFrame: 0,
   noLogin: 0,
   closeAfterLogin: 0,
@@ -51,6 +64,7 @@ const FaultBody = Type.Object({
   code: Type.Optional(Type.Integer({ minimum: 0, maximum: 4999, description: 'a status code' })),
   ms: Type.Optional(Type.Integer({ minimum: 0, maximum: 600_000, description: 'a time of at most 600000 milliseconds' })),
   query: Type.Optional(Type.String({ maxLength: 120, description: 'how the name of a request begins, such as w:g2/set' })),
+  forgery: Type.Optional(Type.Enum([...forgeries], { description: 'how a certificate is wrong' })),
   times: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'a count; 0 clears the fault' })),
 });
 

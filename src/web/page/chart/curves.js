@@ -1,8 +1,9 @@
 /** Curves from state to state that are not in the layout: the last transition, and what may come next. */
 
+import { routeBetween } from './route.js';
+
 /** @import { Box } from './words.js' */
-/** @typedef {{ readonly x: number, readonly y: number }} Point */
-/** @typedef {{ readonly points: readonly [Point, Point, Point, Point], readonly path: string }} Curve */
+/** @import { Curve, Point } from './route.js' */
 
 /** Directions in which a curve leaves a box. */
 const sides = [
@@ -13,6 +14,8 @@ const sides = [
 ];
 const bows = [0.3, 0.5, 0.8];
 const samples = 20;
+/** The longest curves have 2,000 pixels and words are 14 pixels high: one sample every five pixels meets them. */
+const fineSamples = 400;
 
 /** @param {Box} box @returns {Point} */
 export const centreOf = ({ x, y, width, height }) => ({ x: x + width / 2, y: y + height / 2 });
@@ -29,11 +32,11 @@ const short = (value) => Math.round(value * 10) / 10;
 /** @param {readonly [Point, Point, Point, Point]} points @returns {Curve} */
 const curveOf = (points) => {
   const [from, a, b, to] = points.map(({ x, y }) => `${short(x)} ${short(y)}`);
-  return { points, path: `M${from}C${a} ${b} ${to}` };
+  return { path: `M${from}C${a} ${b} ${to}`, at: (part) => placeOn(points, part) };
 };
 
-/** A place on a curve; `at` from 0 to 1. @param {Curve} curve @param {number} at @returns {Point} */
-export const pointOn = ({ points: [p, q, r, s] }, at) => {
+/** @param {readonly [Point, Point, Point, Point]} points Of a Bézier curve. @param {number} at @returns {Point} */
+const placeOn = ([p, q, r, s], at) => {
   const rest = 1 - at;
   const [a, b, c, d] = [rest ** 3, 3 * rest ** 2 * at, 3 * rest * at ** 2, at ** 3];
   return { x: a * p.x + b * q.x + c * r.x + d * s.x, y: a * p.y + b * q.y + c * r.y + d * s.y };
@@ -45,9 +48,9 @@ const near = ({ x, y, width, height }, point, room) =>
 
 /** How much a curve runs over boxes and words, and how long it is. @param {Curve} curve @param {readonly Box[]} others @param {readonly Box[]} words @param {Box} from @param {Box} to */
 const costOf = (curve, others, words, from, to) => {
-  let [cost, before] = [0, curve.points[0]];
+  let [cost, before] = [0, curve.at(0)];
   for (let n = 1; n <= samples; n += 1) {
-    const point = pointOn(curve, n / samples);
+    const point = curve.at(n / samples);
     cost += Math.hypot(point.x - before.x, point.y - before.y);
     if (others.some((box) => near(box, point, 3))) cost += 90;
     if (words.some((box) => near(box, point, 2))) cost += 60;
@@ -56,6 +59,12 @@ const costOf = (curve, others, words, from, to) => {
   }
   return cost;
 };
+
+/** True if a curve runs over a box or over words. @param {Curve} curve @param {readonly Box[]} others @param {readonly Box[]} words */
+const isObstructed = (curve, others, words) =>
+  Array.from({ length: fineSamples }, (_, n) => curve.at((n + 1) / (fineSamples + 1))).some(
+    (point) => others.some((box) => near(box, point, 0)) || words.some((box) => near(box, point, 0)),
+  );
 
 /** Out of a state and back into it. @param {Box} box */
 const loop = (box) => {
@@ -69,7 +78,7 @@ const loop = (box) => {
 };
 
 /**
- * Of all pairs of sides, with three bows each, the curve that runs over the fewest boxes and words.
+ * Of all pairs of sides, with three bows each, the curve that runs over the fewest boxes and words. Where each runs over some, a way around them.
  * @param {Box} from
  * @param {Box} to
  * @param {readonly Box[]} boxes
@@ -98,7 +107,8 @@ export const curveBetween = (from, to, boxes, words = []) => {
       }
     }
   }
-  return best;
+  if (!isObstructed(best, others, words)) return best;
+  return routeBetween(from, to, others, words) ?? best;
 };
 
 /**
@@ -110,10 +120,10 @@ export const curveBetween = (from, to, boxes, words = []) => {
  * @returns {Point} The middle of the words.
  */
 export const roomOn = (curve, width, height, boxes) => {
-  let best = pointOn(curve, 0.5);
+  let best = curve.at(0.5);
   let least = Infinity;
   for (const at of [0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.2, 0.8]) {
-    const { x, y } = pointOn(curve, at);
+    const { x, y } = curve.at(at);
     const covers = boxes.filter(
       (box) => box.x < x + width / 2 && x - width / 2 < box.x + box.width && box.y < y + height / 2 && y - height / 2 < box.y + box.height,
     ).length;

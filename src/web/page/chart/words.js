@@ -65,7 +65,7 @@ export const reasonsOf = (guard) => (/^means\((.*)\)$/.exec(guard)?.[1] ?? '').s
 export const wordOf = ({ kind, event, delay, guard }) => {
   if (kind === 'after') return `after ${spaced(delay ?? 'a while')}`;
   if (kind === 'done' || kind === 'failed') return kind;
-  if (kind === 'always') return guard ? spaced(guard.replace(/\((.*)\)$/, ' $1')) : 'otherwise';
+  if (kind === 'always') return guard ? spaced(guard.replace(/^([^(]*)\((.*)\)$/, '$1 $2')) : 'otherwise';
   return spaced(event.slice(event.indexOf('.') + 1));
 };
 

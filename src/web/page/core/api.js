@@ -1,4 +1,5 @@
 /** Requests to the server. The browser adds the session's cookie; with `instance` a request counts as with that instance's token. */
+import { hasAnswered, isSilent } from './contact.js';
 
 export class ApiError extends Error {
   /**
@@ -39,6 +40,9 @@ const headersOf = ({ instance, body, headers }) => ({
   ...headers,
 });
 
+/** A proxy that does not reach the server answers in its place. */
+const ofProxies = new Set([502, 504]);
+
 /**
  * The answer as it comes, also when it refuses; for streams. Throws an ApiError without an answer.
  * @param {string} method
@@ -53,8 +57,12 @@ export const send = async (method, path, options = {}) => {
   if (body !== undefined) init.body = JSON.stringify(body);
   if (signal !== undefined) init.signal = signal;
   const response = await fetch(path, init).catch((error) => {
-    throw signal?.aborted ? error : new ApiError(0, 'The server does not answer.');
+    if (signal?.aborted) throw error;
+    isSilent();
+    throw new ApiError(0, 'The server does not answer.');
   });
+  if (ofProxies.has(response.status)) isSilent();
+  else hasAnswered();
   if (response.status === 401) onSignedOut();
   return response;
 };

@@ -2,6 +2,8 @@
 import { signal } from '@preact/signals';
 import { call, get, whenSignedOut } from './api.js';
 
+/** @typedef {{ version: string, source: 'setting' | 'lookedUp' | 'builtIn' | 'rolledBack', error: string }} ClientVersion */
+
 /**
  * @typedef {object} Session
  * @property {boolean} signedIn
@@ -9,6 +11,7 @@ import { call, get, whenSignedOut } from './api.js';
  * @property {boolean} [sandbox] The platform is simulated, and its phone can scan.
  * @property {string} [sandboxPage] The address of the simulated phones; '' beside the real platform.
  * @property {string} [version]
+ * @property {ClientVersion} [clientVersion] Of the web client that new connections name.
  * @property {boolean} [cluster] There are several nodes.
  * @property {readonly string[]} [eventTypes] Of webhooks.
  * @property {readonly string[]} [messageFilters] Of webhooks.

@@ -3,9 +3,12 @@
  * A browser keeps six connections to a server over HTTP/1.1, for all its tabs: a view keeps one stream, and none while nobody sees it.
  */
 import { send } from './api.js';
+import { hasAnswered, isSilent } from './contact.js';
 
 const shortestPause = 1_000;
 const longestPause = 15_000;
+/** The server writes to an open stream every 15 s. After this time without a byte the connection is dead. */
+const silenceMs = 40_000;
 
 /**
  * @typedef {object} StreamOptions
@@ -27,11 +30,22 @@ const longestPause = 15_000;
 const readFrames = async (body, onFrame) => {
   const reader = body.pipeThrough(/** @type {TransformStream<Uint8Array, string>} */ (new TextDecoderStream())).getReader();
   let rest = '';
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let watchdog;
+  const watch = () => {
+    clearTimeout(watchdog);
+    watchdog = setTimeout(() => {
+      isSilent();
+      void reader.cancel();
+    }, silenceMs);
+  };
   /** @type {Frame} */
   let frame = { type: 'message', data: [], id: null };
   for (;;) {
-    const { value, done } = await reader.read();
+    watch();
+    const { value, done } = await reader.read().finally(() => clearTimeout(watchdog));
     if (done) return;
+    hasAnswered();
     const lines = (rest + value).split('\n');
     rest = lines.pop() ?? '';
     for (const line of lines) {

@@ -26,7 +26,7 @@ const glance = (data) => {
     (value) => typeof value === 'string' && value !== '',
   );
   const text = body['text'] || body['error'];
-  return [typeof who === 'string' ? who.replace(/@.*$/, '') : '', typeof text === 'string' ? text : ''].filter(Boolean).join(' · ');
+  return [typeof who === 'string' ? who.split('@', 1)[0] : '', typeof text === 'string' ? text : ''].filter(Boolean).join(' · ');
 };
 
 /** @param {{ line: Line }} props */

@@ -1,11 +1,15 @@
 /** How a phone links the session of this page: a box that opens on request, and a panel while the session shows codes by itself. */
 import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { isLinking } from '../sessions/words.js';
 import { Pairing } from '../sessions/pairing.js';
 import { t } from '../texts.js';
 import { Dialog } from '../ui/parts.js';
 
 /** @import { Live } from './live.js' */
+
+/** The next step is on the phone, and not in the browser with the passkey. @param {Live} live */
+const isScan = (live) => !(live.detail.value?.state ?? '').startsWith('connecting.passkey');
 
 /** @param {{ live: Live }} props */
 export const LinkDialog = ({ live }) => {
@@ -20,7 +24,7 @@ export const LinkDialog = ({ live }) => {
   if (!live.isLinking.value) return null;
   return html`
     <${Dialog} title=${t('pairTitle', { name: live.detail.value?.name ?? '' })} class="wide" onClose=${close}>
-      <p>${t('pairHow')}</p>
+      ${isScan(live) && html`<p>${t('pairHow')}</p>`}
       <${Pairing} id=${live.id} onConnected=${close} />
     <//>
   `;
@@ -30,13 +34,13 @@ export const LinkDialog = ({ live }) => {
 export const LinkPanel = ({ live }) => {
   const isShown = useRef(false);
   const detail = live.detail.value;
-  if (detail?.state === 'connecting.pairing') isShown.current = true;
+  if (isLinking(detail?.state ?? '')) isShown.current = true;
   else if (detail?.status !== 'connecting' || detail.state === 'connecting.waiting') isShown.current = false;
   if (!isShown.current || live.isLinking.value || live.back.value !== null) return null;
   return html`
     <section class="panel link-panel" aria-labelledby="link-title">
       <h2 id="link-title">${t('linkTitle')}</h2>
-      <p class="dim">${t('pairHow')}</p>
+      ${isScan(live) && html`<p class="dim">${t('pairHow')}</p>`}
       <${Pairing} id=${live.id} onConnected=${() => live.load()} />
     </section>
   `;

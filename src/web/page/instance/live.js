@@ -16,6 +16,7 @@ import { follow } from '../core/stream.js';
  * @property {string} host
  * @property {{ used: number, of: number }} lanes
  * @property {{ open: boolean, failures: number, until: number }} circuit
+ * @property {{ isFailing: boolean, delivered: number, attempts: number, lastError: { at: number, status: number, error: string } | null } | null} [health] Of the last hundred attempts.
  *
  * @typedef {object} Part
  * @property {string} id

@@ -38,7 +38,7 @@ const Row = ({ live, step, at, isAt }) => {
 /** @param {{ live: Live }} props */
 export const Log = ({ live }) => {
   const all = live.steps.value;
-  if (all.length === 0) return html`<p class="dim nothing">${t('noSteps')}</p>`;
+  if (all.length === 0) return html`<p class="dim">${t('noSteps')}</p>`;
   const at = live.back.value ?? all.length - 1;
   return html`
     <ol class="log" tabindex="0" aria-label=${t('log')}>

@@ -1,5 +1,5 @@
 /** The tab that shows where the session is: its chart, why it is there, its parts, and the steps that led there. */
-import { useSignal } from '@preact/signals';
+import { signal, useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { Chart } from '../chart/chart.js';
@@ -13,6 +13,7 @@ import { TimeLine } from './time-line.js';
 import { clockText, timeText } from './times.js';
 import { Why } from './why.js';
 
+/** @import { ComponentChildren } from 'preact' */
 /** @import { Live } from './live.js' */
 /** @import { Leaf } from '../chart/scene.js' */
 
@@ -64,6 +65,24 @@ const stateIn = (live, chart) => {
   return (chart === 'lifecycle' ? detail?.state : detail?.root) ?? '';
 };
 
+/** Open on a phone; it stays so from session to session. */
+const isUnfolded = signal(false);
+
+/** On a phone the chart is folded: the reason comes first. @param {{ isFolding: boolean, children?: ComponentChildren }} props */
+const Fold = ({ isFolding, children }) =>
+  isFolding
+    ? html`
+        <details
+          class="fold"
+          open=${isUnfolded.value}
+          onToggle=${(/** @type {Event} */ event) => (isUnfolded.value = /** @type {HTMLDetailsElement} */ (event.currentTarget).open)}
+        >
+          <summary>${t('chartFold')}</summary>
+          ${children}
+        </details>
+      `
+    : children;
+
 /** @param {{ live: Live }} props */
 const ChartPanel = ({ live }) => {
   const shape = useShape();
@@ -84,28 +103,30 @@ const ChartPanel = ({ live }) => {
   });
   return html`
     <section class=${`panel chart-panel of-${toneOf(state)} ${looked === null ? '' : 'back'}`} aria-label=${t('chart')}>
-      <${Chart}
-        key=${`${shown}.${shape}`}
-        machine=${machine}
-        layout=${layout}
-        state=${state}
-        step=${lastStepOf(live, shown)}
-        clock=${html`<${Clock} live=${live} chart=${shown} />`}
-        label=${label}
-        onPoint=${point}
-      />
-      <div class="foot">
-        <${Legend} pointed=${pointed.value} />
-        <div class="switch" role="group" aria-label=${t('chart')}>
-          ${live.charts.value.map(
-            ({ id }) => html`
-              <button key=${id} type="button" aria-pressed=${id === shown} onClick=${() => (chosen.value = id)}>
-                ${t(id === 'lifecycle' ? 'chartSession' : 'chartSupervisor')}
-              </button>
-            `,
-          )}
+      <${Fold} isFolding=${shape === 'tall'}>
+        <${Chart}
+          key=${`${shown}.${shape}`}
+          machine=${machine}
+          layout=${layout}
+          state=${state}
+          step=${lastStepOf(live, shown)}
+          clock=${html`<${Clock} live=${live} chart=${shown} />`}
+          label=${label}
+          onPoint=${point}
+        />
+        <div class="foot">
+          <${Legend} pointed=${pointed.value} />
+          <div class="switch" role="group" aria-label=${t('chart')}>
+            ${live.charts.value.map(
+              ({ id }) => html`
+                <button key=${id} type="button" aria-pressed=${id === shown} onClick=${() => (chosen.value = id)}>
+                  ${t(id === 'lifecycle' ? 'chartSession' : 'chartSupervisor')}
+                </button>
+              `,
+            )}
+          </div>
         </div>
-      </div>
+      <//>
     </section>
   `;
 };

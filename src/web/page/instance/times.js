@@ -1,18 +1,12 @@
 /** Times of a session's page, as people read them. */
-import { age, t } from '../texts.js';
+import { age, t, timeOfDay } from '../texts.js';
 import { now } from './live.js';
 
-const clock = new Intl.DateTimeFormat(document.documentElement.lang, {
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  hourCycle: 'h23',
-});
 const day = new Intl.DateTimeFormat(document.documentElement.lang, { day: 'numeric', month: 'short' });
 const dayMs = 86_400_000;
 
 /** Such as `23:24:07`, with the day when it was another one. @param {number} at */
-export const timeText = (at) => (Math.abs(now.value - at) > dayMs / 2 ? `${day.format(at)} ${clock.format(at)}` : clock.format(at));
+export const timeText = (at) => (Math.abs(now.value - at) > dayMs / 2 ? `${day.format(at)} ${timeOfDay(at)}` : timeOfDay(at));
 
 /** Since a time, such as `4 min`. @param {number} at 0: never. */
 export const sinceText = (at) => (at === 0 ? t('never') : age(Math.max(0, now.value - at)));

@@ -2,14 +2,15 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { get, post } from '../core/api.js';
-import { t } from '../texts.js';
+import { count, t } from '../texts.js';
 import { ask, attempt, toast } from '../ui/asking.js';
 import { Button, Empty, StateBadge } from '../ui/parts.js';
 import { Deliveries } from './deliveries.js';
 import { useAnswer } from './load.js';
+import { timeText } from './times.js';
 import { WebhookForm } from './webhook-form.js';
 
-/** @import { Live } from './live.js' */
+/** @import { Courier, Live } from './live.js' */
 /** @import { Webhook } from './webhook-form.js' */
 
 /** @typedef {{ ok: boolean, ms: number, status_code?: number, error?: string }} TestResult */
@@ -17,6 +18,27 @@ import { WebhookForm } from './webhook-form.js';
 /** @param {TestResult} result */
 const testText = ({ ok, ms, status_code: status, error }) =>
   ok ? t('testOk', { status: status ?? 200, ms }) : t('testFailed', { why: error ?? `${status ?? ''}`, ms });
+
+/** The colour and the word of a receiver. @param {boolean} isOn @param {Courier | undefined} courier @returns {{ state: string, word: string }} */
+const badgeOf = (isOn, courier) => {
+  if (!isOn) return { state: 'disconnected', word: t('webhookOff') };
+  if (courier?.circuit.open === true) return { state: 'person', word: t('webhookBroken') };
+  if (courier?.health?.isFailing === true) return { state: 'person', word: t('webhookFailing') };
+  if ((courier?.circuit.failures ?? 0) > 0) return { state: 'connecting', word: t('webhookRetrying') };
+  return { state: 'connected', word: t('webhookOn') };
+};
+
+/** How the last attempts ended. @param {{ courier: Courier | undefined }} props */
+const Health = ({ courier }) => {
+  const { delivered = 0, attempts = 0, lastError = null } = courier?.health ?? {};
+  if (attempts === 0) return null;
+  return html`
+    <p class="dim">
+      ${t('webhookRate', { percent: Math.floor((100 * delivered) / attempts), delivered: count(delivered), attempts: count(attempts) })}
+    </p>
+    ${lastError !== null && html`<p class="because last-error">${t('webhookLastError', { time: timeText(lastError.at), why: lastError.error })}</p>`}
+  `;
+};
 
 /** @param {{ live: Live, webhook: Webhook, onChange: () => Promise<void>, onEdit: (webhook: Webhook) => void }} props */
 const Card = ({ live, webhook, onChange, onEdit }) => {
@@ -43,15 +65,12 @@ const Card = ({ live, webhook, onChange, onEdit }) => {
     await attempt(() => post('/webhook', { action: 'delete', id }, { instance: live.id }), t('webhookDeleted'));
     await onChange();
   };
-  const isOpen = part?.courier?.circuit.open ?? false;
+  const badge = badgeOf(enabled, part?.courier);
   return html`
     <li class="panel webhook" aria-label=${url}>
       <div class="line">
         <h3>${url}</h3>
-        <${StateBadge}
-          state=${!enabled ? 'disconnected' : isOpen ? 'person' : 'connected'}
-          word=${t(!enabled ? 'webhookOff' : isOpen ? 'webhookBroken' : 'webhookOn')}
-        />
+        <${StateBadge} ...${badge} />
       </div>
       <p class="dim">
         ${t('webhookGets', { events: events.join(', ') || t('webhookAll') })}
@@ -60,6 +79,7 @@ const Card = ({ live, webhook, onChange, onEdit }) => {
         ${headerNames !== undefined && headerNames.length > 0 && ` ${t('webhookHeaders', { names: headerNames.join(', ') })}`}
       </p>
       ${part !== undefined && html`<p class="dim">${t('webhookNow', { note: part.note })}</p>`}
+      <${Health} courier=${part?.courier} />
       ${result.value !== null && html`<p class=${`result of-${result.value.ok ? 'connected' : 'person'}`} role="status">${testText(result.value)}</p>`}
       <div class="actions">
         <${Button} busy=${busy.value} onClick=${test}>${t('test')}<//>
@@ -78,17 +98,14 @@ const ChatwootCard = ({ live, webhooks, chatwoot: { chatwoot_enabled: isOn, chat
   const host = URL.parse(url)?.host ?? url;
   const isWebhook = (/** @type {string | undefined} */ courierOf) => webhooks.some(({ id }) => id === courierOf);
   const part = live.detail.value?.parts.find(({ courier }) => courier?.host === host && !isWebhook(courier.webhookId));
-  const isOpen = part?.courier?.circuit.open ?? false;
   return html`
     <div class="panel webhook">
       <div class="line">
         <h3>${t('chatwootInbox', { inbox, host })}</h3>
-        <${StateBadge}
-          state=${!isOn ? 'disconnected' : isOpen ? 'person' : 'connected'}
-          word=${t(!isOn ? 'webhookOff' : isOpen ? 'webhookBroken' : 'webhookOn')}
-        />
+        <${StateBadge} ...${badgeOf(isOn, part?.courier)} />
       </div>
       ${part !== undefined && html`<p class="dim">${t('webhookNow', { note: part.note })}</p>`}
+      <${Health} courier=${part?.courier} />
     </div>
   `;
 };

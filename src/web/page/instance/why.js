@@ -2,7 +2,7 @@
 import { html } from 'htm/preact';
 import { toneOf, topOf } from '../chart/tones.js';
 import { nameOf } from '../chart/words.js';
-import { age, count, t } from '../texts.js';
+import { age, count, t, textOf } from '../texts.js';
 import { Icon } from '../ui/parts.js';
 import { lastStepOf, leadingTo } from './live.js';
 import { sinceText, timeText, untilText } from './times.js';
@@ -47,14 +47,13 @@ export const Why = ({ live }) => {
   const state = looked === null ? detail.state : looked.to;
   const tone = looked === null && detail.needsPerson ? 'person' : toneOf(state);
   const leading = leadingTo(live, step);
-  const reason = leading?.why || detail.reason || t('whyResting');
+  const isReceiver = looked === null && detail.cause === 'receiverFailed';
+  const reason = (isReceiver ? detail.reason : '') || leading?.why || detail.reason || t('whyResting');
+  const todo = looked === null && detail.needsPerson ? textOf(`todo_${detail.cause}`) : '';
   const figures =
     looked === null
       ? [...figuresNow(detail), ...nodeFigures(detail)]
-      : [
-          [t('at'), timeText(looked.at)],
-          [t('step'), `${looked.n}`],
-        ];
+      : [[t('at'), timeText(looked.at)], ...(looked.n > 0 ? [[t('step'), `${looked.n}`]] : [])];
   return html`
     <section class=${`panel why of-${tone}`} aria-labelledby="why-title">
       <h2 id="why-title">
@@ -67,6 +66,11 @@ export const Why = ({ live }) => {
         <p class="reason">${reason}</p>
         ${step !== null && leading !== step && html`<p class="note">${t('whyLastStep', { why: step.why })}</p>`}
       </div>
+      ${
+        todo !== '' &&
+        html`<h3 class="note">${t('todoTitle')}</h3>
+          <p class="todo">${todo}.</p>`
+      }
       <dl class="figures">
         ${figures.map(
           ([name, value]) =>

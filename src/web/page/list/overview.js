@@ -3,6 +3,7 @@ import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { count, t } from '../texts.js';
 import { Button, Icon } from '../ui/parts.js';
+import { session } from '../core/session.js';
 import { firstRun } from '../sessions/first-run.js';
 import { groups } from '../sessions/words.js';
 
@@ -84,6 +85,16 @@ const Search = ({ rows }) => {
   `;
 };
 
+/** The version that new connections name, and what is wrong with its look-up. */
+const ClientVersion = () => {
+  const shown = session.value?.clientVersion;
+  if (!shown) return null;
+  const source = t(/** @type {'version_lookedUp'} */ (`version_${shown.source}`));
+  return html`<p class="dim client-version">
+    ${t('clientVersion', { version: shown.version, source })}${shown.error && ` · ${shown.error}`}
+  </p>`;
+};
+
 /**
  * @param {{ rows: Rows, onNew: () => void }} props
  */
@@ -98,5 +109,6 @@ export const Overview = ({ rows, onNew }) => html`
         <${Button} kind="main" onClick=${onNew}>${t('newSession')}<//>
       </div>
     </div>
+    <${ClientVersion} />
   </div>
 `;

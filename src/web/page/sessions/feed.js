@@ -34,6 +34,8 @@ export class Feed {
   failure = signal(/** @type {unknown} */ (null));
   /** Nodes that did not answer. */
   silent = signal(/** @type {readonly string[]} */ ([]));
+  /** What a person should look at on the server. */
+  warnings = signal(/** @type {readonly string[]} */ ([]));
   /** Changes arrive as they happen. */
   live = signal(false);
 
@@ -104,6 +106,7 @@ export class Feed {
       if (this.#over) return;
       rows.put(page.rows);
       this.silent.value = page.silent ?? [];
+      this.warnings.value = page.warnings ?? [];
       for (const { id } of page.rows) this.#seen.add(id);
       if (!this.ready.value) {
         rows.arrange();

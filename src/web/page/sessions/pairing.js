@@ -6,8 +6,9 @@ import { session } from '../core/session.js';
 import { t } from '../texts.js';
 import { attempt } from '../ui/asking.js';
 import { Button, Failed, Field, Icon } from '../ui/parts.js';
+import { Passkey } from './passkey.js';
 
-/** @import { SessionView } from './types.ts' */
+/** @import { PasskeyNotice, SessionAnswer, SessionView } from './types.ts' */
 
 const pollMs = 1_000;
 /** How long the platform shows each code: six of them in the two minutes of PAIRING_QR_MS. */
@@ -19,25 +20,32 @@ const codeMs = 20_000;
  */
 const useSession = (id) => {
   const [view, setView] = useState(/** @type {SessionView | null} */ (null));
+  const [passkey, setPasskey] = useState(/** @type {PasskeyNotice | null} */ (null));
   const [error, setError] = useState(/** @type {unknown} */ (null));
   const [phoneError, setPhoneError] = useState('');
   const [busy, setBusy] = useState(false);
   const alive = useRef(true);
 
+  /** @param {SessionAnswer} answer */
+  const show = ({ instance, status }) => {
+    if (!alive.current) return;
+    setView(instance);
+    setPasskey(status?.passkey ?? null);
+  };
   /** @param {() => Promise<unknown>} ask @param {(problem: unknown) => void} onRefused */
   const take = async (ask, onRefused) => {
     setBusy(true);
     setError(null);
     setPhoneError('');
     try {
-      const { instance } = /** @type {{ instance: SessionView }} */ (await ask());
-      if (alive.current) setView(instance);
+      show(/** @type {SessionAnswer} */ (await ask()));
     } catch (problem) {
       if (alive.current) onRefused(problem);
     }
     if (alive.current) setBusy(false);
   };
   const connect = () => take(() => post('/instance/connect', {}, { instance: id }), setError);
+  const connectAnother = () => take(() => post('/instance/connect', { allowAccountChange: true }, { instance: id }), setError);
   /** @param {string} phone */
   const askCode = (phone) =>
     take(
@@ -47,7 +55,7 @@ const useSession = (id) => {
   /** What is under way is joined: a new request would take the place of the code that somebody is typing. */
   const begin = () =>
     take(async () => {
-      const seen = /** @type {{ instance: SessionView }} */ (await get('/instance/status', { instance: id }));
+      const seen = /** @type {SessionAnswer} */ (await get('/instance/status', { instance: id }));
       return seen.instance.status === 'disconnected' ? post('/instance/connect', {}, { instance: id }) : seen;
     }, setError);
 
@@ -55,8 +63,7 @@ const useSession = (id) => {
     alive.current = true;
     const look = async () => {
       if (document.hidden) return;
-      const { instance } = /** @type {{ instance: SessionView }} */ (await get('/instance/status', { instance: id }));
-      if (alive.current) setView(instance);
+      show(/** @type {SessionAnswer} */ (await get('/instance/status', { instance: id })));
     };
     // A look that fails is repeated by the next one.
     const timer = setInterval(() => look().catch(() => undefined), pollMs);
@@ -66,7 +73,7 @@ const useSession = (id) => {
       clearInterval(timer);
     };
   }, [id]);
-  return { view, error, phoneError, busy, connect, askCode };
+  return { view, passkey, error, phoneError, busy, connect, connectAnother, askCode };
 };
 
 /** @param {{ qrcode: string }} props */
@@ -166,29 +173,44 @@ const Waiting = ({ text, turning = true }) => html`
   </div>
 `;
 
+/** The reason names the step at which linking with a passkey ended. @param {SessionView} view */
+const isAboutPasskey = ({ lastDisconnectReason = '' }) => /passkey|code that the phone showed/.test(lastDisconnectReason);
+
 /**
- * `onConnected` is called once, with what the session says then; `onCode` with whether a pairing code is shown, whenever that changes.
- * @param {{ id: string, onConnected?: (view: SessionView) => void, onCode?: (isCode: boolean) => void }} props
+ * `onConnected` is called once, with what the session says then; `onCode` with whether a pairing code is shown, and `onPasskey` with
+ * whether the platform asks for a passkey, whenever that changes.
+ * @param {{ id: string, onConnected?: (view: SessionView) => void, onCode?: (isCode: boolean) => void, onPasskey?: (isAsked: boolean) => void }} props
  */
-export const Pairing = ({ id, onConnected = () => undefined, onCode = () => undefined }) => {
-  const { view, error, phoneError, busy, connect, askCode } = useSession(id);
+export const Pairing = ({ id, onConnected = () => undefined, onCode = () => undefined, onPasskey = () => undefined }) => {
+  const { view, passkey, error, phoneError, busy, connect, connectAnother, askCode } = useSession(id);
   const connected = view?.status === 'connected';
   useEffect(() => {
     if (connected && view !== null) onConnected(view);
   }, [connected]);
   const isCode = (view?.qrcode ?? '') === '' && (view?.paircode ?? '') !== '';
   useEffect(() => onCode(isCode), [isCode]);
+  useEffect(() => onPasskey(passkey !== null), [passkey !== null]);
 
   if (error !== null && !connected) return html`<${Failed} error=${error} onRetry=${connect} />`;
   if (connected) return html`<${Waiting} turning=${false} text=${t('pairDone', { name: view?.profileName || view?.owner || '' })} />`;
+  if (view?.status === 'disconnected' && !busy && view.lastDisconnectReason?.startsWith('another account')) {
+    return html`
+      <div class="picture-box" role="status">
+        <p>${t('pairOther')}</p>
+        <${Button} kind="main" onClick=${connect}>${t('pairAgain')}<//>
+        <${Button} kind="danger" onClick=${connectAnother}>${t('pairAnew')}<//>
+      </div>
+    `;
+  }
   if (view?.status === 'disconnected' && !busy) {
     return html`
       <div class="picture-box" role="status">
-        <p>${t('pairOver')}</p>
+        <p>${isAboutPasskey(view) ? view.lastDisconnectReason : t('pairOver')}</p>
         <${Button} kind="main" onClick=${connect}>${t('pairAgain')}<//>
       </div>
     `;
   }
+  if (passkey !== null) return html`<${Passkey} id=${id} notice=${passkey} />`;
   const [qrcode, code] = [view?.qrcode ?? '', view?.paircode ?? ''];
   if (qrcode === '' && code === '') return html`<${Waiting} text=${t(view === null ? 'pairStarting' : 'pairLoggingIn')} />`;
   return html`

@@ -41,6 +41,23 @@ export interface RowPage {
   readonly next: string;
   /** Nodes that did not answer. */
   readonly silent?: readonly string[];
+  /** What a person should look at on the server. */
+  readonly warnings?: readonly string[];
+}
+
+/** How far linking with a passkey is. */
+export interface PasskeyNotice {
+  readonly stage: 'assertion' | 'phone' | 'code';
+  /** The code that the phone shows too; '' before there is one. */
+  readonly code: string;
+  /** When the stage ends by itself, such as `2026-07-01 10:00:00.000Z`. */
+  readonly expires: string;
+}
+
+/** An answer about a session. */
+export interface SessionAnswer {
+  readonly instance: SessionView;
+  readonly status?: { readonly passkey?: PasskeyNotice };
 }
 
 /** One session as the calls of the interface answer with it; its token is taken out. */

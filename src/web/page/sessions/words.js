@@ -13,11 +13,14 @@ export const groups = ['connected', 'connecting', 'hibernated', 'disconnected', 
  */
 export const groupOf = ({ status, needsPerson }) => (needsPerson ? 'person' : status);
 
+/** A person links it now. @param {string} state */
+export const isLinking = (state) => state === 'connecting.pairing' || state.startsWith('connecting.passkey');
+
 /**
  * Whether nothing but a phone brings it online: it has no credentials, and waits for nothing else.
  * @param {Pick<Row, 'status' | 'state' | 'linked'>} row
  */
-export const needsPhone = ({ status, state, linked }) => !linked && (status === 'disconnected' || state === 'connecting.pairing');
+export const needsPhone = ({ status, state, linked }) => !linked && (status === 'disconnected' || isLinking(state));
 
 /**
  * The last part of a path as words, such as `logged out`.
@@ -27,10 +30,12 @@ export const leafOf = (state) => (state.split('.').at(-1) ?? '').replaceAll(/[A-
 
 /**
  * One word for the list.
- * @param {Pick<Row, 'state' | 'linked'>} row
+ * @param {Pick<Row, 'state' | 'linked' | 'needsPerson' | 'cause'>} row
  */
-export const wordOf = ({ state, linked }) => {
+export const wordOf = ({ state, linked, needsPerson, cause }) => {
   if (state !== 'disconnected.idle') return leafOf(state);
+  // After a restart nothing goes on, and the chart begins anew; what the session needs is the same.
+  if (needsPerson && cause !== 'receiverFailed') return leafOf(cause === 'loggedOut' ? 'loggedOut' : 'refused');
   return linked ? t('state_disconnected') : t('wordUnpaired');
 };
 
@@ -44,7 +49,8 @@ export const pictureOf = ({ id, picture = '' }) => (picture === '' ? '' : `/admi
  * The column "why": what is wrong, or what there is to do.
  * @param {Pick<Row, 'state' | 'reason'>} row
  */
-export const whyOf = ({ state, reason }) => (state === 'connecting.pairing' ? t('whyPairing') : reason);
+export const whyOf = ({ state, reason }) =>
+  state === 'connecting.pairing' ? t('whyPairing') : isLinking(state) ? t('whyPasskey') : reason;
 
 /**
  * Whether a refusal to send is about the receiver, so that it belongs under that field.

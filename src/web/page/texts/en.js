@@ -1,5 +1,7 @@
 /** English. Names say where a text stands; `{…}` are values. */
 import { ofNodes } from './en-nodes.js';
+import { ofPasskeys } from './en-passkey.js';
+import { todo } from './en-todo.js';
 
 export const en = {
   product: 'Dormouse',
@@ -33,10 +35,13 @@ export const en = {
   liveTitle_live: 'Changes are shown as they happen.',
   liveTitle_lost: 'The connection for changes is lost. The page tries again by itself.',
   liveTitle_stale: 'The server does not answer. What is shown was last known.',
+  noContact: 'The server does not answer. What is shown is from {time} and may be wrong by now. The page tries again by itself.',
   notFound: 'There is nothing at this address.',
   backToList: 'Back to the sessions',
   nodes: 'Nodes',
   ...ofNodes,
+  ...ofPasskeys,
+  ...todo,
 
   // Parts
   loading: 'Loading …',
@@ -60,6 +65,11 @@ export const en = {
   filterLabel: 'Show one state only',
   searchLabel: 'Name, number or reason',
   newSession: 'New session',
+  clientVersion: 'WhatsApp Web {version}, {source}',
+  version_lookedUp: 'looked up',
+  version_setting: 'set by PLATFORM_CLIENT_VERSION',
+  version_builtIn: 'built in',
+  version_rolledBack: 'an older one, since the platform refuses the newest',
   colState: 'State',
   colSession: 'Session',
   colWhy: 'Why',
@@ -144,6 +154,9 @@ export const en = {
   pairDone: 'Connected. {name}',
   pairOver: 'No phone scanned a code in time.',
   pairAgain: 'Show new codes',
+  pairOther:
+    'That phone has another account than this session had. Link the phone of before, or begin anew: chats, messages, contacts and campaigns of the account before are then deleted.',
+  pairAnew: 'Begin anew with another account',
   sandboxHere: 'You are in the sandbox.',
   sandboxLead: 'A simulated phone can scan it for you.',
   sandboxScan: 'Scan with the simulated phone',
@@ -208,6 +221,8 @@ export const en = {
   legendTaken: 'the last transition',
   legendHint: 'Point at a state, or move to it with Tab and the arrow keys, to see what may happen next.',
   whyLastStep: 'Last step: {why}',
+  todoTitle: 'What to do',
+  chartFold: 'Chart',
   whyResting: 'It rests: nothing happened to it since the server started.',
   at: 'At',
   step: 'Step',
@@ -260,6 +275,10 @@ export const en = {
   webhookOn: 'on',
   webhookOff: 'paused',
   webhookBroken: 'circuit open',
+  webhookFailing: 'failing',
+  webhookRetrying: 'retrying',
+  webhookRate: '{percent} % delivered: {delivered} of the last {attempts} attempts.',
+  webhookLastError: 'Last error, {time}: {why}',
   webhookGets: 'Gets {events}.',
   webhookAll: 'everything',
   webhookWithout: 'Not: {filters}.',

@@ -74,6 +74,9 @@ export const ask = (question) =>
     };
   });
 
+/** Takes a question back that still waits: the answer is no. */
+export const unask = () => asked.peek()?.answer(false);
+
 export const Asking = () => {
   const question = asked.value;
   return html`

@@ -1,6 +1,7 @@
 /** Parts that every view is made of. Their looks are in `style/3-parts.css`. */
 import { html } from 'htm/preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
+import { place } from '../core/router.js';
 import { t } from '../texts.js';
 
 /** @import { ComponentChildren } from 'preact' */
@@ -54,7 +55,7 @@ export const StateBadge = ({ state, word }) => html`
 `;
 
 /**
- * A modal box. `onClose` is called for Escape, the cross and a press beside it.
+ * A modal box. `onClose` is called for Escape, the cross, a press beside it, and when another view is shown.
  * @param {{ title: string, onClose: () => void, children?: ComponentChildren, class?: string }} props
  */
 export const Dialog = ({ title, onClose, children, class: more = '' }) => {
@@ -69,6 +70,14 @@ export const Dialog = ({ title, onClose, children, class: more = '' }) => {
       dialog?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };
+  }, []);
+  const close = useRef(onClose);
+  close.current = onClose;
+  useEffect(() => {
+    const opened = place.peek();
+    return place.subscribe((now) => {
+      if (now !== opened) close.current();
+    });
   }, []);
   /** @param {Event} event */
   const onCancel = (event) => {

@@ -2,8 +2,9 @@
 import { signal } from '@preact/signals';
 import { html } from 'htm/preact';
 import { useEffect } from 'preact/hooks';
+import { lostSince } from '../core/contact.js';
 import { session, signOut } from '../core/session.js';
-import { t } from '../texts.js';
+import { t, timeOfDay } from '../texts.js';
 import { Button, Icon } from './parts.js';
 
 /** @import { ComponentChildren } from 'preact' */
@@ -43,6 +44,12 @@ const Live = ({ state }) => html`
   </span>
 `;
 
+const Lost = () => {
+  const since = lostSince.value;
+  if (since === null) return null;
+  return html`<p class="no-contact of-person" role="alert"><${Icon} name="person" />${t('noContact', { time: timeOfDay(since) })}</p>`;
+};
+
 /**
  * `crumbs`: the way from the list to this view; the last one is where one is. `title`: of the tab. `fixed`: as high as the window, and what is in it scrolls. `live`: whether what is shown follows the server.
  * @param {{ title: string, fixed?: boolean, live?: LiveState, crumbs?: readonly { text: string, href?: string }[], children?: ComponentChildren }} props
@@ -78,7 +85,8 @@ export const Shell = ({ title, fixed = false, crumbs = [], live, children }) => 
           }
         </div>
       </header>
-      <main id="main" tabindex="-1">${children}</main>
+      <${Lost} />
+      <main id="main" class=${lostSince.value === null ? '' : 'old'} tabindex="-1">${children}</main>
     </div>
   `;
 };

@@ -100,7 +100,7 @@ const Table = ({ onMenu }) => {
 };
 
 const Nothing = () =>
-  rows.fitting.value === 0 ? html`<div class="nothing" role="presentation"><p class="dim">${t('nothingFits')}</p></div>` : null;
+  rows.fitting.value === 0 ? html`<div class="grid-blank" role="presentation"><p class="dim">${t('nothingFits')}</p></div>` : null;
 
 /**
  * @param {Feed} feed
@@ -137,6 +137,13 @@ const Silent = ({ feed }) => {
 };
 
 /** @param {{ feed: Feed }} props */
+const Warnings = ({ feed }) => {
+  const texts = feed.warnings.value;
+  if (texts.length === 0) return null;
+  return html`<p class="silent-nodes of-person server-warnings" role="status">${t('serverWarnings', { texts: texts.join('; ') })}</p>`;
+};
+
+/** @param {{ feed: Feed }} props */
 const Content = ({ feed }) => {
   const [menu, setMenu] = useState(/** @type {Opened | null} */ (null));
   const [pairing, setPairing] = useState(/** @type {{ made?: Made } | null} */ (null));
@@ -147,6 +154,7 @@ const Content = ({ feed }) => {
   return html`
     <${Overview} rows=${rows} onNew=${() => setPairing({})} />
     <${Silent} feed=${feed} />
+    <${Warnings} feed=${feed} />
     <div class="panel list">
       <${Bulk} rows=${rows} feed=${feed} />
       <${Table} onMenu=${(/** @type {Row} */ row, /** @type {DOMRect} */ near) => setMenu({ row, near })} />

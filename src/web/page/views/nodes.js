@@ -16,8 +16,10 @@ import { Shell } from '../ui/shell.js';
  * @property {string} version
  * @property {number} owned
  * @property {number} capacity
+ * @property {number} astray
  * @property {number} age
  * @property {number} leaseMs
+ * @property {number} renewedMs
  * @property {Readonly<Record<string, number>>} taken
  */
 
@@ -35,7 +37,7 @@ const takenText = ({ taken }) =>
 /** @param {{ node: Node, onDrained: () => Promise<void> }} props */
 const Row = ({ node, onDrained }) => {
   const busy = useSignal(false);
-  const { name, state, owned, capacity } = node;
+  const { name, state, owned, capacity, astray } = node;
   const drain = async () => {
     if (!(await ask({ title: t('drainTitle', { name }), text: t('drainText'), yes: t('drain'), danger: true }))) return;
     busy.value = true;
@@ -52,8 +54,10 @@ const Row = ({ node, onDrained }) => {
           <meter min="0" max=${Math.max(1, capacity)} value=${owned} aria-label=${t('nodeLoadOf', { name })}></meter>
           ${t('nodeLoad', { owned: count(owned), capacity: count(capacity) })}
         </span>
+        ${astray > 0 && html`<span class="because">${t('nodeAstray', { n: count(astray) })}</span>`}
       </td>
       <td class="number">${state === 'gone' ? '' : age(node.leaseMs)}</td>
+      <td class="number">${age(node.renewedMs)}</td>
       <td class="number">${age(node.age)}</td>
       <td class="because">${takenText(node)}</td>
       <td class="dim">${node.version}</td>
@@ -75,6 +79,7 @@ const Table = ({ nodes, onDrained }) => html`
             <th scope="col">${t('colState')}</th>
             <th scope="col">${t('sessions')}</th>
             <th scope="col" class="number">${t('nodeLease')}</th>
+            <th scope="col" class="number">${t('nodeRenewed')}</th>
             <th scope="col" class="number">${t('nodeAge')}</th>
             <th scope="col">${t('nodeTaken')}</th>
             <th scope="col">${t('nodeVersion')}</th>

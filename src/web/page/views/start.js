@@ -138,6 +138,7 @@ const Steps = ({ begun }) => {
   const [connected, setConnected] = useState(begun.connected);
   const [sent, setSent] = useState(/** @type {Sent | null} */ (null));
   const [isCode, setIsCode] = useState(false);
+  const [isPasskey, setIsPasskey] = useState(false);
   const [account, setAccount] = useState('');
   /** @param {Made} fresh */
   const onMade = (fresh) => {
@@ -164,9 +165,9 @@ const Steps = ({ begun }) => {
         n=${2}
         at=${at}
         title=${t(isCode && at === 2 ? 'pairTypeTitle' : 'startScan')}
-        lead=${at > 2 ? t('startScanDone', { number: account }) : t('pairHow')}
+        lead=${at > 2 ? t('startScanDone', { number: account }) : t(isPasskey ? 'passkeyNext' : 'pairHow')}
       >
-        ${made !== null && html`<${Pairing} id=${made.id} onConnected=${onConnected} onCode=${setIsCode} />`}
+        ${made !== null && html`<${Pairing} id=${made.id} onConnected=${onConnected} onCode=${setIsCode} onPasskey=${setIsPasskey} />`}
       <//>
       <${Card} n=${3} at=${at} title=${t('startMessage')} lead=${sent !== null ? t('startMessageDone') : t('startMessageLead')}>
         ${made !== null && html`<${MessageForm} id=${made.id} onSent=${onSent} />`}

@@ -1,0 +1,70 @@
+/**
+ * Finds the webhooks that have deliveries which are too old. The oldest times of each webhook are remembered with its tally: a webhook to which nothing
+ * happened is not asked about again until its oldest delivery is due.
+ */
+import type { DeliveryStore, OldestTimes, Tally } from '../ports.ts';
+
+/** Deliveries are too old before these times; of one webhook, true where such a delivery exists. */
+type Kinds<T> = Readonly<Record<'waiting' | 'delivered' | 'dead', T>>;
+export type Due = Kinds<boolean>;
+
+/** Webhooks in one statement. */
+const webhooksAtOnce = 1_000;
+
+interface Known {
+  readonly tally: Tally;
+  readonly oldest: OldestTimes;
+}
+
+const isSame = (one: Tally, other: Tally): boolean =>
+  one.waiting === other.waiting &&
+  one.parked === other.parked &&
+  one.bytes === other.bytes &&
+  one.delivered === other.delivered &&
+  one.dead === other.dead;
+
+export class Ages {
+  readonly #deliveries: Pick<DeliveryStore, 'oldestOf'>;
+  #known: ReadonlyMap<string, Known> = new Map();
+
+  constructor(deliveries: Pick<DeliveryStore, 'oldestOf'>) {
+    this.#deliveries = deliveries;
+  }
+
+  /** Webhooks with something to remove. They are asked about again the next time. */
+  async due(tallies: readonly Tally[], before: Kinds<number>): Promise<ReadonlyMap<string, Due>> {
+    const known = await this.#oldest(tallies);
+    const isDue = (time: number | null, limit: number): boolean => time !== null && time < limit;
+    const found = new Map<string, Due>();
+    for (const [id, { oldest }] of known) {
+      const due: Due = {
+        waiting: isDue(oldest.waiting, before.waiting),
+        delivered: isDue(oldest.delivered, before.delivered),
+        dead: isDue(oldest.dead, before.dead),
+      };
+      if (!due.waiting && !due.delivered && !due.dead) continue;
+      found.set(id, due);
+      known.delete(id);
+    }
+    this.#known = known;
+    return found;
+  }
+
+  async #oldest(tallies: readonly Tally[]): Promise<Map<string, Known>> {
+    const known = new Map<string, Known>();
+    const changed: Tally[] = [];
+    for (const tally of tallies) {
+      const before = this.#known.get(tally.webhookId);
+      if (before !== undefined && isSame(before.tally, tally)) known.set(tally.webhookId, before);
+      else changed.push(tally);
+    }
+    for (let from = 0; from < changed.length; from += webhooksAtOnce) {
+      const piece = new Map(changed.slice(from, from + webhooksAtOnce).map((tally) => [tally.webhookId, tally]));
+      for (const oldest of await this.#deliveries.oldestOf([...piece.keys()])) {
+        const tally = piece.get(oldest.webhookId);
+        if (tally !== undefined) known.set(oldest.webhookId, { tally, oldest });
+      }
+    }
+    return known;
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * Stores the last steps of every session behind its back, so that the dashboard shows them after a restart. A kill loses the steps of the last
+ * seconds; nothing waits for this storage, and nothing is decided by it.
+ */
+import type { Step } from '../face/inspector.ts';
+import type { InstanceId } from '../model.ts';
+import { PeriodicWorker } from '../periodic-worker.ts';
+import { StorageFailure, type Log, type StepStore, type Time } from '../ports.ts';
+import { charts, edgeOf } from '../session/charts.ts';
+import type { Steps } from '../session/steps.ts';
+import { chartNames } from '../session/watched.ts';
+import type { SupervisedWorkers } from '../supervised-workers.ts';
+import { within } from '../waiting.ts';
+
+const everyMs = 10_000;
+/** Steps of an instance that are stored: some 3 KB, which the database compresses. */
+const kept = 30;
+/** Instances of one statement. */
+const batchSize = 200;
+/** A stop waits no longer for the last round. */
+const lastRoundMs = 2_000;
+
+type StoredStep = Omit<Step, 'n' | 'edge'>;
+
+export interface StepLogInput {
+  readonly store: StepStore;
+  readonly time: Time;
+  readonly log: Log;
+  readonly workers: SupervisedWorkers;
+}
+
+const stored = ({ at, chart, from, to, event, cause }: Step): StoredStep => ({ at, chart, from, to, event, cause });
+
+const isKnown = (step: unknown): step is StoredStep => {
+  const { at, chart, to, event } = (step ?? {}) as Partial<StoredStep>;
+  return (
+    typeof at === 'number' &&
+    typeof event === 'string' &&
+    chartNames.some((name) => name === chart && charts[name].states.some(({ id }) => id === to))
+  );
+};
+
+export class StepLog {
+  readonly #input: StepLogInput;
+  readonly #worker: PeriodicWorker;
+  /** With steps that are not stored. */
+  readonly #changed = new Map<InstanceId, Steps>();
+  /** The number of the last step that is stored. */
+  readonly #saved = new WeakMap<Steps, number>();
+
+  constructor(input: StepLogInput) {
+    this.#input = input;
+    const { time, log, workers } = input;
+    this.#worker = new PeriodicWorker({
+      time,
+      log,
+      workers,
+      name: 'stepLog',
+      everyMs,
+      unanswered: 'steps.notStored',
+      run: async (pause) => {
+        while (this.#changed.size > 0 && !pause.ended) await this.#storeSome();
+      },
+    });
+  }
+
+  start(): void {
+    this.#worker.start();
+  }
+
+  /** The instance took a step. */
+  moved(id: InstanceId, steps: Steps): void {
+    this.#changed.set(id, steps);
+  }
+
+  /** Steps of earlier processes, before `first` (Unix milliseconds), numbered up to 0. None while storage is away. */
+  async before(id: InstanceId, first: number): Promise<readonly Step[]> {
+    const steps = await this.#input.store.read(id).catch((error: unknown): readonly unknown[] => {
+      if (error instanceof StorageFailure) return [];
+      throw error;
+    });
+    const known = steps.filter(isKnown).filter(({ at }) => at < first);
+    return known.map((step, index) => {
+      const edge = edgeOf(step.chart, step.from, step.to, step.event)?.id ?? `${step.from}>${step.to}`;
+      return { ...step, edge, n: index + 1 - known.length };
+    });
+  }
+
+  /** Stores what is left, as far as storage answers. */
+  async stop(): Promise<void> {
+    this.#worker.stop();
+    const rest = async (): Promise<void> => {
+      while (this.#changed.size > 0) await this.#storeSome();
+    };
+    await within(this.#input.time, lastRoundMs, rest());
+  }
+
+  async #storeSome(): Promise<void> {
+    const some = [...this.#changed].slice(0, batchSize);
+    const batch = some.map(([instanceId, steps]) => {
+      this.#changed.delete(instanceId);
+      return { instanceId, steps: steps.after(Math.max(this.#saved.get(steps) ?? 0, steps.count - kept)).map(stored), upTo: steps.count };
+    });
+    try {
+      await this.#input.store.append(batch, kept);
+    } catch (error) {
+      for (const [id, steps] of some) if (!this.#changed.has(id)) this.#changed.set(id, steps);
+      throw error;
+    }
+    for (const [index, [, steps]] of some.entries()) this.#saved.set(steps, batch[index]?.upTo ?? 0);
+  }
+}

@@ -1,0 +1,31 @@
+/** `npm run backup`: copies the data folder while the gateway works. */
+import { readFileSync } from 'node:fs';
+import { loadSettings } from '#config/load.ts';
+import { plainLog, runCommand, showProgress } from './backup-progress.ts';
+import { commandLine } from './command-line.ts';
+import { backUp } from './storage/backup/backup.ts';
+
+const usage = `npm run backup -- [--to FOLDER]
+
+Copies the data folder (DATA_DIR) with its database into a folder, which must not hold a backup yet (default: backup).
+The gateway may work meanwhile. After an interruption the same command goes on.`;
+
+const { values } = commandLine({ options: { to: { type: 'string', default: 'backup' } } }, usage);
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+const stages = { database: 'Database', log: 'Log of the database', files: 'Files' } as const;
+
+await runCommand(async (signal) => {
+  const { dataDir, databaseUrl, encryptionKey, filesBucket } = loadSettings();
+  if (databaseUrl !== null)
+    throw new Error(
+      'DATABASE_URL is set: back up that server with pg_dump, and copy the data folder beside it (docs/backup.md, "A PostgreSQL server of your own").',
+    );
+  const show = showProgress();
+  const onProgress: typeof show = (stage, progress) => show(stages[stage as keyof typeof stages], progress);
+  const { files, began } = await backUp({ dataDir, to: values.to, version, log: plainLog(), signal, onProgress });
+  const bytes = files.reduce((sum, { size }) => sum + size, 0);
+  const keyed =
+    encryptionKey === null ? 'It holds keys and credentials: store it like a password.' : 'ENCRYPTION_KEY is not in it: keep the key too.';
+  const bucket = filesBucket === null ? '' : ' Files in the bucket are not in it.';
+  process.stdout.write(`The backup is whole: ${values.to}, ${(bytes / 1e6).toFixed(1)} MB, begun ${began}. ${keyed}${bucket}\n`);
+});

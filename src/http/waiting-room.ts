@@ -1,0 +1,65 @@
+/** Answers while the database is migrated, which may take minutes: the process is alive, and not ready. The gateway takes the port over. */
+import { createServer, type Server } from 'node:http';
+
+export interface Migrating {
+  readonly name: string;
+  readonly number: number;
+  readonly of: number;
+  readonly percent: number | null;
+}
+
+export interface WaitingRoom {
+  /** Answers with this from now on. The first call begins to listen; a port that is taken is reported by the gateway itself. */
+  readonly tell: (progress: Migrating) => void;
+  readonly close: () => Promise<void>;
+}
+
+export const sentenceOf = ({ name, number, of, percent }: Migrating): string => {
+  if (name === '') return 'another process migrates the database';
+  const part = percent === null ? '' : `, index built to ${percent} %`;
+  return `the database is migrated: ${name}, ${number} of ${of}${part}`;
+};
+
+const alive = /^\/health(\/live)?(\?|$)/;
+/** Seconds. */
+const retryAfter = 5;
+
+/** `closers`: whoever closes it when the start fails. */
+export const createWaitingRoom = (
+  address: { readonly host: string; readonly port: number },
+  version: string,
+  closers: { add(name: string, close: () => Promise<void>): void },
+): WaitingRoom => {
+  let server: Server | null = null;
+  let now: Migrating = { name: '', number: 0, of: 0, percent: null };
+  const answer = (url: string): readonly [status: number, body: object] => {
+    if (alive.test(url)) return [200, { status: 'migrating', version, migration: now }];
+    return [503, { error: sentenceOf(now), ...(url.startsWith('/health/ready') ? { reasons: [sentenceOf(now)] } : {}) }];
+  };
+  const open = (): Server =>
+    createServer((request, response) => {
+      const [status, body] = answer(request.url ?? '');
+      const headers = { 'content-type': 'application/json; charset=utf-8', connection: 'close', 'retry-after': String(retryAfter) };
+      // A body that nobody reads would reset the connection before the answer is seen.
+      request.resume().once('end', () => response.writeHead(status, headers).end(JSON.stringify(body)));
+    })
+      .on('error', () => undefined)
+      .listen(address.port, address.host);
+  const room: WaitingRoom = {
+    tell(progress) {
+      now = progress;
+      // Port 0 is another one each time.
+      if (address.port !== 0) server ??= open();
+    },
+    close: () =>
+      new Promise((resolve) => {
+        if (server === null) return resolve();
+        const closing = server;
+        server = null;
+        closing.close(() => resolve());
+        closing.closeAllConnections();
+      }),
+  };
+  closers.add('waitingRoom', room.close);
+  return room;
+};

@@ -1,0 +1,117 @@
+/** A pairing code: its request, and the secret that is derived with the phone on which it is typed. */
+import { randomBytes } from 'node:crypto';
+import {
+  aesDecryptCTR,
+  aesEncryptCTR,
+  aesEncryptGCM,
+  bytesToCrockford,
+  Curve,
+  derivePairingCodeKey,
+  getBinaryNodeChild,
+  hkdf,
+  type AuthenticationCreds,
+  type BinaryNode,
+  type KeyPair,
+} from '@whiskeysockets/baileys';
+import type { Companion } from './device-name.ts';
+
+/** The part of the library's socket that is needed here. */
+export interface QuerySocket {
+  query(node: BinaryNode): Promise<BinaryNode>;
+}
+
+type Keys = Pick<AuthenticationCreds, 'noiseKey' | 'signedIdentityKey'>;
+
+/** The address of the platform itself, as the library writes it. */
+export const platform = '@s.whatsapp.net';
+const noText = Buffer.alloc(0);
+
+const node = (tag: string, content: BinaryNode['content'], attrs: BinaryNode['attrs'] = {}): BinaryNode =>
+  content === undefined ? { tag, attrs } : { tag, attrs, content };
+
+/** The bytes of a child; undefined if there are none, or not exactly `length` of them. */
+const bytesOf = (parent: BinaryNode | undefined, tag: string, length?: number): Buffer | undefined => {
+  const content = getBinaryNodeChild(parent, tag)?.content;
+  if (!(content instanceof Uint8Array) || (length !== undefined && content.length !== length)) return undefined;
+  return Buffer.from(content);
+};
+
+const request = (jid: string, stage: string, more: BinaryNode['attrs'], content: BinaryNode[]): BinaryNode =>
+  node('iq', [node('link_code_companion_reg', content, { jid, stage, ...more })], { to: platform, type: 'set', xmlns: 'md' });
+
+/** The key that the code gives, in front of what it encrypts: salt (32 bytes), initialisation vector (16), key (32). */
+const wrap = async (code: string, key: Uint8Array): Promise<Buffer> => {
+  const [salt, iv] = [randomBytes(32), randomBytes(16)];
+  return Buffer.concat([salt, iv, aesEncryptCTR(key, await derivePairingCodeKey(code, salt), iv)]);
+};
+
+const unwrap = async (code: string, wrapped: Buffer): Promise<Buffer> => {
+  const key = await derivePairingCodeKey(code, wrapped.subarray(0, 32));
+  return aesDecryptCTR(wrapped.subarray(48, 80), key, wrapped.subarray(32, 48));
+};
+
+export class LinkCode {
+  readonly code: string;
+  readonly #jid: string;
+  readonly #ref: Buffer;
+  readonly #ephemeral: KeyPair;
+  /** Times that a phone began with this code. */
+  hellos = 0;
+
+  private constructor(code: string, jid: string, ref: Buffer, ephemeral: KeyPair) {
+    this.code = code;
+    this.#jid = jid;
+    this.#ref = ref;
+    this.#ephemeral = ephemeral;
+  }
+
+  /** Rejects with the library's error if the platform refuses the number or the device. `phone`: digits. */
+  static async request(sock: QuerySocket, phone: string, device: Companion, { noiseKey }: Keys): Promise<LinkCode> {
+    const code = bytesToCrockford(randomBytes(5));
+    const ephemeral = Curve.generateKeyPair();
+    const jid = `${phone}@s.whatsapp.net`;
+    const answer = await sock.query(
+      request(jid, 'companion_hello', { should_show_push_notification: 'true' }, [
+        node('link_code_pairing_wrapped_companion_ephemeral_pub', await wrap(code, ephemeral.public)),
+        node('companion_server_auth_key_pub', noiseKey.public),
+        node('companion_platform_id', device.id),
+        node('companion_platform_display', device.display),
+        node('link_code_pairing_nonce', Buffer.alloc(1)),
+      ]),
+    );
+    const ref = bytesOf(getBinaryNodeChild(answer, 'link_code_companion_reg'), 'link_code_pairing_ref');
+    if (ref === undefined) throw new Error('the answer to the request of a pairing code names no reference');
+    return new LinkCode(code, jid, ref, ephemeral);
+  }
+
+  /** True if a notification is about this code and no earlier one. */
+  isNamedBy(notice: BinaryNode | undefined): boolean {
+    return bytesOf(notice, 'link_code_pairing_ref')?.equals(this.#ref) ?? false;
+  }
+
+  /**
+   * Derives what the last step takes from a `primary_hello`: the secret that authenticates the linking, and the request that hands it to the phone.
+   * Returns null if the phone's keys are absent, as they are in notifications that may come before the real one.
+   */
+  async finish(
+    hello: BinaryNode,
+    { signedIdentityKey }: Keys,
+  ): Promise<{ readonly advSecret: string; readonly request: BinaryNode } | null> {
+    const wrapped = bytesOf(hello, 'link_code_pairing_wrapped_primary_ephemeral_pub', 80);
+    const primary = bytesOf(hello, 'primary_identity_pub', 32);
+    if (wrapped === undefined || primary === undefined) return null;
+    const shared = Curve.sharedKey(this.#ephemeral.private, await unwrap(this.code, wrapped));
+    const [random, salt, iv] = [randomBytes(32), randomBytes(32), randomBytes(12)];
+    const key = hkdf(shared, 32, { salt, info: 'link_code_pairing_key_bundle_encryption_key' });
+    const bundle = aesEncryptGCM(Buffer.concat([signedIdentityKey.public, primary, random]), key, iv, noText);
+    const secrets = Buffer.concat([shared, Curve.sharedKey(signedIdentityKey.private, primary), random]);
+    return {
+      advSecret: Buffer.from(hkdf(secrets, 32, { info: 'adv_secret' })).toString('base64'),
+      request: request(this.#jid, 'companion_finish', {}, [
+        node('link_code_pairing_wrapped_key_bundle', Buffer.concat([salt, iv, bundle])),
+        node('companion_identity_public', signedIdentityKey.public),
+        node('link_code_pairing_ref', this.#ref),
+      ]),
+    };
+  }
+}

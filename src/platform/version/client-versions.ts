@@ -1,0 +1,198 @@
+/**
+ * The version that connections name. The platform refuses old ones (405), so the version of today's web client is looked up, kept in the database,
+ * refreshed once a day and after each refusal, and rolled back to the last one that worked if the new one is refused too.
+ */
+import { DEFAULT_CONNECTION_CONFIG, type WAVersion } from '@whiskeysockets/baileys';
+import type { ClientVersionView } from '#actors/model.ts';
+import type { Log, SettingStore, Time } from '#actors/ports.ts';
+import type { Revision } from './look-up.ts';
+
+interface Memory {
+  /** The last one that was looked up; 0: none yet. */
+  readonly found: Revision;
+  /** The last one with which a session logged in; 0: none yet. */
+  readonly good: Revision;
+  /** Unix milliseconds of the last look-up that brought a version. */
+  readonly checkedAt: number;
+}
+
+export interface ClientVersionsInput {
+  /** Set by the operator, and never changed here; null: looked up. */
+  readonly fixed: string | null;
+  readonly settings: Pick<SettingStore, 'get' | 'set'>;
+  /** Rejects with a sentence. */
+  lookUp(): Promise<Revision>;
+  readonly everyMs: number;
+  readonly time: Time;
+  readonly log: Log;
+}
+
+export interface ClientVersions {
+  /** Resolves with the version for a new connection; waits some seconds for the very first look-up. Never rejects. */
+  next(): Promise<WAVersion>;
+  /** The platform refused a connection with this version. */
+  refused(version: WAVersion): void;
+  /** A connection with this version logged in. */
+  accepted(version: WAVersion): void;
+  /** A connection with this version may be too old to be linked. */
+  doubted(): void;
+  view(): ClientVersionView;
+  /** Reads what is kept, then looks up in the background. */
+  start(): Promise<void>;
+  close(): void;
+}
+
+const key = 'client_version';
+const nothing: Memory = { found: 0, good: 0, checkedAt: 0 };
+/** Milliseconds between two look-ups at least, whatever is refused meanwhile. */
+const pauseMs = 10_000;
+/** Milliseconds for which the first connection of a new server waits. */
+const firstMs = 5_000;
+
+const compiled = DEFAULT_CONNECTION_CONFIG.version;
+const textOf = (version: WAVersion): string => version.join('.');
+const versionOf = (revision: Revision): WAVersion => [compiled[0], compiled[1], revision];
+
+const parse = (text: string | null): Memory => {
+  try {
+    const { found = 0, good = 0, checkedAt = 0 } = JSON.parse(text ?? '{}') as Partial<Memory>;
+    return [found, good, checkedAt].every((part) => Number.isSafeInteger(part)) ? { found, good, checkedAt } : nothing;
+  } catch {
+    return nothing;
+  }
+};
+
+class KeptVersions implements ClientVersions {
+  readonly #input: ClientVersionsInput;
+  #memory = nothing;
+  /** Revisions that the platform refused since the last new one was found. */
+  readonly #refused = new Set<Revision>();
+  #error = '';
+  #triedAt = -pauseMs;
+  #looking: Promise<void> | null = null;
+  #timer: unknown = null;
+  #closed = false;
+
+  constructor(input: ClientVersionsInput) {
+    this.#input = input;
+  }
+
+  async next(): Promise<WAVersion> {
+    const { fixed, time } = this.#input;
+    if (fixed === null && this.#memory.found === 0 && this.#looking !== null) {
+      const late = Promise.withResolvers<void>();
+      const timer = time.setTimeout(() => late.resolve(), firstMs);
+      await Promise.race([this.#looking, late.promise]);
+      time.clearTimeout(timer);
+    }
+    return this.#current();
+  }
+
+  refused(version: WAVersion): void {
+    if (this.#input.fixed !== null) return;
+    this.#refused.add(version[2]);
+    void this.#look();
+  }
+
+  accepted(version: WAVersion): void {
+    this.#refused.delete(version[2]);
+    if (this.#input.fixed !== null || this.#memory.good === version[2]) return;
+    void this.#keep({ good: version[2] });
+  }
+
+  doubted(): void {
+    void this.#look();
+  }
+
+  view(): ClientVersionView {
+    const { fixed } = this.#input;
+    const { found, checkedAt } = this.#memory;
+    const current = this.#current();
+    const source = fixed !== null ? 'setting' : current[2] === found ? 'lookedUp' : found === 0 ? 'builtIn' : 'rolledBack';
+    return { version: textOf(current), source, checkedAt, error: this.#error };
+  }
+
+  async start(): Promise<void> {
+    const { fixed, settings } = this.#input;
+    if (fixed !== null) return;
+    this.#memory = parse(await settings.get(key));
+    this.#plan();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#input.time.clearTimeout(this.#timer);
+  }
+
+  /** The newest one that was not refused. If all were, the one that was looked up is tried again: a 405 is not always about the version. */
+  #current(): WAVersion {
+    const { fixed } = this.#input;
+    if (fixed !== null) return fixed.split('.').map(Number) as WAVersion;
+    const { found, good } = this.#memory;
+    const candidates = [found, good, compiled[2]].filter((revision) => revision !== 0);
+    return versionOf(candidates.find((revision) => !this.#refused.has(revision)) ?? candidates[0] ?? compiled[2]);
+  }
+
+  /** The next look-up: a day after the last one that worked, or an hour after one that failed. */
+  #plan(): void {
+    const { time, everyMs } = this.#input;
+    if (this.#closed) return;
+    time.clearTimeout(this.#timer);
+    const since = time.now() - this.#memory.checkedAt;
+    const ms = this.#error === '' ? Math.max(0, everyMs - since) : Math.min(everyMs, 3_600_000);
+    if (ms === 0) return void this.#look();
+    this.#timer = time.setTimeout(() => void this.#look(), ms);
+  }
+
+  /** One at a time, and not more often than the pause allows. Never rejects. */
+  #look(): Promise<void> {
+    const { time } = this.#input;
+    if (this.#closed || this.#input.fixed !== null) return Promise.resolve();
+    if (this.#looking !== null) return this.#looking;
+    if (time.now() - this.#triedAt < pauseMs) return Promise.resolve();
+    this.#triedAt = time.now();
+    this.#looking = this.#lookNow().finally(() => {
+      this.#looking = null;
+      this.#plan();
+    });
+    return this.#looking;
+  }
+
+  async #lookNow(): Promise<void> {
+    const { lookUp, time, log } = this.#input;
+    try {
+      const found = await lookUp();
+      if (this.#closed) return;
+      this.#error = '';
+      if (found !== this.#memory.found) {
+        // The version that is built in is no news.
+        log[found === compiled[2] ? 'debug' : 'info']({ version: textOf(versionOf(found)) }, 'clientVersion.found');
+        this.#refused.clear();
+      }
+      await this.#keep({ found, checkedAt: time.now() });
+    } catch (error) {
+      this.#error = error instanceof Error ? error.message : String(error);
+      log.warn({ detail: this.#error }, 'clientVersion.notFound');
+    }
+  }
+
+  /** What could not be stored counts in memory all the same. Never rejects. */
+  async #keep(change: Partial<Memory>): Promise<void> {
+    const { settings, log } = this.#input;
+    this.#memory = { ...this.#memory, ...change };
+    await settings.set(key, JSON.stringify(this.#memory)).catch((error: unknown) => log.warn({ error }, 'clientVersion.notStored'));
+  }
+}
+
+/** For a platform that is opened without a look-up. */
+export const builtInVersion: ClientVersions = {
+  next: async () => compiled,
+  refused: () => undefined,
+  accepted: () => undefined,
+  doubted: () => undefined,
+  view: () => ({ version: textOf(compiled), source: 'builtIn', checkedAt: 0, error: '' }),
+  start: async () => undefined,
+  close: () => undefined,
+};
+
+export const createClientVersions = (input: ClientVersionsInput): ClientVersions => new KeptVersions(input);

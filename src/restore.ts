@@ -1,0 +1,22 @@
+/** `npm run restore`: makes a data folder of a backup. */
+import { loadSettings } from '#config/load.ts';
+import { plainLog, runCommand, showProgress } from './backup-progress.ts';
+import { commandLine } from './command-line.ts';
+import { restore } from './storage/backup/restore.ts';
+
+const usage = `npm run restore -- [--from FOLDER] [--to FOLDER]
+
+Makes a data folder (default: DATA_DIR) of a backup (default: backup), checks every file, and starts the database once.
+The folder must not hold a database. After an interruption the same command goes on.`;
+
+const { values } = commandLine({ options: { from: { type: 'string', default: 'backup' }, to: { type: 'string' } } }, usage);
+
+await runCommand(async (signal) => {
+  const to = values.to ?? loadSettings().dataDir;
+  const show = showProgress();
+  const onProgress = (progress: Parameters<typeof show>[1]): void => show('Files', progress);
+  const { list, instances } = await restore({ from: values.from, dataDir: to, log: plainLog(), signal, onProgress });
+  process.stdout.write(
+    `Restored to ${to}: ${instances} instances, as of ${list.ended}. Stop the gateway that the backup is of before this one starts.\n`,
+  );
+});

@@ -1,0 +1,191 @@
+/** Copies files that may change meanwhile, names their bytes, and keeps a list by which an interrupted copy goes on. */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { appendFile, mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+/** A file below the copied folder. */
+export interface Entry {
+  /** With `/` between folders. */
+  readonly path: string;
+  /** In bytes. */
+  readonly size: number;
+  /** SHA-256 in hex. */
+  readonly hash: string;
+}
+
+/** What a copy remembers of its source. */
+interface Known extends Entry {
+  /** Nanoseconds, as text. */
+  readonly changed: string;
+  /** The source had not been changed for a while when it was copied, so that a later change shows in its time. */
+  readonly settled: boolean;
+}
+
+export interface Progress {
+  readonly files: number;
+  readonly ofFiles: number;
+  /** Bytes that were copied or were there already. */
+  readonly bytes: number;
+  readonly ofBytes: number;
+}
+
+export interface CopyOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+}
+
+const pieceBytes = 1_048_576;
+/** Times of files have a grain of some milliseconds on Linux, and of 2 s on the coarsest file systems. */
+const settledNs = 2_000_000_000n;
+
+const orNull = async <T>(work: Promise<T>): Promise<T | null> => {
+  try {
+    return await work;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+};
+
+/** Copies to the disk and answers with size and hash of the copied bytes. Null when the source is gone. */
+export const copyFile = async (from: string, to: string, signal?: AbortSignal): Promise<Omit<Entry, 'path'> | null> => {
+  const source = await orNull(open(from, 'r'));
+  if (source === null) return null;
+  await using _source = source;
+  await mkdir(dirname(to), { recursive: true, mode: 0o700 });
+  await using target = await open(to, 'w', 0o600);
+  const [hash, buffer] = [createHash('sha256'), Buffer.allocUnsafe(pieceBytes)];
+  let size = 0;
+  for (;;) {
+    signal?.throwIfAborted();
+    const { bytesRead } = await source.read(buffer, 0, pieceBytes, size);
+    if (bytesRead === 0) break;
+    const piece = buffer.subarray(0, bytesRead);
+    hash.update(piece);
+    await target.writev([piece]);
+    size += bytesRead;
+  }
+  await target.datasync();
+  return { size, hash: hash.digest('hex') };
+};
+
+/** SHA-256 of a file in hex. */
+export const hashOf = async (path: string): Promise<string> => {
+  const hash = createHash('sha256');
+  for await (const piece of createReadStream(path) as AsyncIterable<Buffer>) hash.update(piece);
+  return hash.digest('hex');
+};
+
+/** Files and folders below `root` that `keep` keeps, by their paths. Sockets and links are left out. */
+export const walk = async (root: string, keep: (path: string, isFolder: boolean) => boolean) => {
+  const [files, folders]: [string[], string[]] = [[], []];
+  const look = async (path: string): Promise<void> => {
+    for (const entry of (await orNull(readdir(join(root, path), { withFileTypes: true }))) ?? []) {
+      const below = path === '' ? entry.name : `${path}/${entry.name}`;
+      if (!keep(below, entry.isDirectory())) continue;
+      if (entry.isFile()) files.push(below);
+      if (!entry.isDirectory()) continue;
+      folders.push(below);
+      await look(below);
+    }
+  };
+  await look('');
+  return { files: files.toSorted(), folders: folders.toSorted() };
+};
+
+/** Bytes of these files; those that are gone count nothing. */
+export const sizeOf = async (root: string, files: readonly string[]): Promise<number> => {
+  let sum = 0;
+  for (const path of files) sum += (await orNull(stat(join(root, path))))?.size ?? 0;
+  return sum;
+};
+
+/** The copies that an interrupted run left, one line of JSON each. */
+const readList = async (file: string): Promise<Map<string, Known>> => {
+  const lines = ((await orNull(readFile(file, 'utf8'))) ?? '').split('\n');
+  const known = new Map<string, Known>();
+  for (const line of lines) {
+    // The last line of a killed run may be cut.
+    if (!line.endsWith('}')) continue;
+    const entry = JSON.parse(line) as Known;
+    known.set(entry.path, entry);
+  }
+  return known;
+};
+
+/** A copy of one folder, with a list of what was copied. */
+export class FolderCopy {
+  readonly #from: string;
+  readonly #to: string;
+  readonly #list: string;
+  readonly #known: Map<string, Known>;
+  readonly #done = new Map<string, Entry>();
+
+  private constructor(from: string, to: string, list: string, known: Map<string, Known>) {
+    this.#from = from;
+    this.#to = to;
+    this.#list = list;
+    this.#known = known;
+  }
+
+  /** `list`: the file that remembers the copies of interrupted runs. */
+  static async open(from: string, to: string, list: string): Promise<FolderCopy> {
+    await mkdir(to, { recursive: true, mode: 0o700 });
+    return new FolderCopy(from, to, list, await readList(list));
+  }
+
+  /** All copies, by path. */
+  get entries(): readonly Entry[] {
+    return [...this.#done.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  }
+
+  async folders(paths: readonly string[]): Promise<void> {
+    for (const path of paths) await mkdir(join(this.#to, path), { recursive: true, mode: 0o700 });
+  }
+
+  /** Copies the files that no earlier run has copied as they are now. */
+  async files(paths: readonly string[], { signal, onProgress }: CopyOptions = {}): Promise<void> {
+    const ofBytes = await sizeOf(this.#from, paths);
+    let [files, bytes] = [0, 0];
+    for (const path of paths) {
+      signal?.throwIfAborted();
+      bytes += await this.#file(path, signal);
+      files += 1;
+      onProgress?.({ files, ofFiles: paths.length, bytes, ofBytes: Math.max(bytes, ofBytes) });
+    }
+  }
+
+  /** Copies bytes that are in no file of the source. */
+  async add(path: string, copy: (to: string) => Promise<Omit<Entry, 'path'>>): Promise<void> {
+    this.#done.set(path, { path, ...(await copy(join(this.#to, path))) });
+  }
+
+  /** Removes files of an earlier run that the source no longer has. */
+  async removeOthers(): Promise<void> {
+    const { files } = await walk(this.#to, () => true);
+    for (const path of files) if (!this.#done.has(path)) await rm(join(this.#to, path), { force: true });
+  }
+
+  async #file(path: string, signal: AbortSignal | undefined): Promise<number> {
+    const [from, to] = [join(this.#from, path), join(this.#to, path)];
+    const now = BigInt(Date.now()) * 1_000_000n;
+    const facts = await orNull(stat(from, { bigint: true }));
+    if (facts === null) return 0;
+    const changed = String(facts.mtimeNs);
+    const known = this.#known.get(path);
+    const isSame = known?.settled === true && known.changed === changed && known.size === Number(facts.size);
+    if (isSame && (await orNull(stat(to)))?.size === known.size) {
+      this.#done.set(path, { path, size: known.size, hash: known.hash });
+      return known.size;
+    }
+    const copied = await copyFile(from, to, signal);
+    if (copied === null) return 0;
+    const entry: Entry = { path, ...copied };
+    this.#done.set(path, entry);
+    await appendFile(this.#list, `${JSON.stringify({ ...entry, changed, settled: now - facts.mtimeNs > settledNs } satisfies Known)}\n`, {
+      mode: 0o600,
+    });
+    return copied.size;
+  }
+}

@@ -1,0 +1,95 @@
+/** Puts a backup in place as a data folder, and starts its server once: the server reads the log and the folder fits together from then on. */
+import { chmod, mkdir, readFile, rename, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { Log } from '#actors/ports.ts';
+import { openDatabase } from '../postgres/database.ts';
+import { startEmbedded } from '../postgres/embedded.ts';
+import { packagedMajor } from '../postgres/server-files.ts';
+import { listName, type BackupList } from './backup.ts';
+import { copyFile, hashOf, type Entry, type Progress } from './copying.ts';
+
+export interface RestoreOptions {
+  readonly from: string;
+  /** The data folder that is made. */
+  readonly dataDir: string;
+  readonly log: Log;
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: Progress) => void;
+}
+
+export interface Restored {
+  readonly list: BackupList;
+  readonly instances: number;
+}
+
+const readBackupList = async (from: string): Promise<BackupList> => {
+  const source = await readFile(join(from, listName), 'utf8').catch(() => null);
+  if (source === null)
+    throw new Error(
+      `${from} holds no whole backup: ${listName} is missing. An interrupted "npm run backup" goes on when it is called again.`,
+    );
+  const list = JSON.parse(source) as BackupList;
+  if (list.format !== 1) throw new Error(`${from} was made by a later version of Dormouse.`);
+  return list;
+};
+
+/** The database gets its name last, so that no start takes half of it for the whole. */
+const unfinished = 'postgres.restoring';
+const placeOf = (path: string): string => path.replace(/^postgres(?=\/|$)/, unfinished);
+
+const sizeAt = async (path: string): Promise<number | null> => (await stat(path).catch(() => null))?.size ?? null;
+
+const put = async ({ from, dataDir, signal }: RestoreOptions, { path, size, hash }: Entry): Promise<void> => {
+  const to = join(dataDir, placeOf(path));
+  if ((await sizeAt(to)) === size && (await hashOf(to)) === hash) return;
+  const copied = await copyFile(join(from, 'data', path), to, signal);
+  if (copied === null) throw new Error(`The backup is damaged: data/${path} is missing.`);
+  if (copied.hash !== hash) throw new Error(`The backup is damaged: data/${path} has changed since it was made.`);
+};
+
+/** Throws a sentence for the operator. */
+const checkPlace = async (list: BackupList, dataDir: string): Promise<void> => {
+  if ((await sizeAt(join(dataDir, 'postgres'))) !== null)
+    throw new Error(`${dataDir} holds a database already: restore into another folder with --to, or move this one away.`);
+  const key = list.files.find(({ path }) => path === 'encryption.key');
+  const there = join(dataDir, 'encryption.key');
+  if (key && (await sizeAt(there)) !== null && (await hashOf(there)) !== key.hash)
+    throw new Error(`${there} is another key than that of the backup: move it away.`);
+  const major = await packagedMajor();
+  if (list.major !== major)
+    throw new Error(
+      `The backup has data of PostgreSQL ${list.major}, and this release has ${major}: restore it with the release that made it (${list.version}).`,
+    );
+};
+
+/** Restores, or goes on with a restore that was interrupted. Rejects with a sentence for the operator. */
+export const restore = async (given: RestoreOptions): Promise<Restored> => {
+  const options = { ...given, from: resolve(given.from), dataDir: resolve(given.dataDir) };
+  const { from, dataDir, log, signal, onProgress } = options;
+  const list = await readBackupList(from);
+  await checkPlace(list, dataDir);
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  for (const path of list.folders) await mkdir(join(dataDir, placeOf(path)), { recursive: true, mode: 0o700 });
+  const ofBytes = list.files.reduce((sum, { size }) => sum + size, 0);
+  let [files, bytes] = [0, 0];
+  for (const entry of list.files) {
+    signal?.throwIfAborted();
+    await put(options, entry);
+    files += 1;
+    bytes += entry.size;
+    onProgress?.({ files, ofFiles: list.files.length, bytes, ofBytes });
+  }
+  await chmod(join(dataDir, unfinished, 'data'), 0o700);
+  await rename(join(dataDir, unfinished), join(dataDir, 'postgres'));
+  const server = await startEmbedded({ dataDir, log, ...(options.settings ? { settings: options.settings } : {}) });
+  try {
+    const database = await openDatabase({ url: server.url, log, poolSize: 1 });
+    const [row] = await database
+      .rows<{ readonly count: number }>({ name: '', text: 'select count(*)::int as count from instance where not removed' }, [])
+      .finally(() => database.close());
+    return { list, instances: row?.count ?? 0 };
+  } finally {
+    await server.close(true);
+  }
+};

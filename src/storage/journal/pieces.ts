@@ -1,0 +1,111 @@
+/**
+ * Changes of a commit that may concern any number of rows: a chat that is read with all its unread messages or that is cleared, a label that leaves all
+ * chats. They go in pieces before the commit, each a short statement of its own, so that none meets the time limit of statements. A commit that fails afterwards is
+ * repeated with the same entries and finds less to do.
+ */
+import type { Journal } from '#actors/ports.ts';
+import { owned } from '../ownership.ts';
+import type { Database, Statement } from '../postgres/database.ts';
+import { keyText } from '../postgres/texts.ts';
+import type { Outcome } from './outcome.ts';
+
+/** Rows of one piece: some 100 ms of work for the database (measured). */
+export const pieceRows = 2_000;
+
+export const pieceStatements = {
+  /** $3 chat, $4 and $5 time and place of the last message of the piece before, $6 rows. */
+  read: {
+    name: 'journal-read-piece',
+    text: `with ${owned},
+      page as materialized (
+        select ctid, timestamp, seq from message where instance_id = $1 and chat_id = $3 and unread and (timestamp, seq) > ($4::bigint, $5::bigint)
+        order by message.timestamp, message.seq limit $6),
+      read as (update message set unread = false where ctid = any(array(select ctid from page)) and exists (select from owned)),
+      last as (select timestamp, seq from page order by page.timestamp desc, page.seq desc limit 1)
+      select (select count(*)::int from owned) as owned, (select count(*)::int from page) as count,
+        (select timestamp::text from last) as first, (select seq::text from last) as second`,
+  },
+  /**
+   * $3 chat, $4 and $5 time and place of the last message of the piece before, $6 rows, $7 the last millisecond, $8 true to keep starred messages, $9 ids of
+   * the last messages that go. Messages behind those in the last second stay.
+   */
+  erase: {
+    name: 'journal-erase-piece',
+    text: `with ${owned},
+      named as materialized (
+        select max(one.seq) as seq from unnest($9::text[]) as wanted,
+          lateral (select seq, chat_id from message where instance_id = $1 and message_id = wanted offset 0) as one
+        where one.chat_id = $3),
+      page as materialized (
+        select ctid, timestamp, seq from message
+        where instance_id = $1 and chat_id = $3 and (timestamp, seq) > ($4::bigint, $5::bigint) and timestamp <= $7::bigint
+        order by message.timestamp, message.seq limit $6),
+      gone as (
+        delete from message where ctid = any(array(select ctid from page)) and status <> 'Queued' and not (starred and $8::boolean)
+          and (timestamp < $7::bigint - 999 or seq <= coalesce((select seq from named), seq)) and exists (select from owned)),
+      last as (select timestamp, seq from page order by page.timestamp desc, page.seq desc limit 1)
+      select (select count(*)::int from owned) as owned, (select count(*)::int from page) as count,
+        (select timestamp::text from last) as first, (select seq::text from last) as second`,
+  },
+  /** $3 labels as chats name them, $4 and $5 time and id of the last chat of the piece before, $6 rows. */
+  unlabel: {
+    name: 'journal-unlabel-piece',
+    text: `with ${owned},
+      page as materialized (
+        select ctid, last_message_timestamp as at, chat_id from chat
+        where instance_id = $1 and labels <> '{}' and (last_message_timestamp, chat_id) > ($4::bigint, $5::text)
+        order by chat.last_message_timestamp, chat.chat_id limit $6),
+      unlabelled as (
+        update chat set labels = array(select label from unnest(labels) as label where label <> all($3::text[]))
+        where ctid = any(array(select ctid from page)) and labels && $3::text[] and exists (select from owned)),
+      last as (select at, chat_id from page order by page.at desc, page.chat_id desc limit 1)
+      select (select count(*)::int from owned) as owned, (select count(*)::int from page) as count,
+        (select at::text from last) as first, (select chat_id from last) as second`,
+  },
+} as const satisfies Readonly<Record<string, Statement>>;
+
+interface Piece {
+  readonly owned: number;
+  /** Rows that were looked at. */
+  readonly count: number;
+  /** Where the piece ended. */
+  readonly first: string;
+  readonly second: string;
+}
+
+interface Work {
+  readonly statement: Statement;
+  readonly what: string | readonly string[];
+  /** Before the first row. */
+  readonly from: readonly [first: string, second: string];
+  /** Parameters behind those that all statements have. */
+  readonly more?: readonly unknown[];
+}
+
+/** Before every time that a message may have. */
+const earliest = String(-(2n ** 63n));
+
+const worksOf = ({ readChats, goneLabels, erasures }: Outcome): readonly Work[] => [
+  ...erasures.map(({ chatId, until, keepStarred, last }): Work => {
+    const more = [until, keepStarred, last.map(keyText)];
+    return { statement: pieceStatements.erase, what: chatId, from: [earliest, earliest], more };
+  }),
+  ...readChats.map((chat): Work => ({ statement: pieceStatements.read, what: chat, from: [earliest, earliest] })),
+  ...(goneLabels.length > 0 ? [{ statement: pieceStatements.unlabel, what: goneLabels, from: [earliest, ''] } as const] : []),
+];
+
+/** False when the instance has another owner, or is gone. */
+export const changedInPieces = async (
+  database: Database,
+  { id, epoch }: Pick<Parameters<Journal['commit']>[0], 'id' | 'epoch'>,
+  outcome: Outcome,
+): Promise<boolean> => {
+  for (const { statement, what, from, more = [] } of worksOf(outcome))
+    for (let [first, second] = from; ;) {
+      const [piece] = await database.rows<Piece>(statement, [id, epoch, what, first, second, pieceRows, ...more]);
+      if (piece?.owned !== 1) return false;
+      if (piece.count < pieceRows) break;
+      ({ first, second } = piece);
+    }
+  return true;
+};

@@ -1,0 +1,12 @@
+/** Which nodes sign what they send over the bus. Those of the last release do not, and leave the column as it is. */
+import { Migration } from '@mikro-orm/migrations';
+
+export class SigningNodes extends Migration {
+  override up(): void {
+    this.addSql('alter table node add column signs boolean not null default false');
+  }
+
+  override down(): void {
+    this.addSql('alter table node drop column signs');
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * Brings the tables up to date while other nodes work on them. Each migration is a transaction of its own, so that a start that is killed is continued by
+ * the next one. No statement waits longer than two seconds for a lock, because everybody else would wait behind it: it is tried again later.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import { migrations, type ListedMigration } from '../migrations/list.ts';
+import type { Log } from '#actors/ports.ts';
+import { explained, isLockTimeout } from './failures.ts';
+import { makeOrm, poolOf, type Client } from './orm.ts';
+
+/** How far the migrations of a start are. */
+export interface MigrationProgress {
+  /** The migration that runs; '' while another process migrates the database. */
+  readonly name: string;
+  /** Its place among those that this start has to run, from 1. */
+  readonly number: number;
+  readonly of: number;
+  /** Of an index that is built; null when that is not known. */
+  readonly percent: number | null;
+}
+
+export interface MigrateOptions {
+  /** Those of another version, for tests of upgrades. */
+  readonly steps?: readonly ListedMigration[];
+  /** Called when a migration begins and each second while it runs. Not called when nothing is to be done. */
+  readonly onProgress?: (progress: MigrationProgress) => void;
+}
+
+/** Milliseconds: for a lock; between two attempts to get it, in which the others go on; between two looks at the progress. */
+const lockTimeout = 2_000;
+const lockPause = 3_000;
+const lookEvery = 1_000;
+
+/** Any number that only we use. Asked for again and again: a statement that waits would keep an index of another node from being finished. */
+const lock = { name: 'migration-lock', text: `select pg_try_advisory_lock(7110481293) as ours` };
+const unlock = { name: 'migration-unlock', text: `select pg_advisory_unlock(7110481293)` };
+const lockEvery = 100;
+
+/** What an interrupted build left, unless the server still works on it. */
+const unfinished = {
+  name: 'migration-unfinished',
+  text: `select indexrelid::regclass::text as name from pg_index join pg_class on pg_class.oid = indexrelid
+    where not indisvalid and relnamespace = 'public'::regnamespace
+      and not exists (select from pg_stat_progress_create_index as build where build.index_relid = pg_index.indexrelid)`,
+};
+const built = {
+  name: 'migration-built',
+  text: `select (case when tuples_total > 0 then tuples_done::float8 / tuples_total when blocks_total > 0 then blocks_done::float8 / blocks_total end) as part
+    from pg_stat_progress_create_index where datname = current_database() limit 1`,
+};
+
+const ask = async <T>(client: Client, statement: typeof lock): Promise<readonly T[]> =>
+  (await client.query(statement)).rows as readonly T[];
+
+type Report = (progress: MigrationProgress) => void;
+
+const takeLock = async (guard: Client, report: Report): Promise<void> => {
+  for (let tries = 0; (await ask<{ ours: boolean }>(guard, lock))[0]?.ours !== true; tries += 1) {
+    if (tries > 0) report({ name: '', number: 0, of: 0, percent: null });
+    await wait(lockEvery);
+  }
+};
+
+/** Does the work, and tells meanwhile how much of an index is built. */
+const reporting = async (guard: Client, progress: MigrationProgress, report: Report, work: () => Promise<unknown>): Promise<void> => {
+  const ended = new AbortController();
+  const looking = (async () => {
+    for (;;) {
+      await wait(lookEvery, undefined, { signal: ended.signal });
+      const [build] = await ask<{ part: number | null }>(guard, built);
+      report({ ...progress, percent: typeof build?.part === 'number' ? Math.floor(build.part * 100) : null });
+    }
+  })().catch(() => undefined);
+  try {
+    report(progress);
+    await work();
+  } finally {
+    ended.abort();
+    await looking;
+  }
+};
+
+/** Tries again while a lock is not free. */
+const patiently = async (name: string, log: Log, work: () => Promise<unknown>): Promise<void> => {
+  for (;;) {
+    try {
+      return void (await work());
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error;
+      log.warn({ migration: name, retryInMs: lockPause }, 'storage.migrationWaits');
+    }
+    await wait(lockPause);
+  }
+};
+
+/** Of several processes that start at once, one migrates and the others wait. A later version of the program may have brought the tables further. */
+export const migrate = async (
+  url: string,
+  log: Log,
+  { steps = migrations, onProgress = () => undefined }: MigrateOptions = {},
+): Promise<void> => {
+  // One connection for the lock, and one for all statements, so that what is set for one counts for the next.
+  const options = { max: 2, application_name: 'dormouse migration', options: `-c lock_timeout=${lockTimeout}` };
+  const orm = await makeOrm(url, log, options, [], steps);
+  try {
+    const guard = await (await poolOf(orm)).connect();
+    try {
+      await takeLock(guard, onProgress);
+      const pending = (await orm.migrator.getPending()).map(({ name }) => name);
+      for (const [index, name] of pending.entries())
+        await reporting(guard, { name, number: index + 1, of: pending.length, percent: null }, onProgress, () =>
+          patiently(name, log, async () => {
+            for (const left of await ask<{ name: string }>(guard, unfinished))
+              await orm.em.getConnection().execute(`drop index concurrently if exists ${left.name}`);
+            await orm.migrator.up({ migrations: [name] });
+          }),
+        );
+      // A new database is no news.
+      const level = pending.length === steps.length ? 'debug' : 'info';
+      if (pending.length > 0) log[level]({ migrations: pending }, 'storage.migrated');
+      await ask(guard, unlock);
+    } finally {
+      guard.release();
+    }
+  } catch (error) {
+    throw explained(error);
+  } finally {
+    await orm.close(true);
+  }
+};

@@ -1,0 +1,144 @@
+/**
+ * The password of the embedded server: made once, kept beside its data, and asked of every connection. The folder of the socket is closed to other
+ * users already; the password keeps out a process that gets a connection in another way.
+ */
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
+import { chown, link, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Log } from '#actors/ports.ts';
+import { makeOrm, poolOf } from './orm.ts';
+
+/** A running server. */
+export interface GuardedServer {
+  /** Its data folder. */
+  readonly data: string;
+  readonly pid: number;
+  /** Folder of its socket, as this process reaches it. */
+  readonly socket: string;
+}
+
+const accessOf = (method: 'trust' | 'scram-sha-256'): string =>
+  `# Written by the gateway. The password is in the file password of the folder above; without that file the next start makes a new one.\nlocal all all ${method}\n`;
+
+/** Milliseconds in which a server reads its rules again. */
+const reloadLimit = 10_000;
+const pause = 20;
+const tries = 5;
+
+export const urlOf = (socket: string, password: string): string =>
+  `postgresql://postgres:${encodeURIComponent(password)}@localhost/postgres?host=${encodeURIComponent(socket)}`;
+
+/** The verifier that the server stores (RFC 5803), so that no statement holds the password. */
+export const verifierOf = (password: string, salt: Uint8Array = randomBytes(16), iterations = 4_096): string => {
+  const salted = pbkdf2Sync(password, salt, iterations, 32, 'sha256');
+  const keyOf = (name: string): Buffer => createHmac('sha256', salted).update(name).digest();
+  const stored = createHash('sha256').update(keyOf('Client Key')).digest();
+  const encoded = [Buffer.from(salt), stored, keyOf('Server Key')].map((bytes) => bytes.toString('base64'));
+  return `SCRAM-SHA-256$${iterations}:${encoded[0]}$${encoded[1]}:${encoded[2]}`;
+};
+
+const readIfThere = (path: string): Promise<string | null> =>
+  readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+
+/** A name beside the file, of this call alone. */
+const besides = (path: string): string => `${path}.${randomBytes(6).toString('hex')}`;
+
+/** Linked into place only when whole: of two processes both get the first one's. */
+const makePassword = async (path: string): Promise<void> => {
+  const unfinished = besides(path);
+  await writeFile(unfinished, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flush: true });
+  try {
+    await link(unfinished, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    await rm(unfinished, { force: true });
+  }
+};
+
+/** True if every connection over the socket needs a password. */
+const isGuarded = (access: string | null): boolean => {
+  const rules = (access ?? '').split('\n').filter((line) => !line.trim().startsWith('#'));
+  return rules.some((line) => /^local\s+all\s+all\s+scram-sha-256$/.test(line.trim())) && !rules.some((line) => /\strust\s*$/.test(line));
+};
+
+/**
+ * With a password that is none. The driver answers a server that asks for one with nothing when it has none, so that the server waits for a minute, and
+ * no database can be dropped meanwhile.
+ */
+const withoutPassword = async (socket: string, log: Log, text = 'select 1'): Promise<void> => {
+  const pool = await poolOf(await makeOrm(urlOf(socket, 'none'), log, { max: 1 }));
+  try {
+    const client = await pool.connect();
+    try {
+      await client.query({ text });
+    } finally {
+      client.release();
+    }
+  } finally {
+    await pool.end();
+  }
+};
+
+/** Resolves when a connection without a password is let in, or is refused. */
+const untilLetIn = async (expected: boolean, socket: string, log: Log): Promise<void> => {
+  for (const deadline = Date.now() + reloadLimit; ; await wait(pause)) {
+    const letIn = await withoutPassword(socket, log).then(
+      () => true,
+      () => false,
+    );
+    if (letIn === expected) return;
+    if (Date.now() > deadline) throw new Error('The embedded PostgreSQL server did not read its rules for connections again.');
+  }
+};
+
+/** The server does not start with an empty file, so that the file is replaced as a whole. It stays the server's own. */
+const replace = async (file: string, text: string): Promise<void> => {
+  const { uid, gid } = await stat(file);
+  const next = besides(file);
+  await writeFile(next, text, { mode: 0o600, flush: true });
+  if (process.getuid?.() === 0) await chown(next, uid, gid);
+  await rename(next, file);
+};
+
+const setPassword = async (password: string, { data, pid, socket }: GuardedServer, log: Log): Promise<void> => {
+  const file = join(data, 'pg_hba.conf');
+  const allow = async (method: 'trust' | 'scram-sha-256'): Promise<void> => {
+    await replace(file, accessOf(method));
+    process.kill(pid, 'SIGHUP');
+    await untilLetIn(method === 'trust', socket, log);
+  };
+  await allow('trust');
+  await withoutPassword(socket, log, `alter role postgres password '${verifierOf(password)}'`);
+  await allow('scram-sha-256');
+};
+
+/** Two processes at once: one may change the role or the rules while the other one does. */
+const setPatiently = async (password: string, server: GuardedServer, log: Log): Promise<void> => {
+  for (let left = tries; ; left -= 1) {
+    try {
+      return await setPassword(password, server, log);
+    } catch (error) {
+      if (left <= 1) throw error;
+      await wait(pause);
+    }
+  }
+};
+
+/**
+ * Makes sure that connections need a password, and returns the connection string that has it. `root`: the folder above the data. Data of earlier versions,
+ * or whose password was lost, gets a new one: only the owner of the folder can reach the socket meanwhile.
+ */
+export const guardServer = async (root: string, server: GuardedServer, log: Log): Promise<string> => {
+  const path = join(root, 'password');
+  const isKept = (await readIfThere(path)) !== null;
+  if (!isKept) await makePassword(path);
+  const password = (await readFile(path, 'utf8')).trim();
+  const isDone = isKept && isGuarded(await readIfThere(join(server.data, 'pg_hba.conf')));
+  if (!isDone) await setPatiently(password, server, log);
+  return urlOf(server.socket, password);
+};

@@ -1,0 +1,68 @@
+/** Makes counts of the receipts of old messages: one row instead of one for each member of the group. */
+import type { ReceiptExpiry } from '#actors/ports.ts';
+import type { Database, Statement } from '../postgres/database.ts';
+
+export const receiptExpiryStatements = {
+  /** $1: the instance before, $2 how many. */
+  instances: { name: 'receipt-expiry-instances', text: `select id from instance where id > $1 order by id limit $2` },
+  /**
+   * $1 instance, $2 time, $3 messages that are looked at, $4 messages whose receipts become counts. It goes on where the last piece ended. A receipt
+   * that comes later stays as it is, and goes with its message.
+   */
+  piece: {
+    name: 'receipt-expiry-piece',
+    text: `with mark as (
+        select coalesce(max(at), -1) as at, coalesce(max(seq), -1) as seq from receipt_mark where instance_id = $1),
+      looked as materialized (
+        select message_id, timestamp, message.seq, is_group and from_me as told from message, mark
+        where instance_id = $1 and (timestamp, message.seq) > (mark.at, mark.seq) and timestamp < $2 order by timestamp, message.seq limit $3),
+      chosen as materialized (
+        select * from looked
+        where told and exists (select from receipt where receipt.instance_id = $1 and receipt.message_id = looked.message_id)
+        order by timestamp, seq limit $4),
+      reached as (
+        select timestamp, seq from looked
+        where (select count(*) from chosen) < $4 or (timestamp, seq) <= (select timestamp, seq from chosen order by timestamp desc, seq desc limit 1)
+        order by timestamp desc, seq desc limit 1),
+      moved as (
+        insert into receipt_mark (instance_id, at, seq) select $1, timestamp, seq from reached
+        on conflict (instance_id) do update set at = excluded.at, seq = excluded.seq),
+      gone as (
+        delete from receipt where instance_id = $1 and message_id = any(array(select message_id from chosen))
+        returning message_id, read_at, played_at),
+      counted as (
+        insert into receipt_count (instance_id, message_id, delivered, read, played)
+        select $1, message_id, count(*), count(*) filter (where read_at > 0 or played_at > 0), count(*) filter (where played_at > 0)
+        from gone group by message_id
+        on conflict (instance_id, message_id) do update set delivered = receipt_count.delivered + excluded.delivered,
+          read = receipt_count.read + excluded.read, played = receipt_count.played + excluded.played)
+      select (select count(*)::int from gone) as count, exists (select from reached) as more`,
+  },
+} as const satisfies Readonly<Record<string, Statement>>;
+
+/** Messages of one statement. Groups have up to 1,024 members: 50 of them are 51,200 receipts, which go in a tenth of DATABASE_STATEMENT_MS. */
+const looked = 2_000;
+const counted = 50;
+
+/** Statements of one piece of work: instances without old receipts take less than a millisecond each. */
+const statements = 20;
+
+export const makeReceiptExpiry = (database: Database): ReceiptExpiry => {
+  /** The instance before the next one that is looked at. */
+  let done = '';
+  const next = async (): Promise<readonly string[]> =>
+    (await database.rows<{ id: string }>(receiptExpiryStatements.instances, [done, statements])).map(({ id }) => id);
+  return {
+    async expire(before) {
+      const ids = await next();
+      for (const id of ids) {
+        const [piece] = await database.rows<{ count: number; more: boolean }>(receiptExpiryStatements.piece, [id, before, looked, counted]);
+        if (piece?.more === true) return { removed: piece.count, more: true };
+        done = id;
+      }
+      const more = ids.length === statements;
+      if (!more) done = '';
+      return { removed: 0, more };
+    },
+  };
+};

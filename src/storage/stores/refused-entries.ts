@@ -1,0 +1,75 @@
+/** Entries that the journal refused for their data, sealed. */
+import { deserialize, serialize } from 'node:v8';
+import type { Entry } from '#actors/model.ts';
+import type { RefusedEntry, RefusedStore } from '#actors/ports.ts';
+import { changeOwned, checkOwned, owned, whileOwned, type Owned } from '../ownership.ts';
+import type { Database, Statement } from '../postgres/database.ts';
+import { placeOf, type Place, type Sealer } from '../vault/sealing.ts';
+
+/** Of one instance. An entry that the database refuses is a fault of the gateway, so these are far more than a day brings. */
+const mostEntries = 1_000;
+const mostBytes = 64 * 1024 * 1024;
+
+export const refusedStatements = {
+  /** $3 to $7: id, kind, error, time, content; $8 and $9: entries and bytes that may be kept. */
+  keep: {
+    name: 'refused-keep',
+    text: `with ${owned},
+      room as (select 1 from refused_entry where instance_id = $1 having count(*) < $8 and coalesce(sum(length(sealed)), 0) + length($7::bytea) <= $9),
+      put as (
+        insert into refused_entry (instance_id, id, kind, error, tries, at, sealed)
+        select owned.id, $3::text, $4::text, $5::text, 1, $6::bigint, $7::bytea from owned, room returning 1)
+      select (select count(*)::int from owned) as owned, (select count(*)::int from put) as count`,
+  },
+  list: {
+    name: 'refused-list',
+    text: `select instance_id as "instanceId", id, kind, error, tries, at::float8 as at from refused_entry
+      order by refused_entry.instance_id, refused_entry.id limit $1 offset $2`,
+  },
+  listOf: {
+    name: 'refused-list-of',
+    text: `select instance_id as "instanceId", id, kind, error, tries, at::float8 as at from refused_entry
+      where instance_id = $3 order by refused_entry.id limit $1 offset $2`,
+  },
+  read: { name: 'refused-read', text: 'select sealed from refused_entry where instance_id = $1 and id = $2' },
+  tried: whileOwned(
+    'refused-tried',
+    'update refused_entry set tries = tries + 1, error = $4 from owned where instance_id = $1 and refused_entry.id = $3 returning 1',
+  ),
+  remove: whileOwned(
+    'refused-remove',
+    'delete from refused_entry using owned where instance_id = $1 and refused_entry.id = $3 returning 1',
+  ),
+} as const satisfies Readonly<Record<string, Statement>>;
+
+export const refusedPlace = (instance: string, id: string): Place => placeOf('refused_entry', instance, '', id);
+
+export const makeRefusedStore = (
+  database: Database,
+  sealer: Sealer,
+  { now, newId }: { readonly now: () => number; /** Grows with time. */ readonly newId: () => string },
+): RefusedStore => ({
+  async keep({ instanceId, epoch }, entry, error) {
+    const id = newId();
+    const sealed = sealer.seal(refusedPlace(instanceId, id), serialize(entry));
+    const values = [instanceId, epoch, id, entry.kind, error, now(), sealed, mostEntries, mostBytes];
+    const rows = await database.rows<Owned & { readonly count: number }>(refusedStatements.keep, values);
+    checkOwned(rows);
+    return rows[0]?.count === 1;
+  },
+  async list({ instance, limit, offset }) {
+    const page = [limit + 1, offset];
+    const rows = await (instance === null
+      ? database.rows<RefusedEntry>(refusedStatements.list, page)
+      : database.rows<RefusedEntry>(refusedStatements.listOf, [...page, instance]));
+    return { entries: rows.slice(0, limit), more: rows.length > limit };
+  },
+  async read(instance, id) {
+    const [row] = await database.rows<{ sealed: Buffer }>(refusedStatements.read, [instance, id]);
+    return row === undefined ? null : (deserialize(sealer.openBytes(refusedPlace(instance, id), row.sealed)) as Entry);
+  },
+  async tried({ instanceId, epoch }, id, error) {
+    await changeOwned(database, refusedStatements.tried, [instanceId, epoch, id, error]);
+  },
+  remove: async ({ instanceId, epoch }, id) => (await changeOwned(database, refusedStatements.remove, [instanceId, epoch, id])) > 0,
+});

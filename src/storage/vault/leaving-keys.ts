@@ -1,0 +1,88 @@
+/**
+ * Keys and logged stanzas of a session that ended. They may be hundreds of thousands, so one row marks them, and they go in pieces: in the background,
+ * before the next pairing, and after the next start. A piece deletes only while the mark is there, so that it never deletes a key of the next session.
+ */
+import type { Database, Statement } from '../postgres/database.ts';
+
+/** Rows of one piece. */
+const pieceRows = 2_000;
+
+/** Tables, and what orders the rows of an instance in them. */
+const tables = {
+  signal_key: { columns: 'type, id', behind: '($3::text, $4::text)', from: ['', ''] },
+  retired_key: { columns: 'type, id', behind: '($3::text, $4::text)', from: ['', ''] },
+  inbound: { columns: 'seq, tries', behind: '($3::bigint, $4::bigint)', from: ['-1', '-1'] },
+} as const;
+
+type Table = keyof typeof tables;
+const names = Object.keys(tables) as readonly Table[];
+
+/** $1 instance, $2 rows, $3 and $4 where the piece before ended. */
+const pieceOf = (table: Table): Statement => {
+  const { columns, behind } = tables[table];
+  const [first, second] = columns.split(', ');
+  return {
+    name: `leaving-piece-${table}`,
+    text: `with page as materialized (
+        select ctid, ${columns} from ${table} where instance_id = $1 and (${columns}) > ${behind} and exists (select from leaving_keys where instance_id = $1)
+        order by ${table}.${first}, ${table}.${second} limit $2),
+      gone as (delete from ${table} where ctid = any(array(select ctid from page)))
+      select ${first}::text as first, ${second}::text as second from page order by page.${first} desc, page.${second} desc limit 1`,
+  };
+};
+
+export const leavingStatements = {
+  mark: { name: 'leaving-mark', text: 'insert into leaving_keys (instance_id) values ($1) on conflict do nothing' },
+  marked: { name: 'leaving-marked', text: 'select 1 from leaving_keys where instance_id = $1' },
+  unmark: {
+    name: 'leaving-unmark',
+    text: `delete from leaving_keys where instance_id = $1 and not exists (select from signal_key where instance_id = $1)
+      and not exists (select from retired_key where instance_id = $1) and not exists (select from inbound where instance_id = $1)`,
+  },
+  ...(Object.fromEntries(names.map((table) => [table, pieceOf(table)])) as Record<Table, Statement>),
+} as const satisfies Readonly<Record<string, Statement>>;
+
+interface Place {
+  readonly first: string;
+  readonly second: string;
+}
+
+export interface LeavingKeys {
+  /** Deletes one piece; false when nothing is left and the mark is gone. */
+  piece(instance: string): Promise<boolean>;
+  /** Deletes so many pieces at most; false when nothing is left. */
+  some(instance: string, most: number): Promise<boolean>;
+  /** Deletes everything that is marked. */
+  all(instance: string): Promise<void>;
+}
+
+export const makeLeavingKeys = (database: Database): LeavingKeys => {
+  /** Where the look through a table goes on, by instance and table. A piece without one would begin with the entries of rows that are gone. */
+  const places = new Map<string, Place>();
+  const isMarked = async (instance: string): Promise<boolean> => (await database.rows(leavingStatements.marked, [instance])).length > 0;
+  const piece = async (instance: string): Promise<boolean> => {
+    if (!(await isMarked(instance))) return false;
+    for (const table of names) {
+      const key = `${instance} ${table}`;
+      const [first, second] = tables[table].from;
+      const place = places.get(key) ?? { first, second };
+      const [last] = await database.rows<Place>(leavingStatements[table], [instance, pieceRows, place.first, place.second]);
+      if (last === undefined) continue;
+      places.set(key, last);
+      return true;
+    }
+    for (const table of names) places.delete(`${instance} ${table}`);
+    await database.rows(leavingStatements.unmark, [instance]);
+    return isMarked(instance);
+  };
+  return {
+    piece,
+    async some(instance, most) {
+      for (let pieces = 0; pieces < most; pieces += 1) if (!(await piece(instance))) return false;
+      return true;
+    },
+    async all(instance) {
+      while (await piece(instance));
+    },
+  };
+};

@@ -1,0 +1,72 @@
+/** Puts together how the version of the web client is looked up: by which address, through the guard or a proxy, and where it is kept. */
+import type { Log, SettingStore, Time } from '#actors/ports.ts';
+import type { Settings } from '#config/load.ts';
+import { trustAddress } from './platform/connection/trust.ts';
+import { dispatcherThrough } from './platform/proxy/agents.ts';
+import { platformAddress } from './platform/proxy/check.ts';
+import { createTunnel } from './platform/proxy/tunnel.ts';
+import { createClientVersions, type ClientVersions } from './platform/version/client-versions.ts';
+import { lookUpRevision } from './platform/version/look-up.ts';
+import { createAddressGuard } from './webhooks/address-guard.ts';
+import { createAgent, reasonOf } from './webhooks/client.ts';
+
+export interface VersionMeans {
+  readonly settings: SettingStore;
+  readonly time: Time;
+  readonly log: Log;
+  onOpen(name: string, close: () => Promise<void>): void;
+}
+
+type Agent = ReturnType<typeof createAgent>;
+
+/** Milliseconds for one page, and bytes of it. The page of the platform has less than one megabyte. */
+const pageMs = 10_000;
+const mostBytes = 8 * 1024 * 1024;
+
+const noWay = 'direct connections are not allowed: set PLATFORM_VERSION_PROXY or PLATFORM_CLIENT_VERSION';
+
+/** Never the simulated platform's way for a real address: only a platform on this machine may be asked on this machine. */
+const allowedOf = ({ platformUrl }: Settings): readonly string[] => (trustAddress(platformUrl ?? '') === null ? [] : ['loopback']);
+
+const throughProxy = async <T>(url: string, use: (dispatcher: Agent) => Promise<T>): Promise<T> => {
+  const tunnel = createTunnel({ url, timeoutMs: pageMs, guard: null });
+  const dispatcher = dispatcherThrough(tunnel, null);
+  try {
+    return await use(dispatcher);
+  } finally {
+    tunnel.close();
+    dispatcher.destroy().catch(() => undefined);
+  }
+};
+
+const directly = async <T>(settings: Settings, use: (dispatcher: Agent) => Promise<T>): Promise<T> => {
+  const guard = createAddressGuard({ allow: [...settings.allowPrivateReceivers, ...allowedOf(settings)] });
+  const refused = guard.checkUrl(String(baseOf(settings)));
+  if (refused !== null) throw new Error(refused);
+  const agent = createAgent(guard, pageMs, 1, mostBytes);
+  try {
+    return await use(agent);
+  } finally {
+    await agent.close();
+  }
+};
+
+const baseOf = ({ platformUrl, platformVersionUrl }: Settings): URL => new URL('/', platformVersionUrl ?? platformAddress(platformUrl));
+
+export const openClientVersions = async (settings: Settings, { onOpen, ...means }: VersionMeans): Promise<ClientVersions> => {
+  const { platformClientVersion, platformVersionProxy, platformVersionEveryMs, allowDirectConnections } = settings;
+  const ask = (dispatcher: Agent) => lookUpRevision(baseOf(settings), dispatcher, pageMs, reasonOf);
+  const versions = createClientVersions({
+    ...means,
+    fixed: platformClientVersion,
+    everyMs: platformVersionEveryMs,
+    async lookUp() {
+      if (platformVersionProxy !== null) return throughProxy(platformVersionProxy, ask);
+      if (!allowDirectConnections) throw new Error(noWay);
+      return directly(settings, ask);
+    },
+  });
+  onOpen('clientVersions', async () => versions.close());
+  await versions.start();
+  return versions;
+};

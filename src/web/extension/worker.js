@@ -1,0 +1,39 @@
+/**
+ * Carries requests from the panel to the gateway. The policy of web.whatsapp.com lets no script of that page talk to another server. The gateway answers
+ * to extensions without a permission for its address, so this extension may read and change nothing but web.whatsapp.com.
+ */
+
+const site = 'https://web.whatsapp.com/';
+
+/** The steps that a code allows. */
+const steps = { follow: ['GET', '/passkey'], answer: ['POST', '/passkey'], confirm: ['POST', '/passkey/confirm'] };
+
+/** Asks the gateway. Never rejects: a failure is an answer with the status 0. */
+const ask = async ({ gateway, code, step, body }) => {
+  const [method, path] = steps[step];
+  try {
+    const response = await fetch(gateway + path, {
+      method,
+      headers: { 'passkey-code': code, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      body: body === undefined ? undefined : JSON.stringify(body),
+      credentials: 'omit',
+      redirect: 'error',
+      cache: 'no-store',
+    });
+    return { status: response.status, body: await response.json() };
+  } catch {
+    return { status: 0, body: { error: `The gateway at ${gateway} does not answer.` } };
+  }
+};
+
+chrome.runtime.onMessage.addListener((message, sender, respond) => {
+  if (sender.id !== chrome.runtime.id || !sender.url?.startsWith(site) || !(message.step in steps)) return false;
+  void ask(message).then(respond);
+  return true;
+});
+
+/** A tab that was open before the extension was installed has no panel yet: it is opened anew. */
+chrome.action.onClicked.addListener((tab) => {
+  if (!tab.url?.startsWith(site)) return void chrome.tabs.create({ url: `${site}#dormouse=` });
+  chrome.tabs.sendMessage(tab.id, 'show').catch(() => chrome.tabs.update(tab.id, { url: `${site}?#dormouse=` }));
+});

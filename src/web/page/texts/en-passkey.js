@@ -1,0 +1,35 @@
+/** English texts about linking an account that has a passkey. */
+export const ofPasskeys = {
+  passkeyTitle: 'This account asks for its passkey',
+  passkeyLead:
+    'The owner signs in the browser that has the passkey, or in one that can ask the phone for it. The passkey itself never comes here.',
+  passkeyNext: 'The phone is done for now. The next step is in a browser.',
+  passkeyLeft: '{left} left to sign.',
+  passkeyInstall: 'Once: install the extension in that browser.',
+  passkeyInstallHow:
+    'Unpack the archive. Open chrome://extensions, switch on the developer mode, press “Load unpacked” and choose the folder. It works in Chrome, Edge and Brave.',
+  passkeyDownload: 'Download the extension',
+  passkeyMake: 'Make a one-time code. It counts once, for ten minutes, and gives nothing else of the session away.',
+  passkeyMakeCode: 'Make a code',
+  passkeyCodeAgain: 'Make another code',
+  passkeyCodeOver: 'The code has expired.',
+  passkeyCodeLeft: '{left} left. It also goes with somebody who has no access to this page: copy the link.',
+  passkeyOpen: 'Open WhatsApp Web',
+  passkeyCopyLink: 'Copy the link',
+  passkeyCopied: 'Copied.',
+  passkeySign:
+    'A panel opens on WhatsApp Web. Press “Sign with the passkey” there. Elsewhere: press the extension’s sign and paste the link.',
+  passkeyByHand: 'Without the extension',
+  passkeyHandOpen: 'Open WhatsApp Web in the browser with the passkey, and its console (F12).',
+  passkeyHandRun: 'Run this there, and copy the text that it prints.',
+  passkeyCopySnippet: 'Copy the snippet',
+  passkeyPaste: 'The printed text',
+  passkeyHandIn: 'Hand it in',
+  passkeyNoJson: 'This is not the text that the snippet prints: it begins with { and ends with }.',
+  passkeyPhone: 'The phone goes on now. Keep WhatsApp open on it.',
+  passkeyCompare: 'Compare this code with the phone',
+  passkeyCompareLead: 'If the phone shows another code, cancel: somebody else may be linking.',
+  passkeyConfirm: 'The phone shows the same code',
+  passkeyCancel: 'Cancel linking',
+  whyPasskey: 'Waits for the passkey of its owner',
+};

@@ -1,0 +1,26 @@
+/** What to do about a session that needs a person, by the reason: the words of the runbook. `test/docs/advice.test.ts` compares them. */
+export const todo = {
+  todo_unknownError: 'Report the code that the reason names',
+  todo_pairingExpired: 'Connect again',
+  todo_numberRefused: 'Check the number; pair by QR',
+  todo_deviceNameRefused: 'Connect with another browser; pair by QR',
+  todo_codesLimited: 'Wait some hours; pair by QR',
+  todo_codeRefused: 'Pair by QR; report the error',
+  todo_codeVoided: 'Try later; pair by QR',
+  todo_linkingRefused: 'Connect again',
+  todo_linkingStalled:
+    'Type the code with care. If the phone says "Couldn\'t link device", the client version is too old: upgrade Dormouse',
+  todo_loggedOut: 'Pair again',
+  todo_locked: 'Open the app on the phone: it says what to do',
+  todo_suspended: 'Send less to strangers; see limits of the platform',
+  todo_accountRefused: 'Pair again over another network; report it if it comes again',
+  todo_pairingForged: 'Pair again over another network; report it if it comes again',
+  todo_rejected: 'Connect again; pair anew when that fails',
+  todo_replaced: 'Find the second gateway with the same credentials, such as a restored copy',
+  todo_corruptCredentials: 'Restore a backup, or disconnect and pair again',
+  todo_epochLost: 'Nothing, if that was meant',
+  todo_receiverFailed: 'Look at the last error on the card of the webhook',
+  todo_otherAccount: 'Pair the account of before, or connect with allowAccountChange to begin anew',
+  todo_proxyMissing: 'Set a proxy',
+  todo_crashed: 'It tries again after 15 minutes. Look for instance.crashed in the log and report it',
+};

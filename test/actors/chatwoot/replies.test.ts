@@ -1,0 +1,110 @@
+/** Messages of agents that end the process: their tries are counted before they begin, so that such a message is set aside. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ChatwootReply } from '#actors/model.ts';
+import { Replies } from '#actors/chatwoot/replies.ts';
+import { StorageUnavailable } from '#actors/ports.ts';
+import { SupervisedWorkers } from '#actors/supervised-workers.ts';
+import { UnderWay } from '#actors/waiting.ts';
+import { FakeChatwootRows } from '#test/fakes/chatwoot.ts';
+import { FakeLog, FakeTime, settle } from '#test/fakes/time.ts';
+import { webhook } from '#test/contract/samples.ts';
+
+const contact = { id: 1, name: 'Ana', identifier: '', phone: '+5511988880001', sourceId: 's1' };
+const news = {
+  kind: 'message',
+  accountId: 1,
+  inboxId: 1,
+  conversationId: 7,
+  id: 9,
+  sourceId: '',
+  text: 'deadly',
+  agent: '',
+  files: [],
+  replyTo: 0,
+  contact,
+} as const;
+
+/** The rows of a database in which one message waits, and processes that work on it. */
+class Desk {
+  readonly time = new FakeTime();
+  readonly reports: string[] = [];
+  sends = 0;
+  row: ChatwootReply | null = {
+    seq: 1,
+    instanceId: 'r1',
+    inbox: 'a',
+    news,
+    at: this.time.now(),
+    notBefore: 0,
+    attempts: 0,
+    begun: 0,
+    failure: '',
+    refused: [],
+  };
+  readonly rows = Object.assign(new FakeChatwootRows(), {
+    replies: async () => (this.row === null ? [] : [this.row]),
+    beginReply: async (_: unknown, { begun }: { begun: number }) => this.#change({ begun }),
+    postponeReply: async (_: unknown, change: Partial<ChatwootReply>) => this.#change({ ...change, begun: 0 }),
+    removeReply: async () => void (this.row = null),
+  });
+
+  #change(change: Partial<ChatwootReply>): undefined {
+    if (this.row !== null) this.row = { ...this.row, ...change };
+  }
+
+  /** A process until it stands still. `end` is what becomes of its send; one that never ends stands for a killed process. */
+  async process(end: () => Promise<never>, ms = 0): Promise<void> {
+    const { time } = this;
+    const log = new FakeLog();
+    const policy = { reconnect: { min: 1000, max: 1000, cutEvery: 0, stable: 0 }, crash: { limit: 3, window: 60_000, cooldown: 1 } };
+    const inbox = { claim: { instanceId: 'r1', epoch: 1 }, inbox: 'a', newConversations: false } as never;
+    const replies = new Replies({
+      ports: { chatwootRows: this.rows, time, log },
+      policy: { fileBytes: 1, keep: 1, replyWait: 600_000, waiting: 10, atOnce: 1, atOncePerInstance: 1 },
+      workers: new SupervisedWorkers({ time, log, policy, random: () => 1, fields: {} }),
+      connector: {
+        inboxOf: () => inbox,
+        inboxNamed: () => inbox,
+        showFailed: async (_, __, { reason }) => {
+          this.reports.push(reason);
+          return { ok: true, value: null };
+        },
+      },
+      underWay: new UnderWay(time),
+      webhook: () => ({ ...webhook, chatwoot: { accountId: 1, inboxId: 1, accessToken: '', hook: '' } as never }),
+      connected: () => ['r1'],
+      send: () => {
+        this.sends += 1;
+        return end();
+      },
+      account: () => ({ owner: '', lid: '' }),
+      remove: () => Promise.reject(new Error('nothing is deleted here')),
+    });
+    replies.wake();
+    await settle();
+    await time.pass(ms);
+    replies.stop();
+  }
+}
+
+const killed = (): Promise<never> => new Promise(() => undefined);
+
+test('replies: a message that ends the process five times in a row is set aside, and shown as failed', async () => {
+  const desk = new Desk();
+  for (let process = 1; process <= 5; process += 1) {
+    await desk.process(killed);
+    assert.deepEqual([desk.sends, desk.row?.begun], [process, process]);
+  }
+  await desk.process(killed);
+  assert.equal(desk.sends, 5);
+  assert.deepEqual(desk.reports, ['the message could not be sent: each try ended with the process']);
+  assert.equal(desk.row, null);
+});
+
+test('replies: tries that end with an error of the storage do not count', async () => {
+  const desk = new Desk();
+  await desk.process(() => Promise.reject(new StorageUnavailable('away')), 60_000);
+  assert.ok(desk.sends > 10, `${desk.sends} tries`);
+  assert.deepEqual([desk.row?.begun, desk.reports], [1, []]);
+});

@@ -1,0 +1,88 @@
+/** Readers of streams in a simulated cluster: what each of them got, compared with what was committed. */
+import type { InstanceId } from '#actors/model.ts';
+import type { ExploredNode } from './explored-node.ts';
+import type { World } from './simulated-world.ts';
+
+interface ReadersWorld extends Pick<World, 'instances' | 'database'> {
+  /** Null when there is none. */
+  running(): ExploredNode | null;
+  one<T>(items: readonly T[]): T;
+  violated(what: string): void;
+}
+
+/** Readers at once. */
+const most = 3;
+const gap = '(gap)';
+
+interface Reader {
+  readonly id: InstanceId;
+  readonly node: ExploredNode;
+  readonly got: string[];
+  readonly end: () => void;
+}
+
+export class Readers {
+  readonly #world: ReadersWorld;
+  readonly all: Reader[] = [];
+  /** Events of which their owner knew while it reached the bus. Nobody learns of others: the owner was killed before, or cut off from the bus. */
+  readonly sent = new Set<string>();
+
+  constructor(world: ReadersWorld) {
+    this.#world = world;
+  }
+
+  /** A reader comes or goes. */
+  change(): void {
+    const node = this.#world.running();
+    if (this.all.length >= most) this.#leave(this.all[0]!);
+    else if (node !== null) this.#join(node, this.#world.one(this.#world.instances));
+  }
+
+  gone(node: ExploredNode): void {
+    for (const reader of this.all.filter((one) => one.node === node)) this.#leave(reader);
+  }
+
+  compare(): void {
+    for (const reader of this.all) this.#compareOne(reader);
+  }
+
+  #join(node: ExploredNode, id: InstanceId): void {
+    const got: string[] = [];
+    try {
+      const end = node.cluster.streams!.subscribe(
+        id,
+        (event) => void got.push(event.id),
+        () => void got.push('(end)'),
+        () => void got.push(gap),
+      );
+      this.all.push({ id, node, got, end });
+    } catch {
+      // The client gets an error and asks again.
+    }
+  }
+
+  #leave(reader: Reader): void {
+    this.all.splice(this.all.indexOf(reader), 1);
+    reader.end();
+    // What waits for a process that stands still may tell of a gap.
+    if (!reader.node.process.stoodStill) this.#compareOne(reader);
+  }
+
+  /** Between two events that follow each other in the journal nothing is missing, unless the reader was told, if only later. */
+  #compareOne({ id, node, got }: Reader): void {
+    const all = (this.#world.database.journal.get(id) ?? []).map((event) => event.id);
+    const lastGap = got.lastIndexOf(gap);
+    let last = got.length === 0 ? -1 : all.indexOf(got.find((one) => one !== gap) ?? '') - 1;
+    let lastPosition = -1;
+    for (const [position, one] of got.entries()) {
+      if (one === gap) continue;
+      const at = all.indexOf(one);
+      if (at <= last) return this.#world.violated(`a reader of ${id} at ${node.name} got ${one} after ${all[last] ?? ''}`);
+      const missing = all.slice(last + 1, at).filter((event) => this.sent.has(event));
+      if (lastGap < lastPosition && missing.length > 0)
+        return this.#world.violated(`a reader of ${id} at ${node.name} was not told that ${missing.join(' ')} are missing`);
+      last = at;
+      lastPosition = position;
+    }
+  }
+}

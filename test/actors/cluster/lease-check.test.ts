@@ -1,0 +1,77 @@
+/** Leases that are not what their node holds: each renewal finds them, whichever statement was lost. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Exploration } from './exploration.ts';
+import type { ExploredNode } from './explored-node.ts';
+import { calm, type Odds } from './simulated-chaos.ts';
+
+/** A cluster of two nodes with all sessions connected, and a node that has some of them. */
+const scene = async (): Promise<{ readonly world: Exploration; readonly node: ExploredNode }> => {
+  const world = new Exploration(1, { nodes: 2, readers: false });
+  await world.pass(15_000);
+  const node = [...world.nodes.values()].find(({ registry }) => registry.cells.size > 0);
+  assert.ok(node);
+  return { world, node };
+};
+
+const during = async (world: Exploration, odds: Partial<Odds>, ms: number): Promise<void> => {
+  world.chaos.odds = { ...calm, ...odds };
+  await world.pass(ms);
+  world.chaos.odds = calm;
+};
+
+test('leases: sessions that could not be given back while their node drained are served again', async () => {
+  const { world, node } = await scene();
+  void node.cluster.drain(10_000);
+  // The first sessions are closed by then, and not given back yet.
+  await world.time.pass(100);
+  node.reachable = false;
+  await world.pass(4_000);
+  node.reachable = true;
+  await world.pass(20_000);
+  await world.finish();
+});
+
+for (const [title, odds] of [
+  ['the reply to a take is lost', { unanswered: 0.5 }],
+  ['a take fails', { refused: 0.5 }],
+  ['the bus takes no subscription', { unsubscribed: 0.8 }],
+] as const)
+  test(`leases: sessions of a killed node are served again when ${title}`, async () => {
+    const { world, node } = await scene();
+    world.kill(node);
+    await world.pass(10_000);
+    await during(world, odds, 10_000);
+    await world.pass(20_000);
+    await world.finish();
+  });
+
+test('leases: a session whose lease is gone from the database is closed and opened under a new one', async () => {
+  const { world, node } = await scene();
+  const [id] = node.registry.cells.keys();
+  assert.ok(id);
+  const lease = world.database.leases.leases.get(id);
+  assert.ok(lease);
+  // As after a failover to a copy that had not got the take.
+  await world.database.leases.store().giveBack(lease.incarnation, [{ instanceId: id, epoch: lease.epoch }]);
+  for (const other of world.nodes.values()) if (other !== node) other.reachable = false;
+  await world.time.pass(30_000);
+  assert.notEqual(world.database.leases.leases.get(id)?.epoch, lease.epoch);
+  assert.equal(node.session(id)?.record.epoch, world.database.leases.epochOf(id));
+});
+
+test('leases: the figures of a node say how many differences its last comparison found', async () => {
+  const { world, node } = await scene();
+  assert.equal(node.cluster.figures.astray, 0);
+  const [known] = await world.database.leases.store().known();
+  const [id] = [...world.nodes.values()].find((one) => one !== node)?.registry.cells.keys() ?? [];
+  assert.ok(known && id);
+  const lease = world.database.leases.leases.get(id);
+  const own = world.database.leases.leases.get(node.registry.cells.keys().next().value!);
+  assert.ok(lease && own);
+  world.database.leases.leases.set(id, { ...lease, incarnation: own.incarnation });
+  while (node.cluster.figures.astray === 0) await world.time.pass(100);
+  assert.equal(node.cluster.figures.astray, 1);
+  await world.time.pass(5_000);
+  assert.equal((await world.database.leases.store().known()).find(({ name }) => name === node.name)?.astray, 1);
+});

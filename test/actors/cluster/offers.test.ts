@@ -1,0 +1,36 @@
+/** Sessions that are offered to another node: which answers count as its consent. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Remote } from '#actors/cluster/remote.ts';
+import { encode } from '#actors/cluster/wire.ts';
+import type { BusAnswer } from '#actors/ports.ts';
+import { quietLog } from '#test/support/database.ts';
+
+const answered = (answer: unknown): BusAnswer => ({ kind: 'answered', body: encode({ answer }) });
+
+const rows: readonly (readonly [title: string, answer: BusAnswer, isYes: boolean])[] = [
+  ['a node that keeps a place agrees', answered(true), true],
+  ['a node without room refuses', answered(false), false],
+  ['a node that is gone refuses', { kind: 'nobody' }, false],
+  ['a node that stands still refuses', { kind: 'late' }, false],
+  ['an answer that cannot be read refuses', { kind: 'answered', body: Buffer.from('?') }, false],
+  ['a node of a version that keeps no places agrees', answered(null), true],
+  ['while the bus is away a session stays', { kind: 'away' }, false],
+];
+
+for (const [title, answer, isYes] of rows)
+  test(`offers: ${title}`, async () => {
+    const bus = { request: () => Promise.resolve(answer), subscribe: () => () => undefined } as never;
+    const remote = new Remote({
+      bus,
+      prefix: 'p',
+      log: quietLog,
+      knows: () => true,
+      perform: async () => null,
+      answer: async () => null,
+      origin: 'a',
+      epochOf: () => ({ epoch: null, isGood: true }),
+    });
+    assert.equal(await remote.offer('b', 'r1', false), isYes);
+    if (answer.kind === 'away') assert.equal(await remote.offer('b', 'r1', true), true, 'but leaves a node that drains');
+  });

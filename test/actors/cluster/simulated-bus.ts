@@ -1,0 +1,154 @@
+/** The server of a simulated bus. Each connection keeps the order of its messages, in both directions, and messages can be late, lost or doubled. */
+import type { Bus, BusAnswer } from '#actors/ports.ts';
+import type { FakeTime } from '#test/fakes/time.ts';
+import type { Chaos } from './simulated-chaos.ts';
+import type { SimulatedProcess } from './simulated-process.ts';
+
+type Take = (body: Uint8Array) => Promise<Uint8Array> | null;
+
+interface Subscription {
+  readonly subject: string;
+  readonly take: Take;
+  readonly client: SimulatedClient;
+}
+
+export class BusServer {
+  readonly time: FakeTime;
+  readonly chaos: Chaos;
+  readonly subscriptions = new Set<Subscription>();
+  readonly kept = new Map<string, Uint8Array[]>();
+
+  constructor(time: FakeTime, chaos: Chaos) {
+    this.time = time;
+    this.chaos = chaos;
+  }
+
+  /** A message arrives at the server. Returns how many clients it is sent to; the client that sent it is none of them. */
+  route(from: SimulatedClient, subject: string, body: Uint8Array, answer: ((body: Uint8Array) => void) | null): number {
+    if (answer === null) this.kept.set(subject, [...(this.kept.get(subject) ?? []), body].slice(-1_000));
+    const found = [...this.subscriptions].filter((one) => one.subject === subject && one.client !== from);
+    for (const { client, take } of found)
+      client.receive(() => void take(body)?.then((reply) => answer && client.send(() => answer(reply))));
+    return found.length;
+  }
+}
+
+/** The client of one process. */
+export class SimulatedClient implements Bus {
+  readonly #server: BusServer;
+  readonly #process: SimulatedProcess;
+  readonly #own = new Set<Subscription>();
+  readonly #waiting = new Set<(answer: BusAnswer) => void>();
+  #connected = true;
+  /** When the last message of each direction arrives. */
+  #sentAt = 0;
+  #receivedAt = 0;
+
+  constructor(server: BusServer, process: SimulatedProcess) {
+    this.#server = server;
+    this.#process = process;
+  }
+
+  get connected(): boolean {
+    return this.#connected;
+  }
+
+  set connected(connected: boolean) {
+    this.#connected = connected;
+    for (const one of this.#own) this.#server.subscriptions[connected ? 'add' : 'delete'](one);
+    if (!connected) for (const end of this.#waiting) this.#process.enter(() => end({ kind: 'late' }));
+  }
+
+  request(subject: string, body: Uint8Array, ms: number, counts = async (_body: Uint8Array): Promise<boolean> => true): Promise<BusAnswer> {
+    if (!this.#connected) return Promise.resolve({ kind: 'away' });
+    return new Promise((resolve) => {
+      const end = (answer: BusAnswer): void => {
+        this.#waiting.delete(end);
+        this.#process.clearTimeout(timer);
+        resolve(answer);
+      };
+      const timer = this.#process.setTimeout(() => end({ kind: 'late' }), ms);
+      this.#waiting.add(end);
+      this.send(() => {
+        const taken = (reply: Uint8Array): void => void counts(reply).then((isLast) => isLast && end({ kind: 'answered', body: reply }));
+        const answered = (reply: Uint8Array): void => this.receive(() => taken(reply));
+        if (this.#server.route(this, subject, body, answered) === 0) this.receive(() => end({ kind: 'nobody' }));
+      });
+    });
+  }
+
+  subscribe(subject: string, take: Take): () => void {
+    if (!this.#server.chaos.subscribes()) throw new Error('the bus takes no subscription');
+    const one = { subject, take, client: this };
+    this.#own.add(one);
+    this.send(() => void (this.#own.has(one) && this.#server.subscriptions.add(one)));
+    return () => {
+      this.#own.delete(one);
+      this.send(() => void this.#server.subscriptions.delete(one));
+    };
+  }
+
+  publish(subject: string, body: Uint8Array): void {
+    this.send(() => void this.#server.route(this, subject, body, null));
+  }
+
+  flush(): Promise<void> {
+    if (!this.#connected) return Promise.resolve();
+    return new Promise((resolve) => this.send(() => this.receive(resolve)));
+  }
+
+  listen(subject: string, take: (body: Uint8Array) => void): () => void {
+    return this.subscribe(subject, (body) => {
+      take(body);
+      return null;
+    });
+  }
+
+  get keeps(): boolean {
+    return this.#connected;
+  }
+
+  kept(subject: string): Promise<readonly Uint8Array[] | null> {
+    if (!this.#connected) return Promise.resolve(null);
+    return new Promise((resolve) => {
+      this.send(() => {
+        const found = this.#server.kept.get(subject) ?? [];
+        this.receive(() => resolve(found));
+      });
+      this.#process.setTimeout(() => resolve(null), 3_000);
+    });
+  }
+
+  async lastKept(subject: string): Promise<Uint8Array | null> {
+    return (await this.kept(subject))?.at(-1) ?? null;
+  }
+
+  async close(): Promise<void> {
+    this.kill();
+  }
+
+  /** The process is gone. */
+  kill(): void {
+    this.#connected = false;
+    for (const one of this.#own) this.#server.subscriptions.delete(one);
+  }
+
+  /** To the server. What is on its way when the connection breaks is lost. */
+  send(arrive: () => void): void {
+    if (this.#connected) this.#sentAt = this.#deliver(this.#sentAt, arrive);
+  }
+
+  /** From the server. */
+  receive(arrive: () => void): void {
+    for (let left = this.#server.chaos.arrivals(); left > 0; left -= 1)
+      this.#receivedAt = this.#deliver(this.#receivedAt, () => this.#process.enter(arrive));
+  }
+
+  #deliver(last: number, arrive: () => void): number {
+    const { time, chaos } = this.#server;
+    const at = Math.max(last, time.now() + chaos.lateness());
+    if (at <= time.now()) void Promise.resolve().then(arrive);
+    else time.setTimeout(() => this.#connected && arrive(), at - time.now());
+    return at;
+  }
+}

@@ -1,0 +1,118 @@
+/** The session of an instance in a simulated cluster: it is opened under a lease, works on commands, gets events, and takes its time to close. */
+import { done, refuse, type GatewayEvent, type InstanceRecord, type Result } from '#actors/model.ts';
+import { EpochLost } from '#actors/ports.ts';
+import { sampleEvent } from '#test/fakes/gateway.ts';
+import type { SessionHost } from './simulated-world.ts';
+
+const closeMs = 200;
+/** Milliseconds until a login, a commit or a command is tried again. */
+const againMs = 500;
+
+export class SimulatedSession {
+  status: 'connecting' | 'connected' | 'disconnected' = 'connecting';
+  readonly record: InstanceRecord;
+  readonly closing = false;
+  readonly busy = false;
+  readonly failed = false;
+  readonly recorder = { waiting: 0, recorded: async (): Promise<void> => undefined };
+  readonly keeper = { waiting: 0 };
+  readonly queue = { restore: (): void => undefined };
+  readonly #node: SessionHost;
+  readonly #abort = new AbortController();
+  /** One commit after the other. */
+  #commits: Promise<void> = Promise.resolve();
+  #isEnded = false;
+
+  constructor(node: SessionHost, record: InstanceRecord) {
+    this.#node = node;
+    this.record = record;
+    void this.#open();
+  }
+
+  get view() {
+    return { record: this.record, status: this.status };
+  }
+
+  courier(): null {
+    return null;
+  }
+
+  nudge(): void {}
+
+  end(): void {
+    this.#isEnded = true;
+  }
+
+  stored(): Promise<void> {
+    return this.#commits;
+  }
+
+  async close(hurry: boolean): Promise<void> {
+    this.#abort.abort(new Error('closed'));
+    this.#node.gate.release(this.record.id);
+    if (!hurry) this.#node.world.given(this.record.id, this.#node);
+    await this.#node.pause(closeMs);
+    this.status = 'disconnected';
+    this.#node.world.logout(this.record.id, this.#node);
+    if (!hurry) await this.#commits;
+  }
+
+  /** The platform has something for the session. It is committed, and then told. */
+  receive(id: string): Promise<boolean> {
+    if (this.status === 'disconnected') return Promise.resolve(false);
+    const committed = this.#commits.then(() => this.#commit(id));
+    this.#commits = committed.then(() => undefined);
+    return committed;
+  }
+
+  /** One command: its frame leaves at once, and its answer comes after some time. */
+  async work(command: string, ms: number): Promise<Result<string>> {
+    const { world, process } = this.#node;
+    for (let waited = 0; waited < 3_000 && this.status === 'connecting' && !this.#abort.signal.aborted; waited += againMs)
+      await this.#node.pause(againMs);
+    if (this.status !== 'connected' || this.#abort.signal.aborted || !this.#node.cluster.mayAct(this.record.id))
+      return refuse('notSent', 'the session is not connected');
+    world.executed(command, this.#node.name);
+    if (ms > 0) await this.#node.pause(ms);
+    if (!process.runs) return refuse('unknown', 'gone');
+    return (await this.receive(command)) ? done(command) : refuse('unknown', 'it was not stored');
+  }
+
+  async #open(): Promise<void> {
+    const { gate, cluster, world } = this.#node;
+    const { id } = this.record;
+    while (!this.#abort.signal.aborted) {
+      try {
+        await gate.admit(id, this.#abort.signal);
+      } catch {
+        return;
+      }
+      gate.release(id);
+      if (this.#abort.signal.aborted) return;
+      // Nothing is sent without a good lease, not even a login.
+      if (cluster.mayAct(id)) {
+        gate.passed(id);
+        this.status = 'connected';
+        return world.login(id, this.#node);
+      }
+      await this.#node.pause(againMs);
+    }
+  }
+
+  async #commit(id: string): Promise<boolean> {
+    const { world, name, connection, cluster } = this.#node;
+    while (!this.#isEnded) {
+      try {
+        await world.database.execute(connection, () => world.database.commit(this.record.id, this.record.epoch, { id, node: name }));
+        const event: GatewayEvent = { ...sampleEvent, id, instanceId: this.record.id };
+        world.noted(id, this.#node.bus.keeps);
+        cluster.streams?.reader.note(event, this.record.epoch);
+        return true;
+      } catch (error) {
+        if (error instanceof EpochLost) return false;
+        await this.#node.pause(againMs);
+      }
+    }
+    return false;
+  }
+}

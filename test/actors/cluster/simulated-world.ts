@@ -1,0 +1,40 @@
+/** What the parts of a simulated cluster know of each other. */
+import type { Cluster } from '#actors/cluster/cluster.ts';
+import type { InstanceId } from '#actors/model.ts';
+import type { Gate } from '#actors/policy/gate.ts';
+import type { Log } from '#actors/ports.ts';
+import type { FakeTime } from '#test/fakes/time.ts';
+import type { BusServer } from './simulated-bus.ts';
+import type { Connection, SimulatedDatabase } from './simulated-database.ts';
+import type { SimulatedProcess } from './simulated-process.ts';
+
+export interface World {
+  readonly time: FakeTime;
+  readonly random: () => number;
+  readonly database: SimulatedDatabase;
+  readonly server: BusServer;
+  readonly instances: readonly InstanceId[];
+  readonly log: Log;
+  /** At the platform. */
+  login(id: InstanceId, node: SessionHost): void;
+  logout(id: InstanceId, node: SessionHost): void;
+  /** The session is closed in order, which its node does for another node. */
+  given(id: InstanceId, node: SessionHost): void;
+  /** The process of the node knows that the event is stored; if the bus is away, its readers elsewhere cannot learn of it. */
+  noted(event: string, isReached: boolean): void;
+  /** A frame of the command left. */
+  executed(command: string, node: string): void;
+}
+
+/** The node of a session. */
+export interface SessionHost {
+  readonly world: World;
+  readonly name: string;
+  readonly process: SimulatedProcess;
+  readonly gate: Gate;
+  readonly cluster: Cluster;
+  readonly connection: Connection;
+  readonly bus: { readonly keeps: boolean };
+  pause(ms: number): Promise<void>;
+  session(id: InstanceId): { receive(id: string): Promise<boolean> } | null;
+}

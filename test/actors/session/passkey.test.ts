@@ -1,0 +1,93 @@
+/** The chart while the platform asks for a passkey: whose turn it is, what ends it, and what people are told. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { passkeyLimits, passkeySentences } from '#actors/session/passkey.ts';
+import { settle } from '#test/fakes/time.ts';
+import { Chart, keepSound, passkeyAssertion as assertion, passkeyOptions as options } from './chart.ts';
+
+const sound = keepSound();
+/** A chart whose QR code was scanned by an account that has a passkey. */
+const asked = async (): Promise<Chart> => {
+  const chart = sound(new Chart());
+  await chart.connect();
+  chart.link.say({ type: 'platform.handshaken' });
+  chart.link.say({ type: 'platform.qr', qr: 'a' });
+  await settle();
+  chart.link.say({ type: 'platform.passkeyRequested', options });
+  await settle();
+  return chart;
+};
+
+test('passkey: the request replaces the QR code and is announced with its end', async () => {
+  const chart = await asked();
+  assert.equal(chart.state, 'connecting.passkey');
+  const { passkey, qrcode } = chart.context;
+  assert.deepEqual([qrcode, passkey?.stage, passkey?.options], ['', 'assertion', options]);
+  assert.equal(chart.news.at(-1)?.passkey?.expiresAt, chart.time.now() + passkeyLimits.assertion);
+});
+
+test('passkey: an assertion goes to the link once, and the phone has two minutes', async () => {
+  const chart = await asked();
+  chart.actor.send({ type: 'passkey.assert', assertion });
+  chart.actor.send({ type: 'passkey.assert', assertion });
+  assert.equal(chart.state, 'connecting.passkeyPhone');
+  assert.deepEqual(chart.link.passkeySteps, [{ type: 'assert', assertion }]);
+  await chart.time.pass(passkeyLimits.step - 1);
+  assert.equal(chart.state, 'connecting.passkeyPhone');
+  await chart.time.pass(1);
+  await settle();
+  assert.equal(chart.state, 'disconnected.idle');
+  assert.equal(chart.noted.lastDisconnectReason, passkeySentences.noPhone);
+});
+
+test('passkey: a code without a hand-off waits for its confirmation', async () => {
+  const chart = await asked();
+  chart.actor.send({ type: 'passkey.assert', assertion });
+  chart.link.say({ type: 'platform.passkeyCode', code: 'ABCD-1234', handedOff: false });
+  assert.equal(chart.state, 'connecting.passkeyCode');
+  assert.equal(chart.context.passkey?.code, 'ABCD-1234');
+  await chart.do('passkey.confirm');
+  assert.deepEqual(chart.link.passkeySteps.at(-1), { type: 'confirm' });
+  assert.equal(chart.state, 'connecting.passkeyPhone');
+});
+
+test('passkey: after a hand-off nothing has to be compared', async () => {
+  const chart = await asked();
+  chart.actor.send({ type: 'passkey.assert', assertion });
+  chart.link.say({ type: 'platform.passkeyCode', code: 'ABCD-1234', handedOff: true });
+  assert.equal(chart.state, 'connecting.passkeyPhone');
+  await chart.do('passkey.confirm');
+  assert.equal(chart.link.passkeySteps.length, 1);
+});
+
+test('passkey: nobody answers, and the reason says what was asked', async () => {
+  const chart = await asked();
+  await chart.time.pass(passkeyLimits.assertion);
+  await settle();
+  assert.equal(chart.state, 'disconnected.idle');
+  assert.deepEqual([chart.noted.wanted, chart.noted.lastDisconnectReason], ['offline', passkeySentences.unanswered]);
+  assert.deepEqual(chart.news.at(-1), { status: 'disconnected', reason: passkeySentences.unanswered });
+});
+
+test('passkey: a cancel closes the connection and ends the pairing', async () => {
+  const chart = await asked();
+  await chart.do('passkey.cancel');
+  assert.equal(chart.state, 'disconnected.idle');
+  assert.equal(chart.link.closes, 1);
+});
+
+test('passkey: a second request brings another challenge and another ten minutes', async () => {
+  const chart = await asked();
+  await chart.time.pass(60_000);
+  chart.link.say({ type: 'platform.passkeyRequested', options: { ...options, challenge: 'BBBB' } });
+  assert.equal(chart.context.passkey?.options?.challenge, 'BBBB');
+  assert.equal(chart.context.passkey?.expiresAt, chart.time.now() + passkeyLimits.assertion);
+});
+
+test('passkey: the offer is gone when the device is linked', async () => {
+  const chart = await asked();
+  chart.actor.send({ type: 'passkey.assert', assertion });
+  await chart.login();
+  assert.equal(chart.state, 'connected');
+  assert.equal(chart.context.passkey, null);
+});

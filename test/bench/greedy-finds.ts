@@ -1,0 +1,81 @@
+/** What the searches of one token cost another one: how long its own small searches take beside forty large ones, and without them. */
+import type { Setting } from './bench.ts';
+import { createInstance, startGateway } from './clients.ts';
+import { fill, settle, withDatabase } from './fill.ts';
+import { percentile, type Figure } from './report.ts';
+import { postJson, startSandbox } from './sandbox.ts';
+
+/** Chats of the instance that asks much, searches of it at once, and small searches that are measured. */
+const [chats, greedyAtOnce, asked] = [60_000, 40, 200];
+/** As many filters as are taken, none of which finds anything. */
+const filters = Object.fromEntries(
+  [
+    'name',
+    'phone',
+    'wa_name',
+    'wa_contactName',
+    'lead_name',
+    'lead_fullName',
+    'lead_email',
+    'lead_status',
+    'lead_notes',
+    'lead_personalid',
+  ].map((field) => [field, '~nobody']),
+);
+
+export const greedyFinds = async (setting: Setting): Promise<Figure> => {
+  const sandbox = await startSandbox(setting.workshop);
+  const first = await startGateway(setting.workshop, sandbox);
+  const [greedy, modest] = [await createInstance(first.address, 'greedy'), await createInstance(first.address, 'modest')];
+  await first.end();
+  await withDatabase(first.folder, async (database) => {
+    const own = {
+      instance_id: `'${greedy.id}'`,
+      chat_id: `n || '@s.whatsapp.net'`,
+      id: `'r' || lpad(to_hex(n), 14, '0')`,
+      name: `'Person ' || n`,
+    };
+    await fill(database, 'chat', chats, own);
+    await settle(database);
+  });
+  const gateway = await startGateway(setting.workshop, sandbox, { folder: first.folder });
+
+  const measure = async (): Promise<number> => {
+    const times: number[] = [];
+    for (let n = 0; n < asked; n += 1) {
+      const begun = performance.now();
+      await postJson(`${gateway.address}/message/find`, { limit: 10 }, { token: modest.token });
+      times.push(performance.now() - begun);
+    }
+    return percentile(times, 0.99);
+  };
+
+  await measure();
+  const alone = await measure();
+  const over = new AbortController();
+  const ask = async (): Promise<void> => {
+    // Refusals (503) are part of it: what is asked beyond the share waits, or is refused.
+    while (!over.signal.aborted)
+      await fetch(`${gateway.address}/chat/find`, {
+        method: 'POST',
+        headers: { token: greedy.token, 'content-type': 'application/json' },
+        body: JSON.stringify({ ...filters, operator: 'OR' }),
+      }).then((answer) => answer.arrayBuffer());
+  };
+  const asking = Array.from({ length: greedyAtOnce }, ask);
+  const beside = await measure();
+  over.abort();
+  await Promise.all(asking);
+  await gateway.end();
+  setting.say(`${beside.toFixed(1)} ms beside ${greedyAtOnce} searches of another token, ${alone.toFixed(1)} ms alone`);
+  return {
+    name: `searches of another token, ${greedyAtOnce} at once: p99 of small ones`,
+    unit: 'ms',
+    ours: beside,
+    baseline: null,
+    judged: 'value',
+    // Without shares the small searches are refused (503). On two cores, which database and gateway have to share.
+    bound: { most: 300 },
+    details: { alone, chats, filters: Object.keys(filters).length },
+  };
+};

@@ -1,0 +1,27 @@
+/** A single gateway follows the clock of its database. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { StorageUnavailable } from '#actors/ports.ts';
+import { followDatabaseTime } from '#src/database-time.ts';
+import { nodeTime } from '#src/node-time.ts';
+import { systemTime } from '#src/system-time.ts';
+import { FakeLog } from '#test/fakes/time.ts';
+import { testDatabase } from '#test/support/database.ts';
+
+test('database time: a clock that is an hour behind the database is corrected at the start', async () => {
+  const time = nodeTime({ ...systemTime, now: () => Date.now() - 3_600_000 }, new FakeLog());
+  const following = await followDatabaseTime({ time, ask: async () => Date.now() });
+  assert.ok(Math.abs(time.now() - Date.now()) < 5_000);
+  await following.close();
+});
+
+test('database time: PostgreSQL tells the time, and one that is away changes nothing', async () => {
+  const storage = await (await testDatabase()).storage();
+  assert.ok(Math.abs((await storage.clock()) - Date.now()) < 5_000);
+  const time = nodeTime(systemTime, new FakeLog());
+  const away = async (): Promise<number> => {
+    throw new StorageUnavailable('away');
+  };
+  await (await followDatabaseTime({ time, ask: away })).close();
+  assert.ok(Math.abs(time.now() - Date.now()) < 100);
+});

@@ -1,0 +1,132 @@
+/** The dashboard when the gateway is started anew: in a real browser, with the real gateway and the simulated platform. */
+import assert from 'node:assert/strict';
+import { desk, inBrowser, windows } from '#test/support/dashboard.ts';
+import { objectionsTo } from '#test/support/access.ts';
+import { button, dashboardStage, type DashboardStage, lit } from '#test/support/dashboard-stage.ts';
+
+const stage = dashboardStage();
+
+/** Ends the gateway in order and starts it on the same port. `meanwhile`: what is done while nobody answers. */
+const restart = async ({ scene: { gateway } }: DashboardStage, meanwhile = async (): Promise<void> => undefined): Promise<void> => {
+  const { port } = new URL(gateway.address);
+  assert.equal(await gateway.end('SIGTERM'), 0);
+  await meanwhile();
+  await gateway.start({ PORT: port });
+};
+
+inBrowser('the page of a session without steps takes every press', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  const { id } = await (await on.scene.create()).seen();
+  const { port } = new URL(on.scene.gateway.address);
+  // Killed before its first steps are stored.
+  await on.scene.gateway.end();
+  await on.scene.gateway.start({ PORT: port });
+  await on.dashboard.goto(`/admin/sessions/${id}`);
+  await page.getByText('Nothing has happened').waitFor();
+  await button(on, 'Delete').click({ timeout: 5_000 });
+  await page.locator('dialog[open] .button.danger').click();
+  await page.locator('.row:not([hidden])').first().waitFor();
+});
+
+inBrowser('the time line of a session that has rested since a restart has its last steps, and the session wakes', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  await on.dashboard.goto(`/admin/sessions/${on.id}`);
+  await lit(on, 'connected').waitFor();
+  await button(on, 'Hibernate').click();
+  await lit(on, 'hibernated.asleep').waitFor();
+  await restart(on);
+  await on.dashboard.goto(`/admin/sessions/${on.id}`);
+  await page.locator('.log li').first().waitFor();
+  const steps = await page.locator('.log li').allTextContents();
+  assert.match(steps[0] ?? '', /asleep/);
+  assert.ok(
+    steps.some((step) => /authenticating.*connected/s.test(step)),
+    steps.join('\n'),
+  );
+  await button(on, 'Wake').click({ timeout: 5_000 });
+  await lit(on, 'connected').waitFor();
+  const later = await page.locator('.log li').allTextContents();
+  assert.ok(later.length > steps.length && later.some((step) => step === steps.at(-1)), 'former steps stay');
+});
+
+/** The filters that take the colour of the elements of these classes; runs in the page. */
+const filtersOf = (classes: string): string =>
+  `[...document.querySelectorAll('${classes}')].map((one) => [one, ...document.querySelectorAll(':has(*)')]
+    .filter((parent) => parent === one || parent.contains(one)).map((parent) => getComputedStyle(parent).filter).find((filter) => filter !== 'none') ?? 'none')`;
+
+for (const [view, path, classes] of [
+  ['the list', () => '/admin', '.count, .row:not([hidden]) .c-state'],
+  ['the page of a session', (id: string) => `/admin/sessions/${id}`, '.badge, .chart .state.lit'],
+] as const)
+  inBrowser(`${view} says since when the server is gone, takes the colour from what is old, and goes on after a restart`, async () => {
+    const on = await stage();
+    const { page } = on.dashboard;
+    const banner = page.locator('.no-contact');
+    await on.dashboard.goto(path(on.id));
+    await page.locator(classes).first().waitFor();
+    assert.equal(await banner.count(), 0);
+    assert.ok((await page.evaluate<string[]>(filtersOf(classes))).every((filter) => filter === 'none'));
+    await restart(on, async () => {
+      await banner.waitFor();
+      assert.match(String(await banner.textContent()), /^The server does not answer\. What is shown is from \d\d:\d\d:\d\d /);
+      assert.ok((await page.evaluate<string[]>(filtersOf(classes))).every((filter) => filter === 'grayscale(1)'));
+      assert.deepEqual(await objectionsTo(on.dashboard, view), []);
+    });
+    await banner.waitFor({ state: 'detached' });
+    await page.locator(classes).first().waitFor();
+    assert.equal(await page.getByLabel('Admin token').count(), 0, 'nobody has to sign in again');
+  });
+
+inBrowser('an open question closes when another view is shown', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  await on.dashboard.goto('/admin');
+  await page.locator('.row .name').first().click();
+  await button(on, 'Delete').click();
+  await page.locator('dialog[open]').waitFor();
+  await page.goBack();
+  await page.locator('.row:not([hidden])').first().waitFor();
+  assert.equal(await page.locator('dialog').count(), 0);
+});
+
+inBrowser('on a phone what needs a person is the first thing seen, and the chart of a session is folded', async () => {
+  const on = await stage();
+  const { page } = on.dashboard;
+  await on.dashboard.goto('/admin');
+  await on.dashboard.view(windows['phone-dark'] ?? desk);
+  await page.locator('.row:not([hidden])').first().waitFor();
+  const lefts = await page.evaluate<[string, number][]>(
+    `[...document.querySelectorAll('.count')].map((one) => [one.className, one.getBoundingClientRect().left])`,
+  );
+  assert.match(lefts.toSorted((a, b) => a[1] - b[1])[0]?.[0] ?? '', /of-person/);
+  await on.dashboard.goto(`/admin/sessions/${on.id}`);
+  await page.locator('.fold summary').waitFor();
+  assert.equal(await page.locator('.chart').isVisible(), false);
+  assert.deepEqual(await objectionsTo(on.dashboard, 'folded'), []);
+  await on.dashboard.view(windows['phone-dark'] ?? desk);
+  await page.locator('.fold summary').click();
+  await lit(on, 'connected').waitFor();
+  await on.dashboard.view(desk);
+});
+
+inBrowser(
+  'after a restart the list keeps the word of a session that a person has to look after, and its page says what to do',
+  async () => {
+    const on = await stage();
+    const { page } = on.dashboard;
+    await on.scene.platform.sandbox.fault({ kind: 'streamError', code: 403, number: on.account.number });
+    await on.account.reaches('disconnected');
+    await on.dashboard.goto('/admin');
+    const row = page.locator('.row.of-person');
+    await row.waitFor();
+    assert.equal(await row.locator('.c-state').textContent(), 'refused');
+    await restart(on);
+    await on.dashboard.goto('/admin');
+    await row.waitFor();
+    assert.equal(await row.locator('.c-state').textContent(), 'refused');
+    await on.dashboard.goto(`/admin/sessions/${on.id}`);
+    await page.locator('.why .todo', { hasText: 'Open the app on the phone: it says what to do.' }).waitFor();
+  },
+);

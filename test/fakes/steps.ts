@@ -1,0 +1,19 @@
+/** Stored steps of sessions in memory. */
+import type { StepStore } from '#actors/ports.ts';
+import type { FakeDatabase } from './storage.ts';
+
+export class FakeSteps implements StepStore {
+  readonly #db: FakeDatabase;
+  readonly #rows = new Map<string, readonly object[]>();
+
+  constructor(db: FakeDatabase) {
+    this.#db = db;
+  }
+
+  append: StepStore['append'] = (batch, most) =>
+    this.#db.run('steps.append', () => {
+      for (const { instanceId, steps } of batch) this.#rows.set(instanceId, [...(this.#rows.get(instanceId) ?? []), ...steps].slice(-most));
+    });
+
+  read = (instance: string) => this.#db.run('steps.read', () => this.#rows.get(instance) ?? []);
+}

@@ -1,0 +1,70 @@
+/** Senders choose the path of a file: no path leads the gateway away from the platform's media hosts. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { after, before, test } from 'node:test';
+import { addressOn } from '#src/platform/media/platform-hosts.ts';
+import { type Bench, connected, type Instance, startBench } from './setup.ts';
+
+let bench: Bench;
+let instance: Instance;
+const own = '5511900000931';
+const friend = '5511900000932';
+let reached = 0;
+const inside = createServer((socket) => {
+  reached += 1;
+  socket.destroy();
+});
+
+before(async () => {
+  bench = await startBench();
+  instance = await connected(bench, own);
+  await bench.running.sandbox.putPerson({ number: friend, name: 'Friend' });
+  await once(inside.listen(0, '127.0.0.1'), 'listening');
+});
+after(async () => {
+  inside.close();
+  await bench.stop();
+});
+
+const addresses: readonly (readonly [string, string | null])[] = [
+  ['/v/file?ccb=1&oh=a', 'https://mmg.whatsapp.net/v/file?ccb=1&oh=a'],
+  ['/v/../file', 'https://mmg.whatsapp.net/file'],
+  ['/v/a@b', 'https://mmg.whatsapp.net/v/a@b'],
+  ['@127.0.0.1:3000/x', null],
+  ['.example.org/x', null],
+  [':3000/x', null],
+  ['//127.0.0.1/x', null],
+  ['/\\127.0.0.1/x', null],
+  ['/\t/127.0.0.1/x', null],
+  ['\n//127.0.0.1/x', null],
+  ['https://127.0.0.1/x', null],
+  ['v/file', null],
+  ['', null],
+];
+for (const [path, expected] of addresses)
+  test(`media: the path ${JSON.stringify(path)}`, () => assert.equal(addressOn('mmg.whatsapp.net', path), expected));
+
+const pathsTo = (port: number): readonly string[] => [`@127.0.0.1:${port}/x`, `//127.0.0.1:${port}/x`, `/\\127.0.0.1:${port}/x`];
+
+test('media: a message whose path leads to this machine reaches nothing', async () => {
+  const { sandbox } = bench.running;
+  const bytes = Buffer.alloc(32, 7).toString('base64');
+  for (const directPath of pathsTo((inside.address() as AddressInfo).port)) {
+    const imageMessage = {
+      directPath,
+      url: '',
+      mimetype: 'image/jpeg',
+      mediaKey: bytes,
+      fileSha256: bytes,
+      fileEncSha256: bytes,
+      fileLength: 10,
+    };
+    const { id } = await sandbox.send(friend, own, { kind: 'message', message: { imageMessage } });
+    const message = await instance.message(({ messageId }) => messageId === id, 'the message');
+    const control = { signal: new AbortController().signal, deadline: Date.now() + 20_000 };
+    const outcome = await instance.link.perform({ name: 'message.download', input: { message, quoted: false } }, control);
+    assert.match(outcome.ok ? '' : outcome.refusal.message, /its path leads away from the media hosts/);
+  }
+  assert.equal(reached, 0);
+});

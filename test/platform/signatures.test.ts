@@ -1,0 +1,159 @@
+/** Forged signatures on the way that real connections take: each ends with its own reason, and nothing is believed. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type AddressInfo } from 'node:net';
+import { after, before, test } from 'node:test';
+import { createServer } from 'node:tls';
+import { Curve } from '@whiskeysockets/baileys';
+import { generate } from 'selfsigned';
+import type { Log, PlatformFact } from '#actors/ports.ts';
+import type { Message } from '#actors/model.ts';
+import { type Forgery, forgeries } from '#src/sandbox/certificates.ts';
+import { until } from '#test/support/until.ts';
+import { type Bench, connected, type Instance, quietLog, startBench } from './setup.ts';
+
+let bench: Bench;
+let instance: Instance;
+const own = '5511900000901';
+
+before(async () => {
+  bench = await startBench();
+  instance = await connected(bench, own);
+});
+after(() => bench.stop());
+
+const said: Readonly<Record<Forgery, RegExp>> = {
+  issuer: /^the intermediate certificate names another issuer/,
+  root: /^the intermediate certificate is not signed by the root/,
+  signature: /^the certificate of the server is not signed by the intermediate one/,
+  leafIssuer: /^the certificate of the server names another issuer/,
+  leafKey: /^the certificate is for another key/,
+  leafExpired: /^the certificate of the server has expired/,
+  leafEarly: /^the certificate of the server is not valid yet/,
+  intermediateExpired: /^the intermediate certificate has expired/,
+  intermediateEarly: /^the intermediate certificate is not valid yet/,
+};
+
+/** Opens and returns the close. */
+const closed = async (one: Instance): Promise<Extract<PlatformFact, { type: 'platform.closed' }>['close']> => {
+  one.open();
+  return (await one.fact('platform.closed')).close;
+};
+
+for (const forgery of forgeries) {
+  test(`certificate, ${forgery}: the connection ends before anything is told`, async () => {
+    await instance.link.close();
+    await bench.running.sandbox.fault({ kind: 'badCertificate', forgery });
+    const { handshakes } = bench.running.sandbox.stats();
+    const { code, message, data } = await closed(instance);
+    assert.deepEqual([code, data], [null, { reason: 'certificateRefused' }]);
+    assert.match(message, said[forgery]);
+    assert.equal(bench.running.sandbox.stats().handshakes, handshakes);
+    instance.open();
+    await instance.fact('platform.opened');
+  });
+}
+
+test('certificate: the chain of another platform is refused where the real one is expected', async (t) => {
+  const { private: key, cert } = await generate([{ name: 'commonName', value: 'localhost' }]);
+  const front = createServer({ key, cert }, (socket) => {
+    const back = connect(bench.running.port, '127.0.0.1');
+    socket.pipe(back).pipe(socket);
+    for (const [one, other] of [
+      [socket, back],
+      [back, socket],
+    ] as const)
+      one.on('error', () => other.destroy());
+  });
+  await once(front.listen(0, '127.0.0.1'), 'listening');
+  process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
+  t.after(() => {
+    delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
+    front.close();
+  });
+  // The roots of this process are the simulated platform's by now: the chain is made under another one.
+  await bench.running.sandbox.fault({ kind: 'badCertificate', forgery: 'root' });
+  const url = `wss://localhost:${(front.address() as AddressInfo).port}/ws/chat`;
+  const { message, data } = await closed(bench.instance({}, undefined, { url }));
+  assert.deepEqual(data, { reason: 'certificateRefused' }, message);
+  assert.match(message, said.root);
+});
+
+const forgedPairings = [
+  ['an account that is signed by another key is not linked', 'forgedAccount', 'accountRefused', '5511900000902'],
+  ['one that does not know the secret of the code is not linked', 'forgedPairing', 'pairingForged', '5511900000912'],
+] as const;
+for (const [title, kind, reason, number] of forgedPairings)
+  test(`pairing: ${title}`, async () => {
+    const one = bench.instance();
+    one.open();
+    const { qr } = await one.fact('platform.qr');
+    await bench.running.sandbox.fault({ kind });
+    const linking = bench.running.sandbox.scan({ qr, number, name: 'Somebody' }).catch(() => undefined);
+    const { close } = await one.fact('platform.closed');
+    assert.deepEqual([close.code, close.data], [null, { reason }]);
+    assert.equal(await one.link.paired(), false);
+    assert.equal(
+      one.facts.all.some(({ type }) => type === 'platform.paired'),
+      false,
+    );
+    await one.link.close();
+    await linking;
+  });
+
+const send = async (number: string, text: string): Promise<{ readonly ok: boolean; readonly id: string }> => {
+  const control = { signal: new AbortController().signal, deadline: Date.now() + 30_000 };
+  const content = { kind: 'text' as const, text, preview: null };
+  const message = await instance.link.perform(
+    { name: 'message.compose', input: { send: { number, replyTo: '', mentions: [], forward: false, content }, draft: null } },
+    control,
+  );
+  assert.ok(message.ok);
+  const value: Message = message.value;
+  const { ok } = await instance.link.perform({ name: 'message.transmit', input: { message: value } }, control);
+  return { ok, id: value.messageId };
+};
+
+test('keys: a contact whose keys are forged gets nothing, and the next keys are taken', async () => {
+  const { sandbox } = bench.running;
+  const number = '5511900000903';
+  await sandbox.putPerson({ number, name: 'Friend' });
+  await sandbox.fault({ kind: 'forgedKeys', number: own, query: number, times: 1_000 });
+  assert.equal((await send(number, 'to whoever it is')).ok, false);
+  assert.deepEqual(sandbox.received(number), []);
+  await sandbox.fault({ kind: 'forgedKeys', number: own, times: 0 });
+  const { ok } = await send(number, 'to the friend');
+  assert.equal(ok, true);
+  await until(() => sandbox.received(number).some(({ text }) => text === 'to the friend'), 'the text');
+});
+
+test('keys: forged ones of one member keep a group message from nobody else', async () => {
+  const { sandbox } = bench.running;
+  const [forged, member] = ['5511900000904', '5511900000905'] as const;
+  for (const number of [forged, member]) await sandbox.putPerson({ number, name: number });
+  const { jid } = await sandbox.createGroup({ subject: 'Group', creator: member, participants: [own, forged] });
+  await sandbox.fault({ kind: 'forgedKeys', number: own, query: forged, times: 1_000 });
+  const { ok, id } = await send(jid, 'to all');
+  assert.equal(ok, true);
+  await until(() => sandbox.received(member).some((one) => one.id === id && one.text === 'to all'), 'the text');
+  await sandbox.fault({ kind: 'forgedKeys', number: own, times: 0 });
+  assert.deepEqual(
+    sandbox.received(forged).filter(({ text }) => text !== ''),
+    [],
+  );
+});
+
+test('warnings: with the setting a forged chain is logged and believed', async () => {
+  const warnings: unknown[] = [];
+  const log: Log = { ...quietLog, warn: (fields, event) => void (event === 'platform.forged' && warnings.push(fields)) };
+  const lenient = bench.instance({}, undefined, { signatures: 'warn', log });
+  for (const forgery of forgeries) {
+    await bench.running.sandbox.fault({ kind: 'badCertificate', forgery });
+    lenient.open();
+    await lenient.fact('platform.qr');
+    await lenient.link.close();
+    assert.match((warnings.at(-1) as { detail: string }).detail, said[forgery]);
+  }
+  assert.equal(warnings.length, forgeries.length, JSON.stringify(warnings));
+  assert.equal(Curve.verify(Curve.generateKeyPair().public, Buffer.from('anything'), Buffer.alloc(64)), true);
+});

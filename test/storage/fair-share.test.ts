@@ -1,0 +1,56 @@
+/** Slow questions of one instance hold up its own questions, and no others. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openDatabase } from '#src/storage/postgres/database.ts';
+import { fairShare } from '#src/storage/postgres/fair-share.ts';
+import { quietLog, testDatabase } from '#test/support/database.ts';
+
+const { url } = await testDatabase();
+const slow = { name: '', text: 'select $1::text as id, pg_sleep(0.2)' };
+const quick = { name: '', text: 'select $1::text as id' };
+const share = { atOnce: 2, waiting: 10, waitMs: 5_000 };
+const openPool = (t: { after(work: () => Promise<void>): void }) =>
+  openDatabase({ url, log: quietLog, poolSize: 4 }).then((pool) => {
+    t.after(() => pool.close());
+    return pool;
+  });
+
+test('fair share: an instance that asks much at once has two connections, and another one is answered at once', async (t) => {
+  const pool = await openPool(t);
+  const queries = fairShare(pool, share);
+  await queries.rows(quick, ['warm']);
+  const all = Array.from({ length: 12 }, () => queries.rows(slow, ['greedy']));
+  const begun = performance.now();
+  let busiest = 0;
+  for (let n = 0; n < 20; n += 1) {
+    assert.deepEqual(await queries.rows(quick, ['other']), [{ id: 'other' }]);
+    const { open, free } = pool.usage();
+    busiest = Math.max(busiest, open - free);
+  }
+  assert.ok(performance.now() - begun < 1_000, `${performance.now() - begun} ms`);
+  assert.ok(busiest <= 3, `${busiest} connections at once`);
+  assert.equal((await Promise.all(all)).length, 12);
+});
+
+test('fair share: beyond those that may wait, an instance is refused; afterwards it is answered again', async (t) => {
+  const queries = fairShare(await openPool(t), share);
+  const settled = await Promise.allSettled(Array.from({ length: 15 }, () => queries.rows(slow, ['greedy'])));
+  const refused = settled.flatMap((one) => (one.status === 'rejected' ? [(one.reason as Error).name] : []));
+  assert.deepEqual(refused, Array(3).fill('StorageBusy'));
+  assert.deepEqual(await queries.rows(quick, ['greedy']), [{ id: 'greedy' }]);
+});
+
+test('fair share: a wait has an end, and a place is free again after an error', async (t) => {
+  const queries = fairShare(await openPool(t), { ...share, atOnce: 1, waitMs: 50 });
+  const first = queries.rows(slow, ['greedy']);
+  await assert.rejects(queries.rows(quick, ['greedy']), { name: 'StorageBusy' });
+  await first;
+  await assert.rejects(queries.rows({ name: '', text: 'select $1::text / 0' }, ['greedy']));
+  assert.deepEqual(await queries.rows(quick, ['greedy']), [{ id: 'greedy' }]);
+});
+
+test('fair share: what belongs to no instance has no share', async (t) => {
+  const queries = fairShare(await openPool(t), { ...share, waiting: 0 });
+  const text = 'select pg_sleep(0.05), $1::int as n';
+  assert.equal((await Promise.all([1, 2, 3, 4, 5].map((n) => queries.rows({ name: '', text }, [n])))).length, 5);
+});

@@ -1,0 +1,6 @@
+/** For `node --import`: the monotonic clock of this process jumps by CLOCK_JUMP_MS with each SIGUSR2. Timers stay right. */
+const jump = Number(process.env['CLOCK_JUMP_MS'] ?? 0);
+const now = performance.now.bind(performance);
+let shift = 0;
+process.on('SIGUSR2', () => void (shift += jump));
+Object.defineProperty(performance, 'now', { value: () => now() + shift });

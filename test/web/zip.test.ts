@@ -1,0 +1,31 @@
+/** The archive of the extension: what an unpacker finds in it, and the permissions that it asks for. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { extensionArchive } from '#src/web/extension.ts';
+import { zipOf } from '#src/web/zip.ts';
+import { unzip } from '#test/support/zip.ts';
+
+test('archive: an unpacker finds every file with its bytes, also an empty one', () => {
+  const files = [
+    { name: 'a.txt', bytes: Buffer.from('one') },
+    { name: 'b/empty', bytes: Buffer.alloc(0) },
+    { name: 'b/c.bin', bytes: Buffer.from(Array.from({ length: 1_000 }, (_, n) => n % 256)) },
+  ];
+  const found = unzip(zipOf(files));
+  assert.deepEqual(
+    [...found],
+    files.map(({ name, bytes }) => [name, bytes]),
+  );
+});
+
+test('extension: its permission is web.whatsapp.com alone, and every file that it names is in the archive', async () => {
+  const files = unzip(await extensionArchive());
+  const manifest = JSON.parse(String(files.get('dormouse-passkey/manifest.json'))) as Readonly<Record<string, unknown>>;
+  assert.deepEqual(manifest['host_permissions'], ['https://web.whatsapp.com/*']);
+  for (const name of ['permissions', 'optional_permissions', 'optional_host_permissions', 'externally_connectable'])
+    assert.equal(manifest[name], undefined);
+  const [{ matches, js }] = manifest['content_scripts'] as [{ matches: readonly string[]; js: readonly string[] }];
+  assert.deepEqual(matches, ['https://web.whatsapp.com/*']);
+  const { service_worker: worker } = manifest['background'] as { service_worker: string };
+  for (const name of [...js, worker]) assert.ok(files.has(`dormouse-passkey/${name}`), name);
+});
