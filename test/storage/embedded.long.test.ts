@@ -164,6 +164,14 @@ test('embedded: a process id left behind that is someone else now is no server',
   await again.close();
 });
 
+for (const name of ['postmaster.pid', '.s.PGSQL.5432.lock'])
+  test(`embedded: an empty ${name}, which a server leaves that dies while it makes the file, is in nobody's way`, async () => {
+    await writeFile(join(pidFile(), '..', name), '');
+    const storage = await open();
+    assert.equal((await storage.instances.all()).length, 1);
+    await storage.close();
+  });
+
 test('embedded: two that start at once share one server and one set of tables', async () => {
   const directory = join(folder, 'twins');
   const [one, two] = await Promise.all([open(directory), open(directory)]);

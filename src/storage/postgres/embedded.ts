@@ -136,14 +136,33 @@ const initialise = async (place: Place): Promise<void> => {
   );
 };
 
+/** Milliseconds after which a lock that is still empty is nobody's: a server writes it right after making it. */
+const emptyLockFor = 1_000;
+
 /**
  * A server that was killed leaves the lock of its socket behind, with an id that may be somebody else's by now, or that of a dead process
- * which nobody collects (in a container without an init): the next server would refuse to start.
+ * which nobody collects (in a container without an init): the next server would refuse to start. So it would for ever with a lock that is
+ * empty, because the server died between making and writing it.
  */
-const dropStaleLock = async (place: Place): Promise<void> => {
-  const file = join(place.data, `${socketName}.lock`);
-  const pid = Number.parseInt(await readFile(file, 'utf8').catch(() => ''), 10);
-  if (pid > 0 && !(await isServerOf(pid, place))) await rm(file, { force: true });
+const dropStaleLocks = async (place: Place): Promise<void> => {
+  const socketLock = join(place.data, `${socketName}.lock`);
+  const pid = Number.parseInt(await readFile(socketLock, 'utf8').catch(() => ''), 10);
+  if (pid > 0 && !(await isServerOf(pid, place))) await rm(socketLock, { force: true });
+  const locks = [join(place.data, 'postmaster.pid'), socketLock];
+  const areEmpty = (): Promise<boolean[]> =>
+    Promise.all(
+      locks.map((lock) =>
+        stat(lock).then(
+          ({ size }) => size === 0,
+          () => false,
+        ),
+      ),
+    );
+  const before = await areEmpty();
+  if (!before.includes(true)) return;
+  await wait(emptyLockFor);
+  const after = await areEmpty();
+  for (const [at, lock] of locks.entries()) if (before[at] && after[at]) await rm(lock, { force: true });
 };
 
 /** In bytes. */
@@ -164,7 +183,7 @@ const boundLog = async (place: Place): Promise<void> => {
 
 /** Detached, writing to a file: neither Ctrl-C nor the death of this process reaches it. Answers null when it ended at once. */
 const spawnServer = async (place: Place): Promise<number | null> => {
-  await dropStaleLock(place);
+  await dropStaleLocks(place);
   const output = openSync(join(place.root, 'server.log'), 'a', 0o600);
   const flags = Object.entries({ ...serverSettings, ...place.settings }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const child = spawn(place.binaries.postgres, ['-D', dataArgument(place), ...flags], {
