@@ -40,7 +40,7 @@ export { isExcluded } from './events/filter.ts';
 export { buttonsWarning } from './policy/interactive-rules.ts';
 export { actorEventTypes, actorSorts, origins } from './face/inspector.ts';
 export { eventDescriptions } from './session/chart-descriptions.ts';
-export { chartNames } from './session/watched.ts';
+export { chartNames } from './face/inspector.ts';
 export type * from './face.ts';
 export type { ClusterOptions } from './cluster/cluster.ts';
 export { clusterPolicyOf } from './cluster/policy.ts';

@@ -11,7 +11,7 @@ import { Watchers } from './inspection/watchers.ts';
 import { deleteMessage } from './commands/deletions.ts';
 import { perform } from './commands/perform.ts';
 import { Cluster, type ClusterOptions } from './cluster/cluster.ts';
-import { done, type GatewayEvent, type InstanceId, type InstanceRecord, type Message, type Result } from './model.ts';
+import { done, type InstanceId, type InstanceRecord, type Message, type Result } from './model.ts';
 import { createGate, type Gate } from './policy/gate.ts';
 import { usualStopGrace, type Policy } from './policy/policy.ts';
 import { anotherProxy } from './policy/proxy-choice.ts';
@@ -30,6 +30,7 @@ import { ClockWatch } from './supervisor/clock-watch.ts';
 import { Downloads } from './supervisor/downloads.ts';
 import { CommonFaults } from './supervisor/common-faults.ts';
 import { numbersOf } from './supervisor/numbers.ts';
+import type { InstanceReader } from './supervisor/instance-reader.ts';
 import { Registry } from './supervisor/registry.ts';
 import { Restore } from './supervisor/restore.ts';
 import { TokenLookup } from './supervisor/token-lookup.ts';
@@ -42,18 +43,6 @@ export interface SupervisorInput {
   readonly baseUrl: string;
   /** Absent: this process owns every instance. */
   readonly cluster?: ClusterOptions | undefined;
-}
-
-/** A part of the gateway that reads what instances do and works beside them. What it throws is logged and changes nothing. */
-export interface InstanceReader {
-  /** A committed event, and the epoch under which it was committed. */
-  note(event: GatewayEvent, epoch: number): void;
-  /** A session became live. */
-  live(cell: Cell): void;
-  /** The instance is gone, or another node's from now on: nothing more is done for it, and what is remembered of it is not kept. */
-  forget(id: InstanceId): void;
-  /** The process stops. */
-  stop(): void;
 }
 
 export class Supervisor {

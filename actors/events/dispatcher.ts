@@ -1,12 +1,11 @@
 /** What the couriers of all instances share: the webhooks, the slots for posts, the circuits, the bounds, and the error histories. */
-import type { Connector } from '../chatwoot/connector.ts';
 import type { Delivery, EventSender, InstanceId, InstanceRecord, Webhook } from '../model.ts';
 import type { Policy } from '../policy/policy.ts';
 import { EpochLost, type Attempt, type Ports } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
 import type { SupervisedWorkers } from '../supervised-workers.ts';
 import { Circuit } from './circuit.ts';
-import type { CourierHost } from './courier-host.ts';
+import type { CourierHost, EventConnector } from './courier-host.ts';
 import { History } from './history.ts';
 import { ReceiverHealth } from './receiver-health.ts';
 import { WebhookRegistry } from './registry.ts';
@@ -19,7 +18,7 @@ export interface DispatcherInput {
   readonly policy: Policy;
   readonly baseUrl: string;
   readonly workers: SupervisedWorkers;
-  readonly connector: Pick<Connector, 'deliver'>;
+  readonly connector: EventConnector;
   /** Cells that exist; none is made for the question. */
   readonly cells: ReadonlyMap<InstanceId, Cell>;
   /** The record of any instance, as it is now. */

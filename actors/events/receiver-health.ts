@@ -1,4 +1,5 @@
 /** The outcomes of the last attempts at one receiver, for those who look at it. The circuit decides what is sent; nothing is decided here. */
+import type { ReceiverReport } from '../face/inspector.ts';
 import type { Delivery, LastAttempt } from '../model.ts';
 import type { Attempt } from '../ports.ts';
 
@@ -8,15 +9,6 @@ const counted = 100;
 const keptRows = 1_000;
 /** Failures in a row after which a person is asked to look. One or two are the retries of a restart. */
 const failing = 3;
-
-export interface ReceiverReport {
-  readonly isFailing: boolean;
-  /** Of the last attempts: how many were delivered, and how many there were. */
-  readonly delivered: number;
-  readonly attempts: number;
-  /** The last failure, also when later attempts succeeded; null when there was none. In Unix milliseconds. */
-  readonly lastError: { readonly at: number; readonly status: number; readonly error: string } | null;
-}
 
 export class ReceiverHealth {
   readonly #outcomes: boolean[] = [];

@@ -1,7 +1,7 @@
 /** What couriers do to the world: gathered where one statement serves all of them, and counted, so that a stop can wait for the end of it. */
-import type { Connector } from '../chatwoot/connector.ts';
 import type { OutboxStore, Receiver, Time } from '../ports.ts';
 import type { UnderWay } from '../waiting.ts';
+import type { EventConnector } from './courier-host.ts';
 import { microBatch } from './micro-batch.ts';
 
 /** Milliseconds. A crash within them repeats a few events more; without them each statement takes out what two or three posts delivered. */
@@ -33,6 +33,6 @@ export const trackedReceiver = (receiver: Receiver, underWay: UnderWay): Receive
   objection: (url) => receiver.objection(url),
 });
 
-export const trackedConnector = (connector: Pick<Connector, 'deliver'>, underWay: UnderWay): Pick<Connector, 'deliver'> => ({
+export const trackedConnector = (connector: EventConnector, underWay: UnderWay): EventConnector => ({
   deliver: (webhook, row) => underWay.track(connector.deliver(webhook, row)),
 });

@@ -2,10 +2,22 @@
 import type { InstanceId, Result, Status, Wanted } from '../model.ts';
 import type { Lease } from '../ports/lease-store.ts';
 import type { SmallPicture } from '../ports/platform.ts';
-import type { ReceiverReport } from '../events/receiver-health.ts';
 import type { LogLevel } from '../ports/system.ts';
-import type { ChartName } from '../session/watched.ts';
 import type { CloseCause, Reaction } from '../policy/close-cause.ts';
+
+/** The machines by their ids. */
+export const chartNames = ['instance', 'lifecycle'] as const;
+export type ChartName = (typeof chartNames)[number];
+
+/** The outcomes of the last attempts at one receiver. */
+export interface ReceiverReport {
+  readonly isFailing: boolean;
+  /** Of the last attempts: how many were delivered, and how many there were. */
+  readonly delivered: number;
+  readonly attempts: number;
+  /** The last failure, also when later attempts succeeded; null when there was none. In Unix milliseconds. */
+  readonly lastError: { readonly at: number; readonly status: number; readonly error: string } | null;
+}
 
 /** `always`: taken at once, without any event. */
 export type TransitionKind = 'event' | 'after' | 'done' | 'failed' | 'always';

@@ -1,7 +1,34 @@
 /** What the gateway offers on the server as a whole. */
 import type { ClientVersionView, InstanceId, Result, Status } from '../model.ts';
 import type { KnownNode } from '../ports/lease-store.ts';
-import type { VitalsView } from '../session/vitals.ts';
+import type { CloseCause } from '../policy/close-cause.ts';
+
+/** Figures of one session since the start of the process. All times in milliseconds. */
+export interface VitalsView {
+  /** Connections tried, and those that became live. */
+  readonly attempts: number;
+  readonly opened: number;
+  /** Closes by what they meant. */
+  readonly closes: Readonly<Partial<Record<CloseCause, number>>>;
+  /** Of the session's chart. */
+  readonly crashes: number;
+  /** Of the background workers, by name; those that never crashed are absent. */
+  readonly workerCrashes: Readonly<Record<string, number>>;
+  /** Between the last loss of a live session and its return; 0 before the first. */
+  readonly reconnectMs: number;
+  readonly longestReconnectMs: number;
+  /** The back-off under way, 0 when there is none. */
+  readonly nextDelayMs: number;
+  readonly wakes: number;
+  readonly hibernatedMs: number;
+  /** Since the last frame from the platform; null when there is no connection. */
+  readonly lastFrameAgeMs: number | null;
+  /** Events that could not be rendered and were set aside; those of the global webhook count for each instance. */
+  readonly eventsSetAside: number;
+  /** Entries that wait for storage. */
+  readonly unrecorded: number;
+  readonly queued: number;
+}
 
 /** Figures of the server and of every instance; of those of this node where there are several. Times in milliseconds. */
 export interface Numbers {

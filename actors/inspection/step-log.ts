@@ -8,7 +8,7 @@ import { PeriodicWorker } from '../periodic-worker.ts';
 import { StorageFailure, type Log, type StepStore, type Time } from '../ports.ts';
 import { charts, edgeOf } from '../session/charts.ts';
 import type { Steps } from '../session/steps.ts';
-import { chartNames } from '../session/watched.ts';
+import { chartNames } from '../face/inspector.ts';
 import type { SupervisedWorkers } from '../supervised-workers.ts';
 import { within } from '../waiting.ts';
 

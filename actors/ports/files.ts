@@ -1,7 +1,7 @@
 /** Files that the gateway keeps for instances: of messages that came or went, and what was made of those. */
-import type { InstanceId, KeptFile, Message, Result } from '../model.ts';
+import type { InstanceId, KeptFile, Message, Result, TakenFile } from '../model.ts';
 
-export type { KeptFile } from '../model.ts';
+export type { KeptFile, TakenFile } from '../model.ts';
 
 /** What a message says of its file. */
 export interface MediaFacts {
@@ -18,24 +18,6 @@ export interface MediaFacts {
 
 /** What a message, or with `quoted` the one that it quotes, says of its file; null when it has none. Pure. */
 export type ReadMedia = (message: Pick<Message, 'raw'>, quoted: boolean) => MediaFacts | null;
-
-/** A file on this machine's disk that nobody keeps yet. */
-export interface TakenFile {
-  /** In a temporary folder of the data folder. */
-  readonly path: string;
-  /** Bytes; never 0. */
-  readonly size: number;
-  /** SHA-256 of the bytes, in hex: the same bytes are the same file. */
-  readonly hash: string;
-  /** By content, not by name or by what a server said; `application/octet-stream` when the content tells nothing. */
-  readonly mimetype: string;
-  /** As the source named it, without folders; '' when it had no name. */
-  readonly filename: string;
-  /** Removes the file unless it was moved away. Idempotent, never rejects. */
-  discard(): Promise<void>;
-  /** Says that the file was moved away; without it `discard` would look for it. */
-  moved?(): void;
-}
 
 /** What a file is about; the last word counts when a file is kept again. */
 export interface FileAbout {

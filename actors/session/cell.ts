@@ -5,7 +5,7 @@ import { wants } from '../events/filter.ts';
 import { History } from '../events/history.ts';
 import { MediaGate } from '../events/media-gate.ts';
 import type { Recorder } from '../events/recorder.ts';
-import type { InstanceView, Origin } from '../face.ts';
+import type { InstanceView, Origin, VitalsView } from '../face.ts';
 import { createKeyedMutex } from '../keyed-mutex.ts';
 import type { GatewayEvent, InstanceRecord, Message, ProxySettings, Status, Webhook } from '../model.ts';
 import type { Verdict } from '../policy/close-cause.ts';
@@ -30,7 +30,7 @@ import { RootActor } from './root-actor.ts';
 import { beginningMs, beginningOf, viewOf, type LifecycleSnapshot } from './status.ts';
 import { Steps } from './steps.ts';
 import { Typing, type TypingInput } from './typing.ts';
-import { Vitals, type VitalsView } from './vitals.ts';
+import { Vitals } from './vitals.ts';
 
 export interface CellInput {
   readonly record: InstanceRecord;

@@ -3,7 +3,7 @@ import type { Chart, ChartEvent, ChartState, ChartTransition, TransitionKind } f
 import { chartDescriptions, eventDescriptions } from './chart-descriptions.ts';
 import { instance } from './instance.ts';
 import { lifecycle } from './lifecycle.ts';
-import type { ChartName } from './watched.ts';
+import type { ChartName } from '../face/inspector.ts';
 
 /** What is read of a node of a machine. */
 interface Node {

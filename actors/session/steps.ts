@@ -8,7 +8,8 @@
 import { origins, type Origin, type Step, type StepCause } from '../face/inspector.ts';
 import { closeTexts, reactions, sentenceOf, type Reaction, type Verdict } from '../policy/close-cause.ts';
 import { charts, edgeOf, nameOfEvent, stateText } from './charts.ts';
-import { chartNames, type ChartName, type Move } from './watched.ts';
+import { chartNames, type ChartName } from '../face/inspector.ts';
+import type { Move } from './watched.ts';
 
 const stepBytes = 16;
 const firstSteps = 8;

@@ -1,33 +1,7 @@
 /** Figures of one session's quality since the start of the process, for the log and `GET /admin/numbers`. */
+import type { VitalsView } from '../face/server.ts';
 import type { Status } from '../model.ts';
 import type { CloseCause, Reaction, Verdict } from '../policy/close-cause.ts';
-
-/** All times in milliseconds. */
-export interface VitalsView {
-  /** Connections tried, and those that became live. */
-  readonly attempts: number;
-  readonly opened: number;
-  /** Closes by what they meant. */
-  readonly closes: Readonly<Partial<Record<CloseCause, number>>>;
-  /** Of the session's chart. */
-  readonly crashes: number;
-  /** Of the background workers, by name; those that never crashed are absent. */
-  readonly workerCrashes: Readonly<Record<string, number>>;
-  /** Between the last loss of a live session and its return; 0 before the first. */
-  readonly reconnectMs: number;
-  readonly longestReconnectMs: number;
-  /** The back-off under way, 0 when there is none. */
-  readonly nextDelayMs: number;
-  readonly wakes: number;
-  readonly hibernatedMs: number;
-  /** Since the last frame from the platform; null when there is no connection. */
-  readonly lastFrameAgeMs: number | null;
-  /** Events that could not be rendered and were set aside; those of the global webhook count for each instance. */
-  readonly eventsSetAside: number;
-  /** Entries that wait for storage. */
-  readonly unrecorded: number;
-  readonly queued: number;
-}
 
 /** Reactions after which the chart waits. */
 const delayed: ReadonlySet<Reaction> = new Set(['backOff', 'contest', 'gate']);

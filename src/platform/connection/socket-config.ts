@@ -1,11 +1,5 @@
 /** How Baileys is configured for an instance, and why. */
-import {
-  DEFAULT_CONNECTION_CONFIG,
-  PROCESSABLE_HISTORY_TYPES,
-  type UserFacingSocketConfig,
-  type WAVersion,
-  proto,
-} from '@whiskeysockets/baileys';
+import { DEFAULT_CONNECTION_CONFIG, type UserFacingSocketConfig, type WAVersion } from '@whiskeysockets/baileys';
 import { Dispatcher1Wrapper } from 'undici';
 import type { OpenOptions } from '#actors/ports.ts';
 import { statusJid } from '../jid.ts';
@@ -13,6 +7,7 @@ import { watchSharedKeys } from '../app-state/key-requests.ts';
 import type { AuthState } from '../keys/auth-state.ts';
 import type { BaileysLogger } from './baileys-logger.ts';
 import { browserOf } from './device-name.ts';
+import { historyWanted } from './history-wanted.ts';
 import { ratchetsOf } from '../keys/ratchets.ts';
 import { finalForm } from '../outbound/forms.ts';
 import type { LiveRoute } from '../proxy/route.ts';
@@ -22,10 +17,6 @@ import { createTtlCache } from './ttl-cache.ts';
 /** Longest delay of a timer: the library makes the first QR text only, `PairingOffer` makes the others. */
 const never = 2 ** 31 - 1;
 const minute = 60_000;
-
-/** Recent history only: a full one is years of messages. */
-export const historyWanted = ({ syncType }: proto.Message.IHistorySyncNotification): boolean =>
-  syncType !== proto.HistorySync.HistorySyncType.FULL && PROCESSABLE_HISTORY_TYPES.some((known) => known === syncType);
 
 export interface SocketParts {
   /** Null: the platform's own address, as compiled into the library. */

@@ -1,7 +1,7 @@
 /** Tells the gate which messages the library's events have carried, and whether what they point to has come. */
 import { type BaileysEventMap, getHistoryMsg, proto } from '@whiskeysockets/baileys';
 import type { BaileysEvent } from '../events/baileys-event.ts';
-import { historyWanted } from '../connection/socket-config.ts';
+import { historyWanted } from '../connection/history-wanted.ts';
 import type { Directory } from '../directory.ts';
 import { isFromOwnPhone, isPhoneOnly } from './forgeries.ts';
 import type { InboundGate } from './inbound-gate.ts';

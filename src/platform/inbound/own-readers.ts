@@ -1,18 +1,17 @@
 /** What the gateway reads of arriving stanzas by itself, in front of the library. */
 import type { WASocket } from '@whiskeysockets/baileys';
-import type { SharedState } from '../app-state/shared-state.ts';
 import { type Readers, withChannelPosts } from './channel-posts.ts';
 import { withOwnNotifications } from './group-notifications.ts';
 import { withIdentityNotices } from './identity-notices.ts';
 import type { Handlers } from './inbound-gate.ts';
 import { withPreKeyNotices } from './pre-key-notices.ts';
-import { withSharedNotices } from './shared-notices.ts';
+import { withSharedNotices, type Refresh } from './shared-notices.ts';
 import { withStatusReceipts } from './status-receipts.ts';
 
 export const withOwnReaders = (
   handlers: Handlers,
   sock: Pick<WASocket, 'assertSessions' | 'authState' | 'sendMessageAck' | 'signalRepository' | 'uploadPreKeys'>,
-  readers: Readers & Pick<SharedState, 'refresh'>,
+  readers: Readers & { readonly refresh: Refresh },
 ): Handlers => {
   const withKeys = withPreKeyNotices(withStatusReceipts(handlers, readers.tell), sock);
   const withIdentities = withIdentityNotices(withKeys, sock, readers.tell);

@@ -1,9 +1,9 @@
 /** Notifications that collections of the shared state changed. The library fetches only the first collection of each, and acknowledges all of them. */
 import { getBinaryNodeChildren, type WAPatchName, type WASocket } from '@whiskeysockets/baileys';
-import type { SharedState } from '../app-state/shared-state.ts';
 import type { Handlers } from './inbound-gate.ts';
 
-type Refresh = SharedState['refresh'];
+/** Fetches collections of the shared state. */
+export type Refresh = (names: readonly WAPatchName[]) => Promise<void>;
 
 /** Refreshes that are asked for while one runs become one more: after an absence the platform sends a notification for each change. */
 const gathered = (refresh: Refresh): Refresh => {

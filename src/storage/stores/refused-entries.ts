@@ -4,7 +4,7 @@ import type { Entry } from '#actors/model.ts';
 import type { RefusedEntry, RefusedStore } from '#actors/ports.ts';
 import { changeOwned, checkOwned, owned, whileOwned, type Owned } from '../ownership.ts';
 import type { Database, Statement } from '../postgres/database.ts';
-import { placeOf, type Place, type Sealer } from '../vault/sealing.ts';
+import { refusedPlace, type Sealer } from '../vault/sealing.ts';
 
 /** Of one instance. An entry that the database refuses is a fault of the gateway, so these are far more than a day brings. */
 const mostEntries = 1_000;
@@ -41,8 +41,6 @@ export const refusedStatements = {
     'delete from refused_entry using owned where instance_id = $1 and refused_entry.id = $3 returning 1',
   ),
 } as const satisfies Readonly<Record<string, Statement>>;
-
-export const refusedPlace = (instance: string, id: string): Place => placeOf('refused_entry', instance, '', id);
 
 export const makeRefusedStore = (
   database: Database,

@@ -4,13 +4,11 @@ import type { SettingStore, WebhookStore } from '#actors/ports.ts';
 import type { Statement, UnitDatabase } from '../postgres/database.ts';
 import { SettingEntity, WebhookEntity, type WebhookRow } from '../entities/index.ts';
 import { checkOwned, owned, type Owned } from '../ownership.ts';
-import { placeOf, type Place, type Sealer } from '../vault/sealing.ts';
+import { privatePlace, type Sealer } from '../vault/sealing.ts';
 import { storable } from '../postgres/texts.ts';
 
 /** What is sealed of a webhook. */
 type Private = Pick<Webhook, 'secret' | 'headers' | 'chatwoot'>;
-
-export const privatePlace = (id: string, instance: string | null): Place => placeOf('webhook', id, 'private', '', instance ?? '');
 
 type WrittenRow = Omit<WebhookRow, 'removed' | 'changed'>;
 

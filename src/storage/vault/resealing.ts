@@ -1,9 +1,7 @@
 /** Seals everything anew in pieces, after a change of the encryption key or of the form of sealed values. */
 import { type Pause, untilStored } from '#actors/waiting.ts';
 import type { Database, Statement } from '../postgres/database.ts';
-import { refusedPlace } from '../stores/refused-entries.ts';
-import { privatePlace } from '../stores/webhooks.ts';
-import { placeOf, type Place, type Sealer } from './sealing.ts';
+import { placeOf, privatePlace, refusedPlace, type Place, type Sealer } from './sealing.ts';
 
 /** The key of a row by column, and its sealed value. */
 type Row = Readonly<Record<string, string | number | null>> & { readonly sealed: Buffer };

@@ -41,6 +41,12 @@ export const placeOf = (table: string, id: string, type = '', key = '', owner = 
   name: `${table}|${id}|${type}|${key}`,
 });
 
+/** The place of an entry that storage refused. */
+export const refusedPlace = (instance: string, id: string): Place => placeOf('refused_entry', instance, '', id);
+
+/** The place of the secret parts of a webhook. `instance`: null for the global webhook. */
+export const privatePlace = (id: string, instance: string | null): Place => placeOf('webhook', id, 'private', '', instance ?? '');
+
 export const isDerived = (sealed: Uint8Array): boolean => sealed[0] === forms.derived;
 
 /** Random numbers come in blocks: each call for one costs as much as for hundreds. */

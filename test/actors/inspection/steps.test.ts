@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { ActorDetail, Step } from '#actors/face.ts';
 import { closeTexts, reactions } from '#actors/policy/close-cause.ts';
 import { charts } from '#actors/session/charts.ts';
-import { chartNames } from '#actors/session/watched.ts';
+import { chartNames } from '#actors/face/inspector.ts';
 import { staged, type Stage } from '#test/actors/stage.ts';
 import { settle } from '#test/fakes/world.ts';
 
