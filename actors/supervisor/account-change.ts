@@ -1,4 +1,7 @@
-/** Another account was paired, as its caller allowed: what waits for the account before ends with a reason, and its rows go before anything is sent. */
+/**
+ * Removes the traces of the former account after another account was paired with the caller's consent. Pending work of the former account ends with a
+ * reason. Its rows are removed before anything is sent.
+ */
 import type { InstanceId } from '../model.ts';
 import type { Identity, Ports } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
@@ -6,23 +9,23 @@ import type { Campaigns } from './campaigns.ts';
 
 const reason = 'another account was paired';
 
-/** Milliseconds between two pieces, which leave the database to the others. */
+/** Pause between two batches of removals, so that other queries get the database. In milliseconds. */
 const restMs = 5;
 
 export interface AccountChangeHost {
   readonly ports: Pick<Ports, 'chatwootRows' | 'removals' | 'journal' | 'time' | 'log'>;
   readonly campaigns: Pick<Campaigns, 'pauseAll' | 'forget'>;
-  /** False when another process owns the instance by now: nothing more is removed. */
+  /** False if another process owns the instance by now. Nothing more is removed then. */
   mayAct(id: InstanceId): boolean;
-  /** Forgets what is remembered of the instance beside its cell. */
+  /** Clears the caches of the instance outside its cell. */
   forgetBeside(id: InstanceId): void;
 }
 
-/** Safe to repeat after a failure. */
+/** Replaces the stored account by the paired one. The call is safe to repeat after a failure. */
 export async function beginAnew(host: AccountChangeHost, cell: Cell, identity: Identity): Promise<void> {
   const { ports, campaigns } = host;
   const { id, epoch, owner, name } = cell.record;
-  // From here on the account before never connects again, whatever stops the rest: the next opening finds the mark and goes on.
+  // The former account never connects again after this mark is stored. If a step below fails, the next opening finds the mark and repeats the steps.
   await cell.keeper.save({ accountLeaves: true });
   await ports.chatwootRows.failReplies({ instanceId: id, epoch }, reason);
   await cell.queue.clear('accountChanged');
@@ -35,7 +38,7 @@ export async function beginAnew(host: AccountChangeHost, cell: Cell, identity: I
     pieces += 1;
     await new Promise<void>((resolve) => void ports.time.setTimeout(resolve, restMs));
   }
-  // Couriers hold some of the rows that are gone, and would try them again under the new account.
+  // Couriers hold some of the removed rows, and would retry them under the new account.
   cell.root.renewCouriers();
   cell.history.clear();
   ports.journal.forget(id);

@@ -1,4 +1,4 @@
-/** The campaigns of all instances: a runner for each instance that has, or had, some to send. */
+/** The campaigns of all instances. An instance gets a runner with its first campaign. */
 import type { Campaign, InstanceId } from '../model.ts';
 import { capRetryMs, type Policy } from '../policy/policy.ts';
 import type { Ports } from '../ports.ts';
@@ -9,7 +9,7 @@ import { Pause, untilStored } from '../waiting.ts';
 import type { Registry } from './registry.ts';
 import type { Waking } from './waking.ts';
 
-/** Campaigns that are looked at when all of them stop. */
+/** Limit of the campaigns that are read when all campaigns of an instance stop or rest. */
 const mostListed = 10_000;
 
 const isActive = (campaign: Campaign | null): campaign is Campaign => campaign?.status === 'waiting' || campaign?.status === 'sending';
@@ -22,9 +22,9 @@ export interface CampaignsInput {
   readonly workers: SupervisedWorkers;
   /** False during a stop. */
   readonly open: () => boolean;
-  /** Why nothing is sent now; '' when nothing speaks against it. */
+  /** Returns the reason why no campaign may send now, or '' if there is none. */
   readonly held: () => string;
-  /** Work that is waited for before the instance is given to another node. */
+  /** Runs work that must end before the instance moves to another node. */
   readonly during: <T>(id: InstanceId, work: () => Promise<T>) => Promise<T>;
 }
 
@@ -38,12 +38,12 @@ export class Campaigns {
     this.#pause = new Pause(input.ports.time);
   }
 
-  /** Campaigns of an earlier run go on. */
+  /** Resumes the campaigns of an earlier run. */
   async restore(): Promise<void> {
     for (const id of await untilStored(this.#pause, () => this.#input.ports.campaigns.working())) this.look(id);
   }
 
-  /** The instance has a new campaign, or one goes on. */
+  /** Starts or resumes the runner of the instance after a campaign was created or resumed. */
   look(id: InstanceId): void {
     if (!this.#input.open() || this.#input.registry.record(id) === undefined) return;
     let runner = this.#runners.get(id);
@@ -54,34 +54,34 @@ export class Campaigns {
     runner.resume();
   }
 
-  /** What it waits for has changed: the session is live, or a campaign stopped. */
+  /** Resumes the runner of the instance, because the session is live or a campaign stopped. */
   resume(id: InstanceId): void {
     this.#runners.get(id)?.resume();
   }
 
-  /** When the next message of a campaign may go, in Unix milliseconds; null when nothing waits, or nothing holds it back. */
+  /** Time of the next message of a campaign; null if no message waits, or nothing holds it back. In Unix milliseconds. */
   nextAt(id: InstanceId): number | null {
     return this.#runners.get(id)?.nextAt ?? null;
   }
 
-  /** Null while the instance has none under way. */
+  /** Returns null if no campaign of the instance is under way. */
   atWork(id: InstanceId): { readonly nextAt: number | null } | null {
     return this.#runners.get(id)?.atWork ?? null;
   }
 
-  /** The instance is gone, or goes to another node: a message that is under way is the last one. */
+  /** Stops the runner of an instance that is gone or moves to another node. A message that is under way is the last one. */
   forget(id: InstanceId): void {
     this.#runners.get(id)?.stop();
     this.#runners.delete(id);
   }
 
-  /** Pauses every campaign of the instance, also those whose time has not come. */
+  /** Pauses every campaign of the instance, including campaigns that are scheduled for later. */
   async pauseAll(id: InstanceId, reason: string): Promise<void> {
     for (const campaign of await this.#input.ports.campaigns.list(id, false, mostListed))
       if (isActive(campaign)) await this.#mark(id, campaign.id, 'paused', reason);
   }
 
-  /** Nothing more is sent. */
+  /** Stops all runners. They send no further message. */
   stop(): void {
     this.#pause.end();
     for (const runner of this.#runners.values()) runner.stop();
@@ -105,7 +105,7 @@ export class Campaigns {
       wake: () => this.#wake(id),
       async send(campaign, turn) {
         const cell = registry.cell(id);
-        // Traffic: it does not go back to sleep between two messages.
+        // A campaign message is traffic: the session must not hibernate between two messages.
         if (cell) waking.keepAwake(cell);
         const settle = (state: EndOf, error: string): Promise<void> => give(campaign, turn, state, error);
         const taken = await during(id, async () =>
@@ -121,15 +121,18 @@ export class Campaigns {
     };
   }
 
-  /** Until it is stored: whose turn it is depends on it. */
+  /** Retries until the outcome is stored, because the next turn depends on the stored outcome. */
   async #give(id: InstanceId, { id: campaignId }: Campaign, { position }: Turn, state: EndOf, error: string): Promise<void> {
     const entry = { kind: 'recipient', campaignId, position, state, error, at: this.#input.ports.time.now() } as const;
     await untilStored(this.#pause, async () => this.#input.registry.cell(id)?.recorder.append(entry));
-    // One that waits again has its turn once more.
+    // A recipient that waits again gets another turn, so it is not counted yet.
     if (state !== 'waiting') this.#input.ports.meter.campaigned(state);
   }
 
-  /** The event tells the counts as they are stored, with everything that happened before. `to`: null when the status stays. */
+  /**
+   * Stores the status of a campaign and reports the change. Everything that was recorded before is stored first, so that the event has the stored
+   * counts. A `to` of null keeps the status.
+   */
   async #mark(id: InstanceId, campaignId: string, to: 'sending' | 'done' | 'paused' | null, reason: string): Promise<void> {
     const { ports, registry } = this.#input;
     const cell = registry.cell(id);
@@ -137,7 +140,7 @@ export class Campaigns {
     const campaign = await ports.campaigns.get(id, campaignId);
     if (!cell || !isActive(campaign)) return;
     const status = to ?? campaign.status;
-    // Whose turn it is follows from the last change, which a rest is not.
+    // The next turn follows from the time of the last change of status. A rest is no such change.
     const at = to === null ? campaign.updated : ports.time.now();
     await cell.recorder.append({ kind: 'campaign', campaign, status, reason, at });
     ports.log.info({ instance: id, campaign: campaignId, status, ...(reason === '' ? {} : { reason }) }, 'campaign.changed');
@@ -156,11 +159,14 @@ export class Campaigns {
     for (const campaign of await this.#due(id)) if (campaign.reason !== reason) await this.#mark(id, campaign.id, null, reason);
   }
 
-  /** A session that needs a person is waited for. */
+  /**
+   * Wakes a hibernated session and returns the milliseconds until the next attempt. Returns null for any other status, for example if the session
+   * must be paired.
+   */
   #wake(id: InstanceId): number | null {
     const { registry, waking } = this.#input;
     if (registry.status(id) !== 'hibernated') return null;
-    // What keeps it asleep now is looked at again later.
+    // The next attempt comes after the pause, whatever keeps the session asleep now.
     waking.awake(id).catch(() => undefined);
     return capRetryMs;
   }

@@ -1,4 +1,4 @@
-/** How many sessions may be connected at once (MAX_CONNECTED_INSTANCES), and which sessions count. */
+/** The limit of sessions that are connected at once (MAX_CONNECTED_INSTANCES), and the sessions that count. */
 import { refuse, type InstanceId, type Refusal } from '../model.ts';
 import { capRetryMs } from '../policy/policy.ts';
 import type { Registry } from './registry.ts';
@@ -8,7 +8,7 @@ export interface CapacityInput {
   readonly registry: Registry;
   /** False during a stop. */
   readonly open: () => boolean;
-  /** Sessions that the start of the process still brings back; they count while they wait for their cell. */
+  /** Sessions that the start of the process is still restoring. They count before they have a cell. */
   readonly restoring: () => ReadonlySet<InstanceId>;
 }
 
@@ -19,13 +19,13 @@ export class Capacity {
     this.#input = input;
   }
 
-  /** How many more sessions may connect now. */
+  /** Number of further sessions that may connect now. */
   get room(): number {
     if (!this.#input.open()) return 0;
     return this.#input.max - this.#count(null);
   }
 
-  /** A refusal when this session may not connect; null when it may. */
+  /** Returns a refusal if this session may not connect, else null. */
   objection(id: InstanceId): { readonly ok: false; readonly refusal: Refusal } | null {
     const { max, open } = this.#input;
     if (!open()) return refuse('unavailable', 'the server is stopping');

@@ -1,4 +1,4 @@
-/** Background work on what is stored of all instances: removing rows and files that are too old, too many, or without an owner. */
+/** Background work on the stored data of all instances. It removes rows and files that are too old, exceed a limit, or have no owner. */
 import { PeriodicWorker } from '../periodic-worker.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Ports } from '../ports.ts';
@@ -13,18 +13,18 @@ export interface ChoresInput {
   readonly ports: Ports;
   readonly policy: Policy;
   readonly workers: SupervisedWorkers;
-  /** Absent: this process is alone. */
+  /** Null if this process is not part of a cluster. */
   readonly cluster: {
-    /** This node is the one that does the work. */
+    /** True if this node does the work that one node does for the cluster. */
     readonly onDuty: boolean;
     readonly sharesFiles: boolean;
   } | null;
 }
 
-/** Milliseconds between two looks for removals that other nodes began. */
+/** Pause between two checks for removals that other nodes began. In milliseconds. */
 const dutyMs = 30_000;
 
-/** What is kept for a time that the settings say; nothing of what is kept for ever. */
+/** Stores with a retention period in the settings. A period of 0 means that nothing expires. */
 const retained = (
   { messageExpiry, receiptExpiry, files, campaigns }: Ports,
   { retention, campaigns: { kept, pausedKept } }: Policy,
@@ -55,7 +55,7 @@ export class Chores {
 
   constructor({ ports, policy, workers, cluster, clock }: ChoresInput) {
     const onDuty = (): boolean => cluster?.onDuty ?? true;
-    // A folder of its own is looked after by its node.
+    // Each node cleans its own folder if the nodes do not share their files.
     const keepsFiles = (): boolean => onDuty() || cluster?.sharesFiles === false;
     const { time, log } = ports;
     this.#remover = new RowRemover({ ...ports, workers, onDuty });
@@ -74,7 +74,7 @@ export class Chores {
     this.wakeRemover();
   }
 
-  /** Something was removed. */
+  /** Starts the removal of rows after an instance or a webhook was removed. */
   wakeRemover(): void {
     this.#remover.wake();
   }

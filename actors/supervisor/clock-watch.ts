@@ -1,16 +1,19 @@
 /**
- * Watches the clock of the machine. A clock that jumped forward makes everything look old, so what is removed for its age is not removed while the clock
- * is in doubt: for a day, in which a person can put it right, or until it agrees again. The pause costs nothing where the jump was right.
+ * Watches the clock of the machine. After a jump forward everything looks old, so nothing expires while the clock is in doubt. The doubt ends after a
+ * day, in which the operator can correct the clock, or when the clock agrees again. If the jump was right, the pause costs nothing.
  */
 import { StorageFailure, type Log, type SettingStore, type Time } from '../ports.ts';
 
-/** Milliseconds by which the clock may differ from what the monotonic clock says. Machines with a time service differ by less. */
+/** Tolerated difference between the clock and the monotonic clock. Machines with a time service differ by less. In milliseconds. */
 const tolerated = 60_000;
-/** Milliseconds after which a clock that jumped counts as right. */
+/** Time after which a clock that jumped counts as right. In milliseconds. */
 const acceptedAfter = 86_400_000;
-/** Milliseconds for which queued sends and campaigns wait for a clock that jumped. A machine that slept, or whose clock was put right, sends again after that. */
+/**
+ * Time for which queued sends and campaigns wait after a jump of the clock. Sending resumes after this time on a machine that slept, or whose clock
+ * was corrected. In milliseconds.
+ */
 const heldFor = 3_600_000;
-/** Milliseconds between the last run and this one that need no doubt. */
+/** Longest time since the last run that raises no doubt. In milliseconds. */
 const longestAbsence = 86_400_000;
 
 const seenKey = 'clock.seen';
@@ -32,7 +35,7 @@ export class ClockWatch {
   readonly #input: ClockWatchInput;
   #wall: number;
   #monotonic: number;
-  /** By the monotonic clock; null while nothing is in doubt. */
+  /** Start of the doubt, by the monotonic clock; null if there is no doubt. */
   #doubtSince: number | null = null;
 
   constructor(input: ClockWatchInput) {
@@ -41,21 +44,21 @@ export class ClockWatch {
     this.#monotonic = input.time.monotonic();
   }
 
-  /** Compares the clock with that of the last run. To be called once, before anything is removed. */
+  /** Compares the clock with the stored time of the last run. The caller calls this method once, before anything expires. */
   async begin(): Promise<void> {
     const seen = Number((await this.#input.settings.get(seenKey)) ?? Number.NaN);
     const since = this.#input.time.now() - seen;
-    // The clock of the last run is what this one is compared with, as if no time had passed.
+    // The reference becomes the clock of the last run, as if no time had passed.
     if (since > longestAbsence || since < -tolerated) this.#wall -= since;
   }
 
-  /** Milliseconds by which the clock is ahead of what it should say. */
+  /** Difference between the clock and the expected time. In milliseconds. */
   get ahead(): number {
     const { time } = this.#input;
     return time.now() - this.#wall - (time.monotonic() - this.#monotonic);
   }
 
-  /** Why nothing is removed for its age now; '' when the clock is not in doubt. */
+  /** Reason why nothing expires now, or '' if the clock is not in doubt. */
   get trouble(): string {
     const { ahead } = this;
     const monotonic = this.#input.time.monotonic();
@@ -72,14 +75,14 @@ export class ClockWatch {
     return '';
   }
 
-  /** Why queued sends and campaigns wait now; '' when they go on. */
+  /** Reason why queued sends and campaigns wait now, or '' if they go on. */
   get hold(): string {
     const { trouble } = this;
     const since = this.#doubtSince ?? -Infinity;
     return this.#input.time.monotonic() - since < heldFor ? trouble : '';
   }
 
-  /** Stores the time for the next run, and takes up what the clock drifted slowly. To be called now and then. */
+  /** Stores the time for the next run, and accepts slow drift of the clock. The caller calls this method periodically. */
   async note(): Promise<void> {
     if (this.trouble !== '') return;
     this.#accept();

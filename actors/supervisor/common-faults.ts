@@ -1,4 +1,4 @@
-/** Recognises faults that many sessions have in common, such as an outage, and puts up the barrier of the gate for them. */
+/** Recognises faults that many sessions have in common, such as an outage, and raises the barrier of the gate for them. */
 import type { Verdict } from '../policy/close-cause.ts';
 import { createOutageWatch, type Gate, type OutageRule } from '../policy/gate.ts';
 import type { Time } from '../ports.ts';
@@ -13,8 +13,8 @@ export interface CommonFaultsInput {
 }
 
 /**
- * Milliseconds between two counts of the live sessions, each of which looks at every cell. Losses and logins in between are added, since ten
- * thousand sessions that close together would otherwise look at ten thousand cells each.
+ * Shortest time between two counts of the live sessions. A count visits every cell. In between, logins and losses are added, because 10,000 sessions
+ * that close together would otherwise visit 10,000 cells each. In milliseconds.
  */
 const recountMs = 1_000;
 
@@ -29,25 +29,25 @@ export class CommonFaults {
     this.#outage = createOutageWatch(input.rule);
   }
 
-  /** Takes each login. */
+  /** Counts a login. */
   opened(): void {
     this.#live += 1;
   }
 
-  /** Takes each close. A fault in common puts the barrier up; while it is up, a canary that failed makes the next pause longer. */
+  /** Judges a close. A common fault raises the barrier. While the barrier is up, a failed canary makes the next pause longer. */
   closed(cell: Cell, verdict: Verdict, wasLive: boolean): void {
     const { gate, time } = this.#input;
     const { id } = cell.record;
     if (wasLive) this.#live -= 1;
     if (verdict.reaction === 'gate') return gate.raise(verdict.cause, id);
-    // A proxy is its owner's: other sessions do not depend on it.
+    // A proxy belongs to one instance, so its failure says nothing about other sessions.
     if (verdict.reaction !== 'backOff' || verdict.cause === 'proxyFailed') return;
     if (gate.barrier !== '') return gate.raise(gate.barrier, id);
     if (!wasLive) return;
     if (this.#outage(time.now(), this.#liveWithout(cell))) gate.raise('outage', id);
   }
 
-  /** How many sessions are live after the loss of this one. */
+  /** Returns the number of live sessions after the loss of this one. */
   #liveWithout(lost: Cell): number {
     const { registry, time } = this.#input;
     if (time.now() - this.#countedAt >= recountMs) {

@@ -1,14 +1,14 @@
 /**
- * Files of messages: those that are kept are given at once, the others are fetched, once for everybody who asks meanwhile.
+ * Files of messages. A kept file is returned at once. A missing file is fetched once for all concurrent callers.
  *
- * A fetch belongs to the gateway and not to its first caller, so that a client who goes away takes nothing from the others.
+ * The gateway owns a fetch, not its first caller. A client that disconnects does not cancel the fetch for other callers.
  */
 import type { Download, DownloadWish } from '../face.ts';
 import { done, refuse, unknownInstance, type InstanceId, type Message, type Result } from '../model.ts';
 import type { AutoDownload } from '../policy/policy.ts';
 import type { FileKey, KeptFile, MediaFacts, Ports, TakenFile } from '../ports.ts';
 
-/** A file that a message has, or that of the message which it quotes. */
+/** The file of a message, or of the message that it quotes. */
 export interface Wanted {
   readonly message: Message;
   readonly quoted: boolean;
@@ -17,11 +17,11 @@ export interface Wanted {
 
 export interface DownloadsHost {
   readonly ports: Pick<Ports, 'files' | 'messages' | 'mediaFacts' | 'sounds' | 'time'>;
-  /** Asks the platform. */
+  /** Fetches the file from the platform. */
   fetch(id: InstanceId, wanted: Wanted): Promise<Result<TakenFile>>;
-  /** The file of a message of the instance is kept. Resolves when that is recorded, or storage is away. */
+  /** Records that a file of a message is kept. Resolves when the fact is recorded, or when storage is unavailable. */
   tell(id: InstanceId, message: Message, file: KeptFile): Promise<void>;
-  /** Key of the service that transcribes; '' when the instance has none. */
+  /** Returns the API key of the transcription service, or '' if the instance has none. */
   apiKey(id: InstanceId): string;
 }
 
@@ -30,11 +30,11 @@ const mp3 = 'audio/mpeg';
 const sounds: ReadonlySet<string> = new Set(['audio', 'ptt']);
 const spoken: ReadonlySet<string> = new Set([...sounds, 'video', 'gif']);
 
-/** The word of the settings for a kind of media. */
+/** The names of media kinds in the settings, where they differ. */
 const families: Readonly<Record<string, string>> = { gif: 'video', ptt: 'audio' };
 const familyOf = (kind: string): string => families[kind] ?? kind;
 
-/** A text as it may stand in a header. */
+/** True if the text may stand in a `Content-Type` header. */
 const isMimetype = (text: string): boolean => /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;\s*[\w.-]+=(?:[\w!#$&^.+-]+|"[^"\\]*"))*$/.test(text);
 
 const goneText = 'the file was removed meanwhile';
@@ -67,7 +67,7 @@ export class Downloads {
     return words.ok ? done({ file: shown.value, cached, transcription: words.value }) : words;
   }
 
-  /** The file of a message that just arrived, when its kind and size are among those that are wanted; else null. Never rejects. */
+  /** Keeps the file of a message that just arrived, if the settings want its kind and size; else returns null. The promise never rejects. */
   arriving(id: InstanceId, message: Message, { kinds, most }: Pick<AutoDownload, 'kinds' | 'most'>): Promise<KeptFile | null> | null {
     if (kinds.length === 0 || message.fromMe || message.type !== 'media') return null;
     const facts = this.#host.ports.mediaFacts(message, false);
@@ -78,7 +78,7 @@ export class Downloads {
     );
   }
 
-  /** The file as it was sent, and the message tells of it. */
+  /** Returns the file in its original format, and records its URL in the message. */
   async fetched(id: InstanceId, wanted: Wanted): Promise<Result<Fetched>> {
     const fetched = await this.#keep(id, wanted);
     const { message, quoted } = wanted;
@@ -86,7 +86,7 @@ export class Downloads {
     return fetched;
   }
 
-  /** What is kept needs no session. */
+  /** Returns a kept file without the session, or fetches the file. */
   async #keep(id: InstanceId, wanted: Wanted): Promise<Result<Fetched>> {
     const { files } = this.#host.ports;
     const { message, quoted, facts } = wanted;
@@ -104,7 +104,7 @@ export class Downloads {
     const message = await messages.byId(id, messageId);
     if (message === null) return refuse('notFound', 'Message not found');
     if (quoted && message.quoted === '') return refuse('invalid', 'the message quotes no other');
-    // The quotation holds the file too; the message itself says more, and its phone can be asked for it again.
+    // The quotation has the file as well, but the quoted message has more facts. Its phone can also upload the file again.
     const origin = quoted ? await messages.byId(id, message.quoted) : null;
     const stored = origin?.chatId === message.chatId ? origin : null;
     const source = stored === null ? { message, quoted } : { message: stored, quoted: false };
@@ -121,7 +121,7 @@ export class Downloads {
     return this.#kept(await this.#host.ports.files.keep(id, taken.value, about));
   }
 
-  /** A file that this machine cannot convert stays what it is, unless the client insists. */
+  /** Returns the file unchanged if this machine cannot convert it, unless the client insists on MP3. */
   async #asMp3(id: InstanceId, file: KeptFile, must: boolean): Promise<Result<KeptFile>> {
     if (file.mimetype === mp3) return done(file);
     const made = await this.#host.ports.files.find(id, { madeOf: file.hash, mimetype: mp3 });
@@ -155,7 +155,7 @@ export class Downloads {
     return file === null ? unknownInstance : done(file);
   }
 
-  /** Calls while it is under way share its outcome. */
+  /** Shares the outcome with calls that come while the work is under way. */
   #once(key: string, work: () => Promise<Result<KeptFile>>): Promise<Result<KeptFile>> {
     const known = this.#underWay.get(key);
     if (known) return known;

@@ -1,22 +1,25 @@
-/** Removes rows that are too old, of all instances: now and then, piece after piece, so that no statement grows with the table. */
+/** Removes expired rows of all instances periodically, in batches. The cost of a statement does not grow with the table. */
 import type { ClockWatch } from './clock-watch.ts';
 import { PeriodicWorker } from '../periodic-worker.ts';
 import type { Log, Time } from '../ports.ts';
 import type { SupervisedWorkers } from '../supervised-workers.ts';
 import type { Pause } from '../waiting.ts';
 
-/** Milliseconds between two looks, and between two pieces, which leave the database to the others. */
+/** Pause between two runs, and between two batches, so that other queries get the database. In milliseconds. */
 const everyMs = 600_000;
 const restMs = 20;
-/** Rows of one piece. */
+/** Rows per batch. */
 const pieceRows = 1_000;
 
-/** What grows old. */
+/** A kind of rows that expire. */
 export interface Perishable {
   readonly name: string;
-  /** Milliseconds that a row is kept. */
+  /** Retention period of a row. In milliseconds. */
   readonly age: number;
-  /** Removes what is from before this time (Unix milliseconds), at most `limit` rows. Answers how many; without `more`, fewer than `limit` are the last ones. */
+  /**
+   * Removes at most `limit` rows from before this time (Unix milliseconds), and returns their number. Without `more`, a number below `limit` means
+   * that no such row is left.
+   */
   expire(before: number, limit: number): Promise<number | { readonly removed: number; readonly more: boolean }>;
 }
 
@@ -25,7 +28,7 @@ export interface ExpiryInput {
   readonly time: Time;
   readonly log: Log;
   readonly workers: SupervisedWorkers;
-  /** Whether this process does the work that one of several does for all. */
+  /** True if this process does the work that one node does for the cluster. */
   onDuty?(): boolean;
   readonly clock: Pick<ClockWatch, 'trouble' | 'note'>;
 }

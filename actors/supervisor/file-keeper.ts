@@ -1,25 +1,25 @@
-/** Keeps the store of files in order: after a start, and then now and then, it looks at every part of it, and bounds its bytes. */
+/** Keeps the file store in order. It audits every part of the store after a start and then daily, and bounds the sum of bytes. */
 import { PeriodicWorker } from '../periodic-worker.ts';
 import type { FileStore, Log, Time } from '../ports.ts';
 import type { SupervisedWorkers } from '../supervised-workers.ts';
 import type { Pause } from '../waiting.ts';
 
-/** Milliseconds between two looks at the sum of bytes, and between two pieces, which leave the disk and the database to the others. */
+/** Pause between two checks of the sum, and between two batches, so that other work gets the disk and the database. In milliseconds. */
 const everyMs = 60_000;
 const restMs = 20;
-/** Looks at the sum between two looks at every part: a day. */
+/** Checks of the sum per audit of every part: one audit a day. */
 const looksPerAudit = 1_440;
-/** Files that go at once: they may be large. */
+/** Files per batch. They may be large. */
 const pieceFiles = 20;
 
 export interface FileKeeperInput {
   readonly files: FileStore;
-  /** Bytes of the files of this store; 0: no limit. */
+  /** Limit of the bytes in this store; 0 means no limit. */
   readonly most: number;
   readonly time: Time;
   readonly log: Log;
   readonly workers: SupervisedWorkers;
-  /** False: another node looks after these files, which are in a store that all share. */
+  /** False if another node cleans this store, which all nodes share. */
   onDuty?(): boolean;
 }
 
@@ -27,7 +27,7 @@ export class FileKeeper {
   readonly #input: FileKeeperInput;
   readonly #worker: PeriodicWorker;
   #looks = 0;
-  /** Where the look at every part goes on. */
+  /** Index of the part that the audit checks next. */
   #part = 0;
 
   constructor(input: FileKeeperInput) {

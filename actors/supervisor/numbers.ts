@@ -16,13 +16,13 @@ export interface NumbersInput {
   readonly gate: Gate;
   readonly dispatcher: Dispatcher;
   readonly workers: SupervisedWorkers;
-  /** When this process started. */
+  /** Start of this process. In Unix milliseconds. */
   readonly since: number;
-  /** Null where this gateway has all instances. */
+  /** Null if this gateway has all instances. */
   readonly cluster: Pick<Cluster, 'counts'> | null;
 }
 
-/** Looks at every instance, and at nothing of it but its state. */
+/** Counts the instances by status. It reads every instance, but nothing except the status. */
 export function countsOf(registry: Registry): StatusCounts {
   const counts = { total: registry.size, connected: 0, connecting: 0, reconnecting: 0, disconnected: 0 };
   for (const id of registry.ids) {
@@ -34,12 +34,12 @@ export function countsOf(registry: Registry): StatusCounts {
   return counts;
 }
 
-/** What the recorders wait for, each sentence once. */
+/** Returns the reasons for which recorders wait, without duplicates. */
 export const troublesOf = ({ cells }: Registry): readonly string[] => [
   ...new Set([...cells.values()].map(({ recorder }) => recorder.trouble).filter((trouble) => trouble !== '')),
 ];
 
-/** `resting`: with the instances that have no actors, and so no figures of their own. */
+/** Returns the figures. With `resting`, the list includes instances that have no actors, and therefore no figures of their own. */
 export function numbersOf({ clock, ports, registry, gate, dispatcher, workers, since, cluster }: NumbersInput, resting: boolean): Numbers {
   const restingMs = ports.time.now() - since;
   const counts = { disconnected: 0, connecting: 0, connected: 0, hibernated: 0, failed: 0 };

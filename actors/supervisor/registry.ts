@@ -1,4 +1,4 @@
-/** All registered instances: their records, their tokens, and the cells of those that need one. */
+/** All registered instances with their records and tokens, and the cells of those that need one. */
 import type { InstanceView } from '../face.ts';
 import type { InstanceId, InstanceRecord, Status } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
@@ -6,14 +6,14 @@ import { beginningOf, restingStatus, restingView } from '../session/status.ts';
 
 export class Registry {
   readonly #make: (record: InstanceRecord) => Cell;
-  /** Whether this process may act for the instance. */
+  /** True if this process may act for the instance. */
   readonly owns: (id: InstanceId) => boolean;
-  /** As they were read or registered; the record of an instance with a cell is the cell's. */
+  /** Records in the state in which they were read or registered. The cell of an instance holds the current record. */
   readonly #records = new Map<InstanceId, InstanceRecord>();
   readonly #cells = new Map<InstanceId, Cell>();
   readonly #tokens = new Map<string, InstanceId>();
 
-  /** `owns`: whether this process may act for an instance; it makes no cell of any other. */
+  /** Takes a test for ownership. The registry makes no cell of an instance that this process does not own. */
   constructor(make: (record: InstanceRecord) => Cell, owns: (id: InstanceId) => boolean = () => true) {
     this.#make = make;
     this.owns = owns;
@@ -37,14 +37,14 @@ export class Registry {
     this.#records.delete(id);
   }
 
-  /** The cell is closed and ended; its instance is one without a cell again. */
+  /** Forgets a closed and ended cell. Its instance has no cell again. */
   drop(id: InstanceId): void {
     const record = this.#cells.get(id)?.record;
     this.#cells.delete(id);
     if (record) this.#records.set(id, record);
   }
 
-  /** Cells that exist. */
+  /** The existing cells. */
   get cells(): ReadonlyMap<InstanceId, Cell> {
     return this.#cells;
   }
@@ -57,7 +57,10 @@ export class Registry {
     return this.#records.keys();
   }
 
-  /** The cell of a registered instance, made when it is first asked for; null when there is no such instance, or another process owns it. */
+  /**
+   * Returns the cell of a registered instance, and makes it on the first call. Returns null for an unknown instance, or one that another process
+   * owns.
+   */
   cell(id: InstanceId): Cell | null {
     const known = this.#cells.get(id);
     if (known) return known;
@@ -68,18 +71,18 @@ export class Registry {
     return cell;
   }
 
-  /** The record as it is now. */
+  /** Returns the current record. */
   record(id: InstanceId): InstanceRecord | undefined {
     return this.#cells.get(id)?.record ?? this.#records.get(id);
   }
 
-  /** Makes no cell: that is for the restore, in its order, or for a command. */
+  /** Returns the view without making a cell. Only the restore, in its order, and commands make cells. */
   view(id: InstanceId): InstanceView | null {
     const record = this.#records.get(id);
     return record ? (this.#cells.get(id)?.view ?? restingView(record)) : null;
   }
 
-  /** Like that of the view, at less cost. */
+  /** Returns the status of the view at less cost. */
   status(id: InstanceId): Status {
     const record = this.#records.get(id);
     return this.#cells.get(id)?.status ?? (record ? restingStatus(record) : 'disconnected');
@@ -95,13 +98,13 @@ export class Registry {
     return this.record(id)?.token === token ? id : null;
   }
 
-  /** The record's token changed; the old one is void, whatever order two rotations ended in. */
+  /** Replaces the token of the instance. All former tokens become void, in whatever order two rotations end. */
   addToken(token: string, id: InstanceId): void {
     this.#tokens.set(token, id);
     for (const [old, owner] of this.#tokens) if (owner === id && old !== this.record(id)?.token) this.#tokens.delete(old);
   }
 
-  /** Sleeping instances without a cell that were last active at this time or before. */
+  /** Returns hibernated instances without a cell that were last active at this time or before. */
   resting(before: number): readonly InstanceId[] {
     const due: InstanceId[] = [];
     for (const [id, record] of this.#records)

@@ -1,4 +1,4 @@
-/** Brings the sessions of an earlier run back: their actors, their queues, and what waits in the outbox. */
+/** Restores the sessions of an earlier run, with their actors, their queues and the pending rows of the outbox. */
 import type { InstanceId, Wanted } from '../model.ts';
 import type { Ports } from '../ports.ts';
 import type { Cell } from '../session/cell.ts';
@@ -10,20 +10,20 @@ import type { Registry } from './registry.ts';
 export interface RestoreInput {
   readonly ports: Ports;
   readonly registry: Registry;
-  /** Unix milliseconds. What was accepted before is of an earlier run. */
+  /** Start of this process, in Unix milliseconds. Work that was accepted before belongs to an earlier run. */
   readonly since: number;
-  /** False during a stop: nothing more is brought back. */
+  /** False during a stop. Nothing more is restored then. */
   readonly open: () => boolean;
-  /** Wakes a sleeping session for what waits in its queue. */
+  /** Wakes a hibernated session that has messages in its queue. */
   readonly wake: (cell: Cell) => void;
 }
 
-/** Cells made in one turn of the event loop; making one and asking for admission takes some 100 µs. */
+/** Cells made in one turn of the event loop. Making one and asking for admission takes some 100 µs. */
 const cellsPerTurn = 50;
 
 export class Restore {
   readonly #input: RestoreInput;
-  /** Sessions that were online, and those of them that are not back yet. */
+  /** Number of sessions that were online before the start, and the ones that are not restored yet. */
   #total = 0;
   readonly #restoring = new Set<InstanceId>();
 
@@ -31,16 +31,16 @@ export class Restore {
     this.#input = input;
   }
 
-  /** Counts the sessions that `run` brings back. Called when all records are registered. */
+  /** Counts the sessions that `run` restores. The caller registers all records first. */
   begin(): void {
     for (const id of this.#wanted('online')) this.#restoring.add(id);
     this.#total = this.#restoring.size;
   }
 
   /**
-   * Makes the actors of sessions that shall be online, most recently active first, then of those whose unlinking was interrupted; each asks the
-   * gate before it connects. An instance at rest has nothing to do, and gets its actors when somebody asks for them. Then continues what waits in
-   * the outbox.
+   * Makes the actors of sessions that were online, most recently active first. Sessions whose unlinking was interrupted come next. Each asks the gate
+   * before it connects. An instance at rest gets its actors with the first call that needs them. Then the method resumes the deliveries in the
+   * outbox.
    */
   async run(): Promise<void> {
     const { ports, registry, open, wake } = this.#input;
@@ -57,7 +57,7 @@ export class Restore {
     if (open()) for (const { instanceId, webhookId } of pending) registry.cell(instanceId)?.nudge(webhookId);
   }
 
-  /** The session is live: its queue of an earlier run goes on. Never rejects. */
+  /** Resumes the queue of an earlier run when the session is live. Never rejects. */
   async live(cell: Cell): Promise<void> {
     const { ports, since } = this.#input;
     this.forget(cell.record.id);
@@ -73,7 +73,7 @@ export class Restore {
     this.#restoring.delete(id);
   }
 
-  /** Sessions that are not back yet. */
+  /** Sessions that are not restored yet. */
   get restoring(): ReadonlySet<InstanceId> {
     return this.#restoring;
   }
@@ -94,7 +94,7 @@ export class Restore {
     });
   }
 
-  /** Tries again while the storage is away: what an earlier run left would wait for the next start otherwise. */
+  /** Retries while storage is unavailable. Without retries, pending work of an earlier run would wait for the next start. */
   #untilStored<T>(work: () => Promise<T>): Promise<T> {
     const { open } = this.#input;
     const pause = {

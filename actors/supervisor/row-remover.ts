@@ -1,12 +1,12 @@
 /**
- * Removes the rows of removed instances and webhooks in the background, piece after piece. A removal that a crash or a stop interrupted is taken up
- * by the next start.
+ * Removes the rows of removed instances and webhooks in the background, in batches. After a crash or a stop, the next start resumes an interrupted
+ * removal.
  */
 import type { Log, Removal, RemovalStore, Time } from '../ports.ts';
 import type { SupervisedWorker, SupervisedWorkers } from '../supervised-workers.ts';
 import { Pause, untilStored } from '../waiting.ts';
 
-/** Milliseconds between two pieces, which leave the database to the others. */
+/** Pause between two batches, so that other queries get the database. In milliseconds. */
 const restMs = 20;
 
 export interface RowRemoverInput {
@@ -14,7 +14,7 @@ export interface RowRemoverInput {
   readonly time: Time;
   readonly log: Log;
   readonly workers: SupervisedWorkers;
-  /** Whether this process does the work that one of several does for all. */
+  /** True if this process does the work that one node does for the cluster. */
   onDuty?(): boolean;
 }
 
@@ -29,7 +29,7 @@ export class RowRemover {
     this.#worker = input.workers.supervise({ name: 'remover', run: () => this.#run() });
   }
 
-  /** Something was removed, or may have been by an earlier run. */
+  /** Starts a run, because rows are pending for removal, or may be since an earlier run. */
   wake(): void {
     this.#worker.wake();
   }
@@ -39,7 +39,7 @@ export class RowRemover {
     this.#pause.end();
   }
 
-  /** All removals, also when one of them fails; the first failure is then the crash. */
+  /** Tries every pending removal, even if one fails. The first failure then crashes the worker. */
   async #run(): Promise<void> {
     if (this.#input.onDuty?.() === false) return;
     const failures: unknown[] = [];

@@ -1,19 +1,19 @@
 /**
- * Looks for the instance of a token in the database: another node may have made it a moment ago. What the database did not know is remembered, so that
- * a forgotten client costs no query for each of its requests.
+ * Looks up the instance of a token in the database, because another node may have made it a moment ago. Unknown tokens are cached, so that a client
+ * with a void token does not cost one query per request.
  */
 import type { InstanceRecord } from '../model.ts';
 import type { Ports } from '../ports.ts';
 
-/** Milliseconds. A new instance becomes known on every node by itself within a second. */
+/** Time for which an unknown token is cached. Every node learns of a new instance within a second by other means. In milliseconds. */
 const keptMs = 10_000;
 const mostKept = 10_000;
-/** Characters. */
+/** Limit in characters. Longer tokens cause no query. */
 const longestToken = 500;
 
 export class TokenLookup {
   readonly #ports: Pick<Ports, 'instances' | 'time'>;
-  /** By token: the end of its time, by the monotonic clock. The oldest first. */
+  /** Unknown tokens with the end of their caching, by the monotonic clock. Oldest first. */
   readonly #missing = new Map<string, number>();
 
   constructor(ports: Pick<Ports, 'instances' | 'time'>) {

@@ -1,4 +1,4 @@
-/** Wakes hibernated sessions for the calls that need them, which also wait for sessions that begin. */
+/** Wakes hibernated sessions for calls that need them. The calls also wait for sessions that are starting. */
 import { done, notConnected, unknownInstance, type InstanceId, type Result } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
 import type { Hibernation } from '../session/hibernation.ts';
@@ -9,7 +9,7 @@ export interface WakingInput {
   readonly registry: Registry;
   readonly capacity: Capacity;
   readonly hibernation: Hibernation;
-  /** How long a call waits for the session to wake. */
+  /** Longest time that a call waits for the session to wake. In milliseconds. */
   readonly timeout: number;
 }
 
@@ -20,18 +20,21 @@ export class Waking {
     this.#input = input;
   }
 
-  /** Somebody needs the session: it does not go back to sleep until it is idle again. */
+  /** Keeps the session from hibernating until it is idle again. */
   keepAwake(cell: Cell): void {
     this.#input.hibernation.keepAwake(cell);
     cell.touch();
   }
 
-  /** The instance, awake: a hibernated one is woken and waited for, and so is one that begins. Whether it is connected is for the caller's request to find out. */
+  /**
+   * Returns the cell of the instance after waking a hibernated session, or waiting for a starting one. The session may still be unconnected. The
+   * request of the caller finds that out.
+   */
   async awake(id: InstanceId): Promise<Result<Cell>> {
     const { registry, capacity, timeout } = this.#input;
     const cell = registry.cell(id);
     if (!cell) return unknownInstance;
-    await cell.waitFor((other) => !other.closing, timeout); // on its way to sleep, perhaps
+    await cell.waitFor((other) => !other.closing, timeout); // The session may be about to hibernate.
     this.keepAwake(cell);
     if (cell.view.status === 'hibernated') {
       const objection = capacity.objection(id) ?? (await this.#wake(cell));
@@ -43,7 +46,10 @@ export class Waking {
     return awake ? done(cell) : notConnected;
   }
 
-  /** Others may take the last place, or wake the session, while it is stored that it shall be online. */
+  /**
+   * Stores that the session shall be online, then connects it. During the store, other sessions may take the last place, or another call may wake
+   * this one.
+   */
   async #wake(cell: Cell): Promise<ReturnType<Capacity['objection']>> {
     const { capacity, timeout } = this.#input;
     await cell.keeper.save({ wanted: 'online' });
