@@ -1,14 +1,14 @@
 /**
- * Finds the webhooks that have deliveries which are too old. The oldest times of each webhook are remembered with its tally: a webhook to which nothing
- * happened is not asked about again until its oldest delivery is due.
+ * Finds the webhooks with deliveries that are too old. The oldest times of each webhook are cached with its tally. A webhook with an unchanged tally
+ * causes no query before its oldest delivery is due.
  */
 import type { DeliveryStore, OldestTimes, Tally } from '../ports.ts';
 
-/** Deliveries are too old before these times; of one webhook, true where such a delivery exists. */
+/** Times before which deliveries are too old. For one webhook, each value is true if such a delivery exists. */
 type Kinds<T> = Readonly<Record<'waiting' | 'delivered' | 'dead', T>>;
 export type Due = Kinds<boolean>;
 
-/** Webhooks in one statement. */
+/** Webhooks per statement. */
 const webhooksAtOnce = 1_000;
 
 interface Known {
@@ -31,7 +31,7 @@ export class Ages {
     this.#deliveries = deliveries;
   }
 
-  /** Webhooks with something to remove. They are asked about again the next time. */
+  /** Returns the webhooks with something to remove. Their cached times are dropped, so that the next call asks for them again. */
   async due(tallies: readonly Tally[], before: Kinds<number>): Promise<ReadonlyMap<string, Due>> {
     const known = await this.#oldest(tallies);
     const isDue = (time: number | null, limit: number): boolean => time !== null && time < limit;

@@ -1,4 +1,4 @@
-/** One timer for one purpose: of several moments that are asked for, the earliest wins. */
+/** One timer for one purpose. If several times are set, the earliest wins. */
 import type { Time } from '../ports.ts';
 
 export class Alarm {
@@ -8,14 +8,14 @@ export class Alarm {
   #at = 0;
   #id: unknown = null;
 
-  /** `now`: the clock of the moments, which is the wall clock unless another is given. */
+  /** Takes the clock of the times in `now`. The default is the wall clock. */
   constructor(time: Time, ring: () => void, now: () => number = () => time.now()) {
     this.#time = time;
     this.#ring = ring;
     this.#now = now;
   }
 
-  /** Rings at this moment at the latest, never at once. */
+  /** Sets the alarm. It rings at this time at the latest, but never within the call. */
   set(at: number): void {
     if (this.#id !== null && this.#at <= at) return;
     this.#time.clearTimeout(this.#id);

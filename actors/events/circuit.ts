@@ -1,6 +1,6 @@
 /**
- * How much a receiver that fails is still asked: fewer lanes with every failure, then one probe at a time with growing pauses between. One circuit
- * serves all couriers of a webhook. An attempt is named by the number of its delivery.
+ * The circuit breaker of a webhook, which the couriers of all instances share. Each failure halves the lanes. Then the circuit opens, and lets one
+ * probe at a time through, with growing pauses. An attempt is identified by the number of its delivery.
  */
 import type { DeliveryPolicy } from '../policy/policy.ts';
 import type { Attempt } from '../ports.ts';
@@ -9,7 +9,7 @@ export class Circuit {
   readonly #policy: DeliveryPolicy;
   #failures = 0;
   #until = 0;
-  /** The attempt that probes while the circuit is open. */
+  /** The attempt that probes while the circuit is open (half-open). */
   #probe: number | null = null;
   #recoveries = 0;
 
@@ -17,32 +17,32 @@ export class Circuit {
     this.#policy = policy;
   }
 
-  /** In a row. */
+  /** Failures in a row. */
   get failures(): number {
     return this.#failures;
   }
 
-  /** Counts how often the circuit closed again. */
+  /** Number of times that the circuit closed again. */
   get recoveries(): number {
     return this.#recoveries;
   }
 
-  /** True if one probe at a time is let through, or nothing. */
+  /** True if the circuit lets through at most one probe at a time. */
   get isOpen(): boolean {
     return this.#failures >= this.#policy.circuit.failures;
   }
 
-  /** Nothing is sent before this moment of the monotonic clock. */
+  /** Time before which nothing is sent, by the monotonic clock. */
   get until(): number {
     return this.#until;
   }
 
-  /** Lanes that may be under way. A receiver that does not answer soon holds one place of those that all share, not a whole row of them. */
+  /** Number of lanes that may be under way. A slow receiver holds one of the shared slots, and not many of them. */
   get lanes(): number {
     return this.isOpen ? 1 : Math.max(1, this.#policy.concurrency >> this.#failures);
   }
 
-  /** Whether an attempt may begin; who was admitted is judged or forgoes it. */
+  /** Returns true if the attempt may begin. The caller must then call `judge` or `forgo` for this attempt. */
   admit(attempt: number): boolean {
     if (!this.isOpen) return true;
     if (this.#probe !== null) return false;
@@ -50,7 +50,7 @@ export class Circuit {
     return true;
   }
 
-  /** The attempt was not made, or nobody knows what came of it. */
+  /** Releases an admitted attempt that was not made, or whose outcome is unknown. */
   forgo(attempt: number): void {
     if (this.#probe === attempt) this.#probe = null;
   }
@@ -58,7 +58,7 @@ export class Circuit {
   judge(attempt: number, outcome: Attempt, now: number): void {
     this.forgo(attempt);
     if (outcome.ok) return this.reset();
-    if (this.#until > now) return; // it was under way when the pause began: no probe
+    if (this.#until > now) return; // The attempt began before the pause, so it is no probe.
     this.#failures += 1;
     const { failures, min, max } = this.#policy.circuit;
     const over = this.#failures - failures;

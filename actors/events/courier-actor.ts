@@ -1,4 +1,4 @@
-/** A courier as a child of its instance: an actor around the class, because a child for every post would cost more than the post. */
+/** Runs a courier as a child actor of its instance. The courier is a plain class, because one actor per post would cost more than the post. */
 import { fromCallback } from 'xstate';
 import type { SupervisedWorkers } from '../supervised-workers.ts';
 import { Courier } from './courier.ts';
@@ -9,8 +9,8 @@ export interface SupervisedCourierInput extends CourierInput {
 }
 
 /**
- * A courier that crashed is replaced after the back-off of its supervision. The new one reads the outbox, which holds every row; events for the old
- * one are not kept.
+ * Replaces a crashed courier after the back-off of its supervision. The new courier reads the outbox, which holds every row. Events for the old
+ * courier are dropped.
  */
 export const courier = fromCallback<CourierEvent, SupervisedCourierInput>(({ receive, input }) => {
   let current: Courier | null = null;
@@ -26,7 +26,7 @@ export const courier = fromCallback<CourierEvent, SupervisedCourierInput>(({ rec
   const worker = input.workers.supervise({ name: 'courier', fields: { webhook: input.webhookId }, run: replace });
   worker.wake();
   const renew = (): void => {
-    if (current === null) return; // The next one reads the outbox.
+    if (current === null) return; // The next courier reads the outbox.
     current.stop();
     replace();
     current.handle({ type: 'delivery.added', rows: [] });

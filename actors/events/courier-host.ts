@@ -1,73 +1,68 @@
-/** What a courier needs of its surroundings, and what it is asked to do. */
+/** The host of a courier, and the events that a courier takes. */
+import type { Connector } from '../chatwoot/connector.ts';
 import type { Delivery, DeliveryError, EventSender, InstanceId, Webhook } from '../model.ts';
 import type { DeliveryPolicy } from '../policy/policy.ts';
 import type { Attempt, Envelope, Log, Meter, OutboxStore, Receiver, Signer, Time } from '../ports.ts';
 import type { Circuit } from './circuit.ts';
 import type { Slots } from './slots.ts';
 
-/** Delivers events to a service that is no webhook receiver (Chatwoot). */
-export interface EventConnector {
-  /** Delivers one event of a connector webhook. Never throws: a failure is an `Attempt`. */
-  deliver(webhook: Webhook, row: Delivery): Promise<Attempt>;
-}
-
-/** Shared by all couriers. */
+/** The host that all couriers share. */
 export interface CourierHost {
   readonly outbox: OutboxStore;
   readonly receiver: Receiver;
-  /** Takes what goes to Chatwoot in place of the receiver. */
-  readonly connector: EventConnector;
+  /** Delivers events to Chatwoot instead of a receiver. */
+  readonly connector: Pick<Connector, 'deliver'>;
   readonly signer: Signer;
   readonly envelope: Envelope;
-  /** Limits the posts under way at once, of all couriers together. */
+  /** Limits the concurrent posts of all couriers together. */
   readonly slots: Slots;
   readonly time: Time;
   readonly policy: DeliveryPolicy;
   readonly log: Log;
   readonly meter: Pick<Meter, 'posted'>;
   random(): number;
-  /** Whether this process may post for the instance now. */
+  /** Returns true if this process may post for the instance now. */
   owns(instance: InstanceId): boolean;
-  /** The configuration now; null when the webhook is gone. */
+  /** Returns the current configuration, or null if the webhook is gone. */
   webhook(id: string): Webhook | null;
   sender(instance: InstanceId): EventSender;
-  /** Under which the instance's rows are written. */
+  /** Returns the epoch under which the rows of the instance are written. */
   epoch(instance: InstanceId): number;
-  /** Adds the record to the history, or updates the one of the same event. */
+  /** Adds a failure to the history, or updates the record of the same event. */
   failed(instance: InstanceId, webhook: Webhook, eventId: string, error: Omit<DeliveryError, 'url' | 'type' | 'created'>): void;
   /** Counts an event that could not be rendered for a webhook and was set aside. */
   setAside(instance: InstanceId): void;
-  /** The receiver answered 410: it wants no more. */
+  /** Disables a webhook whose receiver answered 410 (Gone). */
   disable(webhook: Webhook): void;
-  /** An attempt that says something of the receiver ended. */
+  /** Takes the outcome of an attempt that says something about the receiver. */
   judged(webhookId: string, row: Delivery, outcome: Attempt): void;
-  /** The circuit of this webhook, which the couriers of all instances share. */
+  /** Returns the circuit of a webhook, which the couriers of all instances share. */
   circuit(webhookId: string): Circuit;
 }
 
 export type CourierEvent =
-  /** Rows were committed; none: rows may wait in the outbox. */
+  /** Hands over committed rows. Without any, rows may wait in the outbox. */
   | { readonly type: 'delivery.added'; readonly rows: readonly Delivery[] }
-  /** The configuration of the webhook changed. */
+  /** Reports a change of the configuration of the webhook. */
   | { readonly type: 'delivery.changed' }
-  /** Rows that may be in memory were dropped from the outbox. */
+  /** Reports that rows were dropped from the outbox, which may still be in memory. */
   | { readonly type: 'delivery.trimmed' }
-  /** The rows in memory, and those under way, are not to be posted any more: the outbox is read anew. */
+  /** Makes the courier forget all rows, including those under way, and read the outbox again. */
   | { readonly type: 'delivery.replaced' }
-  /** Another node may post for the instance from now on: nothing more is sent, and what is under way is cut. */
+  /** Stops the courier and cuts its posts, because another node may post for the instance from now on. */
   | { readonly type: 'delivery.lost' }
-  /** Somebody looks: answered within the call, with null while the courier is being restarted. */
+  /** Asks for the view of the courier. The answer comes within the call. The answer is null while the courier is being restarted. */
   | { readonly type: 'delivery.asked'; answer(view: CourierView | null): void };
 
-/** What a courier does now. */
+/** The state of a courier. */
 export interface CourierView {
   /** Rows in memory. */
   readonly waiting: number;
-  /** More rows are due than are in memory. */
+  /** True if more rows are due than are in memory. */
   readonly isBehind: boolean;
-  /** Lanes under way, and how many may be. */
+  /** Lanes under way, and their limit. */
   readonly lanes: { readonly used: number; readonly of: number };
-  /** No post is under way, and none that succeeded is left in the outbox. */
+  /** True if no post is under way, and no delivered row is left in the outbox. */
   readonly isQuiet: boolean;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Delivers the events of one instance to one webhook (design, section 5): takes rows from its window on the outbox, posts them side by side by lane,
- * and decides what follows each answer. A row that failed holds its lane until it is delivered or given up, so that a chat stays in order. After the
- * quick retries it waits in the outbox instead of memory.
+ * Delivers the events of one instance to one webhook. The courier takes rows from its window on the outbox and posts them concurrently by lane. A
+ * failed row holds its lane until it is delivered or given up, so that a chat stays in order. After the quick retries the row waits in the outbox,
+ * not in memory.
  */
 import { EpochLost, StorageFailure, type Attempt, type Cuts } from '../ports.ts';
 import type { Claim, Delivery, LastAttempt, Webhook } from '../model.ts';
@@ -14,10 +14,10 @@ import { OutboxWindow } from './outbox-window.ts';
 import { stepAfter, type FailedAttempt } from './retry.ts';
 import { enveloped, WebhookRequests } from './webhook-request.ts';
 
-/** Before a courier looks whether the probe of another one is over, in milliseconds. */
+/** Pause before a courier checks whether the probe of another courier has ended. In milliseconds. */
 const probeLookMs = 1000;
 
-/** One attempt; it never rejects. */
+/** One attempt, which never rejects. */
 type Sending = () => Promise<Attempt>;
 
 export class Courier {
@@ -27,24 +27,24 @@ export class Courier {
   readonly #window: OutboxWindow;
   readonly #circuit: Circuit;
   readonly #requests: WebhookRequests;
-  /** Quick retries and retries of storage that wait. */
+  /** Timers of quick retries and of retries of storage. */
   readonly #timers = new Set<unknown>();
-  /** When held lanes are tried before their time; 0 while nothing says that the receiver fails. */
+  /** Time of the next early retry of held lanes; 0 while the receiver does not fail. By the monotonic clock. */
   #earlyAt = 0;
-  /** The circuit lets a probe through, or held lanes are tried. */
+  /** Rings when the circuit lets a probe through, or when held lanes are tried early. */
   readonly #probe: Alarm;
-  /** Posts under way. */
+  /** Number of posts under way. */
   #posting = 0;
-  /** Recoveries of the circuit after which what is parked was tried again. */
+  /** Number of recoveries of the circuit at the last early read of the parked rows. */
   #recoveries: number;
   readonly #cuts: Cuts = new Set();
   #isStopped = false;
   #isPumping = false;
   #isPumpWanted = false;
-  /** The last address, and the host in it. */
+  /** The last address with its host, cached because parsing is slow. */
   #address = { url: '', host: '' };
 
-  /** `crashed` is called once, with a surprise; the courier does nothing more then. */
+  /** Takes a callback for an unexpected error. The courier calls it at most once, and does nothing afterwards. */
   constructor(input: CourierInput, crashed: (error: unknown) => void) {
     this.#input = input;
     this.#host = input.host;
@@ -71,13 +71,13 @@ export class Courier {
     });
   }
 
-  /** Never throws. */
+  /** Handles an event. Never throws. */
   handle(event: CourierEvent): void {
     this.#guard(() => {
       if (event.type === 'delivery.asked') return event.answer(this.view);
       if (event.type === 'delivery.lost') return this.stop();
       if (event.type === 'delivery.added') return this.#window.add(event.rows);
-      // A new configuration may have mended what failed: the receiver gets a fresh chance.
+      // A new configuration may have fixed the fault, so the receiver gets a fresh chance.
       if (event.type === 'delivery.changed') {
         this.#circuit.reset();
         this.#window.readEarly();
@@ -86,7 +86,7 @@ export class Courier {
     });
   }
 
-  /** Posts under way are cut: their rows stay in the outbox, and are posted by the next who reads it. Idempotent. */
+  /** Stops the courier and cuts its posts. Their rows stay in the outbox for the next reader. Idempotent. */
   stop(): void {
     this.#isStopped = true;
     for (const cut of this.#cuts) cut();
@@ -112,7 +112,7 @@ export class Courier {
     return { instanceId, epoch: host.epoch(instanceId) };
   }
 
-  /** Everything that is called from outside goes through here, so that a throw is a crash of this courier and of nobody else. */
+  /** Runs every call from outside, so that an exception crashes only this courier. */
   #guard(fn: () => void): void {
     try {
       if (!this.#isStopped) fn();
@@ -135,7 +135,10 @@ export class Courier {
     this.#timers.add(id);
   }
 
-  /** Storage that failed is tried again; a former owner stops, since the rows are the next owner's; the rest is a crash. */
+  /**
+   * Runs a task on the storage. A storage failure is retried. A lost epoch stops the courier, since the rows belong to the next owner. Any other
+   * error is a crash.
+   */
   #run(task: () => Promise<void>, again: () => void): void {
     task().catch((error: unknown) => {
       if (this.#isStopped) return;
@@ -145,14 +148,14 @@ export class Courier {
     });
   }
 
-  /** The webhook, while anything may be sent to it. */
+  /** Returns the webhook, or null if nothing may be sent to it now. */
   #receiving(): Webhook | null {
     const { host, instanceId, webhookId } = this.#input;
     const webhook = this.#isStopped || !host.owns(instanceId) ? null : host.webhook(webhookId);
     return webhook?.enabled ? webhook : null;
   }
 
-  /** A body that cannot be looked into is wanted: its attempt shows what is wrong with it. */
+  /** Returns true also for a body that cannot be parsed. The attempt then reports the fault. */
   #wants(row: Delivery): boolean {
     const webhook = this.#host.webhook(row.webhookId);
     try {
@@ -162,7 +165,9 @@ export class Courier {
     }
   }
 
-  /** Called by whatever may make room or rows; a call during another one, such as of an event that is set aside, prolongs that one. */
+  /**
+   * Starts attempts whenever room or rows may have appeared. A nested call, such as from setting an event aside, repeats the loop of the outer call.
+   */
   #pump(): void {
     this.#isPumpWanted = true;
     if (this.#isPumping) return;
@@ -174,7 +179,7 @@ export class Courier {
     this.#isPumping = false;
   }
 
-  /** As many as the circuit allows. When no row is left, more are read. */
+  /** Starts as many attempts as the circuit allows. If no row is left, the window reads more. */
   #beginAttempts(): void {
     if (this.#receiving() === null) return;
     if (this.#circuit.until > this.#host.time.monotonic()) return this.#probe.set(this.#circuit.until);
@@ -193,8 +198,9 @@ export class Courier {
   }
 
   /**
-   * The rows that hold lanes are tried before their time while the last answer of the receiver was a failure: by each probe of an open circuit, and as
-   * often as an open circuit is probed at least. Else a chat that is alone would wait hours for a receiver that is back.
+   * Retries the parked rows that hold lanes before their time, while the last answer of the receiver was a failure. Each probe of an open circuit is
+   * such a retry. With a closed circuit, two of them are as far apart as the longest pause between probes. Otherwise a lone chat would wait hours for
+   * a receiver that is back.
    */
   #tryHeld(): void {
     const { failures, isOpen } = this.#circuit;
@@ -209,7 +215,7 @@ export class Courier {
     this.#probe.set(this.#earlyAt);
   }
 
-  /** Another courier of the webhook probes; its outcome is known soon. */
+  /** Puts the row back, because another courier of the webhook probes. The outcome of that probe is known soon. */
   #waitForProbe(row: Delivery): void {
     this.#window.putBack(row);
     this.#probe.set(this.#host.time.monotonic() + probeLookMs);
@@ -220,7 +226,7 @@ export class Courier {
     this.#pump();
   }
 
-  /** One attempt, when there is a slot for it. Its lane is taken until the row is done or goes back. */
+  /** Makes one attempt when a slot is free. The lane stays taken until the row is done or put back. */
   #attempt(row: Delivery): void {
     const host = this.#hostOf(this.#receiving()?.url ?? '');
     const free = (): void => this.#host.slots.free(host);
@@ -234,21 +240,22 @@ export class Courier {
     return this.#address.host;
   }
 
-  /** `free` gives the slot back, once, whatever happens. */
+  /** Posts a row. The call to `free` releases the slot exactly once on every path. */
   #post(row: Delivery, free: () => void): void {
     const webhook = this.#receiving();
     const send = webhook && this.#sendingOf(row, webhook);
     if (!send) {
       free();
       this.#circuit.forgo(row.seq);
-      // The row stays in the outbox when nothing may be sent now. One that was set aside is released already.
+      // If nothing may be sent now, the row stays in the outbox. A row that was set aside is already released.
       if (webhook === null) this.#guard(() => this.#window.release(row));
       return;
     }
     this.#send(row, webhook, send).then(
       (outcome) => {
         free();
-        // Also after a stop: the circuit is shared, and may wait for this attempt. One that the stop cut says nothing of the receiver.
+        // The circuit is shared and may wait for this attempt, so it is told after a stop as well. An attempt that the stop cut says nothing about
+        // the receiver.
         if (!outcome.ok && (this.#isStopped || outcome.waits || this.#isSpare(row))) this.#circuit.forgo(row.seq);
         else this.#circuit.judge(row.seq, outcome, this.#host.time.monotonic());
         if (outcome.ok || !(this.#isStopped || outcome.waits)) this.#host.judged(webhook.id, row, outcome);
@@ -262,7 +269,7 @@ export class Courier {
     );
   }
 
-  /** Null when the event cannot be rendered: it is set aside then, so that those behind it go on. */
+  /** Returns null if the event cannot be rendered. The event is then set aside, so that it does not block its lane. */
   #sendingOf(row: Delivery, webhook: Webhook): Sending | null {
     const { time, sender, receiver, connector } = this.#host;
     if (webhook.chatwoot) return () => connector.deliver(webhook, row);
@@ -312,7 +319,7 @@ export class Courier {
     const isEarly = this.#isEarly(row);
     if (step.kind === 'retry' && !isEarly) return this.#retrySoon(row, step.delay);
     this.#report(row, webhook, last);
-    // An attempt before the time of a parked row was a probe: it does not count.
+    // An early attempt at a parked row was a probe and does not count.
     if (step.kind !== 'disable' && isEarly) return this.#window.leave(row);
     if (step.kind === 'giveUp') return this.#window.finish(row, last, true);
     if (step.kind === 'park')
@@ -328,12 +335,15 @@ export class Courier {
     return row.notBefore > this.#host.time.now();
   }
 
-  /** True if a failure of the row opens no circuit: an event that always fails is tried early again and again, and must not hold back other chats. */
+  /**
+   * True if a failure of the row must not open the circuit. An event that always fails is tried early again and again, and must not block other
+   * chats.
+   */
   #isSpare(row: Delivery): boolean {
     return !this.#circuit.isOpen && this.#isEarly(row);
   }
 
-  /** While the circuit is open the row waits at the head of its lane instead. */
+  /** Retries after the delay. While the circuit is open, the row waits at the head of its lane instead. */
   #retrySoon(row: Delivery, delay: number): void {
     const isOpen = (): boolean => this.#circuit.until > this.#host.time.monotonic();
     if (isOpen()) return this.#putBack(row);
@@ -351,7 +361,7 @@ export class Courier {
     });
   }
 
-  /** The whole body, as far as it can be rendered. */
+  /** Returns the whole body, or an empty object if it cannot be rendered. */
   #payloadOf(row: Delivery): unknown {
     try {
       return JSON.parse(enveloped(this.#host.envelope, this.#host.sender(row.instanceId), row));

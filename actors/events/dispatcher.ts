@@ -1,4 +1,5 @@
-/** What the couriers of all instances share: the webhooks, the slots for posts, the circuits, the bounds, and the error histories. */
+/** The state that the couriers of all instances share: webhooks, slots for posts, circuits, bounds and error histories. */
+import type { Connector } from '../chatwoot/connector.ts';
 import type { Delivery, EventSender, InstanceId, InstanceRecord, Webhook } from '../model.ts';
 import type { Policy } from '../policy/policy.ts';
 import { EpochLost, type Attempt, type Ports } from '../ports.ts';
@@ -18,20 +19,20 @@ export interface DispatcherInput {
   readonly policy: Policy;
   readonly baseUrl: string;
   readonly workers: SupervisedWorkers;
-  readonly connector: EventConnector;
-  /** Cells that exist; none is made for the question. */
+  readonly connector: Pick<Connector, 'deliver'>;
+  /** Existing cells. The dispatcher never makes a cell. */
   readonly cells: ReadonlyMap<InstanceId, Cell>;
-  /** The record of any instance, as it is now. */
+  /** Returns the current record of an instance. */
   record(id: InstanceId): InstanceRecord | undefined;
-  /** False during a stop: nothing new is begun. */
+  /** False during a stop. Nothing new begins then. */
   open(): boolean;
-  /** Whether this process may act for the instance now. */
+  /** Returns true if this process may act for the instance now. */
   owns(id: InstanceId): boolean;
-  /** Whether this process does the work that one of several does for all. */
+  /** True if this process does the work that one node does for the cluster. */
   onDuty?(): boolean;
-  /** See `SweeperHost`. */
+  /** False while the clock is in doubt (see `SweeperHost`). */
   agesCount?(): boolean;
-  /** A receiver of the instance fails, or does so no more. */
+  /** Reports that a receiver of the instance began to fail, or recovered. */
   troubled?(id: InstanceId): void;
 }
 
@@ -41,11 +42,11 @@ export class Dispatcher {
   readonly couriers: CourierHost;
   readonly sweeper: Sweeper;
   readonly #input: DispatcherInput;
-  /** By webhook. */
+  /** Circuits by webhook. */
   readonly #circuits = new Map<string, Circuit>();
-  /** By webhook; one that was changed begins anew. */
+  /** Health of receivers, by webhook. A change of the webhook resets it. */
   readonly #health = new Map<string, ReceiverHealth>();
-  /** By instance: its own webhooks whose receivers fail. */
+  /** Webhooks with failing receivers, by the instance that owns them. */
   readonly #failing = new Map<InstanceId, Set<string>>();
 
   constructor(input: DispatcherInput) {
@@ -79,12 +80,12 @@ export class Dispatcher {
     this.sweeper.forget(id);
   }
 
-  /** The instance is gone, and its webhooks with it. */
+  /** Removes the webhooks of an instance that is gone. */
   forget(instance: InstanceId): void {
     for (const { id } of this.webhooks.own(instance)) this.remove(id);
   }
 
-  /** The moment, in Unix milliseconds, before which nothing is sent to the webhook, because its receiver failed; 0 when there is none. */
+  /** Returns the time before which nothing is sent to the webhook, because its receiver failed; 0 if sending is not paused. In Unix milliseconds. */
   pausedUntil(webhookId: string): number {
     const until = this.#circuits.get(webhookId)?.until ?? 0;
     const { time } = this.#input.ports;
@@ -92,23 +93,23 @@ export class Dispatcher {
     return left > 0 ? time.now() + left : 0;
   }
 
-  /** Failed deliveries of the webhook in a row. */
+  /** Returns the number of failed deliveries of the webhook in a row. */
   failures(webhookId: string): number {
     return this.#circuits.get(webhookId)?.failures ?? 0;
   }
 
-  /** How the last attempts at the receiver ended; null before the first. */
+  /** Returns the outcomes of the last attempts at the receiver, or null before the first attempt. */
   health(webhookId: string): ReceiverHealth | null {
     return this.#health.get(webhookId) ?? null;
   }
 
-  /** A webhook of the instance whose receiver fails; null when there is none. */
+  /** Returns a webhook of the instance whose receiver fails, or null. */
   failing(id: InstanceId): Webhook | null {
     const [first] = this.#failing.get(id) ?? [];
     return first === undefined ? null : this.webhooks.get(first);
   }
 
-  /** Webhooks whose receivers failed, so that nothing is sent to them now. */
+  /** Number of webhooks to which nothing is sent now, because their receivers failed. */
   get openCircuits(): number {
     const now = this.#input.ports.time.monotonic();
     let open = 0;
@@ -116,13 +117,13 @@ export class Dispatcher {
     return open;
   }
 
-  /** The receiver of the webhook is asked again at once. */
+  /** Closes the circuit of the webhook, so that its receiver is tried again at once. */
   clearCircuit(webhookId: string): void {
     this.#circuits.get(webhookId)?.reset();
     this.#notify(this.webhooks.get(webhookId), 'delivery.changed');
   }
 
-  /** What envelopes say of an instance; of none, for a webhook that belongs to none. */
+  /** Returns the fields of the envelope that describe the instance. They are empty for a global webhook (null). */
   sender(id: InstanceId | null): EventSender {
     const record = id === null ? undefined : this.#input.record(id);
     return { owner: record?.owner ?? '', token: record?.token ?? '', name: record?.name ?? '', baseUrl: this.#input.baseUrl };
@@ -135,7 +136,7 @@ export class Dispatcher {
     for (const cell of concerned) cell?.send({ type, webhookId: webhook.id });
   }
 
-  /** The answer may be that of an address which nobody uses any more. */
+  /** Disables the webhook unless its address changed meanwhile. In that case the answer came from the former address. */
   #disable({ id, url, instanceId }: Webhook): void {
     const { webhooks, log } = this.#input.ports;
     const now = this.webhooks.get(id);
@@ -145,7 +146,7 @@ export class Dispatcher {
     log.warn({ webhook: id }, 'webhook.disabled');
     const epoch = instanceId === null ? 0 : (this.#input.record(instanceId)?.epoch ?? 0);
     webhooks.save(disabled, epoch).catch((error: unknown) => {
-      // The next owner posts to the address itself, and finds the same.
+      // The next owner posts to the address itself, and gets the same answer.
       if (!(error instanceof EpochLost)) log.error({ webhook: id, error }, 'webhook.notDisabled');
     });
   }
@@ -204,7 +205,7 @@ export class Dispatcher {
       failed: (id, webhook, eventId, error) => {
         const isGlobal = webhook.instanceId === null;
         const history = isGlobal ? this.globalHistory : cells.get(id)?.history;
-        // Where it was posted to, segments included: they are the usual reason of a 404.
+        // The history has the final address with its segments, which are the usual reason for a 404.
         const url = finalUrl(webhook, { type: error.event, messageType: error.messageType });
         history?.add(`${webhook.id} ${eventId}`, { ...error, created: time.now(), url, type: isGlobal ? 'global' : 'local' });
       },

@@ -1,4 +1,4 @@
-/** Hands committed events to the current listeners of an instance; nothing is kept here. */
+/** Passes committed events to the current listeners of an instance. The feed keeps no events. */
 import type { GatewayEvent } from '../model.ts';
 
 interface Listener {
@@ -10,7 +10,7 @@ export class Feed {
   readonly #listeners = new Set<Listener>();
   readonly #failed: (error: unknown) => void;
 
-  /** `failed` is called with the error of a listener that threw; the other listeners get the event all the same. */
+  /** Takes a callback for the error of a listener that threw. All other listeners still get the event. */
   constructor(failed: (error: unknown) => void) {
     this.#failed = failed;
   }
@@ -25,7 +25,7 @@ export class Feed {
     for (const listener of this.#listeners) this.#call(() => listener.onEvent(event));
   }
 
-  /** The token changed, the instance went or the server stops. */
+  /** Ends all listeners, because the token changed, the instance is gone, or the server stops. */
   end(): void {
     const all = [...this.#listeners];
     this.#listeners.clear();

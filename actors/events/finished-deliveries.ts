@@ -1,4 +1,4 @@
-/** Rows that are over: delivered, given up, or (null) not wanted any more. They are known here until they are out of the outbox. */
+/** Rows that are delivered, given up, or (null) no longer wanted. They stay in this list until they are removed from the outbox. */
 import type { Claim } from '../model.ts';
 import type { Ended, OutboxStore } from '../ports.ts';
 import type { DeliveryPolicy } from '../policy/policy.ts';
@@ -24,17 +24,20 @@ export class FinishedDeliveries {
     return this.#rows.has(seq);
   }
 
-  /** Something is to be taken out, and nobody is at it. */
+  /** True if rows wait to be removed and no removal is under way. */
   get waiting(): boolean {
     return !this.#busy && this.#rows.size > 0;
   }
 
-  /** Everything that ended is taken out. */
+  /** True if all ended rows are removed from the outbox. */
   get isEmpty(): boolean {
     return this.#rows.size === 0;
   }
 
-  /** One statement for all that ended while the one before was under way. Resolves with their numbers; when it rejects they wait as before. */
+  /**
+   * Removes all rows that ended while the last call was under way, as one batch. Resolves with their numbers. If the call rejects, the rows wait as
+   * before.
+   */
   async takeOut(): Promise<readonly number[]> {
     this.#busy = true;
     try {

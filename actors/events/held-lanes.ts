@@ -1,9 +1,9 @@
-/** Lanes whose first row is parked: their later rows stay in the outbox until that row is delivered or given up. */
+/** Lanes whose first row is parked. Their later rows stay in the outbox until the first row is delivered or given up. */
 export class HeldLanes {
   #names = new Set<string>();
   /** Lanes whose row is being parked by a statement under way. */
   readonly #parking = new Set<string>();
-  /** Lanes that were held since the page that is read was asked for, which may show them as they were before. */
+  /** Lanes that were held since the request of the current page. The page may show them as not held. */
   #fresh = new Set<string>();
 
   get isEmpty(): boolean {
@@ -14,7 +14,7 @@ export class HeldLanes {
     return this.#names.has(lane);
   }
 
-  /** True if the page that is read may not know that the lane is held. */
+  /** True if the current page may not know that the lane is held. */
   isFresh(lane: string): boolean {
     return this.#fresh.has(lane);
   }
@@ -24,7 +24,7 @@ export class HeldLanes {
     this.#fresh.add(lane);
   }
 
-  /** Holds the lane from now on. The page of a read that begins before `task` ends may not know it. */
+  /** Holds the lane from now on. A page whose read begins before `task` ends may show the lane as not held. */
   async whileParking(lane: string, task: () => Promise<void>): Promise<void> {
     this.add(lane);
     this.#parking.add(lane);
@@ -35,7 +35,7 @@ export class HeldLanes {
     this.#fresh = new Set(this.#parking);
   }
 
-  /** `names`: the lanes that the outbox holds. */
+  /** Replaces the names by the lanes that the outbox holds. */
   endRead(names: readonly string[]): void {
     this.#names = new Set([...names, ...this.#fresh]);
   }

@@ -1,14 +1,14 @@
-/** The newest delivery failures of one owner of webhooks, in memory only (specification 2.3, 4.3, 8). */
+/** The newest delivery failures of one owner of webhooks, in memory only (see `GET /webhook/errors`). */
 import type { DeliveryError } from '../model.ts';
 
 const limit = 20;
 
-/** Of several histories together. */
+/** Returns the newest errors of several histories. */
 export const newestErrors = (errors: readonly DeliveryError[]): readonly DeliveryError[] =>
   errors.toSorted((a, b) => b.created - a.created).slice(0, limit);
 
 export class History {
-  /** Newest first; the event they belong to, so that further attempts update the record in place. */
+  /** Records with the key of their event, newest first. Further attempts update the record in place. */
   #records: { readonly key: string; readonly error: DeliveryError }[] = [];
 
   add(key: string, error: DeliveryError): void {

@@ -1,22 +1,22 @@
-/** Deliveries in memory: one queue per lane, so that a chat keeps its order while chats go out side by side. */
+/** Deliveries in memory, with one queue per lane. A chat keeps its order, while chats are posted concurrently. */
 import type { Delivery } from '../model.ts';
 
 export class Lanes {
   readonly #lanes = new Map<string, Delivery[]>();
-  /** Lanes with a head that waits for its turn, in the order in which they became ready. */
+  /** Lanes whose head waits for its turn, in the order in which they became ready. */
   readonly #ready = new Set<string>();
-  /** Numbers of the rows held. */
+  /** Numbers of the rows in memory. */
   readonly #known = new Set<number>();
   /** Lanes with a row under way. */
   readonly #busy = new Set<string>();
   #bytes = 0;
 
-  /** Rows held, those under way included. */
+  /** Number of rows in memory, including those under way. */
   get size(): number {
     return this.#known.size;
   }
 
-  /** Of their bodies. */
+  /** Sum of the lengths of the bodies. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -25,12 +25,12 @@ export class Lanes {
     return this.#busy.size;
   }
 
-  /** True if a row of the lane is held. */
+  /** True if a row of the lane is in memory. */
   has(lane: string): boolean {
     return this.#lanes.has(lane);
   }
 
-  /** False when the row is known already. */
+  /** Adds a row. Returns false if the row is known already. */
   add(row: Delivery): boolean {
     if (this.#known.has(row.seq)) return false;
     this.#known.add(row.seq);
@@ -42,7 +42,7 @@ export class Lanes {
     return true;
   }
 
-  /** The head of a lane that has no row under way; the lane is taken until `finish`. */
+  /** Takes the head of a ready lane, or returns null. The lane stays taken until `finish`, `putBack` or `drop`. */
   take(): Delivery | null {
     for (const name of this.#ready) {
       this.#ready.delete(name);
@@ -54,7 +54,7 @@ export class Lanes {
     return null;
   }
 
-  /** Frees the lane of the row; the row is gone. */
+  /** Removes the row and frees its lane. */
   finish(row: Delivery): void {
     const lane = this.#lanes.get(row.lane);
     if (lane?.[0]?.seq === row.seq) lane.shift();
@@ -64,14 +64,14 @@ export class Lanes {
     else this.#lanes.delete(row.lane);
   }
 
-  /** Frees the lane of the row; the row, as it is now, stays its head. */
+  /** Frees the lane. The given version of the row becomes its head. */
   putBack(row: Delivery): void {
     this.#lanes.get(row.lane)?.splice(0, 1, row);
     this.#busy.delete(row.lane);
     this.#ready.add(row.lane);
   }
 
-  /** Frees the lane of the row and forgets the row and those behind it. */
+  /** Frees the lane, and forgets the row and all rows behind it. */
   drop({ lane }: Delivery): void {
     for (const row of this.#lanes.get(lane) ?? []) this.#forget(row);
     this.#lanes.delete(lane);
@@ -79,7 +79,7 @@ export class Lanes {
     this.#ready.delete(lane);
   }
 
-  /** Drops what is not under way. */
+  /** Drops all rows except those under way. */
   clear(): void {
     for (const [name, lane] of this.#lanes) {
       const kept = this.#busy.has(name) ? lane.slice(0, 1) : [];

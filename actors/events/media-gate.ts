@@ -1,36 +1,40 @@
 /**
- * Holds messages back until their files are downloaded, for a bounded time, and with each what happens in the same chat behind it. Other chats go on.
+ * Holds messages back for a bounded time until their files are downloaded. Later entries of the same chat wait behind them. Other chats are not
+ * delayed.
  *
- * What is held counts as not recorded yet, so that a kill loses nothing of it: the platform's adapter hands it in again.
+ * A held entry counts as not recorded. After a kill the platform adapter hands it in again.
  */
 import type { Entry, Message } from '../model.ts';
 import type { KeptFile, Time } from '../ports.ts';
 
-/** Entries of one instance that are held at most; further media goes without its file, and a later event names the file. */
+/** Limit of the held entries of one instance. Above it, media messages are recorded without their files, and a later event names the file. */
 const mostHeld = 500;
 
 export interface MediaGateHost {
   record(entries: readonly Entry[]): void;
-  /** As the recorder's. */
+  /** Waits for the recorder. The same contract as `recorded` of the recorder. */
   recorded(): Promise<boolean>;
-  /** Begins to download the file of a message. Null: it has none that is wanted. Resolves with null when there is none to be had. Never rejects. */
+  /**
+   * Begins to download the file of a message. Returns null if the message has no wanted file. Resolves with null if the download failed. Never
+   * rejects.
+   */
   fetch(message: Message): Promise<KeptFile | null> | null;
-  /** The file came too late for the event of its message. */
+  /** Reports a file that came too late for the event of its message. */
   late(message: Message, file: KeptFile): void;
   readonly time: Pick<Time, 'setTimeout' | 'clearTimeout'>;
-  /** Longest time for which a message is held, in milliseconds. */
+  /** Longest time for which a message is held. In milliseconds. */
   readonly wait: number;
 }
 
 interface Held {
   entry: Entry;
   isReady: boolean;
-  /** Called when it was handed on. */
+  /** Resolves `hasPassed` when the entry was handed on. */
   readonly passed: () => void;
   readonly hasPassed: Promise<void>;
 }
 
-/** The chat in whose order an entry stands; null for what has none. */
+/** Returns the chat to which the order of an entry belongs, or null. */
 const chatOf = (entry: Entry): string | null => {
   switch (entry.kind) {
     case 'message':
@@ -55,7 +59,7 @@ const held = (entry: Entry, isReady: boolean): Held => {
 
 export class MediaGate {
   readonly #host: MediaGateHost;
-  /** Chats with something that is held, in order. */
+  /** Held entries by chat, in order. */
   readonly #chats = new Map<string, Held[]>();
   #count = 0;
 
@@ -70,13 +74,13 @@ export class MediaGate {
     if (passing.length > 0) this.#host.record(passing);
   }
 
-  /** Resolves when everything that was taken before is recorded; false when something was lost. */
+  /** Resolves when everything that was taken before is recorded. Resolves with false if something was lost. */
   async recorded(): Promise<boolean> {
     await Promise.all([...this.#chats.values()].map((line) => line.at(-1)?.hasPassed));
     return this.#host.recorded();
   }
 
-  /** Hands everything on as it is. */
+  /** Hands on all held entries without their files. */
   release(): void {
     for (const [chat, line] of this.#chats) {
       for (const one of line) one.isReady = true;
@@ -113,7 +117,7 @@ export class MediaGate {
     };
     const timer = time.setTimeout(ready, wait);
     void file.then((kept) => {
-      // Whether it went at its time limit or by a release: its event is out.
+      // The message was already handed on, at its time limit or by a release. Its event is out.
       if (one.isReady) return kept && late(entry.message, kept);
       if (kept) one.entry = { ...entry, message: { ...entry.message, fileUrl: kept.url } };
       return ready();
@@ -124,7 +128,7 @@ export class MediaGate {
     void file.then((kept) => kept && this.#host.late(message, kept));
   }
 
-  /** Hands on what stands at the head of a chat and waits for nothing. */
+  /** Hands on the entries at the head of a chat that are ready. */
   #pass(chat: string): void {
     const line = this.#chats.get(chat) ?? [];
     const first = line.findIndex(({ isReady }) => !isReady);

@@ -1,4 +1,4 @@
-/** Many small works of many callers become few large ones: what is asked for while one is under way goes into the next. */
+/** Combines small tasks of many callers into batches. A request that comes while a batch is under way joins the next batch. */
 import { StorageFailure, StorageSlow } from '../ports.ts';
 
 interface Ask<T> {
@@ -7,8 +7,8 @@ interface Ask<T> {
 }
 
 /**
- * `work` takes everything at once. When it fails for its content, or takes too long, every caller's part is done alone, so that one bad part costs only its caller.
- * `rest` is waited for between two works that follow each other: what is asked for meanwhile joins the next.
+ * Returns a function that adds items to the next batch. `work` takes a whole batch. If `work` rejects the content, or takes too long, the items of
+ * each caller are retried alone. One bad item then costs only its caller. `rest` delays each following batch, so that more requests can join it.
  */
 export function microBatch<T>(
   work: (items: readonly T[]) => Promise<void>,

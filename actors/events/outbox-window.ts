@@ -1,9 +1,9 @@
 /**
- * The part of the outbox that one courier holds in memory, bounded in rows and bytes. A lane whose first row is parked is held: it takes no memory, and
- * those of its rows that a page shows are parked until the same time, so that no page shows them twice.
+ * The part of the outbox that one courier holds in memory, bounded in rows and bytes. A parked row holds its lane, which then takes no memory. If a
+ * page shows later rows of a held lane, they are parked until the same time, so that no page shows them twice.
  *
- * The outbox decides what is delivered: each row stays in it until it was delivered, given up or dropped. New rows come in by their commit while the
- * window holds everything that is due; otherwise they are read from the outbox, page by page, when there is room again.
+ * The outbox is the source of truth: a row stays in it until it is delivered, given up or dropped. New rows enter with their commit while the window
+ * holds everything that is due. Otherwise they are read page by page, when there is room again.
  */
 import type { Claim, Delivery, LastAttempt } from '../model.ts';
 import type { DeliveryPolicy } from '../policy/policy.ts';
@@ -14,7 +14,7 @@ import { FinishedDeliveries } from './finished-deliveries.ts';
 import { HeldLanes } from './held-lanes.ts';
 import { Lanes } from './lanes.ts';
 
-/** Held lanes that are known by name: 1 MB at 100 bytes each. With more of them every row is read from the outbox. */
+/** Limit of the held lanes that are known by name: 1 MB at 100 bytes each. With more lanes, every row is read from the outbox. */
 const mostHeld = 10_000;
 /** A time after all times of parked rows. */
 const anyTime = Number.MAX_SAFE_INTEGER - 1;
@@ -26,11 +26,11 @@ export interface WindowHost {
   readonly webhookId: string;
   readonly instanceId: string;
   claim(): Claim;
-  /** False for a row of an earlier time that the webhook does not want any more. */
+  /** Returns false for an older row that the webhook no longer wants. */
   wants(row: Delivery): boolean;
-  /** Rows may be ready to be sent, or there may be room for more. */
+  /** Reports that rows may be ready to send, or that there may be room for more. */
   changed(): void;
-  /** Runs what nobody awaits; `again` is called after a pause when storage failed. */
+  /** Runs a task in the background. Calls `again` after a pause if storage failed. */
   run(task: () => Promise<void>, again: () => void): void;
 }
 
@@ -39,18 +39,18 @@ export class OutboxWindow {
   readonly #lanes = new Lanes();
   readonly #held = new HeldLanes();
   readonly #finished: FinishedDeliveries;
-  /** A parked row is due. */
+  /** Rings when a parked row is due. */
   readonly #due: Alarm;
-  /** Rows that left the window or the outbox while a page was read: the page may hold them as they were before. */
+  /** Rows that left the window or the outbox while a page was read. The page may still show them. */
   readonly #leftMeanwhile = new Set<number>();
-  /** Rows are due that are not in memory. */
+  /** True if due rows are missing in memory. */
   #isBehind = true;
   #isReading = false;
-  /** The next page shows rows that are parked for later too. So does the first one, since nothing is known of the receiver yet. */
+  /** True if the next page includes rows that are parked for later. The first page does, because the state of the receiver is unknown. */
   #isEarly = true;
-  /** Rows that are over and still stand in the outbox as parked for later: there they hold their lanes. */
+  /** Ended rows that the outbox still has as parked for later. They hold their lanes until they are removed. */
   readonly #gone = new Set<number>();
-  /** Rows were committed while a page was read: neither the page nor memory may hold them. */
+  /** True if rows were committed while a page was read. They may be missing both in the page and in memory. */
   #isPageOld = false;
   #isStopped = false;
 
@@ -65,22 +65,22 @@ export class OutboxWindow {
     return this.#lanes.size;
   }
 
-  /** Rows are due, or may be, that are not in memory. */
+  /** True if due rows are, or may be, missing in memory. */
   get isBehind(): boolean {
     return this.#isBehind;
   }
 
-  /** A lane is held by a parked row. */
+  /** True if a parked row holds a lane. */
   get isHolding(): boolean {
     return !this.#held.isEmpty;
   }
 
-  /** Lanes with a row that is being sent. */
+  /** Number of lanes with a row under way. */
   get underWay(): number {
     return this.#lanes.underWay;
   }
 
-  /** Takes committed rows. Without any, rows may wait in the outbox. */
+  /** Takes committed rows. An empty list means that rows may wait in the outbox. */
   add(rows: readonly Delivery[]): void {
     if (rows.length === 0) this.#isBehind = true;
     if (this.#isReading) this.#isPageOld = true;
@@ -88,27 +88,27 @@ export class OutboxWindow {
     this.#host.changed();
   }
 
-  /** Forgets what is not under way and reads it again. */
+  /** Forgets all rows except those under way, and reads the outbox again. */
   readAgain(): void {
     this.#lanes.clear();
     this.#isPageOld = true;
     this.readMore();
   }
 
-  /** Looks for rows in the outbox, when there is room. */
+  /** Looks for rows in the outbox as soon as there is room. */
   readMore(): void {
     this.#isBehind = true;
     this.#host.changed();
   }
 
-  /** Reads one page with what is parked for later, when anything may be: the receiver may be back. */
+  /** Makes the next page include rows that are parked for later, if there may be any. The receiver may be back. */
   readEarly(): void {
     if (this.#held.isEmpty && !this.#isBehind) return;
     this.#isEarly = true;
     this.#isBehind = true;
   }
 
-  /** Reads the next page when rows are due that are not in memory, and half of it is free. */
+  /** Reads the next page if due rows are missing in memory, and half of the memory is free. */
   fill(): void {
     const { policy } = this.#host;
     const isHalfFull = this.#lanes.size > policy.inMemory / 2 || this.#lanes.bytes > policy.inMemoryBytes / 2;
@@ -122,22 +122,22 @@ export class OutboxWindow {
     );
   }
 
-  /** The head of a lane that has no row under way; the lane is taken until the row comes back by one of the methods below. */
+  /** Takes the head of a ready lane, or returns null. The lane stays taken until the row comes back by one of the methods below. */
   take(): Delivery | null {
     return this.#lanes.take();
   }
 
-  /** No row that was delivered is left in the outbox. */
+  /** True if no delivered row is left in the outbox. */
   get isClean(): boolean {
     return this.#finished.isEmpty;
   }
 
-  /** The row, as it is now, is the head of its lane again. */
+  /** Makes the given version of the row the head of its lane again. */
   putBack(row: Delivery): void {
     this.#lanes.putBack(row);
   }
 
-  /** The row leaves memory and stays in the outbox; its lane goes on. */
+  /** Removes the row from memory and keeps it in the outbox. Its lane goes on. */
   release(row: Delivery): void {
     this.#lanes.finish(row);
     if (this.#held.has(row.lane)) this.#isBehind = true;
@@ -145,7 +145,7 @@ export class OutboxWindow {
     this.#host.changed();
   }
 
-  /** The row was delivered, or (`dead`) given up: it leaves the outbox soon. Its lane goes on. */
+  /** Ends a row that was delivered or (`dead`) given up. The row leaves the outbox soon. Its lane goes on. */
   finish(row: Delivery, { attempts, status, error }: LastAttempt, dead: boolean): void {
     this.#finished.add(row.seq, { seq: row.seq, attempts, status, error, dead, endedAt: this.#host.time.now() });
     this.#noteGone(row);
@@ -153,7 +153,7 @@ export class OutboxWindow {
     this.release(row);
   }
 
-  /** Sets the row back to a later time, and holds its lane. */
+  /** Postpones the row, and holds its lane. */
   async park(row: Delivery, delay: number, last: LastAttempt): Promise<void> {
     const notBefore = this.#host.time.now() + delay;
     try {
@@ -164,7 +164,7 @@ export class OutboxWindow {
     }
   }
 
-  /** The row, which is parked for later, stays so; its lane is held. */
+  /** Leaves a parked row parked. Its lane stays held. */
   leave(row: Delivery): void {
     this.#held.add(row.lane);
     this.#due.set(row.notBefore);
@@ -207,18 +207,21 @@ export class OutboxWindow {
       this.#held.endRead(lanes);
       this.#isBehind = more || this.#isPageOld || lanes.length === mostHeld;
       isRead = true;
-      // A parked row that is due is on this page and under way. Until it is gone it hides the parked rows after it.
+      // A parked row that is due is on this page and under way. Until it is removed, it hides the parked rows after it.
       if (next !== null && !this.#isStopped) this.#due.set(Math.max(next, time.now() + storageRetryMs));
     } finally {
       if (isEarly && !isRead) this.#isEarly = true;
       this.#isReading = false;
       this.#leftMeanwhile.clear();
     }
-    // A full page of rows that are all leaving the outbox adds nothing; the next one is read when they are gone.
+    // A full page of rows that are all leaving the outbox adds nothing. The next page is read when they are removed.
     if (added > 0 || this.#isPageOld) this.#host.changed();
   }
 
-  /** Parks rows until the time of the one that holds them, so that the next page begins behind them. Those of lanes in memory have their turn soon. */
+  /**
+   * Parks rows until the time of the row that holds their lane, so that the next page begins behind them. Rows of lanes in memory have their turn
+   * soon.
+   */
   async #hold(held: readonly HeldRow[]): Promise<void> {
     const rows = held.filter(({ lane }) => !this.#lanes.has(lane));
     if (rows.length === 0) return;
@@ -239,7 +242,7 @@ export class OutboxWindow {
     if (row.notBefore > this.#host.time.now()) this.#gone.add(row.seq);
   }
 
-  /** Takes finished rows out of the outbox, one statement after the other. */
+  /** Removes finished rows from the outbox, one statement after another. */
   #removeFinished(): void {
     if (this.#isStopped || !this.#finished.waiting) return;
     this.#host.run(

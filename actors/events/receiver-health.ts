@@ -1,23 +1,31 @@
-/** The outcomes of the last attempts at one receiver, for those who look at it. The circuit decides what is sent; nothing is decided here. */
-import type { ReceiverReport } from '../face/inspector.ts';
+/** The outcomes of the last attempts at one receiver, for reports. They decide nothing: the circuit controls sending. */
 import type { Delivery, LastAttempt } from '../model.ts';
 import type { Attempt } from '../ports.ts';
 
-/** Attempts behind the rate of success. */
+/** Attempts that the success rate covers. */
 const counted = 100;
-/** Rows whose last failure is kept while they wait in memory. */
+/** Limit of the waiting rows whose last failure is kept in memory. */
 const keptRows = 1_000;
-/** Failures in a row after which a person is asked to look. One or two are the retries of a restart. */
+/** Failures in a row after which the receiver counts as failing, and the operator is alerted. One or two failures are normal during a restart. */
 const failing = 3;
+
+export interface ReceiverReport {
+  readonly isFailing: boolean;
+  /** Number of delivered attempts among the last ones. */
+  readonly delivered: number;
+  readonly attempts: number;
+  /** The last failure with its time in Unix milliseconds, even if later attempts succeeded; null if there was none. */
+  readonly lastError: { readonly at: number; readonly status: number; readonly error: string } | null;
+}
 
 export class ReceiverHealth {
   readonly #outcomes: boolean[] = [];
   #failures = 0;
   #lastError: ReceiverReport['lastError'] = null;
-  /** By event, the oldest first. */
+  /** Last failures by event, oldest first. */
   readonly #waiting = new Map<string, LastAttempt>();
 
-  /** An attempt ended. */
+  /** Takes the outcome of an attempt. */
   judge({ eventId, attempts }: Delivery, outcome: Attempt, now: number): void {
     this.#outcomes.push(outcome.ok);
     if (this.#outcomes.length > counted) this.#outcomes.shift();
@@ -40,7 +48,7 @@ export class ReceiverHealth {
     return { isFailing: this.isFailing, delivered, attempts: this.#outcomes.length, lastError: this.#lastError };
   }
 
-  /** The last failure of a row that waits; undefined when it is not known. */
+  /** Returns the last failure of a row that waits, or undefined if it is unknown. */
   lastAttempt(eventId: string): LastAttempt | undefined {
     return this.#waiting.get(eventId);
   }

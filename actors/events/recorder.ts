@@ -1,11 +1,11 @@
 /**
- * Writes an instance's entries to the journal: in order, in groups, and again while the database is away.
+ * Writes the entries of an instance to the journal in order and in batches, and retries while the database is unavailable.
  *
- * A group costs hardly more than a single entry, so all entries of one turn of the event loop are one group. A busy recorder waits a few
- * milliseconds more for each group (micro-batches), unless somebody waits for an entry. What is not committed yet survives a crash of the
- * worker, which commits it after its restart.
+ * A batch costs hardly more than a single entry, so all entries of one turn of the event loop form one batch. A busy recorder waits a few
+ * milliseconds more for each batch, unless a caller waits for an entry. Uncommitted entries survive a crash of the worker. The restarted worker
+ * commits them.
  *
- * The past that a phone hands over takes seconds. The steps of a send do not wait for it: they touch nothing of it.
+ * The history that a phone sends takes seconds to store. Steps of a send overtake it, because they are independent of it.
  */
 import type { Entry } from '../model.ts';
 import {
@@ -31,37 +31,43 @@ export interface RecorderInput {
   readonly workers: Pick<SupervisedWorkers, 'supervise'>;
   readonly limits: { readonly maxWait: number; readonly maxBatch: number };
   commit(entries: readonly Entry[]): Promise<Committed>;
-  /** Keeps an entry that storage refuses for what it is. Rejects with `StorageFailure` when it should be tried again, and otherwise when it cannot be kept. */
+  /**
+   * Keeps an entry that storage refuses for its content. Rejects with `StorageFailure` if the call should be retried. Any other rejection means that
+   * the entry cannot be kept.
+   */
   keep(entry: Entry, error: Error): Promise<void>;
-  /** Called after each commit. `again`: rows may be stored that no call has named, because a commit or a call before this one failed. */
+  /** Takes the result of each commit. `again` is true if rows may be stored that no call has named, because a former commit or call failed. */
   committed(committed: Committed, again: boolean): void;
 }
 
 interface Item {
   readonly entry: Entry;
-  /** Counts the items taken. */
+  /** Sequence number of the item. */
   readonly number: number;
-  /** Messages or confirmations in it. */
+  /** Number of messages or confirmations in the entry. */
   readonly size: number;
-  /** A caller waits for it, and gets an error at once when the database is away; it is not stored later then. */
+  /** True if a caller waits for the entry. If the database is unavailable, the caller gets an error at once, and the entry is not stored later. */
   readonly urgent: boolean;
-  /** Called with the outcome of the first try, null when it was committed; further calls change nothing. */
+  /** Called with the outcome of the first try, which is null for a commit. Further calls have no effect. */
   readonly settle: ((error: Error | null) => void) | null;
 }
 
-/** Steps of sends, by the kind of their entries. */
+/** Kinds of entries that are steps of a send. */
 const stepsOfSends: ReadonlySet<Entry['kind']> = new Set(['queued', 'composed', 'sendKey', 'status']);
-/** May be committed before parts of the past that were taken earlier. A receipt that nobody waits for may be about a message of them. */
+/**
+ * True if the item may be committed before parts of the history that were taken earlier. A receipt that no caller waits for may belong to a message
+ * of the history, so it may not.
+ */
 const overtakes = ({ entry, settle }: Item): boolean => settle !== null && stepsOfSends.has(entry.kind);
 const isPast = ({ entry }: Item): boolean => entry.kind === 'history';
 
-/** A part of the history and a receipt are one event each, so they are never split; they count as what they hold. */
+/** Returns the number of items in an entry. A part of the history or a receipt is one event and is never split. */
 const sizeOf = (entry: Entry): number => {
   if (entry.kind === 'history') return entry.past.items.length;
   return entry.kind === 'status' ? entry.messageIds.length : 1;
 };
 
-/** Entries that may be dropped when the database is away for long; messages never are. */
+/** True if the entry may be dropped when the database is unavailable for long. Messages are never dropped. */
 const droppable = (entry: Entry): boolean =>
   (entry.kind === 'news' && entry.news.type === 'presence') || (entry.kind === 'event' && entry.type === 'presence');
 const droppableLimit = 1000;
@@ -69,7 +75,7 @@ const retryMs = 500;
 const nothing: Committed = { events: [], deliveries: [] };
 
 const stopped = (): Error => new StorageUnavailable('the instance is stopped');
-/** Names the error of a refusal without its message, which may quote a value: the code of the database, or the name of the error. */
+/** Returns the code of the database, or the name of the error. The message is left out, because it may quote a value. */
 export const refusalNameOf = (error: unknown): string => {
   const { code, name } = asError(error) as Error & { readonly code?: unknown };
   return typeof code === 'string' ? code : name;
@@ -79,30 +85,30 @@ const asError = (error: unknown): Error => (error instanceof Error ? error : new
 export class Recorder {
   readonly #input: RecorderInput;
   readonly #worker: SupervisedWorker;
-  /** After a listener threw: tells the listeners again to look for rows that nobody named. */
+  /** Tells the listeners to look for unnamed rows, after a listener threw. */
   readonly #announcer: SupervisedWorker;
   readonly #retryPause: Pause;
   readonly #gatherPause: Pause;
   #items: Item[] = [];
-  /** Parts of the past among the items. */
+  /** Number of parts of the history among the items. */
   #past = 0;
-  /** The last group went before its turn: the next one does not, so that the past gets on too. */
+  /** True if the last batch overtook the history. The next batch does not, so that the history also makes progress. */
   #overtook = false;
-  /** Taken from the head of `#items` to be committed next, and not committed yet. */
+  /** Items that were taken from `#items` for the next commit, and are not committed yet. */
   #group: Item[] = [];
-  /** A commit of the group was begun; whether it was done is not known. */
+  /** True if a commit of the batch began. Its outcome is unknown after a crash. */
   #begun = false;
   #working = false;
-  /** Entries came while the last group was committed. */
+  /** True if entries came during the last commit. */
   #busy = false;
-  /** The error of the last commit when the database is away. */
+  /** The error of the last commit while the database is unavailable. */
   #away: Error | null = null;
   readonly #slow = new SlowEntry();
   #drainedWaiters: (() => void)[] = [];
   #recordedWaiters: { readonly upTo: number; readonly resolve: (stored: boolean) => void }[] = [];
-  /** Entries taken so far. */
+  /** Number of entries taken so far. */
   #taken = 0;
-  /** Entries were given up that storage did not refuse for what they are. */
+  /** True if entries were given up that storage did not refuse for their content. */
   #lost = false;
 
   constructor(input: RecorderInput) {
@@ -126,8 +132,8 @@ export class Recorder {
   }
 
   /**
-   * Resolves when the entry is committed. Rejects when it never will be: bad data, or (`StorageFailure`, at once) a database that is away or busy; then
-   * the entry is not stored later.
+   * Resolves when the entry is committed. Rejects if the entry is refused for its content. Rejects at once with `StorageFailure` if the database is
+   * unavailable or busy. A rejected entry is not stored later.
    */
   append(entry: Entry): Promise<void> {
     if (this.#away) return Promise.reject(this.#away);
@@ -148,38 +154,38 @@ export class Recorder {
     });
   }
 
-  /** Resolves when everything that was taken before is committed (or refused for what it is); false when something was lost. */
+  /** Resolves when everything that was taken before is committed, or refused for its content. Resolves with false if something was lost. */
   recorded(): Promise<boolean> {
     if (this.waiting === 0) return Promise.resolve(!this.#lost);
     return new Promise((resolve) => this.#recordedWaiters.push({ upTo: this.#taken, resolve }));
   }
 
-  /** Resolves when nothing waits. */
+  /** Resolves when no entry waits. */
   drained(): Promise<void> {
     return this.waiting > 0 ? new Promise((resolve) => this.#drainedWaiters.push(resolve)) : Promise.resolve();
   }
 
-  /** The database is not tried again. What still waits is lost, and its number is logged. */
+  /** Ends the retries. Entries that still wait are lost, and their number is logged. */
   stop(): void {
     this.#retryPause.end();
     this.#gatherPause.end();
-    // A worker that crashed is not restarted any more.
+    // A worker that crashed does not restart after this point.
     if (!this.#working && this.waiting > 0) this.#loseAll();
   }
 
-  /** The database did not take the last commit; it is tried again. */
+  /** True if the database failed the last commit. The recorder retries. */
   get away(): boolean {
     return this.#away !== null;
   }
 
-  /** Why the entries wait although the database answers, for readiness; '' when nothing is wrong with it. */
+  /** Reason for readiness why entries wait although the database answers, or '' if there is no fault. */
   get trouble(): string {
     if (this.#away === null || this.waiting === 0) return '';
     if (this.#away instanceof StorageBroken) return this.#away.message;
     return this.#slow.isStuck ? 'the database takes too long for an entry of a session' : '';
   }
 
-  /** Entries that are not committed. */
+  /** Number of entries that are not committed. */
   get waiting(): number {
     return this.#items.length + this.#group.length;
   }
@@ -197,7 +203,7 @@ export class Recorder {
     if (settle !== null) this.#gatherPause.cut();
   }
 
-  /** Commits until nothing waits. A crash leaves what is not committed in `#group` and `#items`, for the next run. */
+  /** Commits until no entry waits. After a crash the next run finds the uncommitted entries in `#group` and `#items`. */
   async #work(): Promise<void> {
     this.#working = true;
     try {
@@ -223,31 +229,31 @@ export class Recorder {
     this.#begun = false;
   }
 
-  /** What goes before its turn; nothing while no part of the past waits. */
+  /** Returns the items that overtake the history. The list is empty if no part of the history waits. */
   #overtaking(): Item[] {
     return this.#past === 0 || this.#overtook ? [] : this.#items.filter(overtakes).slice(0, this.#input.limits.maxBatch);
   }
 
-  /** A busy recorder waits for more entries, unless the next group is full or somebody waits for an entry of it. */
+  /** Waits for more entries if the recorder is busy, unless the next batch is full or a caller waits. */
   async #gather(): Promise<void> {
     const { maxWait } = this.#input.limits;
     const awaited = this.#isFull() || this.#items.some(({ settle }) => settle !== null);
     if (this.#items.length > 0 && this.#busy && !awaited && maxWait > 0) await this.#gatherPause.wait(maxWait);
   }
 
-  /** How many entries at the head of the line make a group of at most `maxBatch` items. */
+  /** Returns how many entries at the head of the line form a batch of at most `maxBatch` items. */
   #fitting(): number {
     let room = this.#input.limits.maxBatch;
     const over = this.#items.findIndex(({ size }) => (room -= size) < 0);
     return over < 0 ? this.#items.length : over;
   }
 
-  /** Gathering more would not make the next group larger. */
+  /** True if waiting would not make the next batch larger. */
   #isFull(): boolean {
     return this.#fitting() < this.#items.length || this.#items.length >= this.#input.limits.maxBatch;
   }
 
-  /** Tries until the group is committed. A group that storage refuses is committed entry by entry, so that one bad entry costs only itself. */
+  /** Retries until the batch is committed. If storage refuses the batch, it is committed entry by entry, so that one bad entry costs only itself. */
   async #commitGroup(): Promise<void> {
     let together = true;
     while (this.#group.length > 0) {
@@ -259,7 +265,7 @@ export class Recorder {
         committed = await this.#input.commit(items.map(({ entry }) => entry));
       } catch (error) {
         const cause = asError(error);
-        // A group that took too long is committed entry by entry.
+        // A batch that took too long is committed entry by entry.
         if (cause instanceof StorageSlow && items.length > 1) together = false;
         if (cause instanceof StorageSlow && items[0] && items.length === 1) await this.#outlastSlow(items[0], cause);
         else if (cause instanceof StorageFailure) await this.#outlast(cause);
@@ -283,7 +289,7 @@ export class Recorder {
     this.#reach();
   }
 
-  /** It is stored, so a listener that throws changes nothing of that. */
+  /** Calls the listener. The batch is already stored, so an exception of the listener changes nothing. */
   #announce(committed: Committed, again: boolean): void {
     try {
       this.#input.committed(committed, again);
@@ -292,16 +298,16 @@ export class Recorder {
     }
   }
 
-  /** One entry alone takes too long: it is tried again less and less often, and set aside when the database stores the entry behind it. */
+  /** Retries a single entry that takes too long, with growing pauses. The entry is set aside when the database stores the next entry. */
   async #outlastSlow({ number }: Item, cause: Error): Promise<void> {
     this.#slow.note(number);
     if (this.#slow.isHopeless) return this.#refuseFirst(cause);
-    // At once, so that the second entry seldom overtakes the first when the database gets well.
+    // The proof comes right after the attempt. If the database recovers, the second entry then seldom overtakes the first.
     if (this.#slow.wantsProof) await this.#storeSecond();
     await this.#outlast(cause, this.#slow.pause);
   }
 
-  /** Commits the entry behind the first one, to learn whether the database stores anything. */
+  /** Commits the second entry, to find out whether the database stores anything. */
   async #storeSecond(): Promise<void> {
     if (this.#group.length === 1) {
       const taken = this.#items.splice(0, 1);
@@ -318,7 +324,7 @@ export class Recorder {
     second.settle?.(null);
   }
 
-  /** The database is away: callers get the error at once, and entries that no caller waits for are tried again after a pause. */
+  /** Fails the entries of waiting callers at once, because the database is unavailable. All other entries are retried after a pause. */
   async #outlast(error: Error, pause = retryMs): Promise<void> {
     this.#away = error;
     for (const { settle } of [...this.#group, ...this.#items]) settle?.(error);
@@ -329,7 +335,7 @@ export class Recorder {
     else this.#reach();
   }
 
-  /** Nothing of what waits will be stored by this process. */
+  /** Gives up all waiting entries. This process will not store them. */
   #loseAll(error?: Error): void {
     const items = [...this.#group.splice(0), ...this.#items.splice(0)];
     this.#past = 0;
@@ -341,7 +347,7 @@ export class Recorder {
     this.#reach();
   }
 
-  /** The first entry is kept where a person sees it. One that a caller waits for is not: the caller has the error. */
+  /** Sets the first entry aside for the operator. An entry of a waiting caller is not set aside, because the caller gets the error. */
   async #refuseFirst(cause: Error): Promise<void> {
     const first = this.#group[0];
     if (first && !first.urgent) {
@@ -369,7 +375,7 @@ export class Recorder {
     settle?.(error);
   }
 
-  /** Tells those who wait for entries that neither they nor any before them wait any more. */
+  /** Resolves the waiters whose entries, and all earlier ones, no longer wait. */
   #reach(): void {
     const next = Math.min(this.#group[0]?.number ?? Infinity, this.#items[0]?.number ?? Infinity);
     while (this.#recordedWaiters[0] !== undefined && this.#recordedWaiters[0].upTo < next)

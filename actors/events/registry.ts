@@ -1,13 +1,13 @@
-/** All webhooks as configured now, found by their id and by their owner at the same cost however many there are. */
+/** The current configuration of all webhooks. A look-up by id or by owner costs the same however many webhooks exist. */
 import type { InstanceId, Webhook } from '../model.ts';
 
 type Owner = InstanceId | null;
 
 export class WebhookRegistry {
   readonly #byId = new Map<string, Webhook>();
-  /** Ids in the order in which the webhooks were made. */
+  /** Ids in the order of creation. */
   readonly #byOwner = new Map<Owner, string[]>();
-  /** Ids by the end of the address to which Chatwoot posts. */
+  /** Ids by the last segment of the address to which Chatwoot posts. */
   readonly #byHook = new Map<string, string>();
 
   get(id: string): Webhook | null {
@@ -18,32 +18,32 @@ export class WebhookRegistry {
     return this.#byId.keys();
   }
 
-  /** Of one instance, or (null) the global one. */
+  /** Returns the webhooks of one instance, or (null) the global webhook. */
   own(owner: Owner): readonly Webhook[] {
     return (this.#byOwner.get(owner) ?? []).map((id) => this.#byId.get(id)).filter((webhook) => webhook !== undefined);
   }
 
-  /** Those that post to receivers: what the interface calls webhooks. */
+  /** Returns the webhooks that post to receivers. The interface calls only these webhooks. */
   receivers(owner: Owner): readonly Webhook[] {
     return this.own(owner).filter(({ chatwoot }) => chatwoot === undefined);
   }
 
-  /** The one whose deliveries go to Chatwoot. */
+  /** Returns the webhook that delivers to Chatwoot, or null. */
   chatwoot(owner: InstanceId): Webhook | null {
     return this.own(owner).find(({ chatwoot }) => chatwoot !== undefined) ?? null;
   }
 
-  /** The one to whose address Chatwoot posted. */
+  /** Returns the webhook to whose address Chatwoot posted, or null. */
   hooked(hook: string): Webhook | null {
     return this.get(this.#byHook.get(hook) ?? '');
   }
 
-  /** Instances that are connected with an inbox of Chatwoot, those where the connector is switched off among them. */
+  /** Returns the instances that are connected to an inbox of Chatwoot, even if the connector is switched off. */
   connected(): readonly InstanceId[] {
     return [...this.#byHook.values()].map((id) => this.get(id)?.instanceId ?? null).filter((id) => id !== null);
   }
 
-  /** Those that may get an instance's events: its own, and the global one. */
+  /** Returns the webhooks that may get events of an instance: its own ones, and the global one. */
   receiving(id: InstanceId): readonly Webhook[] {
     return [...this.own(id), ...this.own(null)];
   }
@@ -54,7 +54,7 @@ export class WebhookRegistry {
     if (webhook.chatwoot) this.#byHook.set(webhook.chatwoot.hook, webhook.id);
   }
 
-  /** Answers what was there. */
+  /** Removes a webhook and returns it. */
   remove(id: string): Webhook | null {
     const webhook = this.get(id);
     if (!webhook) return null;

@@ -1,26 +1,26 @@
-/** What follows a failed attempt: a pure function over the schedule of retries. */
+/** Decides the step after a failed attempt. It is a pure function over the retry schedule. */
 import { between, type DeliveryPolicy } from '../policy/policy.ts';
 import type { Attempt } from '../ports.ts';
 
 export type FailedAttempt = Attempt & { readonly ok: false };
 
 export type NextStep =
-  /** Tried again after the delay; the lane waits for it. */
+  /** Retries after the delay. The lane waits for the row. */
   | { readonly kind: 'retry'; readonly delay: number }
-  /** Set back to a later time; the lane is held until then. */
+  /** Postpones the row in the outbox. The lane is held until then. */
   | { readonly kind: 'park'; readonly delay: number }
-  /** The attempts are used up. */
+  /** Ends the row as a dead letter, because its attempts are used up. */
   | { readonly kind: 'giveUp' }
-  /** The receiver wants nothing more (410): the webhook is disabled, its deliveries stay. */
+  /** Disables the webhook, because the receiver answered 410 (Gone). Its deliveries stay. */
   | { readonly kind: 'disable' };
 
-/** `attempts`: those that were made, the failed one included. `random` in [0, 1) spreads retries of the same moment. */
+/** Returns the next step. `attempts` includes the failed one. `random` in [0, 1) adds jitter. */
 export function stepAfter(policy: DeliveryPolicy, attempts: number, outcome: FailedAttempt, random: number): NextStep {
   if (outcome.status === 410) return { kind: 'disable' };
   const { quick, slow, retryAfterMax } = policy;
   const isQuick = attempts < quick.length;
   const base = isQuick ? quick[attempts] : slow[attempts - quick.length];
-  // Events of a lane come in order: an event that an earlier one did not make possible by now would hold its lane in vain.
+  // Events of a lane come in order. If no earlier event has made this one possible by now, none will, so the event must not hold its lane.
   if (base === undefined || (outcome.waits && !isQuick)) return { kind: 'giveUp' };
   const asked = Math.min((outcome.retryAfter ?? 0) * 1000, retryAfterMax);
   const delay = Math.max(asked, between(base * 0.8, base * 1.2, random));

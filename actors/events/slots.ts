@@ -1,4 +1,4 @@
-/** A semaphore for posts: it limits those under way in all and to one host. Hosts that wait take turns. */
+/** A semaphore for posts. It limits the posts in total and per host. Waiting hosts take turns. */
 
 export interface SlotLimits {
   readonly total: number;
@@ -6,13 +6,13 @@ export interface SlotLimits {
 }
 
 export interface Slots {
-  /** Null when there is a place, which is taken then; else a promise of one. Every place must be freed. */
+  /** Takes a slot. Returns null if a slot was free, else a promise of one. The caller must free every slot. */
   take(host: string): Promise<void> | null;
   free(host: string): void;
   readonly busy: number;
 }
 
-/** Those that wait for a place at one host. The first is taken without moving the others, which may be hundreds. */
+/** Callers that wait for a slot of one host. Taking the first does not move the others, because there may be hundreds. */
 interface HostQueue {
   waiting: (() => void)[];
   next: number;
@@ -32,7 +32,7 @@ const takeFirst = (line: HostQueue): (() => void) | undefined => {
 
 export function createSlots({ total, perHost }: SlotLimits): Slots {
   const taken = new Map<string, number>();
-  /** In the order in which the hosts get their turns; none is empty. */
+  /** Queues in the order of the turns of their hosts. No queue is empty. */
   const lines = new Map<string, HostQueue>();
   let busy = 0;
 

@@ -1,14 +1,14 @@
 /**
- * Watches an entry that the database takes too long for, again and again. A slow database stores nothing else either, so the entry waits with the
- * others. An entry that alone is too slow would block its session for ever: it is set aside as if the database had refused it.
+ * Watches an entry that repeatedly takes too long in the database. If the database is slow, no other entry is stored either, and the entry waits. If
+ * only this entry is slow, it would block its session for ever. It is then set aside as if the database had refused it.
  */
 
-/** Attempts after which the entry behind it is tried. Each attempt takes as long as a statement may (DATABASE_STATEMENT_MS). */
+/** Attempts before the second entry is tried as a proof. Each attempt takes at most the statement time-out (DATABASE_STATEMENT_MS). */
 const attemptsBeforeProof = 5;
-/** Attempts after which the entry is set aside though no entry behind it has proved anything: an hour with the longest pause. */
+/** Attempts after which the entry is set aside without a proof: an hour with the longest pause. */
 const mostAttempts = 60;
 
-/** Milliseconds between two attempts. */
+/** Bounds of the pause between two attempts. In milliseconds. */
 const pauses = { first: 500, longest: 60_000 } as const;
 
 export class SlowEntry {
@@ -16,18 +16,18 @@ export class SlowEntry {
   #attempts = 0;
   #isProved = false;
 
-  /** The entry with this number took too long once more. */
+  /** Counts a slow attempt at the entry with this number. */
   note(number: number): void {
     if (number !== this.#number) [this.#number, this.#attempts, this.#isProved] = [number, 0, false];
     this.#attempts += 1;
   }
 
-  /** Another entry was stored meanwhile. */
+  /** Notes that another entry was stored meanwhile. */
   otherStored(): void {
     this.#isProved = this.#attempts >= attemptsBeforeProof;
   }
 
-  /** The entry was stored or set aside. */
+  /** Resets the count, because the entry was stored or set aside. */
   over(): void {
     [this.#number, this.#attempts, this.#isProved] = [0, 0, false];
   }
@@ -40,7 +40,7 @@ export class SlowEntry {
     return this.#attempts >= attemptsBeforeProof && !this.#isProved;
   }
 
-  /** More than one attempt was too slow. */
+  /** True if more than one attempt was too slow. */
   get isStuck(): boolean {
     return this.#attempts > 1;
   }

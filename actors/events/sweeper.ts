@@ -1,4 +1,4 @@
-/** Keeps what is stored for webhooks within its bounds, in pieces, and counts what had to be dropped. */
+/** Keeps the stored rows of webhooks within their bounds, in batches, and counts the dropped events. */
 import { eventTypes, type EventType } from '../model.ts';
 import type { DeliveryPolicy } from '../policy/policy.ts';
 import { StorageFailure, type DeliveryStore, type Log, type Tally, type Time } from '../ports.ts';
@@ -6,7 +6,9 @@ import { Ages, type Due } from './ages.ts';
 import { PeriodicWorker } from '../periodic-worker.ts';
 import type { SupervisedWorkers } from '../supervised-workers.ts';
 
-/** What is dropped first is 0: what is stale soon or can be asked for again goes before what happened once, messages go last. */
+/**
+ * Ranks of the event types; rank 0 is dropped first. Types that are soon stale, or can be requested again, go before single facts. Messages go last.
+ */
 const ranks: Readonly<Record<EventType, number>> = {
   presence: 0,
   history: 0,
@@ -26,13 +28,13 @@ const ranks: Readonly<Record<EventType, number>> = {
 /** Types in the order in which they are dropped. */
 const classes: readonly (readonly EventType[])[] = [0, 1, 2, 3].map((rank) => eventTypes.filter((type) => ranks[type] === rank));
 
-/** Ages and past deliveries are looked at once in so many rounds. */
+/** Rounds between two checks of ages and of past deliveries. */
 const roundsPerForget = 6;
 
-/** Pieces of one kind that one webhook gets in a round, so that the others have their turn. */
+/** Batches of one kind per webhook and round, so that other webhooks have their turn. */
 const piecesPerRound = 25;
 
-/** After so many webhooks in a row that storage had no answer for, the round is given up. */
+/** Webhooks in a row without an answer of storage after which the round ends. */
 const mostUnanswered = 3;
 
 export interface SweeperHost {
@@ -40,12 +42,12 @@ export interface SweeperHost {
   readonly time: Time;
   readonly log: Log;
   readonly policy: Pick<DeliveryPolicy, 'bounds' | 'kept' | 'sweepEvery'>;
-  /** Rows of this webhook are gone that couriers may hold in memory. */
+  /** Reports that rows of this webhook are gone, which couriers may hold in memory. */
   trimmed(webhookId: string): void;
   readonly workers: SupervisedWorkers;
-  /** Whether this process does the work that one of several does for all. */
+  /** True if this process does the work that one node does for the cluster. */
   onDuty?(): boolean;
-  /** False while the clock is in doubt: nothing is removed for its age. */
+  /** False while the clock is in doubt. Nothing expires then. */
   agesCount?(): boolean;
 }
 
@@ -62,7 +64,7 @@ export type Dropped = Readonly<Record<string, number>>;
 
 const isNothing = (dropped: Dropped): boolean => Object.keys(dropped).length === 0;
 
-/** False when there was nothing to add. */
+/** Adds counts to a sum. Returns false if there was nothing to add. */
 const add = (sum: Record<string, number>, more: Dropped): boolean => {
   for (const [type, count] of Object.entries(more)) sum[type] = (sum[type] ?? 0) + count;
   return !isNothing(more);
@@ -79,7 +81,7 @@ export class Sweeper {
   readonly #dropped = new Map<string, Dropped>();
   #outstanding = nothing;
   #oldestAt: number | null = null;
-  /** By webhook, as the last round found them. */
+  /** Counts of the last round, by webhook. */
   #counted: ReadonlyMap<string, Outstanding> = new Map();
   #rounds = 0;
   readonly #ages: Ages;
@@ -110,39 +112,39 @@ export class Sweeper {
     this.#worker.stop();
   }
 
-  /** Events that this process dropped since its start, by type. */
+  /** Returns the events that this process dropped since its start, by type. */
   dropped(webhookId: string): Dropped {
     return this.#dropped.get(webhookId) ?? {};
   }
 
-  /** The webhook is gone. */
+  /** Forgets a webhook that is gone. */
   forget(webhookId: string): void {
     this.#dropped.delete(webhookId);
   }
 
-  /** Deliveries of all webhooks, as the last round found them. None on a node that is not on duty, so that sums over nodes count each delivery once. */
+  /** Counts of all webhooks in the last round. They are zero on a node that is not on duty, so that sums over nodes count each delivery once. */
   get outstanding(): Outstanding {
     return this.#isCurrent ? this.#outstanding : nothing;
   }
 
-  /** Time of the oldest event that waits, as the last round found it; null for none. */
+  /** Time of the oldest waiting event in the last round; null if there was none. In Unix milliseconds. */
   get oldestAt(): number | null {
     return this.#isCurrent ? this.#oldestAt : null;
   }
 
-  /** The same of one webhook. */
+  /** Returns the counts of one webhook in the last round. */
   counted(webhookId: string): Outstanding {
     return (this.#isCurrent ? this.#counted.get(webhookId) : undefined) ?? nothing;
   }
 
-  /** False when another node took the duty over: what the last round found here is old. */
+  /** False if another node took over the duty. The results of the last round are then stale. */
   get #isCurrent(): boolean {
     return this.#host.onDuty?.() ?? true;
   }
 
   /**
-   * One round over all webhooks, also when one of them fails. Rejects afterwards with the first surprise, and with a `StorageFailure` when
-   * storage does not answer at all.
+   * Runs one round over all webhooks, even if one of them fails. Rejects afterwards with the first unexpected error. Rejects with a `StorageFailure`
+   * if storage does not answer at all.
    */
   async sweep(): Promise<void> {
     const surprises: unknown[] = [];
@@ -185,7 +187,7 @@ export class Sweeper {
     });
   }
 
-  /** `due`: null in a round that looks at no ages. */
+  /** Trims the rows of one webhook. `due` is null in a round that checks no ages. */
   async #keepWithin(tally: Tally, due: Due | null): Promise<void> {
     const { kept } = this.#host.policy;
     const now = this.#host.time.now();
@@ -211,7 +213,7 @@ export class Sweeper {
     this.#host.trimmed(webhookId);
   }
 
-  /** What is over the bounds of rows and bytes. Couriers deliver meanwhile, so that each piece begins with the tally of that moment. */
+  /** Removes rows above the bounds of rows and bytes. Couriers deliver meanwhile, so each batch begins with a fresh tally. */
   #trim(first: Tally, dropped: Record<string, number>): Promise<void> {
     const { deliveries, policy } = this.#host;
     const { webhookId } = first;
@@ -236,7 +238,7 @@ export class Sweeper {
     return this.#inPieces(async () => (await this.#host.deliveries.forget(webhookId, dead, { rows: Math.max(0, rows), before })) === 0);
   }
 
-  /** `piece` answers whether nothing is left to do. */
+  /** Runs batches until one returns true, which means that nothing is left, or the limit of the round is reached. */
   async #inPieces(piece: () => Promise<boolean>): Promise<void> {
     for (let count = 0; count < piecesPerRound; count += 1) if (await piece()) return;
   }

@@ -1,13 +1,19 @@
-/** What couriers do to the world: gathered where one statement serves all of them, and counted, so that a stop can wait for the end of it. */
+/**
+ * Wrappers around the ports of the couriers. They batch the statements of all couriers, and count the calls, so that a stop can wait for their end.
+ */
+import type { Connector } from '../chatwoot/connector.ts';
 import type { OutboxStore, Receiver, Time } from '../ports.ts';
 import type { UnderWay } from '../waiting.ts';
 import type { EventConnector } from './courier-host.ts';
 import { microBatch } from './micro-batch.ts';
 
-/** Milliseconds. A crash within them repeats a few events more; without them each statement takes out what two or three posts delivered. */
+/**
+ * Pause between two batches. A crash within the pause repeats a few more events. Without the pause, each statement would remove the rows of two or
+ * three posts only. In milliseconds.
+ */
 const restMs = 10;
 
-/** What is written a delivery would else cost more than the delivery. */
+/** Batches the bookkeeping of deliveries. One write per delivery would cost more than the delivery itself. */
 export const batchedOutbox = (outbox: OutboxStore, time: Time): OutboxStore => {
   const rest = (): Promise<void> => new Promise((resolve) => void time.setTimeout(resolve, restMs));
   return {

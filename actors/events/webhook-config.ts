@@ -1,4 +1,4 @@
-/** What POST /webhook does to a list of webhooks: a pure function over its rules (specification 4.1). */
+/** Applies `POST /webhook` to a list of webhooks. It is a pure function over the rules of that operation. */
 import type { WebhookInput } from '../face.ts';
 import { done, eventNames, eventTypes, refuse, type InstanceId, type Result, type Webhook } from '../model.ts';
 
@@ -27,8 +27,8 @@ const fresh = ({ instanceId, newId, now }: Situation, managed: boolean): Webhook
 });
 
 /**
- * All fields are replaced; what is absent takes its default, but `enabled`, which nobody wants to lose by renaming an address, and the address,
- * which clients leave out that only switch a webhook off.
+ * Replaces all fields; absent fields take their defaults. Two fields keep their values when absent. `enabled` must survive a change of the address,
+ * and clients leave out the address when they only switch a webhook off.
  */
 const fill = (webhook: Webhook, input: WebhookInput): Webhook => ({
   ...webhook,
@@ -62,7 +62,7 @@ const update = ({ current }: Situation, input: WebhookInput): Result<WebhookChan
   return webhook ? checked(fill(webhook, input)) : refuse('notFound', 'Webhook not found');
 };
 
-/** By id, or by address as some clients do it; a repeated delete is no failure. */
+/** Removes webhooks by id, or by address as some clients do. A repeated removal is no failure. */
 const remove = ({ current }: Situation, { id, url }: WebhookInput): Result<WebhookChange> => {
   if (id === '' && url === '') return refuse('invalid', 'id is required');
   const hit = current.filter((webhook) => (id === '' ? webhook.url === url : webhook.id === id));
@@ -74,7 +74,7 @@ const actions: Readonly<Record<string, (situation: Situation, input: WebhookInpu
     input.id === '' ? checked(fill(fresh(situation, false), input)) : refuse('invalid', 'id must not be sent when a webhook is added'),
   update,
   delete: remove,
-  // Without an action, an id means an update, and nothing means the managed webhook.
+  // Without an action, an id means an update. Without both, the request changes the managed webhook.
   '': (situation, input) => (input.id === '' ? simple(situation, input) : update(situation, input)),
 };
 

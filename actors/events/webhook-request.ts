@@ -1,8 +1,8 @@
-/** What a receiver gets: the address with its segments, the envelope around the event's own keys, the headers (specification 6.2). */
+/** The request that a receiver gets: the address with its segments, the envelope around the keys of the event, and the headers. */
 import type { Delivery, EventSender, Webhook } from '../model.ts';
 import type { Envelope, Signer } from '../ports.ts';
 
-/** The event that is posted; `type` may be a name outside the enumeration (a test). */
+/** The event that is posted. Its `type` may be a name outside the enumeration, such as that of a test event. */
 export type Content = Pick<Delivery, 'eventId' | 'messageType' | 'body'> & { readonly type: string };
 
 export interface WebhookRequest {
@@ -13,7 +13,7 @@ export interface WebhookRequest {
 
 const segment = (url: string, name: string): string => `${url.replace(/(?<!\/)\/+$/, '')}/${encodeURIComponent(name)}`;
 
-/** Path segments go before any query: event name first, then the message type. */
+/** Returns the address with its path segments before any query: first the event name, then the message type. */
 export function finalUrl(webhook: Webhook, event: Pick<Content, 'type' | 'messageType'>): string {
   if (!webhook.addUrlEvents && !webhook.addUrlTypesMessages) return webhook.url;
   const at = webhook.url.search(/[?#]/);
@@ -23,7 +23,7 @@ export function finalUrl(webhook: Webhook, event: Pick<Content, 'type' | 'messag
   return at < 0 ? path : path + webhook.url.slice(at);
 }
 
-/** What bodies and signatures are made with. */
+/** The tools that make bodies and signatures. */
 export interface Means {
   readonly envelope: Envelope;
   readonly signer: Signer;
@@ -31,12 +31,12 @@ export interface Means {
 
 const joined = (root: string, body: string): string => (body === '{}' ? root : `${root.slice(0, -1)},${body.slice(1)}`);
 
-/** The whole body. `body` is the JSON object of the event's own keys; it is not parsed again. */
+/** Returns the whole body. `body` is the JSON object of the keys of the event, and is not parsed again. */
 export function enveloped(envelope: Envelope, sender: EventSender, { type, body }: Pick<Content, 'type' | 'body'>): string {
   return joined(JSON.stringify(envelope(sender, type)), body);
 }
 
-/** The id stays the same over attempts, restarts and replays; the signature is of this attempt. */
+/** Makes the request of one attempt. The id stays the same over attempts, restarts and replays. The signature belongs to this attempt. */
 export function webhookRequestOf(webhook: Webhook, sender: EventSender, content: Content, now: number, means: Means): WebhookRequest {
   return signed(webhook, content, enveloped(means.envelope, sender, content), now, means.signer);
 }
@@ -51,7 +51,7 @@ function signed(webhook: Webhook, content: Content, body: string, now: number, s
 const isSame = (a: EventSender, b: EventSender): boolean =>
   a.owner === b.owner && a.token === b.token && a.name === b.name && a.baseUrl === b.baseUrl;
 
-/** Requests for events of one sender: the envelope of each event type is made once, until something of the sender changes. */
+/** Makes requests for events of one sender. The envelope of each event type is cached until a field of the sender changes. */
 export class WebhookRequests {
   readonly #means: Means;
   #sender: EventSender | null = null;

@@ -1,11 +1,11 @@
-/** Secret and headers of a webhook: what a request may say of them (a pure function over its rules). */
+/** The rules for the secret and the headers of a webhook, as a pure function. */
 import type { WebhookInput } from '../face.ts';
 import { done, refuse, type Result, type Webhook } from '../model.ts';
 import type { Signer } from '../ports.ts';
 
 type Private = Pick<Webhook, 'secret' | 'headers'>;
 
-/** Headers that the gateway writes, and those that belong to the connection. */
+/** Headers that the gateway writes, or that belong to the connection. */
 const taken = new Set([
   'connection',
   'content-encoding',
@@ -25,7 +25,7 @@ const taken = new Set([
 ]);
 const limits = { headers: 20, characters: 4096 };
 
-/** Why these are no headers; null when they are. Never quotes a value. */
+/** Returns the reason why the headers are invalid, or null. The text never quotes a value. */
 const objectionOf = (headers: Readonly<Record<string, string>>): string | null => {
   const all = Object.entries(headers);
   if (all.length > limits.headers) return `headers must have at most ${limits.headers} entries`;
@@ -40,7 +40,7 @@ const objectionOf = (headers: Readonly<Record<string, string>>): string | null =
   return null;
 };
 
-/** What is absent stays; an empty secret and empty headers take away. */
+/** Returns the new secret and headers. Absent fields keep their values. An empty secret or an empty set of headers removes the old one. */
 export function privateOf(before: Private, input: WebhookInput, signer: Signer): Result<Private> {
   const { secret, headers = before.headers } = input;
   const objection = objectionOf(headers) ?? (typeof secret === 'string' && secret !== '' ? signer.objection(secret) : null);
