@@ -1,11 +1,11 @@
-/** Takes instances that requests ask for: those that are asked for while a take is under way are taken together in the next one. */
+/** Takes instances for requests. Requests that come while a take is under way share the next one. */
 import { microBatch } from '../events/micro-batch.ts';
 import type { InstanceId } from '../model.ts';
 import type { TakeCause } from '../ports.ts';
 
 export interface AskedTakesInput {
   take(ids: readonly InstanceId[], cause: TakeCause): Promise<void>;
-  /** How many more instances the node may own. A place that is kept for this instance counts. */
+  /** Returns how many more instances the node may own. A place that is reserved for this instance counts as free. */
   roomFor(id: InstanceId): number;
 }
 
@@ -17,7 +17,7 @@ export class AskedTakes {
     this.#input = input;
   }
 
-  /** Resolves when the take has ended, whoever owns the instance then. */
+  /** Resolves when the take has ended, whichever node then owns the instance. */
   take(id: InstanceId, cause: TakeCause): Promise<void> {
     const batch = this.#batches.get(cause) ?? microBatch((asked) => this.#take([...new Set(asked)], cause));
     this.#batches.set(cause, batch);

@@ -1,6 +1,6 @@
 /**
- * The gate of a node whose handshakes count for the whole cluster too: a session that the node's own gate has let in waits for a place of the
- * cluster's. Those that wait ask the database together, so that a restart of everything costs a few statements a second and not one for each session.
+ * A gate that limits the handshakes of the whole cluster. A session passes the gate of its node first, then waits for a place of the cluster. Waiting
+ * sessions of a node share one query. A restart of all nodes therefore costs a few statements a second, and not one per session.
  */
 import type { Gate } from '../policy/gate.ts';
 import { backOff } from '../policy/back-off.ts';
@@ -15,7 +15,7 @@ export interface ClusterGateInput {
   random(): number;
 }
 
-/** Milliseconds between two questions: short while places are given, longer while other nodes take them all. */
+/** Back-off between two queries. It is short while places are granted, and longer while other nodes take them all. In milliseconds. */
 const pauses = { min: 100, max: 2_000 };
 
 export class ClusterGate implements Gate {
@@ -50,7 +50,7 @@ export class ClusterGate implements Gate {
     this.#input.own.raise(reason, id);
   }
 
-  /** In both lines. */
+  /** Number of sessions that wait at either gate. */
   get waiting(): number {
     return this.#input.own.waiting + this.#line.size;
   }
@@ -76,7 +76,7 @@ export class ClusterGate implements Gate {
     });
   }
 
-  /** Never rejects. Ends when nobody waits. */
+  /** Asks for places until no session waits. Never rejects. */
   async #ask(): Promise<void> {
     const { time, random } = this.#input;
     this.#asking = true;

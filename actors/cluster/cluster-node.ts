@@ -1,4 +1,4 @@
-/** One node among others: looks at the cluster, takes the instances that belong here, gives away those that belong elsewhere. */
+/** A node of the cluster. It takes the instances that belong to it, and moves all others to their nodes. */
 import type { Claim, InstanceId } from '../model.ts';
 import type { LeaseStore, LiveNode, Log, Look, Meter, TakeCause, Time } from '../ports.ts';
 import { PeriodicWorker } from '../periodic-worker.ts';
@@ -24,10 +24,10 @@ export interface ClusterNodeInput extends Pick<NodeLeaseInput, 'node' | 'newInca
   readonly meter: Pick<Meter, 'leases'>;
 }
 
-/** Why a lease ends: the session went to another node, nobody needs it, the process stops, or the node lost all its leases. */
+/** The cause of the end of a lease: the session moved to another node, no client needs it, the process stops, or the node lost its leases. */
 type EndCause = 'moved' | 'drained' | 'idle' | 'stopped' | 'lost';
 
-/** Milliseconds between two looks for instances that need no owner, or need one without a session. */
+/** Pause between two checks for instances that need no owner, or need an owner without a session. In milliseconds. */
 const restLookMs = 10_000;
 
 export class ClusterNode {
@@ -41,21 +41,21 @@ export class ClusterNode {
   readonly #departures: Departures;
   readonly #watch: NodeWatch;
   readonly #looks: PeriodicWorker;
-  /** As of the last look. */
+  /** The placement of the last look at the cluster. */
   #placement = new Placement([], 0);
   #nodes: readonly LiveNode[] = [];
   #lookedAtRestAt = 0;
   #taking: Promise<unknown> = Promise.resolve();
   readonly #asked = new AskedTakes({ take: (ids, cause) => this.#take(ids, cause), roomFor: (id) => this.#roomFor(id) });
-  /** The placement in which every instance is where it belongs; '' after something was taken. */
+  /** Key of the placement in which every instance is on its node; '' after a take. */
   #balanced = '';
   readonly #kept: KeptPlaces;
   readonly #check: LeaseCheck;
-  /** Nodes that refused a session, and until when none is offered to them: by then they have announced what they own. Monotonic. */
+  /** Nodes that refused a session, with the monotonic time until which they get no offer. By then they have announced their load. */
   readonly #refusing = new Map<string, number>();
-  /** Sessions that another node has promised to take, until it has them. */
+  /** Sessions that another node has promised to take, until that node has them. */
   readonly #promised = new Set<InstanceId>();
-  /** What was given away since this node drains. */
+  /** Instances that this node gave away since it began to drain. */
   readonly #given = new Set<InstanceId>();
 
   constructor(input: ClusterNodeInput) {
@@ -100,97 +100,97 @@ export class ClusterNode {
     });
   }
 
-  /** Rejects with a sentence for the operator when a live node has the name. */
+  /** Joins the cluster. Rejects with a sentence for the operator if a live node has the same name. */
   async join(): Promise<void> {
     await this.lease.start();
-    // The first request may be about another node. What fails here is reported by the looks that follow.
+    // Reads the live nodes before the first request, which may concern another node. Later looks report a failure of this one.
     this.#nodes = await this.#watch.look().then(
       ({ nodes }) => nodes,
       () => [],
     );
   }
 
-  /** From now on this node takes instances. */
+  /** Starts to take instances. */
   begin(): void {
     this.#looks.start();
     this.look();
   }
 
-  /** Looks for instances now instead of at the next moment for it. */
+  /** Looks at the cluster now, without waiting for the next interval. */
   look(): void {
     this.#looks.wake();
   }
 
-  /** Whether this node may write for the instance, at this moment; also while its session is closed to be opened elsewhere. */
+  /** Returns true if this node may write for the instance now. The result stays true while its session is closed to be opened on another node. */
   mayAct(id: InstanceId): boolean {
     return this.#owned.has(id) && this.lease.good;
   }
 
-  /** The last epoch under which this node owned the instance; null when it never did. */
+  /** Returns the last epoch under which this node owned the instance, or null if it never did. */
   lastEpochOf(id: InstanceId): number | null {
     return this.#epochs.get(id) ?? null;
   }
 
-  /** Whether this node takes commands for the instance, at this moment. */
+  /** Returns true if this node accepts commands for the instance now. */
   owns(id: InstanceId): boolean {
     return this.#owned.has(id) && !this.#leaving.has(id) && this.lease.good;
   }
 
-  /** Its sessions leave for other nodes, a few at a time, as far as there are others. */
+  /** Starts to move the sessions to other nodes, a few at a time, as far as other nodes have room. */
   async drain(): Promise<void> {
     await this.lease.drain();
     this.look();
   }
 
-  /** Live nodes, as of the last look. */
+  /** Live nodes at the last look. */
   get nodes(): readonly LiveNode[] {
     return this.#nodes;
   }
 
-  /** Something is here that another node would take. */
+  /** True if this node owns an instance that another node would take. */
   get canGiveAway(): boolean {
     return this.#owned.size > 0 && this.lease.incarnation !== null && this.#placement.hasRoom;
   }
 
-  /** Name of the node that takes an instance which nobody owns; null when none does, or when this one knows of none. */
+  /** Returns the name of the node that takes an unowned instance. Returns null if no node does, or if this node knows of none. */
   placeOf(id: InstanceId): string | null {
     return this.lease.incarnation === null ? null : this.#placement.of(id);
   }
 
-  /** Differences between the leases in the database and those held here, as of the last comparison. */
+  /** Number of differences between the leases in the database and in memory at the last comparison. */
   get astray(): number {
     return this.#check.found;
   }
 
-  /** Instances that this node owns. */
+  /** Instances that this node owns, with their epochs. */
   get owned(): ReadonlyMap<InstanceId, number> {
     return this.#owned;
   }
 
-  /** No node takes more instances, as of the last look. */
+  /** True if no node had room for more instances at the last look. */
   get isClusterFull(): boolean {
     return this.lease.incarnation !== null && !this.#placement.hasRoom;
   }
 
-  /** Keeps a place for a session that another node is about to give this one. False when it has none. */
+  /** Reserves a place for a session that another node is about to give away. Returns false if there is no place. */
   keepPlace(id: InstanceId): boolean {
     if (this.lease.draining || this.lease.incarnation === null || this.#roomFor(id) <= 0) return false;
     this.#kept.keep(id);
     return true;
   }
 
-  /** Takes an instance that somebody asked this node for. False when another node owns it, or this one may take none. */
+  /** Takes an instance for a request. Returns false if another node owns the instance, or this node may take none. */
   async take(id: InstanceId, cause: TakeCause = 'asked'): Promise<boolean> {
     if (this.owns(id)) return true;
     await this.#leaving.get(id);
-    // A request that came here meanwhile must not bring it back: it would be closed in vain.
+    // A request that arrives during the move must not take the instance back, because the session would have to close again.
     if (this.#promised.has(id)) return false;
     if (this.lease.draining || this.#roomFor(id) <= 0) return false;
     await this.#asked.take(id, cause);
     return this.owns(id);
   }
 
-  /** Closes the session and ends the lease of it, for instance because it went to sleep. Never rejects. */
+  /** Closes the session and ends its lease, for example because the session hibernated. Never rejects. */
   release(id: InstanceId, cause: EndCause): Promise<void> {
     const known = this.#leaving.get(id);
     if (known) return known;
@@ -203,7 +203,7 @@ export class ClusterNode {
     return leaving;
   }
 
-  /** Closes every session, then leaves. Never rejects. */
+  /** Closes every session, then leaves the cluster. Never rejects. */
   async stop(): Promise<void> {
     this.#looks.stop();
     this.#departures.plan([], 1);
@@ -235,19 +235,19 @@ export class ClusterNode {
     });
     if (giveAway.length === 0 && !draining && this.#refusing.size === 0 && owned.length === here.length) this.#balanced = placement.key;
     this.#departures.plan(giveAway, perSecond);
-    // Those for which a place is kept were given back, and this node was not asked to take them.
+    // A reserved instance that is free was given back, but the former owner did not ask this node to take it.
     const due = draining ? [] : look.free.filter((id) => this.#kept.has(id));
     const taken = [...new Set([...due, ...take])];
     if (taken.length > 0) await this.#take(taken, 'placed');
     await this.#lookAtRest();
   }
 
-  /** For this instance, or for any: what is left beside what this node owns and what it keeps for others. */
+  /** Returns the free places, without the owned instances and the reserved places. A place that is reserved for the given instance counts as free. */
   #roomFor(id: InstanceId | null): number {
     return this.#input.node.capacity - this.#owned.size - this.#kept.countBeside(id);
   }
 
-  /** A move would end the pairing, and no balance is worth that; a node that drains has no choice. */
+  /** Returns true if a move would end a pairing. Balance is not worth that, but a draining node has no choice. */
   #isBeingPaired(id: InstanceId): boolean {
     return !this.lease.draining && this.#input.sessions.isPairing(id);
   }
@@ -259,8 +259,8 @@ export class ClusterNode {
   }
 
   /**
-   * Instances that need no session are owned by nobody until somebody needs them. Something that waits needs an owner too: its last one may have died, or
-   * have left it for a person to come back.
+   * Releases owned instances that need no session, so that no node owns them until a client needs them. Also takes unowned instances with pending
+   * work. Their last owner may have died, or may have released them until a person returned.
    */
   async #lookAtRest(): Promise<void> {
     const { time, sessions, store, node, policy } = this.#input;
@@ -276,17 +276,18 @@ export class ClusterNode {
     if (free.length > 0) await this.#take(free, 'placed');
   }
 
-  /** One take at a time, so that a stop can wait for it. */
+  /** Takes instances, one batch at a time, so that a stop can wait for the batch. */
   #take(ids: readonly InstanceId[], cause: TakeCause): Promise<void> {
     return this.#serially(async () => {
       const { store, sessions } = this.#input;
       const { incarnation } = this.lease;
       if (incarnation === null) return;
-      // A session that is here, or still closes, keeps its epoch. If its lease is gone from the database, the check ends it first.
+      // A session that is open or still closing on this node keeps its epoch. If its lease is gone from the database, the lease check ends the
+      // session first.
       const absent = ids.filter((id) => !this.#owned.has(id) && !this.#leaving.has(id));
       if (absent.length === 0) return;
       const claims = await store.take(incarnation, absent, cause);
-      // The lease may have been lost meanwhile, and with it what was taken.
+      // The lease of the node, and the new leases with it, may have been lost during the statement.
       if (claims.length === 0 || this.lease.incarnation !== incarnation) return;
       const begin = await sessions.prepare(claims).catch(async (error: unknown) => {
         await this.#giveBack(incarnation, claims);
@@ -307,14 +308,14 @@ export class ClusterNode {
     });
   }
 
-  /** Runs the work when what was taken before is here. */
+  /** Runs the work after earlier takes have ended. */
   #serially(work: () => Promise<void>): Promise<void> {
     const taking = this.#taking.then(work);
     this.#taking = taking.catch(() => undefined);
     return taking;
   }
 
-  /** If it fails, the check after the next renewal tries again. */
+  /** Starts to serve an instance. If this fails, the lease check after the next renewal retries. */
   #serve(id: InstanceId): void {
     try {
       this.#input.sessions.serve(id, true);
@@ -323,7 +324,7 @@ export class ClusterNode {
     }
   }
 
-  /** Nothing is written or sent for the instance from now on: another node may own it. */
+  /** Stops all writes and sends for the instance at once, because another node may own it. */
   #drop(id: InstanceId): void {
     if (!this.#owned.delete(id)) return;
     const { sessions, meter } = this.#input;
@@ -335,11 +336,11 @@ export class ClusterNode {
     this.#leaving.set(id, closing);
   }
 
-  /** The session is closed when its next owner keeps a place for it; otherwise it stays, and the next look finds another owner or none. */
+  /** Closes the session if its next owner reserves a place for it. Otherwise the session stays, and the next look decides again. */
   async #moveAway(departure: Departure): Promise<void> {
     const { sessions, time, policy } = this.#input;
     const { id, to } = departure;
-    // Lost, on its way for another reason, or taken in hand by somebody since it was planned.
+    // Since the plan was made, the session may have been lost or released, or a person may have begun to pair it.
     const isVoid = (): boolean => !this.#owned.has(id) || this.#leaving.has(id) || this.#isBeingPaired(id);
     if (isVoid() || this.#refusing.has(to)) return;
     const agreed = await sessions.offer(departure);
@@ -356,14 +357,14 @@ export class ClusterNode {
   async #leave(id: InstanceId, cause: EndCause): Promise<void> {
     const [{ incarnation }, epoch] = [this.lease, this.#owned.get(id)];
     await this.#input.sessions.close(id, false);
-    // Lost meanwhile, with the whole lease of the node; it may even be taken again.
+    // The lease may have been lost with the lease of the node, and may even have been taken again.
     if (epoch === undefined || incarnation === null || this.#owned.get(id) !== epoch) return;
     this.#owned.delete(id);
     this.#input.meter.leases('ended', cause, 1);
     await this.#giveBack(incarnation, [{ instanceId: id, epoch }]);
   }
 
-  /** A lease that is not given back is found by the check after the next renewal. */
+  /** Gives leases back. If this fails, the lease check after the next renewal finds them. */
   async #giveBack(incarnation: string, claims: readonly Claim[]): Promise<void> {
     const { store, log } = this.#input;
     await store.giveBack(incarnation, claims).catch((error: unknown) => {
@@ -378,7 +379,10 @@ export class ClusterNode {
     this.#owned.clear();
   }
 
-  /** No command begins for it any more: one that did, while others still close, would open it again under a lease that is gone. */
+  /**
+   * Closes one session during a stop or after a loss. The session counts as leaving, so that no command starts. A command would open the session
+   * again under a lost lease, while other sessions still close.
+   */
   #closeOne(id: InstanceId, hurry: boolean): Promise<void> {
     const epoch = this.#owned.get(id);
     const closing = this.#input.sessions.close(id, hurry).then(() => {

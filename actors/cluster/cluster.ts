@@ -1,4 +1,4 @@
-/** Several nodes as the supervisor of one of them sees them: which instances it may act for, and how it comes to own more. */
+/** The view of the cluster for the supervisor of one node: the instances that it may act for, and the ways to own more. */
 import type { NodeFigures } from '../face/server.ts';
 import { done, refuse, type InstanceId, type InstanceRecord, type Result } from '../model.ts';
 import type { Gate } from '../policy/gate.ts';
@@ -25,7 +25,7 @@ import { ClusterSessions } from './sessions.ts';
 import { within } from '../waiting.ts';
 import { Uses } from './uses.ts';
 
-/** What makes a gateway one node of several. */
+/** Options that make a gateway a node of a cluster. */
 export interface ClusterOptions {
   readonly node: Pick<NodeState, 'name' | 'capacity' | 'version'>;
   readonly policy: ClusterPolicy;
@@ -33,19 +33,19 @@ export interface ClusterOptions {
   readonly leftWork: LeftWorkStore;
   readonly changes: ChangeStore;
   readonly signIns: SignInStore;
-  /** A new UUID. */
+  /** Returns a new UUID. */
   newIncarnation(): string;
-  /** Whether this node does the work that one node does for all. */
+  /** Returns true if this node does the work that one node does for the cluster. */
   onDuty(): boolean;
-  /** Every node reads the files that any of them has stored. */
+  /** True if every node can read the files that any node has stored. */
   readonly sharesFiles: boolean;
-  /** Null: commands on instances of other nodes are refused. */
+  /** Null if the nodes have no bus. Commands on instances of other nodes are then refused. */
   readonly bus: { readonly bus: Bus; readonly prefix: string; readonly keptFor: number } | null;
 }
 
-/** Milliseconds between two looks of a drain at what is left. */
+/** Pause between two checks of a drain. In milliseconds. */
 const drainLookMs = 100;
-/** How long a look at what other nodes changed is waited for, in milliseconds. */
+/** Longest wait for a look at the changes of other nodes. In milliseconds. */
 const refreshMs = 1_000;
 
 export class Cluster {
@@ -54,11 +54,11 @@ export class Cluster {
   readonly overview: Overview;
   /** Reads the admin token again. */
   refreshAdmin: () => Promise<void> = async () => undefined;
-  /** Called when this node owns more than before. */
+  /** Called when this node owns more instances than before. */
   onTaken: () => void = () => undefined;
   readonly #options: ClusterOptions;
   readonly #ports: Ports;
-  /** Set when the supervisor is put together; nothing is owned before. */
+  /** The node, set when the supervisor is put together. It owns nothing before. */
   #node: ClusterNode | null = null;
   readonly files: RemoteFiles;
   readonly #remote: Remote | null;
@@ -66,10 +66,10 @@ export class Cluster {
   #memory: ClusterMemory | null = null;
   /** Null without a bus. */
   streams: ClusterStreams | null = null;
-  /** For those who look: null before `show`. */
+  /** Rows for the inspector; null before `show`. */
   rows: ClusterRows | null = null;
   steps: ClusterSteps | null = null;
-  /** Null before everything is put together. */
+  /** Null before `attach`. */
   others: OtherNodes | null = null;
   #performer: Performer | null = null;
 
@@ -92,7 +92,7 @@ export class Cluster {
     this.#performer = performer;
   }
 
-  /** Called once. */
+  /** Connects the cluster with the gateway of this node. The caller calls this method once. */
   attach(host: ClusterHost): void {
     const { node, policy, leases: store, newIncarnation } = this.#options;
     const { time, log, meter } = this.#ports;
@@ -104,9 +104,9 @@ export class Cluster {
       serve: (id, here) => this.#serve(id, here),
       isServed: (id) => this.#remote?.serves(id) ?? true,
       left: async (id) => this.streams?.left(id),
-      // Sessions that are only balanced can wait until the bus is back.
+      // The answer while the bus is unavailable. A drain goes on, but sessions that only move for balance can wait.
       offer: async ({ id, to }) => (await this.#remote?.offer(to, id, this.draining)) ?? true,
-      // The next owner does not wait for its next look.
+      // The next owner takes the instance at once, without waiting for its next look.
       handOver: async ({ id, to }, cause) => void (await this.#remote?.ask(to, { ask: 'take', id, cause, settled: true })),
     });
     this.streams = this.#makeStreams(host.registry);
@@ -121,7 +121,7 @@ export class Cluster {
     this.#node = new ClusterNode({ store, time, log, meter, policy, node, newIncarnation, workers: host.workers, sessions });
   }
 
-  /** What people see of this node, and of the others through it. Called once. */
+  /** Sets up the inspector of this node and, through the bus, of other nodes. The caller calls this method once. */
   show({ row, actor, watchHere }: Pick<ClusterRowsInput, 'row'> & Pick<ClusterStepsInput, 'actor' | 'watchHere'>): void {
     const { time, log } = this.#ports;
     const owns = (id: InstanceId): boolean => this.owns(id);
@@ -137,31 +137,34 @@ export class Cluster {
     this.steps = new ClusterSteps({ time, log, owns, actor, watchHere });
   }
 
-  /** The node's own gate behind that of the cluster. */
+  /** Returns the gate of the node behind the gate of the cluster. */
   gate(own: Gate): Gate {
     const { leases: store, policy } = this.#options;
     const { time, log, chance } = this.#ports;
     return new ClusterGate({ own, store, rate: policy.admission, time, log, random: () => chance.random() });
   }
 
-  /** See `ClusterNode`. */
+  /** Returns the same as `mayAct` of `ClusterNode`. */
   mayAct(id: InstanceId): boolean {
     return this.#node?.mayAct(id) ?? false;
   }
 
-  /** See `ClusterNode`. */
+  /** Returns the same as `owns` of `ClusterNode`. */
   owns(id: InstanceId): boolean {
     return this.#node?.owns(id) ?? false;
   }
 
-  /** Whether the instance is one of this node's in its figures: it owns it, or nobody needs it and its place is here. So it is counted on one node. */
+  /**
+   * Returns true if this node counts the instance in its figures. It counts the instances that it owns, and those that need no owner and belong to
+   * this node. Each instance is thus counted on one node.
+   */
   counts(record: InstanceRecord): boolean {
     const wanted = beginningOf(record);
     const needsOwner = wanted === 'online' || wanted === 'unlinked';
     return this.#node?.owned.has(record.id) || (!needsOwner && this.#node?.placeOf(record.id) === this.#options.node.name);
   }
 
-  /** Of this node, from memory. */
+  /** Figures of this node, from memory. */
   get figures(): NodeFigures {
     const { name, capacity } = this.#options.node;
     return {
@@ -180,7 +183,7 @@ export class Cluster {
     return this.#options.onDuty();
   }
 
-  /** Milliseconds for which a node is live after a renewal. */
+  /** Time for which a node is live after a renewal. In milliseconds. */
   get lease(): number {
     return this.#options.policy.lease;
   }
@@ -189,40 +192,40 @@ export class Cluster {
     return this.#options.sharesFiles;
   }
 
-  /** Before everything is read that a node remembers. */
+  /** Starts to follow the changes of other nodes. The caller calls this method before it loads the data that a node caches. */
   async remember(): Promise<void> {
     await this.#memory?.begin();
   }
 
-  /** What other nodes changed before this call is known here. Within a second, whatever the database does. */
+  /** Waits until the changes that other nodes made before this call are known. Waits for a second at most, also without an answer of the database. */
   async refreshed(): Promise<void> {
     const { time } = this.#ports;
     await within(time, refreshMs, this.#memory?.refreshed() ?? Promise.resolve());
   }
 
-  /** Rejects with a sentence for the operator when a live node has the name. */
+  /** Joins the cluster. Rejects with a sentence for the operator if a live node has the same name. */
   async join(): Promise<void> {
     await this.#node?.join();
     this.#remote?.serveNode(this.#options.node.name);
   }
 
-  /** From now on this node takes instances. */
+  /** Starts to take instances. */
   begin(): void {
     this.#node?.begin();
   }
 
-  /** See `ClusterCommands`. */
+  /** Runs a command (see `ClusterCommands`). */
   command<T>(command: Command<Result<T>>): Promise<Result<T>> {
     return this.#commands.command(command);
   }
 
-  /** See `ClusterCommands`. */
+  /** Answers a question (see `ClusterCommands`). */
   question<T>(question: Command<T>): Promise<T> {
     return this.#commands.question(question);
   }
 
   #serve(id: InstanceId, here: boolean): void {
-    // Its events are sent, whether or not the bus takes the subscription of its commands.
+    // The events of the instance are sent even if the bus refuses the subscription for its commands.
     if (here) this.streams?.owned(id);
     this.#remote?.serve(id, here);
   }
@@ -310,7 +313,7 @@ export class Cluster {
     });
   }
 
-  /** Owns a sleeping instance, for the one who would wake it, and wakes it when that is still due. Never rejects. */
+  /** Takes a hibernated instance that is due to wake, and wakes it if it is still due afterwards. Never rejects. */
   #fetch(id: InstanceId, registry: Registry, before: number, wake: (cell: Cell) => void): void {
     const fetched = async (): Promise<void> => {
       if (!(await this.#node?.take(id))) return;
@@ -320,7 +323,7 @@ export class Cluster {
     fetched().catch((error: unknown) => this.#ports.log.warn({ instance: id, error }, 'node.notFetched'));
   }
 
-  /** Sleeping instances that this node is the one to wake. */
+  /** Returns the hibernated instances that this node wakes. */
   sleepers(registry: Registry, wake: (cell: Cell) => void): Sleepers {
     let lastBefore = 0;
     return {
@@ -341,14 +344,14 @@ export class Cluster {
     return this.#node?.lease.draining ?? false;
   }
 
-  /** Live nodes, as of the last look. */
+  /** Live nodes at the last look. */
   get nodes(): readonly LiveNode[] {
     return this.#node?.nodes ?? [];
   }
 
-  /** The node gives its sessions away and takes none until it is started again. */
+  /** Makes a node give its sessions away. The node takes none until its next start. */
   async drainNode(name: string): Promise<Result<null>> {
-    // Not by the last look: the node may have joined or left since.
+    // The query is fresh, because the node may have joined or left since the last look.
     const known = await this.#options.leases.known();
     if (!known.some((node) => node.name === name && !node.ended)) return refuse('notFound', 'there is no live node of this name');
     const isOwn = name === this.#options.node.name;
@@ -356,7 +359,7 @@ export class Cluster {
     return drained === true ? done(null) : refuse('unavailable', 'the node does not answer', { retryAfter: 2 });
   }
 
-  /** Sessions leave for other nodes. Resolves when all have left, when there is nobody to take them, or after so long. */
+  /** Moves the sessions to other nodes. Resolves when all have left, when no node takes them, or after `ms` milliseconds. */
   async drain(ms: number): Promise<void> {
     const node = this.#node;
     if (!node) return;
@@ -366,12 +369,12 @@ export class Cluster {
     while (node.canGiveAway && time.monotonic() < until) await new Promise<void>((resolve) => void time.setTimeout(resolve, drainLookMs));
   }
 
-  /** Closes every session, then leaves. Never rejects. */
+  /** Closes every session, then leaves the cluster. Never rejects. */
   async stop(): Promise<void> {
     this.#memory?.stop();
     this.#remote?.stop();
     await this.#node?.stop();
-    // What the last sessions did is sent.
+    // The streams stop last, so that the final events of the sessions are sent.
     this.streams?.stop();
   }
 }

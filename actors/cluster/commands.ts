@@ -1,4 +1,4 @@
-/** Commands and questions about an instance: here when this node owns it, else at its owner, which is found or made first. */
+/** Runs commands and questions on the node that owns the instance. If no node owns the instance, a node takes it first. */
 import { refuse, type InstanceId, type Result } from '../model.ts';
 import { StorageFailure, type LeaseStore, type Time } from '../ports.ts';
 import { within } from '../waiting.ts';
@@ -18,17 +18,17 @@ export interface ClusterCommandsInput {
   readonly uses: Uses;
   /** Null without a bus. */
   readonly remote: Remote | null;
-  /** Whether this node owns the instance now. */
+  /** Returns true if this node owns the instance now. */
   owns(id: InstanceId): boolean;
-  /** The node where the instance belongs; null when there is none. */
+  /** Returns the name of the node to which the instance belongs, or null. */
   placeOf(id: InstanceId): string | null;
-  /** No node has room for more. */
+  /** Returns true if no node has room for more instances. */
   isFull(): boolean;
-  /** Takes an instance that nobody owns; whether it is this node's now. */
+  /** Takes an instance that no node owns. Resolves with true if this node owns it afterwards. */
   take(id: InstanceId): Promise<boolean>;
 }
 
-/** Milliseconds between two tries to find an owner, and between two looks whether the owner that was asked is the owner still. */
+/** Pause between two attempts to find an owner, and between two checks that the asked owner still holds the lease. In milliseconds. */
 const ownerLookMs = 200;
 const leaseLookMs = 2_000;
 
@@ -40,13 +40,13 @@ const versionRefusal: Result<never> = refuse(
   { retryAfter: 30 },
 );
 
-/** Another version, or somebody else on the bus, may answer anything. */
+/** Checks the form of an answer, because another version or another client of the bus may have sent it. */
 const isResult = (value: unknown): boolean => {
   const { ok, refusal } = (typeof value === 'object' && value !== null ? value : {}) as { ok?: unknown; refusal?: { message?: unknown } };
   return ok === true || (ok === false && typeof refusal?.message === 'string');
 };
 
-/** Nothing left the process, and trying again is safe. */
+/** Returns true if nothing left the process, so that a retry is safe. */
 const wasNotSent = (value: unknown): boolean => {
   const { ok, refusal } = (typeof value === 'object' && value !== null ? value : {}) as Partial<Extract<Result<never>, { ok: false }>>;
   return ok === false && refusal?.reason === 'notSent';
@@ -63,7 +63,7 @@ export class ClusterCommands {
     this.#looks = new LeaseLooks(input.leases, input.time);
   }
 
-  /** Runs a command where its instance is owned: here, on another node, or here after it was taken because nobody owned it. */
+  /** Runs a command on the node that owns its instance. If no node owns it, a node takes the instance first. */
   async command<T>(command: Command<Result<T>>): Promise<Result<T>> {
     const { time, policy } = this.#input;
     let until = time.monotonic() + policy.ownerWait;
@@ -75,18 +75,18 @@ export class ClusterCommands {
       if (there.kind === 'answered') return isResult(there.value) ? (there.value as Result<T>) : lateRefusal;
       if (there.kind === 'late') return lateRefusal;
       if (there.kind === 'otherVersion') return versionRefusal;
-      // An owner may have worked on it for long before it gave the instance away.
+      // The owner may have worked on the command for long before it moved the instance. This time does not count.
       until += time.monotonic() - began;
       const away = there.kind === 'away';
       const found = await this.#findOwner(command.id, away);
-      // Taking it may have used up the time: the new owner is asked all the same, once.
+      // The take may have used up the time. The new owner still gets one attempt.
       const left = until + (found ? policy.ownerWait : 0) - time.monotonic();
       if ((away && !found) || left <= 0) return this.#unserved(command.id);
       if (!found || tries > 1) await this.#pause(ownerLookMs);
     }
   }
 
-  /** Asks the owner, whose memory knows more than the database; without one this node answers. */
+  /** Asks the owner, whose memory is newer than the database. Without an answer of the owner, this node answers. */
   async question<T>(question: Command<T>): Promise<T> {
     const { owns, remote, policy } = this.#input;
     if (owns(question.id) || remote === null) return question.here();
@@ -95,12 +95,12 @@ export class ClusterCommands {
   }
 
   /**
-   * Null when another node is to be asked: this one does not own the instance, or closed its session for the next owner before the command had written
-   * anything.
+   * Runs the work if this node owns the instance. Returns null if another node must be asked. This node does not own the instance, or closed its
+   * session for the next owner before anything was written.
    */
   async hereIfOwned<T>({ id, here }: Pick<Command<T>, 'id' | 'here'>): Promise<{ readonly value: T } | null> {
     const { uses, owns } = this.#input;
-    // Counted before it is asked for, so that it is not given away in between.
+    // The use counts before the check of ownership, so that the instance is not given away in between.
     return uses.during(id, async () => {
       if (!owns(id)) return null;
       const value = await here();
@@ -119,15 +119,15 @@ export class ClusterCommands {
   }
 
   /**
-   * Returns true if no later owner can have got the command. A former owner that stood still answers commands which it got beside the owner of now, and
-   * that one may be working on them.
+   * Returns true if no later owner can have received the command. A former owner that was suspended answers commands that a later owner received as
+   * well. The later owner may still be working on the command.
    */
   async #mayRepeat(id: InstanceId, { epoch, alone }: Moved, asked: number): Promise<boolean> {
     const { leases, time } = this.#input;
     if (alone === true) return true;
     try {
       if (typeof epoch === 'number') return ((await leases.epochOf(id)) ?? epoch) <= epoch;
-      // A node of the last release names no epoch. An owner that took the instance after the command was sent did not get it.
+      // A node of the last release sends no epoch. An owner that took the instance after the command was sent did not receive the command.
       const lease = await leases.leaseOf(id);
       return lease === null || lease.heldMs < time.monotonic() - asked;
     } catch {
@@ -136,15 +136,15 @@ export class ClusterCommands {
   }
 
   /**
-   * An owner that lost the instance answers nobody any more, however long it is waited for. Never resolves while the answer may come: while the
-   * owner of now had the instance before it was asked for.
+   * Resolves with `late` when the owner that received the command no longer holds the lease, because its answer will not come. Never resolves while
+   * that owner still holds the lease.
    */
   async #ownerGone(id: InstanceId, answer: Promise<unknown>): Promise<RemoteAnswer> {
     const { time } = this.#input;
     const asked = time.monotonic();
     while ((await within(time, leaseLookMs, answer)) === 'late') {
       const waited = time.monotonic() - asked;
-      // A database that is away says nothing: the answer is waited for.
+      // An unavailable database gives no information, so the wait goes on.
       const lease = await this.#looks.of(id).catch(() => undefined);
       if (lease === null || (lease && lease.heldMs < waited)) return late;
     }
@@ -160,7 +160,10 @@ export class ClusterCommands {
     return unservedRefusal({ lease, isFull: isFull(), now: time.now(), policy });
   }
 
-  /** Nobody owns it as far as the bus knows: the node takes it where it belongs. Whether somebody may own it now. */
+  /**
+   * Asks the node of the instance to take it, since no node answers for it on the bus. Falls back to this node. Returns true if a node may own the
+   * instance now.
+   */
   async #findOwner(id: InstanceId, busAway: boolean): Promise<boolean> {
     const { me, placeOf, remote, take } = this.#input;
     const place = placeOf(id);

@@ -1,6 +1,6 @@
 /**
- * Sessions that leave for other nodes: at an even pace, and few at once. None leaves while too many of those before it are not connected again, so that
- * none is away for longer than its own way takes, however slow the other nodes are.
+ * Moves sessions to other nodes at an even pace, and few at once. A session leaves only when enough earlier ones are connected again. Each session is
+ * thus down only for its own move, however slow the other nodes are.
  */
 import type { InstanceId } from '../model.ts';
 import type { Time } from '../ports.ts';
@@ -14,7 +14,7 @@ export interface Departure {
 export interface DeparturesInput {
   readonly time: Pick<Time, 'monotonic' | 'setTimeout' | 'clearTimeout'>;
   readonly atOnce: number;
-  /** Resolves when the session is connected elsewhere, when it stays after all, or after some seconds. Never rejects. */
+  /** Moves one session. Resolves when it is connected on another node, when it stays, or after some seconds. Never rejects. */
   leave(departure: Departure): Promise<void>;
 }
 
@@ -22,9 +22,9 @@ export class Departures {
   readonly #input: DeparturesInput;
   #planned: Departure[] = [];
   #onTheirWay = 0;
-  /** Milliseconds between two. */
+  /** Pause between two departures. In milliseconds. */
   #every = 0;
-  /** Monotonic. */
+  /** Earliest time of the next departure, by the monotonic clock. */
   #nextAt = -Infinity;
   #timer: unknown = null;
 
@@ -32,7 +32,7 @@ export class Departures {
     this.#input = input;
   }
 
-  /** In place of what was planned before and has not begun. */
+  /** Replaces the departures that were planned before and have not begun. */
   plan(departures: readonly Departure[], perSecond: number): void {
     this.#planned = [...departures];
     this.#every = 1000 / perSecond;

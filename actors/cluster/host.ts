@@ -1,4 +1,4 @@
-/** What the cluster needs of the gateway that runs on its node, and the commands that go from one node to another. */
+/** The host of the cluster code, which is the gateway on the same node, and the commands that travel between nodes. */
 import type { Dispatcher } from '../events/dispatcher.ts';
 import type { InstanceId, Result } from '../model.ts';
 import type { Policy } from '../policy/policy.ts';
@@ -14,29 +14,29 @@ export interface ClusterHost {
   readonly workers: SupervisedWorkers;
   readonly registry: Registry;
   readonly dispatcher: Dispatcher;
-  /** When the process started. */
+  /** Start of the process. In Unix milliseconds. */
   readonly since: number;
   readonly campaigns: Pick<Campaigns, 'look' | 'forget'>;
   wake(cell: Cell): void;
-  /** The instance is gone. */
+  /** Forgets an instance that is gone. */
   forget(id: InstanceId): void;
-  /** The instance becomes another node's: what is done for it beside its cell ends, and what is remembered of it is forgotten. Called more than once. */
+  /** Ends the work for an instance outside its cell and clears its caches, because another node becomes its owner. May be called more than once. */
   forgetBeside(id: InstanceId): void;
 }
 
-/** A command on an instance, as the node that got it has it. */
+/** A command on an instance, as the receiving node holds it. */
 export interface Command<T> {
   readonly id: InstanceId;
   readonly method: string;
-  /** Answers with what travels to the owner, should the instance be another node's; a refusal is the answer. */
+  /** Returns the arguments that travel to the owner, if another node owns the instance. A refusal is the answer of the command. */
   args(): Promise<Result<readonly unknown[]>>;
-  /** Runs it on this node. */
+  /** Runs the command on this node. */
   here(): Promise<T>;
 }
 
 /** Runs commands of other nodes. */
 export interface Performer {
   knows(method: string): boolean;
-  /** Only methods that it knows. */
+  /** Runs a method. The caller must check `knows` first. */
   run(method: string, args: readonly unknown[]): Promise<unknown>;
 }

@@ -1,13 +1,16 @@
-/** Places that a node keeps for sessions which other nodes are about to give it: several nodes that drain at once do not send more than it has room for. */
+/**
+ * Places that a node reserves for sessions that other nodes are about to move to it. They keep several draining nodes from sending more sessions than
+ * the node has room for.
+ */
 import type { InstanceId } from '../model.ts';
 import type { Time } from '../ports.ts';
 
-/** Milliseconds: longer than a session takes to close. */
+/** Time for which a place is reserved. Longer than a session takes to close. In milliseconds. */
 const keptMs = 60_000;
 
 export class KeptPlaces {
   readonly #time: Pick<Time, 'monotonic'>;
-  /** Monotonic. */
+  /** Ends of the reservations, by the monotonic clock. */
   readonly #until = new Map<InstanceId, number>();
 
   constructor(time: Pick<Time, 'monotonic'>) {
@@ -18,7 +21,7 @@ export class KeptPlaces {
     this.#until.set(id, this.#time.monotonic() + keptMs);
   }
 
-  /** The session has come. */
+  /** Ends a reservation, because the session has arrived. */
   end(id: InstanceId): void {
     this.#until.delete(id);
   }
@@ -27,7 +30,7 @@ export class KeptPlaces {
     return (this.#until.get(id) ?? -Infinity) > this.#time.monotonic();
   }
 
-  /** Places that are kept for others than this one. */
+  /** Returns the number of places that are reserved for other instances than this one. */
   countBeside(id: InstanceId | null): number {
     for (const kept of this.#until.keys()) if (!this.has(kept)) this.#until.delete(kept);
     return this.#until.size - (id !== null && this.#until.has(id) ? 1 : 0);

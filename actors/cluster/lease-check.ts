@@ -1,6 +1,6 @@
 /**
- * Compares the leases that the database has of this node with those that the node holds, after each renewal. They differ when the reply to a statement
- * was lost: the lease of an instance was taken, or was not given back, and no node serves the instance.
+ * Compares the leases of this node in the database with those in memory, after each renewal. They differ if the reply to a statement was lost. The
+ * lease was then taken or not given back, but no node serves the instance.
  */
 import type { Claim, InstanceId } from '../model.ts';
 import { StorageFailure, type LeaseStore, type Log, type Meter } from '../ports.ts';
@@ -11,21 +11,21 @@ export interface LeaseCheckInput {
   readonly log: Log;
   readonly meter: Pick<Meter, 'leases'>;
   readonly workers: SupervisedWorkers;
-  /** Null while the node is not live. */
+  /** Returns null while the node is not live. */
   incarnation(): string | null;
-  /** The leases that this node holds and is not giving back. */
+  /** Returns the leases that this node holds and is not giving back. */
   held(): readonly Claim[];
-  /** Instances whose leases this node is giving back. */
+  /** Returns the instances whose leases this node is giving back. */
   leaving(): ReadonlySet<InstanceId>;
-  /** Runs the work while nothing is taken. */
+  /** Runs the work while no take is under way. */
   serially(work: () => Promise<void>): Promise<void>;
-  /** Never rejects. */
+  /** Gives leases back. Never rejects. */
   giveBack(incarnation: string, claims: readonly Claim[]): Promise<void>;
-  /** The instance has no lease any more, or another node has it: its session ends at once. */
+  /** Ends the session at once, because the instance has no lease any more, or another node has it. */
   drop(id: InstanceId): void;
-  /** Returns false if commands for the instance do not come here. */
+  /** Returns false if this node gets no commands for the instance. */
   isServed(id: InstanceId): boolean;
-  /** Never throws. */
+  /** Starts to serve the instance. Never throws. */
   serve(id: InstanceId): void;
 }
 
@@ -34,7 +34,7 @@ const keyOf = ({ instanceId, epoch }: Claim): string => `${instanceId} ${epoch}`
 export class LeaseCheck {
   readonly #input: LeaseCheckInput;
   readonly #worker: SupervisedWorker;
-  /** Differences that the last comparison found. */
+  /** Number of differences at the last comparison. */
   found = 0;
 
   constructor(input: LeaseCheckInput) {
@@ -42,7 +42,7 @@ export class LeaseCheck {
     this.#worker = input.workers.supervise({ name: 'leases', run: () => input.serially(() => this.#compare()) });
   }
 
-  /** The lease of the node was renewed. */
+  /** Starts a comparison after the lease of the node was renewed. */
   renewed(): void {
     this.#worker.wake();
   }
@@ -67,7 +67,7 @@ export class LeaseCheck {
     }
   }
 
-  /** Gives back what nobody here holds, ends what is held without a lease, and serves what is owned and not served. */
+  /** Gives back leases that this node does not hold, ends sessions without a lease, and serves owned instances that are not served. */
   async #mend(incarnation: string, unheld: readonly Claim[], unleased: readonly Claim[]): Promise<void> {
     const { held, drop, giveBack, isServed, serve } = this.#input;
     const holding = new Set(held().map(keyOf));

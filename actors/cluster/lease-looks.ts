@@ -1,20 +1,20 @@
-/** Looks at leases that requests for the same instance share: a session that is away costs one question, however many requests wait for it. */
+/** Caches leases briefly for requests on the same instance. An instance whose owner is gone costs one query, however many requests wait for it. */
 import type { InstanceId } from '../model.ts';
 import type { Lease, LeaseStore, Time } from '../ports.ts';
 
-/** Milliseconds for which a look is shared; shorter than the pause between two looks of one request. */
+/** Time for which a lease is cached. Shorter than the pause between two looks of one request. In milliseconds. */
 const sharedMs = 1_000;
 
 interface LookUnderWay {
   readonly lease: Promise<Lease | null>;
-  /** Monotonic. */
+  /** Time of the query, by the monotonic clock. */
   readonly askedAt: number;
 }
 
 export class LeaseLooks {
   readonly #store: Pick<LeaseStore, 'leaseOf'>;
   readonly #time: Pick<Time, 'monotonic'>;
-  /** Oldest first. */
+  /** Queries by instance, oldest first. */
   readonly #looks = new Map<InstanceId, LookUnderWay>();
 
   constructor(store: Pick<LeaseStore, 'leaseOf'>, time: Pick<Time, 'monotonic'>) {
@@ -22,7 +22,7 @@ export class LeaseLooks {
     this.#time = time;
   }
 
-  /** The lease as of a look that began at most a second ago. `heldMs` and `leftMs` count on since then. */
+  /** Returns the lease from a query that began at most a second ago. `heldMs` and `leftMs` are adjusted to the present. */
   async of(id: InstanceId): Promise<Lease | null> {
     const { lease, askedAt } = this.#look(id);
     const found = await lease;

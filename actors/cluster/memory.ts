@@ -1,6 +1,6 @@
 /**
- * What this node remembers of all instances (records, tokens, webhooks, the admin token), kept as new as the database by looking at the versions of
- * changes. What this node owns is its own to change.
+ * The cache of a node for all instances: records, tokens, webhooks and the admin token. It follows the database by polling the versions of changes.
+ * The data of owned instances changes on this node only, and is not overwritten.
  */
 import type { InstanceId, InstanceRecord, Webhook } from '../model.ts';
 import { PeriodicWorker } from '../periodic-worker.ts';
@@ -14,14 +14,14 @@ export interface MemoryInput {
   readonly time: Time;
   readonly log: Log;
   readonly workers: SupervisedWorkers;
-  /** Milliseconds between two looks. */
+  /** Pause between two looks. In milliseconds. */
   readonly every: number;
   readonly host: MemoryHost;
 }
 
-/** What is remembered, and how it changes. */
+/** Reads and changes the cached data. */
 export interface MemoryHost {
-  /** This node owns the instance. */
+  /** Returns true if this node owns the instance. */
   owns(id: InstanceId): boolean;
   instanceIds(): Iterable<InstanceId>;
   webhookIds(): Iterable<string>;
@@ -33,13 +33,13 @@ export interface MemoryHost {
   refreshAdmin(): Promise<void>;
 }
 
-/** The next watermark. It counts when all transactions with a number below `next` are over. */
+/** The next watermark. It becomes valid when all transactions with a number below `next` have ended. */
 interface Mark {
   readonly version: number;
   readonly next: number;
 }
 
-/** Looks between two comparisons of everything: what was removed and is gone completely has no version any more. */
+/** Looks between two full comparisons. A row that is removed completely has no version, so only a comparison finds it. */
 const looksPerComparison = 60;
 
 const keyOf = ({ kind, id }: Pick<Change, 'kind' | 'id'>): string => `${kind} ${id}`;
@@ -47,15 +47,15 @@ const keyOf = ({ kind, id }: Pick<Change, 'kind' | 'id'>): string => `${kind} ${
 export class ClusterMemory {
   readonly #input: MemoryInput;
   readonly #worker: PeriodicWorker;
-  /** The watermark. All changes up to this version are known here, and no transaction can commit another one. */
+  /** The watermark. All changes up to this version are known to this node, and no transaction can commit another one. */
   #watermark = 0;
   #mark: Mark | null = null;
-  /** The last version that a transaction had taken by the look before. */
+  /** The last version that a transaction had taken at the previous look. */
   #latest = 0;
-  /** Versions above the watermark that are known here. */
+  /** Versions above the watermark that are known to this node. */
   #seen: ReadonlyMap<string, number> = new Map();
   #looks = 0;
-  /** Resolved by the end of the next look. */
+  /** Callbacks that the next look calls at its end. */
   #waiting: readonly (() => void)[] = [];
   #stopped = false;
 
@@ -73,7 +73,7 @@ export class ClusterMemory {
     });
   }
 
-  /** Before everything is read: what changes from now on is seen later. */
+  /** Reads the current versions. The caller calls this method before it loads everything, so that later changes are seen. */
   async begin(): Promise<void> {
     this.#note(await this.#input.changes.since(this.#watermark));
     this.#worker.start();
@@ -85,7 +85,10 @@ export class ClusterMemory {
     for (const resolve of this.#waiting) resolve();
   }
 
-  /** Resolves when a look that began after this call has ended, however it ended: for what may have been made on another node a moment ago. */
+  /**
+   * Resolves when a look that began after this call has ended, even if it failed. Callers use it for data that another node may have made a moment
+   * ago.
+   */
   refreshed(): Promise<void> {
     if (this.#stopped) return Promise.resolve();
     return new Promise((resolve) => {
@@ -115,8 +118,8 @@ export class ClusterMemory {
   }
 
   /**
-   * Moves the watermark. A transaction takes a version and may commit it after later ones. Versions that were taken by the look before belong to
-   * transactions below `next` of this look. Each of these versions is committed, or never will be, when those transactions are over.
+   * Moves the watermark. A transaction takes a version and may commit it after later ones. Versions that were taken before the previous look belong
+   * to transactions below `next` of this look. When those transactions have ended, each of these versions is committed or never will be.
    */
   #note({ changes, latest, oldest, next }: ChangeLook): void {
     const mark = this.#mark ?? { version: this.#latest, next };
@@ -145,7 +148,7 @@ export class ClusterMemory {
 
   async #compare(): Promise<void> {
     const { changes, host } = this.#input;
-    // What is made after this moment is not missing.
+    // The known ids are read first, so that later additions do not count as missing.
     const known = { instance: [...host.instanceIds()], webhook: [...host.webhookIds()] };
     const { instances, webhooks } = await changes.ids();
     const stored = { instance: new Set(instances), webhook: new Set(webhooks) };

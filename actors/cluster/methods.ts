@@ -1,9 +1,9 @@
 /**
- * Where each method of the gateway is answered when there are several nodes. A new method stands here before it compiles.
+ * The table of the node that answers each method of the gateway in a cluster. A new method does not compile without a row.
  *
- * `owner`: by the node that owns the instance, its first argument; an instance that nobody owns is taken for it. `hook`: the same, where the first
- * argument is the end of the address to which Chatwoot posts for the instance. `reader`: by the owner, whose memory
- * knows more than the database; where nobody owns the instance, by any node. `any`: by the node that was asked, from the database or from its settings.
+ * `owner`: the node that owns the instance, which is the first argument; a node takes an unowned instance first. `hook`: the same, but the first
+ * argument is the last segment of the address to which Chatwoot posts. `reader`: the owner, whose memory is newer than the database; any node if the
+ * instance is unowned. `any`: the node that was asked, from the database or from its settings.
  */
 import type { Gateway } from '../face.ts';
 
@@ -138,7 +138,7 @@ export const places = {
   changeOptOuts: 'owner',
 } as const satisfies Readonly<Record<keyof Gateway, Place>>;
 
-/** Commands that change what every node remembers: the node that was asked looks at the change before it answers. */
+/** Commands that change data which every node caches. The node that was asked refreshes its cache before it answers. */
 export const remembered: ReadonlySet<string> = new Set([
   'update',
   'nameLeadFields',

@@ -1,8 +1,10 @@
 /**
- * The lease of this node, under which it owns its instances: joined, renewed, and known to have ended before the database lets another node in.
+ * The lease of this node, under which it owns its instances. The node joins, renews, and treats the lease as ended before the database lets another
+ * node in.
  *
- * The end is counted on the monotonic clock from the moment in which the renewal was sent, so that neither a slow answer nor the clocks of two
- * machines make it later than the database's. The process may have stood still meanwhile: `good` compares at each call and waits for no timer.
+ * The end is counted on the monotonic clock from the time at which the renewal was sent. A slow answer, or different clocks of two machines,
+ * therefore cannot make it later than in the database. The process may be suspended at any time, so `good` compares times at each call and does not
+ * rely on a timer.
  */
 import { StorageFailure, type LeaseStore, type Log, type NameHolder, type NodeState, type Time } from '../ports.ts';
 import { Pause } from '../waiting.ts';
@@ -15,15 +17,15 @@ export interface NodeLeaseInput {
   readonly log: Log;
   readonly policy: ClusterPolicy;
   readonly node: Pick<NodeState, 'name' | 'capacity' | 'version'>;
-  /** A new UUID. */
+  /** Returns a new UUID. */
   newIncarnation(): string;
-  /** Instances that this node owns. */
+  /** Returns the number of instances that this node owns. */
   load(): number;
-  /** Differences between the leases in the database and those that this node holds. */
+  /** Returns the number of differences between the leases in the database and in memory. */
   astray(): number;
   /** Called after each renewal. Never throws. */
   renewed(): void;
-  /** The lease ends soon, or has ended: closes all sessions. Nothing is joined again before this has resolved. Never rejects. */
+  /** Closes all sessions, because the lease ends soon or has ended. The node does not join again before the promise resolves. Never rejects. */
   ended(): Promise<void>;
 }
 
@@ -35,15 +37,15 @@ export class NodeLease {
   readonly #pause: Pause;
   #incarnation: string;
   #joined = false;
-  /** Monotonic. */
+  /** End of the lease for this node, by the monotonic clock. */
   #goodUntil = -Infinity;
-  /** By the system's clock, which runs while the machine sleeps; the monotonic one may not. */
+  /** Time of the last renewal by the system clock. The system clock runs while the machine sleeps; the monotonic clock may not. */
   #sentAt = 0;
-  /** The renewal of which the system's clock says that it is too old. */
+  /** Value of `#sentAt` that the system clock shows as too old. */
   #doubted = NaN;
   #expiry: unknown = null;
   #running: Promise<void> = Promise.resolve();
-  /** The sessions of the incarnation that was lost. */
+  /** Resolves when the sessions of the lost incarnation are closed. */
   #closing: Promise<void> = Promise.resolve();
   /** The incarnation that was lost. */
   #former: string | null = null;
@@ -55,23 +57,23 @@ export class NodeLease {
     this.#incarnation = input.newIncarnation();
   }
 
-  /** Whether this node may act for what it owns, at this moment. */
+  /** True if this node may act for its instances now. */
   get good(): boolean {
     const { time, policy } = this.#input;
     if (time.monotonic() >= this.#goodUntil) return false;
     if (time.now() - this.#sentAt < policy.lease) return true;
-    // The machine slept, or its clock was set: the database says which, at once.
+    // The machine slept, or its clock was set. An immediate renewal tells which.
     if (this.#doubted !== this.#sentAt) this.#pause.cut();
     this.#doubted = this.#sentAt;
     return false;
   }
 
-  /** Milliseconds that the lease still counts for this node; 0 when it does not. */
+  /** Time for which the lease is still valid for this node; 0 if it is not valid. In milliseconds. */
   get leftMs(): number {
     return this.good ? this.#goodUntil - this.#input.time.monotonic() : 0;
   }
 
-  /** Under which leases are taken; null while the node is not live. */
+  /** The incarnation under which leases are taken; null while the node is not live. */
   get incarnation(): string | null {
     return this.#joined && this.good ? this.#incarnation : null;
   }
@@ -82,8 +84,8 @@ export class NodeLease {
   }
 
   /**
-   * Joins, and renews from then on. Rejects with a sentence for the operator when a live node has the name. One that was killed is waited for: its
-   * lease ends by the clock of the database, or is not renewed for its whole length by the clock of this node.
+   * Joins the cluster and renews from then on. Rejects with a sentence for the operator if a live node has the same name. Waits for the lease of a
+   * killed node. That lease ends by the clock of the database, or after a full lease without renewal by the clock of this node.
    */
   async start(): Promise<void> {
     const { store, time, policy, node } = this.#input;
@@ -101,18 +103,18 @@ export class NodeLease {
     this.#running = this.#run();
   }
 
-  /** A draining node is announced at once. */
+  /** Marks the node as draining and announces this at once. */
   async drain(): Promise<void> {
     this.draining = true;
     await this.#renew();
   }
 
-  /** The others know at once what this node has. Never rejects. */
+  /** Announces the load of this node to other nodes at once. Never rejects. */
   async announce(): Promise<void> {
     if (this.#joined && !this.#pause.ended) await this.#renew();
   }
 
-  /** The node is no longer live; call it when every session is closed. Idempotent. Never rejects. */
+  /** Leaves the cluster. The caller closes every session first. Idempotent. Never rejects. */
   async stop(): Promise<void> {
     const { store, time, log } = this.#input;
     this.#pause.end();
@@ -143,7 +145,7 @@ export class NodeLease {
     return holder;
   }
 
-  /** The incarnation whose lease was lost is replaced, so that its leases are void; they are taken anew, each with a higher epoch. */
+  /** Joins again with a new incarnation, so that the old leases are void. Each instance is taken again with a higher epoch. */
   async #rejoin(): Promise<boolean> {
     try {
       await this.#closing;
@@ -158,7 +160,7 @@ export class NodeLease {
     const [sent, incarnation] = [time.monotonic(), this.#incarnation];
     try {
       const renewed = await store.renew(this.state, policy.lease);
-      // Meanwhile the lease may have been given up, as one that nobody answers for.
+      // The node may have given up the lease during the request, because the database did not answer in time.
       if (!this.#joined || incarnation !== this.#incarnation) return false;
       if (renewed) {
         this.#renewed(sent);
@@ -192,7 +194,7 @@ export class NodeLease {
     this.#input.time.clearTimeout(this.#expiry);
   }
 
-  /** Nothing is taken or renewed under this lease any more. One that was not answered for counts until its end, so that sessions close in order. */
+  /** Stops takes and renewals under this lease. If the database did not answer, the lease counts until its end, so that sessions close in order. */
   async #lose(reason: string, ended: boolean): Promise<void> {
     if (!this.#joined) return;
     const { log, node, newIncarnation } = this.#input;
@@ -200,7 +202,7 @@ export class NodeLease {
     this.#forget();
     if (ended) this.#goodUntil = -Infinity;
     this.#former = this.#incarnation;
-    // One for all tries to join again: of a try whose answer was lost nobody knows whether the database took it.
+    // All attempts to join again use one incarnation. If the reply to an attempt was lost, the database may or may not have applied it.
     this.#incarnation = newIncarnation();
     this.#closing = this.#input.ended();
     await this.#closing;

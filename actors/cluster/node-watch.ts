@@ -1,6 +1,6 @@
 /**
- * Finds nodes that died, and ends their leases. A node is dead when its row was not renewed for a whole lease, by the monotonic clock of the node that
- * looks. The clock of the database can step, and would end the lease of a living node or keep that of a dead one.
+ * Finds dead nodes and ends their leases. A node is dead if its row was not renewed for a whole lease, by the monotonic clock of the observing node.
+ * The clock of the database can step. It would end the lease of a living node or keep that of a dead one.
  */
 import type { LeaseStore, LiveNode, Log, Look, NameHolder, Time } from '../ports.ts';
 
@@ -8,17 +8,17 @@ export interface NodeWatchInput {
   readonly store: Pick<LeaseStore, 'look' | 'end'>;
   readonly time: Pick<Time, 'monotonic'>;
   readonly log: Log;
-  /** Milliseconds. */
+  /** Length of a lease. In milliseconds. */
   readonly lease: number;
 }
 
 interface Seen {
   readonly until: number;
-  /** When the row was first seen so, on the monotonic clock. The owner renewed before. */
+  /** Time at which the row was first seen with this value, by the monotonic clock. The owner renewed earlier. */
   readonly at: number;
 }
 
-/** The rows of nodes, as one observer sees them. */
+/** The rows of nodes, seen by one observer. */
 export class Renewals {
   readonly #time: Pick<Time, 'monotonic'>;
   readonly #lease: number;
@@ -29,7 +29,7 @@ export class Renewals {
     this.#lease = lease;
   }
 
-  /** Returns those that were not renewed for a whole lease. `askedAt`: when they were asked for, on the monotonic clock. */
+  /** Returns the rows that were not renewed for a whole lease. `askedAt` is the time of the query, by the monotonic clock. */
   note<T extends NameHolder>(rows: readonly T[], askedAt: number): readonly T[] {
     const now = this.#time.monotonic();
     const before = this.#seen;
@@ -51,7 +51,7 @@ export class NodeWatch {
     this.#renewals = new Renewals(input.time, input.lease);
   }
 
-  /** Looks at the cluster. What dead nodes had is free. */
+  /** Looks at the cluster and ends the leases of dead nodes, so that their instances are free. */
   async look(): Promise<Look> {
     const { store, time } = this.#input;
     const askedAt = time.monotonic();

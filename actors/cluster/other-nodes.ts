@@ -1,4 +1,4 @@
-/** What a node asks the other nodes themselves, and how each answers. What nobody answers in time is left out. */
+/** Questions to other nodes, and the answers of this node to them. Results leave out nodes that do not answer in time. */
 import { newestErrors } from '../events/history.ts';
 import { sumOfDropped, type Dropped } from '../events/sweeper.ts';
 import type { ErrorHistory, InstanceView } from '../face.ts';
@@ -9,33 +9,33 @@ import type { NodeQuestion } from './remote.ts';
 export interface OtherNodesInput {
   /** Name of this node. */
   readonly me: string;
-  /** Live nodes, as of the last look. */
+  /** Returns the live nodes at the last look. */
   nodes(): readonly LiveNode[];
-  /** Null when that node does not answer. Never rejects. */
+  /** Asks a node. Resolves with null if the node does not answer. Never rejects. */
   ask(node: string, question: NodeQuestion): Promise<unknown>;
-  /** Whether this node owns the instance now. */
+  /** Returns true if this node owns the instance now. */
   owns(id: InstanceId): boolean;
   owned(): Iterable<InstanceId>;
   view(id: InstanceId): InstanceView | null;
-  /** Rows of the inspector, after this id. */
+  /** Returns rows of the inspector after this id. */
   rows(after: InstanceId | ''): unknown;
-  /** Failed deliveries of the global webhook by this node. */
+  /** Returns the failed deliveries of the global webhook on this node. */
   globalErrors(): ErrorHistory;
-  /** Events of the webhook that this node dropped. Only the node on duty drops events, and the duty moves. */
+  /** Returns the events of the webhook that this node dropped. Only the node on duty drops events, and the duty moves. */
   dropped(webhookId: string): Dropped;
-  /** Reads again what waits for the webhook. */
+  /** Makes the courier read the outbox again. */
   nudge(id: InstanceId, webhookId: string): void;
-  /** Whether this node owns it now. */
+  /** Takes the instance. Resolves with true if this node owns it afterwards. */
   take(id: InstanceId, cause?: TakeCause): Promise<boolean>;
-  /** Whether this node keeps a place for it. */
+  /** Reserves a place. Returns true on success. */
   keepPlace(id: InstanceId): boolean;
   /** Resolves when the session of the instance is connected, or after some seconds. */
   settled(id: InstanceId): Promise<void>;
-  /** Gives its sessions away. */
+  /** Moves the sessions of this node to other nodes. */
   drain(): Promise<void>;
 }
 
-/** A node of another version may answer otherwise. */
+/** Checks the form of an answer, because a node of another version may answer otherwise. */
 const areViews = (answer: unknown): boolean =>
   Array.isArray(answer) && answer.every((view: { readonly record?: unknown } | null) => typeof view?.record === 'object');
 const isHistory = (answer: unknown): boolean => {
@@ -70,18 +70,18 @@ export class OtherNodes {
     };
   }
 
-  /** Of another node, which may be of a later version: null to what this one does not know. */
+  /** Answers a question of another node. Returns null for an unknown question of a later version. */
   async answer(question: NodeQuestion): Promise<unknown> {
     if (!Object.hasOwn(this.#answers, question.ask)) return null;
     return (this.#answers[question.ask] as (asked: NodeQuestion) => unknown)(question);
   }
 
-  /** Views of what other nodes own. */
+  /** Returns the views of instances that other nodes own. */
   async views(): Promise<readonly InstanceView[]> {
     return (await this.#askAll<readonly InstanceView[]>({ ask: 'views' }, areViews)).flat();
   }
 
-  /** Of all nodes; complete since the start of the latest of them. */
+  /** Returns the delivery failures of all nodes. They are complete since the start of the newest node. */
   async globalErrors(): Promise<ErrorHistory> {
     const all = [this.#input.globalErrors(), ...(await this.#askAll<ErrorHistory>({ ask: 'globalErrors' }, isHistory))];
     const errors: readonly DeliveryError[] = all.flatMap((one) => one.errors);
@@ -96,10 +96,10 @@ export class OtherNodes {
     return webhooks.map((_, at) => sumOfDropped(all.map((one) => one[at] ?? {})));
   }
 
-  /** What waits for the webhook is read again by the owners of the instances; those that nobody owns are taken for it. Never rejects. */
+  /** Makes the owners of the instances read the outbox again. This node takes unowned instances. Never rejects. */
   async nudge(webhookId: string, ids: readonly InstanceId[]): Promise<void> {
     const owned = new Set([...this.#nudged(webhookId, ids), ...(await this.#nudgeOthers(webhookId, ids))]);
-    // A session that begins reads what waits by itself.
+    // A new session reads the outbox by itself.
     for (const id of ids) if (!owned.has(id)) await this.#input.take(id).catch(() => false);
   }
 
@@ -115,14 +115,14 @@ export class OtherNodes {
     return (await this.#askAll<readonly InstanceId[]>({ ask: 'nudge', webhookId, ids: elsewhere }, Array.isArray)).flat();
   }
 
-  /** Answers which of them this node owns. */
+  /** Makes the couriers of owned instances read the outbox, and returns these instances. */
   #nudged(webhookId: string, ids: readonly InstanceId[]): readonly InstanceId[] {
     const own = ids.filter((id) => this.#input.owns(id));
     for (const id of own) this.#input.nudge(id, webhookId);
     return own;
   }
 
-  /** `T`: what that question is answered with; what does not look like it is left out. */
+  /** Asks all other nodes. `T` is the type of the answer. Answers of another form are left out. */
   async #askAll<T>(question: NodeQuestion, fits: (answer: unknown) => boolean): Promise<readonly T[]> {
     const { me, nodes, ask } = this.#input;
     const others = nodes().filter(({ name }) => name !== me);

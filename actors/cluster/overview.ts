@@ -1,8 +1,8 @@
-/** The nodes of the cluster and who owns what, for people who look: read from the database, and remembered for a moment. */
+/** The nodes of the cluster and the owners of instances for the dashboard. They are read from the database and cached briefly. */
 import type { InstanceId } from '../model.ts';
 import type { KnownNode, Lease, LeaseStore, Time } from '../ports.ts';
 
-/** Milliseconds for which an answer counts. Several people may look at once. */
+/** Time for which an answer is cached, because several people may look at once. In milliseconds. */
 const rememberedMs = 1_000;
 
 export class Overview {
@@ -16,7 +16,7 @@ export class Overview {
     this.#time = time;
   }
 
-  /** One query a second at most. */
+  /** Returns the known nodes, with one query a second at most. */
   nodes(): Promise<readonly KnownNode[]> {
     const now = this.#time.monotonic();
     if (this.#nodes !== null && now - this.#askedAt < rememberedMs) return this.#nodes;

@@ -1,4 +1,4 @@
-/** The gateway of one node among several: a command on an instance runs on the node that owns it. */
+/** The gateway of a node in a cluster. A command on an instance runs on the node that owns the instance. */
 import type { Gateway } from '../face.ts';
 import { done, type InstanceId, type Result } from '../model.ts';
 import type { Cluster } from './cluster.ts';
@@ -7,13 +7,13 @@ import { places, remembered, type Place } from './methods.ts';
 type Method = (subject: string, ...rest: readonly unknown[]) => Promise<unknown>;
 type Args = readonly unknown[];
 
-/** How a command names its instance; null when there is none of this name, or nothing to do for its owner: this node answers. */
+/** Finds the instance of a command. Null means that no such instance exists, or that its owner has nothing to do. This node then answers. */
 export interface Subjects {
   owner(subject: string): InstanceId | null;
   hook(subject: string, body: Readonly<Record<string, unknown>>): Promise<InstanceId | null>;
 }
 
-/** What a command does on the node that got it before it travels, by method; a refusal is its answer. */
+/** Work that the receiving node does before a command travels, by method. A refusal is the answer of the command. */
 export type Preparations = Readonly<Record<string, (...args: readonly never[]) => Promise<Result<Args>>>>;
 
 const isRouted = (place: Place): place is Exclude<Place, 'any'> => place !== 'any';
@@ -31,7 +31,7 @@ export const ownedGateway = <G extends Gateway>(gateway: G, cluster: Cluster, su
       const command = { id, method, args, here: () => local(subject, ...rest) };
       if (place === 'reader') return cluster.question(command);
       const result = await cluster.command({ ...command, here: command.here as () => Promise<Result<unknown>> });
-      // Who reads its own change at this node must not see what was before.
+      // A client that reads its own change from this node must see the change.
       if (remembered.has(method) && !cluster.owns(id)) await cluster.refreshed();
       return result;
     };
@@ -43,6 +43,6 @@ export const ownedGateway = <G extends Gateway>(gateway: G, cluster: Cluster, su
       return local(...args);
     },
   };
-  // Everything else is inherited, getters included.
+  // All other members, including getters, are inherited.
   return Object.setPrototypeOf(owned, gateway) as G;
 };

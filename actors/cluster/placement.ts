@@ -1,18 +1,18 @@
 /**
- * On which node an instance belongs: rendezvous hashing, weighted by capacity. Each node gets a score for each instance, and the highest one wins; so a
- * node that comes or goes moves its own share and nothing else, and all nodes find the same answer without asking each other.
+ * Places instances on nodes by rendezvous hashing, weighted by capacity. Each node gets a score for each instance, and the highest score wins. A node
+ * that joins or leaves moves only its own share. All nodes compute the same result without communication.
  */
 import type { InstanceId } from '../model.ts';
 import type { LiveNode } from '../ports.ts';
 
-/** FNV-1a, 32 bits. */
+/** Hashes a text with FNV-1a, 32 bits. */
 const hashOf = (text: string): number => {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
   return hash;
 };
 
-/** Of two hashes a number in (0, 1); the mixing of MurmurHash3. */
+/** Mixes two hashes into a number in (0, 1), with the finalizer of MurmurHash3. */
 const mixed = (a: number, b: number): number => {
   let mix = a ^ Math.imul(b, 0x9e3779b1);
   mix = Math.imul(mix ^ (mix >>> 16), 0x85ebca6b);
@@ -26,7 +26,7 @@ interface Candidate {
   readonly capacity: number;
 }
 
-/** The share of its capacity up to which a node is sent sessions that have an owner. A full node would send them on. */
+/** Largest load for which a node gets sessions that have an owner, as a share of its capacity. A full node would move them on. */
 const roomy = 0.9;
 
 /** Places of instances among the nodes of one look. */
@@ -34,10 +34,10 @@ export class Placement {
   readonly #all: readonly Candidate[];
   readonly #open: readonly Candidate[];
   readonly #welcoming: ReadonlySet<string>;
-  /** The same for two looks among which no instance has another place to move to. */
+  /** Key of the placement. Two looks have the same key if no instance would move to another node. */
   readonly key: string;
 
-  /** `settled`: milliseconds; no session that has an owner moves to a node that is younger. */
+  /** Takes the nodes of a look. A node that is younger than `settled` milliseconds gets no session that has an owner. */
   constructor(nodes: readonly LiveNode[], settled: number) {
     const taking = nodes.filter(({ draining, capacity }) => !draining && capacity > 0);
     const candidates = (some: readonly LiveNode[]): readonly Candidate[] =>
@@ -50,24 +50,24 @@ export class Placement {
     this.key = JSON.stringify([this.#all, ...this.#welcoming]);
   }
 
-  /** Some node takes instances. */
+  /** True if some node takes instances. */
   get hasRoom(): boolean {
     return this.#open.length > 0;
   }
 
-  /** Who takes an instance that nobody owns; null when no node has room. `hasRoom`: asked of each node that has some as of the look. */
+  /** Returns the node that takes an unowned instance, or null if no node has room. `hasRoom` excludes nodes that filled up since the look. */
   of(id: InstanceId, hasRoom?: (name: string) => boolean): string | null {
     return winner(hasRoom === undefined ? this.#open : this.#open.filter(({ name }) => hasRoom(name)), id);
   }
 
-  /** Where an instance that this node owns should move to; null when it stays. */
+  /** Returns the node to which an owned instance should move, or null if it stays. */
   moveOf(id: InstanceId, owner: string): string | null {
     const ideal = winner(this.#all, id);
     return ideal !== null && ideal !== owner && this.#welcoming.has(ideal) ? ideal : null;
   }
 }
 
-/** Scores are `capacity / -ln(drawn)`; most nodes have the same capacity, and need no logarithm. */
+/** Compares the scores `capacity / -ln(drawn)`. Nodes of equal capacity, which is the usual case, need no logarithm. */
 const beats = (drawn: number, capacity: number, other: number, otherCapacity: number): boolean =>
   capacity === otherCapacity ? drawn > other : capacity * Math.log(other) < otherCapacity * Math.log(drawn);
 

@@ -1,4 +1,4 @@
-/** What a node does after a look: which instances it takes, and which of its own it gives to which others. Pure. */
+/** The plan of a node after a look: the instances that it takes, and the instances that it moves to other nodes. A pure function. */
 import type { InstanceId } from '../model.ts';
 import type { LiveNode, Look } from '../ports.ts';
 import type { Departure } from './departures.ts';
@@ -9,18 +9,18 @@ export interface PlanInput {
   readonly me: string;
   readonly look: Look;
   readonly placement: Placement;
-  /** Instances that this node owns and that are not on their way elsewhere. */
+  /** Instances that this node owns, without those that are leaving. */
   readonly owned: Iterable<InstanceId>;
-  /** How many more it may own. */
+  /** Number of further instances that the node may own. */
   readonly room: number;
-  /** How many may be taken now. */
+  /** Number of instances that may be taken now. */
   readonly takes: number;
-  /** How many may leave now. */
+  /** Number of instances that may leave now. */
   readonly moves: number;
   readonly draining: boolean;
-  /** Nodes that lately refused a session, whatever room they have as of the look. */
+  /** Nodes that recently refused a session, even if the look shows room. */
   readonly refusing: ReadonlySet<string>;
-  /** Instances that this node gave away since it drains. */
+  /** Instances that this node gave away since it began to drain. */
   readonly given: ReadonlySet<InstanceId>;
 }
 
@@ -36,7 +36,7 @@ const firstOf = (ids: Iterable<InstanceId>, most: number, test: (id: InstanceId)
   return found;
 };
 
-/** Room of the nodes as of a look, less what is planned to go there. */
+/** Room of the nodes at a look, minus the sessions that are planned to go to them. */
 class Room {
   readonly #left: Map<string, number>;
 
@@ -69,8 +69,8 @@ const departuresOf = (
 };
 
 /**
- * A node that drains gives away what others have room for; the rest stays until it ends. What it gave away and nobody has taken, because the room was
- * gone, it takes back.
+ * Returns the plan of this node. A draining node gives away the sessions for which other nodes have room, and keeps the rest until it ends. It takes
+ * back an instance that it gave away, if no node has room for it any more.
  */
 export const planOf = (input: PlanInput): Plan => {
   const { me, look, placement, room, takes, draining, given } = input;

@@ -1,37 +1,40 @@
-/** Every constant of a node among others. Times in milliseconds. */
+/** The constants of a node in a cluster. Times in milliseconds. */
 import type { AdmissionRate } from '../ports.ts';
 
 export interface ClusterPolicy {
-  /** How long a node is live after a renewal. */
+  /** Time for which a node is live after a renewal. */
   readonly lease: number;
   readonly renewEvery: number;
-  /** Pause after a renewal that failed. */
+  /** Pause after a failed renewal. */
   readonly retryEvery: number;
-  /** The node takes its lease to end so much earlier than the database does: clocks do not run alike. */
+  /** Time by which the node ends its lease earlier than the database does. Clocks run at different speeds. */
   readonly margin: number;
-  /** So long before the end of a lease that was not renewed the node closes its sessions. */
+  /** Time before the end of an unrenewed lease at which the node closes its sessions. */
   readonly closing: number;
-  /** How often a node looks for instances to take. */
+  /** Pause between two looks for instances to take. */
   readonly lookEvery: number;
-  /** Instances taken in one look. */
+  /** Limit of the instances that are taken in one look. */
   readonly takenAtOnce: number;
-  /** Sessions that leave for another node in a second, from each node. */
+  /** Sessions that leave a node for other nodes, per second. */
   readonly movesPerSecond: number;
-  /** The same while the node drains. */
+  /** Sessions that leave a draining node, per second. */
   readonly drainsPerSecond: number;
-  /** Sessions that are on their way to other nodes at once. */
+  /** Limit of the sessions that are on their way to other nodes. */
   readonly leavingAtOnce: number;
-  /** No session moves to a node that is younger. */
+  /** Least age of a node to which sessions move. */
   readonly settled: number;
-  /** How often a node looks at what others changed. */
+  /** Pause between two looks at the changes of other nodes. */
   readonly memoryEvery: number;
-  /** How long a command waits until somebody owns its instance. */
+  /** Longest wait of a command for an owner of its instance. */
   readonly ownerWait: number;
-  /** How long the answer of the owner is waited for. Downloads take longest. */
+  /** Longest wait for the answer of the owner. Downloads take longest. */
   readonly answer: number;
-  /** The same for what any node can answer from the database, though it knows less: an owner that stands still keeps nobody waiting. */
+  /**
+   * Longest wait for the owner in questions that any node can answer from the database, though with less detail. A suspended owner delays no caller
+   * for longer.
+   */
   readonly question: number;
-  /** Handshakes of all nodes together. */
+  /** Rate of the handshakes of all nodes together. */
   readonly admission: AdmissionRate;
 }
 
@@ -54,13 +57,19 @@ export const usualClusterPolicy: ClusterPolicy = {
   question: 5_000,
 };
 
-/** The share of the cluster's handshakes that sessions on their way may use: more of them would leave earlier and wait longer for the next login. */
+/**
+ * Share of the cluster's handshakes that moving sessions may use. With a larger share, sessions would leave earlier and wait longer for the next
+ * login.
+ */
 const leaving = 0.8;
 
-/** The part of a second's handshakes that may begin at once after a pause: those that wait ask ten times in a second, and logins come in bunches by themselves. */
+/**
+ * Share of a second's handshakes that may begin at once after a pause. A small share is enough, because waiting nodes ask ten times a second, and
+ * logins come in bursts anyway.
+ */
 const burst = 0.25;
 
-/** `perSecond`: handshakes of all nodes together. */
+/** Returns the policy for `perSecond` handshakes of all nodes together. */
 export const clusterPolicyOf = (perSecond: number): ClusterPolicy => {
   const most = Math.max(1, Math.floor(perSecond * leaving));
   const { movesPerSecond, drainsPerSecond } = usualClusterPolicy;

@@ -1,18 +1,18 @@
-/** Files whose bytes are on the disk of another node: where no bucket is shared, the owner of their instance is asked for them, in pieces. */
+/** Reads files from the disk of another node. Without a shared bucket, the owner of the instance sends the file in pieces. */
 import type { InstanceId } from '../model.ts';
 import type { ByteRange, FileStore, KeptFile } from '../ports.ts';
 
-/** Asks the owner of an instance for a file, or for bytes of one. */
+/** Name of the method that asks the owner of an instance for a file, or for bytes of a file. */
 export const fileMethod = '$file';
 
 export interface RemoteFilesInput {
   readonly files: FileStore;
   owns(id: InstanceId): boolean;
-  /** Asks the owner on another node. Null when none answers, or has not got it. Never rejects. */
+  /** Asks the owner on another node. Resolves with null if no owner answers or has the file. Never rejects. */
   ask(id: InstanceId, args: readonly unknown[]): Promise<unknown>;
 }
 
-/** One answer of another node, in bytes. */
+/** Bytes per answer of another node. */
 const pieceBytes = 262_144;
 
 const isFile = (answer: unknown): answer is KeptFile => {
@@ -27,7 +27,7 @@ export class RemoteFiles {
     this.#input = input;
   }
 
-  /** Answers another node: the file of this name, or those bytes of it. Null when they are not here. */
+  /** Answers another node with the file of this name, or with the given bytes of the file. Returns null if this node does not have them. */
   async answer(name: unknown, start?: unknown, end?: unknown): Promise<KeptFile | Uint8Array | null> {
     const { files } = this.#input;
     const file = await files.named(String(name));
@@ -55,7 +55,7 @@ export class RemoteFiles {
     return first && this.#pieces(holder, file, { start, end }, first);
   }
 
-  /** The instance of the file, if another node owns it. */
+  /** Returns the instance of the file if another node owns it, else null. */
   async #holder(name: string): Promise<InstanceId | null> {
     const id = await this.#input.files.holder(name);
     return id === null || this.#input.owns(id) ? null : id;
@@ -71,7 +71,7 @@ export class RemoteFiles {
     }
   }
 
-  /** Null when that node does not answer with bytes. */
+  /** Returns null if the owner does not answer with bytes. */
   async #piece(id: InstanceId, { name }: KeptFile, start: number, end: number): Promise<Uint8Array | null> {
     const piece = await this.#input.ask(id, [name, start, Math.min(end, start + pieceBytes - 1)]);
     return piece instanceof Uint8Array && piece.length > 0 ? piece : null;

@@ -1,4 +1,7 @@
-/** Commands on instances of other nodes, and theirs on ours. The bus itself finds the owner: only an owner subscribes to the subject of an instance. */
+/**
+ * Sends commands on instances to their owners, and runs commands of other nodes. The bus finds the owner, because only the owner subscribes to the
+ * subject of an instance.
+ */
 import type { InstanceId } from '../model.ts';
 import { EpochLost, StorageFailure, StorageUnavailable, type Bus, type Log, type TakeCause } from '../ports.ts';
 import { decode, encode } from './wire.ts';
@@ -6,54 +9,60 @@ import { versionFor, wireVersion } from './wire-version.ts';
 
 export interface RemoteInput {
   readonly bus: Bus;
-  /** First part of all subjects: clusters that share a bus have one each. */
+  /** First part of all subjects. Each cluster on a shared bus has its own prefix. */
   readonly prefix: string;
   readonly log: Log;
-  /** Whether this version of the program has the method. */
+  /** Returns true if this version of the program has the method. */
   knows(method: string): boolean;
-  /** Runs a command that came over the bus; null when this node does not own the instance (any more), and nothing was begun. */
+  /** Runs a command from the bus. Resolves with null if this node does not own the instance, and nothing was begun. */
   perform(id: InstanceId, method: string, args: readonly unknown[]): Promise<{ readonly value: unknown } | null>;
-  /** The last epoch under which this node had the instance; null when it never had. `isGood`: it may act for the instance at this moment. */
+  /**
+   * Returns the last epoch under which this node owned the instance; null if it never did. `isGood` is true if the node may act for the instance now.
+   */
   epochOf(id: InstanceId): { readonly epoch: number | null; readonly isGood: boolean };
-  /** Names this life of the process, as no other one is named. */
+  /** Unique name of this run of the process. */
   readonly origin: string;
-  /** Answers what another node asks this one itself. */
+  /** Answers a question of another node. */
   answer(question: NodeQuestion): Promise<unknown>;
 }
 
 export type NodeQuestion =
-  /** To take an instance that nobody owns; whether it owns it now. `settled`: answered when its session is connected, or after some seconds. */
+  /**
+   * Asks the node to take an unowned instance. The answer is true if the node owns the instance afterwards. With `settled`, it comes when the session
+   * is connected, or after some seconds.
+   */
   | { readonly ask: 'take'; readonly id: InstanceId; readonly cause?: TakeCause; readonly settled?: true }
-  /** To keep a place for a session that is about to be given to it; whether it does. */
+  /** Asks the node to reserve a place for a session that is about to move to it. The answer is true on success. */
   | { readonly ask: 'place'; readonly id: InstanceId }
-  /** Views of the instances that it owns. */
+  /** Asks for the views of the instances that the node owns. */
   | { readonly ask: 'views' }
-  /** Rows of the inspector of what it owns, after this id. */
+  /** Asks for rows of the inspector for the instances that the node owns, after this id. */
   | { readonly ask: 'rows'; readonly after: InstanceId | '' }
-  /** Failed deliveries of the global webhook. */
+  /** Asks for the failed deliveries of the global webhook. */
   | { readonly ask: 'globalErrors' }
-  /** Events of these webhooks that the node dropped, by type. */
+  /** Asks for the events of these webhooks that the node dropped, by type. */
   | { readonly ask: 'dropped'; readonly webhooks: readonly string[] }
-  /** To read again what waits for the webhook; which of these instances it owns. */
+  /** Asks the node to read the outbox of the webhook again. The answer lists the instances that the node owns. */
   | { readonly ask: 'nudge'; readonly webhookId: string; readonly ids: readonly InstanceId[] }
-  /** To give its sessions away. */
+  /** Asks the node to move its sessions to other nodes. */
   | { readonly ask: 'drain' };
 
-/** Asks the owner to send the events of the instance. */
+/** Name of the method that asks the owner to send the events of the instance. */
 export const streamMethod = '$stream';
 
 interface Command {
   readonly method: string;
   readonly args: readonly unknown[];
-  /** The wire version that it takes to understand it. */
+  /** Lowest wire version that understands the command. */
   readonly version: number;
-  /** The same for all copies of one request. Nodes of the last release send none. */
+  /** Key of the request, which is equal in all copies. Nodes of the last release send none. */
   readonly key?: string;
 }
 
 /**
- * The node does not own the instance any more, and began nothing. `epoch`: the last one under which it had the instance. `alone`: it had the instance
- * when the command arrived, so that no later owner can have got the command. Nodes of the last release say neither.
+ * The reply of a node that does not own the instance any more, and began nothing. `epoch` is the last one under which the node owned the instance.
+ * `alone` is true if the node was the owner when the command arrived. No later owner can then have received the command. Nodes of the last release
+ * send neither field.
  */
 export interface Moved {
   readonly kind: 'moved';
@@ -64,23 +73,25 @@ export interface Moved {
 type Reply =
   | { readonly kind: 'done'; readonly value: unknown }
   | Moved
-  /** `otherVersion`: the node does not know the command, and began nothing. `repeated`: a copy of a command that the node has answered. */
+  /**
+   * `otherVersion`: the node does not know the command, and began nothing. `repeated`: the message is a copy of a command that the node has answered.
+   */
   | { readonly kind: 'otherVersion' | 'repeated' }
   | { readonly kind: 'storage' | 'epoch' | 'surprise'; readonly message: string };
 
 export type RemoteAnswer =
   | { readonly kind: 'answered'; readonly value: unknown }
-  /** Nobody got the command; `away`: because the bus is. `otherVersion`: the owner runs a version that does not know it. */
+  /** `nobody`: no node received the command. `away`: the bus is unavailable. `otherVersion`: the version of the owner does not know the command. */
   | { readonly kind: 'nobody' | 'away' | 'otherVersion' }
-  /** The owner may have got it. */
+  /** The owner may have received the command. */
   | { readonly kind: 'late' };
 
-/** Commands that are remembered, so that a copy of one is not executed again. */
+/** Limit of the commands that are remembered to dedupe copies. */
 const mostRemembered = 4_096;
-/** A node answers at once, or is not well. */
+/** Time-out of questions to a node, which a healthy node answers at once. In milliseconds. */
 const nodeMs = 3_000;
 
-/** Null when this version cannot read it. */
+/** Returns null if this version cannot read the message. */
 const readable = <T>(body: Uint8Array): Partial<T> | null => {
   try {
     const value = decode(body);
@@ -96,7 +107,7 @@ const commandIn = (body: Uint8Array): Command | null => {
   return { method, args, version, key };
 };
 
-/** A reply that cannot be read says nothing of what was done. */
+/** Translates a reply. An unreadable reply does not tell whether the command was executed. */
 const answerIn = (reply: Reply | null): RemoteAnswer => {
   switch (reply?.kind) {
     case 'done':
@@ -119,7 +130,7 @@ const answerIn = (reply: Reply | null): RemoteAnswer => {
 export class Remote {
   readonly #input: RemoteInput;
   readonly #served = new Map<InstanceId, () => void>();
-  /** By their keys; null when the command has been answered. The oldest ones are forgotten. */
+  /** Replies by the key of their command; null if the command has been answered. Oldest first, and the oldest are dropped. */
   readonly #commands = new Map<string, Promise<Reply> | null>();
   #asked = 0;
   #nodeEnd: () => void = () => undefined;
@@ -128,7 +139,7 @@ export class Remote {
     this.#input = input;
   }
 
-  /** Commands for the instance come here from now on, or do not any more. */
+  /** Starts or stops to take commands for the instance from the bus. */
   serve(id: InstanceId, here: boolean): void {
     this.#served.get(id)?.();
     this.#served.delete(id);
@@ -157,8 +168,8 @@ export class Remote {
   }
 
   /**
-   * Waits so many milliseconds for the answer. `mayRepeat`: false when a later owner may have got the command too, whose answer is then waited for; it
-   * must not reject. Rejects with what the owner's command rejected with.
+   * Sends a command to the owner and waits `ms` milliseconds for the answer. `mayRepeat` returns false if a later owner may also have received the
+   * command. The call then waits for the answer of that owner. `mayRepeat` must not reject. Rejects with the error of the command.
    */
   async call(
     id: InstanceId,
@@ -177,18 +188,18 @@ export class Remote {
     return answer.kind === 'answered' ? answerIn(readable<Reply>(answer.body) as Reply | null) : { kind: answer.kind };
   }
 
-  /** Asks the owner to send the events of the instance; null when none answers at once. Never rejects. */
+  /** Asks the owner to send the events of the instance. Resolves with null if no owner answers soon. Never rejects. */
   stream(id: InstanceId): Promise<unknown> {
     return this.fetch(id, streamMethod, []);
   }
 
-  /** Asks the owner of the instance for something that it has at hand; null when none answers at once. Never rejects. */
+  /** Asks the owner of the instance for data in memory. Resolves with null if no owner answers soon. Never rejects. */
   async fetch(id: InstanceId, method: string, args: readonly unknown[]): Promise<unknown> {
     const answer = await this.call(id, method, args, nodeMs).catch(() => null);
     return answer?.kind === 'answered' ? answer.value : null;
   }
 
-  /** Null when that node does not answer, or could not. Never rejects. */
+  /** Asks a node. Resolves with null if the node does not or cannot answer. Never rejects. */
   async ask(node: string, question: NodeQuestion): Promise<unknown> {
     const { bus, prefix } = this.#input;
     const answer = await bus.request(`${prefix}.node.${node}`, encode(question), nodeMs);
@@ -196,8 +207,8 @@ export class Remote {
   }
 
   /**
-   * Returns true if that node keeps a place for the session. Silence is a no, because the node may be dead. A node of a version without such places
-   * answers null, which is a yes: its announced room decides. `away`: what counts while the bus is away. Never rejects.
+   * Returns true if the node reserves a place for the session. No answer means false, because the node may be dead. A node of a version without
+   * reservations answers null, which means true: its announced room decides. `away` is the result while the bus is unavailable. Never rejects.
    */
   async offer(node: string, id: InstanceId, away: boolean): Promise<boolean> {
     const { bus, prefix } = this.#input;
@@ -217,7 +228,7 @@ export class Remote {
     return encode(await this.#replyTo(id, body));
   }
 
-  /** Never rejects. */
+  /** Returns the reply to a command. Never rejects. */
   async #replyTo(id: InstanceId, body: Uint8Array): Promise<Reply> {
     const { knows, log } = this.#input;
     const command = commandIn(body);
@@ -242,7 +253,7 @@ export class Remote {
     this.#commands.set(key, reply);
   }
 
-  /** Never rejects. */
+  /** Runs a command. Never rejects. */
   async #run(id: InstanceId, { method, args }: Command): Promise<Reply> {
     const { perform, epochOf, log } = this.#input;
     const { epoch, isGood } = epochOf(id);

@@ -1,4 +1,4 @@
-/** The list of the inspector over all nodes: rows of what other nodes own, asked for in pieces, so that no node stands still for it. */
+/** The list of the inspector over all nodes. Rows of other nodes are requested in pages, so that a large page blocks no node. */
 import type { ActorRow } from '../face/inspector.ts';
 import type { RowsElsewhere } from '../inspection/inspection.ts';
 import type { InstanceId } from '../model.ts';
@@ -10,23 +10,23 @@ export interface ClusterRowsInput {
   readonly me: string;
   readonly time: Time;
   nodes(): readonly LiveNode[];
-  /** Null when that node does not answer. Never rejects. */
+  /** Asks a node. Resolves with null if the node does not answer. Never rejects. */
   ask(node: string, question: NodeQuestion): Promise<unknown>;
   owns(id: InstanceId): boolean;
   owned(): Iterable<InstanceId>;
-  /** Null when the instance is gone. */
+  /** Returns null if the instance is gone. */
   row(id: InstanceId): ActorRow | null;
 }
 
-/** Some rows of a node, by their ids; `next` is '' with the last ones. */
+/** A page of the rows of a node, ordered by id. `next` is '' on the last page. */
 interface Piece {
   readonly rows: readonly ActorRow[];
   readonly next: InstanceId | '';
 }
 
-/** Rows of one piece: some 3 ms of work on either side. */
+/** Rows per page of the remote list. One page takes about 3 ms on each node. */
 const perPiece = 500;
-/** Milliseconds for which answers count: the pages of one list are asked for one after the other. */
+/** Time for which answers are cached, because clients request the pages of one list one after another. In milliseconds. */
 const rememberedMs = 2_000;
 
 const isPiece = (answer: unknown): answer is Piece => {
@@ -43,14 +43,14 @@ export class ClusterRows {
     this.#input = input;
   }
 
-  /** Never rejects. */
+  /** Returns the rows of other nodes. Never rejects. */
   elsewhere(): Promise<RowsElsewhere> {
     const now = this.#input.time.monotonic();
     if (this.#known === null || now - this.#askedAt >= rememberedMs) [this.#known, this.#askedAt] = [this.#gather(), now];
     return this.#known;
   }
 
-  /** Answers another node. `after`: the last id that it has, '' at the beginning. */
+  /** Answers another node with the page after the id `after`, which is '' for the first page. */
   piece(after: InstanceId | ''): Piece {
     const ids = [...this.#input.owned()].filter((id) => id > after).toSorted();
     const rows = ids.slice(0, perPiece).flatMap((id) => this.#input.row(id) ?? []);
@@ -62,7 +62,7 @@ export class ClusterRows {
     const others = nodes().filter(({ name }) => name !== me);
     const answers = await Promise.all(others.map(async ({ name }) => [name, await this.#rowsOf(name)] as const));
     const rows = new Map<InstanceId, ActorRow>();
-    // What came here meanwhile is this node's.
+    // Instances that moved to this node during the requests belong to its own rows.
     for (const [node, all] of answers) for (const row of all ?? []) if (!owns(row.id)) rows.set(row.id, { ...row, node });
     return {
       rows,
@@ -71,7 +71,7 @@ export class ClusterRows {
     };
   }
 
-  /** Null when the node does not answer, or runs a version that does not know the question. */
+  /** Returns null if the node does not answer, or does not know the question. */
   async #rowsOf(node: string): Promise<readonly ActorRow[] | null> {
     const all: ActorRow[] = [];
     let after = '';

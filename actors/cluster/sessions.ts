@@ -1,4 +1,4 @@
-/** The sessions that this node owns, for as long as it owns them: begun when a lease was taken, closed before one is given back. */
+/** The sessions that this node owns. A session begins when its lease was taken, and is closed before the lease is given back. */
 import type { Dispatcher } from '../events/dispatcher.ts';
 import type { Claim, InstanceId, InstanceRecord, Message } from '../model.ts';
 import { usualStopGrace, type Policy } from '../policy/policy.ts';
@@ -19,40 +19,40 @@ export interface ClusterSessionsInput {
   readonly registry: Registry;
   readonly dispatcher: Dispatcher;
   readonly campaigns: Pick<Campaigns, 'look' | 'forget'>;
-  /** What is under way for an instance. */
+  /** Commands under way, by instance. */
   readonly uses: Uses;
-  /** Wakes a sleeping session for what waits in its queue. */
+  /** Wakes a hibernated session that has messages in its queue. */
   readonly wake: (cell: Cell) => void;
-  /** See `ClusterHost`. */
+  /** Implements the method of `ClusterHost`. */
   readonly forgetBeside: (id: InstanceId) => void;
   /** Called after instances were begun. */
   readonly begun: () => void;
-  /** See `OwnedSessions`. */
+  /** Implements the method of `OwnedSessions`. */
   readonly serve: (id: InstanceId, here: boolean) => void;
-  /** See `OwnedSessions`. */
+  /** Implements the method of `OwnedSessions`. */
   readonly isServed: (id: InstanceId) => boolean;
-  /** Called after an instance was closed here, and waited for before its lease is given back. Never rejects. */
+  /** Called after the session of an instance was closed. Its lease is given back when the promise resolves. Never rejects. */
   readonly left: (id: InstanceId) => Promise<void>;
-  /** See `OwnedSessions`. */
+  /** Implements the method of `OwnedSessions`. */
   readonly offer: OwnedSessions['offer'];
-  /** See `OwnedSessions`. */
+  /** Implements the method of `OwnedSessions`. */
   readonly handOver: OwnedSessions['handOver'];
 }
 
-/** What earlier owners left behind, and the messages whose callers waited for an answer. */
+/** The work that earlier owners left behind, and the interrupted messages whose callers waited for an answer. */
 type Left = Omit<LeftWork, 'isInterrupted'> & { readonly interrupted: readonly Message[] };
 
 const nothingLeft = (id: InstanceId): Left => ({ id, queued: 0, webhooks: [], interrupted: [], hasCampaign: false });
 
 const everything = { before: Number.MAX_SAFE_INTEGER, limit: 10_000 };
 
-/** Milliseconds between two looks at couriers whose posts are waited for, and at a session that shall be connected. */
+/** Pause between two checks of couriers with posts under way, and of a session that is connecting. In milliseconds. */
 const lookMs = 50;
-/** Milliseconds that commands have to record their end after the connection of their session was closed. */
+/** Time that commands get to record their end after the connection of their session was closed. In milliseconds. */
 const cutShortMs = 1_000;
-/** How long the connection of a session is waited for that another node has handed over; shorter than that node waits for the answer. */
+/** Longest wait for the connection of a session that another node handed over. Shorter than the wait of that node for the answer. In milliseconds. */
 const settledMs = 2_500;
-/** How long an instance that needs no session stays here after its last use. Clients ask more than once. */
+/** Time for which an idle instance stays on this node after its last use. Clients often ask again. In milliseconds. */
 const keptMs = 60_000;
 
 export class ClusterSessions implements OwnedSessions {
@@ -66,7 +66,7 @@ export class ClusterSessions implements OwnedSessions {
     const { ports, leftWork } = this.#input;
     const ids = claims.map(({ instanceId }) => instanceId);
     const [records, found] = await Promise.all([ports.instances.some(ids), leftWork.of(ids)]);
-    // No session of this node is open yet, so that nothing of what is found is its own.
+    // No session of this node is open yet, so all found work was left by earlier owners.
     const all = await Promise.all(found.map(async (work) => ({ ...work, interrupted: await this.#interruptedOf(work) })));
     const left = new Map(all.map((one) => [one.id, one]));
     return () => {
@@ -116,7 +116,7 @@ export class ClusterSessions implements OwnedSessions {
     return this.#input.handOver(...given);
   }
 
-  /** Resolves when a session that was taken is connected or has no reason to be, and after some seconds. */
+  /** Resolves when a taken session is connected or is not connecting any more, or after some seconds. */
   async settled(id: InstanceId): Promise<void> {
     const { registry, ports } = this.#input;
     for (let waited = 0; waited < settledMs && registry.cells.get(id)?.status === 'connecting'; waited += lookMs)
@@ -143,7 +143,7 @@ export class ClusterSessions implements OwnedSessions {
   async #close(id: InstanceId, hurry: boolean): Promise<void> {
     const { registry, uses, ports, policy, campaigns, forgetBeside } = this.#input;
     const grace = policy.stopGrace ?? usualStopGrace;
-    // Nothing new is begun, and what is under way has its end here.
+    // New work is refused first, then work under way gets time to end.
     campaigns.forget(id);
     forgetBeside(id);
     if (!hurry) await within(ports.time, grace, uses.ended(id));
@@ -151,7 +151,7 @@ export class ClusterSessions implements OwnedSessions {
     if (!cell) return uses.forget(id);
     await cell.close(hurry);
     if (!hurry && uses.count(id) > 0) {
-      // Commands that the close has cut short free their keys and record what became of them, before the recorder ends.
+      // Commands that the close cut short free their keys and record their outcome before the recorder ends.
       await within(ports.time, cutShortMs, uses.ended(id));
       await cell.stored();
     }
@@ -159,7 +159,7 @@ export class ClusterSessions implements OwnedSessions {
     uses.forget(id);
     cell.end();
     registry.drop(id);
-    // What came in while it was closed is read by the next owner.
+    // Data that arrived during the close is dropped from the caches. The next owner reads it.
     forgetBeside(id);
   }
 
@@ -185,7 +185,7 @@ export class ClusterSessions implements OwnedSessions {
     for (const webhook of webhooks) cell.nudge(webhook);
   }
 
-  /** Waits for posts under way, so that the next owner does not post the same events beside them. */
+  /** Waits for posts under way, so that the next owner does not post the same events concurrently. */
   async #posted(cell: Cell, most: number): Promise<void> {
     const { dispatcher, ports } = this.#input;
     const isQuiet = (): boolean =>

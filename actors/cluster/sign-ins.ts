@@ -1,21 +1,21 @@
 /**
- * Sign-ins to the dashboard as rows of the database. They outlive the process, and count on every node. A node reads them again together with the
- * rest of what it remembers.
+ * Sign-ins to the dashboard as rows of the database. They survive a restart, and are valid on every node. A node reads them again with the rest of
+ * its cache.
  */
 import type { SignInMemory, SignIns } from '../face/server.ts';
 import { StorageFailure, type SignInStore } from '../ports.ts';
 
-/** More than one person opens. */
+/** Limit of sign-ins, which is more than one operator opens. */
 const most = 1_000;
 
 export class SharedSignIns implements SignIns {
   readonly #store: SignInStore;
   readonly #alone: boolean;
-  /** Names the admin token of now; set before anybody signs in. */
+  /** Returns the name of the current admin token. Set before the first sign-in. */
   admin: () => string = () => '';
   #memory: SignInMemory | null = null;
 
-  /** `alone`: no other node has to know a sign-in, so that one begins without the storage too. The next start asks for the token again. */
+  /** Takes `alone` for a gateway without other nodes. A sign-in then works without storage. The next start asks for the token again. */
   constructor(store: SignInStore, alone = false) {
     this.#store = store;
     this.#alone = alone;
@@ -41,7 +41,7 @@ export class SharedSignIns implements SignIns {
     this.#memory = memory;
   }
 
-  /** What another node ended, or a new admin token, ends here. One query, and none while nobody is signed in here. */
+  /** Ends sign-ins that another node ended, or that a new admin token made void. Makes one query, and none while no sign-in is open on this node. */
   async look(): Promise<void> {
     const keys = [...(this.#memory?.keys() ?? [])];
     if (keys.length === 0) return;
@@ -50,7 +50,7 @@ export class SharedSignIns implements SignIns {
   }
 }
 
-/** Sign-ins of a node, or of a gateway that has the store to itself; null without both. `admin` names the admin token of now. */
+/** Returns the sign-ins of a node, or of a single gateway with a store; null without both. `admin` returns the name of the current admin token. */
 export const signInsOf = (
   cluster: { readonly signIns: SharedSignIns } | null,
   store: SignInStore | undefined,

@@ -1,4 +1,4 @@
-/** Steps of an instance for somebody who looks on at any node: its own arrive as they are taken, those of another node are asked for now and then. */
+/** The steps of an instance for a viewer on any node. Steps of this node arrive at once. Steps of another node are polled. */
 import type { ActorDetail, Step, WatchEnd } from '../face/inspector.ts';
 import type { InstanceId, Result } from '../model.ts';
 import type { Log, Time } from '../ports.ts';
@@ -9,13 +9,13 @@ export interface ClusterStepsInput {
   readonly time: Time;
   readonly log: Log;
   owns(id: InstanceId): boolean;
-  /** Asks the owner. */
+  /** Asks the owner for the state of an instance. */
   actor(id: InstanceId): Promise<Result<ActorDetail>>;
-  /** Steps that this node takes, and the end of looking on. */
+  /** Watches the steps that this node takes, and the end of the watch. */
   watchHere(id: InstanceId, watcher: StepWatcher): () => void;
 }
 
-/** Milliseconds. A request to the owner each, for as long as somebody looks at the page of an instance on another node than its own. */
+/** Pause between two requests to the owner, while a person watches the page of an instance of another node. In milliseconds. */
 const askEvery = 1_000;
 
 export class ClusterSteps {
@@ -29,7 +29,10 @@ export class ClusterSteps {
     const { time, log, owns, watchHere } = this.#input;
     let over = false;
     let timer: unknown = null;
-    /** Number of the last step of the other node that was shown; null before anything was asked. After steps of this node those of the next owner are all new. */
+    /**
+     * Number of the last step of the other node that was shown; null before the first request. After steps of this node, all steps of the next owner
+     * are new.
+     */
     let last: number | null = null;
     const stop = (): void => {
       over = true;
@@ -57,7 +60,7 @@ export class ClusterSteps {
     };
   }
 
-  /** Shows what is new; answers the number of the last step. Steps count from 1 anew with each owner. */
+  /** Shows new steps and returns the number of the last step. Each owner counts its steps from 1. */
   async #ask(id: InstanceId, last: number | null, show: (step: Step) => void): Promise<number | null> {
     const answer = await this.#input.actor(id);
     if (!answer.ok || answer.value.lease?.answers !== true || this.#input.owns(id)) return last;

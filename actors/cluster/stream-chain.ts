@@ -1,23 +1,23 @@
 /**
- * What the owner of an instance sends of its events. Each names the event before it, so that their reader finds out what is missing, whichever
- * owner sent them: ids of events are unique, and are compared for nothing but being the same.
+ * The messages that the owner of an instance sends for its events. Each message names the event before it, so that a reader detects gaps even across
+ * owners. Event ids are unique and are compared for equality only.
  */
 import type { StreamPast } from '../face.ts';
 import type { GatewayEvent } from '../model.ts';
 
 export interface Sent {
-  /** Id of the event before this one; without `event`, of the last one so far. null: what was before is not known, or was not sent. */
+  /** Id of the event before this one. Without `event`, the id of the last event so far. Null if the previous event is unknown or was not sent. */
   readonly after: string | null;
   readonly event?: GatewayEvent;
 }
 
-/** The newest ones that belong together. */
+/** Returns the newest messages that form a chain without gaps. */
 export const linked = (all: Iterable<Sent>): StreamPast => {
   let anchor: string | null = null;
   let events: GatewayEvent[] = [];
   let known = new Set<string>();
   for (const { after, event } of all) {
-    // A new owner that did not see the very last events of the one before names an earlier one: they are here all the same.
+    // A new owner may name an event before the very last events of the former owner. Those events are in the list and are not lost.
     if (after === null || !known.has(after)) {
       anchor = after;
       events = [];
@@ -30,5 +30,5 @@ export const linked = (all: Iterable<Sent>): StreamPast => {
   return { anchor, events };
 };
 
-/** Id of the last event; null when it is not known. */
+/** Returns the id of the last event, or null if it is unknown. */
 export const lastOf = ({ anchor, events }: StreamPast): string | null => events.at(-1)?.id ?? anchor;

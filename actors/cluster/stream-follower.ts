@@ -1,4 +1,4 @@
-/** One listener, wherever the instance is. */
+/** A listener to the events of an instance on any node. */
 import type { GatewayEvent } from '../model.ts';
 import type { Time } from '../ports.ts';
 import type { Sent } from './stream-chain.ts';
@@ -6,23 +6,23 @@ import type { Sent } from './stream-chain.ts';
 export interface Listener {
   readonly onEvent: (event: GatewayEvent) => void;
   readonly onEnd: () => void;
-  /** Events were lost on their way from another node. */
+  /** Called when events were lost on their way from another node. */
   readonly onGap: () => void;
 }
 
 export interface FollowerInput {
   readonly time: Time;
-  /** Whether the token still counts with which the listener came. */
+  /** Returns true if the token of the listener is still valid. */
   isCurrent(): boolean;
-  /** Asks the owner to send. */
+  /** Asks the owner to send events. */
   want(): void;
-  /** What owners on other nodes send. Answers with what ends this. */
+  /** Subscribes to the messages of owners on other nodes. Returns a function that ends the subscription. */
   hear(take: (sent: Sent) => void): () => void;
-  /** Another node owns the instance from now on; or nobody may listen any more. */
+  /** Subscribes to changes of the owner (`changed`), and to the end of the permission to listen (`end`). */
   owner(changed: () => void, end: () => void): () => void;
 }
 
-/** Milliseconds. Owners are asked again long before they stop sending; now and then the token is compared. */
+/** Pauses between two requests to the owner, well before it would stop sending, and between two checks of the token. In milliseconds. */
 const askEvery = 10_000;
 const lookEvery = 400;
 
@@ -51,7 +51,7 @@ export class Follower {
     this.#look();
   }
 
-  /** Idempotent. */
+  /** Ends the listener. Idempotent. */
   stop(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -65,12 +65,12 @@ export class Follower {
     this.#listener.onEnd();
   }
 
-  /** From the owner, whether this node or another one. */
+  /** Takes a message of the owner, on this node or another one. */
   received({ after, event }: Sent): void {
     if (this.#isOver) return;
-    // A mark without a name says that an owner sent nothing for a while; the next event shows whether one is missing.
+    // A message without an id says that the owner paused sending. The next event shows whether one is missing.
     if (event === undefined && after === null) return;
-    // A copy of the last message.
+    // The message is a copy of the last one.
     if (event !== undefined && event.id === this.#last) return;
     if (this.#last !== null && after !== this.#last) this.#listener.onGap();
     this.#last = event?.id ?? after;

@@ -1,6 +1,6 @@
 /**
- * The owner's side of the streams of one instance. Its events leave over the bus while somebody wants them, and for a while longer: they are kept there
- * for those who come back. An instance that nobody listens to costs the note of its last event.
+ * The owner's side of the streams of one instance. Events go over the bus while a listener wants them. They go on for some time after, because the
+ * bus keeps them for listeners that come back. Without listeners, only the id of the last event is kept.
  */
 import type { GatewayEvent } from '../model.ts';
 import type { Time } from '../ports.ts';
@@ -8,32 +8,32 @@ import type { Sent } from './stream-chain.ts';
 
 export interface StreamSenderInput {
   readonly time: Time;
-  /** How long events are sent after somebody wanted them, in milliseconds. */
+  /** Time for which events are sent after the last request. In milliseconds. */
   readonly sentFor: number;
-  /** What an owner before sent last; null: nothing, or nobody knows. Never rejects. */
+  /** Returns the last message of the former owner; null if there is none, or it is unknown. Never rejects. */
   before(): Promise<Sent | null>;
-  /** Over the bus. */
+  /** Sends a message over the bus. */
   send(sent: Sent): void;
-  /** To the listeners of this node, whether or not anybody listens elsewhere. Never throws. */
+  /** Passes a message to the listeners of this node, even if no other node listens. Never throws. */
   here(sent: Sent): void;
   /** Returns true if this node may still act for the instance. */
   isOwner(): boolean;
 }
 
-/** Events that wait until it is known what was before. */
+/** Limit of the events that wait until the last message of the former owner is known. */
 const mostHeld = 1_000;
 
 export class StreamSender {
   readonly #input: StreamSenderInput;
-  /** Resolves when it is known what was before. */
+  /** Resolves when the last message of the former owner is known. */
   readonly #begun: Promise<void>;
   #held: GatewayEvent[] | null = [];
-  /** Id of the last event, sent or not; null when it is not known. */
+  /** Id of the last event, sent or not; null if it is unknown. */
   #last: string | null = null;
-  /** Monotonic milliseconds. */
+  /** End of sending, by the monotonic clock. In milliseconds. */
   #until = -Infinity;
   #sentAt = -Infinity;
-  /** What was sent reaches to the last event. */
+  /** True if the sent messages reach up to the last event. */
   #isWhole = false;
 
   constructor(input: StreamSenderInput) {
@@ -41,7 +41,7 @@ export class StreamSender {
     this.#begun = input.before().then((sent) => this.#begin(sent));
   }
 
-  /** Somebody listens, or did lately. */
+  /** True if a listener asked recently. */
   get isSending(): boolean {
     return this.#input.time.monotonic() < this.#until;
   }
@@ -52,19 +52,22 @@ export class StreamSender {
     if (this.#held.length > mostHeld) this.#begin(null);
   }
 
-  /** The process stood still after it had stored the event, and the next owner may have sent later ones. Its readers learn that it is missing. */
+  /**
+   * Reports an event that is not sent. The process was suspended after storing the event, and the next owner may have sent later events. Readers
+   * learn of the gap.
+   */
   missed({ id }: GatewayEvent): void {
     this.#input.here({ after: id });
     if (this.#input.time.monotonic() < this.#until) this.#send({ after: id });
   }
 
-  /** Somebody listens. Answers with the id of the last event; null when it is not known. */
+  /** Starts or prolongs sending. Resolves with the id of the last event, or null if it is unknown. */
   async want(): Promise<string | null> {
     await this.#begun;
     const { time, sentFor } = this.#input;
     const now = time.monotonic();
     this.#until = now + sentFor;
-    // What was sent ages: the last event is named again, so that the next owner finds it, and those who have seen it.
+    // Kept messages expire. The last event is named again, so that the next owner and its readers find it.
     const isOld = now - this.#sentAt > sentFor / 2;
     if (this.#last !== null && (isOld || !this.#isWhole)) this.#send({ after: this.#last });
     return this.#last;
@@ -77,7 +80,7 @@ export class StreamSender {
     const { time, sentFor } = this.#input;
     this.#last = before?.event?.id ?? before?.after ?? null;
     if (this.#last !== null) {
-      // Somebody listened at the owner before, and may come back.
+      // The former owner had listeners, which may come back.
       this.#until = time.monotonic() + sentFor;
       this.#isWhole = true;
     }
@@ -94,7 +97,7 @@ export class StreamSender {
     this.#last = event.id;
   }
 
-  /** Without this, an owner to come would take the last one that was sent for the last one. */
+  /** Marks the end of sending. The next owner must not mistake the last event that was sent for the last event that was stored. */
   #pause(): void {
     this.#send({ after: null });
     this.#isWhole = false;

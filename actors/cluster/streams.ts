@@ -1,7 +1,7 @@
 /**
- * Events of instances for listeners on any node. Where this node owns the instance they come from here; else the owner sends them over the bus, for as
- * long as somebody asks it to. A listener stays when the session moves. What was sent lately is kept by the bus: a listener that comes back to any node
- * gets what it missed, or learns that something is missing.
+ * The event streams of instances for listeners on any node. If this node owns the instance, events come from memory. Otherwise the owner sends them
+ * over the bus while listeners ask for them. A listener stays subscribed when the session moves. The bus keeps recent events. A listener that
+ * reconnects to any node gets the events that it missed, or learns of a gap.
  */
 import type { StreamPast } from '../face.ts';
 import { streamTypes, type GatewayEvent, type InstanceId } from '../model.ts';
@@ -17,27 +17,27 @@ export interface StreamsInput {
   readonly prefix: string;
   readonly time: Time;
   readonly log: Log;
-  /** How long the bus keeps events, and how long they are sent after somebody asked for them. Milliseconds. */
+  /** Time for which the bus keeps events, and for which they are sent after a request. In milliseconds. */
   readonly keptFor: number;
-  /** Whether this node may act for the instance now. */
+  /** Returns true if this node may act for the instance now. */
   mayAct(id: InstanceId): boolean;
-  /** The last epoch under which this node owned the instance; null when it never did. */
+  /** Returns the last epoch under which this node owned the instance; null if it never did. */
   epochOf(id: InstanceId): number | null;
-  /** Null when there is no such instance. */
+  /** Returns null if there is no such instance. */
   token(id: InstanceId): string | null;
-  /** Asks the owner, another node, to send the events of the instance; null when none answers. Never rejects. */
+  /** Asks the owner on another node to send the events of the instance. Resolves with null if no owner answers. Never rejects. */
   ask(id: InstanceId): Promise<Asked | null>;
 }
 
-/** What an owner answers who was asked to send. */
+/** The answer of an owner that was asked to send. */
 export interface Asked {
-  /** Id of the last event; null when the owner does not know it. */
+  /** Id of the last event; null if the owner does not know it. */
   readonly last: string | null;
 }
 
-/** An owner sends for so long at least, so that one question lost ends nothing. Milliseconds. */
+/** Least time for which an owner sends, so that one lost request does not end a stream. In milliseconds. */
 const leastSentFor = 30_000;
-/** What was published a moment ago may not be kept yet. */
+/** Attempts to read a message that the bus may not have stored yet. */
 const tries = 10;
 const againMs = 100;
 const flushMs = 3_000;
@@ -47,7 +47,7 @@ const ended = new TextEncoder().encode('ended');
 const isEvent = (event: Partial<GatewayEvent> | null | undefined): event is GatewayEvent =>
   typeof event?.id === 'string' && typeof event.type === 'string';
 
-/** As it came over the bus; null when it is from another version or another sender, and means nothing here. */
+/** Reads a message of the bus. Returns null for a message of another version or another sender. */
 const sentIn = (body: Uint8Array): Sent | null => {
   try {
     const { after = null, event } = decode(body) as Partial<Sent>;
@@ -62,9 +62,9 @@ const sentIn = (body: Uint8Array): Sent | null => {
 export class ClusterStreams {
   readonly #input: StreamsInput;
   readonly #followers = new Map<InstanceId, Set<Follower>>();
-  /** Of the instances that this node owns, or is giving away. */
+  /** Senders of the instances that this node owns or is giving away. */
   readonly #senders = new Map<InstanceId, StreamSender>();
-  /** Of the instances that left this node, while somebody may read them elsewhere. */
+  /** Senders of instances that left this node, while other nodes may still read them. */
   readonly #former = new Map<InstanceId, StreamSender>();
 
   constructor(input: StreamsInput) {
@@ -95,7 +95,9 @@ export class ClusterStreams {
     return () => leave(() => undefined);
   }
 
-  /** What listeners of the instance got lately, up to what those get who listen already; null when it is not kept. Never rejects. */
+  /**
+   * Returns the recent events of the instance, up to the events that current listeners get. Resolves with null if they are not kept. Never rejects.
+   */
   async past(id: InstanceId): Promise<StreamPast | null> {
     const { bus, time } = this.#input;
     if (!bus.keeps) return null;
@@ -112,18 +114,21 @@ export class ClusterStreams {
     }
   }
 
-  /** Gets what happens to the instances of this node. A stop ends it after the last sessions, which still have events. */
+  /** Reader of the events of this node's instances. The stop of the cluster ends it, after the last sessions have sent their events. */
   get reader() {
     return {
       note: (event: GatewayEvent, epoch: number) => this.note(event, epoch),
       live: () => undefined,
-      // While a session closes, its last events are still sent; `left` follows.
+      // The last events are still sent while a session closes. `left` follows.
       forget: (_id: InstanceId) => undefined,
       stop: () => undefined,
     };
   }
 
-  /** An event was committed here under that epoch. One of an earlier ownership comes behind events that were sent since. Never throws. */
+  /**
+   * Takes an event that this node committed under the given epoch. An event of an earlier ownership would come behind later events, so it is reported
+   * as missed. Never throws.
+   */
   note(event: GatewayEvent, epoch: number): void {
     if (!streamTypes.includes(event.type)) return;
     const sender = this.#senders.get(event.instanceId);
@@ -133,12 +138,12 @@ export class ClusterStreams {
     else sender.missed(event);
   }
 
-  /** Another node has listeners: events of the instance are sent for a while. */
+  /** Starts to send the events of the instance for a while, because another node has listeners. */
   async send(id: InstanceId): Promise<Asked> {
     return { last: (await this.#senders.get(id)?.want()) ?? null };
   }
 
-  /** This node owns the instance from now on. Idempotent. */
+  /** Starts the streams of an instance that this node owns from now on. Idempotent. */
   owned(id: InstanceId): void {
     if (this.#senders.has(id)) return;
     const { bus, prefix, time, keptFor } = this.#input;
@@ -161,8 +166,8 @@ export class ClusterStreams {
   }
 
   /**
-   * The session of the instance is closed here. Resolves when the bus has its last events, so that the next owner reads them there, and after some
-   * seconds. Never rejects.
+   * Ends the streams of an instance whose session is closed. Resolves when the bus has its last events for the next owner, or after some seconds.
+   * Never rejects.
    */
   async left(id: InstanceId): Promise<void> {
     const sender = this.#senders.get(id);
@@ -173,7 +178,7 @@ export class ClusterStreams {
     await within(this.#input.time, flushMs, this.#input.bus.flush());
   }
 
-  /** Its token is void: nobody listens any more, on any node. */
+  /** Ends all listeners of the instance on all nodes, because its token is void. */
   ended(id: InstanceId): void {
     const { bus, prefix } = this.#input;
     bus.publish(`${prefix}.owned.${id}`, ended);
@@ -187,14 +192,14 @@ export class ClusterStreams {
     this.#former.clear();
   }
 
-  /** An event that is known to be stored only after its session was closed here, because the reply of the database was late. */
+  /** Reports an event whose commit became known only after its session was closed, because the reply of the database was late. */
   #missed(event: GatewayEvent): void {
     const former = this.#former.get(event.instanceId);
     if (former === undefined) this.#here(event.instanceId, { after: event.id });
     else former.missed(event);
   }
 
-  /** To the listeners of this node. */
+  /** Passes a message to the listeners of this node. */
   #here(id: InstanceId, sent: Sent): void {
     for (const follower of this.#followers.get(id) ?? []) {
       try {
@@ -221,9 +226,9 @@ export class ClusterStreams {
     };
   }
 
-  /** Null when nobody owns it who answers. */
+  /** Asks the owner to send. Resolves with null if no owner answers. */
   #want(id: InstanceId): Promise<Asked | null> {
-    // Where nothing is kept, nobody elsewhere needs what those here get anyway.
+    // Without a bus that keeps events, no other node needs the events that the listeners of this node get anyway.
     if (this.#senders.has(id)) return this.#input.bus.keeps ? this.send(id) : Promise.resolve({ last: null });
     return this.#input.ask(id);
   }

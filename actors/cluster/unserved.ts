@@ -1,22 +1,25 @@
-/** Answers commands that reached no owner of their instance. Nothing was begun, and trying again is safe. */
+/** Refuses commands that reached no owner of their instance. Nothing was begun, and a retry is safe. */
 import { refuse, type Result } from '../model.ts';
 import type { Lease } from '../ports.ts';
 import type { ClusterPolicy } from './policy.ts';
 
 export interface Unserved {
-  /** Null when nobody owns the instance; undefined when the database does not say. */
+  /** Null if no node owns the instance; undefined if the database does not answer. */
   readonly lease: Pick<Lease, 'node' | 'leftMs'> | null | undefined;
-  /** No node has room for more. */
+  /** True if no node has room for more instances. */
   readonly isFull: boolean;
-  /** Unix milliseconds. */
+  /** Current time. In Unix milliseconds. */
   readonly now: number;
   readonly policy: Pick<ClusterPolicy, 'lease' | 'renewEvery' | 'retryEvery'>;
 }
 
-/** Seconds after which a client may ask again while nothing better is known. */
+/** Seconds before a retry of the client, if no better estimate is known. */
 const usualRetry = 2;
 
-/** A node that missed a renewal and its repetition is taken for dead. The others take its instances when its lease has ended. */
+/**
+ * Refuses a command whose owner does not answer. An owner that missed a renewal and its retry counts as dead. Other nodes take its instances when its
+ * lease has ended.
+ */
 const ownedRefusal = ({ node, leftMs }: Pick<Lease, 'node' | 'leftMs'>, { now, policy }: Unserved): Result<never> => {
   const silentMs = policy.lease - leftMs;
   if (silentMs <= policy.renewEvery + policy.retryEvery)

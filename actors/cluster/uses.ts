@@ -1,4 +1,4 @@
-/** Which instances are being used by commands, and when each was used last: none is closed in the middle of one, nor right after. */
+/** Counts the commands that use each instance, with the time of the last use. A session is not closed during a command or right after one. */
 import type { InstanceId } from '../model.ts';
 import type { Time } from '../ports.ts';
 
@@ -35,12 +35,12 @@ export class Uses {
     return this.#uses.get(id)?.count ?? 0;
   }
 
-  /** Unix milliseconds. */
+  /** Returns the time of the last use. In Unix milliseconds. */
   lastAt(id: InstanceId): number {
     return this.#uses.get(id)?.at ?? none.at;
   }
 
-  /** Resolves when nothing uses the instance. */
+  /** Resolves when no command uses the instance. */
   ended(id: InstanceId): Promise<void> {
     const use = this.#uses.get(id);
     if (!use || use.count === 0) return Promise.resolve();

@@ -1,27 +1,27 @@
 /**
- * What nodes of two versions of the program understand of each other. While a cluster is upgraded both run, and a command of the newer one may reach an
- * owner that does not know it: that one says so before it begins, and nothing is done by half.
+ * The wire version of commands between nodes. Two versions of the program run side by side during an upgrade. A command of the newer version may then
+ * reach an older owner that does not know it. The owner refuses such a command before it begins.
  *
- * A command carries the version that its reader needs, which is seldom the newest: only what stands in `additions` asks for more than the first one.
+ * A command carries the version that its reader needs. Only features in `additions` need more than the first version.
  */
 
-/** Of this program. It grows with the additions. */
+/** Version of this program. It grows with the additions. */
 export const wireVersion = 1;
 
-/** Something that commands may hold since a version, and that an owner of an older one would drop or fail on. */
+/** A feature of commands since some version, which an owner of an older version would drop or fail on. */
 export interface Addition {
   readonly version: number;
-  /** Of the gateway, or of `NodeQuestion`s the question. */
+  /** Method of the gateway, or the name of a `NodeQuestion`. */
   readonly method: string;
-  /** Where it stands in the arguments, such as `1.content.caption`; absent: the method itself is new. */
+  /** Path in the arguments, such as `1.content.caption`. Absent if the method itself is new. */
   readonly field?: string;
-  /** Only this value is new, such as a kind of content; absent: any value but undefined. */
+  /** The new value, such as a kind of content. Absent if the field itself is new. */
   readonly value?: unknown;
 }
 
 /**
- * A new method, operation, kind of content or field that must not be dropped has a row here, one version higher than the last release.
- * A field that an older owner may leave out needs none.
+ * The additions. A new method, operation, kind of content or field that must not be dropped gets a row, one version higher than the last release. A
+ * field that an older owner may leave out needs no row.
  */
 export const additions: readonly Addition[] = [];
 
@@ -38,6 +38,6 @@ const uses = ({ method, field, value }: Addition, called: string, args: readonly
   return value === undefined ? found !== undefined : found === value;
 };
 
-/** The oldest version that understands the command. */
+/** Returns the oldest version that understands the command. */
 export const versionFor = (method: string, args: readonly unknown[], known: readonly Addition[] = additions): number =>
   known.reduce((needed, addition) => (addition.version > needed && uses(addition, method, args) ? addition.version : needed), 1);

@@ -1,6 +1,6 @@
 /**
- * Commands and their answers as bytes: JSON, which every version of the program and of Node reads, with a tag for what JSON has no form for. The keys
- * of objects are clients' too, so that one which has the tag itself is written as its entries.
+ * Encodes commands and their answers as JSON, which every version of the program and of Node reads. A tag marks values that JSON cannot express. Keys
+ * of objects may come from clients, so an object that has the tag itself is written as its entries.
  */
 const tag = '$as';
 
@@ -49,5 +49,5 @@ const whole = (value: Plain): unknown => {
 
 export const encode = (value: unknown): Uint8Array => Buffer.from(JSON.stringify(plain(value)));
 
-/** Throws on what is no JSON, and on forms of a later version. */
+/** Decodes bytes. Throws on invalid JSON, and on forms of a later version. */
 export const decode = (bytes: Uint8Array): unknown => whole(JSON.parse(Buffer.from(bytes).toString()) as Plain);
