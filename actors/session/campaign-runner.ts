@@ -1,8 +1,9 @@
 /**
- * Paces the campaigns of one instance: one message after the other, with a pause between, when its time has come and the session is live. It rests while
- * there is nothing to send.
+ * Paces the campaigns of one instance. It sends one message after another, with a pause between them, when a campaign is due and the session is live.
+ * It is idle while there is nothing to send.
  *
- * Storage says whose turn it is, before each message: memory holds nobody who waits, and a campaign that was paused or deleted meanwhile has no turn.
+ * Storage decides the next recipient before each message. Memory holds no waiting recipient, so a campaign that was paused or deleted meanwhile gets
+ * no turn.
  */
 import type { Campaign } from '../model.ts';
 import { between } from '../policy/back-off.ts';
@@ -11,12 +12,13 @@ import { StorageFailure, type CampaignTurn, type Time } from '../ports.ts';
 import type { SupervisedWorker, WorkerInput } from '../supervised-workers.ts';
 import { Pause, storageRetryMs } from '../waiting.ts';
 
-/** A recipient whose turn it is. */
+/** The next recipient. */
 export type Turn = NonNullable<CampaignTurn['recipient']>;
 
 /**
- * `left`: a message left, or may have. `settled`: nothing left, and the recipient is settled. `refused`: the platform said no. `later`: the session went
- * away; the recipient waits. `waitMs`: nothing may be sent for so long. `stop`: no campaign of the account can go on, for this reason.
+ * The end of a turn. `left`: the message left, or may have left. `settled`: nothing left, and the outcome of the recipient is stored. `refused`: the
+ * platform refused the message. `later`: the connection ended, and the recipient waits. `waitMs`: nothing may be sent for this time. `stop`: no
+ * campaign of the account can go on, for this reason.
  */
 export type TurnEnd = 'left' | 'settled' | 'refused' | 'later' | { readonly waitMs: number } | { readonly stop: string };
 
@@ -24,33 +26,33 @@ export interface CampaignHost {
   readonly time: Time;
   readonly policy: CampaignPolicy;
   random(): number;
-  /** Settles what an earlier run left. */
+  /** Settles the recipients that an earlier run left unfinished. */
   settle(): Promise<void>;
   next(now: number): Promise<CampaignTurn | null>;
   nthSent(since: number, n: number): Promise<number | null>;
   live(): boolean;
-  /** The session needs a person: it is logged out. */
+  /** Returns true if the session is logged out, so that a person must pair it. */
   loggedOut(): boolean;
-  /** Why nothing is sent now; '' when nothing speaks against it. */
+  /** Returns the reason why nothing may be sent now, or '' if there is none. */
   held(): string;
-  /** Wakes a sleeping session. Answers after how many milliseconds to look again; null: the session does not sleep. */
+  /** Wakes a hibernated session. Returns the milliseconds until the next check, or null if the session is not hibernated. */
   wake(): number | null;
   send(campaign: Campaign, recipient: Turn): Promise<TurnEnd>;
-  /** Stores what became of a recipient. */
+  /** Stores the outcome of a recipient. */
   give(campaign: Campaign, recipient: Turn, state: 'waiting' | 'unknown', error: string): Promise<void>;
-  /** Stores the status of a campaign, with its event. Rejects with `StorageFailure`. */
+  /** Stores the status of a campaign and its event. Rejects with `StorageFailure`. */
   mark(campaign: Campaign, status: 'sending' | 'done'): Promise<void>;
-  /** Stores why every campaign whose time has come rests, with an event each; '': none does. */
+  /** Stores the reason why the due campaigns rest, with one event each; '' if none of them rests. */
   rest(reason: string): Promise<void>;
-  /** Stops every campaign whose time has come: each would meet the same. */
+  /** Stops every due campaign, because each would fail for the same reason. */
   stopAll(reason: string): Promise<void>;
   supervise(input: WorkerInput): SupervisedWorker;
 }
 
-/** What a turn leads to: the next one at once (0), after a pause, (`look`) within a minute or (null) when somebody calls `resume`. */
+/** The time of the next turn: after this many milliseconds, within a minute (`look`), or after a call of `resume` (null). */
 type Next = number | 'look' | null;
 
-/** Why campaigns rest, as clients read it. */
+/** Reasons of a rest in the words that clients read. */
 const restReasons = {
   loggedOut: 'the session is logged out: pair it again',
   away: 'the session is not connected',
@@ -58,33 +60,33 @@ const restReasons = {
   capped: (most: number) => `the daily cap of ${most} messages is reached`,
 } as const;
 
-/** `ms`: how long nothing may be sent. `reason`: why; '' for the pause between two messages. */
+/** A time without sending (`ms`) and its reason; '' for the pause between two messages. */
 interface Rest {
   readonly ms: number;
   readonly reason: string;
 }
 
-/** Milliseconds between two looks whether the reason is gone for which nothing is sent. */
+/** Pause between two checks whether the reason that holds back all sends is gone. In milliseconds. */
 const heldLookMs = 5_000;
 
-/** A campaign that waits looks again each minute. */
+/** Longest wait of a campaign before its next check. In milliseconds. */
 const longestPause = 60_000;
 
 export class CampaignRunner {
   readonly #host: CampaignHost;
   readonly #pause: Pause;
   readonly #worker: SupervisedWorker;
-  /** What an earlier run left is settled. */
+  /** True if the recipients of an earlier run are settled. */
   #settled = false;
-  /** When the last message left, in Unix milliseconds (0: never), the pause after it, and where between its bounds that lies. */
+  /** Time of the last message in Unix milliseconds (0: never), the pause after it, and the position of that pause between its bounds. */
   #last = { at: 0, pause: 0, share: 0 };
-  /** Until when it waits, in Unix milliseconds. */
+  /** End of the current wait. In Unix milliseconds. */
   #until = 0;
-  /** Campaigns were active when storage was asked last. */
+  /** True if storage had an active campaign at the last turn. */
   #active = false;
-  /** Refusals of the platform in a row. */
+  /** Number of refusals of the platform in a row. */
   #refusals = 0;
-  /** Since when the session is not live, in Unix milliseconds; null while it is. */
+  /** Time since which the session is not live, in Unix milliseconds; null while it is live. */
   #awaySince: number | null = null;
 
   constructor(host: CampaignHost) {
@@ -93,23 +95,23 @@ export class CampaignRunner {
     this.#worker = host.supervise({ name: 'campaigns', run: () => this.#work() });
   }
 
-  /** There is something new: a campaign, or a live session. */
+  /** Starts a turn, because there is a new campaign or a live session. */
   resume(): void {
     this.#pause.cut();
     this.#worker.wake();
   }
 
-  /** When the next message may go, in Unix milliseconds; null when nothing is waited for. */
+  /** Time of the next message, or null if there is no wait. In Unix milliseconds. */
   get nextAt(): number | null {
     return this.#until > this.#host.time.now() ? this.#until : null;
   }
 
-  /** Null while no campaign is under way. */
+  /** Returns null while no campaign is under way. */
   get atWork(): { readonly nextAt: number | null } | null {
     return this.#active ? { nextAt: this.nextAt } : null;
   }
 
-  /** Nothing more is sent. */
+  /** Stops the runner. It sends no further message. */
   stop(): void {
     this.#pause.end();
     this.#worker.stop();
@@ -125,7 +127,7 @@ export class CampaignRunner {
       }
       const wait = next === 'look' ? longestPause : (next ?? 0);
       this.#until = next === 'look' ? 0 : this.#host.time.now() + wait;
-      // The clock may step meanwhile, and a timer takes no more than 24 days.
+      // The wait is split, because the clock may step meanwhile, and a timer takes at most 24 days.
       if (wait > 0) await this.#pause.wait(Math.min(wait, longestPause));
     }
   }
@@ -150,7 +152,7 @@ export class CampaignRunner {
     return ms > 0 ? this.#rested(campaign, reason, ms) : this.#sendLive(campaign, recipient);
   }
 
-  /** Stores why the campaigns rest when that has changed. */
+  /** Stores the reason of a rest if the reason has changed. */
   async #rested(campaign: Campaign, reason: string, next: Next): Promise<Next> {
     if (campaign.reason !== reason) await this.#host.rest(reason);
     return next;
@@ -165,20 +167,20 @@ export class CampaignRunner {
     }
     const next = wake() ?? 'look';
     this.#awaySince ??= time.now();
-    // A short reconnect is no news.
+    // A short reconnect is not reported.
     return time.now() - this.#awaySince < longestPause ? next : this.#rested(campaign, restReasons.away, next);
   }
 
-  /** What holds the next message back: the quiet hours, the most of a day, and the pace. */
+  /** Returns the rest before the next message. It follows from the quiet hours, the daily cap and the pace. */
   async #restOf(campaign: Campaign): Promise<Rest> {
     const { time, policy } = this.#host;
     const now = time.now();
-    // When an earlier run sent the last one is known by what it changed last.
+    // After a restart, the last change of the campaign gives the time of the last message.
     if (this.#last.at === 0 && campaign.startedAt > 0) this.#pace(campaign, campaign.updated);
     const { at, pause, share } = this.#last;
-    // Between two campaigns the shorter pause counts: a slow one holds up no other, and may have ended or been stopped meanwhile.
+    // Between two campaigns the shorter pause counts. A slow campaign must not delay another one, and may have ended or stopped meanwhile.
     const most = Math.min(pause, between(campaign.delayMin, campaign.delayMax, share));
-    // A clock that was put back does not make the pause longer.
+    // A clock that was put back does not lengthen the pause.
     const paced = Math.min(most, at + most - now);
     const quiet = quietFor(policy, now);
     if (quiet > 0) return { ms: Math.max(quiet, paced), reason: restReasons.quiet };
@@ -202,7 +204,10 @@ export class CampaignRunner {
     return this.#stopAll(`the platform refused ${times} messages in a row`);
   }
 
-  /** A storage that fails does so before the frame is written: the recipient's turn comes again. After a surprise nobody knows. */
+  /**
+   * Sends one message. A storage failure comes before the frame is written, so the recipient gets another turn. After an unexpected error the outcome
+   * is unknown.
+   */
   async #attempt(campaign: Campaign, recipient: Turn): Promise<TurnEnd> {
     try {
       return await this.#host.send(campaign, recipient);

@@ -1,4 +1,4 @@
-/** One message of a campaign on a live session: by the steps of every send, with the recipient settled by what became of it. */
+/** Sends one message of a campaign on a live session, by the steps of every send. The outcome of the send settles the recipient. */
 import { hasFilesToTake, withFilesTaken } from '../attachments.ts';
 import {
   notConnected,
@@ -24,20 +24,20 @@ export interface TurnInput {
   readonly ports: Ports;
   readonly campaign: Campaign;
   readonly turn: Turn;
-  /** Stores what became of the recipient. */
+  /** Stores the outcome of the recipient. */
   readonly settle: (state: EndOf, error: string) => Promise<void>;
 }
 
-/** The account may start no chats for now: reach-out time-lock, and the bound of new chats. */
+/** Codes for accounts that may not start chats for now: the reach-out time lock, and the limit of new chats. */
 const accountCodes: ReadonlySet<number | undefined> = new Set([463, 475]);
 
-/** The content with the files that stand at addresses; those that came in the body were taken when the campaign was made. */
+/** Returns the content with its files fetched from their URLs. Files in the request body were stored when the campaign was created. */
 async function withFiles({ attachments }: Ports, cell: Cell, content: SendContent): Promise<Result<SendContent>> {
   if (!hasFilesToTake(content)) return { ok: true, value: content };
   return withFilesTaken(content, (given) => attachments.take(cell.record.id, given));
 }
 
-/** What a refused send means for its recipient and for the campaign. */
+/** Decides the consequences of a refused send for its recipient and its campaign. */
 async function refusedTurn({ settle }: TurnInput, refusal: Refusal, gone: boolean): Promise<TurnEnd> {
   const { reason, code, message } = refusal;
   if (reason === 'notSent') {
@@ -80,7 +80,7 @@ export async function campaignTurn(input: TurnInput, cell: Cell, signal: AbortSi
   }
   const { chatId, number } = recipient.value;
   const written = cell.link.chatOf(plain);
-  // The contact who left may have been known by another form of the number.
+  // The contact may have opted out under another form of the number.
   if (await ports.optOuts.has(cell.record.id, [chatId, ...(written.ok ? written.value.forms : [])])) {
     await settle('skipped', 'the contact asked to get no campaigns');
     return 'settled';
@@ -90,6 +90,6 @@ export async function campaignTurn(input: TurnInput, cell: Cell, signal: AbortSi
   return sent.ok ? 'left' : refusedTurn(input, sent.refusal, signal.aborted);
 }
 
-/** Why a recipient can get no message of a campaign; null when it can. */
+/** Returns the reason why a recipient cannot get messages of a campaign, or null. */
 export const recipientProblem = (chatId: string): Refusal | null =>
   /@(s\.whatsapp\.net|lid|g\.us)$/.test(chatId) ? null : refuse('invalid', 'campaigns go to contacts and groups').refusal;

@@ -1,4 +1,4 @@
-/** One instance put together: its record, its actor, its recorder, its feed, its queue. Made by the supervisor, used by the commands. */
+/** One instance with its record, actor, recorder, feed and queue. The supervisor makes cells, and the commands use them. */
 import type { CourierHost, CourierView } from '../events/courier-host.ts';
 import { Feed } from '../events/feed.ts';
 import { wants } from '../events/filter.ts';
@@ -34,53 +34,53 @@ import { Vitals } from './vitals.ts';
 
 export interface CellInput {
   readonly record: InstanceRecord;
-  /** Since when the instance is registered here without a cell. */
+  /** Time since which the instance is registered without a cell. In Unix milliseconds. */
   readonly since: number;
   readonly ports: Ports;
   readonly policy: Policy;
   readonly gate: Gate;
   readonly couriers: CourierHost;
-  /** Webhooks of this instance and the global one, as configured now. */
+  /** Returns the current webhooks of this instance, and the global one. */
   readonly webhooks: () => readonly Webhook[];
-  /** How the queue of this cell sends; needs the cell itself. */
+  /** Makes the host of the queue, which needs the cell. */
   readonly queueHost: (cell: Cell) => QueueHost;
-  /** How this cell shows typing; needs the cell itself. */
+  /** Makes the function that shows typing, which needs the cell. */
   readonly writeTyping: (cell: Cell) => TypingInput['write'];
-  /** How this cell asks for pictures; needs the cell itself. */
+  /** Makes the function that asks for pictures, which needs the cell. */
   readonly askForPicture: (cell: Cell) => PicturesInput['ask'];
-  /** Begins to download the file of a message that arrived; null when it has none that is wanted. Never rejects. */
+  /** Begins to download the file of a message that arrived. Returns null if the message has no wanted file. Never rejects. */
   readonly arriving: (message: Message) => Promise<KeptFile | null> | null;
-  /** A file came after the event of its message. */
+  /** Reports a file that came after the event of its message. */
   readonly downloaded: (message: Message, file: KeptFile) => void;
-  /** Another managed proxy of the same region; '' when there is none. */
+  /** Returns another managed proxy of the same region, or ''. */
   readonly anotherProxy: (settings: ProxySettings) => string;
-  /** Whether this process owns the instance, at this moment. */
+  /** Returns true if this process owns the instance now. */
   readonly mayAct: () => boolean;
-  /** Whether this session may connect without passing the cap. */
+  /** Returns true if this session may connect without exceeding the cap. */
   readonly hasRoom: () => boolean;
-  /** See `LinkHost`. */
+  /** Implements the method of `LinkHost`. */
   readonly beginAnew: (cell: Cell, identity: Identity) => Promise<void>;
   /** Called with each committed event. Never throws. */
   readonly published: (event: GatewayEvent) => void;
-  /** Called each time the session became live. */
+  /** Called each time the session becomes live. */
   readonly live: (cell: Cell) => void;
-  /** Called at each close; `wasLive`: a live session was lost. */
+  /** Called at each close. `wasLive` is true if a live session was lost. */
   readonly closed: (cell: Cell, verdict: Verdict, wasLive: boolean) => void;
-  /** Called after each step through the charts. */
+  /** Called after each step of the charts. */
   readonly moved: (cell: Cell) => void;
 }
 
-/** The stored time of the last activity is this much behind at most. */
+/** Largest delay of the stored time of the last activity. In milliseconds. */
 const activityGrain = 60_000;
 
 export class Cell {
   readonly keeper: RecordKeeper;
   readonly recorder: Recorder;
-  /** Between the platform and the recorder. */
+  /** Holds messages between the platform and the recorder until their files are downloaded. */
   readonly #gate: MediaGate;
   readonly feed: Feed;
   readonly history = new History();
-  /** Messages to one chat leave in the order of the calls. */
+  /** Serializes sends per chat, so that messages leave in the order of the calls. */
   readonly chatTurns = createKeyedMutex();
   readonly link: PlatformLink;
   readonly queue: SendQueue;
@@ -90,18 +90,18 @@ export class Cell {
   readonly histories = new HistoryRequests();
   readonly proxying: Proxying;
   readonly vitals: Vitals;
-  /** The last steps through the charts. */
+  /** The last steps of the charts. */
   readonly steps: Steps;
-  /** Restarts the background workers of this instance. */
+  /** Supervises and restarts the background workers of this instance. */
   readonly workers: SupervisedWorkers;
-  /** Last traffic: a message either way, or a call that needed the platform. */
+  /** Time of the last traffic, in Unix milliseconds. Traffic is a message in either direction, or a call that needed the platform. */
   activeAt: number;
   presence: 'available' | 'unavailable' = 'unavailable';
-  /** The connect that began the pairing allows another account than before. */
+  /** True if the connect that began the pairing allows another account than before. */
   allowsAccountChange = false;
   readonly #input: CellInput;
   readonly root: RootActor;
-  /** Until when calls wait for a session that is woken, or that begins after a restart or on another node. */
+  /** Time until which calls wait for a session that is waking, or starting after a restart or on another node. In Unix milliseconds. */
   #wakingUntil: number;
 
   constructor(input: CellInput) {
@@ -161,17 +161,17 @@ export class Cell {
     };
   }
 
-  /** Something is being sent, or waits for it: no time to sleep. */
+  /** True if something is being sent or is queued. The session must not hibernate then. */
   get busy(): boolean {
     return this.root.busy || this.queue.pending > 0 || this.queue.processing;
   }
 
-  /** On its way to a live session, for which calls wait. */
+  /** True if the session is becoming live, and calls wait for that. */
   get waking(): boolean {
     return this.view.status === 'connecting' && this.#input.ports.time.now() < this.#wakingUntil;
   }
 
-  /** Connects; from hibernation that is a wake, for which calls wait. */
+  /** Connects the session. From hibernation this is a wake, for which calls wait. */
   connect(options: OpenOptions, by: Origin = 'api'): void {
     const { ports, policy } = this.#input;
     if (this.view.status === 'hibernated' && !this.closing) {
@@ -181,7 +181,7 @@ export class Cell {
     this.send({ type: 'instance.connect', options, by });
   }
 
-  /** There was traffic: hibernation is put off. */
+  /** Notes traffic, which postpones hibernation. */
   touch(): void {
     this.activeAt = this.#input.ports.time.now();
     if (this.activeAt - this.record.lastActiveAt >= activityGrain) this.keeper.note({ lastActiveAt: this.activeAt });
@@ -191,7 +191,7 @@ export class Cell {
     return this.keeper.record;
   }
 
-  /** The status of `view`, without making a view. */
+  /** The status of `view`, at less cost. */
   get status(): Status {
     return this.root.status;
   }
@@ -200,22 +200,22 @@ export class Cell {
     return viewOf(this.record, this.root.snapshot, this.root.lifecycle, this.presence);
   }
 
-  /** See `RootActor`. */
+  /** Snapshot of the lifecycle (see `RootActor`). */
   get lifecycle(): LifecycleSnapshot | null {
     return this.root.lifecycle;
   }
 
-  /** See `RootActor`. */
+  /** True while a close is under way (see `RootActor`). */
   get closing(): boolean {
     return this.root.closing;
   }
 
-  /** Credentials that have to go are still there, because storage refused; this is tried again. */
+  /** True if credentials that must be removed still exist, because storage refused. The removal is retried. */
   get undiscarded(): boolean {
     return this.lifecycle?.hasTag('undiscarded') ?? false;
   }
 
-  /** Crashed too often: it rests for some time, or until somebody connects it. */
+  /** True if the instance crashed too often. It rests for some time, or until a client connects it. */
   get failed(): boolean {
     return this.root.snapshot.value === 'failed';
   }
@@ -224,43 +224,43 @@ export class Cell {
     this.root.send(event);
   }
 
-  /** Operations under way. */
+  /** Number of operations under way. */
   get operations(): number {
     return this.root.operations;
   }
 
-  /** The state of the root machine, and when its chart was last crashed, 0 for never. */
+  /** State of the root machine, and the time of the last crash of its chart; 0 if it never crashed. In Unix milliseconds. */
   get supervision(): { readonly state: string; readonly crashedAt: number } {
     const { value, context } = this.root.snapshot;
     return { state: value, crashedAt: context.crashes.at(-1) ?? 0 };
   }
 
-  /** See `RootActor`. */
+  /** Returns the view of a courier (see `RootActor`). */
   courier(webhookId: string): CourierView | 'down' | null {
     return this.root.courier(webhookId);
   }
 
-  /** See `RootActor`. */
+  /** Runs a task on the live session (see `RootActor`). */
   request<T>(task: (signal: AbortSignal) => Promise<T>): Promise<T> | null {
     return this.root.request(task);
   }
 
-  /** See `RootActor`. */
+  /** Waits for a condition (see `RootActor`). */
   waitFor(test: (cell: Cell) => boolean, ms: number): Promise<boolean> {
     return this.root.waitFor(() => test(this), ms);
   }
 
-  /** When an operation that begins now has to be answered, in Unix milliseconds. */
+  /** Returns the deadline of an operation that begins now. In Unix milliseconds. */
   deadline(): number {
     return this.#input.ports.time.now() + this.#input.policy.operationTimeout;
   }
 
-  /** Asks the couriers of the instance to look into the outbox. */
+  /** Makes the couriers of the instance read the outbox. */
   nudge(webhookId: string): void {
     this.send({ type: 'delivery.added', webhookId, rows: [] });
   }
 
-  /** Resolves when what was said is stored; when storage does not answer, after a while. */
+  /** Resolves when all recorded data is stored, or after a grace period if storage does not answer. */
   async stored(): Promise<void> {
     const { ports, policy } = this.#input;
     const all = Promise.all([this.recorder.drained(), this.keeper.flush()]);
@@ -268,8 +268,8 @@ export class Cell {
   }
 
   /**
-   * Closes the session, stores what was said. The link is closed even when the actor is not well. The couriers live on until `end`; in a hurry, when
-   * another node may post for the instance soon, they are cut.
+   * Closes the session and stores the recorded data. The link is closed even if the actor is broken. Couriers keep running until `end`. With `hurry`,
+   * another node may post for the instance soon, so the couriers stop at once.
    */
   async close(hurry = false): Promise<void> {
     if (hurry) this.root.cutDeliveries();
@@ -278,12 +278,12 @@ export class Cell {
     this.send({ type: 'instance.stop', by: 'stop' });
     this.#gate.release();
     await this.#closeLink();
-    // A chart that was logging out still has credentials to delete, and that to tell.
+    // A chart that was logging out still has to delete its credentials and announce that.
     const ended = this.waitFor(({ closing }) => !closing, grace).then(() => this.stored());
     await within(ports.time, grace, ended);
   }
 
-  /** Nothing of this cell is left running. */
+  /** Stops all parts of the cell. */
   end(): void {
     const { recorder, keeper, workers, queue, typing, pictures, histories } = this;
     for (const part of [recorder, keeper, workers, queue, typing, pictures, histories, this.root]) part.stop();

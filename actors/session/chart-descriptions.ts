@@ -1,5 +1,5 @@
-/** What each state and each event of the charts means, for people who look at them. A test fails when one is missing. */
-import type { ChartName } from '../face/inspector.ts';
+/** Descriptions of all states and events of the charts, for the inspector. A test fails if one is missing. */
+import type { ChartName } from './watched.ts';
 
 interface Descriptions {
   readonly chart: string;

@@ -1,4 +1,4 @@
-/** The charts as source text that Stately's editor opens: their tables without the functions, whose names stay. */
+/** Exports the charts as source text for Stately's editor. The text has the tables without the functions, but with their names. */
 import { chartDescriptions } from './chart-descriptions.ts';
 import { charts, guardText } from './charts.ts';
 import { instance } from './instance.ts';
@@ -10,7 +10,7 @@ type Plain = null | boolean | number | string | readonly Plain[] | { readonly [n
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Guards become their text, since the editor shows no parameters; actions and actors keep their names. */
+/** Converts a config to plain data. Guards become text, because the editor shows no parameters. Actions and actors keep their names. */
 const plainOf = (value: unknown, key: string): Plain | undefined => {
   if (typeof value === 'function' || value === undefined) return undefined;
   if (key === 'guard') return guardText(value);
@@ -37,7 +37,7 @@ const described = (chart: ChartName, states: Plain | undefined, parent = ''): Pl
 
 const machines = { lifecycle, instance } as const;
 
-/** Null when there is no such machine. */
+/** Returns null if there is no such machine. */
 export function chartSource(id: string): string | null {
   if (!Object.hasOwn(charts, id)) return null;
   const name = id as ChartName;

@@ -1,11 +1,11 @@
-/** The charts as data, made from the machines themselves: for pictures of them, and for the names in the steps of an instance. */
+/** The charts as data, derived from the machines. They are the source of the pictures, and of the names in the steps of an instance. */
 import type { Chart, ChartEvent, ChartState, ChartTransition, TransitionKind } from '../face/inspector.ts';
 import { chartDescriptions, eventDescriptions } from './chart-descriptions.ts';
 import { instance } from './instance.ts';
 import { lifecycle } from './lifecycle.ts';
 import type { ChartName } from '../face/inspector.ts';
 
-/** What is read of a node of a machine. */
+/** The parts of a node of a machine that this file reads. */
 interface Node {
   readonly id: string;
   readonly path: readonly string[];
@@ -33,7 +33,7 @@ const leafOf = (node: Node): Node => (node.type === 'compound' && node.initial.t
 
 const tagsOf = (node: Node): readonly string[] => [...new Set([...(node.parent ? tagsOf(node.parent) : []), ...node.tags])];
 
-/** The constants in the parameters of a guard; functions are asked with an event that says nothing. */
+/** Returns the constants in the parameters of a guard. A function is called with an empty event. */
 const constantsOf = (params: unknown): readonly string[] => {
   const value: unknown =
     typeof params === 'function' ? (params as (args: object) => unknown)({ context: {}, event: { close: {} } }) : params;
@@ -51,7 +51,7 @@ export const guardText = (guard: unknown): string => {
 
 type Named = { readonly name: string; readonly kind: TransitionKind };
 
-/** The name of an event without the ids that the library adds: `after.retryDelay`, `done.closing`. */
+/** Returns event names without the ids that the library adds, such as `after.retryDelay` or `done.closing`. */
 const eventNames = (node: Node): ReadonlyMap<string, Named> => {
   const sources = new Map(node.invoke.map(({ id, src }) => [id, String(src)]));
   return new Map(
@@ -126,14 +126,14 @@ const chartOf = (id: ChartName): Chart => {
 
 export const charts: Readonly<Record<ChartName, Chart>> = { lifecycle: chartOf('lifecycle'), instance: chartOf('instance') };
 
-/** The name of an event of either machine, by its type in the library. */
+/** Names of the events of both machines, by their types in the library. */
 export const nameOfEvent: ReadonlyMap<string, string> = new Map(
   Object.values(roots).flatMap((root) =>
     nodesOf(root).flatMap((node) => [...eventNames(node)].map(([type, { name }]) => [type, name] as const)),
   ),
 );
 
-/** The path of the atomic state that the value of a snapshot names. */
+/** Returns the path of the atomic state in the value of a snapshot. */
 export const stateText = (value: unknown): string => {
   if (typeof value === 'string') return value;
   const [entry] = Object.entries(value as Readonly<Record<string, unknown>>);
@@ -145,7 +145,10 @@ const ancestors = (state: string): readonly string[] => {
   return cut < 0 ? [state, ''] : [state, ...ancestors(state.slice(0, cut))];
 };
 
-/** The transition that was taken: from the old state upwards the first one of the event that leads to the new state, perhaps at once through another. */
+/**
+ * Finds the transition that was taken: from the old state upwards, the first transition of the event that leads to the new state. The transition may
+ * pass through a state with an immediate transition.
+ */
 export const edgeOf = (chart: ChartName, from: string, to: string, event: string): ChartTransition | undefined => {
   const { transitions } = charts[chart];
   const word = event === 'start' ? 'always' : event;

@@ -1,4 +1,4 @@
-/** Everything that is known of one chat: what is stored, its picture, what it is as a business, and the groups that both are in. */
+/** Collects the details of a chat: its stored data, its picture, its business name, and the groups in common with the account. */
 import type { ChatDetails } from '../face.ts';
 import { done, type PictureKind, type Result } from '../model.ts';
 import type { Identified } from '../operations.ts';
@@ -7,14 +7,14 @@ import type { Cell } from './cell.ts';
 import { performIn } from './perform.ts';
 import { recipientOf } from './recipient-of.ts';
 
-/** Null for what is no person. */
+/** Returns null if the chat is not a person. */
 async function businessNameOf(cell: Cell, signal: AbortSignal, { id, kind }: Identified): Promise<string | null> {
   const chat = kind === 'person' ? cell.link.chatOf(id) : null;
   if (!chat?.ok || chat.value.forms.length === 0) return kind === 'person' ? null : '';
   return cell.recipients.businessName({ chatId: id, forms: [id] }, (numbers) => performIn(cell, signal, 'chat.lookUp', { numbers }));
 }
 
-/** On a live session. */
+/** Returns the details of a chat. Needs a live session. */
 export async function detailsOf(
   ports: Pick<Ports, 'chats' | 'groups'>,
   cell: Cell,

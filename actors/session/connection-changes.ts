@@ -1,4 +1,4 @@
-/** The name in the log of each change of the connection that makes an event. */
+/** Log names of the changes of the connection that make an event. */
 import type { Status } from '../model.ts';
 
 export const changeNames: Readonly<Record<Status, string>> = {

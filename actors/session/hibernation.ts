@@ -1,4 +1,4 @@
-/** Hibernates idle sessions. Wakes hibernated ones by schedule for a short while, so that messages that wait for them arrive. */
+/** Hibernates idle sessions. Wakes hibernated sessions by schedule for a short time, so that they receive waiting messages. */
 import type { InstanceId } from '../model.ts';
 import { PeriodicWorker } from '../periodic-worker.ts';
 import type { Policy } from '../policy/policy.ts';
@@ -6,12 +6,12 @@ import type { Ports } from '../ports.ts';
 import type { SupervisedWorkers } from '../supervised-workers.ts';
 import type { Cell } from './cell.ts';
 
-/** Where sleeping instances are found. */
+/** The source of hibernated instances. */
 export interface Sleepers {
   readonly cells: ReadonlyMap<InstanceId, Cell>;
-  /** Sleeping instances without a cell that were last active at this time or before. */
+  /** Returns hibernated instances without a cell that were last active at this time or before. */
   resting(before: number): readonly InstanceId[];
-  /** Makes the cell of one of them. */
+  /** Makes the cell of such an instance. */
   cell(id: InstanceId): Cell | null;
 }
 
@@ -20,18 +20,18 @@ export interface HibernationInput {
   readonly policy: Policy['hibernation'];
   readonly registry: Sleepers;
   readonly workers: SupervisedWorkers;
-  /** How many more sessions may connect now. */
+  /** Returns the number of further sessions that may connect now. */
   readonly room: () => number;
 }
 
-/** The longest time between two looks at the instances. */
+/** Longest pause between two sweeps over the instances. In milliseconds. */
 const longestSweep = 60_000;
-/** Sessions that one look wakes: thousands may be due at once, and each is a fifth of a millisecond of work. */
+/** Limit of the sessions that one sweep wakes. Thousands may be due at once, and each takes 0.2 ms of work. */
 const wakesPerSweep = 100;
 
 export class Hibernation {
   readonly #input: HibernationInput;
-  /** Sessions that are awake only to receive the messages that waited for them. A cell that is gone is not kept by it. */
+  /** Sessions that are awake only to receive waiting messages. Weak, so that removed cells are freed. */
   readonly #draining = new WeakSet<Cell>();
   readonly #worker: PeriodicWorker;
 
@@ -57,7 +57,7 @@ export class Hibernation {
     this.#worker.stop();
   }
 
-  /** A caller needs the session: it stays awake after its drain, and after a restart of the gateway. */
+  /** Keeps a session awake for a caller, after its drain and after a restart of the gateway. */
   keepAwake(cell: Cell): void {
     const { status } = cell.view;
     if (this.#draining.delete(cell) && (status === 'connected' || status === 'connecting')) cell.keeper.note({ wanted: 'online' });
@@ -73,7 +73,7 @@ export class Hibernation {
       const idle = now - cell.activeAt;
       const isDue = now - cell.record.lastActiveAt >= wakeEvery || cell.queue.pending > 0;
       if (status === 'hibernated' && isDue && !cell.closing) due.push(cell);
-      // A session that ended while it was awake for its messages is connected by a person next, and stays awake then.
+      // A person connects a session next that was disconnected during its drain. The session then stays awake.
       if (status === 'disconnected') this.#draining.delete(cell);
       if (status !== 'connected' || cell.busy) continue;
       if ((this.#draining.has(cell) && idle >= drain) || (after > 0 && idle >= after)) this.#sleep(cell);
@@ -87,7 +87,7 @@ export class Hibernation {
     }
   }
 
-  /** Wakes a hibernated session for messages that wait here or on the platform; it hibernates again afterwards. Does nothing at the cap. */
+  /** Wakes a hibernated session for messages in its queue or on the platform. The session hibernates again afterwards. Does nothing at the cap. */
   wake(cell: Cell): void {
     if (this.#input.room() > 0) this.#wakeNow(cell);
   }

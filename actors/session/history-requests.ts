@@ -1,13 +1,13 @@
-/** What a session asked its phone for, and what became of it. */
+/** Requests of a session for history from its phone, with their outcomes. */
 import type { HistoryRequest, HistoryView } from '../face.ts';
 import type { Entry, HistoryTransfer } from '../model.ts';
 import type { Time } from '../ports.ts';
 import { within } from '../waiting.ts';
 
-/** Requests that are remembered. */
+/** Limit of remembered requests. */
 const most = 100;
 
-/** Maps keep the order in which keys were added. */
+/** Adds to a bounded map. The first key is the oldest, because maps keep the order of insertion. */
 const put = <V>(map: Map<string, V>, key: string, value: V): void => {
   map.set(key, value);
   if (map.size > most) for (const oldest of map.keys()) return void map.delete(oldest);
@@ -15,9 +15,9 @@ const put = <V>(map: Map<string, V>, key: string, value: V): void => {
 
 export class HistoryRequests {
   readonly #requests = new Map<string, HistoryRequest>();
-  /** By the platform's id of a request. */
+  /** Callbacks by the platform's id of a request. */
   readonly #waiting = new Map<string, (transfer: HistoryTransfer | null) => void>();
-  /** Answers that came before anybody waited for them. */
+  /** Answers that came before a caller waited for them. */
   readonly #early = new Map<string, HistoryTransfer>();
   #initial: HistoryView['initial'] = { messages: 0, progress: null };
 
@@ -29,7 +29,7 @@ export class HistoryRequests {
     return this.#requests.get(id);
   }
 
-  /** Null when the id is used already. */
+  /** Begins a request. Returns null if the id is already in use. */
   begin(id: string, chatId: string, at: number): HistoryRequest | null {
     if (this.#requests.has(id)) return null;
     const request: HistoryRequest = { id, chatId, at, state: 'pending', answer: null };
@@ -37,7 +37,7 @@ export class HistoryRequests {
     return request;
   }
 
-  /** Nothing was asked: the id may be used again. */
+  /** Forgets a request that was never sent. Its id may be used again. */
   forget(id: string): void {
     this.#requests.delete(id);
   }
@@ -47,7 +47,7 @@ export class HistoryRequests {
     if (request) this.#requests.set(id, { ...request, state: answer === null ? 'unanswered' : 'answered', answer });
   }
 
-  /** Looks for answers among what is recorded. */
+  /** Looks for answers among the recorded entries. */
   note(entries: readonly Entry[]): void {
     for (const entry of entries) {
       if (entry.kind !== 'history' || !entry.transfer) continue;
@@ -59,7 +59,7 @@ export class HistoryRequests {
     }
   }
 
-  /** The phone's answer; null when it does not come within `ms`. */
+  /** Resolves with the answer of the phone, or with null after `ms` milliseconds. */
   async answerTo(time: Time, requestId: string, ms: number): Promise<HistoryTransfer | null> {
     const early = this.#early.get(requestId);
     if (early) return early;
@@ -70,7 +70,7 @@ export class HistoryRequests {
     return ending === 'done' ? promise : null;
   }
 
-  /** Nobody waits any longer. */
+  /** Ends all waits without an answer. */
   stop(): void {
     for (const settle of this.#waiting.values()) settle(null);
   }

@@ -1,4 +1,4 @@
-/** What a lifecycle needs of its surroundings; made once per instance, never part of a snapshot that leaves the process. */
+/** The host of a lifecycle. It is made once per instance, and never part of a snapshot that leaves the process. */
 import type { ConnectionChange, Entry, InstanceId, InstancePatch } from '../model.ts';
 import type { Verdict } from '../policy/close-cause.ts';
 import type { Policy } from '../policy/policy.ts';
@@ -10,7 +10,7 @@ export type SessionReport =
   | { readonly kind: 'attempt' | 'crash' | 'asleep' | 'awake' }
   | { readonly kind: 'closed'; readonly verdict: Verdict; readonly retryInMs: number };
 
-/** No method throws; each returns at once. */
+/** The effects of a lifecycle. No method throws, and each returns at once. */
 export interface Host extends Watcher {
   readonly id: InstanceId;
   readonly link: PlatformLink;
@@ -18,21 +18,23 @@ export interface Host extends Watcher {
   readonly media: Media;
   readonly policy: Policy;
   readonly log: Log;
-  /** The last digits of the account's number: enough for its owner to know it. */
+  /** Returns the last digits of the account's number, which is enough for its owner to recognise it. */
   account(): string;
-  /** The record names an account: a pairing was finished. */
+  /** Returns true if the record names an account, so that a pairing was finished. */
   paired(): boolean;
-  /** Whether this session may connect without passing the cap of connected sessions. */
+  /** Returns true if this session may connect without exceeding the cap of connected sessions. */
   hasRoom(): boolean;
   now(): number;
   random(): number;
-  /** Applies to the record in memory now and to the stored one soon, in order. */
+  /** Changes the record in memory at once, and in storage soon, in order. */
   note(patch: InstancePatch): void;
   /** Sends a `connection` event. */
   announce(change: ConnectionChange): void;
   record(entries: readonly Entry[]): void;
-  /** The session became live: what waited for it may go on. */
+  /** Resumes waiting work, because the session became live. */
   live(): void;
-  /** For the figures and the gates: a connection is tried or was closed with this verdict, the chart crashed, sleep began or ended. */
+  /**
+   * Reports to the figures and the gates: an attempt to connect, a close with its verdict, a crash of the chart, or the begin or end of hibernation.
+   */
   report(activity: SessionReport): void;
 }

@@ -1,9 +1,9 @@
 /**
- * The root of one instance: it supervises the lifecycle and the deliveries, and restarts what fails (design, section 4).
+ * The root machine of one instance. It supervises the lifecycle and the deliveries, and restarts what fails.
  *
- * A crash of the lifecycle closes the link first, then starts a new lifecycle from what the record says; after the limit the instance is `failed`
- * until its cooldown is over or somebody connects it. A command that comes meanwhile is kept and given to the new lifecycle. Couriers are not
- * restarted: deliveries need no session.
+ * A crash of the lifecycle closes the link first. A new lifecycle then starts from the record. After too many crashes the instance is `failed` until
+ * its cool-down is over, or until a client connects it. A command that arrives meanwhile is kept for the new lifecycle. Couriers are not restarted,
+ * because deliveries need no session.
  */
 import { assign, enqueueActions, fromPromise, sendTo, setup, type SnapshotFrom } from 'xstate';
 import { courier } from '../events/courier-actor.ts';
@@ -20,32 +20,32 @@ export interface InstanceInput {
   readonly host: Host;
   readonly couriers: CourierHost;
   readonly workers: SupervisedWorkers;
-  /** The state in which the chart begins. Called at each start and restart, because the record may have changed. */
+  /** Returns the state in which the chart begins. Called at each start and restart, because the record may have changed. */
   readonly begin: () => LifecycleInput['begin'];
 }
 
 export type InstanceEvent =
   | LifecycleCommand
-  /** The adapter of this instance threw outside of any call of the actors. */
+  /** Reports that the adapter of this instance threw outside of any call of the actors. */
   | { readonly type: 'link.surprised'; readonly error: unknown }
-  /** Rows were committed, or may wait in the outbox (`rows` empty). */
+  /** Reports rows that were committed. An empty list means that rows may wait in the outbox. */
   | { readonly type: 'delivery.added'; readonly webhookId: string; readonly rows: readonly Delivery[] }
-  /** The configuration of the webhook changed, or it is gone. */
+  /** Reports that the configuration of the webhook changed, or that the webhook is gone. */
   | { readonly type: 'delivery.changed'; readonly webhookId: string }
-  /** Rows of the outbox were dropped. */
+  /** Reports that rows of the outbox were dropped. */
   | { readonly type: 'delivery.trimmed'; readonly webhookId: string };
 
 interface Context extends InstanceInput {
   readonly crashes: readonly number[];
-  /** The last crash in words, '' when there was none. */
+  /** Message of the last crash, or '' if there was none. */
   readonly error: string;
-  /** A command that came while there was no lifecycle. */
+  /** A command that arrived while there was no lifecycle. */
   readonly keptCommand: LifecycleCommand | null;
-  /** The process stops: nothing is opened any more. */
+  /** True if the process is stopping. Nothing is opened any more. */
   readonly stopping: boolean;
 }
 
-/** The name of a courier among the children. */
+/** Prefix of the child ids of couriers. */
 const couriers = 'delivery.';
 export const courierId = (webhookId: string) => `${couriers}${webhookId}`;
 export const isCourier = (childId: string): boolean => childId.startsWith(couriers);
@@ -74,7 +74,7 @@ const kit = setup({
       host.log.error({ instance: host.id, crashes: crashes.length, error }, 'instance.crashed');
     },
     leaveGate: ({ context }) => context.host.gate.release(context.host.id),
-    /** After the cooldown the instance is half-open: one more crash within the window makes it `failed` again. */
+    /** After the cool-down the instance is half-open: one more crash within the window makes it `failed` again. */
     halfOpen: assign(({ context: { host } }) => ({ crashes: Array.from({ length: host.policy.crash.limit - 1 }, () => host.now()) })),
     forgetCrashes: assign({ crashes: [], error: '' }),
     wantOnline: ({ context }) => context.host.note({ wanted: 'online' }),
@@ -94,7 +94,7 @@ const kit = setup({
       const exists = self.getSnapshot().children[id] !== undefined;
       if (context.couriers.webhook(event.webhookId) === null) return enqueue.stopChild(id);
       if (!exists) {
-        if (event.type !== 'delivery.added') return; // no row of this webhook was ever due, so there is no courier
+        if (event.type !== 'delivery.added') return; // No row of this webhook was ever due, so there is no courier.
         const { couriers, workers, host } = context;
         enqueue.spawnChild('courier', { id, input: { host: couriers, workers, instanceId: host.id, webhookId: event.webhookId } });
       }
@@ -112,7 +112,7 @@ const kit = setup({
 
 const pass = { actions: { type: 'pass' as const, params: ({ event }: { event: LifecycleCommand }) => event } };
 const keepCommand = { type: 'keepCommand' as const, params: ({ event }: { event: LifecycleCommand }) => event };
-/** Commands while the link of a crashed lifecycle is being closed, and afterwards, when they need not wait. */
+/** Transitions for commands while the link of a crashed lifecycle is being closed (`later`), and afterwards, when they need not wait (`now`). */
 const later = {
   'instance.connect': { actions: [keepCommand, 'wantOnline' as const] },
   'instance.disconnect': { actions: keepCommand },

@@ -1,4 +1,4 @@
-/** What the chart of a session is made of: its events, its memory, its effects. The chart itself is `lifecycle.ts`. */
+/** The parts of a session's chart: its events, its memory and its effects. The chart is in `lifecycle.ts`. */
 import { assign, enqueueActions, fromCallback, fromPromise, sendTo, setup, spawnChild, stopChild } from 'xstate';
 import { classify, isPairingEnd, ranOut, type Reaction, type Verdict } from '../policy/close-cause.ts';
 import { addTime, backOff, between, capRetryMs } from '../policy/policy.ts';
@@ -17,13 +17,13 @@ import type { InstancePatch, Wanted } from '../model.ts';
 import type { Host } from './host.ts';
 import { passkeyLimits, type PasskeyOffer } from './passkey.ts';
 
-/** In which state a chart begins; the record decides when the actor is made. */
+/** The input of a chart. The record decides its first state when the actor is made. */
 export interface LifecycleInput {
   readonly host: Host;
   readonly begin: Wanted;
 }
 
-/** Absent: the interface of the instance. */
+/** The origin of a command. Absent for the interface of the instance. */
 interface Sent {
   readonly by?: Origin;
 }
@@ -33,17 +33,17 @@ export type LifecycleCommand =
   | ({ readonly type: 'instance.disconnect' } & Sent)
   | ({ readonly type: 'instance.reset' } & Sent)
   | ({ readonly type: 'instance.hibernate' } & Sent)
-  /** The owner's browser signed the platform's challenge. */
+  /** Passes the platform's challenge, signed by the browser of the owner. */
   | ({ readonly type: 'passkey.assert'; readonly assertion: PasskeyAssertion } & Sent)
-  /** The phone shows the same code. */
+  /** Confirms that the phone shows the same code. */
   | ({ readonly type: 'passkey.confirm' } & Sent)
   | ({ readonly type: 'passkey.cancel' } & Sent)
-  /** The process stops: close, change nothing else. */
+  /** Closes the session for a stop of the process, and changes nothing else. */
   | ({ readonly type: 'instance.stop' } & Sent)
-  /** One platform request; it becomes the child `op.N` in `connected`, and nothing elsewhere. `run` starts in this event, or never. */
+  /** Starts one platform request. It becomes the child `op.N` in `connected`, and is ignored in other states. `run` starts in this event or never. */
   | { readonly type: 'instance.request'; readonly n: number; readonly run: (signal: AbortSignal) => Promise<unknown> };
 
-/** A child `op.N` has ended, well or not; its caller has the answer already. */
+/** The end of a child `op.N`, with or without success. Its caller already has the answer. */
 export interface OperationEnd {
   readonly type: 'operation.ended';
   readonly id: string;
@@ -55,32 +55,32 @@ export interface Context {
   readonly host: Host;
   readonly begin: LifecycleInput['begin'];
   readonly options: OpenOptions;
-  /** PNG data URL, '' when there is none. */
+  /** The QR code as a PNG data URL, or ''. */
   readonly qrcode: string;
   readonly paircode: string;
   readonly qrAnnounced: boolean;
-  /** The platform asks for a passkey; null while it does not. */
+  /** The passkey that the platform asks for, or null. */
   readonly passkey: PasskeyOffer | null;
-  /** Disconnects in a row: the n of the back-off. */
+  /** Number of disconnects in a row, for the back-off. */
   readonly failures: number;
   readonly unknowns: number;
   readonly restarts: readonly number[];
   readonly takeOvers: readonly number[];
   readonly openedAt: number;
   readonly retryInMs: number;
-  /** Tries of something that the storage refused, in a row. */
+  /** Number of attempts in a row that storage refused. */
   readonly retries: number;
-  /** Why the phone still lists a device that was to be unlinked; '' when it does not. */
+  /** Reason why the phone still lists a device that was to be unlinked, or ''. */
   readonly stillLinked: string;
-  /** When a connect last cut a wait short. */
+  /** Time at which a connect last cut a wait short. In Unix milliseconds. */
   readonly cutAt: number;
   readonly verdict: Verdict | null;
 }
 
-/** Asks the link for a pairing code in place of what it offers, or gives it a step of the owner about a passkey. */
+/** A request to the link: replace the current offer by a pairing code, or pass a step of the owner about a passkey. */
 type LinkRequest = { readonly type: 'pairByCode'; readonly phone: string } | { readonly type: 'passkey'; readonly step: PasskeyStep };
 
-/** Forwards the facts of the link. A stopped actor is an old generation: its facts are dropped. */
+/** Forwards the facts of the link. A stopped actor belongs to an old generation, so its facts are dropped. */
 const linkLogic = fromCallback<LinkRequest, { host: Host; options: OpenOptions }>(({ sendBack, receive, input: { host, options } }) => {
   let current = true;
   let facts = 0;
@@ -88,7 +88,7 @@ const linkLogic = fromCallback<LinkRequest, { host: Host; options: OpenOptions }
     facts += 1;
     if (current) sendBack(fact);
   };
-  /** Making the picture takes a while. It is dropped when another fact came meanwhile. */
+  /** Makes the picture of a QR code, which takes a while. The picture is dropped if another fact came meanwhile. */
   const show = async (qr: string): Promise<void> => {
     const before = (facts += 1);
     try {
@@ -99,7 +99,7 @@ const linkLogic = fromCallback<LinkRequest, { host: Host; options: OpenOptions }
     }
   };
   receive((request) => {
-    facts += 1; // drops the picture that is being made
+    facts += 1; // A request invalidates the picture that is being made.
     if (request.type === 'passkey') host.link.passkey(request.step);
     else host.link.pair(request.phone);
   });
@@ -115,8 +115,8 @@ interface Operation {
 }
 
 /**
- * One platform request; its signal aborts when the session leaves `connected`. The end is reported by an event of one type: XState keeps for ever
- * what it looked up for an event's type, and a promise actor ends with a type of its own each (334 bytes a message, measured).
+ * Runs one platform request. Its signal aborts when the session leaves `connected`. All operations report their end by an event of one type. XState
+ * caches data per event type for ever, and each promise actor ends with its own type (334 bytes a message, measured).
  */
 const operationLogic = fromCallback<{ type: string }, Operation>(({ sendBack, input: { id, run } }) => {
   const ended: OperationEnd = { type: 'operation.ended', id };
@@ -127,7 +127,7 @@ const operationLogic = fromCallback<{ type: string }, Operation>(({ sendBack, in
     sendBack(ended);
   };
   void Promise.try(run, controller.signal).then(end, end);
-  // An abort makes an error with its stack, 7 to 14 µs each.
+  // The abort is skipped after the end, because it makes an error with a stack (7 to 14 µs).
   return () => {
     if (running) controller.abort();
   };
@@ -153,7 +153,7 @@ const situationOf = (context: Context, now: number) => {
 const judge = (context: Context, close: Close, pairing: boolean): Verdict =>
   classify(close, { ...situationOf(context, context.host.now()), pairing });
 
-/** Counters after a close, and the delay that follows from them. */
+/** Returns the counters after a close, and the delay that follows from them. */
 function afterClose(context: Context, verdict: Verdict): Partial<Context> {
   const { host } = context;
   const now = host.now();
@@ -179,22 +179,22 @@ const retryOf = ({ context: { host, retries } }: { context: Context }): Pick<Con
 
 const isAnotherPairing = ({ host, options }: Context, asked: OpenOptions): boolean => !host.paired() && asked.phone !== options.phone;
 
-/** Milliseconds. The link ends a pairing by itself, with the reason that it knows; the chart's own limit is for a link that does not. */
+/** Extra time before the chart ends a pairing. The link normally ends a pairing first, with a more exact reason. In milliseconds. */
 const pairingGrace = 500;
 
 export const noFailures = { failures: 0, retries: 0, unknowns: 0, restarts: [], takeOvers: [], verdict: null } as const;
 export const noOffer = { qrcode: '', paircode: '', qrAnnounced: false, passkey: null } as const;
 
 export const kit = setup({
-  // `closing`: commands wait until it is over. `undiscarded`: credentials that have to go are still there.
+  // Tags: commands wait until `closing` is over. `undiscarded` marks credentials that must be removed and still exist.
   types: { context: {} as Context, events: {} as LifecycleEvent, input: {} as LifecycleInput, tags: {} as 'closing' | 'undiscarded' },
   actors: {
     link: linkLogic,
     admission: fromPromise<void, Host>(({ input, signal }) => input.gate.admit(input.id, signal)),
     closing: fromPromise<void, Host>(({ input: { link } }) => link.close()),
-    /** Resolves with whether the platform took the logout. */
+    /** Resolves with true if the platform accepted the logout. */
     loggingOut: fromPromise<boolean, Host>(({ input: { link } }) => link.logout()),
-    /** Closes the link, then resolves with whether credentials of a finished pairing exist. */
+    /** Closes the link. Resolves with true if credentials of a finished pairing exist. */
     closingPaired: fromPromise<boolean, Host>(async ({ input: { link } }) => {
       await link.close();
       return link.paired();
@@ -208,14 +208,14 @@ export const kit = setup({
     begins: ({ context }, begin: LifecycleInput['begin']) => context.begin === begin,
     means: ({ context }, params: { close: Close; pairing: boolean; reactions: readonly Reaction[] }) =>
       params.reactions.includes(judge(context, params.close, params.pairing).reaction),
-    /** Another pairing than the one under way; a session that is paired has none. */
+    /** True for another pairing than the one under way. A paired session has none. */
     asksAnew: ({ context }, options: OpenOptions) => isAnotherPairing(context, options),
     asksForCode: ({ context }, options: OpenOptions) => options.phone !== undefined && isAnotherPairing(context, options),
-    /** A client that polls connect would storm the platform otherwise. */
+    /** The limit keeps a client that polls connect from flooding the platform. */
     mayCut: ({ context: { host, cutAt } }) => host.now() - cutAt >= host.policy.reconnect.cutEvery,
     storageFailed: (_, error: unknown) => error instanceof StorageFailure,
     isTrue: (_, answer: boolean) => answer,
-    /** The suspension is over, and the cap has room. */
+    /** True if the suspension is over, and the cap has room. */
     mayReturn: ({ context: { host, verdict } }) => (verdict?.until ?? 0) <= host.now() && host.hasRoom(),
   },
   actions: {
@@ -298,9 +298,9 @@ export const kit = setup({
       }),
     startOperation: spawnChild('operation', { id: ({ event }) => operationOf(event).id, input: ({ event }) => operationOf(event) }),
     endOperation: stopChild((_, id: string) => id),
-    /** Stopping a request aborts its signal; its promise still answers the caller. */
+    /** Aborts the signals of all requests. Their promises still answer the callers. */
     abortOperations: enqueueActions(({ enqueue, self }) => {
-      // A chart that is only explored has no snapshot.
+      // A chart has no snapshot when a test only explores its states.
       for (const id of Object.keys(self.getSnapshot()?.children ?? {})) if (id.startsWith('op.')) enqueue.stopChild(id);
     }),
   },

@@ -1,8 +1,8 @@
 /**
- * The statechart of one session: disconnected · connecting · connected · hibernated, and unlinking, which the API calls disconnected.
+ * The statechart of one session: disconnected, connecting, connected, hibernated and unlinking. The API reports unlinking as disconnected.
  *
- * A state exists because behaviour differs; `status.ts` makes the API's word of it. The socket is not the chart's: it belongs to the link, which
- * outlives a crash of the chart, and is closed (`closing`) before anything opens it again.
+ * A state exists only where behaviour differs. `status.ts` maps states to the words of the API. The socket belongs to the link, which survives a
+ * crash of the chart. The socket is closed (`closing`) before it is opened again.
  */
 import type { Reaction } from '../policy/close-cause.ts';
 import type { Close, Identity, OpenOptions, PasskeyOptions } from '../ports.ts';
@@ -12,14 +12,17 @@ import { watched } from './watched.ts';
 
 type AfterClose = 'announceDisconnected' | 'noteRefused' | ReturnType<typeof stillLinked>;
 
-/** `pairing`: a QR or a code is on offer. 408 means then that it ran out, and otherwise that the connection was lost. */
+/**
+ * Returns the transition for a close. `pairing` is true while a QR code or a pairing code is on offer. A 408 then means that the offer expired.
+ * Otherwise 408 means a lost connection.
+ */
 const onClose =
   (pairing: boolean) =>
   (reactions: readonly Reaction[], target: string, more: readonly AfterClose[] = []) =>
     ({
       guard: { type: 'means' as const, params: ({ event }: { event: { close: Close } }) => ({ close: event.close, pairing, reactions }) },
       target,
-      reenter: true, // a close while opening opens again
+      reenter: true, // A close in the state `opening` opens again.
       actions: [
         { type: 'rememberClose' as const, params: ({ event }: { event: { close: Close } }) => ({ close: event.close, pairing }) },
         'dropLink' as const,
@@ -29,7 +32,7 @@ const onClose =
       ],
     }) as const;
 
-/** What a close leads to, in the order of the table of `close-cause.ts`. */
+/** Transitions for a close, in the order of the table of `close-cause.ts`. */
 const closes = (pairing: boolean) => {
   const row = onClose(pairing);
   return [
@@ -48,7 +51,7 @@ const abandoning = '#lifecycle.disconnected.abandoning';
 
 type Afterwards = 'forgetVerdict' | 'noteLoggedOut' | 'noteAsleep' | 'announceDisconnected' | 'announceHibernated';
 
-/** What a close leads to when the connection was only to unlink the device. */
+/** Transitions for a close while the session connects only to unlink the device. */
 const closesUnlinking = [
   onClose(false)(['reopen'], '#lifecycle.unlinking.opening'),
   onClose(false)(['backOff', 'contest', 'gate'], '#lifecycle.unlinking.waiting'),
@@ -56,7 +59,7 @@ const closesUnlinking = [
   onClose(false)(['stop', 'suspend', 'refuse'], abandoning, [stillLinked('closed by the platform')]),
 ] as const;
 
-/** Closes the socket before going on. A close that fails counts as done: the adapter has dropped the socket by then. */
+/** Closes the socket before the target state. A failed close counts as done, because the adapter has dropped the socket by then. */
 const closing = (target: string, actions: readonly Afterwards[] = []) => ({
   tags: ['closing' as const],
   entry: ['dropLink' as const, 'leaveGate' as const],
@@ -68,7 +71,7 @@ const closing = (target: string, actions: readonly Afterwards[] = []) => ({
   },
 });
 
-/** Removes credentials before going on. When that fails it is tried again: a login with the old ones would need no pairing. */
+/** Removes credentials before the target state. A failure is retried, because the old credentials would allow a login without pairing. */
 const discarding = (how: 'delete' | 'setAside', target: string, later: string, actions: readonly Afterwards[]) => ({
   tags: ['closing' as const],
   on: { 'instance.connect': {}, 'instance.disconnect': {} },
@@ -87,17 +90,17 @@ const discarding = (how: 'delete' | 'setAside', target: string, later: string, a
   },
 });
 
-/** Between two tries to remove credentials. A stop leaves them to the next start. */
+/** Waits between two attempts to remove credentials. A stop leaves them to the next start. */
 const discardingLater = (again: string) => ({
   tags: ['undiscarded' as const],
   after: { retryDelay: again },
   on: { 'instance.connect': again, 'instance.disconnect': 'deleting', 'instance.stop': 'idle' },
 });
 
-/** Logs out without a live connection: the session logs in first, because only a live session can unlink its device. */
+/** The state that logs out without a live connection. The session logs in first, because only a live session can unlink its device. */
 const unlink = '#lifecycle.unlinking';
 
-/** Commands that end a connection, whatever it is doing. */
+/** Commands that end a connection in any state. */
 const endings = {
   'instance.disconnect': unlink,
   'instance.hibernate': '#lifecycle.hibernated.closing',
@@ -114,7 +117,10 @@ const asked = ({ event }: { event: { options: OpenOptions } }) => event.options;
 const asksAnew = { type: 'asksAnew' as const, params: asked };
 const rememberRequest = { type: 'rememberRequest' as const, params: asked };
 
-/** Only the same request joins a pairing. A code is made on the same connection; for a QR code the connection is made anew. */
+/**
+ * Transitions for a connect during pairing. Only an equal request joins the pairing. A pairing code uses the same connection, but a QR code needs a
+ * new one.
+ */
 const pairAnew = (target?: string) =>
   [
     {
@@ -148,11 +154,11 @@ const code = {
 
 const passkeyRequested = {
   target: '#lifecycle.connecting.passkey',
-  reenter: true, // the platform made another challenge
+  reenter: true, // The platform made another challenge.
   actions: { type: 'offerPasskey' as const, params: ({ event }: { event: { options: PasskeyOptions } }) => event.options },
 } as const;
 
-/** A pairing that waits for somebody, within a limit. `sentence`: why it ended, when nobody came. */
+/** Waits for a person during a pairing, within a limit. `sentence` is the reason when the limit ends the pairing. */
 const waitsForPasskey = (limit: 'passkeyLimit' | 'passkeyStepLimit', sentence: string) =>
   ({
     after: {
@@ -174,7 +180,7 @@ const passkeyCancelled = {
   ],
 } as const;
 
-/** What every state of a passkey has in common. A second scan begins anew; another request does so on a new connection. */
+/** Transitions of all passkey states. A second scan restarts the passkey steps. A different request restarts on a new connection. */
 const inPasskey = {
   'instance.connect': { guard: asksAnew, target: '#lifecycle.connecting.closing', actions: rememberRequest },
   'passkey.cancel': passkeyCancelled,
@@ -355,7 +361,8 @@ const chart = kit.createMachine({
         asleep: { entry: { type: 'reportActivity', params: 'asleep' }, exit: { type: 'reportActivity', params: 'awake' } },
       },
     },
-    // Logs in to log out, within a limit; the credentials go in any case. It does not count for the cap of connected sessions: the gate bounds it.
+    // Logs in to log out, within a limit. The credentials are removed in any case. The login does not count for the cap of connected sessions,
+    // because the gate limits it.
     unlinking: {
       tags: 'closing',
       initial: 'closing',

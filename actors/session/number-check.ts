@@ -1,4 +1,4 @@
-/** Which of many numbers have accounts. Known numbers are not asked again; the others are asked in one request, at the pace of all lookups. */
+/** Checks which numbers have accounts. Known numbers cause no request. The others share one request, at the pace of all look-ups. */
 import type { CheckedNumber } from '../face.ts';
 import { done, type Result } from '../model.ts';
 import type { Identified } from '../operations.ts';
@@ -16,7 +16,10 @@ const identify = async (cell: Cell, signal: AbortSignal, ids: readonly string[])
 
 type Found = ReadonlyMap<string, Known>;
 
-/** The answer for one query. `chat`: the query, identified. `found`: the results of the lookups by id. `names`: the accounts found, by id. */
+/**
+ * Returns the answer to one query. `chat` is the identified query. `found` has the results of the look-ups, and `names` the found accounts, both by
+ * id.
+ */
 const checked = (query: string, chat: Identified, found: Found, names: ReadonlyMap<string, Identified>): CheckedNumber => {
   const { id, lid, kind, groupName } = chat;
   if (kind === 'other') return { ...nothing, query, error: 'only contacts and groups can be checked' };
@@ -31,7 +34,7 @@ const checked = (query: string, chat: Identified, found: Found, names: ReadonlyM
     };
   if (kind === 'lid') return { ...nothing, query, chatId: id, lid, exists: null, error: 'the number of this LID is not known' };
   const known = found.get(id);
-  // Only the account's own number is missing in the results: it is not looked up.
+  // Only the account's own number is missing in the results, because it is not looked up.
   if (known === undefined) return { ...nothing, query, chatId: id, lid, exists: true };
   if (known === null) return { ...nothing, query, chatId: id, exists: null, error: 'the platform did not say' };
   if (known.chatId === '') return { ...nothing, query, chatId: id };
@@ -39,7 +42,7 @@ const checked = (query: string, chat: Identified, found: Found, names: ReadonlyM
   return { ...nothing, query, chatId: known.chatId, lid: account?.lid ?? '', exists: true, businessName: known.businessName ?? '' };
 };
 
-/** On a live session. Refused as a whole as `Recipients.check` says; a query that is not a number or id has an error of its own. */
+/** Checks numbers on a live session. The refusals of `Recipients.check` refuse the whole call. A query that is no number or id gets its own error. */
 export async function checkNumbers(cell: Cell, signal: AbortSignal, numbers: readonly string[]): Promise<Result<readonly CheckedNumber[]>> {
   const chats = numbers.map((number) => cell.link.chatOf(number));
   const asked = await identify(

@@ -1,24 +1,24 @@
-/** Linking an account that has a passkey: what the chart remembers of it, its limits, and why it ended. */
+/** The state, the limits and the end reasons of linking an account that has a passkey. */
 import type { PasskeyOptions } from '../ports.ts';
 
-/** Who has to do something now: the owner's browser, the phone, or the owner who compares two codes. */
+/** Stages of the linking. They wait for the browser of the owner, for the phone, or for the owner to compare two codes. */
 export const passkeyStages = ['assertion', 'phone', 'code'] as const;
 export type PasskeyStage = (typeof passkeyStages)[number];
 
 export interface PasskeyOffer {
   readonly stage: PasskeyStage;
-  /** Null beyond the stage `assertion`. */
+  /** Null after the stage `assertion`. */
   readonly options: PasskeyOptions | null;
-  /** The code that the phone shows too, '' before there is one. */
+  /** The code that the phone also shows, or '' before there is one. */
   readonly code: string;
-  /** When the stage ends by itself, Unix milliseconds. */
+  /** End of the stage, if nothing happens. In Unix milliseconds. */
   readonly expiresAt: number;
 }
 
-/** In milliseconds. The platform's own: options count for ten minutes, every later step for two. */
+/** Limits of the platform: ten minutes for the options, and two minutes for each later step. In milliseconds. */
 export const passkeyLimits = { assertion: 600_000, step: 120_000 } as const;
 
-/** Why a pairing with a passkey ended. */
+/** Reasons for the end of a pairing with a passkey. */
 export const passkeySentences = {
   unanswered: 'the platform asked for the passkey of the account, and nobody answered: link again and follow GET /instance/passkey',
   noPhone: 'the platform took the passkey, and the phone did not go on: link again',

@@ -1,9 +1,12 @@
-/** One operation on a live session: its time is bounded, and what it changed is recorded. */
+/** Performs one operation on a live session within a deadline, and records its results. */
 import { notConnected, type Picture, type PictureKind, type Result } from '../model.ts';
 import type { AnswerOf, InputOf, OperationName, Outcome, TypingState } from '../operations.ts';
 import type { Cell } from './cell.ts';
 
-/** Performs one operation inside a task of `Cell.request`, whose `signal` it gets. What the handler learned is recorded before this resolves. */
+/**
+ * Performs one operation inside a task of `Cell.request`, with the `signal` of that task. The entries of the handler are recorded before the promise
+ * resolves.
+ */
 export async function performIn<N extends OperationName>(
   cell: Cell,
   signal: AbortSignal,
@@ -16,7 +19,7 @@ export async function performIn<N extends OperationName>(
   return outcome;
 }
 
-/** Shows typing, for a call or by itself; outside of a live session nothing is written. */
+/** Shows typing, for a call or by itself. Writes nothing without a live session. */
 export const writeTyping =
   (cell: Cell) =>
   async (chatId: string, state: TypingState, signal?: AbortSignal): Promise<Result<null>> => {
@@ -25,11 +28,11 @@ export const writeTyping =
     return (await cell.request(write)?.catch(() => null)) ?? notConnected;
   };
 
-/** Asks for a picture as a request of its own; null outside of a live session. */
+/** Asks for a picture in a separate request. Resolves with null without a live session. */
 export const askForPicture =
   (cell: Cell) =>
   async (id: string, kind: PictureKind): Promise<Outcome<Picture> | null> => {
-    // The chart takes no request while it is beginning another one.
+    // The chart takes no request while it starts another one.
     await Promise.resolve();
     return cell.request((signal) => performIn(cell, signal, 'picture.look', { id, kind }));
   };

@@ -1,6 +1,6 @@
 /**
- * Pictures of people and groups: looked up in the background when somebody writes or calls, at a limited pace, and remembered; that a picture is hidden
- * or absent is remembered too. Messages do not wait for a picture: the event of a sender without a known picture has none.
+ * Looks up the pictures of people and groups. Look-ups run in the background at a limited pace, when a person writes or calls. The results are
+ * cached, including hidden and absent pictures. Messages do not wait for a picture. The event of a sender without a cached picture has none.
  */
 import {
   done,
@@ -25,47 +25,47 @@ export interface PicturesInput {
   readonly ports: { readonly time: Time; readonly pictures: PictureStore };
   readonly policy: PicturePolicy;
   readonly workers: SupervisedWorkers;
-  /** Asks the platform; null while the session is not live. */
+  /** Asks the platform. Resolves with null while the session is not live. */
   ask(id: string, kind: PictureKind): Promise<Outcome<Picture> | null>;
   record(entries: readonly Entry[]): void;
 }
 
 interface Remembered {
-  /** Null: the platform did not answer. */
+  /** The picture, or null if the platform did not answer. */
   readonly picture: Picture | null;
-  /** Unix milliseconds. */
+  /** Time of the look-up. In Unix milliseconds. */
   readonly at: number;
   readonly until: number;
 }
 
 /** A look-up that waits. */
 interface Wish {
-  /** The platform reported a change: the stored picture is out of date. */
+  /** True if the platform reported a change, so that the stored picture is stale. */
   readonly changed: boolean;
-  /** The storage was read and has no answer that is young enough. */
+  /** True if storage has no recent answer. */
   isNew: boolean;
 }
 
-/** Ids read by one query. */
+/** Ids per query. */
 const together = 100;
-/** Milliseconds until a picture is asked for again after the platform did not answer. */
+/** Time before a picture is requested again after the platform did not answer. In milliseconds. */
 const silenceMs = 3_600_000;
-/** Milliseconds without look-ups after the platform refused one with 429. */
+/** Time without look-ups after the platform refused one with 429. In milliseconds. */
 const penaltyMs = 600_000;
-/** Milliseconds between two requests for the same picture, also with `force`. */
+/** Least time between two requests for the same picture, even with `force`. In milliseconds. */
 const leastMs = 20_000;
 
-/** Seconds until the next try when the session was not live; sooner when it becomes live. */
+/** Pause before the next attempt if the session was not live. A live session ends the pause. In seconds. */
 const notLivePause = 30;
-/** Seconds until the next try after the storage did not answer. */
+/** Pause before the next attempt after storage did not answer. In seconds. */
 const storagePause = 30;
 
 const keyOf = (id: string, kind: PictureKind): string => `${kind} ${id}`;
 
-/** People and groups have pictures; status posts and channels have none. */
+/** True for people and groups. Status posts and channels have no pictures. */
 const shownIn = (id: string): boolean => /@(s\.whatsapp\.net|lid|g\.us)$/.test(id);
 
-/** The whole group that an entry tells of. */
+/** Returns the whole group in an entry, or null. */
 const groupIn = (entry: Entry): Group | null => {
   if (entry.kind === 'group') return entry.group;
   const change = entry.kind === 'news' && entry.news.type === 'groups' ? entry.news.group.change : null;
@@ -77,10 +77,10 @@ export class Pictures {
   readonly #worker: SupervisedWorker;
   readonly #remembered = new Map<string, Remembered>();
   readonly #waiting = new Map<string, Wish>();
-  /** Look-ups under way, by key: callers that come meanwhile get the same answer. */
+  /** Look-ups under way, by key. Concurrent callers share the answer. */
   readonly #underWay = new Map<string, Promise<Result<Picture>>>();
   #bucket: Bucket;
-  /** Unix milliseconds. */
+  /** End of the penalty. In Unix milliseconds. */
   #blockedUntil = 0;
   #timer: unknown = null;
   #stopped = false;
@@ -93,27 +93,27 @@ export class Pictures {
   }
 
   /**
-   * Queues look-ups for the chats and senders of messages and calls. A message that arrived in a group gets the picture of its sender when it is in
-   * memory. The message object itself is changed, not a copy: later steps find an entry by its identity.
+   * Queues look-ups for the chats and senders of messages and calls. A group message gets the cached picture of its sender. The method changes the
+   * message object itself, because later steps find an entry by its identity.
    */
   note(entries: readonly Entry[]): void {
     for (const entry of entries) {
       if (entry.kind === 'news' && entry.news.type === 'call') this.#want(entry.news.call.chatId);
-      // The chats of its groups show the picture of a community, in which nobody writes.
+      // A community has no messages, but the chats of its groups show its picture.
       const group = groupIn(entry);
       if (group?.isCommunity) this.#want(group.id);
       if (entry.kind === 'message' && !entry.message.fromMe) this.#noteMessage(entry.message);
     }
   }
 
-  /** The platform reported that a picture was changed or removed. */
+  /** Handles a report that a picture was changed or removed. */
   changed(id: string): void {
     this.#remembered.delete(keyOf(id, 'preview'));
     this.#remembered.delete(keyOf(id, 'image'));
     this.#enqueue(id, { changed: true, isNew: false });
   }
 
-  /** The session is live: waiting look-ups go on. */
+  /** Resumes waiting look-ups, because the session is live. */
   wake(): void {
     if (this.#waiting.size > 0) this.#pause(0);
   }
@@ -124,8 +124,8 @@ export class Pictures {
   }
 
   /**
-   * The known picture, or else the platform's answer. `force`: asks the platform, unless it was asked within `leastMs`. Refused: `limited` by the pace,
-   * `notSent` while the session is not live, else as the platform refuses.
+   * Returns the cached picture, or the answer of the platform. `force` asks the platform, unless it was asked within `leastMs`. Refuses with
+   * `limited` at the pace limit, with `notSent` without a live session, else with the refusal of the platform.
    */
   async look(id: string, kind: PictureKind, force: boolean): Promise<Result<Picture>> {
     const { store, time, claim } = this.#input;
@@ -138,7 +138,7 @@ export class Pictures {
       if (stored) return done(stored);
     }
     const answer = await this.#ask(id, kind);
-    // When the pace does not allow a look-up, an older answer is better than none.
+    // If the pace does not allow a look-up, an older answer is better than none.
     return !answer.ok && answer.refusal.reason === 'limited' && known?.picture ? done(known.picture) : answer;
   }
 
@@ -187,7 +187,7 @@ export class Pictures {
     }
   }
 
-  /** Reads stored pictures for the waiting look-ups, in one query. Those without a stored picture wait for the platform. */
+  /** Reads stored pictures for the waiting look-ups in one query. Look-ups without a stored picture wait for the platform. */
   async #readWaiting(): Promise<void> {
     const { store, claim } = this.#input;
     const unread = [...this.#waiting].filter(([, { isNew }]) => !isNew).slice(0, together);
@@ -205,7 +205,7 @@ export class Pictures {
     }
   }
 
-  /** A picture that was looked up before has changed. The worker asks for the preview; the whole picture is forgotten until a client asks for it. */
+  /** Handles a changed picture that was looked up before. The worker requests the preview. The full picture is dropped until a client asks for it. */
   async #refresh(id: string, stored: readonly LookedPicture[]): Promise<void> {
     const { store, claim } = this.#input;
     if (stored.length === 0) return void this.#waiting.delete(id);

@@ -1,4 +1,4 @@
-/** The proxy of one session: through which the next connection goes, and what its failures lead to. */
+/** Chooses the proxy for each connection of a session, and reacts to proxy failures. */
 import { noProxy, type InstancePatch, type InstanceRecord, type ProxySettings, type Route } from '../model.ts';
 import type { Verdict } from '../policy/close-cause.ts';
 import { failuresBeforeFallback, routeOf, type ProxyPolicy } from '../policy/proxy-route.ts';
@@ -9,10 +9,10 @@ export interface ProxyingInput {
   readonly instance: string;
   readonly policy: ProxyPolicy;
   readonly log: Log;
-  /** Milliseconds of connection after which earlier failures are forgotten. */
+  /** Length of a connection that resets the failures. In milliseconds. */
   readonly stable: number;
   settings(): ProxySettings | null;
-  /** Another managed proxy of the same region; '' when there is none. */
+  /** Returns another managed proxy of the same region, or ''. */
   another(settings: ProxySettings): string;
   note(patch: InstancePatch): void;
   now(): number;
@@ -20,11 +20,11 @@ export interface ProxyingInput {
 
 export class Proxying {
   readonly #input: ProxyingInput;
-  /** Failures in a row. */
+  /** Number of failures in a row. */
   #failures = 0;
-  /** When the owner's proxy was last tried while the fallback is in use. */
+  /** Time of the last attempt with the owner's proxy while the fallback is in use. In Unix milliseconds. */
   #primaryTriedAt = 0;
-  /** The connection that is open, or being opened, goes through the owner's proxy although the fallback is in use. */
+  /** True if the current connection uses the owner's proxy although the fallback is in use. */
   #onPrimary = false;
   #viaProxy = false;
   #liveAt: number | null = null;
@@ -33,7 +33,7 @@ export class Proxying {
     this.#input = input;
   }
 
-  /** For the next connection. */
+  /** Returns the route of the next connection. */
   route(): Route {
     const { policy, now } = this.#input;
     const settings = this.#settings;
@@ -45,7 +45,7 @@ export class Proxying {
     return route;
   }
 
-  /** The settings were changed: nothing of before counts. */
+  /** Resets the failures after a change of the settings. */
   changed(): void {
     this.#failures = 0;
     this.#primaryTriedAt = 0;
@@ -93,7 +93,7 @@ export class Proxying {
   }
 }
 
-/** The parts of `CellInput` that proxying needs, for an instance. */
+/** The parts of `CellInput` that proxying needs. */
 interface Surroundings {
   readonly ports: Pick<Ports, 'log' | 'time'>;
   readonly policy: Pick<Policy, 'proxies' | 'reconnect'>;

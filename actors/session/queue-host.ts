@@ -1,4 +1,4 @@
-/** How the asynchronous queue of a session sends, and what a start does with the messages that an earlier run accepted. */
+/** Connects the asynchronous queue of a session with the platform, and restores the messages that an earlier run accepted. */
 import { done, type InstanceId, type Message, type Refusal, type Result } from '../model.ts';
 import type { Ports } from '../ports.ts';
 import type { Cell } from './cell.ts';
@@ -16,7 +16,10 @@ const reasons = {
   broken: { status: 'Failed', error: 'an unexpected error of the gateway' },
 } as const;
 
-/** The message with its content: composed now when that was not possible when it was accepted, and stored before anything is written. */
+/**
+ * Returns the message with its content. If the content could not be composed at acceptance, it is composed now, and stored before anything is
+ * written.
+ */
 async function complete(cell: Cell, signal: AbortSignal, message: Message): Promise<Result<Message>> {
   const send = message.queuedSend?.send;
   if (!send) return done(message);
@@ -36,17 +39,17 @@ async function complete(cell: Cell, signal: AbortSignal, message: Message): Prom
   return done(whole);
 }
 
-/** Milliseconds until a recipient is looked up again about whom the platform did not answer. */
+/** Pause before a recipient is looked up again after the platform did not answer. In milliseconds. */
 const lookupPauseMs = 5_000;
 
-/** The recipient cannot be looked up now; null when it never can. `gone`: because the session went away. */
+/** Returns the postponement of a look-up that cannot be made now, or null if it can never succeed. `gone` is true if the connection ended. */
 export const postponed = ({ reason, connectionLost, retryAfter }: Refusal, gone: boolean): Exclude<Sending, 'done'> | null => {
   if (reason === 'limited') return { waitMs: (retryAfter ?? 1) * 1000 };
   if (gone || connectionLost) return 'later';
   return reason === 'notSent' ? { waitMs: lookupPauseMs } : null;
 };
 
-/** `later`: the session went away. Sent again under the same id then, which receivers take for the same message. */
+/** Sends a queued message. After `later`, the message is sent again under the same id, which receivers dedupe. */
 async function sendQueued(ports: Ports, cell: Cell, signal: AbortSignal, queued: Message): Promise<Sending> {
   const recipient = await recipientOf(cell, signal, queued.chatId);
   if (!recipient.ok) {
@@ -73,7 +76,7 @@ export const queueHostOf =
     held,
     pace: () => between(cell.record.msgDelayMin * 1000, cell.record.msgDelayMax * 1000, ports.chance.random()),
     async read(limit) {
-      // What was sent must not be read as `Queued` again.
+      // A message that was already sent must not be read as `Queued` again.
       await cell.recorder.recorded();
       return ports.messages.queued(cell.record.id, limit);
     },
@@ -85,11 +88,14 @@ export const queueHostOf =
 export interface QueueRestore {
   cellOf(id: InstanceId): Cell | null;
   wake(cell: Cell): void;
-  /** Repeats work while storage is away. */
+  /** Repeats work while storage is unavailable. */
   untilStored<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** Queues of an earlier run, as soon as the process is up: they can be seen and cleared, and a sleeping session is to be woken for them. */
+/**
+ * Restores the queues of an earlier run at the start of the process. They can then be listed and cleared. A hibernated session is woken for its
+ * queue.
+ */
 export async function restoreQueues({ messages }: Ports, { cellOf, wake, untilStored }: QueueRestore): Promise<void> {
   for (const { id, queued } of await untilStored(() => messages.queueing())) {
     const cell = queued > 0 ? cellOf(id) : null;
@@ -101,10 +107,7 @@ export async function restoreQueues({ messages }: Ports, { cellOf, wake, untilSt
 
 const batch = 500;
 
-/**
- * Fails messages that an earlier run accepted and did not finish, and whose caller waited for an answer: the caller has had an error and may have
- * sent them again.
- */
+/** Fails unfinished messages of an earlier run whose caller waited for an answer. The caller got an error, and may have sent the message again. */
 export async function failInterrupted(cell: Cell, messages: readonly Message[]): Promise<void> {
   await Promise.all(
     messages.map((message) => giveUp(cell, message, 'Failed', 'interrupted by a restart of the gateway: whether it was sent is not known')),
@@ -112,7 +115,7 @@ export async function failInterrupted(cell: Cell, messages: readonly Message[]):
   await cell.recorder.recorded();
 }
 
-/** Fails all of them that are from before this time. */
+/** Fails all interrupted messages from before this time. */
 export async function failAllInterrupted({ messages }: Ports, cell: Cell, since: number): Promise<void> {
   // Messages carry whole seconds, as the platform counts them.
   const before = since - 1000;

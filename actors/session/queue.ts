@@ -1,7 +1,7 @@
 /**
- * The asynchronous queue of one session: messages that were accepted without waiting, sent one by one whenever the session is live.
+ * The asynchronous queue of one session. It sends accepted messages one by one whenever the session is live.
  *
- * Storage is the queue; memory holds a window of its oldest messages. What does not fit in the window is read again when the window is empty.
+ * Storage is the queue. Memory holds a window of its oldest messages. All other messages are read when the window is empty.
  */
 import { createMutex } from '../keyed-mutex.ts';
 import type { Message } from '../model.ts';
@@ -10,47 +10,47 @@ import { StorageFailure, type Time } from '../ports.ts';
 import type { SupervisedWorker, WorkerInput } from '../supervised-workers.ts';
 import { Pause, storageRetryMs } from '../waiting.ts';
 
-/** `later`: the session went away. `waitMs`: nothing may be sent for so many milliseconds. */
+/** The outcome of an attempt. `later`: the connection ended. `waitMs`: nothing may be sent for this many milliseconds. */
 export type Sending = 'done' | 'later' | { readonly waitMs: number };
 
 export interface QueueHost {
   readonly time: Time;
   readonly limits: QueueLimits;
   readonly live: () => boolean;
-  /** Why nothing is sent now; '' when nothing speaks against it. */
+  /** Returns the reason why nothing may be sent now, or '' if there is none. */
   readonly held: () => string;
-  /** The oldest messages that wait in storage, at most `limit`. What was sent before the call is not among them. */
+  /** Returns the oldest waiting messages of storage, at most `limit`. They exclude messages that were sent before the call. */
   read(limit: number): Promise<readonly Message[]>;
-  /** Sends one message; unless it is done, the message stays in the queue. */
+  /** Sends one message. Unless the outcome is `done`, the message stays in the queue. */
   send(message: Message): Promise<Sending>;
-  /** Milliseconds until the next message may go, drawn anew after each. */
+  /** Returns the milliseconds until the next message, drawn again after each message. */
   pace(): number;
-  /** Records that a message will not be sent: it waited too long, was cancelled, or broke the worker. */
+  /** Records that a message will not be sent, because it waited too long, was cancelled, or crashed the worker. */
   giveUp(message: Message, why: 'tooOld' | 'cancelled' | 'accountChanged' | 'broken'): Promise<void>;
   supervise(input: WorkerInput): SupervisedWorker;
 }
 
-/** Milliseconds between two looks whether the reason is gone for which nothing is sent. */
+/** Pause between two checks whether the reason that holds back all sends is gone. In milliseconds. */
 const heldLookMs = 5_000;
 
-/** Messages held in memory. */
+/** Limit of the messages in memory. */
 const windowSize = 200;
 
 export class SendQueue {
   readonly #host: QueueHost;
   #window: Message[] = [];
-  /** Storage holds messages that the window does not, or may hold them while it is read. */
+  /** True if storage has messages outside the window, or may have some while it is read. */
   #more = false;
-  /** A message was pushed during the read of now, whose answer need not have it. */
+  /** True if a message was pushed during the current read, which may not include it. */
   #missed = false;
-  /** Messages that wait, places that are reserved included; the one that is being sent is not. */
+  /** Number of waiting messages, including reserved places and without the message that is being sent. */
   #pending = 0;
   #current: Message | null = null;
-  /** No message is sent before this moment of the monotonic clock. */
+  /** Earliest time of the next message, by the monotonic clock. */
   #nextAt = 0;
-  /** Ids that were taken out of the window since storage was read last. */
+  /** Ids that were taken from the window since the last read. */
   #taken = new Set<string>();
-  /** Two readers must not fill the window with the same messages. */
+  /** Serializes reads, so that two readers do not fill the window with the same messages. */
   readonly #serially = createMutex();
   #expiry: unknown = null;
   readonly #worker: SupervisedWorker;
@@ -62,7 +62,9 @@ export class SendQueue {
     this.#worker = host.supervise({ name: 'queue', run: () => this.#work() });
   }
 
-  /** Takes a place for a message that is about to be stored; false when the queue is full. A place is either `push`ed or `release`d. */
+  /**
+   * Reserves a place for a message that is about to be stored. Returns false if the queue is full. A reserved place must be `push`ed or `release`d.
+   */
   reserve(): boolean {
     if (this.#pending >= this.#host.limits.items) return false;
     this.#pending += 1;
@@ -73,36 +75,36 @@ export class SendQueue {
     this.#pending -= 1;
   }
 
-  /** A message that was stored, in its reserved place. */
+  /** Adds a stored message in its reserved place. */
   push(message: Message): void {
-    // The message can be in the window already: a read may find it between its commit and this call.
+    // A read may find the message between its commit and this call, so the window may already have it.
     if (this.#more || this.#window.length >= windowSize) this.#more = this.#missed = true;
     else if (!this.#knows(message)) this.#window.push(message);
     this.resume();
   }
 
-  /** Messages of an earlier run wait in storage. */
+  /** Adds the messages of an earlier run that wait in storage. */
   restore(count: number): void {
     this.#pending += count;
     this.#more ||= count > 0;
-    // When the earlier run sent its last one is not known.
+    // The time of the last message of the earlier run is unknown.
     if (count > 0) this.#nextAt = this.#host.time.monotonic() + this.#host.pace();
     this.resume();
   }
 
-  /** The session is live again, or there is something to do. */
+  /** Starts the worker, because the session is live or there is something to do. */
   resume(): void {
     this.#worker.wake();
   }
 
-  /** The pace was changed: what waits for the old one goes on. */
+  /** Applies a new pace at once. */
   repace(): void {
     this.#nextAt = 0;
     this.#pause.cut();
     this.resume();
   }
 
-  /** Cancels one message; false when it does not wait here, such as the one that is being sent. */
+  /** Cancels one message. Returns false if the message does not wait in the queue, for example because it is being sent. */
   async cancel(message: Message): Promise<boolean> {
     const { messageId } = message;
     if (this.#current?.messageId === messageId || this.#taken.has(messageId)) return false;
@@ -115,7 +117,7 @@ export class SendQueue {
     return true;
   }
 
-  /** Cancels what waits; the number of cancelled messages. */
+  /** Cancels all waiting messages and returns their number. */
   async clear(why: 'cancelled' | 'accountChanged' = 'cancelled'): Promise<number> {
     let left = this.#pending;
     let cancelled = 0;
@@ -135,7 +137,7 @@ export class SendQueue {
     return this.#pending;
   }
 
-  /** When the next message may go, in Unix milliseconds; null when none waits for the pace. */
+  /** Time of the next message, or null if no message waits for the pace. In Unix milliseconds. */
   get nextAt(): number | null {
     const { time } = this.#host;
     const left = this.#nextAt - time.monotonic();
@@ -146,13 +148,13 @@ export class SendQueue {
     return this.#current !== null;
   }
 
-  /** Nothing more is sent; what waits stays in storage. */
+  /** Stops sending. Waiting messages stay in storage. */
   stop(): void {
     this.#pause.end();
     this.#host.time.clearTimeout(this.#expiry);
   }
 
-  /** Until nothing waits, or the session is away. Storage that is away is asked again after a pause. */
+  /** Sends until no message waits or the connection ends. Retries after a pause while storage is unavailable. */
   async #work(): Promise<void> {
     while (!this.#pause.ended) {
       try {
@@ -165,7 +167,7 @@ export class SendQueue {
     }
   }
 
-  /** Reads the next window when this one is empty; false when nothing waits. */
+  /** Reads the next window if the current one is empty. Returns false if no message waits. */
   #fill(): Promise<boolean> {
     return this.#serially(async () => {
       while (this.#window.length === 0 && this.#more) {
@@ -176,14 +178,14 @@ export class SendQueue {
     });
   }
 
-  /** Reads a window. Messages that are pushed meanwhile are left to the next read, because older ones may still be in storage. */
+  /** Reads a window. Messages that are pushed meanwhile wait for the next read, because storage may have older ones. */
   async #read(): Promise<void> {
     const before = this.#taken;
     this.#taken = new Set(this.#current ? [this.#current.messageId] : []);
     this.#missed = false;
     try {
       const read = await this.#host.read(windowSize);
-      // A message that is sent while storage is read is still `Queued` in the answer.
+      // A message that was sent during the read is still `Queued` in the answer.
       const fresh = read.filter(({ messageId }) => !before.has(messageId) && !this.#taken.has(messageId));
       this.#window = [...fresh, ...this.#window.filter(({ messageId }) => !fresh.some((one) => one.messageId === messageId))];
       this.#more = this.#missed || read.length === windowSize;
@@ -197,7 +199,10 @@ export class SendQueue {
     return this.#taken.has(messageId) || this.#window.some((one) => one.messageId === messageId);
   }
 
-  /** Sends the oldest message; false when it has to wait for the next connection. One that breaks the worker is given up, and its error thrown. */
+  /**
+   * Sends the oldest message. Returns false if it must wait for the next connection. A message that crashes the worker is given up, and its error is
+   * thrown.
+   */
   async #next(): Promise<boolean> {
     if (this.#host.held() !== '') return this.#pause.wait(heldLookMs).then(() => true);
     const wait = this.#nextAt - this.#host.time.monotonic();
@@ -218,7 +223,7 @@ export class SendQueue {
     }
   }
 
-  /** False when the queue has to wait for the next connection. */
+  /** Returns false if the queue must wait for the next connection. */
   async #end(message: Message, sending: Sending): Promise<boolean> {
     if (sending === 'done') {
       this.#nextAt = this.#host.time.monotonic() + this.#host.pace();
@@ -250,12 +255,12 @@ export class SendQueue {
     return this.#host.time.now() - timestamp > this.#host.limits.age;
   }
 
-  /** While the session is away messages still grow too old. */
+  /** Gives up messages that are too old, because they also expire without a connection. */
   async #expireOld(): Promise<void> {
     const { time, limits } = this.#host;
     time.clearTimeout(this.#expiry);
     this.#expiry = null;
-    // A clock that is in doubt makes everything look old.
+    // While the clock is in doubt, every message looks old.
     while (this.#host.held() === '' && (await this.#fill()) && this.#isOld(this.#window[0]!))
       await this.#host.giveUp(this.#take()!, 'tooOld');
     const oldest = this.#window[0];

@@ -1,16 +1,16 @@
-/** Whom a message goes to, whichever way the client spells it: looked up at the platform when it is a stranger. */
+/** Finds the recipient of a message in any spelling. An unknown number is looked up on the platform. */
 import { done, type Result } from '../model.ts';
 import type { Cell } from './cell.ts';
 import { performIn } from './perform.ts';
 
 export interface Recipient {
-  /** The id under which the chat is kept. */
+  /** The id under which the chat is stored. */
   readonly chatId: string;
-  /** The number to compose the message for. */
+  /** The number for which the message is composed. */
   readonly number: string;
 }
 
-/** On a live session. Refused as `PlatformLink.chatOf` and `Recipients.resolve` say. */
+/** Returns the recipient. Needs a live session. Refuses as `PlatformLink.chatOf` and `Recipients.resolve` do. */
 export async function recipientOf(cell: Cell, signal: AbortSignal, number: string): Promise<Result<Recipient>> {
   const chat = cell.link.chatOf(number);
   if (!chat.ok) return chat;

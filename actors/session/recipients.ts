@@ -1,9 +1,9 @@
 /**
- * Under which id the platform knows a number. A stranger's is looked up before the first message: the same number may be written in two forms,
- * and many numbers have no account.
+ * Finds the id under which the platform knows a number. An unknown number is looked up before the first message. A number may be written in two
+ * forms, and many numbers have no account.
  *
- * A number that has answered, or got a message, is known. So is what was looked up lately, and a number without an account for a shorter time. Lookups
- * are paced: the platform restricts accounts that look up many numbers.
+ * A number is known if it exchanged messages with the account, or was looked up recently. A number without an account stays known for a shorter time.
+ * Look-ups are paced, because the platform restricts accounts that look up many numbers.
  */
 import { done, refuse, type Claim, type Result } from '../model.ts';
 import { fullBucket, takeToken, type Bucket } from '../policy/token-bucket.ts';
@@ -17,32 +17,32 @@ export interface RecipientsInput {
   readonly store: RecipientStore;
 }
 
-/** A chat as `PlatformLink.chatOf` names it. */
+/** A chat as returned by `PlatformLink.chatOf`. */
 export interface Addressed {
   readonly chatId: string;
-  /** Ids under which the platform may know the number, that of the chat first; empty for what is never looked up. */
+  /** Ids under which the platform may know the number, first the id of the chat. Empty if the chat is never looked up. */
   readonly forms: readonly string[];
 }
 
-/** Asks the platform in one request: for each number what it is, null when the platform did not say. */
+/** Asks the platform in one request. The answer has one item per number, which is null if the platform did not say. */
 export type LookUp = (numbers: readonly (readonly string[])[]) => Promise<Outcome<readonly (LookedUp | null)[]>>;
 
 interface Found extends Omit<LookedUp, 'businessName'> {
-  /** Null when nobody asked. */
+  /** Null if the business name was never requested. */
   readonly businessName: string | null;
 }
 
-/** What is known of a number. `null`: the platform would not say. */
+/** The known facts of a number; null if the platform refused to say. */
 export type Known = Found | null;
 
 interface Remembered extends Found {
-  /** Unix milliseconds; Infinity for those with whom messages were exchanged. */
+  /** End of caching, in Unix milliseconds. Infinity if messages were exchanged. */
   readonly until: number;
 }
 
-/** Numbers held in memory, for each session. */
+/** Limit of the numbers in memory, per session. */
 const kept = 500;
-/** Milliseconds without lookups after the platform refused one for their number. */
+/** Time without look-ups after the platform refused one because of their number. In milliseconds. */
 const penaltyMs = 60_000;
 
 const absent = (chatId: string) => refuse('notFound', `the number ${chatId} is not on WhatsApp`);
@@ -54,10 +54,10 @@ type Answers = Promise<Result<ReadonlyMap<string, Known>>>;
 export class Recipients {
   readonly #input: RecipientsInput;
   readonly #known = new Map<string, Remembered>();
-  /** Lookups under way, by chat: requests for the same number share one. */
+  /** Look-ups under way, by chat. Requests for the same number share one. */
   readonly #underWay = new Map<string, Answers>();
   #bucket: Bucket;
-  /** Unix milliseconds. */
+  /** End of the penalty. In Unix milliseconds. */
   #blockedUntil = 0;
 
   constructor(input: RecipientsInput) {
@@ -66,8 +66,8 @@ export class Recipients {
   }
 
   /**
-   * The id to write to. Refused: `notFound` for a number without an account, `limited` when too many were looked up, `notSent` when the platform
-   * did not answer.
+   * Returns the id to write to. Refuses with `notFound` for a number without an account, with `limited` after too many look-ups, and with `notSent`
+   * if the platform did not answer.
    */
   async resolve(chat: Addressed, lookUp: LookUp): Promise<Result<string>> {
     const { chatId, forms } = chat;
@@ -76,14 +76,14 @@ export class Recipients {
     if (known !== null) return done(known);
     const found = await this.check([chat], lookUp);
     if (!found.ok) return found;
-    // When the platform would not say, the message goes to the number as it is written.
+    // If the platform refused to say, the message goes to the number as written.
     const id = found.value.get(chatId)?.chatId ?? chatId;
     return id === '' ? absent(chatId) : done(id);
   }
 
   /**
-   * What is known of all these numbers, by the id of the chat; numbers that nobody knows are looked up together. Refused as a whole: `limited` before
-   * anything was asked when the pace does not allow all of them, `invalid` when it never will, `notSent` when the platform did not answer.
+   * Returns the facts of all these numbers by chat id. Unknown numbers are looked up together. Refuses the whole call. The reason is `limited` if the
+   * pace does not allow all of them now, and `invalid` if it never will. The reason is `notSent` if the platform did not answer.
    */
   async check(chats: readonly Addressed[], lookUp: LookUp): Answers {
     const found = new Map<string, Known>();
@@ -104,12 +104,12 @@ export class Recipients {
     return done(found);
   }
 
-  /** What a number calls itself as a verified business, '' for none; null when that is not known, and cannot be asked now. */
+  /** Returns the verified business name of a number, or '' for none. Returns null if it is unknown and cannot be requested now. */
   async businessName(chat: Addressed, lookUp: LookUp): Promise<string | null> {
     const found = await this.check([chat], lookUp);
     const known = found.ok ? (found.value.get(chat.chatId) ?? null) : null;
     if (known === null || known.businessName !== null) return known?.businessName ?? null;
-    // Messages were exchanged, and nobody asked so far.
+    // The number is known from messages, but its business name was never requested.
     const asked = await this.#ask([chat], lookUp);
     const [answer = null] = asked.ok ? asked.value : [];
     if (answer === null || answer.chatId === '') return null;
@@ -118,7 +118,7 @@ export class Recipients {
     return this.#keep(chat.chatId, answer, null).businessName;
   }
 
-  /** The id to write to, from memory; null when the memory has none. */
+  /** Returns the cached id to write to, or null. */
   remembered(chatId: string): string | null {
     return this.#remembered(chatId)?.chatId ?? null;
   }
@@ -157,7 +157,7 @@ export class Recipients {
     return done(found);
   }
 
-  /** Nothing at all when the platform refused to say. */
+  /** Asks the platform. Returns an empty list if the platform refused to say. */
   async #ask(chats: readonly Addressed[], lookUp: LookUp): Promise<Result<readonly (LookedUp | null)[]>> {
     const { policy, time } = this.#input;
     const now = time.now();
@@ -177,7 +177,7 @@ export class Recipients {
     return refuse('limited', 'the platform looks up no more numbers now', { code, retryAfter: penaltyMs / 1000 });
   }
 
-  /** `at`: of the lookup. A number without an account is not held in memory: its owner may write at any moment. */
+  /** Caches the answer of a look-up at time `at`. A number without an account is not cached, because its owner may write at any moment. */
   #keep(asked: string, { chatId, businessName }: Found, at: number | null): Found {
     const found = { chatId, businessName };
     if (chatId === '') return found;
@@ -189,7 +189,7 @@ export class Recipients {
   }
 }
 
-/** The answer for every form of a number, and for the id of its account. */
+/** Returns the rows of an answer, for every form of the number and for the id of its account. */
 const formsOf = ({ forms }: Addressed, found: Known): readonly (Found & { readonly form: string })[] => {
   if (found === null) return [];
   return [...new Set(found.chatId === '' ? forms : [...forms, found.chatId])].map((form) => ({ form, ...found }));

@@ -1,7 +1,7 @@
 /**
- * Keeps the record of one instance. Notes change it in memory at once and in storage soon after (write-behind); saves change storage first.
+ * Keeps the record of one instance. Notes change memory at once, and storage soon after (write-behind). Saves change storage first.
  *
- * Of two changes of a field the later one counts, in memory and in storage, whether it was noted or saved.
+ * If a field changes twice, the later change wins in memory and in storage, whether it was a note or a save.
  */
 import { createMutex } from '../keyed-mutex.ts';
 import type { InstancePatch, InstanceRecord } from '../model.ts';
@@ -26,11 +26,11 @@ export class RecordKeeper {
   readonly #input: RecordKeeperInput;
   readonly #worker: SupervisedWorker;
   readonly #retryPause: Pause;
-  /** Fields that were noted and are not stored. */
+  /** Noted fields that are not stored yet. */
   #noted: InstancePatch = {};
-  /** Storage refused the noted fields together: they are written one by one. */
+  /** True after storage refused the noted fields together. They are then written one by one. */
   #oneByOne = false;
-  /** One statement at a time. */
+  /** Serializes the statements. */
   readonly #serially = createMutex();
   #working = false;
   #flushWaiters: (() => void)[] = [];
@@ -42,14 +42,14 @@ export class RecordKeeper {
     this.#worker = input.workers.supervise({ name: 'recordKeeper', run: () => this.#work() });
   }
 
-  /** Never throws. While storage is away the note waits in memory. */
+  /** Changes the record in memory, and in storage later. Never throws. While storage is unavailable, the note waits in memory. */
   note(patch: InstancePatch): void {
     this.record = { ...this.record, ...patch, updated: this.#input.time.now() };
     this.#noted = { ...this.#noted, ...patch };
     this.#worker.wake();
   }
 
-  /** Stores first, then changes memory: for commands, whose caller must get the failure. */
+  /** Changes storage first, then memory. Commands use this method, because their caller must get the failure. */
   save(patch: InstancePatch): Promise<void> {
     const { instances, time } = this.#input;
     return this.#serially(async () => {
@@ -64,19 +64,19 @@ export class RecordKeeper {
     });
   }
 
-  /** Resolves when everything noted is stored, or will not be stored any more. */
+  /** Resolves when all notes are stored or given up. */
   flush(): Promise<void> {
     return this.#flushed ? Promise.resolve() : new Promise((resolve) => this.#flushWaiters.push(resolve));
   }
 
-  /** Storage is not tried again: what is noted stays in memory. */
+  /** Ends the retries. Notes that are not stored stay in memory. */
   stop(): void {
     this.#retryPause.end();
-    // A worker that crashed is not restarted any more.
+    // A worker that crashed does not restart after this point.
     if (!this.#working) this.#giveUp();
   }
 
-  /** Fields that are not stored. */
+  /** Number of fields that are not stored. */
   get waiting(): number {
     return namesOf(this.#noted).length;
   }
@@ -85,11 +85,11 @@ export class RecordKeeper {
     return !this.#working && namesOf(this.#noted).length === 0;
   }
 
-  /** Writes until nothing is noted. A crash leaves what is not stored in `#noted`, for the next run. */
+  /** Writes until no note is left. After a crash the next run finds the unwritten fields in `#noted`. */
   async #work(): Promise<void> {
     this.#working = true;
     try {
-      await Promise.resolve(); // notes of one turn are one statement
+      await Promise.resolve(); // Notes of one turn become one statement.
       while (namesOf(this.#noted).length > 0) {
         const away = await this.#serially(() => this.#write());
         if (away) await this.#retryPause.wait(retryMs);
@@ -101,10 +101,7 @@ export class RecordKeeper {
     }
   }
 
-  /**
-   * One statement; true when storage is away. Fields that storage refuses are written one by one, so that a bad field is dropped and costs only
-   * itself.
-   */
+  /** Writes one statement. Returns true if storage is unavailable. Refused fields are written one by one, so that only the bad field is dropped. */
   async #write(): Promise<boolean> {
     const { instances, log } = this.#input;
     const names = namesOf(this.#noted);
@@ -125,20 +122,20 @@ export class RecordKeeper {
     return false;
   }
 
-  /** Takes these fields out of what is noted. */
+  /** Takes these fields out of the notes. */
   #take(names: readonly string[]): InstancePatch {
     const noted = Object.entries(this.#noted);
     this.#noted = Object.fromEntries(noted.filter(([name]) => !names.includes(name)));
     return Object.fromEntries(noted.filter(([name]) => names.includes(name)));
   }
 
-  /** These fields were not stored; what was noted meanwhile is newer. */
+  /** Puts fields back that were not stored. Newer notes win. */
   #putBack(fields: InstancePatch): void {
     this.#noted = { ...fields, ...this.#noted };
     if (namesOf(this.#noted).length > 0) this.#worker.wake();
   }
 
-  /** Nothing noted is stored any more. */
+  /** Gives up all notes. */
   #giveUp(): void {
     const fields = namesOf(this.#noted);
     this.#noted = {};

@@ -1,4 +1,4 @@
-/** The recorder of an instance, on the journal of its storage. */
+/** Makes the recorder of an instance on the journal of its storage. */
 import { Recorder, refusalNameOf, type RecorderInput } from '../events/recorder.ts';
 import type { GatewayEvent, InstanceRecord } from '../model.ts';
 import type { Policy } from '../policy/policy.ts';
@@ -8,7 +8,7 @@ export interface RecordingInput extends Pick<RecorderInput, 'workers' | 'committ
   readonly ports: Ports;
   readonly policy: Policy;
   readonly record: () => InstanceRecord;
-  /** Ids of the webhooks that get the event. */
+  /** Returns the ids of the webhooks that get the event. */
   readonly targets: (event: GatewayEvent) => readonly string[];
 }
 

@@ -1,4 +1,7 @@
-/** The root actor of one instance: asked, watched, and started anew when it throws. The way to close the link is handed in: a crash closes the link first. */
+/**
+ * The root actor of one instance. It is asked and watched, and restarted when it throws. The owner passes in the function that closes the link,
+ * because a crash closes the link first.
+ */
 import { createActor, type Actor } from 'xstate';
 import type { CourierView } from '../events/courier-host.ts';
 import type { Status } from '../model.ts';
@@ -10,9 +13,9 @@ export interface RootActorInput {
   readonly id: string;
   readonly time: Time;
   readonly input: InstanceInput;
-  /** Pause before a root that threw is started again, in milliseconds. */
+  /** Pause before a crashed root restarts. In milliseconds. */
   readonly restartAfter: number;
-  /** The root threw: reports it and closes the link. Never rejects. */
+  /** Reports that the root threw, and closes the link. Never rejects. */
   crashed(error: unknown): Promise<void>;
 }
 
@@ -20,10 +23,10 @@ export class RootActor {
   readonly #input: RootActorInput;
   #actor: Actor<typeof instance>;
   #operations = 0;
-  /** Operations under way. */
+  /** Number of operations under way. */
   #running = 0;
   #stopped = false;
-  /** Runs while the root is down. */
+  /** Timer that runs while the root is down. */
   #restart: unknown = null;
 
   constructor(input: RootActorInput) {
@@ -35,7 +38,7 @@ export class RootActor {
     return this.#actor.getSnapshot();
   }
 
-  /** The snapshot of the chart, null while it is being restarted or the instance is failed. */
+  /** Snapshot of the chart; null while it is being restarted, or if the instance failed. */
   get lifecycle(): LifecycleSnapshot | null {
     const { status, children } = this.snapshot;
     const child = status === 'active' ? children['lifecycle'] : undefined;
@@ -46,22 +49,22 @@ export class RootActor {
     return statusOf(this.snapshot.value, this.lifecycle);
   }
 
-  /** A socket is being closed, or a device unlinked: commands wait until that is over. */
+  /** True while a socket is being closed, or a device unlinked. Commands wait until that is over. */
   get closing(): boolean {
     return this.snapshot.value === 'recovering' || (this.lifecycle?.hasTag('closing') ?? false);
   }
 
-  /** Operations are under way. */
+  /** True if operations are under way. */
   get busy(): boolean {
     return this.#running > 0;
   }
 
-  /** Operations under way. */
+  /** Number of operations under way. */
   get operations(): number {
     return this.#running;
   }
 
-  /** Null when there is no courier for the webhook; `down` while it is being restarted. */
+  /** Returns null if there is no courier for the webhook, and `down` while it is being restarted. */
   courier(webhookId: string): CourierView | 'down' | null {
     let view: CourierView | 'down' | null = null;
     this.snapshot.children[courierId(webhookId)]?.send({
@@ -71,12 +74,12 @@ export class RootActor {
     return view;
   }
 
-  /** Couriers send nothing more, and what they have under way is cut. */
+  /** Stops all couriers and cuts their posts. */
   cutDeliveries(): void {
     for (const [id, child] of Object.entries(this.snapshot.children)) if (isCourier(id)) child?.send({ type: 'delivery.lost' });
   }
 
-  /** Couriers forget the rows that they have in memory, and read what the outbox has now. What they have under way is cut. */
+  /** Makes all couriers drop their rows in memory and read the outbox again. Posts under way are cut. */
   renewCouriers(): void {
     for (const [id, child] of Object.entries(this.snapshot.children)) if (isCourier(id)) child?.send({ type: 'delivery.replaced' });
   }
@@ -86,8 +89,8 @@ export class RootActor {
   }
 
   /**
-   * Runs one platform request as the child `op.N` of the chart. Null when the state refuses it (not connected); else the promise of its answer,
-   * which outlives the chart. The signal aborts when the session leaves `connected`.
+   * Runs one platform request as the child `op.N` of the chart. Returns null if the state refuses it (not connected). Otherwise returns the promise
+   * of its answer, which survives the chart. The signal aborts when the session leaves `connected`.
    */
   request<T>(task: (signal: AbortSignal) => Promise<T>): Promise<T> | null {
     const n = (this.#operations += 1);
@@ -99,12 +102,12 @@ export class RootActor {
       await Promise.try(task, signal).then(resolve, reject);
       this.#running -= 1;
     };
-    // Straight to the chart: the root has nothing to add, and this is the path of every message.
+    // The event goes directly to the chart. The root has nothing to add, and every message takes this path.
     if (!this.#stopped) this.snapshot.children['lifecycle']?.send({ type: 'instance.request', n, run });
     return taken ? promise : null;
   }
 
-  /** Resolves when `test` holds, at the latest after `ms` or with the end of the actor; says whether it holds. */
+  /** Resolves when `test` holds, after `ms` milliseconds, or at the end of the actor. The value tells whether `test` holds. */
   waitFor(test: () => boolean, ms: number): Promise<boolean> {
     const { time } = this.#input;
     if (test() || this.#stopped) return Promise.resolve(test());
@@ -131,7 +134,7 @@ export class RootActor {
     });
   }
 
-  /** Nothing is left running, and no restart comes. */
+  /** Stops the actor and cancels a restart. */
   stop(): void {
     this.#stopped = true;
     this.#input.time.clearTimeout(this.#restart);
@@ -146,8 +149,8 @@ export class RootActor {
   }
 
   /**
-   * The root itself threw, which its table does not foresee. Its children live on by themselves then (xstate does not stop them), and a chart that
-   * nobody supervises would open the link again.
+   * Handles an exception of the root machine itself. XState does not stop its children then. An unsupervised chart would open the link again, so all
+   * children are stopped first.
    */
   async #failed(error: unknown): Promise<void> {
     const { time, crashed, restartAfter } = this.#input;

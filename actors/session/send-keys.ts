@@ -1,8 +1,8 @@
-/** What becomes of a send's key: used with the message, then answered, or free again. */
+/** The life of a send key: used with the message, then answered or freed. */
 import { refuse, type Message, type Refusal, type Result, type SendKey, type UsedSendKey } from '../model.ts';
 import type { Cell } from './cell.ts';
 
-/** A key with its message. What the answer is when `answer` is null, the message tells. */
+/** Binds a key to its message. If `answer` is null, the message itself gives the answer. */
 export const usedBy = (key: SendKey, message: Message, at: number, answer: Result<Message> | null = null): UsedSendKey => ({
   ...key,
   messageId: message.messageId,
@@ -10,14 +10,15 @@ export const usedBy = (key: SendKey, message: Message, at: number, answer: Resul
   answer: answer?.ok ? { ok: true, value: { ...answer.value, raw: null, queuedSend: null } } : answer,
 });
 
-/** The client may try again under the same key: nothing left the process. Resolves after the first try to record it. */
+/** Frees a key, because nothing left the process. The client may retry under the same key. Resolves after the first attempt to record that. */
 export const free = async (cell: Cell, key: UsedSendKey | null): Promise<void> => {
   if (key) await cell.recorder.tell({ kind: 'sendKey', key: { ...key, at: 0, answer: null } });
 };
 
 /**
- * A send failed after its message was accepted. The platform's no is the answer of the key; when nobody knows what happened the message will
- * tell; everything else left nothing behind. The refusal that the caller gets names a message that may have arrived.
+ * Settles a send that failed after acceptance. A refusal of the platform becomes the answer of the key. If the outcome is unknown, the status of the
+ * message tells it later. After any other failure nothing left, and the key is freed. The refusal for the caller names a message that may have
+ * arrived.
  */
 export async function settleFailure(cell: Cell, key: UsedSendKey | null, message: Message, refusal: Refusal): Promise<Result<Message>> {
   if (refusal.reason === 'unknown') return refuse('unknown', refusal.message, { ...refusal, messageId: message.messageId });

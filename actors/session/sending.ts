@@ -1,4 +1,4 @@
-/** The steps of a message of any kind on a live session: filled, composed, prepared, stored as `Queued`, written, recorded. */
+/** The steps of a message of any kind on a live session: fill, compose, prepare, store as `Queued`, write, record. */
 import { fileUrlOf } from '../attachments.ts';
 import type { SendOptions } from '../face.ts';
 import {
@@ -27,10 +27,10 @@ import type { Cell } from './cell.ts';
 import { performIn } from './perform.ts';
 import { free, settleFailure, usedBy } from './send-keys.ts';
 
-/** Unread messages that `readchat` and `readmessages` confirm at most. */
+/** Limit of the unread messages that `readchat` and `readmessages` confirm. */
 const readLimit = 500;
 
-/** What the chat shows of a message that was just written. */
+/** Returns the preview of the chat after a message was written. */
 const chatAfter = (message: Message): ChatPatch => ({
   chatId: message.chatId,
   isGroup: message.isGroup,
@@ -40,17 +40,17 @@ const chatAfter = (message: Message): ChatPatch => ({
   lastMessageTimestamp: message.timestamp,
 });
 
-/** A message that will not be sent any more. Resolves after the first try to record that; storage that is away gets it later. */
+/** Records that a message will not be sent any more. Resolves after the first attempt. If storage is unavailable, the record is stored later. */
 export const giveUp = (cell: Cell, message: Message, status: 'Failed' | 'Canceled', error: string): Promise<void> =>
   cell.recorder.tell(progress(message, status, message.timestamp, error));
 
-/** The people who see a status post when its recipients are not given. */
+/** Adds the viewers of a status post if the client gave no recipients. */
 async function withContacts(ports: Ports, cell: Cell, send: Send): Promise<Send> {
   if (!send.audience || send.audience.recipients !== null) return send;
   return { ...send, audience: { ...send.audience, contacts: await ports.chats.contacts(cell.record.id) } };
 }
 
-/** The chat that placeholders are filled from. A group without a stored name is asked for its name, as far as the session is live. */
+/** Returns the chat that fills placeholders. The platform is asked for the name of a group without a stored name, if the session is live. */
 async function namedChat(ports: Ports, cell: Cell, signal: AbortSignal | null, chatId: string): Promise<NamedChat | null> {
   const chat = await ports.chats.get(cell.record.id, chatId);
   if (!chatId.endsWith('@g.us') || (chat !== null && chat.name !== '')) return chat;
@@ -60,7 +60,7 @@ async function namedChat(ports: Ports, cell: Cell, signal: AbortSignal | null, c
   return name === '' ? chat : { ...(chat ?? nobody), name };
 }
 
-/** The name that the platform tells of a group; '' when it tells none. */
+/** Returns the name of a group from the platform, or ''. */
 async function askedName(cell: Cell, signal: AbortSignal | null, groupId: string): Promise<string> {
   const ask = (during: AbortSignal) => performIn(cell, during, 'group.get', { groupId, fresh: false, link: false, requests: false });
   const found = await (signal === null ? cell.request(ask) : ask(signal));
@@ -68,8 +68,8 @@ async function askedName(cell: Cell, signal: AbortSignal | null, groupId: string
 }
 
 /**
- * The content with its placeholders filled from the chat, and the contacts of whom the recipients of a status post are chosen. Refused (`invalid`) when
- * it is too long with what was filled in. `signal`: of the request on the live session; null outside of one.
+ * Fills the placeholders of the content from the chat, and adds the contacts from which a status post chooses recipients. Refuses with `invalid` if
+ * the filled text is too long. `signal` belongs to the request on the live session, and is null without one.
  */
 export async function filled(ports: Ports, cell: Cell, signal: AbortSignal | null, given: Send, chatId: string): Promise<Result<Send>> {
   const send = await withContacts(ports, cell, given);
@@ -80,7 +80,7 @@ export async function filled(ports: Ports, cell: Cell, signal: AbortSignal | nul
   return problem === null ? done({ ...send, content }) : refuse('invalid', problem);
 }
 
-/** What the caller wants to find the message by, and where its file is kept. */
+/** Adds the labels by which the caller finds the message, and the URL of its file. */
 export const labelled = (
   message: Message,
   { content }: Send,
@@ -97,8 +97,8 @@ export const labelled = (
 });
 
 /**
- * Stores a message before anything is written. When that fails it is not sent: a statement whose answer was lost may have stored it all the same,
- * and what is recorded next keeps it from being sent at some later start. `key`: stored with it, and free again when that fails.
+ * Stores a message before anything is written. If this fails, the message is not sent. If the reply of the database was lost, the message may still
+ * be stored. The `Failed` status keeps a later start from sending it. `key` is stored with the message, and freed on failure.
  */
 export async function accept(cell: Cell, message: Message, key: UsedSendKey | null): Promise<void> {
   try {
@@ -110,7 +110,7 @@ export async function accept(cell: Cell, message: Message, key: UsedSendKey | nu
   }
 }
 
-/** Shows typing, or recording, and confirms reading before a message. */
+/** Shows typing or recording, and confirms reading, before a message is sent. */
 export async function prepare(ports: Ports, cell: Cell, signal: AbortSignal, message: Message, how: Preparation): Promise<void> {
   const { chatId, mediaType } = message;
   if (how.delay > 0 && chatId !== statusChat && !isChannelId(chatId)) {
@@ -123,22 +123,22 @@ export async function prepare(ports: Ports, cell: Cell, signal: AbortSignal, mes
   if (messages.length > 0) await performIn(cell, signal, 'chat.markRead', { chatId, messages });
 }
 
-/** The message as it is once the platform has taken it. */
+/** Returns the message after the platform accepted it. */
 const sentForm = (message: Message, { serverId }: AnswerOf<'message.transmit'>): Message => ({
   ...message,
   status: 'Sent',
   ...(serverId === undefined ? {} : { post: { ...newPost, ...message.post, serverId } }),
 });
 
-/** `serverId`: of a post. */
+/** Returns the entry of a sent message. Only a post has a `serverId`. */
 const sentEntry = (message: Message, { at, serverId }: AnswerOf<'message.transmit'>): Entry => ({
   ...(progress(message, 'Sent', at) as Extract<Entry, { kind: 'status' }>),
   ...(serverId === undefined ? {} : { serverId }),
 });
 
 /**
- * Writes a composed message; `to`: not to the chat's own id. Resolves with the message as it was sent, after the first try to record that together with
- * what `further` makes of it; a failure is for the caller to record.
+ * Writes a composed message. `to` overrides the id of the chat. Resolves with the sent message, after the first attempt to record it with the entries
+ * of `further`. The caller records a failure.
  */
 export async function transmit(
   cell: Cell,
@@ -161,7 +161,7 @@ export interface SendNow {
   readonly key: SendKey | null;
 }
 
-/** One message whose caller waits for the platform's answer. `release` lets the next one of the same chat go on. */
+/** Sends one message whose caller waits for the platform's answer. `release` starts the next message of the same chat. */
 export async function sendNow(
   ports: Ports,
   cell: Cell,
@@ -176,7 +176,7 @@ export async function sendNow(
   const message = labelled(composed.value, send, options);
   const used = key && usedBy(key, message, ports.time.now());
   await prepare(ports, cell, signal, message, options);
-  // Nothing is stored of a message whose session went away while somebody seemed to type: its sender may try again at once.
+  // If the connection ended during the typing, nothing is stored, so the caller may retry at once.
   if (signal.aborted) return notConnected;
   await accept(cell, message, used);
   const further = (sent: Message): Entry[] => (used ? [{ kind: 'sendKey', key: usedBy(used, message, used.at, done(sent)) }] : []);

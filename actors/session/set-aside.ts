@@ -1,4 +1,4 @@
-/** Events that cannot be rendered: the error history is where the owner of a webhook finds an event that is not delivered. */
+/** Reports events that cannot be rendered. The owner of a webhook finds them in the error history. */
 import type { CourierHost } from '../events/courier-host.ts';
 import type { InstanceId, Webhook } from '../model.ts';
 import type { Ports, UnrenderedEvent } from '../ports.ts';

@@ -1,4 +1,4 @@
-/** One function turns a snapshot into the four words of the API, one more into the view of an instance. */
+/** Maps a snapshot to the four words of the API, and to the view of an instance. */
 import type { SnapshotFrom } from 'xstate';
 import type { InstanceView } from '../face.ts';
 import type { InstanceRecord, PasskeyNotice, Status, Wanted } from '../model.ts';
@@ -17,17 +17,23 @@ const words: Readonly<Record<string, Status>> = {
   unlinking: 'disconnected',
 };
 
-/** An instance whose chart is being restarted is on its way back; one that failed is disconnected. */
+/** Returns the status. An instance whose chart is being restarted counts as connecting. A failed one counts as disconnected. */
 export function statusOf(root: InstanceSnapshot['value'], chart: LifecycleSnapshot | null): Status {
   if (root !== 'running' || !chart) return root === 'failed' || root === 'stopped' ? 'disconnected' : 'connecting';
   const top = typeof chart.value === 'string' ? chart.value : Object.keys(chart.value)[0];
   return words[top ?? ''] ?? 'disconnected';
 }
 
-/** Milliseconds in which calls wait for a session that begins: of a thousand that begin at once the last has its turn after 50 s. Later calls do not wait. */
+/**
+ * Time for which calls wait for a starting session. If a thousand sessions start at once, the last has its turn after 50 s. Later calls do not wait.
+ * In milliseconds.
+ */
 export const beginningMs = 60_000;
 
-/** Only a paired session is brought back by itself. Credentials that somebody wants deleted may exist without a pairing in the record. */
+/**
+ * Returns the state in which an instance begins. Only a paired session connects by itself. Credentials that must be deleted may exist although the
+ * record names no account.
+ */
 export const beginningOf = ({ jid, accountLeaves, wanted }: InstanceRecord): Wanted =>
   jid === '' && !accountLeaves && wanted !== 'unlinked' ? 'offline' : wanted;
 
@@ -38,10 +44,10 @@ const beginnings: Readonly<Record<Wanted, Status>> = {
   unlinked: 'disconnected',
 };
 
-/** Status of an instance whose actors are not made yet. */
+/** Returns the status of an instance without actors. */
 export const restingStatus = (record: InstanceRecord): Status => beginnings[beginningOf(record)];
 
-/** View of an instance whose actors are not made yet. */
+/** Returns the view of an instance without actors. */
 export const restingView = (record: InstanceRecord): InstanceView => ({
   record,
   status: restingStatus(record),
@@ -52,7 +58,7 @@ export const restingView = (record: InstanceRecord): InstanceView => ({
   presence: 'unavailable',
 });
 
-/** An offer without what has to be signed, which only its own call shows. */
+/** Returns an offer without the challenge, which only its own call shows. */
 const noticeOf = (offer: PasskeyOffer | null): PasskeyNotice | null =>
   offer && { stage: offer.stage, code: offer.code, expiresAt: offer.expiresAt };
 

@@ -1,9 +1,9 @@
 /**
- * The last steps of one instance through its charts, kept for the inspector. Ten thousand instances keep them, so a step is 16 bytes of one buffer
- * that grows with the steps; names are made when steps are read. The cell owns the buffer, which outlives the actors.
+ * The last steps of one instance through its charts, for the inspector. Ten thousand instances keep their steps, so a step takes 16 bytes of a
+ * growing buffer. Names are made when steps are read. The cell owns the buffer, which survives the actors.
  *
- * A step: time in whole milliseconds (6 bytes), detail of the cause (2), state left, state entered, event (1 each), a free byte, code of a close, delay in
- * tenths of a second (2 each).
+ * A step begins with the time in whole milliseconds (6 bytes) and the detail of the cause (2). The old state, the new state, the event and a free
+ * byte follow (1 each). The close code and the delay in tenths of a second are last (2 each).
  */
 import { origins, type Origin, type Step, type StepCause } from '../face/inspector.ts';
 import { closeTexts, reactions, sentenceOf, type Reaction, type Verdict } from '../policy/close-cause.ts';
@@ -15,23 +15,23 @@ const stepBytes = 16;
 const firstSteps = 8;
 const mostSteps = 100;
 
-/** Every state of both charts; a number of this table stands for it. */
+/** Every state of both charts. A step stores the index. */
 const places = chartNames.flatMap((chart) => charts[chart].states.map(({ id }) => ({ chart, state: id })));
 const placeOf = new Map(places.map(({ chart, state }, index) => [`${chart} ${state}`, index]));
-/** Stands for the start of the root machine, before its first state. */
+/** Index for the start of the root machine, before its first state. */
 const nowhere = 255;
 
 const events = [...new Set(chartNames.flatMap((chart) => charts[chart].events.map(({ name }) => name)))];
 const eventOf = new Map(events.map((name, index) => [name, index]));
 
 const texts = [...closeTexts.keys()];
-/** Reactions after which something is tried at a later time. */
+/** Reactions with a delayed retry. */
 const delayed: ReadonlySet<Reaction> = new Set(['backOff', 'contest', 'gate']);
 
-/** Names of the errors behind crashes. A step stores the index, and 255 names at most are kept; a program has fewer classes of errors. */
+/** Names of the errors behind crashes. A step stores the index. At most 255 names are kept, because a program has fewer error classes. */
 const errorNames: string[] = [];
 
-/** States in which an event leads to the state itself and enters it anew: such a move is a step. */
+/** Events that leave a state and enter the same state again. Such a move is a step. */
 const anew = new Set(
   chartNames.flatMap((chart) =>
     charts[chart].transitions
@@ -42,7 +42,7 @@ const anew = new Set(
 
 const isUnder = (state: string, parent: string): boolean => state === parent || state.startsWith(`${parent}.`);
 
-/** What the events of a chart may carry. */
+/** The data that events of a chart may carry. */
 interface Carried {
   readonly type: string;
   readonly by?: Origin;
@@ -79,26 +79,26 @@ const isCrash = (name: string): boolean => name === 'failed.lifecycle' || name =
 export class Steps {
   readonly #now: () => number;
   #bytes = new DataView(new ArrayBuffer(firstSteps * stepBytes));
-  /** Steps so far; the newest ones are held. */
+  /** Number of all steps. Only the newest ones are kept. */
   #count = 0;
 
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /** The number of the last step, 0 before the first. */
+  /** Number of the last step, or 0 before the first. */
   get count(): number {
     return this.#count;
   }
 
-  /** Keeps the move when it is a step, and answers whether it is. */
+  /** Adds the move if it is a step. Returns true if it is one. */
   add({ chart, before, event, after }: Move): boolean {
     const to = stateText(after.value);
     const from = before === null ? (chart === 'lifecycle' ? 'beginning' : '') : stateText(before.value);
     const name = nameOfEvent.get(event.type) ?? event.type;
-    if (from === '' && this.#count <= 1) return false; // the root starts with the instance
+    if (from === '' && this.#count <= 1) return false; // The root starts with the instance.
     if (from === to && !anew.has(`${chart} ${to} ${name}`)) return false;
-    if (!eventOf.has(name)) return false; // the library's own end of an actor
+    if (!eventOf.has(name)) return false; // The event is the library's own end of an actor.
     this.#push(
       placeOf.get(`${chart} ${from}`) ?? nowhere,
       placeOf.get(`${chart} ${to}`) ?? nowhere,
@@ -108,19 +108,19 @@ export class Steps {
     return true;
   }
 
-  /** The held steps with a number greater than `n`, oldest first. */
+  /** Returns the kept steps with a number greater than `n`, oldest first. */
   after(n: number): readonly Step[] {
     const first = Math.max(n, this.#count - this.#held) + 1;
     return Array.from({ length: Math.max(0, this.#count - first + 1) }, (_, index) => this.#read(first + index));
   }
 
-  /** When the chart entered its current state, in Unix milliseconds; null when that step is not held any more. */
+  /** Returns the time at which the chart entered its current state, or null if that step is no longer kept. In Unix milliseconds. */
   enteredAt(chart: ChartName): number | null {
     for (let n = this.#count; n > this.#count - this.#held; n -= 1) if (places[this.#byte(n, 9)]?.chart === chart) return this.#at(n);
     return null;
   }
 
-  /** Newest first, without the names of events: cheap enough to read for many instances. */
+  /** Yields the kept steps without the names of events, newest first. The cost is low enough to read many instances. */
   *backwards(): Generator<{ readonly at: number; readonly chart: ChartName; readonly from: string; readonly to: string }> {
     for (let n = this.#count; n > this.#count - this.#held; n -= 1) {
       const to = places[this.#byte(n, 9)];
@@ -139,7 +139,7 @@ export class Steps {
     return name.startsWith('after.') ? { ...none, delayMs: this.#sinceEntry(chart, from, name) } : none;
   }
 
-  /** Milliseconds that the chart was in the state whose timer fired; that may be a parent of `from`. */
+  /** Returns the milliseconds since the chart entered the state whose timer fired. That state may be a parent of `from`. */
   #sinceEntry(chart: ChartName, from: string, name: string): number {
     const owner = charts[chart].transitions.find(({ event, from: own }) => event === name && isUnder(from, own))?.from ?? from;
     for (const step of this.backwards()) {
@@ -163,7 +163,7 @@ export class Steps {
     bytes.setUint16(at + 14, Math.min(65_535, Math.round(delayMs / 100)));
   }
 
-  /** The byte offset of step `n`; the buffer grows when the step does not fit. */
+  /** Returns the byte offset of step `n`. The buffer grows if the step does not fit. */
   #offset(n: number): number {
     const size = this.#bytes.byteLength / stepBytes;
     if (n > size && size < mostSteps) {

@@ -1,4 +1,4 @@
-/** A stored chat by any of its names: a number may be written in two forms. */
+/** Finds a stored chat by any of its names, because a number may be written in two forms. */
 import type { Chat } from '../model.ts';
 import type { ChatStore } from '../ports.ts';
 import type { Cell } from './cell.ts';

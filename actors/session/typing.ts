@@ -1,17 +1,19 @@
-/** Typing and recording that are kept up in chats: the platform's apps forget them after some seconds. */
+/** Renews typing and recording states in chats, because the platform's apps forget them after some seconds. */
 import { refuse, type Result } from '../model.ts';
 import type { Time, TypingState } from '../ports.ts';
 
-/** Milliseconds. Apps show typing for some 25 s after the stanza. */
+/** Pause between two renewals. Apps show typing for some 25 s after the stanza. In milliseconds. */
 export const renewEvery = 10_000;
-/** Milliseconds that a timer may come early by the clock of the wall. */
+/** Time that a timer may fire early by the wall clock. In milliseconds. */
 const early = 50;
 
 export interface TypingInput {
   readonly time: Pick<Time, 'now' | 'setTimeout' | 'clearTimeout'>;
-  /** Chats in which something may be kept up at once. */
+  /** Limit of the chats with a renewed state. */
   readonly atOnce: number;
-  /** Shows a state in a chat. `signal`: of the call that asks for it; without one it is asked for by itself, and does not reject. */
+  /**
+   * Shows a state in a chat. `signal` belongs to the call that asks for it. Without `signal` the function makes its own request, and does not reject.
+   */
   readonly write: (chatId: string, state: TypingState, signal?: AbortSignal) => Promise<Result<null>>;
 }
 
@@ -29,12 +31,12 @@ export class Typing {
     this.#input = input;
   }
 
-  /** Chats in which something is kept up. */
+  /** Number of chats with a renewed state. */
   get count(): number {
     return this.#shown.size;
   }
 
-  /** Shows a state and keeps it up for `delay` milliseconds, in place of whatever is shown in this chat. */
+  /** Shows a state for `delay` milliseconds. It replaces the state that the chat shows now. */
   async show(chatId: string, state: TypingState, delay: number, signal: AbortSignal): Promise<Result<null>> {
     const { time, atOnce, write } = this.#input;
     this.end(chatId);
@@ -42,7 +44,7 @@ export class Typing {
     if (this.#shown.size >= atOnce)
       return refuse('limited', `typing is kept up in ${atOnce} chats already`, { retryAfter: renewEvery / 1000 });
     const shown: Shown = { state, until: time.now() + delay, timer: null };
-    // Before it is written: a message that is sent meanwhile ends it.
+    // The state is registered before the write, so that a message that is sent meanwhile ends it.
     this.#shown.set(chatId, shown);
     let kept = false;
     try {
@@ -55,13 +57,13 @@ export class Typing {
     }
   }
 
-  /** A message to this chat is being sent, which ends the typing on the other side by itself. */
+  /** Ends the state of a chat because a message is being sent. The message ends the typing on the other phone. */
   end(chatId: string): void {
     const shown = this.#shown.get(chatId);
     if (shown) this.#drop(chatId, shown);
   }
 
-  /** The session is gone. */
+  /** Ends all states, because the session is gone. */
   stop(): void {
     for (const chatId of this.#shown.keys()) this.end(chatId);
   }

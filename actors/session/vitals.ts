@@ -1,7 +1,33 @@
-/** Figures of one session's quality since the start of the process, for the log and `GET /admin/numbers`. */
-import type { VitalsView } from '../face/server.ts';
+/** Figures about the quality of one session since the start of the process, for the log and `GET /admin/numbers`. */
 import type { Status } from '../model.ts';
 import type { CloseCause, Reaction, Verdict } from '../policy/close-cause.ts';
+
+/** The figures of one session. All times in milliseconds. */
+export interface VitalsView {
+  /** Connection attempts, and the ones that became live. */
+  readonly attempts: number;
+  readonly opened: number;
+  /** Closes by cause. */
+  readonly closes: Readonly<Partial<Record<CloseCause, number>>>;
+  /** Crashes of the session's chart. */
+  readonly crashes: number;
+  /** Crashes of the background workers, by name. Workers that never crashed are absent. */
+  readonly workerCrashes: Readonly<Record<string, number>>;
+  /** Time from the last loss of a live session to its return; 0 before the first. */
+  readonly reconnectMs: number;
+  readonly longestReconnectMs: number;
+  /** The back-off under way, or 0. */
+  readonly nextDelayMs: number;
+  readonly wakes: number;
+  readonly hibernatedMs: number;
+  /** Time since the last frame of the platform; null without a connection. */
+  readonly lastFrameAgeMs: number | null;
+  /** Events that could not be rendered and were set aside. Events of the global webhook count for each instance. */
+  readonly eventsSetAside: number;
+  /** Entries that wait for storage. */
+  readonly unrecorded: number;
+  readonly queued: number;
+}
 
 /** Reactions after which the chart waits. */
 const delayed: ReadonlySet<Reaction> = new Set(['backOff', 'contest', 'gate']);
@@ -21,7 +47,7 @@ export class Vitals {
   #longestReconnectMs = 0;
   #nextDelayMs = 0;
   #eventsSetAside = 0;
-  /** Since when the instance rests without actors; null when it has been active. */
+  /** Time since which the instance has had no actors, in Unix milliseconds; null after its first activity. */
   #restingSince: number | null;
 
   constructor(now: () => number, restingSince = now()) {
@@ -32,18 +58,18 @@ export class Vitals {
   attempt(): void {
     this.#restingSince = null;
     this.#attempts += 1;
-    this.#openSince = 0; // closed by a command
+    this.#openSince = 0; // A command closed the connection.
     this.#nextDelayMs = 0;
   }
 
-  /** Whether a live session was lost. */
+  /** Counts a close. Returns true if a live session was lost. */
   closed(verdict: Verdict, retryInMs: number): boolean {
     this.#closes[verdict.cause] = (this.#closes[verdict.cause] ?? 0) + 1;
     this.#nextDelayMs = delayed.has(verdict.reaction) ? retryInMs : 0;
     return this.#lost();
   }
 
-  /** Milliseconds since the session was lost, null when it was not. */
+  /** Notes that the session is live. Returns the milliseconds since it was lost, or null if it was not lost. */
   live(): number | null {
     this.#opened += 1;
     this.#openSince = this.#now();
@@ -55,7 +81,7 @@ export class Vitals {
     return lostFor;
   }
 
-  /** Sleep begins, or (a chart that was made anew) goes on. */
+  /** Notes the begin of hibernation, or its continuation under a new chart. */
   asleep(): void {
     this.#openSince = 0;
     this.#lostAt = 0;
@@ -63,13 +89,13 @@ export class Vitals {
     this.#restingSince = null;
   }
 
-  /** Sleep ends, for whatever reason. */
+  /** Notes the end of hibernation, for any reason. */
   awake(): void {
     if (this.#asleepSince > 0) this.#asleepMs += this.#now() - this.#asleepSince;
     this.#asleepSince = 0;
   }
 
-  /** Somebody, or the schedule, wakes the session. */
+  /** Counts a wake by a call or by the schedule. */
   woken(): void {
     this.#wakes += 1;
   }
@@ -106,7 +132,7 @@ export class Vitals {
   }
 }
 
-/** Of an instance whose actors are not made yet. */
+/** Returns the figures of an instance without actors. */
 export const restingVitals = (status: Status, restingMs: number): VitalsView => ({
   ...new Vitals(() => 0).view,
   hibernatedMs: status === 'hibernated' ? restingMs : 0,

@@ -1,11 +1,9 @@
 /**
- * Reports every transition of a chart to its host, for all instances, at no measurable cost: the logic of the machine is wrapped. XState's `inspect`
- * would be called some twelve times for each message, and a subscription would know neither the event nor a restart.
+ * Reports every transition of a chart to its host, for all instances, at no measurable cost. The logic of the machine is wrapped. XState's `inspect`
+ * would be called some twelve times per message. A subscription would not know the event or a restart.
  */
 
-import type { ChartName } from '../face/inspector.ts';
-
-/** The part of a snapshot that is read here. */
+/** The part of a snapshot that the wrapper reads. */
 export interface Shown {
   readonly value: unknown;
   readonly context: { readonly host: Watcher };
@@ -13,7 +11,7 @@ export interface Shown {
 
 /** The part of an instance's host that takes the reports. */
 export interface Watcher {
-  /** A chart took this event; `before` is null at its start. The state may be the same as before. Never throws. */
+  /** Takes a report that a chart handled an event. `before` is null at the start. The state may be unchanged. Never throws. */
   moved(move: Move): void;
 }
 
@@ -24,6 +22,10 @@ export interface Move {
   readonly after: Shown;
 }
 
+/** Ids of the machines. */
+export const chartNames = ['instance', 'lifecycle'] as const;
+export type ChartName = (typeof chartNames)[number];
+
 /** The two methods of a machine that make snapshots. */
 interface Logic<S, Event, Scope, Input> {
   readonly id: string;
@@ -33,7 +35,7 @@ interface Logic<S, Event, Scope, Input> {
 
 const start = { type: 'start' } as const;
 
-/** The machine, reporting to its host. The value of an atomic state is its name, so most events cost one comparison. */
+/** Wraps a machine so that it reports to its host. The value of an atomic state is its name, so most events cost one comparison. */
 export const watched = <S extends Shown, Event extends { readonly type: string }, Scope, Input, L extends Logic<S, Event, Scope, Input>>(
   logic: L & Logic<S, Event, Scope, Input>,
 ): L => {
