@@ -1,4 +1,6 @@
-/** The steps of an answer: whether there is one, what the model says, and how it is sent. Knows conversations by their chat alone. */
+/**
+ * The steps of an answer: the decision to answer, the request to the model, and the sending. This class identifies a conversation by its chat alone.
+ */
 import {
   cutAtSentence,
   longestText,
@@ -30,50 +32,50 @@ export interface AnsweringInput {
   readonly roster: Roster;
   readonly asking: Asking;
   readonly budget: Budget;
-  /** Null when the instance is gone. */
+  /** Returns null if the instance is gone. */
   cell(id: InstanceId): Cell | null;
 }
 
-/** Which conversation. */
+/** The identity of a conversation. */
 export interface Talk {
   readonly instance: InstanceId;
   readonly chatId: string;
 }
 
-/** What is to be answered, by what. */
+/** The question to answer, and the trigger that answers. */
 export interface Plan {
   readonly trigger: ChatbotTrigger;
-  /** Null for a quick reply. */
+  /** The agent, or null for a quick reply. */
   readonly agent: ChatbotAgent | null;
   readonly crew: Crew;
   readonly chat: Chat | null;
-  /** Id of the last message of the question: names the answer. */
+  /** Id of the last message of the question. The idempotency key of the answer contains this id. */
   readonly question: string;
   readonly turns: readonly Turn[];
-  /** Tools were used for it, so that it is not begun anew. */
+  /** True after a tool was used. The question then does not restart. */
   acted: boolean;
-  /** One of them handed the chat over to a person: what is said of it is sent although the chat is paused. */
+  /** True after a tool handed the chat over to a person. The answer is then sent although the chat is paused. */
   handedOver: boolean;
 }
 
 export interface Answer {
   readonly text: string;
-  /** Null of a quick reply. */
+  /** Null for a quick reply. */
   readonly metadata: AiMetadata | null;
 }
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
-/** Messages that are read at most, whatever an agent remembers. */
+/** Limit of the messages that are read, whatever the memory of an agent allows. */
 const mostRead = 250;
 
 const keyOf = ({ chatId }: Talk, question: string, part: string): string => `chatbot ${chatId} ${question} ${part}`;
 
-/** Answers that a chat got today. */
+/** Returns the number of answers that the chat got today. */
 const answersToday = ({ answersDay, answersCount }: ChatbotState, now: number): number =>
   answersDay === Math.floor(now / dayMs) ? answersCount : 0;
 
-/** Of a question, by the usual length of a token. */
+/** Estimates the tokens of a question, by the usual length of a token. */
 const estimatedTokens = (prompt: string, turns: readonly Turn[]): number =>
   Math.ceil(turns.reduce((sum, { text }) => sum + text.length, prompt.length) / 4);
 
@@ -84,7 +86,10 @@ export class Answering {
     this.#input = input;
   }
 
-  /** What is to be answered of these messages, or of everything unanswered when none is named; null: nothing. A stop keyword pauses the conversation. */
+  /**
+   * Plans the answer to these messages, or to all unanswered ones if none is given. Returns null if there is nothing to answer. A stop keyword pauses
+   * the conversation.
+   */
   async decide(talk: Talk, asked: readonly string[]): Promise<Plan | null> {
     const { ports, policy, roster } = this.#input;
     const record = this.#input.cell(talk.instance)?.record;
@@ -116,7 +121,7 @@ export class Answering {
     return { trigger, agent, crew, chat, question: last.messageId, turns, acted: false, handedOver: false };
   }
 
-  /** The chatbot leaves a conversation alone for some minutes; with a `chats` event. */
+  /** Pauses the chatbot in a conversation for some minutes, with a `chats` event. */
   pause({ instance, chatId }: Talk, minutes: number): void {
     const { ports } = this.#input;
     if (minutes <= 0) return;
@@ -124,7 +129,7 @@ export class Answering {
     this.#input.cell(instance)?.recorder.record([{ kind: 'chat', chat: { chatId, extra }, create: false, tell: 'chats' }]);
   }
 
-  /** What the agent says; null when it says nothing, with the reason in the log. */
+  /** Returns the answer of the agent. Returns null for no answer, and logs the reason. */
   async think(talk: Talk, plan: Plan, signal: AbortSignal): Promise<Answer | null> {
     const { budget, commands, policy } = this.#input;
     if (!plan.agent) return { text: '', metadata: null };
@@ -136,12 +141,12 @@ export class Answering {
     return answer;
   }
 
-  /** Typing is not shown any more. */
+  /** Ends the typing that the chat shows. */
   hush({ instance, chatId }: Talk): void {
     void this.#input.commands.showTyping(instance, chatId, 'paused', 0).catch(() => null);
   }
 
-  /** Sends the answer, or the quick reply. The same question is answered once, also after a kill. */
+  /** Sends the answer or the quick reply. A question is answered once, even after a kill. */
   async send(talk: Talk, plan: Plan, answer: Answer, signal: AbortSignal): Promise<void> {
     const { ports } = this.#input;
     const { trigger, agent } = plan;
@@ -172,7 +177,7 @@ export class Answering {
     }
   }
 
-  /** Whether the rest of an answer is still wanted: somebody may have turned the chatbot off, paused it or deleted its agent meanwhile. */
+  /** Returns true if the rest of an answer is still wanted. A person may have paused the chatbot, switched it off, or deleted its agent meanwhile. */
   async #goesOn({ instance, chatId }: Talk, { agent, handedOver }: Plan): Promise<boolean> {
     const { ports, roster } = this.#input;
     if (!this.#input.cell(instance)?.record.chatbotEnabled) return false;
@@ -204,13 +209,13 @@ export class Answering {
     const toolResults: unknown[] = [];
     for (let round = 0; round <= policy.toolRounds; round += 1) {
       const answer = await asking.ask(talk.instance, { ...question, turns }, signal);
-      // What was given up has cost something too.
+      // A cancelled request has cost tokens as well.
       if (signal.aborted) await this.#spend(talk, answer.ok ? answer.tokens : estimatedTokens(question.prompt, turns));
       if (signal.aborted) return null;
       if (!answer.ok) return this.#silent(talk, plan, answer.error);
       await this.#spend(talk, answer.tokens);
       if (answer.wishes.length === 0 || round === policy.toolRounds) return this.#answerOf(talk, plan, agent, answer, toolResults);
-      // One more than may be used, so that the model reads that it was too many.
+      // One call above the limit is kept, so that the model reads the refusal.
       const wishes = answer.wishes.slice(0, policy.toolCalls + 1);
       turns.push({ by: 'assistant', text: answer.text, wishes });
       for (const wish of wishes) {
@@ -253,13 +258,13 @@ export class Answering {
     { text, wishes, request, choices }: ModelAnswer & { readonly ok: true },
     toolResults: readonly unknown[],
   ): Answer | null {
-    // After tools a model may have nothing to say, but one that wants still more of them did not come to an end.
+    // A model may be silent after tools. A model that still asks for tools has not finished.
     if (text.trim() === '' && toolResults.length === 0) return this.#silent(talk, plan, 'the model said nothing');
     if (text.trim() === '' && wishes.length > 0) return this.#silent(talk, plan, 'the model only used tools, until it might use no more');
     return { text, metadata: boundedMetadata({ agentId: agent.id, request, response: { choices, toolResults, error: '' } }) };
   }
 
-  /** What could not be noted is not counted: an answer does not wait for the storage. */
+  /** Counts tokens. A failure is only logged, because an answer does not wait for storage. */
   async #spend({ instance }: Talk, tokens: number): Promise<void> {
     const record = this.#input.cell(instance)?.record;
     if (!record) return;

@@ -1,4 +1,7 @@
-/** One question to a service: in a bounded number at once, with retries, a deadline and a circuit, so that a slow or failing service holds up nobody. */
+/**
+ * Asks a model service, with a concurrency limit, retries, a deadline and a circuit breaker. A slow or failing service therefore delays only its own
+ * agents.
+ */
 import { Circuit } from '../events/circuit.ts';
 import { createSlots, type Slots } from '../events/slots.ts';
 import type { InstanceId } from '../model.ts';
@@ -9,14 +12,14 @@ import type { Chance, Meter, ModelAnswer, ModelQuestion, Ports, Time } from '../
 export interface AskingInput {
   readonly ports: Pick<Ports, 'chatModels' | 'time' | 'chance' | 'meter'>;
   readonly policy: ChatbotPolicy;
-  /** Of webhooks: the circuit has its rules. */
+  /** Policy of webhooks, whose circuit rules apply. */
   readonly delivery: DeliveryPolicy;
 }
 
 const failed = (error: string): ModelAnswer => ({ ok: false, error, cause: 'busy' });
 const stopped = failed('nobody waits for the answer any more');
 
-/** Resolves after `ms`, or as soon as the signal aborts. */
+/** Resolves after `ms` milliseconds, or as soon as the signal aborts. */
 const pause = (time: Pick<Time, 'setTimeout' | 'clearTimeout'>, ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const end = (): void => {
@@ -37,7 +40,7 @@ export class Asking {
   readonly #policy: ChatbotPolicy;
   readonly #delivery: DeliveryPolicy;
   readonly #slots: Slots;
-  /** By instance and agent; those of services that answer are not kept. */
+  /** Circuits of failing services, by instance and agent. */
   readonly #circuits = new Map<string, Circuit>();
   #calls = 0;
 
@@ -47,17 +50,17 @@ export class Asking {
     this.#chance = ports.chance;
     this.#meter = ports.meter;
     this.#policy = policy;
-    // After that nobody waits for the answer any more.
+    // A retry after this time would come too late for the conversation.
     this.#delivery = { ...delivery, circuit: policy.circuit, retryAfterMax: Math.min(delivery.retryAfterMax, policy.fresh) };
     this.#slots = createSlots({ total: policy.atOnce.total, perHost: policy.atOnce.perInstance });
   }
 
-  /** Agents of the instance were changed: what failed so far says nothing of what they are now. */
+  /** Closes the circuits of an instance whose agents were changed. Earlier failures say nothing about the new settings. */
   forget(instance: InstanceId): void {
     for (const name of this.#circuits.keys()) if (name.startsWith(`${instance} `)) this.#circuits.delete(name);
   }
 
-  /** Never rejects. */
+  /** Asks the service, with retries. Never rejects. */
   async ask(instance: InstanceId, question: ModelQuestion, signal: AbortSignal): Promise<ModelAnswer> {
     for (let attempt = 0; ; attempt += 1) {
       const answer = await this.#once(instance, question, signal);
@@ -78,7 +81,7 @@ export class Asking {
       await this.#slots.take(instance);
       try {
         const answer = signal.aborted ? stopped : await this.#answer(question, signal);
-        // What was given up says nothing of the service, nor does a question that it refuses.
+        // A cancelled request, or a question that the service refuses, says nothing about the service.
         if (answer.ok || (answer.cause !== 'question' && !signal.aborted))
           circuit.judge(call, this.#attemptOf(answer), this.#time.monotonic());
         return answer;

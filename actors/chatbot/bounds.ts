@@ -1,7 +1,7 @@
-/** Bounds of what a message tells of how the answer in it came about. Pure. */
+/** Bounds the data that a message has about its answer. Pure functions. */
 import { cutText, type AiMetadata } from '../model.ts';
 
-/** Characters of one text, and of one list, in what a message tells. */
+/** Limits of one text and of one list in that data. In characters. */
 const toldText = 8_000;
 const toldList = 16_000;
 
@@ -12,13 +12,13 @@ const shortened = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shortened(one)]));
 };
 
-/** The first of them that fit. */
+/** Returns the first items that fit. */
 const fitting = (list: readonly unknown[]): readonly unknown[] => {
   let room = toldList;
   return list.map(shortened).filter((one) => (room -= JSON.stringify(one).length) >= 0);
 };
 
-/** With as much of the memory, latest first, and of everything else as fits. */
+/** Bounds the metadata. The newest part of the memory is kept. */
 export const boundedMetadata = ({ agentId, request, response }: AiMetadata): AiMetadata => ({
   agentId,
   request: { ...request, messages: fitting(request.messages.toReversed()).toReversed(), tools: fitting(request.tools) },

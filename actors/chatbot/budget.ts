@@ -1,4 +1,4 @@
-/** Tokens that instances use on a day (in UTC), with a bound. */
+/** Counts the tokens that instances use per day (UTC), and limits them. */
 import type { Claim, InstanceId } from '../model.ts';
 import type { ChatbotStore, Time } from '../ports.ts';
 
@@ -10,9 +10,9 @@ interface Spent {
 export class Budget {
   readonly #store: Pick<ChatbotStore, 'tokens' | 'addTokens'>;
   readonly #time: Pick<Time, 'now'>;
-  /** Of one instance on one day; 0: no bound. */
+  /** Limit of tokens per instance and day; 0 means no limit. */
   readonly #most: number;
-  /** Days that were read. */
+  /** Days that were read from storage. */
   readonly #spent = new Map<InstanceId, Spent>();
 
   constructor(store: Pick<ChatbotStore, 'tokens' | 'addTokens'>, time: Pick<Time, 'now'>, most: number) {
@@ -21,7 +21,7 @@ export class Budget {
     this.#most = most;
   }
 
-  /** Calls that are under way are not in it: the bound can be passed by as many as may be under way. */
+  /** Returns true if the limit is reached. Calls under way are not counted yet, so their tokens can exceed the limit. */
   async isUsedUp(instance: InstanceId): Promise<boolean> {
     return this.#most > 0 && (await this.#today(instance)).tokens >= this.#most;
   }
@@ -41,7 +41,7 @@ export class Budget {
     const known = this.#spent.get(instance);
     if (known?.day === day) return known;
     const read = { day, tokens: await this.#store.tokens(instance, day) };
-    // Somebody else may have read it meanwhile.
+    // Another call may have read the day meanwhile.
     const now = this.#spent.get(instance);
     if (now?.day === day) return now;
     this.#spent.set(instance, read);

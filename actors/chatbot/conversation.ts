@@ -1,9 +1,9 @@
 /**
- * The chart of one conversation, made for a text and gone a minute after its answer.
+ * The chart of one conversation. It begins with a text, and ends a minute after its answer.
  *
- * Texts that come together are one question. A text that comes while the model thinks begins the question anew, twice at most and not after tools
- * were used; then it is answered next. A message of the owner, or the stop keyword, ends the conversation at once. Nothing of it is stored: memory is
- * read from the stored messages, and the answer is named by its question, so that it is sent once whatever happens.
+ * Texts that arrive together form one question. A text that arrives while the model works restarts the question, at most twice, and not after tools
+ * were used. After that the text is answered next. A message of the owner, or the stop keyword, ends the conversation at once. The chart stores
+ * nothing. Its memory is read from the stored messages. The question gives the answer its idempotency key, so that the answer is sent once.
  */
 import { assign, fromPromise, setup } from 'xstate';
 import { addTime } from '../policy/back-off.ts';
@@ -11,40 +11,40 @@ import type { ChatbotPolicy } from '../policy/policy.ts';
 import type { Time } from '../ports.ts';
 import type { Answer, Plan } from './answering.ts';
 
-/** What a conversation does to the world. A rejection is a crash of this conversation alone. */
+/** The effects of a conversation. A rejection crashes only this conversation. */
 export interface ConversationHost {
   readonly time: Pick<Time, 'now'>;
   readonly policy: ChatbotPolicy;
-  /** Ids of messages; none: everything that is unanswered. */
+  /** Plans an answer to the messages with these ids, or to all unanswered messages if there are none. */
   decide(asked: readonly string[]): Promise<Plan | null>;
   think(plan: Plan, signal: AbortSignal): Promise<Answer | null>;
   send(plan: Plan, answer: Answer, signal: AbortSignal): Promise<void>;
-  /** The answer is not sent after all: typing is not shown any more. */
+  /** Discards the answer and ends the typing. */
   drop(): void;
   crashed(error: unknown): void;
-  /** It would answer more often than it may: so often it answered within a minute, and since there was a minute of silence. */
+  /** Reports that the conversation would answer too often: its answers within a minute, and its answers since the last minute of silence. */
   limited(perMinute: number, inARow: number): void;
 }
 
 export type ConversationEvent =
-  /** Somebody else wrote. `messageId`: at the platform; '' for whatever is unanswered. */
+  /** Reports a text of the contact. `messageId` is the id on the platform, or '' for all unanswered messages. */
   | { readonly type: 'text.came'; readonly messageId: string }
-  /** The owner wrote from a phone, or somebody wrote the stop keyword. */
+  /** Reports that the owner wrote from a phone, or that a person sent the stop keyword. */
   | { readonly type: 'conversation.silenced' };
 
 interface Context {
   readonly host: ConversationHost;
-  /** What is asked now, and what came too late for it. */
+  /** Ids of the current question, and of texts that came too late for it. */
   readonly asked: readonly string[];
   readonly later: readonly string[];
-  /** When the first text of the question came, in Unix milliseconds. */
+  /** Time of the first text of the question. In Unix milliseconds. */
   readonly since: number;
   readonly plan: Plan | null;
   readonly answer: Answer | null;
   readonly restarts: number;
-  /** When it answered within the last minute. */
+  /** Times of the answers within the last minute. */
   readonly answered: readonly number[];
-  /** Answers since the conversation began, which ends with a minute of silence. */
+  /** Answers since the conversation began. A minute of silence ends a conversation. */
   readonly inARow: number;
 }
 
@@ -102,7 +102,7 @@ const kit = setup({
   },
 });
 
-/** How much longer the trigger wants to wait. */
+/** Returns the remaining delay of the trigger. In milliseconds. */
 function holdOf({ host, since }: Context, { trigger }: Plan): number {
   return Math.max(0, since + trigger.delaySeconds * 1000 - host.time.now());
 }
@@ -119,9 +119,9 @@ const answerOf = ({ event }: Answered): Answer | null => event.output;
 const keepPlan = { type: 'keepPlan' as const, params: planOf };
 const keepAnswer = { type: 'keepAnswer' as const, params: answerOf };
 const onError = { target: 'gone', actions: { type: 'reportCrash' as const, params: ({ event }: Failed) => event.error } };
-/** Typing is shown meanwhile. */
+/** The chat shows typing in these states, so that it must be ended. */
 const onSilenced = { 'conversation.silenced': { target: 'gone', actions: 'dropAnswer' as const } };
-/** More of the same question. */
+/** Continues the same question with another text. */
 const gatherOn = { target: 'gathering', actions: noteText };
 
 export const conversation = kit.createMachine({
@@ -167,7 +167,7 @@ export const conversation = kit.createMachine({
         src: 'think',
         input: ({ context: { host, plan } }) => ({ host, plan: plan! }),
         onDone: [
-          // After a tool acted, such as by handing over to a person, the answer is sent in any case.
+          // After a tool acted, for example with a hand-over to a person, the answer is always sent.
           { guard: { type: 'hasActed', params: answerOf }, target: 'answering', actions: keepAnswer },
           { guard: { type: 'isAnswer', params: answerOf }, target: 'checking', actions: keepAnswer },
           { guard: 'cameMeanwhile', target: 'gathering', actions: ['askLater', 'beginQuestion'] },

@@ -1,6 +1,6 @@
 /**
- * The conversations of all instances: made when a text comes, bounded, and ended with their instance. It reads committed events, as couriers do, so
- * that no message waits for it.
+ * The conversations of all instances. A text starts a conversation. Their number is limited, and they end with their instance. The desk reads
+ * committed events, as couriers do, so that no message waits for it.
  */
 import { createActor, type ActorRefFrom } from 'xstate';
 import { trackSource } from '../chatwoot/links.ts';
@@ -21,7 +21,7 @@ export interface DeskInput {
   readonly ports: Ports;
   readonly policy: { readonly chatbot: ChatbotPolicy; readonly delivery: DeliveryPolicy };
   readonly commands: ChatbotCommands;
-  /** Null when the instance is gone. */
+  /** Returns null if the instance is gone. */
   cell(id: InstanceId): Cell | null;
 }
 
@@ -33,9 +33,9 @@ export class ChatbotDesk implements InstanceReader {
   readonly #asking: Asking;
   readonly #budget: Budget;
   readonly #answering: Answering;
-  /** By instance, then by chat; the one that was used longest ago first. */
+  /** Conversations by instance and chat, least recently used first. */
   readonly #talks = new Map<InstanceId, Map<string, Conversation>>();
-  /** Instances whose unanswered questions were looked for. */
+  /** Instances whose unanswered questions were already searched. */
   readonly #resumed = new Set<InstanceId>();
   #stopped = false;
 
@@ -49,14 +49,15 @@ export class ChatbotDesk implements InstanceReader {
     this.#answering = new Answering({ ports, policy: policy.chatbot, commands, roster, asking, budget, cell: input.cell });
   }
 
-  /** A committed event. */
+  /** Handles a committed event. */
   note({ type, instanceId, lane, message }: GatewayEvent): void {
     if (type !== 'messages' || message === null || !isAnswerable(lane)) return;
     const record = this.#input.cell(instanceId)?.record;
     if (!record?.chatbotEnabled) return;
     const talk = { instance: instanceId, chatId: lane };
     if (!message.fromMe) return this.#hear(record, talk, message);
-    // What the API sends is no word of the owner, since programs send reminders and receipts by it; but for what people write in Chatwoot.
+    // Messages of the API are not words of the owner, because programs send reminders and receipts. Messages that agents write in Chatwoot count as
+    // words of the owner.
     if (!message.wasSentByApi || message.trackSource === trackSource) this.#silence(talk, record.chatbotStopWhenYouSendMsg);
   }
 
@@ -64,14 +65,14 @@ export class ChatbotDesk implements InstanceReader {
     void this.#resume(cell);
   }
 
-  /** Settings, agents, triggers or keys of the instance were changed. */
+  /** Applies a change of the settings, agents, triggers or keys of the instance. */
   changed(id: InstanceId): void {
     this.#roster.forget(id);
     this.#asking.forget(id);
     if (!this.#input.cell(id)?.record.chatbotEnabled) this.#endTalks(id);
   }
 
-  /** The instance is gone. */
+  /** Ends the conversations of an instance that is gone, and clears its caches. */
   forget(id: InstanceId): void {
     this.#endTalks(id);
     this.#resumed.delete(id);
@@ -80,13 +81,13 @@ export class ChatbotDesk implements InstanceReader {
     this.#budget.forget(id);
   }
 
-  /** Nothing is answered any more; questions under way are found again by the next start. */
+  /** Ends all conversations. The next start finds their open questions again. */
   stop(): void {
     this.#stopped = true;
     for (const id of this.#talks.keys()) this.forget(id);
   }
 
-  /** A session became live for the first time: questions that a kill left unanswered, and that are recent, are answered. Never rejects. */
+  /** Answers recent questions that a kill left unanswered, when the session becomes live for the first time. Never rejects. */
   async #resume({ record }: Cell): Promise<void> {
     const { id } = record;
     if (!record.chatbotEnabled || this.#resumed.has(id)) return;
@@ -107,13 +108,13 @@ export class ChatbotDesk implements InstanceReader {
     else this.#tell(talk, messageId);
   }
 
-  /** Somebody wants the chatbot to be silent: what is under way ends, and it leaves the conversation alone for some minutes. */
+  /** Silences the chatbot: ends the current answer, and pauses the conversation for some minutes. */
   #silence(talk: Talk, minutes: number): void {
     this.#talks.get(talk.instance)?.get(talk.chatId)?.send({ type: 'conversation.silenced' });
     this.#answering.pause(talk, minutes);
   }
 
-  /** Calls under way are given up. */
+  /** Ends the conversations of an instance and cancels their calls. */
   #endTalks(id: InstanceId): void {
     for (const talk of this.#talks.get(id)?.values() ?? []) talk.stop();
     this.#talks.delete(id);
@@ -132,7 +133,7 @@ export class ChatbotDesk implements InstanceReader {
     actor.send({ type: 'text.came', messageId });
   }
 
-  /** One that rests makes room. */
+  /** Returns true if a conversation may begin. A resting conversation is ended to make room. */
   #hasRoom(talks: Map<string, Conversation>): boolean {
     if (talks.size < this.#input.policy.chatbot.conversations) return true;
     const resting = [...talks].find(([, talk]) => talk.getSnapshot().value === 'resting');
@@ -144,7 +145,7 @@ export class ChatbotDesk implements InstanceReader {
     const { ports, policy } = this.#input;
     const { instance, chatId } = talk;
     const crashed = (error: unknown): void => {
-      // A database that is away is nobody's crash; the question is found again after the next start.
+      // An unavailable database is no crash. The next start finds the question again.
       if (error instanceof StorageFailure) return ports.log.warn({ instance, reason: 'the database is away' }, 'chatbot.notAnswered');
       ports.meter.crashed('chatbot');
       ports.log.error({ instance, error }, 'chatbot.crashed');

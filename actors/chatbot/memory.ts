@@ -1,12 +1,12 @@
-/** What an agent reads of a chat: its question and its memory, as turns. Pure. Messages are given oldest first. */
+/** Builds the input of an agent from a chat: its memory and the question, as turns. Pure functions over messages in order, oldest first. */
 import { wordsOf, type ChatbotAgent, type Message } from '../model.ts';
 import type { Turn } from '../ports.ts';
 
-/** An edit is no text of its own: the message that it changed has the new one. */
+/** True for an edit of an earlier message in the list. That message already has the new text. */
 const isEdit = ({ edited }: Message, at: number, all: readonly Message[]): boolean =>
   edited !== '' && all.findIndex(({ messageId }) => messageId === edited) < at && all.some(({ messageId }) => messageId === edited);
 
-/** Texts of others that wait for an answer: those that are named, or, when none is, everything behind the last own message. */
+/** Returns the texts that wait for an answer. If no ids are given, these are all texts behind the last own message. */
 export const questionIn = (all: readonly Message[], asked: readonly string[], oldest: number): readonly Message[] => {
   const behind = all.findLastIndex(({ fromMe }) => fromMe);
   return all.filter(
@@ -22,7 +22,7 @@ export const questionIn = (all: readonly Message[], asked: readonly string[], ol
 
 const lost: ReadonlySet<string> = new Set(['Failed', 'Canceled', 'Deleted']);
 
-/** The line above the answers of an agent that signs. */
+/** Returns the line above the answers of an agent that signs. */
 export const signatureOf = ({ name }: ChatbotAgent): string => `*${name}:*\n`;
 
 const spoken = (message: Message, agent: ChatbotAgent): string => {
@@ -34,7 +34,7 @@ const spoken = (message: Message, agent: ChatbotAgent): string => {
 
 const hourMs = 3_600_000;
 
-/** What the agent remembers, with the question at its end. Texts of one side in a row are one turn, which is what every model takes. */
+/** Returns the memory of the agent with the question at its end. Consecutive texts of one side form one turn, because every model accepts that. */
 export const turnsOf = (
   all: readonly Message[],
   question: readonly Message[],
@@ -63,8 +63,8 @@ export const turnsOf = (
 };
 
 /**
- * A text in pieces of at most `most` characters, cut at the end of a paragraph, a line, a sentence or a word where there is one; 0: in one piece.
- * The last of `count` pieces is the whole rest.
+ * Splits a text into pieces of at most `most` characters. It cuts at the end of a paragraph, a line, a sentence or a word if there is one. A `most`
+ * of 0 means one piece. The last of `count` pieces holds the whole rest.
  */
 export const piecesOf = (text: string, most: number, count = Infinity): readonly string[] => {
   const pieces: string[] = [];
@@ -74,7 +74,7 @@ export const piecesOf = (text: string, most: number, count = Infinity): readonly
     const head = rest.slice(0, most + 1);
     const ends = ['\n\n', '\n', '. ', ' '].map((end) => ({ end, at: head.lastIndexOf(end) })).filter(({ at }) => at > 0);
     const cut = ends.find(({ at }) => at > most / 3) ?? ends.at(-1);
-    // Not between the two halves of a character.
+    // The cut must not separate the two halves of a surrogate pair.
     const hard = /[\uD800-\uDBFF]/.test(rest[most - 1] ?? '') && most > 1 ? most - 1 : most;
     const at = cut ? cut.at + (cut.end === '. ' ? 1 : 0) : hard;
     pieces.push(rest.slice(0, at).trim());

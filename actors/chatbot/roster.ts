@@ -1,17 +1,17 @@
-/** Agents, triggers and keys of instances in memory: read when they are needed first, and again after a change. */
+/** Caches agents, triggers and keys of instances. They are read on first use, and again after a change. */
 import type { ChatbotAgent, ChatbotTrigger, InstanceId } from '../model.ts';
 import type { AgentKey, ChatModels, Ports } from '../ports.ts';
 
 export interface Crew {
   readonly agents: readonly ChatbotAgent[];
   readonly triggers: readonly ChatbotTrigger[];
-  /** By agent. */
+  /** Keys by agent. */
   readonly keys: ReadonlyMap<string, AgentKey>;
 }
 
 /**
- * The key with which an agent asks; '' for none. A stored key goes to the origin for which it was given, and that of the instance (`shared`) to the
- * address of a provider alone: who may change an agent must not learn its key by another address.
+ * Returns the key with which an agent asks, or '' for none. A stored key goes only to the origin for which it was given. The key of the instance
+ * (`shared`) goes only to the address of a provider. A client that may change an agent must not learn a key by setting another address.
  */
 export function keyFor(agent: ChatbotAgent, own: AgentKey | undefined, shared: string, models: Pick<ChatModels, 'originOf'>): string {
   if (own === undefined) return agent.baseUrl === '' ? shared : '';
@@ -20,7 +20,7 @@ export function keyFor(agent: ChatbotAgent, own: AgentKey | undefined, shared: s
 
 export class Roster {
   readonly #ports: Pick<Ports, 'definitions' | 'chatbots'>;
-  /** One entry for each instance whose chatbot was needed. */
+  /** One entry for each instance whose chatbot was used. */
   readonly #crews = new Map<InstanceId, Promise<Crew>>();
 
   constructor(ports: Pick<Ports, 'definitions' | 'chatbots'>) {
@@ -32,12 +32,12 @@ export class Roster {
     if (known) return known;
     const crew = this.#read(instance);
     this.#crews.set(instance, crew);
-    // What could not be read is read again at the next question.
+    // A failed read is repeated for the next question.
     crew.catch(() => this.#crews.get(instance) === crew && this.#crews.delete(instance));
     return crew;
   }
 
-  /** Something of it was changed. */
+  /** Drops the cache of an instance after a change. */
   forget(instance: InstanceId): void {
     this.#crews.delete(instance);
   }

@@ -1,11 +1,11 @@
-/** Which trigger answers a text, and what ends a conversation. Pure. */
+/** The rules that choose the trigger for a text, and that end a conversation. Pure functions. */
 import type { ChatbotAgent, ChatbotState, ChatbotTrigger } from '../model.ts';
 
 const plain = (text: string): string => text.normalize('NFC').toLowerCase().trim().replaceAll(/\s+/g, ' ');
 
 const isLetter = (character: string | undefined): boolean => character !== undefined && /[\p{L}\p{N}]/u.test(character);
 
-/** Whether a phrase stands in a text by itself, not as a part of a longer word. Both are plain. */
+/** Returns true if a phrase is in a text as whole words. Both texts are normalised. */
 const stands = (phrase: string, text: string): boolean => {
   for (let at = text.indexOf(phrase); at >= 0; at = text.indexOf(phrase, at + 1)) {
     if (!isLetter(text[at - 1]) && !isLetter(text[at + phrase.length])) return true;
@@ -13,14 +13,14 @@ const stands = (phrase: string, text: string): boolean => {
   return false;
 };
 
-/** The phrases of a trigger. */
+/** Returns the phrases of a trigger. */
 const phrasesOf = ({ words }: ChatbotTrigger): readonly string[] =>
   words
     .split('|')
     .map(plain)
     .filter((phrase) => phrase !== '');
 
-/** Whether the text is the keyword, whatever its letters' case and the spaces around it. */
+/** Returns true if the text is the keyword. Case and spaces are ignored. */
 export const isStop = (text: string, keyword: string): boolean => plain(keyword) !== '' && plain(text) === plain(keyword);
 
 const comparisons: Readonly<Record<ChatbotTrigger['leadOperator'], (value: string, wanted: string) => boolean>> = {
@@ -38,7 +38,7 @@ export interface Occasion {
   readonly text: string;
   readonly isGroup: boolean;
   readonly state: ChatbotState;
-  /** The value of a lead field. */
+  /** Returns the value of a lead field. */
   readonly lead: (field: string) => string;
   readonly now: number;
 }
@@ -51,8 +51,8 @@ export interface Cast {
 const hourMs = 3_600_000;
 
 /**
- * The trigger that answers; null when none does. First come triggers of which a word stands in the text, then the one that led the conversation so
- * far, as long as its agent remembers it, then those for every text. Of several the one with the largest priority counts.
+ * Returns the trigger that answers, or null. A trigger with a word in the text wins. Then comes the trigger that led the conversation so far, as long
+ * as its agent remembers it. Triggers for every text come last. Among equals the largest priority wins.
  */
 export const triggerFor = ({ agents, triggers }: Cast, { text, isGroup, state, lead, now }: Occasion): ChatbotTrigger | null => {
   const fitting = triggers
@@ -77,5 +77,5 @@ export const triggerFor = ({ agents, triggers }: Cast, { text, isGroup, state, l
   );
 };
 
-/** Chats of people and groups; channels, status posts and lists of recipients are none. */
+/** True for chats of people and groups. False for channels, status posts and broadcast lists. */
 export const isAnswerable = (chatId: string): boolean => /@(?:s\.whatsapp\.net|lid|g\.us)$/.test(chatId);

@@ -1,4 +1,4 @@
-/** What an agent may do beside answering: each tool is a command of the gateway. */
+/** Runs the tools of agents. Each tool is a command of the gateway. */
 import type { Gateway, SendOptions } from '../face.ts';
 import {
   refuse,
@@ -26,13 +26,13 @@ export interface ToolPlace {
   readonly instance: InstanceId;
   readonly chatId: string;
   readonly agent: ChatbotAgent;
-  /** Names what is sent, so that it is sent once. */
+  /** Idempotency key of the sends of the tool. */
   readonly key: string;
 }
 
 const minuteMs = 60_000;
 
-/** Placeholders stay as they stand: an agent must not be able to show notes about a lead to the lead. */
+/** Makes a send with literal placeholders. An agent must not be able to show notes about a lead to the lead. */
 export const sendOf = (chatId: string, content: SendContent): Send => ({
   number: chatId,
   content,
@@ -42,7 +42,7 @@ export const sendOf = (chatId: string, content: SendContent): Send => ({
   literal: true,
 });
 
-/** The same key again sends nothing. */
+/** Returns options with an idempotency key. A second send with the same key sends nothing. */
 export const optionsOf = (key: string, more: Partial<SendOptions> = {}): SendOptions => ({
   delay: 0,
   readChat: false,
@@ -56,7 +56,7 @@ export const optionsOf = (key: string, more: Partial<SendOptions> = {}): SendOpt
   ...more,
 });
 
-/** Sends now; where the session went away it waits in the asynchronous queue, which is as safe to repeat. */
+/** Sends now. If the connection ended, the message goes to the asynchronous queue, which is equally safe to repeat. */
 export async function sendOnce(
   commands: Pick<ChatbotCommands, 'send'>,
   instance: InstanceId,
@@ -73,7 +73,7 @@ const labelNamed = async ({ definitions }: ToolSurroundings, instance: InstanceI
 const done = (refusal: Refusal | null, text: string): string => (refusal ? `not done: ${refusal.message}` : text);
 const refusalOf = (result: Result<unknown>): Refusal | null => (result.ok ? null : result.refusal);
 
-/** What the model reads of it. */
+/** Runs a tool and returns the text that the model reads. */
 export async function runTool(around: ToolSurroundings, { instance, chatId, agent, key }: ToolPlace, call: ToolCall): Promise<string> {
   const { commands, fields } = around;
   switch (call.tool) {
