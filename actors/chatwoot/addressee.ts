@@ -1,13 +1,13 @@
-/** To whom an agent writes in a conversation that did not begin here: pure functions. */
+/** Finds the recipient of a conversation that an agent began in Chatwoot. Pure functions. */
 import type { ChatwootAddressee, InstanceRecord } from '../model.ts';
 
-/** Persons and groups; what else has an address, such as a channel, is nobody with whom agents talk. */
+/** Addresses of people and groups. Agents do not write to other chats, such as channels. */
 const address = /^(?:[1-9]\d{4,14}@(?:s\.whatsapp\.net|c\.us)|\d{5,20}@lid|\d[\d-]{4,40}@g\.us)$/;
 const longestNumber = 15;
 
 const digitsOf = (text: string): string => /^\d*/.exec(text)?.[0] ?? '';
 
-/** The address or the number; '' when the contact has none that agents may write to. `own`: the account, which does not write to itself. */
+/** Returns the address or the number, or '' if agents may not write to the contact. `own` is the account, which does not write to itself. */
 export function addresseeOf(
   { identifier, phone }: Pick<ChatwootAddressee, 'identifier' | 'phone'>,
   own: Pick<InstanceRecord, 'owner' | 'lid'>,

@@ -1,9 +1,9 @@
 /**
- * Makes messages in Chatwoot of the events of an instance: what a courier has in place of a post to a receiver. The courier decides about order,
- * retries and pauses; an attempt that is repeated continues where the one before ended.
+ * Turns the events of an instance into messages in Chatwoot. A courier uses this class instead of a post to a receiver, and decides about order,
+ * retries and pauses. A repeated attempt continues where the last one ended.
  *
- * A message is noted before it is posted, and its id in Chatwoot afterwards. When the id is missing, an answer was lost: the message is looked for in
- * its conversation before it is posted again.
+ * A message is noted before it is posted, and its id in Chatwoot is stored afterwards. A missing id means that the reply was lost. The message is
+ * then searched in its conversation before it is posted again.
  */
 import {
   EpochLost,
@@ -34,22 +34,22 @@ import { failed, failedKey, linkOf, sourceIdOf, trackIdOf, trackSource } from '.
 
 export interface ConnectorHost {
   readonly ports: Pick<Ports, 'chatwoot' | 'chatwootRows' | 'readEvent' | 'files' | 'digest' | 'time' | 'log'>;
-  /** Largest file that goes to Chatwoot, in bytes; instead of a larger one its address does. */
+  /** Largest file that goes to Chatwoot. A larger file is replaced by its URL. In bytes. */
   readonly fileBytes: number;
   claim(instance: InstanceId): Claim;
-  /** The file of a message; fetched from the platform when it is not kept. */
+  /** Returns the file of a message. A missing file is fetched from the platform. */
   file(instance: InstanceId, messageId: string): Promise<Result<KeptFile>>;
 }
 
 const delivered: Attempt = { ok: true, status: 200 };
-/** Of a reaction, a deletion or a status: tried again, when its message may be there. */
+/** Outcome for a reaction, a deletion or a status whose message is not in Chatwoot yet. It is retried. */
 const waiting: Attempt = { ok: false, error: 'the message that this is about is not in Chatwoot yet', waits: true };
 
-/** Of messages that did not leave from Chatwoot or from here: nobody shows how far they came. */
+/** Progress of incoming messages and of notes, whose delivery status is not tracked. */
 const notFollowed = 9;
 const order: readonly ChatwootStatus[] = ['sent', 'delivered', 'read'];
 
-/** What becomes of a message, in Chatwoot's words. */
+/** The status of messages in the words of Chatwoot. */
 const statuses: Readonly<Record<string, ChatwootStatus>> = {
   Delivered: 'delivered',
   Read: 'read',
@@ -58,25 +58,25 @@ const statuses: Readonly<Record<string, ChatwootStatus>> = {
   Canceled: 'failed',
 };
 
-/** Pages of a conversation in which a message is looked for, and by how much Chatwoot's clock may be behind. */
+/** Limit of the pages in which a lost message is searched, and the largest tolerated lag of Chatwoot's clock (in milliseconds). */
 const mostPages = 20;
 const clocksApart = 600_000;
 
 type Known = ChatwootMessage & { readonly at: number };
 
 interface Prepared extends Pick<ChatwootPost, 'text' | 'file'> {
-  /** The text with the address of the file in its place. */
+  /** The text with the URL of the file in place of the file. */
   readonly linked: string;
   release(): Promise<void>;
 }
 
-/** What Chatwoot answers to a file that it does not take: of this size, or of this type. */
+/** Statuses with which Chatwoot refuses a file for its size or its type. */
 const tooMuch: ReadonlySet<number> = new Set([413, 422]);
 
 export class Connector {
   readonly #host: ConnectorHost;
   readonly #conversations: Conversations;
-  /** One status of a message of Chatwoot at a time, so that none is overtaken by an older one. */
+  /** Serializes the status changes of each Chatwoot message, so that an older status never overtakes a newer one. */
   readonly #statuses = createKeyedMutex();
 
   constructor(host: ConnectorHost) {
@@ -84,7 +84,7 @@ export class Connector {
     this.#conversations = new Conversations(host.ports.chatwoot, host.ports.chatwootRows);
   }
 
-  /** One attempt. Never rejects. */
+  /** Makes one attempt. Never rejects. */
   async deliver(webhook: Webhook, row: Delivery): Promise<Attempt> {
     const { ports } = this.#host;
     try {
@@ -98,13 +98,13 @@ export class Connector {
     }
   }
 
-  /** Null when the webhook is none of Chatwoot. */
+  /** Returns null if the webhook does not deliver to Chatwoot. */
   inboxOf({ url, chatwoot }: Webhook, instance: InstanceId): InboxOf | null {
     if (chatwoot === undefined) return null;
     return this.#inboxAt({ ...chatwoot, url }, chatwoot.newConversations, instance);
   }
 
-  /** The one of this name: that of now, or one from which the instance was moved away. Null when it is not known. */
+  /** Returns the inbox of this name, either the current one or a former one of the instance. Returns null if it is unknown. */
   inboxNamed(webhook: Webhook, instance: InstanceId, name: string): InboxOf | null {
     const now = this.inboxOf(webhook, instance);
     if (now === null || now.inbox === name) return now;
@@ -149,7 +149,7 @@ export class Connector {
     return outcome;
   }
 
-  /** Notes that a message is on its way, so that reactions and deletions that come before its next attempt wait for it. */
+  /** Notes that a message is under way. Reactions and deletions that come before its next attempt then wait for it. */
   async #markWaited(at: InboxOf, { key, incoming }: Draft): Promise<void> {
     if ((await this.#known(at, key)) === null)
       await this.#save(at, { key, conversationId: 0, id: 0, progress: incoming ? notFollowed : 0 });
@@ -167,7 +167,10 @@ export class Connector {
     }
   }
 
-  /** The outcome when it is there already, or when nobody can say; null when it is not. Looks back as far as the try before. */
+  /**
+   * Searches a message whose reply was lost, back to the time of that attempt. Returns the outcome if it was found, or if the search failed. Returns
+   * null if the message is not there.
+   */
   async #lookedFor(at: InboxOf, { at: tried, ...known }: Known): Promise<Attempt | null> {
     for (let page = 0, before = 0; page < mostPages; page += 1) {
       const found = await this.#host.ports.chatwoot.listed(at.place, known.conversationId, before);
@@ -191,7 +194,7 @@ export class Connector {
     return posted.ok || posted.status === 404 ? delivered : posted;
   }
 
-  /** When the conversation is gone, another one takes its place. */
+  /** Posts a message. If the conversation was deleted, another one replaces it. */
   async #post(at: InboxOf, chat: ToldChat, draft: Draft, { text, file }: Prepared, about: ChatwootMessage | null): Promise<Attempt> {
     const { key, incoming } = draft;
     for (let isAgain = false; ; isAgain = true) {
@@ -214,7 +217,10 @@ export class Connector {
     return delivered;
   }
 
-  /** A file that cannot be had now is waited for once; after that the message goes without it. */
+  /**
+   * Prepares the text and the file. A file that is temporarily unavailable delays the message once. After that the message is posted without the
+   * file.
+   */
   async #prepared({ claim }: InboxOf, { key, text, hasFile }: Draft, attempts: number): Promise<Prepared | ChatwootFailure> {
     const withReason = (reason: string): string => [text, `[${reason}]`].filter((part) => part !== '').join('\n');
     const plain = { text, linked: text, file: null, release: () => Promise.resolve() };
@@ -251,7 +257,10 @@ export class Connector {
     return this.#once(at, { chatId: '', name: '', image: '' }, deletedDraft(key, fromMe), 0);
   }
 
-  /** Every member of a group confirms for itself; Chatwoot gets the first one. After one of several parts failed it gets nothing about the others. */
+  /**
+   * Passes on a status. In a group every member confirms separately, and Chatwoot gets the first confirmation. After one of several parts failed,
+   * Chatwoot gets no status of other parts.
+   */
   #moved(at: InboxOf, row: ChatwootMessage, status: ChatwootStatus, error: string): Promise<Attempt> {
     const progress = order.indexOf(status);
     const isNews = status === 'failed' ? row.progress < order.indexOf('read') : progress > row.progress;
@@ -270,7 +279,7 @@ export class Connector {
     });
   }
 
-  /** Shows a message of Chatwoot as failed. With `hasParts` that is noted first, so that receipts for the parts that left do not change it. */
+  /** Shows a message of Chatwoot as failed. With `hasParts` the failure is stored first, so that receipts of the other parts do not overwrite it. */
   showFailed(
     at: InboxOf,
     { conversationId, id }: Pick<ChatwootMessage, 'conversationId' | 'id'>,

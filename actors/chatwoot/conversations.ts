@@ -1,12 +1,12 @@
-/** Contact and conversation of a chat: remembered, found, or made; and found again when somebody deleted them in Chatwoot. */
+/** Finds or makes the contact and the conversation of a chat, and remembers them. If they were deleted in Chatwoot, they are found or made again. */
 import type { ChatwootChat, ChatwootPlace, Claim, ToldChat } from '../model.ts';
 import type { ChatwootAnswer, ChatwootApi, ChatwootContact, ChatwootContactWish, ChatwootFailure, ChatwootStore } from '../ports.ts';
 
-/** One inbox, seen from one instance. */
+/** An inbox, as one instance uses it. */
 export interface InboxOf {
   readonly claim: Claim;
   readonly place: ChatwootPlace;
-  /** Names server, account and inbox. */
+  /** Name for the server, the account and the inbox together. */
   readonly inbox: string;
   readonly newConversations: boolean;
 }
@@ -16,13 +16,13 @@ type Contact = Pick<ChatwootChat, 'contactId' | 'sourceId'>;
 const done = <T>(value: T): ChatwootAnswer<T> => ({ ok: true, value });
 const isGone = (answer: ChatwootAnswer<unknown>): answer is ChatwootFailure => !answer.ok && answer.status === 404;
 
-/** With a plus; '' for chats without a number that Chatwoot takes. */
+/** Returns the number with a plus sign, or '' if the chat has no number that Chatwoot accepts. */
 const phoneOf = (chatId: string): string => {
   const [, digits] = /^([1-9]\d{1,14})@s\.whatsapp\.net$/.exec(chatId) ?? [];
   return digits === undefined ? '' : `+${digits}`;
 };
 
-/** The query of a picture's address changes while the picture stays the same. */
+/** Drops the query of a picture's URL, which changes while the picture stays the same. */
 const pictureOf = (image: string): string => image.replace(/\?.*/, '');
 
 export class Conversations {
@@ -34,7 +34,7 @@ export class Conversations {
     this.#rows = rows;
   }
 
-  /** The conversation to which the next message of the chat belongs. */
+  /** Returns the conversation for the next message of the chat. */
   async of(at: InboxOf, told: ToldChat): Promise<ChatwootAnswer<number>> {
     const row = await this.#rows.chat(at.claim.instanceId, at.inbox, told.chatId);
     if (row === null) return this.#begin(at, told);
@@ -46,13 +46,13 @@ export class Conversations {
     return found.ok || isGone(found) ? this.#resume(at, told, known) : found;
   }
 
-  /** It is gone in Chatwoot. */
+  /** Forgets a conversation that was deleted in Chatwoot. */
   async forget({ claim, inbox }: InboxOf, chatId: string): Promise<void> {
     const row = await this.#rows.chat(claim.instanceId, inbox, chatId);
     if (row) await this.#rows.saveChat(claim, inbox, { ...row, conversationId: 0 });
   }
 
-  /** A name or picture that changed on the platform is passed on; what agents called the contact meanwhile stays until then. */
+  /** Passes on a name or picture that changed on the platform. A name that agents gave the contact stays until then. */
   async #refreshed({ claim, place, inbox }: InboxOf, row: ChatwootChat, told: ToldChat): Promise<ChatwootChat> {
     const name = told.name === '' || told.name === row.name ? '' : told.name;
     const imageUrl = told.image === '' || pictureOf(told.image) === pictureOf(row.image) ? '' : told.image;
@@ -71,14 +71,14 @@ export class Conversations {
     return conversation.ok ? this.#settle(at, told, contact.value, conversation.value) : conversation;
   }
 
-  /** The contact is known, and has to have a conversation again. */
+  /** Finds or makes a conversation for a known contact. */
   async #resume(at: InboxOf, told: ToldChat, known: Contact): Promise<ChatwootAnswer<number>> {
     const conversation = await this.#latest(at, known.contactId);
     if (isGone(conversation)) return this.#begin(at, told);
     return conversation.ok ? this.#settle(at, told, known, conversation.value) : conversation;
   }
 
-  /** The latest conversation that goes on, 0 for none. */
+  /** Returns the latest conversation that is still in use, or 0. */
   async #latest({ place, newConversations }: InboxOf, contactId: number): Promise<ChatwootAnswer<number>> {
     const found = await this.#api.conversations(place, contactId);
     if (!found.ok) return found;

@@ -1,27 +1,27 @@
-/** What an event becomes in Chatwoot: pure functions. */
+/** Drafts the messages that events become in Chatwoot. Pure functions. */
 import type { ToldChat, ToldMessage } from '../model.ts';
 import { textOf, whoOf, withSender } from './texts.ts';
 
 export interface Draft {
-  /** The message here; with a suffix for what is said about one. */
+  /** Id of the message on the platform, with a suffix for a note about the message. */
   readonly key: string;
   readonly text: string;
   readonly incoming: boolean;
-  /** A note about a message that stands there already, for agents only. It opens no conversation. */
+  /** True for a note for agents about a message that is already in Chatwoot. A note opens no conversation. */
   readonly isNote: boolean;
-  /** The message that it answers or is about; '' for none. */
+  /** Id of the message that this one answers or is about, or ''. */
   readonly about: string;
-  /** The message has a file. */
+  /** True if the message has a file. */
   readonly hasFile: boolean;
 }
 
-/** Kinds of media that are files. */
+/** Kinds of media that have a file. */
 const files: ReadonlySet<string> = new Set(['image', 'video', 'gif', 'ptt', 'audio', 'document', 'sticker', 'ptv']);
 
-/** Chats that are no conversation with people. */
+/** True for chats with people or groups. */
 const isConversation = (chatId: string): boolean => /@(?:s\.whatsapp\.net|lid|g\.us)$/.test(chatId);
 
-/** Kinds without a word for people: their marks are shown by phones alone. */
+/** Kinds of messages without content for agents. Only phones show their effects. */
 const silent = /^(?:PinInChat|KeepInChat|Protocol|EncReaction|EncComment|SenderKeyDistribution|UnknownMessageType)/;
 
 const noteOf = (message: ToldMessage, { name }: ToldChat): string => {
@@ -39,7 +39,7 @@ const note = (message: ToldMessage, chat: ToldChat, about: string): Draft => ({
   hasFile: false,
 });
 
-/** Null when there is nothing for agents to see. */
+/** Returns null if there is nothing to show to agents. */
 export function draftOf(message: ToldMessage, chat: ToldChat): Draft | null {
   if (message.messageId === '' || !isConversation(message.chatId)) return null;
   if (message.type === 'reaction') return note(message, chat, message.reaction);

@@ -1,10 +1,10 @@
-/** The messages that one message of an agent becomes: pure functions. */
+/** Splits the message of an agent into messages of the platform. Pure functions. */
 import type { ChatwootFile, ChatwootNews, ChatwootRefused, MediaKind, SendContent } from '../model.ts';
 import { fromMarkdown } from './texts.ts';
 
 type Written = Extract<ChatwootNews, { kind: 'message' }>;
 
-/** The ways in which a file may be shown, the best first: what cannot be made of it leads to the next. */
+/** Kinds in which a file may be sent, best first. If conversion to a kind fails, the next one is tried. */
 const waysOf: Readonly<Record<string, readonly MediaKind[]>> = {
   image: ['image', 'document'],
   video: ['video', 'document'],
@@ -30,14 +30,14 @@ const mediaContent = ({ url }: ChatwootFile, as: MediaKind, caption: string): Se
   viewOnce: false,
 });
 
-/** The number of parts, without a look into the text. */
+/** Returns the number of parts, without converting the text. */
 export function countParts({ text, files }: Written): number {
   const [first] = files;
   const isCaption = first !== undefined && captioned(first.kind);
   return files.length + (text === '' || isCaption ? 0 : 1);
 }
 
-/** In their order; each with its forms, of which the first that the platform takes is sent. */
+/** Returns the parts in order. Each part has alternatives, of which the first that the platform accepts is sent. */
 export function partsOf(written: Written, sign: boolean): readonly (readonly SendContent[])[] {
   const text = signed(written, sign);
   const [first] = written.files;
@@ -47,7 +47,7 @@ export function partsOf(written: Written, sign: boolean): readonly (readonly Sen
   return [...alone, ...files];
 }
 
-/** Why a message failed: the reason of each part that was not sent. When no part was sent, for one reason, the reason alone. */
+/** Returns the reason of a failure, with the reason of each part that was not sent. If all parts failed for one reason, returns that reason alone. */
 export function failureOf(written: Written, refused: readonly ChatwootRefused[]): string {
   const count = countParts(written);
   const texts = count - written.files.length;

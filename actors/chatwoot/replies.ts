@@ -1,8 +1,9 @@
 /**
- * Sends what agents wrote in Chatwoot: rows that were stored before Chatwoot got its answer. The rows of one conversation go one after the other, those
- * of others meanwhile. A session that is away is waited for; what will never be sent is shown as failed in the conversation.
+ * Sends the messages that agents wrote in Chatwoot. Their rows were stored before Chatwoot got its answer. The rows of one conversation go one after
+ * another, and conversations run concurrently. Messages wait for a session that is not connected. A message that can never be sent is shown as failed
+ * in its conversation.
  *
- * Every message has a key of its own, so that what was sent before a crash is not sent again.
+ * Every message has an idempotency key, so that a crash never sends one twice.
  */
 import { Alarm } from '../events/alarm.ts';
 import type { SendOptions } from '../face.ts';
@@ -34,56 +35,56 @@ export interface RepliesHost {
   readonly policy: ChatwootPolicy;
   readonly workers: SupervisedWorkers;
   readonly connector: Pick<Connector, 'inboxOf' | 'inboxNamed' | 'showFailed'>;
-  /** What a stop waits for. */
+  /** The work that a stop waits for. */
   readonly underWay: UnderWay;
-  /** The connector of an instance as it is configured now; null when this process does not own the instance. */
+  /** Returns the current connector of an instance, or null if this process does not own the instance. */
   webhook(instance: InstanceId): Webhook | null;
-  /** Instances of this process that have a connector. */
+  /** Returns the instances of this process that have a connector. */
   connected(): readonly InstanceId[];
   send(instance: InstanceId, send: Send, options: SendOptions): Promise<Result<Message>>;
   account(instance: InstanceId): Pick<InstanceRecord, 'owner' | 'lid'>;
-  /** Deletes an own message for everybody, by its id at the platform. */
+  /** Deletes an own message for all participants, by its id on the platform. */
   remove(instance: InstanceId, messageId: string): Promise<Result<unknown>>;
 }
 
 type Written = Extract<ChatwootNews, { kind: 'message' }>;
 type WrittenReply = ChatwootReply & { readonly news: Written };
 
-/** What follows an attempt. */
+/** The step after an attempt. */
 type Step =
   | { readonly kind: 'done' }
-  /** Tried again, without the refused parts, after `refusal.retryAfter` seconds. `reason` is shown when there is no further try. */
+  /** Retries without the refused parts after `refusal.retryAfter` seconds. `reason` is shown if no retry is left. */
   | { readonly kind: 'later'; readonly refusal: Refusal; readonly refused: readonly ChatwootRefused[]; readonly reason: string }
   | { readonly kind: 'failed'; readonly reason: string };
 
 const done: Step = { kind: 'done' };
 const temporary: ReadonlySet<string> = new Set(['notSent', 'unavailable', 'limited', 'capped']);
-/** Of a deletion: also while the message is being sent, and when nobody knows whether it was deleted. */
+/** Refusals after which a deletion is retried. They include a message that is still being sent, and an unknown outcome. */
 const comesLater: ReadonlySet<string> = new Set([...temporary, 'conflict', 'unknown']);
 
-/** Waits before the attempts after the first, in milliseconds; the last one again and again. */
+/** Back-off before the attempts after the first. The last value repeats. In milliseconds. */
 const waits = [1_000, 2_000, 5_000, 10_000, 30_000] as const;
-/** Tries to tell Chatwoot that a message failed. */
+/** Limit of the attempts to tell Chatwoot that a message failed. */
 const mostReports = 12;
-/** How often a message is looked after of which nobody knows whether it left: a receipt may have told by then. */
+/** Limit of the checks of a message with an unknown outcome. A receipt may tell the outcome meanwhile. */
 const mostLooks = 3;
-/** Tries in a row that may end with the process. After the last one the message is set aside. */
+/** Limit of attempts in a row that ended with the process. After the last one the message is set aside. */
 const mostBegun = 5;
-/** Why what was taken is not sent any more. */
+/** Reasons why a stored message is not sent any more. */
 const switchedOff = 'the connector was switched off before the message was sent';
 const setAside = 'the message could not be sent: each try ended with the process';
 const movedAway = 'the instance was connected with another inbox before the message was sent';
-/** Conversations that one look into the storage finds. */
+/** Limit of the conversations that one query returns. */
 const page = 500;
 
 export class Replies {
   readonly #host: RepliesHost;
   readonly #worker: SupervisedWorker;
   readonly #alarm: Alarm;
-  /** Conversations with news that are being done, and how many of each instance. */
+  /** Conversations with work under way, and their number per instance. */
   readonly #busy = new Set<string>();
   readonly #ofInstance = new Map<InstanceId, number>();
-  /** Rows whose last try ended with an error of the storage: it was noted, and does not count. */
+  /** Rows whose last attempt ended with a storage error. Such an attempt was noted, and does not count. */
   readonly #ended = new Set<number>();
   #isStopped = false;
 
@@ -93,12 +94,12 @@ export class Replies {
     this.#alarm = new Alarm(host.ports.time, () => this.wake());
   }
 
-  /** News were stored, or may wait from an earlier run. */
+  /** Starts a run, because messages were stored, or may wait since an earlier run. */
   wake(): void {
     this.#worker.wake();
   }
 
-  /** What is under way goes on to its end. */
+  /** Stops taking rows. Work under way continues to its end. */
   stop(): void {
     this.#isStopped = true;
     this.#worker.stop();
@@ -116,7 +117,7 @@ export class Replies {
       return this.#alarm.set(time.now() + storageRetryMs);
     }
     for (const head of heads) {
-      // Gone, or given to another node, meanwhile.
+      // The instance may be gone, or may have moved to another node.
       if (this.#host.webhook(head.instanceId) === null) continue;
       if (head.notBefore > time.now()) this.#alarm.set(head.notBefore);
       else this.#begin(head);
@@ -139,7 +140,7 @@ export class Replies {
       this.wake();
     };
     void this.#host.underWay.track(this.#finish(reply)).then(end, (error: unknown) => {
-      // Storage that is away, or an instance that has another owner: the row is looked at again a little later.
+      // Storage is unavailable, or the instance has another owner. The row is checked again a little later.
       if (!(error instanceof StorageFailure || error instanceof EpochLost)) this.#worker.crashed(error);
       this.#alarm.set(this.#host.ports.time.now() + storageRetryMs);
       this.#host.ports.time.setTimeout(end, storageRetryMs);
@@ -159,7 +160,7 @@ export class Replies {
     const failure = reply.failure || this.#setAside(reply) || (at.inbox !== now.inbox ? movedAway : own.enabled ? '' : switchedOff);
     const step =
       failure === '' ? await this.#counted(at, reply, own.chatwoot.signMessages) : ({ kind: 'failed', reason: failure } as const);
-    // Given to another node meanwhile, which begins anew: messages that left are found by their keys.
+    // The instance moved to another node, which starts the row again. Idempotency keys keep it from sending a message twice.
     if (webhook(reply.instanceId) === null) return;
     if (step.kind === 'done') return ports.chatwootRows.removeReply(at.claim, reply.seq);
     if (step.kind === 'later')
@@ -171,7 +172,7 @@ export class Replies {
     return begun >= mostBegun && !this.#ended.has(seq) ? setAside : '';
   }
 
-  /** One attempt, whose beginning is stored first. A process that the row kills leaves the count behind. */
+  /** Makes one attempt after storing its begin. If the row kills the process, the stored count stays. */
   async #counted(at: InboxOf, reply: ChatwootReply, sign: boolean): Promise<Step> {
     const { seq, begun } = reply;
     await this.#host.ports.chatwootRows.beginReply(at.claim, { seq, begun: this.#ended.delete(seq) ? 1 : begun + 1 });
@@ -202,8 +203,8 @@ export class Replies {
   }
 
   /**
-   * The messages one after the other; those that an earlier attempt sent answer by their keys. A refused part is stored before the next one is tried,
-   * so that a kill between the two neither tries it again nor loses the failure.
+   * Sends the parts one after another. Parts that an earlier attempt sent are deduplicated by their keys. A refused part is stored before the next
+   * one is tried. A kill between the two therefore neither repeats the part nor loses its failure.
    */
   async #send(at: InboxOf, reply: WrittenReply, sign: boolean): Promise<Step> {
     const { news } = reply;
@@ -229,7 +230,7 @@ export class Replies {
     return refused.length === 0 ? done : { kind: 'failed', reason: failureOf(news, refused) };
   }
 
-  /** In the first form that can be made of the file. */
+  /** Sends a part in the first form to which its file can be converted. */
   async #sendPart(
     { claim, inbox }: InboxOf,
     news: Written,
@@ -238,9 +239,9 @@ export class Replies {
   ): Promise<Result<Message>> {
     let last: Result<Message> | null = null;
     for (const [form, content] of forms.entries()) {
-      // Braces that an agent writes are for the contact: notes about a lead must not reach it.
+      // Braces in the text of an agent are meant for the contact. As placeholders they could show notes about a lead to the lead.
       const send: Send = { number, content, replyTo, mentions: [], forward: false, literal: true };
-      // The same part has another number once its chat is known, and another text when signatures are switched: its key alone names it.
+      // The request of a part changes when its chat becomes known, or when signatures are switched. The key alone identifies the part.
       const key = `chatwoot ${inbox} ${news.id} ${index} ${form}`;
       const once = { key, request: key };
       const about = { trackSource, trackId: trackIdOf(news), label: '', payload: null };
@@ -258,11 +259,11 @@ export class Replies {
     return last;
   }
 
-  /** Receipts find the message from now on, and what the contact answers comes to this conversation. */
+  /** Stores the link to the sent message, so that receipts find it. Answers of the contact then come to this conversation. */
   async #sentPart({ claim, inbox }: InboxOf, { conversationId, id, contact }: Written, { messageId, chatId }: Message): Promise<void> {
     const { chatwootRows, time } = this.#host.ports;
     const [known] = await chatwootRows.messages(claim.instanceId, inbox, [messageId]);
-    // A receipt may have been quicker.
+    // A receipt may have stored the row first.
     if (known === undefined) await chatwootRows.saveMessage(claim, inbox, { key: messageId, conversationId, id, progress: 0 }, time.now());
     const chat = await chatwootRows.chat(claim.instanceId, inbox, chatId);
     if (chat?.conversationId === conversationId || contact.id === 0 || contact.sourceId === '') return;
@@ -276,21 +277,21 @@ export class Replies {
     return known ?? addresseeOf(contact, this.#host.account(claim.instanceId));
   }
 
-  /** The message here that one of Chatwoot is; '' when it is not known. Notes about messages are none. */
+  /** Returns the platform id of a Chatwoot message, or '' if it is unknown. Notes about messages do not count. */
   async #quoted({ claim, inbox }: InboxOf, id: number): Promise<string> {
     if (id === 0) return '';
     const found = await this.#host.ports.chatwootRows.messagesOf(claim.instanceId, inbox, id);
     return found.find(({ key }) => !key.includes(':'))?.key ?? '';
   }
 
-  /** Chatwoot may have posted the deletion first. */
+  /** Returns true if the message was deleted. Chatwoot may report the deletion before the message. */
   async #isDeleted({ claim, inbox }: InboxOf, news: Written): Promise<boolean> {
     return (await this.#host.ports.chatwootRows.messages(claim.instanceId, inbox, [deletedKey(news)])).length > 0;
   }
 
   /**
-   * Deletes what left, and cancels what waits in the queue. The deletion is no news for Chatwoot: its note counts as posted, and the row that notes it
-   * keeps receipts of the message from being shown.
+   * Deletes sent parts, and cancels queued ones. Chatwoot already knows of the deletion, so its note counts as posted. The row of the deletion keeps
+   * receipts of the message from being shown.
    */
   async #remove({ claim, inbox }: InboxOf, { conversationId, id }: ChatwootNews): Promise<Step> {
     const { chatwootRows, time, log } = this.#host.ports;

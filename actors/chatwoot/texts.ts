@@ -1,14 +1,14 @@
-/** Texts between WhatsApp and Chatwoot, which shows Markdown: pure functions. */
+/** Converts texts between WhatsApp and the Markdown of Chatwoot. Pure functions. */
 import type { ToldMessage } from '../model.ts';
 
-/** Text between single signs. It begins and ends at a character that is no space, on one line. */
+/** Patterns of text between single signs, on one line. The text begins and ends with a character that is no space. */
 const star = /(?<![\w*\\])\*(?=[^\s*])([^*\n]*[^\s*])\*(?![\w*])/g;
 const wave = /(?<![\w~\\])~(?=[^\s~])([^~\n]*[^\s~])~(?![\w~])/g;
-/** Text between double signs, up to the next ones: a longer text would take quadratic time. */
+/** Patterns of text between double signs, up to the next pair. A longer match would take quadratic time. */
 const doubleStar = /\*\*(?=\S)((?:(?!\*\*)[^\n])*?\S)\*\*/g;
 const doubleWave = /~~(?=\S)((?:(?!~~)[^\n])*?\S)~~/g;
 
-/** Parts of a text in turn: outside of code, inside of it, outside, … */
+/** Changes the parts of a text outside of code. Parts outside and inside alternate. */
 const outsideCode = (text: string, change: (part: string) => string): string =>
   text
     .split(/(```[\s\S]*?```|`[^`\n]+`)/)
@@ -17,7 +17,7 @@ const outsideCode = (text: string, change: (part: string) => string): string =>
 
 export const toMarkdown = (text: string): string => outsideCode(text, (part) => part.replace(star, '**$1**').replace(wave, '~~$1~~'));
 
-/** Stands for a star that is made already; no text has it. */
+/** Placeholder for a finished star. No text contains this character. */
 const made = '\u{E000}';
 
 export const fromMarkdown = (text: string): string =>
@@ -30,7 +30,7 @@ export const fromMarkdown = (text: string): string =>
       .replaceAll(made, '*'),
   );
 
-/** Who writes in a group. */
+/** Returns the name of the sender in a group. */
 const senderOf = ({ senderName, senderPn }: ToldMessage): string => {
   const number = senderPn.replace(/@.*/, '');
   if (senderName === '') return number === '' ? 'Somebody' : `+${number}`;
@@ -43,7 +43,7 @@ const placeText = ({ name, address, latitude, longitude }: NonNullable<ToldMessa
 const pollText = ({ text, convertOptions }: ToldMessage): string =>
   [text, ...convertOptions.split('|').filter((option) => option !== '')].map((line, at) => (at === 0 ? line : `- ${line}`)).join('\n');
 
-/** What a message says, before it is known who reads it; '' for nothing. */
+/** Returns the text of a message before its conversion, or ''. */
 const wordsOf = (message: ToldMessage): string => {
   if (message.place !== null) return placeText(message.place);
   if (message.type === 'poll' && message.vote === '') return pollText(message);
@@ -53,9 +53,9 @@ const wordsOf = (message: ToldMessage): string => {
 export const withSender = (message: ToldMessage, text: string): string =>
   message.isGroup && !message.fromMe ? `**${senderOf(message)}:**\n${text}` : text;
 
-/** As agents read it. */
+/** Returns the text of a message as agents read it. */
 export const textOf = (message: ToldMessage): string => toMarkdown(wordsOf(message));
 
-/** `who` did something to a message that stands above. */
+/** Returns the person who acted on a message, for a note under that message. */
 export const whoOf = (message: ToldMessage, contact: string): string =>
   message.fromMe ? 'The account' : message.isGroup ? senderOf(message) : contact || 'The contact';
