@@ -1,4 +1,4 @@
-/** The figures of all instances together, gathered in slices, so that ten thousand of them hold up nobody. */
+/** Gathers the figures of all instances in slices, so that ten thousand instances do not block the event loop. */
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Figures } from '../face.ts';
 import type { Dispatcher } from '../events/dispatcher.ts';
@@ -17,11 +17,11 @@ export interface FiguresInput {
   readonly clock: Pick<ClockWatch, 'ahead' | 'trouble'>;
   readonly dispatcher: Dispatcher;
   readonly restore: Pick<Restore, 'progress'>;
-  /** Null where this gateway has all instances. */
+  /** Null if this gateway has all instances. */
   readonly cluster: Pick<Cluster, 'counts' | 'figures'> | null;
 }
 
-/** Instances that one turn of the event loop looks at: less than 2 ms. */
+/** Instances per turn of the event loop: less than 2 ms of work. */
 const perTurn = 500;
 
 export async function figuresOf({ ports, registry, gate, clock, dispatcher, restore, cluster }: FiguresInput): Promise<Figures> {
@@ -33,7 +33,7 @@ export async function figuresOf({ ports, registry, gate, clock, dispatcher, rest
     if (index % perTurn === perTurn - 1) await ports.time.turn();
     const cell = registry.cells.get(id);
     const record = registry.record(id);
-    if (!record || cluster?.counts(record) === false) continue; // it went meanwhile, or another node counts it
+    if (!record || cluster?.counts(record) === false) continue; // The instance is gone, or another node counts it.
     const state = cell ? stateOf(cell) : restingStates[restingStatus(record)];
     states.set(state, (states.get(state) ?? 0) + 1);
     if (!cell) continue;

@@ -1,18 +1,18 @@
-/** The last hour of an instance as a stripe of 24 letters, made of its steps. */
+/** Draws the last hour of an instance as 24 letters, derived from its steps. */
 import type { Steps } from '../session/steps.ts';
 
 /**
- * Of each part the letter that says most: `p` needs a person, `w` on its way to a connection, `d` disconnected, `c` connected, `h` hibernated,
- * `.` not known (before the process, or before the oldest step that is held).
+ * Letters in ascending rank; each part shows the highest one. `p`: needs a person. `w`: connecting. `d`: disconnected. `c`: connected. `h`:
+ * hibernated. `.`: unknown, because the process or the oldest kept step is newer.
  */
 const order = '.hcdwp';
 const partMs = 150_000;
 const parts = 24;
 
-/** A sleeping session that is woken passes through `connecting`; that is no trouble when it is short. */
+/** Longest wake of a hibernated session that is not shown as `connecting`. In milliseconds. */
 const shortWakeMs = 10_000;
 
-/** States in which nothing goes on until a person does something. */
+/** True for states that only a person can end. */
 export const needsPerson = (state: string): boolean =>
   state === 'disconnected.refused' || state === 'disconnected.loggedOut' || state === 'failed';
 
@@ -31,7 +31,7 @@ interface Span {
 
 const rootLetters: Readonly<Record<string, string>> = { recovering: 'w', deciding: 'w', restarting: 'w', failed: 'p', stopped: 'd' };
 
-/** Newest first; neighbours of one letter are one span. */
+/** Returns spans, newest first. Adjacent spans with the same letter are merged. */
 const spansOf = (steps: Steps, since: number, now: number): readonly Span[] => {
   const spans: Span[] = [];
   const add = (letter: string, from: number, to: number): void => {
@@ -43,7 +43,7 @@ const spansOf = (steps: Steps, since: number, now: number): readonly Span[] => {
   let before = '.';
   for (const { at, chart, from, to } of steps.backwards()) {
     const letter = chart === 'lifecycle' ? letterOf(to) : rootLetters[to];
-    if (letter === undefined) continue; // the root runs: its chart says where
+    if (letter === undefined) continue; // The root runs, so the chart of the session has the state.
     add(letter, at, end);
     end = at;
     before = chart === 'lifecycle' ? letterOf(from) : (rootLetters[from] ?? '.');
@@ -72,6 +72,6 @@ export function hourOf(steps: Steps, now: number): string {
   return drawn(spansOf(steps, start, now), start);
 }
 
-/** Of an instance that has rested since the process started. */
+/** Returns the stripe of an instance that has rested since the start of the process. */
 export const restingHour = (letter: string, since: number, now: number): string =>
   drawn([{ letter, from: Math.max(since, now - parts * partMs), to: now }], now - parts * partMs);

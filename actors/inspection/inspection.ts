@@ -1,4 +1,4 @@
-/** Where every instance is and how it came there, asked of those that have actors and of those that rest. No question makes an actor. */
+/** Reports the state of every instance and its way to that state, with or without actors. No method makes an actor. */
 import type { ActorDetail, ActorPage, ActorQuery, ActorRow } from '../face/inspector.ts';
 import type { Dispatcher } from '../events/dispatcher.ts';
 import { done, unknownInstance, type InstanceId, type Result } from '../model.ts';
@@ -16,17 +16,17 @@ export interface InspectionInput {
   readonly dispatcher: Dispatcher;
   readonly time: Time;
   readonly logLevels: LogLevels;
-  /** Changes with the picture of the account; '' without one. */
+  /** Returns a version of the account's picture, or '' without one. It changes with the picture. */
   picture(id: InstanceId): string;
-  /** Null while the instance has no campaigns under way. */
+  /** Returns null if no campaign of the instance is under way. */
   campaigns(id: InstanceId): CampaignsAtWork | null;
-  /** When this process started. */
+  /** Start of this process. In Unix milliseconds. */
   readonly since: number;
-  /** How long a chart rests that crashed too often. */
+  /** Length of the rest of a chart that crashed too often. In milliseconds. */
   readonly cooldown: number;
 }
 
-/** When the session is tried again by itself; null when it is not. */
+/** Returns the time of the next automatic attempt, or null. In Unix milliseconds. */
 const retryAt = (cell: Cell, { state, since }: LightRow, cooldown: number): number | null => {
   if (state === 'failed') return cell.supervision.crashedAt + cooldown;
   const context = cell.lifecycle?.context;
@@ -35,19 +35,19 @@ const retryAt = (cell: Cell, { state, since }: LightRow, cooldown: number): numb
   return /\.(waiting|\w+Later)$/.test(state) ? since + context.retryInMs : null;
 };
 
-/** What other nodes of a cluster answered. */
+/** The answers of other nodes of a cluster. */
 export interface RowsElsewhere {
   readonly rows: ReadonlyMap<InstanceId, ActorRow>;
-  /** Nodes that did not answer. */
+  /** Names of the nodes that did not answer. */
   readonly silent: readonly string[];
-  /** Of an instance that is not among them: this node, or ''. */
+  /** Returns the owner of an instance outside of these rows: this node, or ''. */
   ownerOf(id: InstanceId): string;
 }
 
-/** Instances that one turn of the event loop looks at. */
+/** Instances per turn of the event loop. */
 const perTurn = 500;
 
-/** What an instance without actors has not. */
+/** The fields that an instance without actors does not have. */
 const atRest = { root: 'resting', attempts: 0, failures: 0, retryAt: null, lastFrameAge: null, crashes: 0, parts: [], steps: [] };
 
 export class Inspection {
@@ -57,7 +57,7 @@ export class Inspection {
     this.#input = input;
   }
 
-  /** Gathers the rows in slices, so that ten thousand of them hold up nobody. */
+  /** Returns a page of rows. They are gathered in slices, so that ten thousand rows do not block the event loop. */
   async page(query: ActorQuery, elsewhere?: RowsElsewhere): Promise<Result<ActorPage>> {
     const rows: LightRow[] = [];
     for (const [index, id] of [...this.#input.registry.ids].entries()) {
@@ -96,7 +96,7 @@ export class Inspection {
     });
   }
 
-  /** Null when the instance is gone. */
+  /** Returns null if the instance is gone. */
   rowOf(id: InstanceId): ActorRow | null {
     const row = this.row(id);
     return row && this.wholeRow(row);
@@ -124,7 +124,7 @@ export class Inspection {
     return { ...row, outbox: this.#outbox(row), hour, picture: picture(row.id) };
   }
 
-  /** A receiver of the instance that fails needs a person too. What the session itself needs comes first. */
+  /** Marks an instance with a failing receiver as needing a person. The needs of the session itself come first. */
   #withReceivers(row: LightRow): LightRow {
     const { dispatcher } = this.#input;
     const webhook = row.needsPerson ? null : dispatcher.failing(row.id);

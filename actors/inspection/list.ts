@@ -1,12 +1,12 @@
-/** Pages of the list of instances: filtered, sorted and cut by a cursor that holds while rows come, go and change. */
+/** Pages the list of instances. Rows are filtered, sorted, and cut by a cursor that stays valid while rows change. */
 import type { ActorQuery, ActorSort } from '../face/inspector.ts';
 import { refuse, done, type Result } from '../model.ts';
 import type { LightRow } from './rows.ts';
 
-/** What a row is sorted by; its id is the last part, so that no two are equal. */
+/** The sort key of a row. Its last part is the id, so that no two keys are equal. */
 type Key = readonly (string | number)[];
 
-/** The most troubled first. */
+/** Ranks rows by trouble, worst first. */
 const troubleOf = ({ needsPerson, status, state, reason, queue }: LightRow): number => {
   if (needsPerson || state === 'crashed') return 0;
   if (reason !== '') return 1;
@@ -57,7 +57,7 @@ const fits = (row: LightRow, { states, causes, text }: ActorQuery): boolean => {
   return [id, name, number, state, reason].some((part) => part.toLowerCase().includes(text));
 };
 
-/** `outbox` is asked for rows that are sorted by it only. */
+/** Returns a page. `outbox` is called only if the rows are sorted by it. */
 export function pageOf(rows: readonly LightRow[], query: ActorQuery, outbox: (row: LightRow) => number) {
   const after = query.after === '' ? [] : keyIn(query.after);
   if (after === null) return refuse('invalid', 'after is no cursor of this list: give the `next` of the page before');

@@ -1,4 +1,4 @@
-/** The parts of one instance and how they are: what its page lists beside the chart. */
+/** Lists the parts of one instance with their states, for its page in the inspector. */
 import type { CourierPart, Part, PartState } from '../face/inspector.ts';
 import type { Dispatcher } from '../events/dispatcher.ts';
 import type { InstanceId, Webhook } from '../model.ts';
@@ -31,7 +31,7 @@ const supervisorPart = (cell: Cell, crashes: number): Part => {
   return { id: 'supervisor', state: how, note: `${state}, ${note}`, waiting: 0, crashes };
 };
 
-/** A background worker that takes what waits: `crashed` while its restart is waited for. */
+/** Returns the part of a background worker. It is `trouble` while the worker waits for its restart. */
 const workerPart = (cell: Cell, id: string, waiting: number, trouble = ''): Part => {
   const crashes = cell.workers.crashes[id] ?? 0;
   const isDown = cell.workers.down.includes(id);
@@ -46,7 +46,7 @@ const queuePart = ({ queue, status }: Cell): Part => {
   return { id: 'queue', state: pending > 0 ? 'busy' : 'ok', note, waiting: pending, crashes: 0 };
 };
 
-/** The campaigns of an instance: until when they rest, in Unix milliseconds; null: they do not. */
+/** The rest of an instance's campaigns. `nextAt` is its end in Unix milliseconds, or null without a rest. */
 export interface CampaignsAtWork {
   readonly nextAt: number | null;
 }
@@ -83,7 +83,7 @@ const courierPart = (cell: Cell, dispatcher: Dispatcher, webhook: Webhook, now: 
 
 export interface PartsInput {
   readonly dispatcher: Dispatcher;
-  /** Null while the instance has none. */
+  /** Null if the instance has no campaigns under way. */
   readonly campaigns: CampaignsAtWork | null;
   readonly now: number;
 }
@@ -104,8 +104,8 @@ export const partsOf = (cell: Cell, state: string, { dispatcher, campaigns, now 
 };
 
 /**
- * Deliveries of the instance that wait: in memory, and in the outbox as last counted where memory does not hold all that is due. Of the global
- * webhook only what is in memory, since its deliveries are not counted by instance.
+ * Returns the number of deliveries of the instance that wait. It uses the last count of the outbox if memory does not hold all due rows. Deliveries
+ * of the global webhook are not counted by instance, so only those in memory count.
  */
 export const outboxOf = (instance: InstanceId, cell: Cell | undefined, dispatcher: Dispatcher): number => {
   let sum = 0;

@@ -1,4 +1,4 @@
-/** Where an instance is and why, in the words of the list. */
+/** Describes the state of an instance and its reason, in the words of the list. */
 import type { ActorRow } from '../face/inspector.ts';
 import type { InstanceRecord } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
@@ -7,7 +7,7 @@ import { restingStatus } from '../session/status.ts';
 import { stateText } from '../session/charts.ts';
 import { needsPerson } from './hour.ts';
 
-/** A row without what is only made for the rows of a page. */
+/** A row without the fields that only the rows of a page have. */
 export type LightRow = Omit<ActorRow, 'outbox' | 'hour' | 'picture'>;
 
 export const numberText = (owner: string): string => (owner === '' ? '' : `…${owner.slice(-4)}`);
@@ -20,15 +20,18 @@ interface Why {
 const nothing: Why = { reason: '', cause: '' };
 const crashedTooOften: Why = { reason: 'the session crashed too often', cause: 'crashed' };
 
-/** The text of a crash that is stored may quote anything. */
+/** Replaces the stored text of a crash, because that text may quote anything. */
 const storedWhy = ({ lastDisconnectReason, lastDisconnectCause }: InstanceRecord): Why =>
   lastDisconnectCause === 'crashed' ? crashedTooOften : { reason: lastDisconnectReason, cause: lastDisconnectCause };
 
-/** A device that is paired and that nobody wants online was refused; one that the phone removed has no credentials any more. */
+/**
+ * True if only a person can bring the instance back. A paired device that is not wanted online was refused. A device that the phone removed has no
+ * credentials any more.
+ */
 const isLeftToPerson = ({ wanted, jid, lastDisconnectCause }: InstanceRecord): boolean =>
   wanted === 'offline' && (jid !== '' || lastDisconnectCause === 'loggedOut');
 
-/** A pairing came to its end without a device, and no session was live since. */
+/** True if a pairing ended without a device, and no session was live since. */
 const wasNotPaired = ({ lastDisconnectCause, lastDisconnect, lastActiveAt }: InstanceRecord): boolean =>
   isPairingEnd(lastDisconnectCause) && (lastDisconnect ?? 0) >= lastActiveAt;
 
@@ -42,7 +45,7 @@ const whyOf = (cell: Cell, state: string): Why => {
   return status === 'disconnected' && (isLeftToPerson(record) || wasNotPaired(record)) ? storedWhy(record) : nothing;
 };
 
-/** Path in the chart of the session, or what its root says when there is no chart. */
+/** Returns the path in the chart of the session, or the state of the root if there is no chart. */
 export const stateOf = (cell: Cell): string => {
   const chart = cell.lifecycle;
   const root = cell.supervision.state;
@@ -69,7 +72,7 @@ export const liveRow = (cell: Cell): LightRow => {
   };
 };
 
-/** Where instances without actors would begin. */
+/** The states in which instances without actors would begin. */
 export const restingStates = {
   connected: 'connected',
   connecting: 'connecting.admission',
@@ -77,7 +80,7 @@ export const restingStates = {
   disconnected: 'disconnected.idle',
 };
 
-/** Of an instance whose actors are not made yet. */
+/** Returns the row of an instance without actors. */
 export const restingRow = (record: InstanceRecord): LightRow => {
   const status = restingStatus(record);
   const needs = status === 'disconnected' && isLeftToPerson(record);

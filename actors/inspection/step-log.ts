@@ -1,6 +1,6 @@
 /**
- * Stores the last steps of every session behind its back, so that the dashboard shows them after a restart. A kill loses the steps of the last
- * seconds; nothing waits for this storage, and nothing is decided by it.
+ * Stores the last steps of every session in the background, so that the dashboard shows them after a restart. A kill loses the steps of the last
+ * seconds. No code waits for this storage or depends on it.
  */
 import type { Step } from '../face/inspector.ts';
 import type { InstanceId } from '../model.ts';
@@ -13,11 +13,11 @@ import type { SupervisedWorkers } from '../supervised-workers.ts';
 import { within } from '../waiting.ts';
 
 const everyMs = 10_000;
-/** Steps of an instance that are stored: some 3 KB, which the database compresses. */
+/** Limit of the stored steps of an instance: some 3 KB, which the database compresses. */
 const kept = 30;
-/** Instances of one statement. */
+/** Instances per statement. */
 const batchSize = 200;
-/** A stop waits no longer for the last round. */
+/** Longest wait of a stop for the last round. In milliseconds. */
 const lastRoundMs = 2_000;
 
 type StoredStep = Omit<Step, 'n' | 'edge'>;
@@ -43,9 +43,9 @@ const isKnown = (step: unknown): step is StoredStep => {
 export class StepLog {
   readonly #input: StepLogInput;
   readonly #worker: PeriodicWorker;
-  /** With steps that are not stored. */
+  /** Instances with steps that are not stored. */
   readonly #changed = new Map<InstanceId, Steps>();
-  /** The number of the last step that is stored. */
+  /** Number of the last stored step. */
   readonly #saved = new WeakMap<Steps, number>();
 
   constructor(input: StepLogInput) {
@@ -68,12 +68,12 @@ export class StepLog {
     this.#worker.start();
   }
 
-  /** The instance took a step. */
+  /** Notes that the instance took a step. */
   moved(id: InstanceId, steps: Steps): void {
     this.#changed.set(id, steps);
   }
 
-  /** Steps of earlier processes, before `first` (Unix milliseconds), numbered up to 0. None while storage is away. */
+  /** Returns the steps of earlier processes, before `first` (Unix milliseconds). Their numbers end at 0. Returns none if storage is unavailable. */
   async before(id: InstanceId, first: number): Promise<readonly Step[]> {
     const steps = await this.#input.store.read(id).catch((error: unknown): readonly unknown[] => {
       if (error instanceof StorageFailure) return [];
@@ -86,7 +86,7 @@ export class StepLog {
     });
   }
 
-  /** Stores what is left, as far as storage answers. */
+  /** Stores the remaining steps, as far as storage answers. */
   async stop(): Promise<void> {
     this.#worker.stop();
     const rest = async (): Promise<void> => {

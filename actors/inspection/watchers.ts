@@ -1,21 +1,21 @@
-/** Those who look on: steps of one instance as they are taken, and the list as it changes. It holds nothing and costs nothing while nobody does. */
+/** The watchers of steps of one instance, and of changes of the list. Without watchers this class holds no data and costs nothing. */
 import type { ActorChanges, ActorCounts, ActorRow, Step, WatchEnd } from '../face/inspector.ts';
 import type { InstanceId } from '../model.ts';
 import type { Log, Time } from '../ports.ts';
 import type { Steps } from '../session/steps.ts';
 import type { LightRow } from './rows.ts';
 
-/** Changes of the list are gathered for so long. */
+/** Time for which changes of the list are batched. In milliseconds. */
 const gatherMs = 200;
-/** Instances in one batch of changes; others follow with the next, so that a storm is no stall. */
+/** Limit of the instances in one batch of changes. Further ones follow in the next batch, so that many changes do not block the event loop. */
 const mostChanges = 500;
 
 export interface WatchersInput {
   readonly time: Time;
   readonly log: Log;
-  /** As it is now; null when it is gone. */
+  /** Returns the current row, or null if the instance is gone. */
   row(id: InstanceId): LightRow | null;
-  /** Of all instances. */
+  /** Returns the rows of all instances. */
   rows(): Iterable<LightRow>;
 }
 
@@ -27,14 +27,14 @@ interface ListWatcher extends WatchEnd {
   onChanges(changes: ActorChanges): void;
 }
 
-/** What the counts need to know of an instance. */
+/** The fields of an instance that the counts need. */
 type Counted = Pick<ActorRow, 'status' | 'needsPerson'>;
 
 export class Watchers {
   readonly #input: WatchersInput;
   readonly #ofSteps = new Map<InstanceId, Set<StepWatcher>>();
   readonly #ofList = new Set<ListWatcher>();
-  /** While somebody watches the list: how each instance was counted last. */
+  /** The last counted state of each instance, while the list has watchers. */
   readonly #counted = new Map<InstanceId, Counted>();
   readonly #changed = new Set<InstanceId>();
   #timer: unknown = null;
@@ -62,7 +62,7 @@ export class Watchers {
     };
   }
 
-  /** The instance took a step. */
+  /** Reports a step of the instance to its watchers. */
   moved(id: InstanceId, steps: Steps): void {
     if (this.#ofList.size > 0) this.#note(id);
     const watchers = this.#ofSteps.get(id);
@@ -70,19 +70,19 @@ export class Watchers {
     for (const step of steps.after(steps.count - 1)) for (const watcher of watchers) this.#call(() => watcher.onStep(step));
   }
 
-  /** What the list says of the instance changed without a step. */
+  /** Notes a change in the row of an instance without a step. */
   changed(id: InstanceId): void {
     if (this.#ofList.size > 0) this.#note(id);
   }
 
-  /** The instance is gone. */
+  /** Ends the watchers of an instance that is gone. */
   forget(id: InstanceId): void {
     if (this.#ofList.size > 0) this.#note(id);
     for (const watcher of this.#ofSteps.get(id) ?? []) this.#call(() => watcher.onEnd());
     this.#ofSteps.delete(id);
   }
 
-  /** Nobody may go on looking: the admin token was replaced, or the server stops. */
+  /** Ends all watchers, because the admin token was replaced, or the server stops. */
   end(): void {
     const all = [...[...this.#ofSteps.values()].flatMap((watchers) => [...watchers]), ...this.#ofList];
     this.#ofSteps.clear();
