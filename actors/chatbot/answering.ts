@@ -1,6 +1,4 @@
-/**
- * The steps of an answer: the decision to answer, the request to the model, and the sending. This class identifies a conversation by its chat alone.
- */
+/** The steps of an answer: the decision to answer, the request to the model, and the sending. This class identifies a conversation by its chat alone. */
 import {
   cutAtSentence,
   longestText,

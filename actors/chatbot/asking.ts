@@ -81,7 +81,7 @@ export class Asking {
       await this.#slots.take(instance);
       try {
         const answer = signal.aborted ? stopped : await this.#answer(question, signal);
-        // A cancelled request, or a question that the service refuses, says nothing about the service.
+        // A cancelled request says nothing about the service. A question that the service refuses says nothing either.
         if (answer.ok || (answer.cause !== 'question' && !signal.aborted))
           circuit.judge(call, this.#attemptOf(answer), this.#time.monotonic());
         return answer;

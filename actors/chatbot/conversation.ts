@@ -1,5 +1,5 @@
 /**
- * The chart of one conversation. It begins with a text, and ends a minute after its answer.
+ * The chart of one conversation. A conversation begins with a text, and ends a minute after its answer.
  *
  * Texts that arrive together form one question. A text that arrives while the model works restarts the question, at most twice, and not after tools
  * were used. After that the text is answered next. A message of the owner, or the stop keyword, ends the conversation at once. The chart stores
@@ -119,7 +119,7 @@ const answerOf = ({ event }: Answered): Answer | null => event.output;
 const keepPlan = { type: 'keepPlan' as const, params: planOf };
 const keepAnswer = { type: 'keepAnswer' as const, params: answerOf };
 const onError = { target: 'gone', actions: { type: 'reportCrash' as const, params: ({ event }: Failed) => event.error } };
-/** The chat shows typing in these states, so that it must be ended. */
+/** The chat shows typing in these states, so the typing must be ended. */
 const onSilenced = { 'conversation.silenced': { target: 'gone', actions: 'dropAnswer' as const } };
 /** Continues the same question with another text. */
 const gatherOn = { target: 'gathering', actions: noteText };

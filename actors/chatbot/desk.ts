@@ -1,6 +1,6 @@
 /**
- * The conversations of all instances. A text starts a conversation. Their number is limited, and they end with their instance. The desk reads
- * committed events, as couriers do, so that no message waits for it.
+ * The conversations of all instances. A text starts a conversation. The number of conversations is limited. A conversation ends with its instance.
+ * The desk reads committed events, as couriers do, so that no message waits for it.
  */
 import { createActor, type ActorRefFrom } from 'xstate';
 import { trackSource } from '../chatwoot/links.ts';
@@ -81,7 +81,7 @@ export class ChatbotDesk implements InstanceReader {
     this.#budget.forget(id);
   }
 
-  /** Ends all conversations. The next start finds their open questions again. */
+  /** Ends all conversations. The next start finds the open questions again. */
   stop(): void {
     this.#stopped = true;
     for (const id of this.#talks.keys()) this.forget(id);

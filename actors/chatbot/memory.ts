@@ -63,8 +63,8 @@ export const turnsOf = (
 };
 
 /**
- * Splits a text into pieces of at most `most` characters. It cuts at the end of a paragraph, a line, a sentence or a word if there is one. A `most`
- * of 0 means one piece. The last of `count` pieces holds the whole rest.
+ * Splits a text into pieces of at most `most` characters. Each cut is at the end of a paragraph, a line, a sentence or a word if there is one. A
+ * `most` of 0 means one piece. The last of `count` pieces holds the whole rest.
  */
 export const piecesOf = (text: string, most: number, count = Infinity): readonly string[] => {
   const pieces: string[] = [];

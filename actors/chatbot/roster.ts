@@ -1,4 +1,4 @@
-/** Caches agents, triggers and keys of instances. They are read on first use, and again after a change. */
+/** Caches agents, triggers and keys of instances. The data is read on first use, and again after a change. */
 import type { ChatbotAgent, ChatbotTrigger, InstanceId } from '../model.ts';
 import type { AgentKey, ChatModels, Ports } from '../ports.ts';
 

@@ -42,7 +42,7 @@ export interface ConnectorHost {
 }
 
 const delivered: Attempt = { ok: true, status: 200 };
-/** Outcome for a reaction, a deletion or a status whose message is not in Chatwoot yet. It is retried. */
+/** Outcome for a reaction, a deletion or a status whose message is not in Chatwoot yet. The delivery is retried. */
 const waiting: Attempt = { ok: false, error: 'the message that this is about is not in Chatwoot yet', waits: true };
 
 /** Progress of incoming messages and of notes, whose delivery status is not tracked. */
@@ -104,7 +104,7 @@ export class Connector {
     return this.#inboxAt({ ...chatwoot, url }, chatwoot.newConversations, instance);
   }
 
-  /** Returns the inbox of this name, either the current one or a former one of the instance. Returns null if it is unknown. */
+  /** Returns the inbox of this name, either the current one or a former one of the instance. Returns null if the name is unknown. */
   inboxNamed(webhook: Webhook, instance: InstanceId, name: string): InboxOf | null {
     const now = this.inboxOf(webhook, instance);
     if (now === null || now.inbox === name) return now;
@@ -168,8 +168,8 @@ export class Connector {
   }
 
   /**
-   * Searches a message whose reply was lost, back to the time of that attempt. Returns the outcome if it was found, or if the search failed. Returns
-   * null if the message is not there.
+   * Searches a message whose reply was lost, back to the time of that attempt. Returns the outcome if the message was found, or if the search failed.
+   * Returns null if the conversation does not have the message.
    */
   async #lookedFor(at: InboxOf, { at: tried, ...known }: Known): Promise<Attempt | null> {
     for (let page = 0, before = 0; page < mostPages; page += 1) {
@@ -217,10 +217,7 @@ export class Connector {
     return delivered;
   }
 
-  /**
-   * Prepares the text and the file. A file that is temporarily unavailable delays the message once. After that the message is posted without the
-   * file.
-   */
+  /** Prepares the text and the file. A file that is temporarily unavailable delays the message once. After that the message is posted without the file. */
   async #prepared({ claim }: InboxOf, { key, text, hasFile }: Draft, attempts: number): Promise<Prepared | ChatwootFailure> {
     const withReason = (reason: string): string => [text, `[${reason}]`].filter((part) => part !== '').join('\n');
     const plain = { text, linked: text, file: null, release: () => Promise.resolve() };

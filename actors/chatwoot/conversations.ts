@@ -1,4 +1,7 @@
-/** Finds or makes the contact and the conversation of a chat, and remembers them. If they were deleted in Chatwoot, they are found or made again. */
+/**
+ * Finds or makes the contact and the conversation of a chat, and remembers them. A contact or conversation that was deleted in Chatwoot is found or
+ * made again.
+ */
 import type { ChatwootChat, ChatwootPlace, Claim, ToldChat } from '../model.ts';
 import type { ChatwootAnswer, ChatwootApi, ChatwootContact, ChatwootContactWish, ChatwootFailure, ChatwootStore } from '../ports.ts';
 

@@ -9,9 +9,8 @@ export interface Draft {
   readonly incoming: boolean;
   /** True for a note for agents about a message that is already in Chatwoot. A note opens no conversation. */
   readonly isNote: boolean;
-  /** Id of the message that this one answers or is about, or ''. */
+  /** Id of the message that this message answers or describes, or ''. */
   readonly about: string;
-  /** True if the message has a file. */
   readonly hasFile: boolean;
 }
 

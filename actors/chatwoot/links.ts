@@ -16,9 +16,7 @@ export const linkOf = (trackId: string): Link | null => {
   return message === '' ? null : { conversationId: Number(conversation), id: Number(message) };
 };
 
-/**
- * The progress of a message that failed or was deleted. A Chatwoot message with several parts has a separate row for its failure, see `failedKey`.
- */
+/** The progress of a message that failed or was deleted. A Chatwoot message with several parts has a separate row for its failure, see `failedKey`. */
 export const failed = -1;
 
 /** Returns the key of the row that notes the failure of a Chatwoot message. Keys of platform messages contain no colon. */

@@ -4,7 +4,7 @@ import { fromMarkdown } from './texts.ts';
 
 type Written = Extract<ChatwootNews, { kind: 'message' }>;
 
-/** Kinds in which a file may be sent, best first. If conversion to a kind fails, the next one is tried. */
+/** Kinds in which a file may be sent, best first. If conversion to a kind fails, the next kind is tried. */
 const waysOf: Readonly<Record<string, readonly MediaKind[]>> = {
   image: ['image', 'document'],
   video: ['video', 'document'],

@@ -1,7 +1,7 @@
 /**
- * Sends the messages that agents wrote in Chatwoot. Their rows were stored before Chatwoot got its answer. The rows of one conversation go one after
- * another, and conversations run concurrently. Messages wait for a session that is not connected. A message that can never be sent is shown as failed
- * in its conversation.
+ * Sends the messages that agents wrote in Chatwoot. The rows of these messages were stored before Chatwoot got its answer. The rows of one
+ * conversation go one after another, and conversations run concurrently. Messages wait for a session that is not connected. A message that can never
+ * be sent is shown as failed in its conversation.
  *
  * Every message has an idempotency key, so that a crash never sends one twice.
  */
@@ -59,7 +59,7 @@ type Step =
 
 const done: Step = { kind: 'done' };
 const temporary: ReadonlySet<string> = new Set(['notSent', 'unavailable', 'limited', 'capped']);
-/** Refusals after which a deletion is retried. They include a message that is still being sent, and an unknown outcome. */
+/** Refusals after which a deletion is retried. The set includes a message that is still being sent, and an unknown outcome. */
 const comesLater: ReadonlySet<string> = new Set([...temporary, 'conflict', 'unknown']);
 
 /** Back-off before the attempts after the first. The last value repeats. In milliseconds. */
@@ -68,7 +68,7 @@ const waits = [1_000, 2_000, 5_000, 10_000, 30_000] as const;
 const mostReports = 12;
 /** Limit of the checks of a message with an unknown outcome. A receipt may tell the outcome meanwhile. */
 const mostLooks = 3;
-/** Limit of attempts in a row that ended with the process. After the last one the message is set aside. */
+/** Limit of attempts in a row that ended with the process. After the last attempt the message is set aside. */
 const mostBegun = 5;
 /** Reasons why a stored message is not sent any more. */
 const switchedOff = 'the connector was switched off before the message was sent';
@@ -160,7 +160,7 @@ export class Replies {
     const failure = reply.failure || this.#setAside(reply) || (at.inbox !== now.inbox ? movedAway : own.enabled ? '' : switchedOff);
     const step =
       failure === '' ? await this.#counted(at, reply, own.chatwoot.signMessages) : ({ kind: 'failed', reason: failure } as const);
-    // The instance moved to another node, which starts the row again. Idempotency keys keep it from sending a message twice.
+    // The instance moved to another node, which starts the row again. Idempotency keys keep that node from sending a message twice.
     if (webhook(reply.instanceId) === null) return;
     if (step.kind === 'done') return ports.chatwootRows.removeReply(at.claim, reply.seq);
     if (step.kind === 'later')

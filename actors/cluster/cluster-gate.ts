@@ -15,7 +15,7 @@ export interface ClusterGateInput {
   random(): number;
 }
 
-/** Back-off between two queries. It is short while places are granted, and longer while other nodes take them all. In milliseconds. */
+/** Back-off between two queries. The pause is short while places are granted, and longer while other nodes take them all. In milliseconds. */
 const pauses = { min: 100, max: 2_000 };
 
 export class ClusterGate implements Gate {

@@ -1,4 +1,4 @@
-/** A node of the cluster. It takes the instances that belong to it, and moves all others to their nodes. */
+/** A node of the cluster. The node takes the instances that belong to it, and moves all others to their nodes. */
 import type { Claim, InstanceId } from '../model.ts';
 import type { LeaseStore, LiveNode, Log, Look, Meter, TakeCause, Time } from '../ports.ts';
 import { PeriodicWorker } from '../periodic-worker.ts';
@@ -51,7 +51,7 @@ export class ClusterNode {
   #balanced = '';
   readonly #kept: KeptPlaces;
   readonly #check: LeaseCheck;
-  /** Nodes that refused a session, with the monotonic time until which they get no offer. By then they have announced their load. */
+  /** Nodes that refused a session, with the monotonic time until which they get no offer. By then these nodes have announced their load. */
   readonly #refusing = new Map<string, number>();
   /** Sessions that another node has promised to take, until that node has them. */
   readonly #promised = new Set<InstanceId>();
@@ -103,7 +103,7 @@ export class ClusterNode {
   /** Joins the cluster. Rejects with a sentence for the operator if a live node has the same name. */
   async join(): Promise<void> {
     await this.lease.start();
-    // Reads the live nodes before the first request, which may concern another node. Later looks report a failure of this one.
+    // Reads the live nodes before the first request, which may concern another node. Later looks report a failure of this look.
     this.#nodes = await this.#watch.look().then(
       ({ nodes }) => nodes,
       () => [],
@@ -258,10 +258,7 @@ export class ClusterNode {
     return new Set(this.#refusing.keys());
   }
 
-  /**
-   * Releases owned instances that need no session, so that no node owns them until a client needs them. Also takes unowned instances with pending
-   * work. Their last owner may have died, or may have released them until a person returned.
-   */
+  /** Releases owned instances that need no session. Takes unowned instances with pending work, whose owner died or released them until a person returns. */
   async #lookAtRest(): Promise<void> {
     const { time, sessions, store, node, policy } = this.#input;
     if (time.monotonic() - this.#lookedAtRestAt < restLookMs) return;
@@ -364,7 +361,7 @@ export class ClusterNode {
     await this.#giveBack(incarnation, [{ instanceId: id, epoch }]);
   }
 
-  /** Gives leases back. If this fails, the lease check after the next renewal finds them. */
+  /** Gives leases back. If this fails, the lease check after the next renewal finds these leases. */
   async #giveBack(incarnation: string, claims: readonly Claim[]): Promise<void> {
     const { store, log } = this.#input;
     await store.giveBack(incarnation, claims).catch((error: unknown) => {
@@ -379,10 +376,7 @@ export class ClusterNode {
     this.#owned.clear();
   }
 
-  /**
-   * Closes one session during a stop or after a loss. The session counts as leaving, so that no command starts. A command would open the session
-   * again under a lost lease, while other sessions still close.
-   */
+  /** Closes one session during a stop or after a loss. The session counts as leaving, so that no command opens it again under a lost lease. */
   #closeOne(id: InstanceId, hurry: boolean): Promise<void> {
     const epoch = this.#owned.get(id);
     const closing = this.#input.sessions.close(id, hurry).then(() => {

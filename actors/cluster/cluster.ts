@@ -58,7 +58,7 @@ export class Cluster {
   onTaken: () => void = () => undefined;
   readonly #options: ClusterOptions;
   readonly #ports: Ports;
-  /** The node, set when the supervisor is put together. It owns nothing before. */
+  /** The node, set when the supervisor is put together. The cluster owns nothing before. */
   #node: ClusterNode | null = null;
   readonly files: RemoteFiles;
   readonly #remote: Remote | null;
@@ -155,8 +155,8 @@ export class Cluster {
   }
 
   /**
-   * Returns true if this node counts the instance in its figures. It counts the instances that it owns, and those that need no owner and belong to
-   * this node. Each instance is thus counted on one node.
+   * Returns true if this node counts the instance in its figures. The node counts the instances that it owns, and those that need no owner and belong
+   * to this node. Each instance is thus counted on one node.
    */
   counts(record: InstanceRecord): boolean {
     const wanted = beginningOf(record);
@@ -359,7 +359,7 @@ export class Cluster {
     return drained === true ? done(null) : refuse('unavailable', 'the node does not answer', { retryAfter: 2 });
   }
 
-  /** Moves the sessions to other nodes. Resolves when all have left, when no node takes them, or after `ms` milliseconds. */
+  /** Moves the sessions to other nodes. Resolves when all sessions have left, when no node takes them, or after `ms` milliseconds. */
   async drain(ms: number): Promise<void> {
     const node = this.#node;
     if (!node) return;

@@ -24,7 +24,7 @@ export interface ClusterCommandsInput {
   placeOf(id: InstanceId): string | null;
   /** Returns true if no node has room for more instances. */
   isFull(): boolean;
-  /** Takes an instance that no node owns. Resolves with true if this node owns it afterwards. */
+  /** Takes an instance that no node owns. Resolves with true if this node owns the instance afterwards. */
   take(id: InstanceId): Promise<boolean>;
 }
 
@@ -63,7 +63,7 @@ export class ClusterCommands {
     this.#looks = new LeaseLooks(input.leases, input.time);
   }
 
-  /** Runs a command on the node that owns its instance. If no node owns it, a node takes the instance first. */
+  /** Runs a command on the node that owns its instance. If no node owns the instance, a node takes it first. */
   async command<T>(command: Command<Result<T>>): Promise<Result<T>> {
     const { time, policy } = this.#input;
     let until = time.monotonic() + policy.ownerWait;

@@ -1,6 +1,6 @@
 /**
- * Moves sessions to other nodes at an even pace, and few at once. A session leaves only when enough earlier ones are connected again. Each session is
- * thus down only for its own move, however slow the other nodes are.
+ * Moves sessions to other nodes at an even pace, and few at once. A session leaves only when enough earlier sessions are connected again. Each
+ * session is thus down only for its own move, however slow the other nodes are.
  */
 import type { InstanceId } from '../model.ts';
 import type { Time } from '../ports.ts';
@@ -14,7 +14,7 @@ export interface Departure {
 export interface DeparturesInput {
   readonly time: Pick<Time, 'monotonic' | 'setTimeout' | 'clearTimeout'>;
   readonly atOnce: number;
-  /** Moves one session. Resolves when it is connected on another node, when it stays, or after some seconds. Never rejects. */
+  /** Moves one session. Resolves when the session is connected on another node, when it stays, or after some seconds. Never rejects. */
   leave(departure: Departure): Promise<void>;
 }
 

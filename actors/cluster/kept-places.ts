@@ -1,6 +1,6 @@
 /**
- * Places that a node reserves for sessions that other nodes are about to move to it. They keep several draining nodes from sending more sessions than
- * the node has room for.
+ * Places that a node reserves for sessions that other nodes are about to move to it. Reservations keep several draining nodes from sending more
+ * sessions than the node has room for.
  */
 import type { InstanceId } from '../model.ts';
 import type { Time } from '../ports.ts';

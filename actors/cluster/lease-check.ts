@@ -1,6 +1,6 @@
 /**
- * Compares the leases of this node in the database with those in memory, after each renewal. They differ if the reply to a statement was lost. The
- * lease was then taken or not given back, but no node serves the instance.
+ * Compares the leases of this node in the database with those in memory, after each renewal. The two sides differ if the reply to a statement was
+ * lost. A lease was then taken or not given back, and no node serves the instance.
  */
 import type { Claim, InstanceId } from '../model.ts';
 import { StorageFailure, type LeaseStore, type Log, type Meter } from '../ports.ts';

@@ -1,6 +1,6 @@
 /**
- * The cache of a node for all instances: records, tokens, webhooks and the admin token. It follows the database by polling the versions of changes.
- * The data of owned instances changes on this node only, and is not overwritten.
+ * The cache of a node for all instances: records, tokens, webhooks and the admin token. The cache follows the database by polling the versions of
+ * changes. The data of owned instances changes on this node only, and is not overwritten.
  */
 import type { InstanceId, InstanceRecord, Webhook } from '../model.ts';
 import { PeriodicWorker } from '../periodic-worker.ts';
@@ -33,7 +33,7 @@ export interface MemoryHost {
   refreshAdmin(): Promise<void>;
 }
 
-/** The next watermark. It becomes valid when all transactions with a number below `next` have ended. */
+/** The next watermark. The watermark becomes valid when all transactions with a number below `next` have ended. */
 interface Mark {
   readonly version: number;
   readonly next: number;
@@ -85,10 +85,7 @@ export class ClusterMemory {
     for (const resolve of this.#waiting) resolve();
   }
 
-  /**
-   * Resolves when a look that began after this call has ended, even if it failed. Callers use it for data that another node may have made a moment
-   * ago.
-   */
+  /** Resolves when a look that began after this call has ended, even if it failed. Callers use it for data that another node may have made a moment ago. */
   refreshed(): Promise<void> {
     if (this.#stopped) return Promise.resolve();
     return new Promise((resolve) => {

@@ -3,8 +3,8 @@
  * node in.
  *
  * The end is counted on the monotonic clock from the time at which the renewal was sent. A slow answer, or different clocks of two machines,
- * therefore cannot make it later than in the database. The process may be suspended at any time, so `good` compares times at each call and does not
- * rely on a timer.
+ * therefore cannot make this end later than in the database. The process may be suspended at any time, so `good` compares times at each call and does
+ * not rely on a timer.
  */
 import { StorageFailure, type LeaseStore, type Log, type NameHolder, type NodeState, type Time } from '../ports.ts';
 import { Pause } from '../waiting.ts';

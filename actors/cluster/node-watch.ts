@@ -1,6 +1,6 @@
 /**
  * Finds dead nodes and ends their leases. A node is dead if its row was not renewed for a whole lease, by the monotonic clock of the observing node.
- * The clock of the database can step. It would end the lease of a living node or keep that of a dead one.
+ * The clock of the database can step. A step would end the lease of a living node or keep that of a dead one.
  */
 import type { LeaseStore, LiveNode, Log, Look, NameHolder, Time } from '../ports.ts';
 

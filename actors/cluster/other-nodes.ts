@@ -25,7 +25,7 @@ export interface OtherNodesInput {
   dropped(webhookId: string): Dropped;
   /** Makes the courier read the outbox again. */
   nudge(id: InstanceId, webhookId: string): void;
-  /** Takes the instance. Resolves with true if this node owns it afterwards. */
+  /** Takes the instance. Resolves with true if this node owns the instance afterwards. */
   take(id: InstanceId, cause?: TakeCause): Promise<boolean>;
   /** Reserves a place. Returns true on success. */
   keepPlace(id: InstanceId): boolean;
@@ -81,7 +81,7 @@ export class OtherNodes {
     return (await this.#askAll<readonly InstanceView[]>({ ask: 'views' }, areViews)).flat();
   }
 
-  /** Returns the delivery failures of all nodes. They are complete since the start of the newest node. */
+  /** Returns the delivery failures of all nodes. The list is complete since the start of the newest node. */
   async globalErrors(): Promise<ErrorHistory> {
     const all = [this.#input.globalErrors(), ...(await this.#askAll<ErrorHistory>({ ask: 'globalErrors' }, isHistory))];
     const errors: readonly DeliveryError[] = all.flatMap((one) => one.errors);

@@ -1,4 +1,4 @@
-/** The nodes of the cluster and the owners of instances for the dashboard. They are read from the database and cached briefly. */
+/** The nodes of the cluster and the owners of instances for the dashboard. Both are read from the database and cached briefly. */
 import type { InstanceId } from '../model.ts';
 import type { KnownNode, Lease, LeaseStore, Time } from '../ports.ts';
 

@@ -4,7 +4,10 @@ import type { TakeCause } from '../ports.ts';
 import type { Departure } from './departures.ts';
 
 export interface OwnedSessions {
-  /** Reads the data of taken instances. Resolves with a function that begins their sessions. The caller calls it when this node owns them. */
+  /**
+   * Reads the data of taken instances. Resolves with a function that begins their sessions. The caller calls this function when the node owns the
+   * instances.
+   */
   prepare(claims: readonly Claim[]): Promise<() => void>;
   /**
    * Resolves when the session is closed, its data is stored, and none of its work is running. With `hurry`, the lease is about to end, and nothing
@@ -22,7 +25,8 @@ export interface OwnedSessions {
   /** Resolves with true if the next owner reserves a place for the session, or cannot be asked. Never rejects. */
   offer(departure: Departure): Promise<boolean>;
   /**
-   * Asks the next owner to take an instance that was given back. Resolves when its session is connected there, or after some seconds. Never rejects.
+   * Asks the next owner to take an instance that was given back. Resolves when its session is connected on that node, or after some seconds. Never
+   * rejects.
    */
   handOver(departure: Departure, cause: TakeCause): Promise<void>;
   /** Returns the instances with events or messages that wait to be sent. */

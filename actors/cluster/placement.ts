@@ -26,7 +26,7 @@ interface Candidate {
   readonly capacity: number;
 }
 
-/** Largest load for which a node gets sessions that have an owner, as a share of its capacity. A full node would move them on. */
+/** Largest load for which a node gets sessions that have an owner, as a share of its capacity. A full node would move such sessions on. */
 const roomy = 0.9;
 
 /** Places of instances among the nodes of one look. */
@@ -60,7 +60,7 @@ export class Placement {
     return winner(hasRoom === undefined ? this.#open : this.#open.filter(({ name }) => hasRoom(name)), id);
   }
 
-  /** Returns the node to which an owned instance should move, or null if it stays. */
+  /** Returns the node to which an owned instance should move, or null if the instance stays. */
   moveOf(id: InstanceId, owner: string): string | null {
     const ideal = winner(this.#all, id);
     return ideal !== null && ideal !== owner && this.#welcoming.has(ideal) ? ideal : null;

@@ -36,7 +36,7 @@ const firstOf = (ids: Iterable<InstanceId>, most: number, test: (id: InstanceId)
   return found;
 };
 
-/** Room of the nodes at a look, minus the sessions that are planned to go to them. */
+/** Room of the nodes at a look, minus the sessions that are planned to move to these nodes. */
 class Room {
   readonly #left: Map<string, number>;
 
@@ -69,8 +69,8 @@ const departuresOf = (
 };
 
 /**
- * Returns the plan of this node. A draining node gives away the sessions for which other nodes have room, and keeps the rest until it ends. It takes
- * back an instance that it gave away, if no node has room for it any more.
+ * Returns the plan of this node. A draining node gives away the sessions for which other nodes have room, and keeps the rest until it ends. The node
+ * takes back an instance that it gave away, if no node has room for it any more.
  */
 export const planOf = (input: PlanInput): Plan => {
   const { me, look, placement, room, takes, draining, given } = input;

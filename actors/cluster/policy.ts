@@ -57,10 +57,7 @@ export const usualClusterPolicy: ClusterPolicy = {
   question: 5_000,
 };
 
-/**
- * Share of the cluster's handshakes that moving sessions may use. With a larger share, sessions would leave earlier and wait longer for the next
- * login.
- */
+/** Share of the cluster's handshakes that moving sessions may use. With a larger share, sessions would leave earlier and wait longer for the next login. */
 const leaving = 0.8;
 
 /**

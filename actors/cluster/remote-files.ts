@@ -27,7 +27,7 @@ export class RemoteFiles {
     this.#input = input;
   }
 
-  /** Answers another node with the file of this name, or with the given bytes of the file. Returns null if this node does not have them. */
+  /** Answers another node with the file of this name, or with the given bytes of the file. Returns null if this node does not have the bytes. */
   async answer(name: unknown, start?: unknown, end?: unknown): Promise<KeptFile | Uint8Array | null> {
     const { files } = this.#input;
     const file = await files.named(String(name));

@@ -16,9 +16,7 @@ export interface RemoteInput {
   knows(method: string): boolean;
   /** Runs a command from the bus. Resolves with null if this node does not own the instance, and nothing was begun. */
   perform(id: InstanceId, method: string, args: readonly unknown[]): Promise<{ readonly value: unknown } | null>;
-  /**
-   * Returns the last epoch under which this node owned the instance; null if it never did. `isGood` is true if the node may act for the instance now.
-   */
+  /** Returns the last epoch under which this node owned the instance; null if it never did. `isGood` is true if the node may act for the instance now. */
   epochOf(id: InstanceId): { readonly epoch: number | null; readonly isGood: boolean };
   /** Unique name of this run of the process. */
   readonly origin: string;
@@ -28,8 +26,8 @@ export interface RemoteInput {
 
 export type NodeQuestion =
   /**
-   * Asks the node to take an unowned instance. The answer is true if the node owns the instance afterwards. With `settled`, it comes when the session
-   * is connected, or after some seconds.
+   * Asks the node to take an unowned instance. The answer is true if the node owns the instance afterwards. With `settled`, the answer comes when the
+   * session is connected, or after some seconds.
    */
   | { readonly ask: 'take'; readonly id: InstanceId; readonly cause?: TakeCause; readonly settled?: true }
   /** Asks the node to reserve a place for a session that is about to move to it. The answer is true on success. */
@@ -73,9 +71,7 @@ export interface Moved {
 type Reply =
   | { readonly kind: 'done'; readonly value: unknown }
   | Moved
-  /**
-   * `otherVersion`: the node does not know the command, and began nothing. `repeated`: the message is a copy of a command that the node has answered.
-   */
+  /** `otherVersion`: the node does not know the command, and began nothing. `repeated`: the message is a copy of a command that the node has answered. */
   | { readonly kind: 'otherVersion' | 'repeated' }
   | { readonly kind: 'storage' | 'epoch' | 'surprise'; readonly message: string };
 
@@ -208,7 +204,8 @@ export class Remote {
 
   /**
    * Returns true if the node reserves a place for the session. No answer means false, because the node may be dead. A node of a version without
-   * reservations answers null, which means true: its announced room decides. `away` is the result while the bus is unavailable. Never rejects.
+   * reservations answers null, which means true: the announced room of the node decides. `away` is the result while the bus is unavailable. Never
+   * rejects.
    */
   async offer(node: string, id: InstanceId, away: boolean): Promise<boolean> {
     const { bus, prefix } = this.#input;

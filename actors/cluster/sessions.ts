@@ -159,7 +159,7 @@ export class ClusterSessions implements OwnedSessions {
     uses.forget(id);
     cell.end();
     registry.drop(id);
-    // Data that arrived during the close is dropped from the caches. The next owner reads it.
+    // Data that arrived during the close is dropped from the caches. The next owner reads this data.
     forgetBeside(id);
   }
 

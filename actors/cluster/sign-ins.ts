@@ -1,6 +1,6 @@
 /**
- * Sign-ins to the dashboard as rows of the database. They survive a restart, and are valid on every node. A node reads them again with the rest of
- * its cache.
+ * Sign-ins to the dashboard as rows of the database. Sign-ins survive a restart, and are valid on every node. A node reads its sign-ins again with
+ * the rest of its cache.
  */
 import type { SignInMemory, SignIns } from '../face/server.ts';
 import { StorageFailure, type SignInStore } from '../ports.ts';

@@ -6,7 +6,7 @@ import type { StreamPast } from '../face.ts';
 import type { GatewayEvent } from '../model.ts';
 
 export interface Sent {
-  /** Id of the event before this one. Without `event`, the id of the last event so far. Null if the previous event is unknown or was not sent. */
+  /** Id of the previous event. Without `event`, the id of the last event so far. Null if the previous event is unknown or was not sent. */
   readonly after: string | null;
   readonly event?: GatewayEvent;
 }

@@ -68,9 +68,9 @@ export class Follower {
   /** Takes a message of the owner, on this node or another one. */
   received({ after, event }: Sent): void {
     if (this.#isOver) return;
-    // A message without an id says that the owner paused sending. The next event shows whether one is missing.
+    // A message without an id says that the owner paused sending. The next event shows whether an event is missing.
     if (event === undefined && after === null) return;
-    // The message is a copy of the last one.
+    // The message is a copy of the last message.
     if (event !== undefined && event.id === this.#last) return;
     if (this.#last !== null && after !== this.#last) this.#listener.onGap();
     this.#last = event?.id ?? after;

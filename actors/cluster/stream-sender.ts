@@ -1,6 +1,6 @@
 /**
- * The owner's side of the streams of one instance. Events go over the bus while a listener wants them. They go on for some time after, because the
- * bus keeps them for listeners that come back. Without listeners, only the id of the last event is kept.
+ * The owner's side of the streams of one instance. Events go over the bus while a listener wants them. Sending goes on for some time after, because
+ * the bus keeps the events for listeners that come back. Without listeners, only the id of the last event is kept.
  */
 import type { GatewayEvent } from '../model.ts';
 import type { Time } from '../ports.ts';
@@ -10,7 +10,7 @@ export interface StreamSenderInput {
   readonly time: Time;
   /** Time for which events are sent after the last request. In milliseconds. */
   readonly sentFor: number;
-  /** Returns the last message of the former owner; null if there is none, or it is unknown. Never rejects. */
+  /** Returns the last message of the former owner; null if there is no such message, or it is unknown. Never rejects. */
   before(): Promise<Sent | null>;
   /** Sends a message over the bus. */
   send(sent: Sent): void;
@@ -61,7 +61,7 @@ export class StreamSender {
     if (this.#input.time.monotonic() < this.#until) this.#send({ after: id });
   }
 
-  /** Starts or prolongs sending. Resolves with the id of the last event, or null if it is unknown. */
+  /** Starts or prolongs sending. Resolves with the id of the last event, or null if this id is unknown. */
   async want(): Promise<string | null> {
     await this.#begun;
     const { time, sentFor } = this.#input;

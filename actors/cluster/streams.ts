@@ -1,6 +1,6 @@
 /**
- * The event streams of instances for listeners on any node. If this node owns the instance, events come from memory. Otherwise the owner sends them
- * over the bus while listeners ask for them. A listener stays subscribed when the session moves. The bus keeps recent events. A listener that
+ * The event streams of instances for listeners on any node. If this node owns the instance, events come from memory. Otherwise the owner sends the
+ * events over the bus while listeners ask for them. A listener stays subscribed when the session moves. The bus keeps recent events. A listener that
  * reconnects to any node gets the events that it missed, or learns of a gap.
  */
 import type { StreamPast } from '../face.ts';
@@ -17,7 +17,7 @@ export interface StreamsInput {
   readonly prefix: string;
   readonly time: Time;
   readonly log: Log;
-  /** Time for which the bus keeps events, and for which they are sent after a request. In milliseconds. */
+  /** Time for which the bus keeps events, and for which the owner sends events after a request. In milliseconds. */
   readonly keptFor: number;
   /** Returns true if this node may act for the instance now. */
   mayAct(id: InstanceId): boolean;
@@ -96,7 +96,8 @@ export class ClusterStreams {
   }
 
   /**
-   * Returns the recent events of the instance, up to the events that current listeners get. Resolves with null if they are not kept. Never rejects.
+   * Returns the recent events of the instance, up to the events that current listeners get. Resolves with null if the bus keeps no events. Never
+   * rejects.
    */
   async past(id: InstanceId): Promise<StreamPast | null> {
     const { bus, time } = this.#input;
@@ -114,7 +115,7 @@ export class ClusterStreams {
     }
   }
 
-  /** Reader of the events of this node's instances. The stop of the cluster ends it, after the last sessions have sent their events. */
+  /** Reader of the events of this node's instances. The stop of the cluster ends the reader, after the last sessions have sent their events. */
   get reader() {
     return {
       note: (event: GatewayEvent, epoch: number) => this.note(event, epoch),

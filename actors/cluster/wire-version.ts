@@ -5,7 +5,7 @@
  * A command carries the version that its reader needs. Only features in `additions` need more than the first version.
  */
 
-/** Version of this program. It grows with the additions. */
+/** Version of this program. The version grows with the additions. */
 export const wireVersion = 1;
 
 /** A feature of commands since some version, which an owner of an older version would drop or fail on. */

@@ -37,7 +37,7 @@ export class Circuit {
     return this.#until;
   }
 
-  /** Number of lanes that may be under way. A slow receiver holds one of the shared slots, and not many of them. */
+  /** Number of lanes that may be under way. A slow receiver holds one of the slots that all webhooks share, and not many. */
   get lanes(): number {
     return this.isOpen ? 1 : Math.max(1, this.#policy.concurrency >> this.#failures);
   }

@@ -44,7 +44,7 @@ export class Courier {
   /** The last address with its host, cached because parsing is slow. */
   #address = { url: '', host: '' };
 
-  /** Takes a callback for an unexpected error. The courier calls it at most once, and does nothing afterwards. */
+  /** Takes a callback for an unexpected error. The courier calls the callback at most once, and does nothing afterwards. */
   constructor(input: CourierInput, crashed: (error: unknown) => void) {
     this.#input = input;
     this.#host = input.host;
@@ -165,9 +165,7 @@ export class Courier {
     }
   }
 
-  /**
-   * Starts attempts whenever room or rows may have appeared. A nested call, such as from setting an event aside, repeats the loop of the outer call.
-   */
+  /** Starts attempts whenever room or rows may have appeared. A nested call, such as from setting an event aside, repeats the loop of the outer call. */
   #pump(): void {
     this.#isPumpWanted = true;
     if (this.#isPumping) return;
@@ -199,8 +197,8 @@ export class Courier {
 
   /**
    * Retries the parked rows that hold lanes before their time, while the last answer of the receiver was a failure. Each probe of an open circuit is
-   * such a retry. With a closed circuit, two of them are as far apart as the longest pause between probes. Otherwise a lone chat would wait hours for
-   * a receiver that is back.
+   * such a retry. With a closed circuit, the early retries are as far apart as the longest pause between probes. Otherwise a lone chat would wait
+   * hours for a receiver that is back.
    */
   #tryHeld(): void {
     const { failures, isOpen } = this.#circuit;
@@ -215,7 +213,7 @@ export class Courier {
     this.#probe.set(this.#earlyAt);
   }
 
-  /** Puts the row back, because another courier of the webhook probes. The outcome of that probe is known soon. */
+  /** Puts the row back, because another courier of the webhook probes. The outcome of the probe is known soon. */
   #waitForProbe(row: Delivery): void {
     this.#window.putBack(row);
     this.#probe.set(this.#host.time.monotonic() + probeLookMs);
@@ -254,8 +252,8 @@ export class Courier {
     this.#send(row, webhook, send).then(
       (outcome) => {
         free();
-        // The circuit is shared and may wait for this attempt, so it is told after a stop as well. An attempt that the stop cut says nothing about
-        // the receiver.
+        // The circuit is shared and may wait for this attempt, so the outcome is reported after a stop as well. An attempt that the stop cut says
+        // nothing about the receiver.
         if (!outcome.ok && (this.#isStopped || outcome.waits || this.#isSpare(row))) this.#circuit.forgo(row.seq);
         else this.#circuit.judge(row.seq, outcome, this.#host.time.monotonic());
         if (outcome.ok || !(this.#isStopped || outcome.waits)) this.#host.judged(webhook.id, row, outcome);
@@ -335,10 +333,7 @@ export class Courier {
     return row.notBefore > this.#host.time.now();
   }
 
-  /**
-   * True if a failure of the row must not open the circuit. An event that always fails is tried early again and again, and must not block other
-   * chats.
-   */
+  /** True if a failure of the row must not open the circuit. An event that always fails is tried early again and again, and must not block other chats. */
   #isSpare(row: Delivery): boolean {
     return !this.#circuit.isOpen && this.#isEarly(row);
   }
@@ -361,7 +356,7 @@ export class Courier {
     });
   }
 
-  /** Returns the whole body, or an empty object if it cannot be rendered. */
+  /** Returns the whole body, or an empty object if the body cannot be rendered. */
   #payloadOf(row: Delivery): unknown {
     try {
       return JSON.parse(enveloped(this.#host.envelope, this.#host.sender(row.instanceId), row));

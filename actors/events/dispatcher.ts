@@ -44,7 +44,7 @@ export class Dispatcher {
   readonly #input: DispatcherInput;
   /** Circuits by webhook. */
   readonly #circuits = new Map<string, Circuit>();
-  /** Health of receivers, by webhook. A change of the webhook resets it. */
+  /** Health of receivers, by webhook. A change of the webhook resets its health. */
   readonly #health = new Map<string, ReceiverHealth>();
   /** Webhooks with failing receivers, by the instance that owns them. */
   readonly #failing = new Map<InstanceId, Set<string>>();
@@ -123,7 +123,7 @@ export class Dispatcher {
     this.#notify(this.webhooks.get(webhookId), 'delivery.changed');
   }
 
-  /** Returns the fields of the envelope that describe the instance. They are empty for a global webhook (null). */
+  /** Returns the fields of the envelope that describe the instance. The fields are empty for a global webhook (null). */
   sender(id: InstanceId | null): EventSender {
     const record = id === null ? undefined : this.#input.record(id);
     return { owner: record?.owner ?? '', token: record?.token ?? '', name: record?.name ?? '', baseUrl: this.#input.baseUrl };

@@ -1,4 +1,4 @@
-/** Rows that are delivered, given up, or (null) no longer wanted. They stay in this list until they are removed from the outbox. */
+/** Rows that are delivered, given up, or (null) no longer wanted. Such rows stay in this list until they are removed from the outbox. */
 import type { Claim } from '../model.ts';
 import type { Ended, OutboxStore } from '../ports.ts';
 import type { DeliveryPolicy } from '../policy/policy.ts';
@@ -35,8 +35,8 @@ export class FinishedDeliveries {
   }
 
   /**
-   * Removes all rows that ended while the last call was under way, as one batch. Resolves with their numbers. If the call rejects, the rows wait as
-   * before.
+   * Removes all rows that ended while the last call was under way, as one batch. Resolves with the numbers of the rows. If the call rejects, the rows
+   * wait as before.
    */
   async takeOut(): Promise<readonly number[]> {
     this.#busy = true;

@@ -3,7 +3,7 @@ export class HeldLanes {
   #names = new Set<string>();
   /** Lanes whose row is being parked by a statement under way. */
   readonly #parking = new Set<string>();
-  /** Lanes that were held since the request of the current page. The page may show them as not held. */
+  /** Lanes that were held since the request of the current page. The page may show such lanes as not held. */
   #fresh = new Set<string>();
 
   get isEmpty(): boolean {

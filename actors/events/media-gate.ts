@@ -2,22 +2,19 @@
  * Holds messages back for a bounded time until their files are downloaded. Later entries of the same chat wait behind them. Other chats are not
  * delayed.
  *
- * A held entry counts as not recorded. After a kill the platform adapter hands it in again.
+ * A held entry counts as not recorded. After a kill the platform adapter hands the entry in again.
  */
 import type { Entry, Message } from '../model.ts';
 import type { KeptFile, Time } from '../ports.ts';
 
-/** Limit of the held entries of one instance. Above it, media messages are recorded without their files, and a later event names the file. */
+/** Limit of the held entries of one instance. Above the limit, media messages are recorded without their files, and a later event names the file. */
 const mostHeld = 500;
 
 export interface MediaGateHost {
   record(entries: readonly Entry[]): void;
   /** Waits for the recorder. The same contract as `recorded` of the recorder. */
   recorded(): Promise<boolean>;
-  /**
-   * Begins to download the file of a message. Returns null if the message has no wanted file. Resolves with null if the download failed. Never
-   * rejects.
-   */
+  /** Begins to download the file of a message. Returns null if the message has no wanted file. Resolves with null if the download failed. Never rejects. */
   fetch(message: Message): Promise<KeptFile | null> | null;
   /** Reports a file that came too late for the event of its message. */
   late(message: Message, file: KeptFile): void;
@@ -117,7 +114,7 @@ export class MediaGate {
     };
     const timer = time.setTimeout(ready, wait);
     void file.then((kept) => {
-      // The message was already handed on, at its time limit or by a release. Its event is out.
+      // The message was already handed on, at its time limit or by a release. The event of the message is out.
       if (one.isReady) return kept && late(entry.message, kept);
       if (kept) one.entry = { ...entry, message: { ...entry.message, fileUrl: kept.url } };
       return ready();

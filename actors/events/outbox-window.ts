@@ -1,9 +1,9 @@
 /**
- * The part of the outbox that one courier holds in memory, bounded in rows and bytes. A parked row holds its lane, which then takes no memory. If a
- * page shows later rows of a held lane, they are parked until the same time, so that no page shows them twice.
+ * The part of the outbox that one courier holds in memory, bounded in rows and bytes. A parked row holds its lane, which then takes no memory. Later
+ * rows of a held lane that a page shows are parked until the same time, so that no page shows them twice.
  *
  * The outbox is the source of truth: a row stays in it until it is delivered, given up or dropped. New rows enter with their commit while the window
- * holds everything that is due. Otherwise they are read page by page, when there is room again.
+ * holds everything that is due. Otherwise the rows are read page by page, when there is room again.
  */
 import type { Claim, Delivery, LastAttempt } from '../model.ts';
 import type { DeliveryPolicy } from '../policy/policy.ts';
@@ -41,16 +41,16 @@ export class OutboxWindow {
   readonly #finished: FinishedDeliveries;
   /** Rings when a parked row is due. */
   readonly #due: Alarm;
-  /** Rows that left the window or the outbox while a page was read. The page may still show them. */
+  /** Rows that left the window or the outbox while a page was read. The page may still show these rows. */
   readonly #leftMeanwhile = new Set<number>();
   /** True if due rows are missing in memory. */
   #isBehind = true;
   #isReading = false;
   /** True if the next page includes rows that are parked for later. The first page does, because the state of the receiver is unknown. */
   #isEarly = true;
-  /** Ended rows that the outbox still has as parked for later. They hold their lanes until they are removed. */
+  /** Ended rows that the outbox still has as parked for later. These rows hold their lanes until they are removed. */
   readonly #gone = new Set<number>();
-  /** True if rows were committed while a page was read. They may be missing both in the page and in memory. */
+  /** True if rows were committed while a page was read. Such rows may be missing both in the page and in memory. */
   #isPageOld = false;
   #isStopped = false;
 
@@ -207,21 +207,18 @@ export class OutboxWindow {
       this.#held.endRead(lanes);
       this.#isBehind = more || this.#isPageOld || lanes.length === mostHeld;
       isRead = true;
-      // A parked row that is due is on this page and under way. Until it is removed, it hides the parked rows after it.
+      // A parked row that is due is on this page and under way. Until this row is removed, it hides the parked rows after it.
       if (next !== null && !this.#isStopped) this.#due.set(Math.max(next, time.now() + storageRetryMs));
     } finally {
       if (isEarly && !isRead) this.#isEarly = true;
       this.#isReading = false;
       this.#leftMeanwhile.clear();
     }
-    // A full page of rows that are all leaving the outbox adds nothing. The next page is read when they are removed.
+    // A full page of rows that are all leaving the outbox adds nothing. The next page is read when these rows are removed.
     if (added > 0 || this.#isPageOld) this.#host.changed();
   }
 
-  /**
-   * Parks rows until the time of the row that holds their lane, so that the next page begins behind them. Rows of lanes in memory have their turn
-   * soon.
-   */
+  /** Parks rows until the time of the row that holds their lane, so that the next page begins behind them. Rows of lanes in memory have their turn soon. */
   async #hold(held: readonly HeldRow[]): Promise<void> {
     const rows = held.filter(({ lane }) => !this.#lanes.has(lane));
     if (rows.length === 0) return;

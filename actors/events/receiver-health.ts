@@ -1,4 +1,4 @@
-/** The outcomes of the last attempts at one receiver, for reports. They decide nothing: the circuit controls sending. */
+/** The outcomes of the last attempts at one receiver, for reports. The outcomes decide nothing, because the circuit controls sending. */
 import type { Delivery, LastAttempt } from '../model.ts';
 import type { Attempt } from '../ports.ts';
 

@@ -3,9 +3,9 @@
  *
  * A batch costs hardly more than a single entry, so all entries of one turn of the event loop form one batch. A busy recorder waits a few
  * milliseconds more for each batch, unless a caller waits for an entry. Uncommitted entries survive a crash of the worker. The restarted worker
- * commits them.
+ * commits these entries.
  *
- * The history that a phone sends takes seconds to store. Steps of a send overtake it, because they are independent of it.
+ * The history that a phone sends takes seconds to store. Steps of a send overtake the history, because they are independent of it.
  */
 import type { Entry } from '../model.ts';
 import {
@@ -56,7 +56,7 @@ interface Item {
 const stepsOfSends: ReadonlySet<Entry['kind']> = new Set(['queued', 'composed', 'sendKey', 'status']);
 /**
  * True if the item may be committed before parts of the history that were taken earlier. A receipt that no caller waits for may belong to a message
- * of the history, so it may not.
+ * of the history, so the receipt may not.
  */
 const overtakes = ({ entry, settle }: Item): boolean => settle !== null && stepsOfSends.has(entry.kind);
 const isPast = ({ entry }: Item): boolean => entry.kind === 'history';
@@ -335,7 +335,7 @@ export class Recorder {
     else this.#reach();
   }
 
-  /** Gives up all waiting entries. This process will not store them. */
+  /** Gives up all waiting entries. This process will not store these entries. */
   #loseAll(error?: Error): void {
     const items = [...this.#group.splice(0), ...this.#items.splice(0)];
     this.#past = 0;

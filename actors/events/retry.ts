@@ -1,4 +1,4 @@
-/** Decides the step after a failed attempt. It is a pure function over the retry schedule. */
+/** Decides the step after a failed attempt. The decision is a pure function over the retry schedule. */
 import { between, type DeliveryPolicy } from '../policy/policy.ts';
 import type { Attempt } from '../ports.ts';
 
@@ -11,7 +11,7 @@ export type NextStep =
   | { readonly kind: 'park'; readonly delay: number }
   /** Ends the row as a dead letter, because its attempts are used up. */
   | { readonly kind: 'giveUp' }
-  /** Disables the webhook, because the receiver answered 410 (Gone). Its deliveries stay. */
+  /** Disables the webhook, because the receiver answered 410 (Gone). The deliveries of the webhook stay. */
   | { readonly kind: 'disable' };
 
 /** Returns the next step. `attempts` includes the failed one. `random` in [0, 1) adds jitter. */
@@ -20,7 +20,7 @@ export function stepAfter(policy: DeliveryPolicy, attempts: number, outcome: Fai
   const { quick, slow, retryAfterMax } = policy;
   const isQuick = attempts < quick.length;
   const base = isQuick ? quick[attempts] : slow[attempts - quick.length];
-  // Events of a lane come in order. If no earlier event has made this one possible by now, none will, so the event must not hold its lane.
+  // Events of a lane come in order. If no earlier event has made an event possible by now, none will. The event must not hold its lane then.
   if (base === undefined || (outcome.waits && !isQuick)) return { kind: 'giveUp' };
   const asked = Math.min((outcome.retryAfter ?? 0) * 1000, retryAfterMax);
   const delay = Math.max(asked, between(base * 0.8, base * 1.2, random));

@@ -1,4 +1,4 @@
-/** A semaphore for posts. It limits the posts in total and per host. Waiting hosts take turns. */
+/** A semaphore for posts. The semaphore limits the posts in total and per host. Waiting hosts take turns. */
 
 export interface SlotLimits {
   readonly total: number;

@@ -1,6 +1,6 @@
 /**
  * Watches an entry that repeatedly takes too long in the database. If the database is slow, no other entry is stored either, and the entry waits. If
- * only this entry is slow, it would block its session for ever. It is then set aside as if the database had refused it.
+ * only this entry is slow, it would block its session for ever. The entry is then set aside as if the database had refused it.
  */
 
 /** Attempts before the second entry is tried as a proof. Each attempt takes at most the statement time-out (DATABASE_STATEMENT_MS). */

@@ -6,9 +6,7 @@ import { Ages, type Due } from './ages.ts';
 import { PeriodicWorker } from '../periodic-worker.ts';
 import type { SupervisedWorkers } from '../supervised-workers.ts';
 
-/**
- * Ranks of the event types; rank 0 is dropped first. Types that are soon stale, or can be requested again, go before single facts. Messages go last.
- */
+/** Ranks of the event types; rank 0 is dropped first. Types that are soon stale, or can be requested again, go before single facts. Messages go last. */
 const ranks: Readonly<Record<EventType, number>> = {
   presence: 0,
   history: 0,
@@ -64,7 +62,7 @@ export type Dropped = Readonly<Record<string, number>>;
 
 const isNothing = (dropped: Dropped): boolean => Object.keys(dropped).length === 0;
 
-/** Adds counts to a sum. Returns false if there was nothing to add. */
+/** Adds counts to a sum. Returns false if no count was added. */
 const add = (sum: Record<string, number>, more: Dropped): boolean => {
   for (const [type, count] of Object.entries(more)) sum[type] = (sum[type] ?? 0) + count;
   return !isNothing(more);
@@ -122,7 +120,7 @@ export class Sweeper {
     this.#dropped.delete(webhookId);
   }
 
-  /** Counts of all webhooks in the last round. They are zero on a node that is not on duty, so that sums over nodes count each delivery once. */
+  /** Counts of all webhooks in the last round. The counts are zero on a node that is not on duty, so that sums over nodes count each delivery once. */
   get outstanding(): Outstanding {
     return this.#isCurrent ? this.#outstanding : nothing;
   }

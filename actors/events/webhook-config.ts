@@ -1,4 +1,4 @@
-/** Applies `POST /webhook` to a list of webhooks. It is a pure function over the rules of that operation. */
+/** Applies `POST /webhook` to a list of webhooks. The change is a pure function over the rules of that operation. */
 import type { WebhookInput } from '../face.ts';
 import { done, eventNames, eventTypes, refuse, type InstanceId, type Result, type Webhook } from '../model.ts';
 

@@ -16,7 +16,7 @@ export interface InspectionInput {
   readonly dispatcher: Dispatcher;
   readonly time: Time;
   readonly logLevels: LogLevels;
-  /** Returns a version of the account's picture, or '' without one. It changes with the picture. */
+  /** Returns a version of the account's picture, or '' without one. The version changes with the picture. */
   picture(id: InstanceId): string;
   /** Returns null if no campaign of the instance is under way. */
   campaigns(id: InstanceId): CampaignsAtWork | null;
@@ -57,7 +57,7 @@ export class Inspection {
     this.#input = input;
   }
 
-  /** Returns a page of rows. They are gathered in slices, so that ten thousand rows do not block the event loop. */
+  /** Returns a page of rows. The rows are gathered in slices, so that ten thousand rows do not block the event loop. */
   async page(query: ActorQuery, elsewhere?: RowsElsewhere): Promise<Result<ActorPage>> {
     const rows: LightRow[] = [];
     for (const [index, id] of [...this.#input.registry.ids].entries()) {

@@ -57,7 +57,7 @@ const fits = (row: LightRow, { states, causes, text }: ActorQuery): boolean => {
   return [id, name, number, state, reason].some((part) => part.toLowerCase().includes(text));
 };
 
-/** Returns a page. `outbox` is called only if the rows are sorted by it. */
+/** Returns a page. `outbox` is called only if the rows are sorted by this number. */
 export function pageOf(rows: readonly LightRow[], query: ActorQuery, outbox: (row: LightRow) => number) {
   const after = query.after === '' ? [] : keyIn(query.after);
   if (after === null) return refuse('invalid', 'after is no cursor of this list: give the `next` of the page before');

@@ -31,7 +31,7 @@ const supervisorPart = (cell: Cell, crashes: number): Part => {
   return { id: 'supervisor', state: how, note: `${state}, ${note}`, waiting: 0, crashes };
 };
 
-/** Returns the part of a background worker. It is `trouble` while the worker waits for its restart. */
+/** Returns the part of a background worker. The state is `trouble` while the worker waits for its restart. */
 const workerPart = (cell: Cell, id: string, waiting: number, trouble = ''): Part => {
   const crashes = cell.workers.crashes[id] ?? 0;
   const isDown = cell.workers.down.includes(id);
@@ -46,7 +46,7 @@ const queuePart = ({ queue, status }: Cell): Part => {
   return { id: 'queue', state: pending > 0 ? 'busy' : 'ok', note, waiting: pending, crashes: 0 };
 };
 
-/** The rest of an instance's campaigns. `nextAt` is its end in Unix milliseconds, or null without a rest. */
+/** The rest of an instance's campaigns. `nextAt` is the end of the rest in Unix milliseconds, or null without a rest. */
 export interface CampaignsAtWork {
   readonly nextAt: number | null;
 }
@@ -104,8 +104,8 @@ export const partsOf = (cell: Cell, state: string, { dispatcher, campaigns, now 
 };
 
 /**
- * Returns the number of deliveries of the instance that wait. It uses the last count of the outbox if memory does not hold all due rows. Deliveries
- * of the global webhook are not counted by instance, so only those in memory count.
+ * Returns the number of deliveries of the instance that wait. The number includes the last count of the outbox if memory does not hold all due rows.
+ * Deliveries of the global webhook are not counted by instance, so only those in memory count.
  */
 export const outboxOf = (instance: InstanceId, cell: Cell | undefined, dispatcher: Dispatcher): number => {
   let sum = 0;

@@ -1,6 +1,6 @@
 /**
- * Paces the campaigns of one instance. It sends one message after another, with a pause between them, when a campaign is due and the session is live.
- * It is idle while there is nothing to send.
+ * Paces the campaigns of one instance. The runner sends one message after another, with a pause between them, when a campaign is due and the session
+ * is live. The runner is idle while there is nothing to send.
  *
  * Storage decides the next recipient before each message. Memory holds no waiting recipient, so a campaign that was paused or deleted meanwhile gets
  * no turn.
@@ -111,7 +111,7 @@ export class CampaignRunner {
     return this.#active ? { nextAt: this.nextAt } : null;
   }
 
-  /** Stops the runner. It sends no further message. */
+  /** Stops the runner. The runner sends no further message. */
   stop(): void {
     this.#pause.end();
     this.#worker.stop();
@@ -171,7 +171,7 @@ export class CampaignRunner {
     return time.now() - this.#awaySince < longestPause ? next : this.#rested(campaign, restReasons.away, next);
   }
 
-  /** Returns the rest before the next message. It follows from the quiet hours, the daily cap and the pace. */
+  /** Returns the rest before the next message. The rest follows from the quiet hours, the daily cap and the pace. */
   async #restOf(campaign: Campaign): Promise<Rest> {
     const { time, policy } = this.#host;
     const now = time.now();

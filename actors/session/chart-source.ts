@@ -1,4 +1,4 @@
-/** Exports the charts as source text for Stately's editor. The text has the tables without the functions, but with their names. */
+/** Exports the charts as source text for Stately's editor. The text has the tables without the functions, but with the names of the functions. */
 import { chartDescriptions } from './chart-descriptions.ts';
 import { charts, guardText } from './charts.ts';
 import { instance } from './instance.ts';

@@ -1,4 +1,4 @@
-/** The charts as data, derived from the machines. They are the source of the pictures, and of the names in the steps of an instance. */
+/** The charts as data, derived from the machines. The data is the source of the pictures, and of the names in the steps of an instance. */
 import type { Chart, ChartEvent, ChartState, ChartTransition, TransitionKind } from '../face/inspector.ts';
 import { chartDescriptions, eventDescriptions } from './chart-descriptions.ts';
 import { instance } from './instance.ts';

@@ -73,7 +73,7 @@ export class Hibernation {
       const idle = now - cell.activeAt;
       const isDue = now - cell.record.lastActiveAt >= wakeEvery || cell.queue.pending > 0;
       if (status === 'hibernated' && isDue && !cell.closing) due.push(cell);
-      // A person connects a session next that was disconnected during its drain. The session then stays awake.
+      // A session that was disconnected during its drain is connected by a person next, and then stays awake.
       if (status === 'disconnected') this.#draining.delete(cell);
       if (status !== 'connected' || cell.busy) continue;
       if ((this.#draining.has(cell) && idle >= drain) || (after > 0 && idle >= after)) this.#sleep(cell);

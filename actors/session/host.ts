@@ -1,4 +1,4 @@
-/** The host of a lifecycle. It is made once per instance, and never part of a snapshot that leaves the process. */
+/** The host of a lifecycle. The host is made once per instance, and never part of a snapshot that leaves the process. */
 import type { ConnectionChange, Entry, InstanceId, InstancePatch } from '../model.ts';
 import type { Verdict } from '../policy/close-cause.ts';
 import type { Policy } from '../policy/policy.ts';
@@ -33,8 +33,6 @@ export interface Host extends Watcher {
   record(entries: readonly Entry[]): void;
   /** Resumes waiting work, because the session became live. */
   live(): void;
-  /**
-   * Reports to the figures and the gates: an attempt to connect, a close with its verdict, a crash of the chart, or the begin or end of hibernation.
-   */
+  /** Reports to the figures and the gates: an attempt to connect, a close with its verdict, a crash of the chart, or the begin or end of hibernation. */
   report(activity: SessionReport): void;
 }

@@ -1,5 +1,5 @@
 /**
- * The root machine of one instance. It supervises the lifecycle and the deliveries, and restarts what fails.
+ * The root machine of one instance. The machine supervises the lifecycle and the deliveries, and restarts what fails.
  *
  * A crash of the lifecycle closes the link first. A new lifecycle then starts from the record. After too many crashes the instance is `failed` until
  * its cool-down is over, or until a client connects it. A command that arrives meanwhile is kept for the new lifecycle. Couriers are not restarted,
@@ -112,7 +112,7 @@ const kit = setup({
 
 const pass = { actions: { type: 'pass' as const, params: ({ event }: { event: LifecycleCommand }) => event } };
 const keepCommand = { type: 'keepCommand' as const, params: ({ event }: { event: LifecycleCommand }) => event };
-/** Transitions for commands while the link of a crashed lifecycle is being closed (`later`), and afterwards, when they need not wait (`now`). */
+/** Transitions for commands while the link of a crashed lifecycle is being closed (`later`), and afterwards, when commands need not wait (`now`). */
 const later = {
   'instance.connect': { actions: [keepCommand, 'wantOnline' as const] },
   'instance.disconnect': { actions: keepCommand },

@@ -40,7 +40,10 @@ export type LifecycleCommand =
   | ({ readonly type: 'passkey.cancel' } & Sent)
   /** Closes the session for a stop of the process, and changes nothing else. */
   | ({ readonly type: 'instance.stop' } & Sent)
-  /** Starts one platform request. It becomes the child `op.N` in `connected`, and is ignored in other states. `run` starts in this event or never. */
+  /**
+   * Starts one platform request. The request becomes the child `op.N` in `connected`, and is ignored in other states. `run` starts in this event or
+   * never.
+   */
   | { readonly type: 'instance.request'; readonly n: number; readonly run: (signal: AbortSignal) => Promise<unknown> };
 
 /** The end of a child `op.N`, with or without success. Its caller already has the answer. */

@@ -1,8 +1,8 @@
 /**
- * The statechart of one session: disconnected, connecting, connected, hibernated and unlinking. The API reports unlinking as disconnected.
+ * The statechart of one session: disconnected, connecting, connected, hibernated and unlinking. `status.ts` maps its states to the words of the API.
  *
- * A state exists only where behaviour differs. `status.ts` maps states to the words of the API. The socket belongs to the link, which survives a
- * crash of the chart. The socket is closed (`closing`) before it is opened again.
+ * A state exists only where behaviour differs. The socket belongs to the link, which survives a crash of the chart. The socket is closed (`closing`)
+ * before it is opened again.
  */
 import type { Reaction } from '../policy/close-cause.ts';
 import type { Close, Identity, OpenOptions, PasskeyOptions } from '../ports.ts';
@@ -12,10 +12,7 @@ import { watched } from './watched.ts';
 
 type AfterClose = 'announceDisconnected' | 'noteRefused' | ReturnType<typeof stillLinked>;
 
-/**
- * Returns the transition for a close. `pairing` is true while a QR code or a pairing code is on offer. A 408 then means that the offer expired.
- * Otherwise 408 means a lost connection.
- */
+/** Returns the transition for a close. `pairing`: a QR code or a pairing code is on offer, and a 408 means its end. Otherwise 408 is a lost connection. */
 const onClose =
   (pairing: boolean) =>
   (reactions: readonly Reaction[], target: string, more: readonly AfterClose[] = []) =>
@@ -71,7 +68,7 @@ const closing = (target: string, actions: readonly Afterwards[] = []) => ({
   },
 });
 
-/** Removes credentials before the target state. A failure is retried, because the old credentials would allow a login without pairing. */
+/** Removes credentials before the target state. Failures are retried, because the old credentials would allow a login without pairing. */
 const discarding = (how: 'delete' | 'setAside', target: string, later: string, actions: readonly Afterwards[]) => ({
   tags: ['closing' as const],
   on: { 'instance.connect': {}, 'instance.disconnect': {} },
@@ -90,7 +87,7 @@ const discarding = (how: 'delete' | 'setAside', target: string, later: string, a
   },
 });
 
-/** Waits between two attempts to remove credentials. A stop leaves them to the next start. */
+/** Waits between two attempts to remove credentials. A stop leaves the credentials to the next start. */
 const discardingLater = (again: string) => ({
   tags: ['undiscarded' as const],
   after: { retryDelay: again },
@@ -117,10 +114,7 @@ const asked = ({ event }: { event: { options: OpenOptions } }) => event.options;
 const asksAnew = { type: 'asksAnew' as const, params: asked };
 const rememberRequest = { type: 'rememberRequest' as const, params: asked };
 
-/**
- * Transitions for a connect during pairing. Only an equal request joins the pairing. A pairing code uses the same connection, but a QR code needs a
- * new one.
- */
+/** Transitions for a connect during pairing. Only an equal request joins the pairing. A code uses the same connection, but a QR code needs a new one. */
 const pairAnew = (target?: string) =>
   [
     {
@@ -180,7 +174,7 @@ const passkeyCancelled = {
   ],
 } as const;
 
-/** Transitions of all passkey states. A second scan restarts the passkey steps. A different request restarts on a new connection. */
+/** Transitions of all passkey states. A second scan restarts the passkey steps, and a different request restarts on a new connection. */
 const inPasskey = {
   'instance.connect': { guard: asksAnew, target: '#lifecycle.connecting.closing', actions: rememberRequest },
   'passkey.cancel': passkeyCancelled,
@@ -361,8 +355,7 @@ const chart = kit.createMachine({
         asleep: { entry: { type: 'reportActivity', params: 'asleep' }, exit: { type: 'reportActivity', params: 'awake' } },
       },
     },
-    // Logs in to log out, within a limit. The credentials are removed in any case. The login does not count for the cap of connected sessions,
-    // because the gate limits it.
+    // Logs in to log out, within a limit. The credentials are removed in any case. The gate limits the login, so it does not count for the cap.
     unlinking: {
       tags: 'closing',
       initial: 'closing',

@@ -1,4 +1,4 @@
-/** Checks which numbers have accounts. Known numbers cause no request. The others share one request, at the pace of all look-ups. */
+/** Checks which numbers have accounts. Known numbers cause no request. All other numbers share one request, at the pace of all look-ups. */
 import type { CheckedNumber } from '../face.ts';
 import { done, type Result } from '../model.ts';
 import type { Identified } from '../operations.ts';
@@ -16,10 +16,7 @@ const identify = async (cell: Cell, signal: AbortSignal, ids: readonly string[])
 
 type Found = ReadonlyMap<string, Known>;
 
-/**
- * Returns the answer to one query. `chat` is the identified query. `found` has the results of the look-ups, and `names` the found accounts, both by
- * id.
- */
+/** Returns the answer to one query. `chat` is the identified query. `found` has the results of the look-ups, and `names` the found accounts, both by id. */
 const checked = (query: string, chat: Identified, found: Found, names: ReadonlyMap<string, Identified>): CheckedNumber => {
   const { id, lid, kind, groupName } = chat;
   if (kind === 'other') return { ...nothing, query, error: 'only contacts and groups can be checked' };

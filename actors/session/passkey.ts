@@ -1,7 +1,7 @@
 /** The state, the limits and the end reasons of linking an account that has a passkey. */
 import type { PasskeyOptions } from '../ports.ts';
 
-/** Stages of the linking. They wait for the browser of the owner, for the phone, or for the owner to compare two codes. */
+/** Stages of the linking. The stages wait for the browser of the owner, for the phone, or for the owner to compare two codes. */
 export const passkeyStages = ['assertion', 'phone', 'code'] as const;
 export type PasskeyStage = (typeof passkeyStages)[number];
 

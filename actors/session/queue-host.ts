@@ -16,10 +16,7 @@ const reasons = {
   broken: { status: 'Failed', error: 'an unexpected error of the gateway' },
 } as const;
 
-/**
- * Returns the message with its content. If the content could not be composed at acceptance, it is composed now, and stored before anything is
- * written.
- */
+/** Returns the message with its content. If the content could not be composed at acceptance, it is composed now, and stored before anything is written. */
 async function complete(cell: Cell, signal: AbortSignal, message: Message): Promise<Result<Message>> {
   const send = message.queuedSend?.send;
   if (!send) return done(message);
@@ -93,7 +90,7 @@ export interface QueueRestore {
 }
 
 /**
- * Restores the queues of an earlier run at the start of the process. They can then be listed and cleared. A hibernated session is woken for its
+ * Restores the queues of an earlier run at the start of the process. The queues can then be listed and cleared. A hibernated session is woken for its
  * queue.
  */
 export async function restoreQueues({ messages }: Ports, { cellOf, wake, untilStored }: QueueRestore): Promise<void> {

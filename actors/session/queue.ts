@@ -1,7 +1,7 @@
 /**
- * The asynchronous queue of one session. It sends accepted messages one by one whenever the session is live.
+ * The asynchronous queue of one session. The queue sends accepted messages one by one whenever the session is live.
  *
- * Storage is the queue. Memory holds a window of its oldest messages. All other messages are read when the window is empty.
+ * Storage is the queue. Memory holds a window of the oldest messages. All other messages are read when the window is empty.
  */
 import { createMutex } from '../keyed-mutex.ts';
 import type { Message } from '../model.ts';
@@ -19,7 +19,7 @@ export interface QueueHost {
   readonly live: () => boolean;
   /** Returns the reason why nothing may be sent now, or '' if there is none. */
   readonly held: () => string;
-  /** Returns the oldest waiting messages of storage, at most `limit`. They exclude messages that were sent before the call. */
+  /** Returns the oldest waiting messages of storage, at most `limit`. The result excludes messages that were sent before the call. */
   read(limit: number): Promise<readonly Message[]>;
   /** Sends one message. Unless the outcome is `done`, the message stays in the queue. */
   send(message: Message): Promise<Sending>;
@@ -62,9 +62,7 @@ export class SendQueue {
     this.#worker = host.supervise({ name: 'queue', run: () => this.#work() });
   }
 
-  /**
-   * Reserves a place for a message that is about to be stored. Returns false if the queue is full. A reserved place must be `push`ed or `release`d.
-   */
+  /** Reserves a place for a message that is about to be stored. Returns false if the queue is full. A reserved place must be `push`ed or `release`d. */
   reserve(): boolean {
     if (this.#pending >= this.#host.limits.items) return false;
     this.#pending += 1;
@@ -75,7 +73,7 @@ export class SendQueue {
     this.#pending -= 1;
   }
 
-  /** Adds a stored message in its reserved place. */
+  /** Adds a stored message in the place that was reserved for the message. */
   push(message: Message): void {
     // A read may find the message between its commit and this call, so the window may already have it.
     if (this.#more || this.#window.length >= windowSize) this.#more = this.#missed = true;
@@ -117,7 +115,7 @@ export class SendQueue {
     return true;
   }
 
-  /** Cancels all waiting messages and returns their number. */
+  /** Cancels all waiting messages and returns the number of cancelled messages. */
   async clear(why: 'cancelled' | 'accountChanged' = 'cancelled'): Promise<number> {
     let left = this.#pending;
     let cancelled = 0;
@@ -200,8 +198,8 @@ export class SendQueue {
   }
 
   /**
-   * Sends the oldest message. Returns false if it must wait for the next connection. A message that crashes the worker is given up, and its error is
-   * thrown.
+   * Sends the oldest message. Returns false if the message must wait for the next connection. A message that crashes the worker is given up, and its
+   * error is thrown.
    */
   async #next(): Promise<boolean> {
     if (this.#host.held() !== '') return this.#pause.wait(heldLookMs).then(() => true);

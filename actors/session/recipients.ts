@@ -83,7 +83,7 @@ export class Recipients {
 
   /**
    * Returns the facts of all these numbers by chat id. Unknown numbers are looked up together. Refuses the whole call. The reason is `limited` if the
-   * pace does not allow all of them now, and `invalid` if it never will. The reason is `notSent` if the platform did not answer.
+   * pace does not allow all of them now, and `invalid` if the pace never will. The reason is `notSent` if the platform did not answer.
    */
   async check(chats: readonly Addressed[], lookUp: LookUp): Answers {
     const found = new Map<string, Known>();
@@ -104,7 +104,7 @@ export class Recipients {
     return done(found);
   }
 
-  /** Returns the verified business name of a number, or '' for none. Returns null if it is unknown and cannot be requested now. */
+  /** Returns the verified business name of a number, or '' for none. Returns null if the name is unknown and cannot be requested now. */
   async businessName(chat: Addressed, lookUp: LookUp): Promise<string | null> {
     const found = await this.check([chat], lookUp);
     const known = found.ok ? (found.value.get(chat.chatId) ?? null) : null;

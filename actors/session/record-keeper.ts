@@ -28,7 +28,7 @@ export class RecordKeeper {
   readonly #retryPause: Pause;
   /** Noted fields that are not stored yet. */
   #noted: InstancePatch = {};
-  /** True after storage refused the noted fields together. They are then written one by one. */
+  /** True after storage refused the noted fields together. The fields are then written one by one. */
   #oneByOne = false;
   /** Serializes the statements. */
   readonly #serially = createMutex();
@@ -135,7 +135,6 @@ export class RecordKeeper {
     if (namesOf(this.#noted).length > 0) this.#worker.wake();
   }
 
-  /** Gives up all notes. */
   #giveUp(): void {
     const fields = namesOf(this.#noted);
     this.#noted = {};

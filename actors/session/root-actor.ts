@@ -1,6 +1,6 @@
 /**
- * The root actor of one instance. It is asked and watched, and restarted when it throws. The owner passes in the function that closes the link,
- * because a crash closes the link first.
+ * The root actor of one instance. This class asks, watches and restarts the actor. The owner passes in the function that closes the link, because a
+ * crash closes the link first.
  */
 import { createActor, type Actor } from 'xstate';
 import type { CourierView } from '../events/courier-host.ts';
@@ -74,7 +74,7 @@ export class RootActor {
     return view;
   }
 
-  /** Stops all couriers and cuts their posts. */
+  /** Stops all couriers and cuts the posts under way. */
   cutDeliveries(): void {
     for (const [id, child] of Object.entries(this.snapshot.children)) if (isCourier(id)) child?.send({ type: 'delivery.lost' });
   }
@@ -149,7 +149,7 @@ export class RootActor {
   }
 
   /**
-   * Handles an exception of the root machine itself. XState does not stop its children then. An unsupervised chart would open the link again, so all
+   * Handles an exception of the root machine itself. XState then leaves the children running. An unsupervised chart would open the link again, so all
    * children are stopped first.
    */
   async #failed(error: unknown): Promise<void> {

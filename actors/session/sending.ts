@@ -98,7 +98,7 @@ export const labelled = (
 
 /**
  * Stores a message before anything is written. If this fails, the message is not sent. If the reply of the database was lost, the message may still
- * be stored. The `Failed` status keeps a later start from sending it. `key` is stored with the message, and freed on failure.
+ * be stored. The `Failed` status keeps a later start from sending the message. `key` is stored with the message, and freed on failure.
  */
 export async function accept(cell: Cell, message: Message, key: UsedSendKey | null): Promise<void> {
   try {

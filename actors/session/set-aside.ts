@@ -1,4 +1,4 @@
-/** Reports events that cannot be rendered. The owner of a webhook finds them in the error history. */
+/** Reports events that cannot be rendered. The owner of a webhook finds these events in the error history. */
 import type { CourierHost } from '../events/courier-host.ts';
 import type { InstanceId, Webhook } from '../model.ts';
 import type { Ports, UnrenderedEvent } from '../ports.ts';

@@ -17,7 +17,7 @@ const words: Readonly<Record<string, Status>> = {
   unlinking: 'disconnected',
 };
 
-/** Returns the status. An instance whose chart is being restarted counts as connecting. A failed one counts as disconnected. */
+/** Returns the status. An instance whose chart is being restarted counts as connecting. A failed instance counts as disconnected. */
 export function statusOf(root: InstanceSnapshot['value'], chart: LifecycleSnapshot | null): Status {
   if (root !== 'running' || !chart) return root === 'failed' || root === 'stopped' ? 'disconnected' : 'connecting';
   const top = typeof chart.value === 'string' ? chart.value : Object.keys(chart.value)[0];

@@ -79,7 +79,7 @@ const isCrash = (name: string): boolean => name === 'failed.lifecycle' || name =
 export class Steps {
   readonly #now: () => number;
   #bytes = new DataView(new ArrayBuffer(firstSteps * stepBytes));
-  /** Number of all steps. Only the newest ones are kept. */
+  /** Number of all steps. Only the newest steps are kept. */
   #count = 0;
 
   constructor(now: () => number) {
@@ -91,7 +91,7 @@ export class Steps {
     return this.#count;
   }
 
-  /** Adds the move if it is a step. Returns true if it is one. */
+  /** Adds the move if it is a step, and returns true in this case. */
   add({ chart, before, event, after }: Move): boolean {
     const to = stateText(after.value);
     const from = before === null ? (chart === 'lifecycle' ? 'beginning' : '') : stateText(before.value);

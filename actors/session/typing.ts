@@ -11,9 +11,7 @@ export interface TypingInput {
   readonly time: Pick<Time, 'now' | 'setTimeout' | 'clearTimeout'>;
   /** Limit of the chats with a renewed state. */
   readonly atOnce: number;
-  /**
-   * Shows a state in a chat. `signal` belongs to the call that asks for it. Without `signal` the function makes its own request, and does not reject.
-   */
+  /** Shows a state in a chat. `signal` belongs to the call that asks for it. Without `signal` the function makes its own request, and does not reject. */
   readonly write: (chatId: string, state: TypingState, signal?: AbortSignal) => Promise<Result<null>>;
 }
 
@@ -36,7 +34,7 @@ export class Typing {
     return this.#shown.size;
   }
 
-  /** Shows a state for `delay` milliseconds. It replaces the state that the chat shows now. */
+  /** Shows a state for `delay` milliseconds. This state replaces the state that the chat shows now. */
   async show(chatId: string, state: TypingState, delay: number, signal: AbortSignal): Promise<Result<null>> {
     const { time, atOnce, write } = this.#input;
     this.end(chatId);

@@ -69,7 +69,7 @@ export class Vitals {
     return this.#lost();
   }
 
-  /** Notes that the session is live. Returns the milliseconds since it was lost, or null if it was not lost. */
+  /** Notes that the session is live. Returns the milliseconds since the loss, or null if the session was not lost. */
   live(): number | null {
     this.#opened += 1;
     this.#openSince = this.#now();

@@ -81,7 +81,7 @@ export class Campaigns {
       if (isActive(campaign)) await this.#mark(id, campaign.id, 'paused', reason);
   }
 
-  /** Stops all runners. They send no further message. */
+  /** Stops all runners. The runners send no further message. */
   stop(): void {
     this.#pause.end();
     for (const runner of this.#runners.values()) runner.stop();

@@ -8,7 +8,7 @@ export interface CapacityInput {
   readonly registry: Registry;
   /** False during a stop. */
   readonly open: () => boolean;
-  /** Sessions that the start of the process is still restoring. They count before they have a cell. */
+  /** Sessions that the start of the process is still restoring. Such sessions count before they have a cell. */
   readonly restoring: () => ReadonlySet<InstanceId>;
 }
 

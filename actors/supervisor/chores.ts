@@ -1,4 +1,4 @@
-/** Background work on the stored data of all instances. It removes rows and files that are too old, exceed a limit, or have no owner. */
+/** Background work on the stored data of all instances. The chores remove rows and files that are too old, exceed a limit, or have no owner. */
 import { PeriodicWorker } from '../periodic-worker.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Ports } from '../ports.ts';

@@ -1,4 +1,4 @@
-/** Keeps the file store in order. It audits every part of the store after a start and then daily, and bounds the sum of bytes. */
+/** Keeps the file store in order. The keeper audits every part of the store after a start and then daily, and bounds the sum of bytes. */
 import { PeriodicWorker } from '../periodic-worker.ts';
 import type { FileStore, Log, Time } from '../ports.ts';
 import type { SupervisedWorkers } from '../supervised-workers.ts';
@@ -9,7 +9,7 @@ const everyMs = 60_000;
 const restMs = 20;
 /** Checks of the sum per audit of every part: one audit a day. */
 const looksPerAudit = 1_440;
-/** Files per batch. They may be large. */
+/** Files per batch. Files may be large. */
 const pieceFiles = 20;
 
 export interface FileKeeperInput {

@@ -44,7 +44,6 @@ export class Registry {
     if (record) this.#records.set(id, record);
   }
 
-  /** The existing cells. */
   get cells(): ReadonlyMap<InstanceId, Cell> {
     return this.#cells;
   }
@@ -57,10 +56,7 @@ export class Registry {
     return this.#records.keys();
   }
 
-  /**
-   * Returns the cell of a registered instance, and makes it on the first call. Returns null for an unknown instance, or one that another process
-   * owns.
-   */
+  /** Returns the cell of a registered instance, and makes it on the first call. Returns null for an unknown instance, or one that another process owns. */
   cell(id: InstanceId): Cell | null {
     const known = this.#cells.get(id);
     if (known) return known;

@@ -38,9 +38,9 @@ export class Restore {
   }
 
   /**
-   * Makes the actors of sessions that were online, most recently active first. Sessions whose unlinking was interrupted come next. Each asks the gate
-   * before it connects. An instance at rest gets its actors with the first call that needs them. Then the method resumes the deliveries in the
-   * outbox.
+   * Makes the actors of sessions that were online, most recently active first. Sessions whose unlinking was interrupted come next. Each session asks
+   * the gate before it connects. An instance at rest gets its actors with the first call that needs them. Then the method resumes the deliveries in
+   * the outbox.
    */
   async run(): Promise<void> {
     const { ports, registry, open, wake } = this.#input;
