@@ -43,7 +43,7 @@ export interface ConnectorHost {
 
 const delivered: Attempt = { ok: true, status: 200 };
 /** Outcome for a reaction, a deletion or a status whose message is not in Chatwoot yet. The delivery is retried. */
-const waiting: Attempt = { ok: false, error: 'the message that this is about is not in Chatwoot yet', waits: true };
+const waiting: Attempt = { ok: false, error: 'the message that this event belongs to is not in Chatwoot yet', waits: true };
 
 /** Progress of incoming messages and of notes, whose delivery status is not tracked. */
 const notFollowed = 9;
@@ -94,7 +94,7 @@ export class Connector {
     } catch (error) {
       if (error instanceof StorageFailure || error instanceof EpochLost) return { ok: false, error: 'the database is not available now' };
       ports.log.error({ instance: row.instanceId, event: row.type, error }, 'chatwoot.surprised');
-      return { ok: false, error: 'the event could not be made a message of Chatwoot' };
+      return { ok: false, error: 'the event could not be turned into a message for Chatwoot' };
     }
   }
 
@@ -234,7 +234,7 @@ export class Connector {
     const link = `file of ${Math.ceil(size / 1_000_000)} MB: ${url}`;
     if (size > this.#host.fileBytes) return without(link);
     const copy = await this.#host.ports.files.localCopy(kept.value);
-    if (copy === null) return without('file: it was removed meanwhile');
+    if (copy === null) return without('file: the file was removed meanwhile');
     const file = { path: copy.path, name: filename || name, mimetype, size };
     return { text, linked: withReason(link), file, release: () => copy.release() };
   }
@@ -267,7 +267,7 @@ export class Connector {
       const parts = await this.#host.ports.chatwootRows.messagesOf(at.claim.instanceId, at.inbox, row.id);
       const isOtherFailed = parts.some((part) => part.key !== row.key && part.progress === failed);
       if (!isOtherFailed) {
-        const reason = status === 'failed' ? error || 'WhatsApp did not take the message' : '';
+        const reason = status === 'failed' ? error || 'WhatsApp did not accept the message' : '';
         const set = await this.#host.ports.chatwoot.setStatus(at.place, row, status, reason);
         if (!set.ok && set.status !== 404) return set;
       }

@@ -25,7 +25,7 @@ const silent = /^(?:PinInChat|KeepInChat|Protocol|EncReaction|EncComment|SenderK
 
 const noteOf = (message: ToldMessage, { name }: ToldChat): string => {
   const who = whoOf(message, name);
-  if (message.type === 'reaction') return message.text === '' ? `${who} took the reaction back` : `${who} reacted with ${message.text}`;
+  if (message.type === 'reaction') return message.text === '' ? `${who} removed the reaction` : `${who} reacted with ${message.text}`;
   return `${who} voted: ${message.vote}`;
 };
 

@@ -72,8 +72,8 @@ const mostLooks = 3;
 const mostBegun = 5;
 /** Reasons why a stored message is not sent any more. */
 const switchedOff = 'the connector was switched off before the message was sent';
-const setAside = 'the message could not be sent: each try ended with the process';
-const movedAway = 'the instance was connected with another inbox before the message was sent';
+const setAside = 'the message could not be sent: the process ended during every attempt';
+const movedAway = 'the instance was connected to another inbox before the message was sent';
 /** Limit of the conversations that one query returns. */
 const page = 500;
 
@@ -154,7 +154,7 @@ export class Replies {
     if (!own?.chatwoot || !now) return;
     const at = connector.inboxNamed(own, reply.instanceId, reply.inbox);
     if (at === null) {
-      ports.log.warn({ instance: reply.instanceId, error: 'the inbox is not known any more' }, 'chatwoot.notReported');
+      ports.log.warn({ instance: reply.instanceId, error: 'the inbox is no longer known' }, 'chatwoot.notReported');
       return ports.chatwootRows.removeReply(now.claim, reply.seq);
     }
     const failure = reply.failure || this.#setAside(reply) || (at.inbox !== now.inbox ? movedAway : own.enabled ? '' : switchedOff);

@@ -48,7 +48,7 @@ const checked = (webhook: Webhook): Result<WebhookChange> => {
     'invalid',
     webhook.events.length === 0
       ? 'events is required'
-      : `events holds no known event type; known types: ${['all', ...eventTypes].join(', ')}`,
+      : `events contains no known event type; known types: ${['all', ...eventTypes].join(', ')}`,
   );
 };
 

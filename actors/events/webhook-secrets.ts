@@ -30,11 +30,11 @@ const objectionOf = (headers: Readonly<Record<string, string>>): string | null =
   const all = Object.entries(headers);
   if (all.length > limits.headers) return `headers must have at most ${limits.headers} entries`;
   if (all.reduce((sum, [name, value]) => sum + name.length + value.length, 0) > limits.characters)
-    return `headers must have at most ${limits.characters} characters in all`;
+    return `headers must have at most ${limits.characters} characters in total`;
   if (new Set(all.map(([name]) => name.toLowerCase())).size < all.length) return 'headers must not name a header twice';
   for (const [name, value] of all) {
-    if (!/^[!#$%&'*+.^_`|~0-9a-z-]{1,100}$/i.test(name)) return 'headers has a name that is no header name';
-    if (taken.has(name.toLowerCase()) || name.toLowerCase().startsWith('webhook-')) return `headers must not hold ${name}`;
+    if (!/^[!#$%&'*+.^_`|~0-9a-z-]{1,100}$/i.test(name)) return 'headers has an invalid header name';
+    if (taken.has(name.toLowerCase()) || name.toLowerCase().startsWith('webhook-')) return `headers must not contain ${name}`;
     if (!/^[\t\x20-\x7e]*$/.test(value)) return `headers.${name} must be printable ASCII on one line`;
   }
   return null;

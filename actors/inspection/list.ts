@@ -60,7 +60,7 @@ const fits = (row: LightRow, { states, causes, text }: ActorQuery): boolean => {
 /** Returns a page. `outbox` is called only if the rows are sorted by this number. */
 export function pageOf(rows: readonly LightRow[], query: ActorQuery, outbox: (row: LightRow) => number) {
   const after = query.after === '' ? [] : keyIn(query.after);
-  if (after === null) return refuse('invalid', 'after is no cursor of this list: give the `next` of the page before');
+  if (after === null) return refuse('invalid', 'after is no cursor of this list: use the `next` of the previous page');
   const direction = query.descending ? -1 : 1;
   const ordered = (a: Key, b: Key): number => compare(a, b) * direction;
   const keyOf = keys[query.sort];

@@ -4,7 +4,7 @@ import type { Dispatcher } from '../events/dispatcher.ts';
 import type { InstanceId, Webhook } from '../model.ts';
 import type { Cell } from '../session/cell.ts';
 
-const downNote = ['trouble', 'crashed, is restarted soon'] as const;
+const downNote = ['trouble', 'crashed, restarts soon'] as const;
 
 const some = (count: number, what: string): string => (count === 0 ? 'none' : `${count} ${what}`);
 

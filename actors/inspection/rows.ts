@@ -37,7 +37,7 @@ const wasNotPaired = ({ lastDisconnectCause, lastDisconnect, lastActiveAt }: Ins
 
 const whyOf = (cell: Cell, state: string): Why => {
   if (state === 'failed') return crashedTooOften;
-  if (state === 'crashed') return { reason: 'the session crashed and is started again', cause: 'crashed' };
+  if (state === 'crashed') return { reason: 'the session crashed and is restarting', cause: 'crashed' };
   const { status, lifecycle, record } = cell;
   if (status === 'connected' || status === 'hibernated') return nothing;
   const verdict = lifecycle?.context.verdict;

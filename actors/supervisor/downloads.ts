@@ -103,7 +103,7 @@ export class Downloads {
     const { messages, mediaFacts } = this.#host.ports;
     const message = await messages.byId(id, messageId);
     if (message === null) return refuse('notFound', 'Message not found');
-    if (quoted && message.quoted === '') return refuse('invalid', 'the message quotes no other');
+    if (quoted && message.quoted === '') return refuse('invalid', 'the message quotes no other message');
     // The quotation has the file as well, but the quoted message has more facts. Its phone can also upload the file again.
     const origin = quoted ? await messages.byId(id, message.quoted) : null;
     const stored = origin?.chatId === message.chatId ? origin : null;

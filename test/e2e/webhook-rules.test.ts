@@ -118,13 +118,13 @@ test('POST /webhook: what makes no sense is refused with the texts of the interf
     [{ action: 'add', url, enabled: true }, '400 events is required'],
     [{ action: 'update', id: 'unknown', url, events: ['messages'] }, '404 Webhook not found'],
     [{ action: 'delete' }, '400 id is required'],
-    [{ url, events: ['leads'] }, `400 events holds no known event type; known types: all, ${eventTypes.join(', ')}`],
+    [{ url, events: ['leads'] }, `400 events contains no known event type; known types: all, ${eventTypes.join(', ')}`],
     [{ url: 'example.com', events: ['messages'] }, '400 url must start with http:// or https://'],
     [
       { url: 'http://169.254.169.254/', events: ['messages'] },
       '400 url points to an address that is not allowed (metadata): see ALLOW_PRIVATE_RECEIVERS',
     ],
-    [{ url: 'http://0x7f.1/', events: ['messages'], headers: { host: 'x' } }, '400 headers must not hold host'],
+    [{ url: 'http://0x7f.1/', events: ['messages'], headers: { host: 'x' } }, '400 headers must not contain host'],
     [{ url, events: ['messages'], secret: 'short' }, '400 secret must be true, empty, or whsec_ with 24 to 64 bytes in base64'],
   ];
   for (const [body, expected] of cases) assert.equal(await refusal(shop, body), expected);

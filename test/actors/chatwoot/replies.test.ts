@@ -98,7 +98,7 @@ test('replies: a message that ends the process five times in a row is set aside,
   }
   await desk.process(killed);
   assert.equal(desk.sends, 5);
-  assert.deepEqual(desk.reports, ['the message could not be sent: each try ended with the process']);
+  assert.deepEqual(desk.reports, ['the message could not be sent: the process ended during every attempt']);
   assert.equal(desk.row, null);
 });
 

@@ -82,7 +82,7 @@ const drafts: readonly (readonly [title: string, change: Partial<ToldMessage>, e
   ['a poll', { type: 'poll', text: 'when?', convertOptions: 'now|later' }, { text: 'when?\n- now\n- later' }],
   ['a vote', { type: 'poll', vote: 'now', quoted: 'm0' }, { isNote: true, about: 'm0', text: 'Ana voted: now' }],
   ['a reaction', { type: 'reaction', text: '👍', reaction: 'm0' }, { isNote: true, about: 'm0', text: 'Ana reacted with 👍' }],
-  ['a reaction taken back', { type: 'reaction', text: '', reaction: 'm0' }, { text: 'Ana took the reaction back' }],
+  ['a reaction taken back', { type: 'reaction', text: '', reaction: 'm0' }, { text: 'Ana removed the reaction' }],
   ['an edit', { edited: 'm0' }, { text: 'Edited: hello', about: 'm0', isNote: false }],
   ['a reply', { quoted: 'm0' }, { about: 'm0' }],
   ['a kind that nobody knows', { messageType: 'OrderMessage', type: 'order', text: '' }, { text: '[OrderMessage]' }],

@@ -90,7 +90,7 @@ for (const [title, input, reason, message] of [
     'only unknown events',
     { url, events: ['leads'] },
     'invalid',
-    `events holds no known event type; known types: all, ${eventTypes.join(', ')}`,
+    `events contains no known event type; known types: all, ${eventTypes.join(', ')}`,
   ],
   ['update of an unknown id', { action: 'update', id: 'x', url }, 'notFound', 'Webhook not found'],
   ['update without an id', { action: 'update', url }, 'notFound', 'Webhook not found'],
