@@ -104,7 +104,7 @@ export class Cluster {
       serve: (id, here) => this.#serve(id, here),
       isServed: (id) => this.#remote?.serves(id) ?? true,
       left: async (id) => this.streams?.left(id),
-      // The answer while the bus is unavailable. A drain goes on, but sessions that only move for balance can wait.
+      // The answer while the bus is unavailable. A drain continues, but sessions that only move for balance can wait.
       offer: async ({ id, to }) => (await this.#remote?.offer(to, id, this.draining)) ?? true,
       // The next owner takes the instance at once, without waiting for its next look.
       handOver: async ({ id, to }, cause) => void (await this.#remote?.ask(to, { ask: 'take', id, cause, settled: true })),

@@ -144,7 +144,7 @@ export class ClusterCommands {
     const asked = time.monotonic();
     while ((await within(time, leaseLookMs, answer)) === 'late') {
       const waited = time.monotonic() - asked;
-      // An unavailable database gives no information, so the wait goes on.
+      // An unavailable database gives no information, so the wait continues.
       const lease = await this.#looks.of(id).catch(() => undefined);
       if (lease === null || (lease && lease.heldMs < waited)) return late;
     }

@@ -39,7 +39,7 @@ export class NodeLease {
   #joined = false;
   /** End of the lease for this node, by the monotonic clock. */
   #goodUntil = -Infinity;
-  /** Time of the last renewal by the system clock. The system clock runs while the machine sleeps; the monotonic clock may not. */
+  /** Time of the last renewal by the system clock. The system clock runs while the machine sleeps, but the monotonic clock may stop. */
   #sentAt = 0;
   /** Value of `#sentAt` that the system clock shows as too old. */
   #doubted = NaN;

@@ -1,5 +1,5 @@
 /**
- * The owner's side of the streams of one instance. Events go over the bus while a listener wants them. Sending goes on for some time after, because
+ * The owner's side of the streams of one instance. Events go over the bus while a listener wants them. Sending continues for some time after, because
  * the bus keeps the events for listeners that come back. Without listeners, only the id of the last event is kept.
  */
 import type { GatewayEvent } from '../model.ts';

@@ -137,7 +137,7 @@ export class OutboxWindow {
     this.#lanes.putBack(row);
   }
 
-  /** Removes the row from memory and keeps it in the outbox. Its lane goes on. */
+  /** Removes the row from memory and keeps it in the outbox. Its lane continues. */
   release(row: Delivery): void {
     this.#lanes.finish(row);
     if (this.#held.has(row.lane)) this.#isBehind = true;
@@ -145,7 +145,7 @@ export class OutboxWindow {
     this.#host.changed();
   }
 
-  /** Ends a row that was delivered or (`dead`) given up. The row leaves the outbox soon. Its lane goes on. */
+  /** Ends a row that was delivered or (`dead`) given up. The row leaves the outbox soon. Its lane continues. */
   finish(row: Delivery, { attempts, status, error }: LastAttempt, dead: boolean): void {
     this.#finished.add(row.seq, { seq: row.seq, attempts, status, error, dead, endedAt: this.#host.time.now() });
     this.#noteGone(row);

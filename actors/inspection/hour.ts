@@ -2,7 +2,7 @@
 import type { Steps } from '../session/steps.ts';
 
 /**
- * Letters in ascending rank; each part shows the highest one. `p`: needs a person. `w`: connecting. `d`: disconnected. `c`: connected. `h`:
+ * Letters in ascending rank. Each part shows the highest letter. `p`: needs a person. `w`: connecting. `d`: disconnected. `c`: connected. `h`:
  * hibernated. `.`: unknown, because the process or the oldest kept step is newer.
  */
 const order = '.hcdwp';

@@ -18,7 +18,7 @@ export type Turn = NonNullable<CampaignTurn['recipient']>;
 /**
  * The end of a turn. `left`: the message left, or may have left. `settled`: nothing left, and the outcome of the recipient is stored. `refused`: the
  * platform refused the message. `later`: the connection ended, and the recipient waits. `waitMs`: nothing may be sent for this time. `stop`: no
- * campaign of the account can go on, for this reason.
+ * campaign of the account can continue, for this reason.
  */
 export type TurnEnd = 'left' | 'settled' | 'refused' | 'later' | { readonly waitMs: number } | { readonly stop: string };
 

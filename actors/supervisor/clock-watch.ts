@@ -75,7 +75,7 @@ export class ClockWatch {
     return '';
   }
 
-  /** Reason why queued sends and campaigns wait now, or '' if they go on. */
+  /** Reason why queued sends and campaigns wait now, or '' if they continue. */
   get hold(): string {
     const { trouble } = this;
     const since = this.#doubtSince ?? -Infinity;

@@ -67,7 +67,7 @@ export class Downloads {
     return words.ok ? done({ file: shown.value, cached, transcription: words.value }) : words;
   }
 
-  /** Keeps the file of a message that just arrived, if the settings want its kind and size; else returns null. The promise never rejects. */
+  /** Keeps the file of a message that just arrived, if the settings want its kind and size. Returns null otherwise. The promise never rejects. */
   arriving(id: InstanceId, message: Message, { kinds, most }: Pick<AutoDownload, 'kinds' | 'most'>): Promise<KeptFile | null> | null {
     if (kinds.length === 0 || message.fromMe || message.type !== 'media') return null;
     const facts = this.#host.ports.mediaFacts(message, false);
