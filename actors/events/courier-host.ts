@@ -1,17 +1,22 @@
 /** The host of a courier, and the events that a courier takes. */
-import type { Connector } from '../chatwoot/connector.ts';
 import type { Delivery, DeliveryError, EventSender, InstanceId, Webhook } from '../model.ts';
 import type { DeliveryPolicy } from '../policy/policy.ts';
 import type { Attempt, Envelope, Log, Meter, OutboxStore, Receiver, Signer, Time } from '../ports.ts';
 import type { Circuit } from './circuit.ts';
 import type { Slots } from './slots.ts';
 
+/** Delivers events to a service that is no webhook receiver (Chatwoot). */
+export interface EventConnector {
+  /** Delivers one event of a connector webhook. Never throws: a failure is an `Attempt`. */
+  deliver(webhook: Webhook, row: Delivery): Promise<Attempt>;
+}
+
 /** The host that all couriers share. */
 export interface CourierHost {
   readonly outbox: OutboxStore;
   readonly receiver: Receiver;
   /** Delivers events to Chatwoot instead of a receiver. */
-  readonly connector: Pick<Connector, 'deliver'>;
+  readonly connector: EventConnector;
   readonly signer: Signer;
   readonly envelope: Envelope;
   /** Limits the concurrent posts of all couriers together. */

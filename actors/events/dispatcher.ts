@@ -1,5 +1,4 @@
 /** The state that the couriers of all instances share: webhooks, slots for posts, circuits, bounds and error histories. */
-import type { Connector } from '../chatwoot/connector.ts';
 import type { Delivery, EventSender, InstanceId, InstanceRecord, Webhook } from '../model.ts';
 import type { Policy } from '../policy/policy.ts';
 import { EpochLost, type Attempt, type Ports } from '../ports.ts';
@@ -19,7 +18,7 @@ export interface DispatcherInput {
   readonly policy: Policy;
   readonly baseUrl: string;
   readonly workers: SupervisedWorkers;
-  readonly connector: Pick<Connector, 'deliver'>;
+  readonly connector: EventConnector;
   /** Existing cells. The dispatcher never makes a cell. */
   readonly cells: ReadonlyMap<InstanceId, Cell>;
   /** Returns the current record of an instance. */

@@ -1,4 +1,5 @@
 /** The outcomes of the last attempts at one receiver, for reports. The outcomes decide nothing, because the circuit controls sending. */
+import type { ReceiverReport } from '../face/inspector.ts';
 import type { Delivery, LastAttempt } from '../model.ts';
 import type { Attempt } from '../ports.ts';
 
@@ -8,15 +9,6 @@ const counted = 100;
 const keptRows = 1_000;
 /** Failures in a row after which the receiver counts as failing, and the operator is alerted. One or two failures are normal during a restart. */
 const failing = 3;
-
-export interface ReceiverReport {
-  readonly isFailing: boolean;
-  /** Number of delivered attempts among the last ones. */
-  readonly delivered: number;
-  readonly attempts: number;
-  /** The last failure with its time in Unix milliseconds, even if later attempts succeeded; null if there was none. */
-  readonly lastError: { readonly at: number; readonly status: number; readonly error: string } | null;
-}
 
 export class ReceiverHealth {
   readonly #outcomes: boolean[] = [];

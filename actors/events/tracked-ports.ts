@@ -2,7 +2,6 @@
  * Wrappers around the ports of the couriers. The wrappers batch the statements of all couriers, and count the calls, so that a stop can wait for
  * their end.
  */
-import type { Connector } from '../chatwoot/connector.ts';
 import type { OutboxStore, Receiver, Time } from '../ports.ts';
 import type { UnderWay } from '../waiting.ts';
 import type { EventConnector } from './courier-host.ts';

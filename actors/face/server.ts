@@ -5,25 +5,25 @@ import type { CloseCause } from '../policy/close-cause.ts';
 
 /** Figures of one session since the start of the process. All times in milliseconds. */
 export interface VitalsView {
-  /** Connections tried, and those that became live. */
+  /** Connection attempts, and the ones that became live. */
   readonly attempts: number;
   readonly opened: number;
-  /** Closes by what they meant. */
+  /** Closes by cause. */
   readonly closes: Readonly<Partial<Record<CloseCause, number>>>;
-  /** Of the session's chart. */
+  /** Crashes of the session's chart. */
   readonly crashes: number;
-  /** Of the background workers, by name; those that never crashed are absent. */
+  /** Crashes of the background workers, by name. Workers that never crashed are absent. */
   readonly workerCrashes: Readonly<Record<string, number>>;
-  /** Between the last loss of a live session and its return; 0 before the first. */
+  /** Time from the last loss of a live session to its return; 0 before the first. */
   readonly reconnectMs: number;
   readonly longestReconnectMs: number;
-  /** The back-off under way, 0 when there is none. */
+  /** The back-off under way, or 0. */
   readonly nextDelayMs: number;
   readonly wakes: number;
   readonly hibernatedMs: number;
-  /** Since the last frame from the platform; null when there is no connection. */
+  /** Time since the last frame of the platform; null without a connection. */
   readonly lastFrameAgeMs: number | null;
-  /** Events that could not be rendered and were set aside; those of the global webhook count for each instance. */
+  /** Events that could not be rendered and were set aside. Events of the global webhook count for each instance. */
   readonly eventsSetAside: number;
   /** Entries that wait for storage. */
   readonly unrecorded: number;

@@ -1,33 +1,7 @@
 /** Figures about the quality of one session since the start of the process, for the log and `GET /admin/numbers`. */
+import type { VitalsView } from '../face/server.ts';
 import type { Status } from '../model.ts';
 import type { CloseCause, Reaction, Verdict } from '../policy/close-cause.ts';
-
-/** The figures of one session. All times in milliseconds. */
-export interface VitalsView {
-  /** Connection attempts, and the ones that became live. */
-  readonly attempts: number;
-  readonly opened: number;
-  /** Closes by cause. */
-  readonly closes: Readonly<Partial<Record<CloseCause, number>>>;
-  /** Crashes of the session's chart. */
-  readonly crashes: number;
-  /** Crashes of the background workers, by name. Workers that never crashed are absent. */
-  readonly workerCrashes: Readonly<Record<string, number>>;
-  /** Time from the last loss of a live session to its return; 0 before the first. */
-  readonly reconnectMs: number;
-  readonly longestReconnectMs: number;
-  /** The back-off under way, or 0. */
-  readonly nextDelayMs: number;
-  readonly wakes: number;
-  readonly hibernatedMs: number;
-  /** Time since the last frame of the platform; null without a connection. */
-  readonly lastFrameAgeMs: number | null;
-  /** Events that could not be rendered and were set aside. Events of the global webhook count for each instance. */
-  readonly eventsSetAside: number;
-  /** Entries that wait for storage. */
-  readonly unrecorded: number;
-  readonly queued: number;
-}
 
 /** Reactions after which the chart waits. */
 const delayed: ReadonlySet<Reaction> = new Set(['backOff', 'contest', 'gate']);

@@ -3,6 +3,8 @@
  * would be called some twelve times per message. A subscription would not know the event or a restart.
  */
 
+import type { ChartName } from '../face/inspector.ts';
+
 /** The part of a snapshot that the wrapper reads. */
 export interface Shown {
   readonly value: unknown;
@@ -21,10 +23,6 @@ export interface Move {
   readonly event: { readonly type: string };
   readonly after: Shown;
 }
-
-/** Ids of the machines. */
-export const chartNames = ['instance', 'lifecycle'] as const;
-export type ChartName = (typeof chartNames)[number];
 
 /** The two methods of a machine that make snapshots. */
 interface Logic<S, Event, Scope, Input> {
