@@ -258,7 +258,8 @@ export class Answering {
   ): Answer | null {
     // A model may be silent after tools. A model that still asks for tools has not finished.
     if (text.trim() === '' && toolResults.length === 0) return this.#silent(talk, plan, 'the model said nothing');
-    if (text.trim() === '' && wishes.length > 0) return this.#silent(talk, plan, 'the model only used tools, until it might use no more');
+    if (text.trim() === '' && wishes.length > 0)
+      return this.#silent(talk, plan, 'the model reached the limit of tool calls without an answer');
     return { text, metadata: boundedMetadata({ agentId: agent.id, request, response: { choices, toolResults, error: '' } }) };
   }
 

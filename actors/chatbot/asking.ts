@@ -17,7 +17,7 @@ export interface AskingInput {
 }
 
 const failed = (error: string): ModelAnswer => ({ ok: false, error, cause: 'busy' });
-const stopped = failed('nobody waits for the answer any more');
+const stopped = failed('the question was cancelled');
 
 /** Resolves after `ms` milliseconds, or as soon as the signal aborts. */
 const pause = (time: Pick<Time, 'setTimeout' | 'clearTimeout'>, ms: number, signal: AbortSignal): Promise<void> =>

@@ -32,7 +32,7 @@ export interface ClusterCommandsInput {
 const ownerLookMs = 200;
 const leaseLookMs = 2_000;
 
-const lateRefusal: Result<never> = refuse('unknown', 'the node that has the instance did not answer: whether it was done is not known');
+const lateRefusal: Result<never> = refuse('unknown', 'the node that has the instance did not answer, and the outcome is unknown');
 
 const versionRefusal: Result<never> = refuse(
   'unavailable',

@@ -98,7 +98,7 @@ export class NodeLease {
       before = holder;
       for (const dead of renewals.note([holder], asked)) await store.end(dead);
       await this.#pause.wait(policy.retryEvery);
-      if (this.#pause.ended) throw new Error('the start was given up');
+      if (this.#pause.ended) throw new Error('the start was cancelled');
     }
     this.#running = this.#run();
   }

@@ -20,7 +20,7 @@ export const passkeyLimits = { assertion: 600_000, step: 120_000 } as const;
 
 /** Reasons for the end of a pairing with a passkey. */
 export const passkeySentences = {
-  unanswered: 'the platform asked for the passkey of the account, and nobody answered: link again and follow GET /instance/passkey',
+  unanswered: 'the platform asked for the passkey of the account, and got no answer: link again and follow GET /instance/passkey',
   noPhone: 'the platform took the passkey, and the phone did not go on: link again',
   unconfirmed: 'nobody confirmed the code that the phone showed: link again',
   cancelled: 'linking was cancelled while the platform asked for a passkey',

@@ -126,7 +126,7 @@ test('versions: an answer of a newer node that cannot be read is not known to ha
     const answer = await made.call('POST', '/instance/updateInstanceName', { name: 'newer' });
     return answer.status === 504 && answer;
   }, 'the newer node is asked');
-  assert.match(String(late.body['error']), /whether it was done is not known/);
+  assert.match(String(late.body['error']), /the outcome is unknown/);
   end();
 });
 

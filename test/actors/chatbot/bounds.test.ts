@@ -122,7 +122,7 @@ test('tools: a model that uses nothing but tools is named in the log', async () 
   await bench.pass(5_000);
   assert.deepEqual(
     bench.world.log.of('chatbot.notAnswered').map(({ fields }) => fields['reason']),
-    ['the model only used tools, until it might use no more'],
+    ['the model reached the limit of tool calls without an answer'],
   );
   const kept = bench.asked.at(-1)?.question.turns.flatMap((turn) => (turn.by === 'assistant' ? turn.wishes : []));
   assert.ok(kept && kept.length <= 18, `${kept?.length}`);
