@@ -1,47 +1,47 @@
-/** Who sees a status post. */
+/** The audience of a status post. */
 
-/** The chat of all status posts. */
+/** The chat id of all status posts. */
 export const statusChat = 'status@broadcast';
 
-/** Somebody with whom the account has a chat. */
+/** A person with whom the account has a chat. */
 export interface KnownContact {
   readonly chatId: string;
-  /** '' when it is not known. */
+  /** The LID of the person; '' if it is unknown. */
   readonly chatLid: string;
-  /** How the account knows the person: by its address book, by the name that the person gave itself, or by number only. */
+  /** The account knows the person from its address book, by the name that the person chose, or by number only. */
   readonly known: 'named' | 'pushName' | 'number';
 }
 
-/** Who shall see it, as it was asked for. */
+/** The audience that the client asked for. */
 export interface AudienceWish {
-  /** Numbers and ids as the client wrote them; null for those whom the privacy setting of the account names. */
+  /** Numbers and ids as the client wrote them. Null selects the recipients by the privacy setting of the account. */
   readonly recipients: readonly string[] | null;
-  /** Recipients at most; 0 for as many as the gateway allows. */
+  /** The largest number of recipients; 0 for the gateway's own limit. */
   readonly most: number;
-  /** Read from storage when the message is accepted; empty when `recipients` are given. */
+  /** Contacts that were read from storage when the message was accepted. Empty if `recipients` are given. */
   readonly contacts: readonly KnownContact[];
 }
 
-/** How the post got its recipients; counts are of people. */
+/** The report of how the recipients of a post were selected. Counts are numbers of people. */
 export interface AudienceReport {
-  /** The recipients were given; otherwise they follow the privacy setting. */
+  /** True if the client gave the recipients; false if they follow the privacy setting. */
   readonly explicit: boolean;
-  /** The platform holds no privacy setting of the account, so that its usual one counts. */
+  /** True if the platform holds no privacy setting of the account, so that the platform's default applies. */
   readonly usualPrivacy: boolean;
   readonly contacts: Readonly<Record<KnownContact['known'], number>>;
   readonly requested: number;
   readonly resolved: number;
   readonly discarded: number;
-  /** The first ones of the discarded. */
+  /** The first discarded recipients, as examples. */
   readonly examples: readonly { readonly input: string; readonly reason: string }[];
   readonly most: number;
 }
 
-/** Who sees it. Stored with the message: it may have to be sent again. */
+/** The selected audience. It is stored with the message, because a retry needs the same recipients. */
 export interface Audience {
-  /** What the post says about the choice: the contacts, only some, or all but some. */
+  /** The setting that the post announces: all contacts, only some, or all but some. */
   readonly setting: 'contacts' | 'allowlist' | 'denylist';
-  /** Jids without device, all LIDs or all numbers, as the account is addressed. */
+  /** Jids without a device. All are LIDs or all are numbers, depending on the addressing of the account. */
   readonly recipients: readonly string[];
   readonly report: AudienceReport;
 }

@@ -1,46 +1,46 @@
-/** Businesses as the platform describes them: profile, products, collections. Texts are '' where the platform says nothing. */
+/** Businesses as the platform describes them: profile, products, collections. A text is '' if the platform leaves it out. */
 
 export interface BusinessCategory {
   readonly id: string;
   readonly name: string;
 }
 
-/** Opening hours. `mode`: the platform's word, such as `open_24h`; `open` and `close` in minutes of the day, null where they mean nothing. */
+/** Opening hours. `mode`: the platform's word, such as `open_24h`; `open` and `close`: minutes of the day, null if the mode has no times. */
 export interface BusinessHours {
   readonly timezone: string;
   readonly days: readonly { readonly day: string; readonly mode: string; readonly open: number | null; readonly close: number | null }[];
 }
 
 export interface BusinessProfile {
-  /** The version of the profile, as the platform counts it. */
+  /** The platform's version of the profile. */
   readonly tag: string;
   readonly description: string;
   readonly address: string;
   readonly email: string;
   readonly websites: readonly string[];
   readonly categories: readonly BusinessCategory[];
-  /** Null when the business tells none. */
+  /** Null if the business publishes none. */
   readonly hours: BusinessHours | null;
-  /** Address of the cover picture. */
+  /** URL of the cover picture. */
   readonly cover: string;
 }
 
-/** Fields of a profile that the API changes. */
+/** Fields of a profile that the API can change. */
 export const profileFields = ['description', 'address', 'email'] as const;
 
 export type ProfileField = (typeof profileFields)[number];
 
 export interface ProductImage {
   readonly id: string;
-  /** In the size that was asked for. */
+  /** URL of the picture in the requested size. */
   readonly requested: string;
   readonly original: string;
-  /** Pixels of the original; 0 when they are unknown. */
+  /** Pixels of the original; 0 if they are unknown. */
   readonly width: number;
   readonly height: number;
 }
 
-/** A product of a catalog. Prices are whole thousandths of the currency's unit, in digits. */
+/** A product of a catalog. Prices are digits, in thousandths of the currency unit. */
 export interface Product {
   readonly id: string;
   readonly name: string;
@@ -52,7 +52,7 @@ export interface Product {
   readonly url: string;
   readonly availability: string;
   readonly isHidden: boolean;
-  /** What the platform's review says, in its own word. */
+  /** The platform's word for the result of its review. */
   readonly status: string;
   readonly canAppeal: boolean;
   readonly maxAvailable: number;
@@ -61,17 +61,17 @@ export interface Product {
   readonly videos: readonly string[];
 }
 
-/** What `importer_address` holds in the platform's language. */
+/** The fields of `importer_address` in the platform's protocol. */
 export type ImporterAddress = Readonly<Partial<Record<'street1' | 'street2' | 'city' | 'region' | 'postalCode' | 'countryCode', string>>>;
 
-/** Where a product comes from, which some countries want to know. */
+/** The origin of a product. Some countries require it. */
 export interface Compliance {
   readonly originCountry?: string;
   readonly importerName?: string;
   readonly importerAddress?: ImporterAddress;
 }
 
-/** What a client says of a product; of one that is changed, what is absent stays. */
+/** The fields of a product that a client sets. On an update, absent fields keep their values. */
 export interface ProductWish {
   readonly name: string;
   readonly description?: string;
@@ -81,23 +81,23 @@ export interface ProductWish {
   readonly retailerId?: string;
   readonly url?: string;
   readonly isHidden?: boolean;
-  /** Addresses of pictures that the platform has already, to be kept. */
+  /** URLs of existing pictures that the product keeps. */
   readonly keptImages?: readonly string[];
   readonly keptVideos?: readonly string[];
   readonly complianceCategory?: string;
   readonly compliance?: Compliance;
-  /** Pixels of the pictures in the answer. */
+  /** Size of the pictures in the answer. In pixels. */
   readonly width?: number;
   readonly height?: number;
 }
 
 export interface Catalog {
-  /** Whose it is. */
+  /** The business that owns the catalog. */
   readonly owner: string;
   readonly cartEnabled: boolean;
   readonly source: string;
   readonly products: readonly Product[];
-  /** Cursors of the neighbouring pages; '' where there is none. */
+  /** Cursors of the previous and the next page; '' for none. */
   readonly before: string;
   readonly after: string;
 }
@@ -107,12 +107,12 @@ export interface Collection {
   readonly name: string;
   readonly status: string;
   readonly canAppeal: boolean;
-  /** null: not said, as after a change. */
+  /** Null if the platform leaves them out, as after a change. */
   readonly products: readonly Product[] | null;
 }
 
 export interface CollectionPage {
   readonly collections: readonly Collection[];
-  /** Cursor of the next page; '' on the last one. */
+  /** Cursor of the next page; '' on the last page. */
   readonly after: string;
 }

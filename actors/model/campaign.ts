@@ -1,16 +1,16 @@
-/** Campaigns: one message, or many, for a list of recipients, sent one by one at a careful pace. The interface calls a campaign a folder. */
+/** Campaigns: one or more messages for a list of recipients, sent one by one at a slow pace. The interface calls a campaign a folder. */
 import type { Preparation, Send } from './send.ts';
 
 /**
- * `waiting`: for its time, or its first turn; `sending`: its first turn has come; `paused`: stopped, by a call or by itself; `deleting`: gone for the
- * interface, while its rows are removed.
+ * States of a campaign. `waiting`: before its start time or its first turn; `sending`: its first turn has come; `paused`: stopped by a call or by
+ * itself; `deleting`: hidden from the interface while its rows are removed.
  */
 export const campaignStatuses = ['waiting', 'sending', 'paused', 'done', 'deleting'] as const;
 export type CampaignStatus = (typeof campaignStatuses)[number];
 
 /**
- * What became of a recipient. `sending`: its message is stored, and its frame may have left; `unknown`: it may have left, and nobody answered, so that it
- * is not sent again; `skipped`: the contact asked to get no campaigns.
+ * States of a recipient. `sending`: the message is stored, and its frame may have left; `unknown`: the frame may have left without an answer, so
+ * there is no retry; `skipped`: the contact opted out of campaigns.
  */
 export const recipientStates = ['waiting', 'sending', 'sent', 'failed', 'skipped', 'unknown'] as const;
 export type RecipientState = (typeof recipientStates)[number];
@@ -19,40 +19,40 @@ export type RecipientState = (typeof recipientStates)[number];
 export interface CampaignSend extends Preparation, Pick<Send, 'content' | 'mentions' | 'forward' | 'replyTo'> {
   readonly trackSource: string;
   readonly trackId: string;
-  /** As in `SendOptions`. */
+  /** The label, as in `SendOptions`. */
   readonly label: string;
   readonly payload: unknown;
 }
 
-/** Numbers as people write them; ids stay as they are. */
+/** Removes punctuation from a written number. Ids stay unchanged. */
 export const plainNumber = (written: string): string => (written.includes('@') ? written.trim() : written.replaceAll(/[+\s().-]/g, ''));
 
-/** The `payload` of one recipient's message: as it would stand in a send to this number alone. */
+/** Returns the `payload` of one recipient's message, as a send to this number alone would have it. */
 export const payloadTo = ({ payload }: Pick<CampaignSend, 'payload'>, number: string): unknown =>
   payload !== null && typeof payload === 'object' ? { ...payload, number } : payload;
 
-/** How many recipients ended so. */
+/** The number of recipients by outcome. */
 export interface CampaignCounts {
   readonly sent: number;
   readonly failed: number;
   readonly skipped: number;
   readonly unknown: number;
-  /** Of those that were sent, at least so far. */
+  /** Receipts of the sent messages. A message may reach a later state. */
   readonly delivered: number;
   readonly read: number;
   readonly played: number;
 }
 
-/** Times in Unix milliseconds, 0 for what has not happened. */
+/** A campaign with its settings and progress. Times in Unix milliseconds; 0 for a time that has not come. */
 export interface Campaign extends CampaignCounts {
   readonly id: string;
   /** The client's own name or remark. */
   readonly info: string;
   readonly status: CampaignStatus;
-  /** Why it stopped by itself, or rests now; '' otherwise. */
+  /** The reason why the campaign paused itself or rests now; '' otherwise. */
   readonly reason: string;
   readonly scheduledFor: number;
-  /** Milliseconds between two messages. */
+  /** The shortest pause between two messages. In milliseconds. */
   readonly delayMin: number;
   readonly delayMax: number;
   readonly total: number;
@@ -62,55 +62,55 @@ export interface Campaign extends CampaignCounts {
   readonly finishedAt: number;
 }
 
-/** What the caller who made a campaign is answered. */
+/** The answer to the caller who made a campaign. */
 export interface CreatedCampaign {
   readonly id: string;
-  /** Recipients, without duplicates. */
+  /** The number of recipients without duplicates. */
   readonly count: number;
-  /** Recipients that were given more than once with the same message. */
+  /** The number of recipients that were given more than once with the same message. */
   readonly duplicates: number;
-  /** Recipients among them that no message can be sent to; each says why. */
+  /** The number of recipients that no message can be sent to. Each has an error. */
   readonly failed: number;
-  /** An estimate in milliseconds; absent in answers that an older release stored. */
+  /** An estimate in milliseconds. Answers that an older release stored lack it. */
   readonly remainingMs?: number;
 }
 
-/** `remainingMs`: an estimate until its last message leaves; null while it is paused. */
+/** A campaign with an estimate of the time until its last message leaves. In milliseconds; null while the campaign is paused. */
 export interface EstimatedCampaign extends Campaign {
   readonly remainingMs: number | null;
 }
 
 export interface CampaignRecipient {
-  /** Counts from 0, in the order in which messages are sent. */
+  /** The index in the order of sending, from 0. */
   readonly position: number;
-  /** As the client wrote it. */
+  /** The number as the client wrote it. */
   readonly number: string;
-  /** The chat that the number names; '' for one that names none. */
+  /** The chat that the number names; '' if the number is not valid. */
   readonly chatId: string;
   readonly state: RecipientState;
-  /** Why it failed, or was not sent. */
+  /** The reason why the message failed or was not sent. */
   readonly error: string;
-  /** The platform's id of its message; '' until there is one. */
+  /** The platform's id of the message; '' before there is one. */
   readonly messageId: string;
-  /** Of its last change, in Unix milliseconds; 0 while it waits. */
+  /** The time of the last change. Unix milliseconds; 0 while the recipient waits. */
   readonly at: number;
 }
 
-/** What a recipient's state is from now on. */
+/** A new state of a recipient. */
 export interface RecipientChange {
   readonly campaignId: string;
   readonly position: number;
   readonly state: RecipientState;
   readonly error: string;
-  /** Of `sending` only. */
+  /** The message id, for state `sending` only. */
   readonly messageId: string;
   readonly at: number;
 }
 
-/** What a campaign is from now on; `delivered`, `read` and `played` are added. A status counts only while the campaign is active. */
+/** A change of a campaign. `delivered`, `read` and `played` are increments. A status applies only while the campaign is active. */
 export interface CampaignChange {
   readonly campaignId: string;
-  /** '' when it stays. */
+  /** The new status; '' keeps the current one. */
   readonly status: CampaignStatus | '';
   readonly reason: string;
   readonly delivered: number;
@@ -119,11 +119,11 @@ export interface CampaignChange {
   readonly at: number;
 }
 
-/** A contact that gets no campaigns. */
+/** A contact that opted out of campaigns. */
 export interface OptOut {
   readonly chatId: string;
   /** Unix milliseconds. */
   readonly at: number;
-  /** By a call, or by the contact's own word. */
+  /** The origin of the opt-out: a call of the API, or a message of the contact. */
   readonly by: 'api' | 'contact';
 }

@@ -1,13 +1,13 @@
-/** Channels as the account knows them: those that it follows are stored, as one definition each. */
+/** Channels as the account knows them. Each channel that the account follows is stored as one definition. */
 
-/** A text of a channel with the platform's id of it. `at`: Unix milliseconds; null when it is unknown. */
+/** A text of a channel with its platform id. `at`: Unix milliseconds; null if the time is unknown. */
 export interface ChannelText {
   readonly text: string;
   readonly id: string;
   readonly at: number | null;
 }
 
-/** `path`: where the file is on the platform's host of pictures; '' for none. */
+/** A picture of a channel. `path`: the path of the file on the platform's media host; '' for none. */
 export interface ChannelPicture {
   readonly id: string;
   readonly path: string;
@@ -17,46 +17,46 @@ export const channelRoles = ['owner', 'admin', 'subscriber', 'guest'] as const;
 
 export type ChannelRole = (typeof channelRoles)[number];
 
-/** Which emojis followers may react with. */
+/** The sets of emojis with which followers may react. */
 export const reactionCodes = ['all', 'basic', 'none'] as const;
 
 export type ReactionCodes = (typeof reactionCodes)[number];
 
-/** Everything of a channel beside its id. Words of the platform are in lower case; a new one passes as it is. */
+/** All facts of a channel except its id. Words of the platform are in lower case. New words pass unchanged. */
 export interface ChannelFacts {
   /** `active`, `suspended`, `geosuspended`, `deleted`. */
   readonly state: string;
-  /** Unix milliseconds; null when it is unknown. */
+  /** Unix milliseconds; null if the time is unknown. */
   readonly createdAt: number | null;
   readonly name: ChannelText;
   readonly description: ChannelText;
-  /** The code of its link. */
+  /** The code of the invitation link. */
   readonly invite: string;
-  /** Its public name; null for none. */
+  /** The public name of the channel; null for none. */
   readonly handle: string | null;
-  /** Null when the platform does not say. */
+  /** The number of followers; null if the platform leaves it out. */
   readonly subscribers: number | null;
   /** `verified`, `unverified`. */
   readonly verification: string;
   readonly picture: ChannelPicture | null;
   readonly preview: ChannelPicture | null;
-  /** '' when the platform does not say. */
+  /** One of `reactionCodes`; '' if the platform leaves it out. */
   readonly reactions: string;
-  /** What the account is to it; null when the platform does not say. */
+  /** The role of the account in the channel; null if the platform leaves it out. */
   readonly role: ChannelRole | null;
-  /** No notices of new posts; null for a channel that the account does not follow. */
+  /** True if notices of new posts are off; null for a channel that the account does not follow. */
   readonly muted: boolean | null;
 }
 
-/** A whole channel. `id`: such as `120363153742561022@newsletter`. */
+/** A channel with its id, such as `120363153742561022@newsletter`. */
 export interface Channel extends ChannelFacts {
   readonly id: string;
 }
 
-/** What of a channel is known to have changed. */
+/** Changed facts of a channel. */
 export type ChannelPatch = { readonly id: string } & Partial<ChannelFacts>;
 
-/** When the platform listed all channels of the account last. There is one for an instance. Unix milliseconds. */
+/** The last time at which the platform listed all channels of the account. An instance has one such record. In Unix milliseconds. */
 export interface ChannelListing {
   readonly id: 'all';
   readonly at: number;
@@ -78,10 +78,10 @@ const plain: ChannelFacts = {
   muted: null,
 };
 
-/** A channel out of what is told of it at once. */
+/** Builds a channel from known facts and default values. */
 export const channelOf = (patch: ChannelPatch): Channel => ({ ...plain, ...patch });
 
-/** How the platform lists its public directory. */
+/** The views of the platform's public channel directory. */
 export const channelViews = ['RECOMMENDED', 'TRENDING', 'POPULAR', 'NEW', 'FEATURED'] as const;
 
 export type ChannelView = (typeof channelViews)[number];

@@ -1,22 +1,22 @@
-/** What the owner of an account can do with a chat on a phone; each is shared with the phone and the other devices. */
+/** Changes that the owner of an account can make to a chat on a phone. The platform shares each with the phone and the other devices. */
 
 export type ChatChange =
-  /** `on` false: marked as unread. */
+  /** Marks the chat as read, or as unread if `on` is false. */
   | { readonly kind: 'read'; readonly on: boolean }
-  /** A chat that is archived loses its pin. */
+  /** Archives the chat. An archived chat loses its pin. */
   | { readonly kind: 'archive'; readonly on: boolean }
-  /** A chat that is pinned leaves the archive. */
+  /** Pins the chat. A pinned chat leaves the archive. */
   | { readonly kind: 'pin'; readonly on: boolean }
-  /** `until`: Unix milliseconds; 0 ends the muting, −1 is for ever. */
+  /** Mutes the chat. `until`: Unix milliseconds; 0 ends the muting, −1 mutes for ever. */
   | { readonly kind: 'mute'; readonly until: number }
-  /** Takes all messages out of the chat on the phone. */
+  /** Removes all messages of the chat on the phone. */
   | { readonly kind: 'clear' }
-  /** Takes the chat away on the phone, with its messages. */
+  /** Deletes the chat with its messages on the phone. */
   | { readonly kind: 'delete' }
-  /** The owner's own note about a chat; '' removes it. Accounts of businesses only. */
+  /** Sets the owner's own note about a chat; '' removes the note. Business accounts only. */
   | { readonly kind: 'note'; readonly text: string };
 
-/** The message up to which a change of a chat reaches. `at`: Unix milliseconds. */
+/** The last message that a change of a chat covers. `at`: Unix milliseconds. */
 export interface ChatEnd {
   readonly messageId: string;
   readonly fromMe: boolean;

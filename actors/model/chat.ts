@@ -1,6 +1,6 @@
-/** Chats and labels as they are stored (specification 2.4 and 2.6). */
+/** Chats and labels as they are stored. */
 
-/** One chat as it is stored (specification 2.4); unique by (instance, chatId). Each field has its line in the table of `src/contract/chat-fields.ts`. */
+/** One chat as it is stored; unique by (instance, chatId). Each field has a line in the table of `src/contract/chat-fields.ts`. */
 export interface Chat {
   readonly id: string;
   readonly chatId: string;
@@ -32,13 +32,13 @@ export interface Chat {
   readonly extra: Readonly<Record<string, unknown>>;
 }
 
-/** In `extra`: when the contact's phone got other keys, in Unix milliseconds. */
+/** The key of `extra` under which a chat stores the time at which the contact's phone changed its keys. In Unix milliseconds. */
 export const identityChangedAt = 'identityChangedAt';
 
-/** A partial update: only the fields that it names change. Of `extra` only the named keys change; null takes a key away. */
+/** A partial update. Absent fields and absent keys of `extra` keep their values; null removes a key of `extra`. */
 export type ChatPatch = { readonly chatId: string } & Partial<Omit<Chat, 'id' | 'chatId'>>;
 
-/** How many chats there are of a kind, and how many of them have unread messages. */
+/** The number of chats of a kind, and the number of those with unread messages. */
 export interface ChatTally {
   readonly total: number;
   readonly unread: number;
@@ -52,13 +52,13 @@ export type ChatKind = (typeof chatKinds)[number];
 /** Counts over all chats of an instance. */
 export interface ChatStats {
   readonly kinds: Readonly<Record<ChatKind, ChatTally>>;
-  /** By the name of the label, as chats have it. */
+  /** Counts by label, with the name of the label as chats store it. */
   readonly labels: ReadonlyMap<string, ChatTally>;
-  /** By the attendant to whom leads are assigned. */
+  /** Counts by the attendant to whom the leads are assigned. */
   readonly attendants: ReadonlyMap<string, ChatTally>;
 }
 
-/** A label as the account's owner defined it. `color` is an index of 0 to 19. */
+/** A label of the account's owner. `color` is an index from 0 to 19. */
 export interface Label {
   readonly id: string;
   readonly name: string;
@@ -66,12 +66,12 @@ export interface Label {
   readonly deleted: boolean;
 }
 
-/** A label was put on a chat, or taken off. */
+/** A label was put on a chat, or removed. */
 export interface ChatLabel {
   readonly chatId: string;
   readonly labelId: string;
   readonly labeled: boolean;
 }
 
-/** The part of a chat that placeholders are filled from. */
+/** The part of a chat that fills placeholders. */
 export type NamedChat = Pick<Chat, 'name' | 'isGroup' | 'phone' | 'pushName' | 'contactName' | 'extra'>;

@@ -1,59 +1,59 @@
-/** The chatbot: agents that answer, and the triggers that say when. */
+/** The chatbot: agents that answer, and triggers that start an agent or a quick reply. */
 import type { MediaKind } from './content/media.ts';
 
-/** Whose service an agent asks. All of them speak the form of OpenAI's chat completions; `custom` is any other that does. */
+/** The services that an agent can use. All speak the chat completions protocol of OpenAI; `custom` is any other service that speaks it. */
 export const agentProviders = ['openai', 'anthropic', 'gemini', 'deepseek', 'custom'] as const;
 
 export type AgentProvider = (typeof agentProviders)[number];
 
-/** What an agent may do beside answering. */
+/** The actions that the model of an agent may call. */
 export const agentTools = ['setLeadField', 'addLabel', 'handOver', 'sendMedia'] as const;
 
 export type AgentTool = (typeof agentTools)[number];
 
 /** A file that an agent may send. */
 export interface AgentMedia {
-  /** By which the model asks for it; unique in the list of its agent. */
+  /** The name by which the model requests the file; unique in the list of its agent. */
   readonly name: string;
-  /** What it shows, for the model. */
+  /** A description of the content, for the model. */
   readonly description: string;
   readonly as: MediaKind;
-  /** Its address. */
+  /** URL of the file. */
   readonly file: string;
 }
 
-/** An agent without its key, which is kept apart and sealed. */
+/** An agent without its API key. The key is stored separately and sealed. */
 export interface ChatbotAgent {
   readonly id: string;
   readonly name: string;
   readonly provider: AgentProvider;
-  /** Base address of the service; '' for the provider's own. */
+  /** Base address of the service; '' for the default address of the provider. */
   readonly baseUrl: string;
   readonly model: string;
-  /** What the model is to be and to do: the system prompt. */
+  /** The system prompt. */
   readonly prompt: string;
-  /** Of one answer; 0: the bound of the gateway. */
+  /** The limit of tokens in one answer; 0 for the gateway's own limit. */
   readonly maxTokens: number;
-  /** Percent: 100 is 1.0 in the protocol. Null: the provider's usual value. */
+  /** The temperature in percent: 100 is 1.0 in the protocol. Null for the provider's default. */
   readonly temperature: number | null;
   readonly diversity: number | null;
   readonly frequencyPenalty: number | null;
   readonly presencePenalty: number | null;
-  /** The agent's name stands above its answers. */
+  /** True if the agent's name stands above its answers. */
   readonly signMessages: boolean;
-  /** What it answers to is marked as read. */
+  /** True if messages are marked as read when the agent answers them. */
   readonly readMessages: boolean;
-  /** Characters of one message, a longer answer is several; 0: one message. */
+  /** The longest message in characters. A longer answer is split into several messages; 0 for no split. */
   readonly maxMessageLength: number;
   /** Seconds of typing before each message. */
   readonly typingSeconds: number;
-  /** Messages of the last hours are its memory: at least `memoryLeast` of them whatever their age, at most `memoryMost`. */
+  /** The memory holds the messages of the last hours: at least `memoryLeast` of any age, and at most `memoryMost`. */
   readonly memoryHours: number;
   readonly memoryMost: number;
   readonly memoryLeast: number;
   readonly tools: readonly AgentTool[];
   readonly media: readonly AgentMedia[];
-  /** Minutes for which a conversation is a person's after it was handed over. */
+  /** The time for which a person keeps the conversation after a hand-over. In minutes. */
   readonly handOverMinutes: number;
 }
 
@@ -65,29 +65,29 @@ export const leadOperators = ['equals', 'not_equals', 'contains', 'not_contains'
 
 export type LeadOperator = (typeof leadOperators)[number];
 
-/** When a conversation is answered, and by what. */
+/** A rule that starts an answer: the condition, and the agent or quick reply that answers. */
 export interface ChatbotTrigger {
   readonly id: string;
   readonly active: boolean;
   readonly type: TriggerType;
-  /** Of type `agent`. */
+  /** The agent that answers, for type `agent`. */
   readonly agentId: string;
-  /** Of type `quickReply`. */
+  /** The quick reply that is sent, for type `quickReply`. */
   readonly quickReplyId: string;
   readonly ignoreGroups: boolean;
-  /** API name of a lead field that is compared; '' for none. */
+  /** API name of the lead field that is compared; '' for none. */
   readonly leadField: string;
   readonly leadOperator: LeadOperator;
   readonly leadValue: string;
-  /** The largest that fits counts. */
+  /** The rank among matching triggers. The highest priority wins. */
   readonly priority: number;
-  /** Words or phrases of which one has to stand in the text, separated by `|`; '' for every text. */
+  /** Words or phrases, separated by `|`. The text must contain one of them; '' matches every text. */
   readonly words: string;
-  /** Seconds between the last text and the answer, where that is more than the pause of the gateway. */
+  /** Seconds between the last text and the answer. The pause of the gateway applies if it is longer. */
   readonly delaySeconds: number;
 }
 
-/** What an agent is where nothing else is asked for. */
+/** The default values of an agent. */
 export const newAgent: Omit<ChatbotAgent, 'id'> = {
   name: '',
   provider: 'openai',
@@ -111,7 +111,7 @@ export const newAgent: Omit<ChatbotAgent, 'id'> = {
   handOverMinutes: 60,
 };
 
-/** What a trigger is where nothing else is asked for. */
+/** The default values of a trigger. */
 export const newTrigger: Omit<ChatbotTrigger, 'id'> = {
   active: true,
   type: 'agent',
@@ -126,19 +126,19 @@ export const newTrigger: Omit<ChatbotTrigger, 'id'> = {
   delaySeconds: 0,
 };
 
-/** What the chatbot knows of a conversation. Unix milliseconds; 0 for never. */
+/** The chatbot's state of a conversation. Times in Unix milliseconds; 0 for never. */
 export interface ChatbotState {
   readonly disabledUntil: number;
-  /** What was written before it is not remembered. */
+  /** The agent does not remember messages that are older than this time. */
   readonly memoryResetAt: number;
   readonly lastTriggerAt: number;
   readonly lastTriggerId: string;
-  /** Days since 1970 of the last answer, and how many answers that day had so far. */
+  /** The day of the last answer, in days since 1970. `answersCount` counts the answers of that day. */
   readonly answersDay: number;
   readonly answersCount: number;
 }
 
-/** What a message that an agent wrote tells of how it came about, without any key. Plain data in the form of the protocol. */
+/** The origin of a message that an agent wrote, without any key. Plain data in the form of the chat completions protocol. */
 export interface AiMetadata {
   readonly agentId: string;
   readonly request: {
@@ -149,32 +149,32 @@ export interface AiMetadata {
   readonly response: { readonly choices: readonly unknown[]; readonly toolResults: readonly unknown[]; readonly error: string };
 }
 
-/** Whether a text can be a key of a service: what a header can carry. */
+/** Returns true if the text can be sent as an API key in a header. */
 export const isApiKey = (text: string): boolean => /^[\x21-\x7e]+$/.test(text);
 
-/** Characters of one message, as for everybody who sends texts. */
+/** The largest length of one message that the gateway sends. In characters. */
 export const longestText = 65_536;
 
-/** The text in at most `most` characters; where something is missing it ends with an ellipsis. */
+/** Cuts the text to at most `most` characters. A shortened text ends with an ellipsis. */
 export const cutText = (text: string, most: number): string => {
   if (text.length <= most) return text;
-  // Not between the two halves of a character.
+  // A cut must not separate the two halves of a surrogate pair.
   const half = /[\uD800-\uDBFF]/.test(text[most - 2] ?? '');
   return `${text.slice(0, Math.max(0, most - (half ? 2 : 1)))}…`;
 };
 
 const sentenceEnd = /[.!?…]["')\]*_]*(?=\s)|[。！？]|\n/g;
 
-/** The text without what stands after its last whole sentence; unchanged when that would take more than two thirds of it. */
+/** Removes the unfinished sentence at the end of the text. Returns the text unchanged if more than two thirds would go. */
 export const wholeSentences = (text: string): string => {
   const trimmed = text.trimEnd();
-  // The text may end with a sentence.
+  // The added space lets the pattern match a sentence at the very end.
   const ends = [...`${trimmed} `.matchAll(sentenceEnd)].map((match) => match.index + match[0].length);
   const at = ends.at(-1) ?? 0;
   return at > trimmed.length / 3 ? trimmed.slice(0, at).trimEnd() : text;
 };
 
-/** The text in at most `most` characters, cut at the end of a sentence where there is one, else with an ellipsis. */
+/** Cuts the text to at most `most` characters, at the end of a sentence if possible. Otherwise the text ends with an ellipsis. */
 export const cutAtSentence = (text: string, most: number): string => {
   if (text.length <= most) return text;
   const head = text.slice(0, most);

@@ -1,32 +1,32 @@
-/** Chatwoot: the inbox of the type API through which agents talk with the people of an instance. */
+/** Chatwoot: the API inbox in which agents talk with the people of an instance. */
 
-/** Where the conversations of an instance are kept, and how. Sealed at rest as a whole. */
+/** The Chatwoot inbox of an instance and its options. Sealed at rest as a whole. */
 export interface ChatwootInbox {
   readonly accountId: number;
   readonly inboxId: number;
-  /** Of an agent or administrator of the account. */
+  /** The access token of an agent or an administrator of the account. */
   readonly accessToken: string;
   readonly ignoreGroups: boolean;
-  /** What agents write begins with their name. */
+  /** True if messages of agents begin with the agent's name. */
   readonly signMessages: boolean;
-  /** A conversation that was resolved stays so, and the next message begins a new one. */
+  /** True if a resolved conversation stays resolved and the next message opens a new one. */
   readonly newConversations: boolean;
-  /** The unguessable end of the address to which Chatwoot posts; it is the right to post there. */
+  /** The unguessable end of the address to which Chatwoot posts. It authorises the posts. */
   readonly hook: string;
-  /** Inboxes from which the instance was moved away, the latest first: messages of agents may wait that came from there. */
+  /** Inboxes that the instance used before, the latest first. Messages of their agents may still wait. */
   readonly former?: readonly ChatwootPlace[];
 }
 
-/** An account of a Chatwoot server, one of its inboxes, and the right to use them. */
+/** An inbox of an account on a Chatwoot server, and the token to use it. */
 export interface ChatwootPlace extends Pick<ChatwootInbox, 'accountId' | 'inboxId' | 'accessToken'> {
-  /** Address of the server, without a slash at its end. */
+  /** Address of the server, without a trailing slash. */
   readonly url: string;
 }
 
-/** Shown in place of an access token; sent back it means the one that is stored. */
+/** The mask that is shown in place of an access token. A client that sends the mask back keeps the stored token. */
 export const maskedToken = '***';
 
-/** A message as its event tells it: what agents have to see of it. Names as in `Message` and `Chat`. */
+/** A message for Chatwoot, read from the stored event. Field names as in `Message` and `Chat`. */
 export interface ToldMessage {
   readonly messageId: string;
   readonly chatId: string;
@@ -45,88 +45,88 @@ export interface ToldMessage {
   readonly convertOptions: string;
   readonly trackSource: string;
   readonly trackId: string;
-  /** What a place is called, and where it is; null for what is no place. */
+  /** The name and position of a place; null for messages without a place. */
   readonly place: { readonly name: string; readonly address: string; readonly latitude: number; readonly longitude: number } | null;
 }
 
-/** Who is at the other end of a chat. */
+/** The other party of a chat. */
 export interface ToldChat {
   readonly chatId: string;
-  /** '' when nobody has said any. */
+  /** '' if the name is unknown. */
   readonly name: string;
-  /** Address of a picture; '' for none. */
+  /** URL of a picture; '' for none. */
   readonly image: string;
 }
 
-/** What the stored body of an event tells, as far as it becomes something in Chatwoot. */
+/** The part of a stored event that is shown in Chatwoot. */
 export type ToldEvent =
   | { readonly kind: 'message'; readonly message: ToldMessage; readonly chat: ToldChat }
   | {
       readonly kind: 'status';
       readonly chatId: string;
       readonly messageIds: readonly string[];
-      /** A status of a message, `Deleted` among them. */
+      /** A status of a message, including `Deleted`. */
       readonly state: string;
       readonly fromMe: boolean;
       readonly error: string;
     };
 
-/** The contact and the conversation of a chat. */
+/** The Chatwoot contact and conversation of a chat. */
 export interface ChatwootChat {
   readonly chatId: string;
   readonly contactId: number;
-  /** Under which the inbox knows the contact. */
+  /** The inbox's id of the contact. */
   readonly sourceId: string;
-  /** 0: none. */
+  /** Id of the conversation; 0 for none. */
   readonly conversationId: number;
-  /** As the contact has them. */
+  /** Name and picture that the Chatwoot contact has. */
   readonly name: string;
   readonly image: string;
 }
 
-/** A message that stands on both sides. */
+/** A message that exists on the platform and in Chatwoot. */
 export interface ChatwootMessage {
-  /** Of the platform; with a suffix for what is said about a message. */
+  /** Platform id of the message. A note about a message has a suffix. */
   readonly key: string;
-  /** 0: an attempt failed before the conversation was known. */
+  /** 0 if an attempt failed before the conversation was known. */
   readonly conversationId: number;
-  /** 0: it was to be posted, and whether that happened is not known. */
+  /** 0 if the post may or may not have happened. */
   readonly id: number;
-  /** How far its delivery is known there: 0 for sent, 1 for delivered, 2 for read, -1 for failed, 9 when nobody shows it. */
+  /** The delivery status that Chatwoot shows: 0 sent, 1 delivered, 2 read, -1 failed, 9 if Chatwoot shows none. */
   readonly progress: number;
 }
 
 /** A file that an agent sends. */
 export interface ChatwootFile {
   readonly url: string;
-  /** As Chatwoot sorts files: `image`, `audio`, `video`, `file`, … */
+  /** The file kind of Chatwoot: `image`, `audio`, `video`, `file`, … */
   readonly kind: string;
 }
 
-/** What Chatwoot tells the gateway, as far as it becomes something on the phone. Plain data: it is stored until it is done. */
+/** A message or deletion from Chatwoot that the gateway has to apply. Plain data, because it is stored until it is done. */
 export type ChatwootNews = {
   readonly accountId: number;
   readonly inboxId: number;
   readonly conversationId: number;
-  /** Of the message. */
+  /** Id of the message. */
   readonly id: number;
-  /** What the message was posted with by this gateway; '' for those that agents wrote. */
+  /** The source id with which this gateway posted the message; '' for messages of agents. */
   readonly sourceId: string;
 } & (
   | {
       readonly kind: 'message';
       readonly text: string;
-      /** Who wrote it; '' for what Chatwoot sends by itself. */
+      /** The author; '' for messages that Chatwoot sends by itself. */
       readonly agent: string;
       readonly files: readonly ChatwootFile[];
-      /** The message in Chatwoot that it answers; 0 for none. */
+      /** Id of the Chatwoot message that this one answers; 0 for none. */
       readonly replyTo: number;
       readonly contact: ChatwootAddressee;
     }
   | { readonly kind: 'deleted' }
 );
 
-/** For whom a conversation is. */
+/** The recipient of a conversation. */
 export interface ChatwootAddressee {
   readonly id: number;
   readonly name: string;
@@ -135,29 +135,29 @@ export interface ChatwootAddressee {
   readonly sourceId: string;
 }
 
-/** A part of a message of an agent (its text, or one of its files) that will not be sent, and why. */
+/** A part of an agent's message (the text or one file) that will not be sent, and the reason. */
 export interface ChatwootRefused {
-  /** Its place among the parts, from 0. */
+  /** The index among the parts, from 0. */
   readonly part: number;
   readonly reason: string;
 }
 
-/** News that wait to be done. Those of one conversation are done in the order in which they came. */
+/** A stored item of news that waits. Items of one conversation are processed in order of arrival. */
 export interface ChatwootReply {
-  /** Grows with every row. */
+  /** The sequence number, which grows with every row. */
   readonly seq: number;
   readonly instanceId: string;
   readonly inbox: string;
   readonly news: ChatwootNews;
-  /** When it came, in Unix milliseconds. */
+  /** The time of arrival. In Unix milliseconds. */
   readonly at: number;
-  /** Not before this time; 0: at once. */
+  /** The earliest time of the next attempt. Unix milliseconds; 0 for at once. */
   readonly notBefore: number;
   readonly attempts: number;
-  /** Tries in a row that began and did not end: the process was killed, or the news killed it. */
+  /** The number of consecutive attempts that began and did not end, because the process stopped or the item crashed it. */
   readonly begun: number;
-  /** Why it will never be sent, which Chatwoot still has to be told; '' while it may be sent. */
+  /** The permanent error that Chatwoot still has to be told; '' if the item may still be sent. */
   readonly failure: string;
-  /** Parts that are not tried again, in their order; the parts after them go on. */
+  /** Parts that are not retried, in order. The parts after them continue. */
   readonly refused: readonly ChatwootRefused[];
 }

@@ -1,11 +1,11 @@
-/** The version that connections to the platform name. */
+/** The client version that connections announce to the platform. */
 export interface ClientVersionView {
-  /** Such as `2.3000.1043857760`. */
+  /** The version, such as `2.3000.1043857760`. */
   readonly version: string;
-  /** `rolledBack`: the version that was looked up last is refused by the platform, and an older one is used. */
+  /** The origin of the version. `rolledBack`: the platform refuses the version of the last look-up, so an older one is used. */
   readonly source: 'setting' | 'lookedUp' | 'builtIn' | 'rolledBack';
-  /** Unix milliseconds of the last look-up that brought a version; 0: never. */
+  /** The time of the last successful look-up. Unix milliseconds; 0 if there was none. */
   readonly checkedAt: number;
-  /** What was wrong with the last look-up, in a sentence; '' if it worked. */
+  /** The error of the last look-up, in a sentence; '' if the look-up worked. */
   readonly error: string;
 }

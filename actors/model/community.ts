@@ -1,15 +1,15 @@
 /** Communities: groups of groups. */
 
-/** The community of a group, as its chat keeps it. The order of the fields is that in which the database gives them back. */
+/** The community of a group, as the group's chat stores it. The fields have the order in which the database returns them. */
 export interface ParentCommunity {
   readonly id: string;
   readonly name: string;
-  /** Addresses of pictures; '' when they are unknown. */
+  /** URLs of pictures; '' if they are unknown. */
   readonly image: string;
   readonly preview: string;
-  /** The group of its announcements; '' when it is unknown. */
+  /** The announcement group of the community; '' if it is unknown. */
   readonly defaultGroup: string;
 }
 
-/** The key of `Chat.extra` under which a chat has its `ParentCommunity`. */
+/** The key of `Chat.extra` under which a chat stores its `ParentCommunity`. */
 export const parentCommunity = 'parent_community';

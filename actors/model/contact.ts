@@ -1,14 +1,14 @@
-/** People whom an account knows: those of its address book, and those whose name the platform has reported. */
+/** People whom an account knows: entries of its address book, and people whose name the platform has reported. */
 
-/** Unique by (instance, contactId). */
+/** A known person; unique by (instance, contactId). */
 export interface Contact {
-  /** The phone jid where it is known, else the LID. */
+  /** The phone jid if it is known, else the LID. */
   readonly contactId: string;
-  /** '' when it is not known, or is the id. */
+  /** The LID; '' if it is unknown or equal to `contactId`. */
   readonly lid: string;
-  /** As the account's owner saved it; '' for people who are not in the address book. */
+  /** The name in the owner's address book; '' for people outside the address book. */
   readonly name: string;
-  /** As the person wants to be called; '' when it is not known. */
+  /** The name that the person chose; '' if it is unknown. */
   readonly pushName: string;
 }
 

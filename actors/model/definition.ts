@@ -1,4 +1,4 @@
-/** What is defined once for an instance: labels, quick replies, tags of leads, the channels it follows, the chatbot's agents and triggers. All of one kind are read at once. */
+/** Definitions of an instance: labels, quick replies, lead tags, followed channels, chatbot agents and triggers. All of one kind are read at once. */
 import type { Channel, ChannelListing } from './channel.ts';
 import type { Label } from './chat.ts';
 import type { ChatbotAgent, ChatbotTrigger } from './chatbot.ts';
@@ -10,20 +10,20 @@ export type QuickReplyType = (typeof quickReplyTypes)[number];
 /** A text, or a file with a text, that people insert by a shortcut. */
 export interface QuickReply {
   readonly id: string;
-  /** Kept on the phone, which knows texts alone; the others are kept here. */
+  /** True if the phone stores the quick reply. The phone stores texts alone; the gateway stores all other types. */
   readonly onPhone: boolean;
   readonly shortcut: string;
   readonly type: QuickReplyType;
   readonly text: string;
-  /** Address of the file, '' for a text. */
+  /** URL of the file; '' for a text. */
   readonly file: string;
   readonly docName: string;
-  /** What else the phone knows of it, kept so that a change here does not take it away there. */
+  /** Fields that only the phone uses. They are kept so that a change by the API does not remove them from the phone. */
   readonly keywords: readonly string[];
   readonly count: number;
 }
 
-/** A tag that leads may have. With `kanban` it is a column of a board. */
+/** A tag for leads. With `kanban` it is a column of a board. */
 export interface LeadTag {
   readonly id: string;
   readonly name: string;
@@ -32,7 +32,7 @@ export interface LeadTag {
 }
 
 export interface Definitions {
-  /** Those that were deleted stay, with their mark: the phone may name them again. */
+  /** Deleted labels stay with their mark, because the phone may name them again. */
   readonly label: Label;
   readonly quickReply: QuickReply;
   readonly leadTag: LeadTag;
@@ -44,13 +44,13 @@ export interface Definitions {
 
 export type DefinitionKind = keyof Definitions;
 
-/** One definition, whose id is unique among those of its kind and instance. */
+/** One definition. Its id is unique among definitions of its kind and instance. */
 export type Definition = { [K in DefinitionKind]: { readonly of: K; readonly value: Definitions[K] } }[DefinitionKind];
 
-/** As it is stored. Unix milliseconds. */
+/** A definition as it is stored. Times in Unix milliseconds. */
 export type Kept<K extends DefinitionKind> = Definitions[K] & { readonly created: number; readonly updated: number };
 
-/** As it is written: the storage keeps the times itself. */
+/** Removes the times before a write, because the storage sets them itself. */
 export const withoutTimes = <T extends Kept<DefinitionKind>>({
   created: _created,
   updated: _updated,

@@ -2,22 +2,22 @@
 import type { InstanceId } from './instance.ts';
 import type { EventType } from './webhook.ts';
 
-/** Characters of a text that may be a keyword. */
+/** The length up to which a text may be a keyword. In characters. */
 export const longestKeyword = 200;
 
 /** A committed event, on its way to webhooks and streams. */
 export interface GatewayEvent {
-  /** Random, stable; the `webhook-id` of every delivery of it. */
+  /** A random, stable id. Every delivery of the event sends it as `webhook-id`. */
   readonly id: string;
   readonly instanceId: InstanceId;
   readonly type: EventType;
-  /** Message type for the URL segment and the stream filter; '' when it is no message. */
+  /** The message type for the URL segment and the stream filter; '' for events without a message. */
   readonly messageType: string;
-  /** Events of one lane stay in order; those of different lanes need not. */
+  /** The ordering key. Events of one lane stay in order, and different lanes are independent. */
   readonly lane: string;
   /**
-   * What the filters look at; null for what they never suppress (receipts, connection). `messageId`: at the platform. `keyword`: what was written
-   * or chosen, when it is short enough for a keyword; else ''.
+   * The facts that filters test; null for events that no filter suppresses (receipts, connection). `messageId`: the platform's id. `keyword`: the
+   * written or chosen text if it is short enough for a keyword, else ''.
    */
   readonly message: {
     readonly fromMe: boolean;
@@ -28,11 +28,11 @@ export interface GatewayEvent {
     readonly keyword?: string;
   } | null;
   readonly at: number;
-  /** The event's own keys, as they stand at the root of a webhook body (contract/events.md). */
+  /** The keys of the event, as they stand at the root of a webhook body (docs/events.md). */
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
-/** What every webhook body says of the instance whose event it is. */
+/** The fields of a webhook body that describe the instance. */
 export interface EventSender {
   readonly owner: string;
   readonly token: string;
@@ -41,9 +41,9 @@ export interface EventSender {
   readonly baseUrl: string;
 }
 
-/** One delivery that waits: a row per (event, webhook). */
+/** One delivery that waits in the outbox. There is one row per event and webhook. */
 export interface Delivery {
-  /** Grows with every row; the order of delivery within a lane. */
+  /** The sequence number, which grows with every row. It is the order of delivery within a lane. */
   readonly seq: number;
   readonly webhookId: string;
   readonly instanceId: InstanceId;
@@ -55,36 +55,36 @@ export interface Delivery {
   readonly body: string;
   readonly attempts: number;
   readonly at: number;
-  /** Not before this time (parked); 0 when it waits in its lane. */
+  /** The earliest time of the next attempt of a parked delivery; 0 if the delivery waits in its lane. */
   readonly notBefore: number;
 }
 
-/** `waiting` in its lane, `parked` until its next attempt or behind a row of its lane that is, `dead` when the attempts are used up, `delivered`. */
+/** `waiting`: in its lane; `parked`: until its next attempt, or behind a parked row of its lane; `dead`: attempts used up; `delivered`: done. */
 export const deliveryStates = ['waiting', 'parked', 'dead', 'delivered'] as const;
 
 export type DeliveryState = (typeof deliveryStates)[number];
 
-/** How an attempt went, as far as it is kept. */
+/** The stored outcome of the last attempt. */
 export interface LastAttempt {
-  /** All of them, this one included. */
+  /** The number of all attempts, including this one. */
   readonly attempts: number;
-  /** 0 when the receiver gave none. */
+  /** The HTTP status; 0 if the receiver gave none. */
   readonly status: number;
-  /** '' when it succeeded. */
+  /** '' if the attempt succeeded. */
   readonly error: string;
 }
 
-/** One delivery as it is shown; everything but the body. */
+/** One delivery for display, without its body. */
 export interface DeliveryRecord
   extends LastAttempt, Pick<Delivery, 'webhookId' | 'instanceId' | 'eventId' | 'type' | 'messageType' | 'at'> {
   readonly state: DeliveryState;
-  /** When it is attempted again; 0 when it waits in its lane or has ended. */
+  /** The time of the next attempt; 0 if the delivery waits in its lane or has ended. */
   readonly notBefore: number;
-  /** 0 while it waits. */
+  /** The end of the delivery; 0 while it waits. */
   readonly endedAt: number;
 }
 
-/** One record of the delivery-error history (specification 2.3). */
+/** One record of the history of delivery errors (`GET /webhook/errors`). */
 export interface DeliveryError {
   readonly created: number;
   readonly url: string;

@@ -1,4 +1,4 @@
-/** What happened in an instance, on its way to the journal. */
+/** Entries: changes of an instance on their way to the journal. */
 import type { ChannelPatch } from './channel.ts';
 import type { Campaign, CampaignStatus, RecipientState } from './campaign.ts';
 import type { ChatLabel, ChatPatch, Label } from './chat.ts';
@@ -10,7 +10,7 @@ import type { PostCounts } from './post.ts';
 import type { UsedSendKey } from './send-key.ts';
 import type { EventType } from './webhook.ts';
 
-/** A part of the history that a phone sends; `of` is the word of contract/events.md. Status posts become events only; they are not stored. */
+/** A part of the history that a phone sends. `of` has the values that docs/events.md lists. Status posts become events only and are not stored. */
 export type Past =
   | { readonly of: 'messages'; readonly items: readonly { readonly message: Message; readonly chat: ChatPatch }[] }
   | { readonly of: 'status'; readonly items: readonly Message[] }
@@ -19,25 +19,25 @@ export type Past =
   | { readonly of: 'chat_labels'; readonly items: readonly ChatLabel[] }
   | { readonly of: 'calls'; readonly items: readonly Call[] };
 
-/** What the phone sent in one transfer: its whole history, in parts, or the answer to a request. */
+/** One history transfer of the phone: the parts of its whole history, or the answer to a request. */
 export interface HistoryTransfer {
-  /** Id of the request that is answered; '' for a transfer that was not requested. */
+  /** Id of the request that the phone answers; '' for a transfer that was not requested. */
   readonly requestId: string;
   readonly messages: number;
-  /** The phone has more messages of the requested chat. */
+  /** True if the phone has more messages of the requested chat. */
   readonly more: boolean;
-  /** Percent of the whole history that has been sent; null when the phone does not say. */
+  /** The percentage of the whole history that the phone has sent; null if the phone gives none. */
   readonly progress: number | null;
 }
 
 /**
- * What happened in an instance: recorded in one transaction, together with the rows and events that follow from it.
- * Message entries are dropped when (instance, messageId, chatId) is known already: reconnects and offline queues repeat messages.
+ * A change of an instance. One transaction records an entry together with the rows and events that follow from it. Message entries are dropped if
+ * (instance, messageId, chatId) is known already, because reconnects and offline queues repeat messages.
  */
 export type Entry =
   /**
-   * A message that arrived, or was written on another device of the account. Makes a `messages` event, in a channel a `newsletter_messages`.
-   * `revises`: what it changes in a stored message; that change makes no event of its own.
+   * A message that arrived, or that the account wrote on another device. Makes a `messages` event, or a `newsletter_messages` event in a channel.
+   * `revises`: the change to a stored message. That change makes no event of its own.
    */
   | {
       readonly kind: 'message';
@@ -46,13 +46,13 @@ export type Entry =
       readonly unread: boolean;
       readonly revises?: Revision;
     }
-  /** A message of the API that was accepted: stored as `Queued`, no event yet. `key`: stored in the same transaction. */
+  /** A message that the API accepted. It is stored as `Queued` without an event. `key` is stored in the same transaction. */
   | { readonly kind: 'queued'; readonly message: Message; readonly chat: ChatPatch; readonly key?: UsedSendKey }
-  /** A send key has a new state. No event. */
+  /** A new state of a send key. No event. */
   | { readonly kind: 'sendKey'; readonly key: UsedSendKey }
   /**
-   * What became of a recipient of a campaign. A message of a campaign that is stored, or that leaves, says so of its recipient by itself. `waiting`: its
-   * message did not leave, and its turn comes again. No event.
+   * A new state of a campaign recipient. When a campaign message is stored or sent, the state of its recipient changes without this entry. `waiting`:
+   * the message did not leave, and the recipient gets another turn. No event.
    */
   | {
       readonly kind: 'recipient';
@@ -62,7 +62,7 @@ export type Entry =
       readonly error: string;
       readonly at: number;
     }
-  /** A campaign that began, ended, stopped by itself, or rests for another reason than before. Makes a `sender` event. */
+  /** A campaign began, ended, stopped by itself, or rests for another reason than before. Makes a `sender` event. */
   | {
       readonly kind: 'campaign';
       readonly campaign: Campaign;
@@ -70,13 +70,13 @@ export type Entry =
       readonly reason: string;
       readonly at: number;
     }
-  /** A contact wrote that it wants no campaigns. No event. */
+  /** A contact opted out of campaigns by a message. No event. */
   | { readonly kind: 'optOut'; readonly chatId: string; readonly at: number }
-  /** The content of a message of the asynchronous queue is complete: it replaces the stored content while the message is `Queued`. No event. */
+  /** A message of the asynchronous queue was composed. Its content replaces the stored content if the message is still `Queued`. No event. */
   | { readonly kind: 'composed'; readonly message: Message }
   /**
-   * Progress of messages. A status never goes back (messageStatuses is the order; `Failed` only replaces `Queued`).
-   * `Sent` of an API message makes its `messages` event, everything else a `messages_update`; in groups every member's confirmation has one.
+   * Progress of messages. A status never goes back (`messageStatuses` is the order; `Failed` replaces only `Queued`). `Sent` of an API message makes
+   * its `messages` event; other statuses make a `messages_update`. In groups, each confirmation of a member makes one.
    */
   | {
       readonly kind: 'status';
@@ -84,28 +84,28 @@ export type Entry =
       readonly chatId: string;
       readonly status: MessageStatus;
       readonly error?: string;
-      /** Who confirmed: contact or group member; '' for the platform itself. */
+      /** The contact or group member that confirmed; '' for the platform itself. */
       readonly sender: string;
       readonly senderPn: string;
       readonly senderLid: string;
       readonly fromMe: boolean;
       readonly at: number;
-      /** What the message changes in a stored one, now that it is sent. */
+      /** The change that the message makes to a stored one. It applies now that the message is sent. */
       readonly revises?: Revision;
-      /** The number that a post got in its channel. */
+      /** The number of a post in its channel. */
       readonly serverId?: number;
     }
   /**
-   * A post of a channel has another content: the stored one gets it, with an event like that of a new one. A post that is not stored is stored as it is
-   * now. Nothing happens when the stored post has this content already, or a later one.
+   * A channel post was edited. The stored post gets the new content and makes the same event as a new post. An unknown post is stored with its
+   * current content. Nothing happens if the stored content is the same or newer.
    */
   | { readonly kind: 'postEdited'; readonly message: Message; readonly chat: ChatPatch }
-  /** Views and reactions of posts of a channel: those that are stored get them. No event. */
+  /** Views and reactions of channel posts. Only stored posts are updated. No event. */
   | { readonly kind: 'postCounts'; readonly chatId: string; readonly counts: readonly PostCounts[] }
   /**
-   * Deleted for everyone: the message loses its content and gets the status `Deleted`, with a `messages_update` of that state. Only the author may delete
-   * a message, and in a group its admins. Deletions in channels come from the platform itself. `forMe`: the account deleted it for itself alone, whoever
-   * wrote it.
+   * A message was deleted for everyone. It loses its content, gets the status `Deleted`, and makes a `messages_update` with that state. Only the
+   * author and, in a group, its admins may delete a message. In channels the platform itself deletes posts. `forMe`: the account deleted the message,
+   * by any author, for itself alone.
    */
   | {
       readonly kind: 'deleted';
@@ -115,41 +115,41 @@ export type Entry =
       readonly senderPn?: string;
       readonly senderLid?: string;
       readonly fromMe: boolean;
-      /** The sender is an admin of the group, as its members were known when the deletion arrived. */
+      /** True if the sender was an admin of the group when the deletion arrived. */
       readonly byAdmin?: boolean;
       readonly forMe?: boolean;
       readonly at: number;
     }
-  /** The account starred a stored message, or took the star away, with a `messages_update` of the state `Starred` or `Unstarred`. */
+  /** The account starred or unstarred a stored message. Makes a `messages_update` with the state `Starred` or `Unstarred`. */
   | {
       readonly kind: 'starred';
       readonly messageId: string;
       readonly chatId: string;
       readonly starred: boolean;
-      /** The account, by whichever of its addresses. */
+      /** The account, by any of its addresses. */
       readonly sender: string;
       readonly senderPn: string;
       readonly senderLid: string;
       readonly at: number;
     }
   /**
-   * The account cleared a chat on the phone, or deleted it (`gone`). Its messages up to `until` go, except those that wait to be sent, and with
-   * `keepStarred` except starred ones. A cleared chat shows no last message and nothing unread, with a `chats` event. A deleted chat goes like that of
-   * `chatRemoved`. A chat with a newer message stays as it is.
+   * The account cleared a chat on the phone, or deleted it (`gone`). Messages up to `until` are removed. Messages that wait to be sent stay; with
+   * `keepStarred`, starred ones stay too. A cleared chat has no last message and no unread ones, and makes a `chats` event. A deleted chat is removed
+   * as by `chatRemoved`. A chat with a newer message stays as it is.
    */
   | {
       readonly kind: 'chatErased';
       readonly chatId: string;
       readonly gone: boolean;
       readonly keepStarred: boolean;
-      /** Unix milliseconds, the end of a second: the phone names whole seconds. */
+      /** The end of a second in Unix milliseconds, because the phone gives whole seconds. */
       readonly until: number;
-      /** Ids of the last messages that go: what arrived behind them in the same second stays. */
+      /** Ids of the last messages to remove. Later messages of the same second stay. */
       readonly last: readonly string[];
     }
   /**
-   * The account read these messages of a chat on another device. Unread ones become read: the chat's count falls, with a `chats` event, and one
-   * `messages_update` names them.
+   * The account read messages of a chat on another device. Unread ones become read. The chat's unread count falls with a `chats` event, and one
+   * `messages_update` lists the messages.
    */
   | {
       readonly kind: 'messagesRead';
@@ -160,7 +160,7 @@ export type Entry =
       readonly senderLid: string;
       readonly at: number;
     }
-  /** The file of a message is kept: the message gets its address. Makes a `messages_update` with state `FileDownloaded`. */
+  /** The file of a message was stored, and the message gets its URL. Makes a `messages_update` with the state `FileDownloaded`. */
   | {
       readonly kind: 'downloaded';
       readonly messageId: string;
@@ -169,51 +169,54 @@ export type Entry =
       readonly mimetype: string;
       readonly at: number;
     }
-  /** The account read a chat, on any device. Makes a `chats` event when something was unread. */
+  /** The account read a chat, on any device. Makes a `chats` event if the chat had unread messages. */
   | { readonly kind: 'chatRead'; readonly chatId: string }
-  /** The account marked a chat as unread: it counts at least one unread message, with a `chats` event when it counted none. */
+  /** The account marked a chat as unread. The chat counts at least one unread message. Makes a `chats` event if the count was 0. */
   | { readonly kind: 'chatUnread'; readonly chatId: string }
-  /** The operator removed a chat from the storage; its messages stay. No event. The next entry about the chat creates it again. */
+  /** The operator removed a chat from storage. Its messages stay. No event. The next entry about the chat creates it again. */
   | { readonly kind: 'chatRemoved'; readonly chatId: string }
   /**
-   * Names, pictures, facts of a group, archive state; creates the chat when `create`. With `tell` it makes an event of that type when something changed;
-   * names of the address book make events for people without a chat too.
+   * New facts of a chat: names, pictures, group facts, archive state. `create` creates an unknown chat. `tell` makes an event of that type if
+   * something changed. Names of the address book make events for people without a chat too.
    */
   | { readonly kind: 'chat'; readonly chat: ChatPatch; readonly create: boolean; readonly tell?: 'chats' | 'contacts' }
-  /** Makes a `chat_labels` event when the chat's labels changed. */
+  /** A label was put on a chat or removed from it. Makes a `chat_labels` event if the chat's labels changed. */
   | ({ readonly kind: 'chatLabel' } & ChatLabel)
-  /** A tag of leads was renamed: a chat that carries the old name gets the new one, with a `chats` event. */
+  /** A lead tag was renamed. A chat with the old name gets the new name and makes a `chats` event. */
   | { readonly kind: 'retagged'; readonly chatId: string; readonly from: string; readonly to: string }
-  /** One batch of history: stored, and published as one `history` event with what is new in it. `number` counts from 1 to `total`. */
+  /** One batch of history. It is stored and published as one `history` event with its new items. `number` counts from 1 to `total`. */
   | {
       readonly kind: 'history';
       readonly past: Past;
       readonly number: number;
       readonly total: number;
-      /** With the last batch of a transfer. */
+      /** The transfer, in its last batch only. */
       readonly transfer?: HistoryTransfer;
     }
-  /** Replaces the definition with this id, or adds it. No event; labels, which have one, come as `news` or `history`. */
+  /** Adds the definition, or replaces the one with the same id. No event. Labels, which have an event, come as `news` or `history`. */
   | { readonly kind: 'definition'; readonly definition: Definition }
-  /** The definition is deleted. No event. */
+  /** The definition was deleted. No event. */
   | { readonly kind: 'definitionGone'; readonly definition: Definition }
-  /** Facts of a channel: what they do not name stays as it is stored. One that is not stored is stored when `create`. No event. */
+  /** New facts of a channel. Absent facts keep their stored values. `create` stores an unknown channel. No event. */
   | { readonly kind: 'channel'; readonly channel: ChannelPatch; readonly create: boolean }
-  /** A whole group, as the platform answered: replaces the stored one, except for facts that the answer does not name. No event. */
+  /** A whole group from an answer of the platform. It replaces the stored group, except for facts that the answer leaves out. No event. */
   | { readonly kind: 'group'; readonly group: Group }
-  /** The account is not a member of this group any more. No event. */
+  /** The account is no longer a member of this group. No event. */
   | { readonly kind: 'groupGone'; readonly groupId: string }
-  /** The platform listed every group of the account: other stored groups are removed. No event. `at`: Unix milliseconds; 0: the list is not known. */
+  /**
+   * The platform listed all groups of the account, so other stored groups are removed. No event. `at`: Unix milliseconds; 0 marks the stored list as
+   * unknown.
+   */
   | { readonly kind: 'groupsListed'; readonly groupIds: readonly string[]; readonly at: number }
   /**
-   * Makes an event of its own. `lane`: the chat id by which events are ordered, or ''. A call is stored as a message too, without a `messages` event; the
-   * change of a stored group is applied to it; a label is stored, and makes an event only when it changed.
+   * A fact with an event of its own. `lane`: the chat id by which events are ordered, or ''. A call is also stored as a message, without a `messages`
+   * event. A group change is applied to the stored group. A label is stored, and makes an event only if it changed.
    */
   | { readonly kind: 'news'; readonly lane: string; readonly news: News }
-  /** An event with its finished payload, which is passed on unchanged. */
+  /** An event with a finished payload, which is passed on unchanged. */
   | { readonly kind: 'event'; readonly type: EventType; readonly lane: string; readonly payload: Readonly<Record<string, unknown>> };
 
-/** The progress of an own message, as the account itself reports it. `at`: Unix milliseconds. */
+/** Builds a status entry for an own message. `at`: Unix milliseconds. */
 export const progress = (message: Message, status: MessageStatus, at: number, error = ''): Entry => ({
   kind: 'status',
   messageIds: [message.messageId],

@@ -1,7 +1,7 @@
-/** Groups as they are stored, what happens in them, and what a group is after a change. */
+/** Groups as they are stored, the events of a group, and the function that applies an event to a group. */
 import type { Person } from './person.ts';
 
-/** Who set a text of a group, and when (Unix milliseconds). */
+/** The person who set a text of a group, and the time in Unix milliseconds. */
 export interface SetBy {
   readonly by: Person;
   readonly at: number;
@@ -12,45 +12,45 @@ export interface GroupMember extends Person {
   readonly isSuperAdmin: boolean;
 }
 
-/** Settings of a group. What is absent is unknown, or did not change. */
+/** Settings of a group. An absent field is unknown, or did not change. */
 export interface GroupSettings {
   readonly subject?: SetBy & { readonly text: string };
-  /** `text` is '' when it was removed; null: there is none. `id`: the platform's, which the next change has to name. */
+  /** The description. `text` is '' after a removal; null if there is none. The next change has to name `id`, which the platform gave. */
   readonly topic?: (SetBy & { readonly text: string; readonly id?: string }) | null;
-  /** Only admins may change its settings. */
+  /** True if only admins may change the group's settings. */
   readonly locked?: boolean;
-  /** Only admins may write. */
+  /** True if only admins may write. */
   readonly announce?: boolean;
-  /** Seconds after which messages disappear; 0: never. */
+  /** The time after which messages disappear. In seconds; 0 for never. */
   readonly ephemeral?: number;
-  /** Admins confirm who joins. */
+  /** True if an admin has to approve new members. */
   readonly joinApproval?: boolean;
   readonly inviteCode?: string;
   readonly whoAddsMembers?: 'all' | 'admins';
-  /** The platform closed it. */
+  /** True if the platform suspended the group. */
   readonly suspended?: boolean;
-  /** The community that it belongs to; '' for none. */
+  /** Id of the community of the group; '' for none. */
   readonly parent?: string;
 }
 
 /** A group without its members. */
 export interface GroupFacts extends GroupSettings {
   readonly owner: Person;
-  /** Unix milliseconds; null when it is unknown. */
+  /** Unix milliseconds; null if the time is unknown. */
   readonly createdAt: number | null;
-  /** How members are named on the wire. */
+  /** The kind of address that the group uses for members on the wire. */
   readonly addressing?: 'pn' | 'lid';
   readonly isCommunity?: boolean;
-  /** The group of a community in which its admins write to everybody. */
+  /** True for the announcement group of a community. */
   readonly isDefaultSubgroup?: boolean;
   readonly isIncognito?: boolean;
   readonly creatorCountry?: string;
-  /** Versions that the platform counts. */
+  /** Version numbers that the platform assigns. */
   readonly announceVersion?: string;
   readonly participantVersion?: string;
 }
 
-/** A whole group. */
+/** A group with its members. */
 export interface Group extends GroupFacts {
   readonly id: string;
   readonly members: readonly GroupMember[];
@@ -65,26 +65,26 @@ export interface RawChange {
 
 export type MemberAction = 'join' | 'leave' | 'promote' | 'demote';
 
-/** What changed in a group. */
+/** A change of a group. */
 export type GroupEvent =
   | { readonly kind: 'settings'; readonly settings: GroupSettings }
   | {
       readonly kind: 'members';
       readonly action: MemberAction;
       readonly people: readonly Person[];
-      /** Such as `invite`. */
+      /** The platform's word for the reason, such as `invite`. */
       readonly reason?: string;
       readonly versions?: { readonly before: string; readonly after: string };
     }
-  /** The account came into this group. */
+  /** The account joined this group. */
   | { readonly kind: 'entered'; readonly group: Group; readonly reason?: string }
-  /** The number of a member changed. The stored group gets the new one; the event shows no change. */
+  /** A member changed the phone number. The stored group gets the new number, and the event shows no change. */
   | { readonly kind: 'renamed'; readonly from: Person; readonly to: Person }
   /** The group was deleted. */
   | { readonly kind: 'deleted'; readonly reason: string }
-  /** The group became part of a community, or left it. */
+  /** The group became part of a community, or left a community. */
   | { readonly kind: 'linked' | 'unlinked'; readonly type: string; readonly reason: string; readonly groups: readonly LinkedGroup[] }
-  /** A change that is passed on as it came: requests to join, and kinds that this build does not know. */
+  /** A change that is passed on unchanged, such as a request to join or a kind that this build does not know. */
   | { readonly kind: 'other'; readonly raw: RawChange };
 
 export interface LinkedGroup {
@@ -92,7 +92,7 @@ export interface LinkedGroup {
   readonly subject: string;
 }
 
-/** Something happened in a group. */
+/** A change of a group, with the person and the time. */
 export interface GroupChange {
   readonly groupId: string;
   readonly by: Person;
@@ -105,7 +105,7 @@ export interface GroupChange {
 const shared = (one: Person, other: Person): boolean =>
   (one.id !== '' && one.id === other.id) || (one.pn !== '' && one.pn === other.pn) || (one.lid !== '' && one.lid === other.lid);
 
-/** Whether the person is among these people: it is enough that one of the person's addresses (id, number, LID) is the same. */
+/** Returns true if the person is among these people. One equal address (id, number or LID) is enough. */
 export const includesPerson = (people: readonly Person[], person: Person): boolean => people.some((one) => shared(one, person));
 
 const withRank = (members: Group['members'], people: readonly Person[], isAdmin: boolean): Group['members'] =>
@@ -124,7 +124,7 @@ const membersAfter = (members: Group['members'], action: MemberAction, people: r
   }
 };
 
-/** The group after a change; null when the change deleted it. A change of something that is not stored leaves the group as it is. */
+/** Applies a change to a group. Returns null if the change deleted the group. A change of facts that are not stored leaves the group as it is. */
 export const groupAfter = (group: Group, { change }: GroupChange): Group | null => {
   switch (change.kind) {
     case 'settings':

@@ -1,55 +1,55 @@
-/** Instances as they are stored (specification 2.1). */
+/** Instances as they are stored. */
 import type { ProxySettings } from './proxy.ts';
 
-/** `r` and 14 hex digits (behaviour.md, "Ids"). */
+/** `r` and 14 hex digits. */
 export type InstanceId = string;
 
-/** The four words of the API (specification 2.1). */
+/** The four statuses of the API. */
 export const statuses = ['disconnected', 'connecting', 'connected', 'hibernated'] as const;
 
 export type Status = (typeof statuses)[number];
 
 /**
- * What the operator asked for last; it decides what happens at the next start. Stored, never guessed. `unlinked`: to be logged out at the platform
- * and then to lose its credentials, which is not done yet; `offline` when it is.
+ * The state that the operator requested last. It decides what happens at the next start, and it is always stored. `unlinked`: the session still has
+ * to log out at the platform and lose its credentials. It then becomes `offline`.
  */
 export const wantedStates = ['offline', 'online', 'asleep', 'unlinked'] as const;
 
 export type Wanted = (typeof wantedStates)[number];
 
-/** Browsers and systems that the platform takes in the request of a pairing code; the first ones are the usual ones. */
+/** Browsers and systems that the platform accepts in a request of a pairing code. The first of each list is the default. */
 export const deviceBrowsers = ['chrome', 'edge', 'firefox', 'safari'] as const;
 export const deviceSystems = ['Windows', 'Mac OS', 'Linux'] as const;
 
-/** One registered instance as it is stored (specification 2.1). */
+/** One instance as it is stored. */
 export interface InstanceRecord {
   readonly id: InstanceId;
   readonly name: string;
-  /** Bearer credential of the instance; looked up by hash, encrypted at rest. */
+  /** Bearer credential of the instance. It is looked up by hash and encrypted at rest. */
   readonly token: string;
   readonly wanted: Wanted;
-  /** Fencing token: grows with each owner. Every write of the instance carries it, so that a former owner writes nothing. */
+  /** The fencing token. It grows with each owner, and every write of the instance carries it, so a former owner cannot write. */
   readonly epoch: number;
-  /** Digits of the account; kept while disconnected. */
+  /** The phone number of the account in digits. It is kept while the instance is disconnected. */
   readonly owner: string;
-  /** Own device jid such as `5534…:57@s.whatsapp.net`, '' before the first pairing and after a logout. */
+  /** The own device jid, such as `5534…:57@s.whatsapp.net`; '' before the first pairing and after a logout. */
   readonly jid: string;
   readonly lid: string;
   readonly profileName: string;
   readonly profilePicUrl: string;
   readonly isBusiness: boolean;
-  /** Lower case, such as `android`. */
+  /** The operating system of the phone in lower case, such as `android`. */
   readonly platform: string;
-  /** What the phone's list of linked devices shows; '' is `Dormouse`. */
+  /** The name in the phone's list of linked devices; '' for `Dormouse`. */
   readonly systemName: string;
-  /** One of `deviceBrowsers` as which the list shows the session; '' is `chrome`. */
+  /** One of `deviceBrowsers`, shown in the phone's list; '' for `chrome`. */
   readonly browser: string;
-  /** One of `deviceSystems`, which the request of a pairing code names; '' is `Windows`. */
+  /** One of `deviceSystems`, used in the request of a pairing code; '' for `Windows`. */
   readonly system: string;
   readonly lastDisconnect: number | null;
-  /** The sentence people read, such as `401: logged out from another device`. */
+  /** The reason for people, such as `401: logged out from another device`. */
   readonly lastDisconnectReason: string;
-  /** The stable machine-readable reason (`CloseCause`), '' when there was none. */
+  /** The stable machine-readable reason (`CloseCause`); '' for none. */
   readonly lastDisconnectCause: string;
   readonly adminField01: string;
   readonly adminField02: string;
@@ -59,23 +59,23 @@ export interface InstanceRecord {
   readonly chatbotStopConversation: string;
   readonly chatbotStopMinutes: number;
   readonly chatbotStopWhenYouSendMsg: number;
-  /** Seconds between two messages of the asynchronous queue: a random time from the one to the other. */
+  /** The shortest pause between two messages of the asynchronous queue. The actual pause is random, up to `msgDelayMax`. In seconds. */
   readonly msgDelayMin: number;
   readonly msgDelayMax: number;
-  /** Another account was allowed: what the one before had is being removed, and only an empty instance connects. */
+  /** True while the data of the former account is removed because another account was allowed. Only an empty instance connects. */
   readonly accountLeaves: boolean;
   readonly fieldsMap: Readonly<Record<string, unknown>> | null;
-  /** Sealed at rest; null where nobody ever chose. */
+  /** Sealed at rest; null if no proxy was ever chosen. */
   readonly proxy: ProxySettings | null;
   readonly lastActiveAt: number;
   readonly created: number;
   readonly updated: number;
 }
 
-/** Fields of an instance that change after it was made. */
+/** Fields of an instance that change after its creation. */
 export type InstancePatch = Partial<Omit<InstanceRecord, 'id' | 'epoch' | 'created' | 'updated'>>;
 
-/** Who writes for an instance: one whose epoch is not the stored one any more writes nothing (`EpochLost`). */
+/** The right to write for an instance. A write with an outdated epoch fails with `EpochLost`. */
 export interface Claim {
   readonly instanceId: InstanceId;
   readonly epoch: number;

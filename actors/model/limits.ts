@@ -1,17 +1,17 @@
-/** How the platform restricts an account from writing to people who do not know it. */
+/** Restrictions of the platform on writing to people who do not know the account. */
 
-/** The reach-out time-lock: no new chats for some time. */
+/** The reach-out time-lock. While it is active, the account cannot begin new chats. */
 export interface TimeLock {
   readonly active: boolean;
-  /** Unix milliseconds; null when it is not active, or the platform does not say. */
+  /** The end of the lock. Unix milliseconds; null if no lock is active or the platform gives no time. */
   readonly until: number | null;
   /** The platform's word for the reason, such as `BIZ_QUALITY`. */
   readonly kind: string;
 }
 
-/** How many new chats an account may begin in a cycle. Times in Unix milliseconds; null for what the platform does not say. */
+/** The number of new chats that an account may begin in a cycle. Times in Unix milliseconds; null for fields that the platform leaves out. */
 export interface NewChatCap {
-  /** `NONE`, `FIRST_WARNING`, `SECOND_WARNING`, `CAPPED`; '' when the platform does not say. */
+  /** `NONE`, `FIRST_WARNING`, `SECOND_WARNING` or `CAPPED`; '' if the platform leaves the status out. */
   readonly status: string;
   readonly used: number | null;
   readonly total: number | null;
@@ -22,7 +22,7 @@ export interface NewChatCap {
   readonly mvStatus: string;
 }
 
-/** What the platform answered about one limit, or why it did not. */
+/** The platform's answer about one limit, or the error of the request. */
 export type Looked<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: string };
 
 export interface AccountLimits {

@@ -1,38 +1,38 @@
-/** Messages as they are stored (specification 2.5). */
+/** Messages as they are stored. */
 import type { Audience } from './audience.ts';
 import type { AiMetadata } from './chatbot.ts';
 import type { PostMarks } from './post.ts';
 import type { QueuedSend } from './send.ts';
 
-/** Lifecycle of a message (specification 3.2); '' for messages received. The order is the order of progress. */
+/** The statuses of a message in the order of progress; '' for received messages. */
 export const messageStatuses = ['', 'Queued', 'Canceled', 'Failed', 'Sent', 'Delivered', 'Read', 'Played', 'Deleted'] as const;
 
 export type MessageStatus = (typeof messageStatuses)[number];
 
-/** One message as it is stored (specification 2.5); unique by (instance, messageId, chatId). */
+/** One message as it is stored; unique by (instance, messageId, chatId). */
 export interface Message {
   /** `r` and 7 hex digits. */
   readonly id: string;
-  /** Id at the platform. */
+  /** The id that the platform knows. */
   readonly messageId: string;
-  /** Phone jid where it is known, group jid, or the LID as a last resort. */
+  /** The phone jid if it is known, the group jid, or else the LID. */
   readonly chatId: string;
   readonly chatLid: string;
   readonly sender: string;
   readonly senderPn: string;
   readonly senderLid: string;
   readonly senderName: string;
-  /** Address of a small picture of the sender, of a message that arrives in a group; not stored. */
+  /** URL of a small picture of the sender, for messages that arrive in a group. Not stored. */
   readonly senderImage?: string;
   readonly groupName: string;
   readonly isGroup: boolean;
   readonly fromMe: boolean;
   readonly wasSentByApi: boolean;
-  /** Such as `Conversation`, `ImageMessage` (table in contract/events.md). */
+  /** The type, such as `Conversation` or `ImageMessage` (table in docs/events.md). */
   readonly messageType: string;
   /** `text`, `media`, `poll`, `reaction`, … */
   readonly type: string;
-  /** `image`, `ptt`, …; '' for what is no media. */
+  /** `image`, `ptt`, …; '' for messages without media. */
   readonly mediaType: string;
   readonly source: string;
   readonly timestamp: number;
@@ -40,7 +40,7 @@ export interface Message {
   readonly text: string;
   /** Id of the quoted message. */
   readonly quoted: string;
-  /** Id of the message that this one edits; of a message that was edited, the id of its last edit. */
+  /** Id of the message that this one edits. An edited message has the id of its last edit. */
   readonly edited: string;
   /** Id of the message that this one reacts to. */
   readonly reaction: string;
@@ -48,35 +48,35 @@ export interface Message {
   readonly convertOptions: string;
   readonly buttonOrListId: string;
   readonly error: string;
-  /** Whom a call was with. Of messages with messageType `call` only. */
+  /** The other party of a call. Only messages with messageType `call` have one. */
   readonly peer?: CallPeer | null;
-  /** Plain string, or JSON with the field names of the protocol, bytes as base64; of a call, what the interface tells about it. */
+  /** A plain string, or JSON with the protocol's field names and bytes as base64. A call has the fields that the interface defines. */
   readonly content: unknown;
   readonly sendFunction: string;
   readonly sendPayload: unknown;
   readonly fileUrl: string;
-  /** Until when it is pinned in its chat, in Unix milliseconds; 0 when it is not. */
+  /** The time until which the message is pinned in its chat. Unix milliseconds; 0 if it is not pinned. */
   readonly pinnedUntil: number;
-  /** The account starred it, on any device. */
+  /** True if the account starred the message, on any device. */
   readonly starred?: boolean;
   readonly trackSource: string;
   readonly trackId: string;
-  /** The campaign that it belongs to, and its recipient there; absent or '' for every other message. */
+  /** The campaign of the message, and the position of its recipient. Absent or '' for messages outside campaigns. */
   readonly sendFolderId?: string;
   readonly sendPosition?: number;
-  /** Of an own status post only. */
+  /** The audience of an own status post. Absent for other messages. */
   readonly audience?: Audience | null;
-  /** Of a message that an agent wrote. */
+  /** The origin of a message that an agent wrote. */
   readonly aiMetadata?: AiMetadata | null;
-  /** Of a post of a channel only. */
+  /** The marks of a channel post. Absent for other messages. */
   readonly post?: PostMarks | null;
-  /** Set while the message waits in the asynchronous queue; null for every other message. */
+  /** The remaining work of a message in the asynchronous queue; null for every other message. */
   readonly queuedSend: QueuedSend | null;
-  /** The encoded protobuf message, for quoting, forwarding and retry requests; null when there is none. */
+  /** The encoded protobuf message for quotes, forwards and retry requests; null if there is none. */
   readonly raw: Uint8Array | null;
 }
 
-/** What most messages leave empty: spread it before the fields that a message has. */
+/** Default values of the fields that most messages leave empty. Spread them before the fields of the message. */
 export const emptyMessage = {
   senderName: '',
   groupName: '',
@@ -104,7 +104,7 @@ export const emptyMessage = {
 
 const tappedKinds: ReadonlySet<string> = new Set(['list_response', 'buttons_response', 'native_flow_response']);
 
-/** What somebody wrote, or chose of buttons and lists; '' for everything else. */
+/** Returns the text that a person wrote, or the option that a person tapped; '' for every other type. */
 export const wordsOf = ({ type, mediaType, text, vote }: Pick<Message, 'type' | 'mediaType' | 'text' | 'vote'>): string => {
   if (type !== 'text' && type !== 'media') return '';
   return (tappedKinds.has(mediaType) ? vote : text).trim();
@@ -113,45 +113,45 @@ export const wordsOf = ({ type, mediaType, text, vote }: Pick<Message, 'type' | 
 export interface CallPeer {
   readonly chatId: string;
   readonly name: string;
-  /** URL of a small picture, '' when there is none. */
+  /** URL of a small picture; '' if there is none. */
   readonly image: string;
 }
 
-/** What a message does to an earlier one of its chat. */
+/** A change that a message makes to an earlier message of its chat. */
 export interface Revision {
   /** Platform id of the earlier message. */
   readonly messageId: string;
-  /** Its new text or caption. Counts only when the author of the earlier message says so. */
+  /** The new text or caption. It applies only if the author of the earlier message sent the change. */
   readonly text?: string;
-  /** Unix milliseconds; 0 takes the pin away. */
+  /** Unix milliseconds; 0 removes the pin. */
   readonly pinnedUntil?: number;
 }
 
-/** In the order in which a message goes through them. */
+/** The receipt states in the order in which a message goes through them. */
 export const receiptStates = ['Delivered', 'Read', 'Played'] as const;
 
 export type ReceiptState = (typeof receiptStates)[number];
 
-/** What one member of a group confirmed of an own message. Times in Unix milliseconds, of the first confirmation; 0 for what was not confirmed. */
+/** The confirmations of an own message by one member of a group. Each time is that of the first confirmation. In Unix milliseconds; 0 for none. */
 export interface Receipt {
   readonly messageId: string;
-  /** The LID where it is known, else the phone jid. */
+  /** The LID if it is known, else the phone jid. */
   readonly member: string;
-  /** The phone jid, '' when it is not known. */
+  /** The phone jid; '' if it is unknown. */
   readonly memberPn: string;
   readonly deliveredAt: number;
   readonly readAt: number;
   readonly playedAt: number;
 }
 
-/** Members of a group by how far they came, of a message whose receipts are kept as counts alone. Who read it also got it. */
+/** Numbers of members by receipt state, for a message whose receipts are kept as counts alone. A member who read it also counts as delivered. */
 export interface ReceiptCounts {
   readonly delivered: number;
   readonly read: number;
   readonly played: number;
 }
 
-/** A message that can be marked as read. */
+/** The key of a message that can be marked as read. */
 export interface ReadKey {
   readonly chatId: string;
   readonly messageId: string;

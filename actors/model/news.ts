@@ -1,30 +1,30 @@
-/** Facts that each make one event: changes of the connection, presence, calls, groups and labels. Calls, groups and labels are stored too. */
+/** Facts with one event each: changes of the connection, presence, calls, groups and labels. Calls, groups and labels are also stored. */
 import type { Label } from './chat.ts';
 import type { GroupChange } from './group.ts';
 import type { Status } from './instance.ts';
 import type { Person } from './person.ts';
 
-/** A change of the connection that makes a `connection` event. */
-/** How far linking with a passkey is. What the browser has to sign is asked for by `GET /instance/passkey`. */
+/** The progress of linking with a passkey. `GET /instance/passkey` returns the challenge for the browser. */
 export interface PasskeyNotice {
   readonly stage: 'assertion' | 'phone' | 'code';
-  /** The code that the phone shows too, '' before there is one. */
+  /** The code that the phone also shows; '' before there is one. */
   readonly code: string;
-  /** When the stage ends by itself, Unix milliseconds. */
+  /** The time at which the stage times out. Unix milliseconds. */
   readonly expiresAt: number;
 }
 
+/** A change of the connection. It makes a `connection` event. */
 export interface ConnectionChange {
   readonly status: Status;
   /** PNG data URL. */
   readonly qrcode?: string;
-  /** The platform asks for the account's passkey. */
+  /** The current stage, if the platform asks for the account's passkey. */
   readonly passkey?: PasskeyNotice;
   /** Unix milliseconds. */
   readonly lastDisconnect?: number;
   readonly reason?: string;
   readonly loggedOut?: boolean;
-  /** The number before, when another account was paired. */
+  /** The former number, if another account was paired. */
   readonly formerOwner?: string;
 }
 
@@ -35,9 +35,9 @@ export interface PresenceChange {
   readonly fromMe: boolean;
   /** `available`, `unavailable`, `composing`, `paused`. */
   readonly state: string;
-  /** `composing` means recording a voice message. */
+  /** True if `composing` means recording a voice message. */
   readonly recording: boolean;
-  /** Unix milliseconds; null when the platform did not say. */
+  /** Unix milliseconds; null if the platform left it out. */
   readonly lastSeen: number | null;
 }
 
@@ -46,19 +46,19 @@ export interface Call {
   readonly chatId: string;
   readonly isGroup: boolean;
   readonly caller: Person;
-  /** `offer`, `accept`, `reject`, `timeout`, `terminate`; for a past call the platform's word for how it ended. */
+  /** `offer`, `accept`, `reject`, `timeout` or `terminate`. For a past call, the platform's word for its outcome. */
   readonly status: string;
   readonly isVideo: boolean;
   /** Unix milliseconds. */
   readonly at: number;
-  /** The call came while the session was not connected. Live calls only. */
+  /** True if a live call came while the session was not connected. Absent for past calls. */
   readonly offline?: boolean;
-  /** Past calls only. */
+  /** Set for past calls only. */
   readonly fromMe?: boolean;
   readonly seconds?: number;
 }
 
-/** Discriminated by the type of the event. */
+/** A fact, discriminated by the type of its event. */
 export type News =
   | { readonly type: 'connection'; readonly name: string; readonly connection: ConnectionChange }
   | { readonly type: 'presence'; readonly presence: PresenceChange }

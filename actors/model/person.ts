@@ -1,10 +1,10 @@
-/** People, as the platform names them. */
+/** People as the platform addresses them. */
 
-/** Somebody whom the platform names. */
+/** A person with the addresses that the platform gave. */
 export interface Person {
-  /** As the platform wrote it; '' when it named nobody. */
+  /** The address as the platform wrote it; '' if the platform named no person. */
   readonly id: string;
-  /** Phone jid and LID, '' for what is unknown. */
+  /** The phone jid and the LID; '' for an unknown one. */
   readonly pn: string;
   readonly lid: string;
 }

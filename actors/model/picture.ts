@@ -3,14 +3,14 @@
 /** `image`: the whole picture; `preview`: a small one. */
 export type PictureKind = 'image' | 'preview';
 
-/** What the platform says of a picture. `hidden`: the account may not see it. */
+/** The platform's answer about a picture. `hidden`: the account may not see the picture. */
 export interface Picture {
   readonly state: 'there' | 'hidden' | 'absent';
-  /** Where the platform has it, for some days; '' when it is not there. */
+  /** The platform's URL of the picture, valid for some days; '' if there is none. */
   readonly url: string;
 }
 
-/** The answer of a look-up. `id`: the chat's; `at`: Unix milliseconds. */
+/** The result of a look-up. `id`: the chat id; `at`: Unix milliseconds. */
 export interface LookedPicture extends Picture {
   readonly id: string;
   readonly kind: PictureKind;

@@ -1,11 +1,11 @@
-/** Who may see or do what of an account, in the platform's own words. */
+/** Privacy settings of an account, in the platform's own words. */
 
 const people = ['all', 'contacts', 'contact_blacklist', 'none'] as const;
 const allOrNone = ['all', 'none'] as const;
 
 /**
- * `groupadd`: who adds it to groups; `last`, `status`, `profile`, `online`: who sees when it was there last, its about text, its picture, whether it is
- * there; `readreceipts`: who learns what it read; `calladd`: who may call it.
+ * The settings and their values. `groupadd`: who may add the account to groups. `last`, `online`: who sees its last visit and its presence. `status`,
+ * `profile`: who sees its about text and its picture. `readreceipts`: who gets its read receipts. `calladd`: who may call.
  */
 export const privacyValues = {
   groupadd: people,
@@ -19,5 +19,5 @@ export const privacyValues = {
 
 export type PrivacyCategory = keyof typeof privacyValues;
 
-/** What the platform does not tell, or what is not to be changed, is absent. */
+/** The settings of an account. An absent setting is unknown, or stays unchanged. */
 export type PrivacySettings = { readonly [Category in PrivacyCategory]?: (typeof privacyValues)[Category][number] };

@@ -1,32 +1,32 @@
-/** How a session reaches the platform: through a proxy of its owner, by the server's own route, or directly. */
+/** The route of a session to the platform: the owner's proxy, the route of the server, or a direct connection. */
 
-/** `custom`: a proxy of the owner's. `internal`: the server's route, which is a managed proxy where there is a catalogue. `none`: no proxy. */
+/** `custom`: a proxy of the owner. `internal`: the server's route, which is a managed proxy if there is a catalogue. `none`: no proxy. */
 export const proxyModes = ['custom', 'internal', 'none'] as const;
 
 export type ProxyMode = (typeof proxyModes)[number];
 
-/** A place of the catalogue, by the values that stand there; '' is any. */
+/** A place of the catalogue, in the spelling of the catalogue; '' matches any place. */
 export interface ProxyRegion {
   readonly country: string;
   readonly state: string;
   readonly city: string;
 }
 
-/** What is stored with an instance, sealed: it holds passwords. */
+/** The proxy settings of an instance. They hold passwords and are stored sealed. */
 export interface ProxySettings {
   readonly mode: ProxyMode;
   /** Address of the owner's proxy with its credentials; '' in the other modes. */
   readonly url: string;
-  /** The server's route is taken while the owner's proxy fails. */
+  /** True if the session uses the server's route while the owner's proxy fails. */
   readonly fallback: boolean;
   readonly region: ProxyRegion;
-  /** The managed proxy that was chosen for mode `internal` or for the fallback; '' when the server's route is a direct one. */
+  /** The managed proxy that was chosen for mode `internal` or for the fallback; '' if the server's route is direct. */
   readonly managedUrl: string;
-  /** Unix milliseconds of the last test or use that said whether the proxy works; null before the first. */
+  /** The time of the last test or use that showed if the proxy works. Unix milliseconds; null before the first. */
   readonly lastTestAt: number | null;
-  /** What was wrong then; '' when it worked. */
+  /** The error of that test or use; '' if the proxy worked. */
   readonly lastTestError: string;
-  /** Unix milliseconds since when the fallback is used; null while it is not. */
+  /** The start of the fallback. Unix milliseconds; null if the fallback is not in use. */
   readonly fallbackSince: number | null;
   readonly fallbackReason: string;
 }
@@ -43,7 +43,7 @@ export const noProxy: ProxySettings = {
   fallbackReason: '',
 };
 
-/** An address as it may be shown. It is read as the connection reads it: `http:user:pass@host` has credentials too. */
+/** Masks the credentials in an address for display. It parses like the connection does, because `http:user:pass@host` has credentials too. */
 export const maskedProxy = (url: string): string => {
   if (!url.includes('@')) return url;
   const parsed = URL.parse(url);
@@ -51,15 +51,15 @@ export const maskedProxy = (url: string): string => {
 };
 
 /**
- * A place of the catalogue. `proxies` are addresses in which `{country}`, `{state}`, `{city}` and `{session}` are filled in: many providers choose
- * place and exit by the name of the user.
+ * A city of the catalogue. `proxies` are address templates with `{country}`, `{state}`, `{city}` and `{session}`. Many providers select the place and
+ * the exit by the user name.
  */
 export interface ProxyCity {
   readonly value: string;
   readonly label: string;
   readonly state: string;
   readonly stateLabel: string;
-  /** The provider's own spelling, which `{city}` becomes. */
+  /** The provider's own spelling. It replaces `{city}`. */
   readonly rawCity: string;
   readonly proxies: readonly string[];
 }
@@ -67,14 +67,14 @@ export interface ProxyCity {
 export interface ProxyCountry {
   readonly value: string;
   readonly label: string;
-  /** For the whole country, and for its cities that have none of their own. */
+  /** Addresses for the whole country, and for its cities without addresses of their own. */
   readonly proxies: readonly string[];
   readonly cities: readonly ProxyCity[];
 }
 
 export type ProxyCatalogue = readonly ProxyCountry[];
 
-/** What the next connection goes through. `nowhere`: it needs a proxy and has none. `managed`: the proxy is the operator's, and may lie anywhere. */
+/** The route of the next connection. `nowhere`: a proxy is required and none is known. `managed`: the operator's proxy, whose address may be private. */
 export type Route =
   | { readonly via: 'direct' }
   | { readonly via: 'nowhere' }

@@ -1,43 +1,43 @@
 /** Ordinary failures as values. */
 import type { AccountLimits } from './limits.ts';
 
-/** Why something was not done. The last five tell what happened to the world. */
+/** Reasons of a refusal. The last five say if the request may have taken effect. */
 export const reasons = [
-  'invalid', // the input makes no sense
+  'invalid', // the input is not valid
   'tooLarge', // a file has more bytes, pixels or seconds than a limit allows
-  'notConvertible', // a file is of a type that cannot be sent so, and nothing here makes another of it
+  'notConvertible', // a file has a type that cannot be sent this way and that the gateway cannot convert
   'notFound',
-  'forbidden', // the account has not the right, such as that of an admin of a group
-  'conflict', // the state does not allow it
-  'capped', // the server holds as many connected instances as it may
-  'limited', // too many requests, too early, or more than a bound allows; `retryAfter` says when to come back
-  'refused', // the platform said no; `code` and `message` are its words
-  'unknown', // the request left this process and no answer came; it may have happened
-  'notSent', // the session is not connected: nothing left this process, trying again is safe
-  'unavailable', // storage is away or the server is stopping: nothing left this process, trying again is safe
+  'forbidden', // the account lacks a right, such as that of a group admin
+  'conflict', // the current state does not allow the request
+  'capped', // the server holds as many connected instances as its limit allows
+  'limited', // too many requests, too early, or more than a limit allows; `retryAfter` says when a retry may work
+  'refused', // the platform refused; `code` and `message` come from the platform
+  'unknown', // the request left this process and no answer came; it may have taken effect
+  'notSent', // the session is not connected; nothing left this process, and a retry is safe
+  'unavailable', // storage is away or the server is stopping; nothing left this process, and a retry is safe
   'notSupported', // the platform or this build cannot do it
 ] as const;
 
 export type Reason = (typeof reasons)[number];
 
-/** A failure that is part of normal life: a value, never thrown. One table in `src/http/` turns `reason` into a status. */
+/** An expected failure. It is returned as a value and never thrown. One table in `src/http/` turns `reason` into an HTTP status. */
 export interface Refusal {
   readonly reason: Reason;
   readonly message: string;
-  /** What exactly is wrong, where the interface fixes the message. */
+  /** Details of the problem, for messages whose wording the interface fixes. */
   readonly hint?: string;
   readonly code?: number;
-  /** The connection ended meanwhile: what was not answered may be asked again on the next one. */
+  /** The connection ended before the answer came. The request may be repeated on the next connection. */
   readonly connectionLost?: true;
-  /** The limits of the account behind a refusal of the platform, where they are known. */
+  /** The limits of the account at a refusal by the platform, if they are known. */
   readonly limits?: Partial<AccountLimits>;
-  /** The platform's id of the message that may have been sent, to be looked up later. */
+  /** The platform's id of the message that may have been sent. A client can look its status up later. */
   readonly messageId?: string;
-  /** What is wrong with a server that is not ready, in sentences. */
+  /** The reasons why the server is not ready, in sentences. */
   readonly causes?: readonly string[];
-  /** Seconds. */
+  /** The time until a retry may work. In seconds. */
   readonly retryAfter?: number;
-  /** Unix milliseconds between which it is refused, where that is known. */
+  /** The period in which the request is refused, if it is known. In Unix milliseconds. */
   readonly pause?: { readonly from: number; readonly to: number };
 }
 
@@ -45,7 +45,7 @@ export type Result<T> = { readonly ok: true; readonly value: T } | { readonly ok
 
 export const done = <T>(value: T): Result<T> => ({ ok: true, value });
 
-/** The values of all results, or the first refusal. */
+/** Returns the values of all results, or the first refusal. */
 export const allDone = <T>(results: readonly Result<T>[]): Result<readonly T[]> => {
   const values: T[] = [];
   for (const result of results) {

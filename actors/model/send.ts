@@ -1,4 +1,4 @@
-/** Messages to be sent, as plain data: they are stored while they wait in the asynchronous queue. */
+/** Messages to be sent, as plain data, because they are stored while they wait in the asynchronous queue. */
 import type { AudienceWish } from './audience.ts';
 import type { ChannelInviteContent, ContactContent, GroupInviteContent, LocationContent } from './content/cards.ts';
 import type { EventContent, EventEditContent } from './content/event.ts';
@@ -15,8 +15,8 @@ export type * from './content/poll.ts';
 export type * from './content/text.ts';
 
 /**
- * What a message can hold. A new kind is a file in `content/`, and a line here, in the table of placeholders (`actors/text.ts`) and in the
- * composers of the adapter (`src/platform/outbound/compose.ts`).
+ * The kinds of content. A new kind needs a file in `content/`, a line in this union, a line in the table of placeholders (`actors/text.ts`), and a
+ * composer. The composers are in `src/platform/outbound/compose.ts`.
  */
 export type SendContent =
   | TextContent
@@ -30,32 +30,32 @@ export type SendContent =
   | MediaContent
   | InteractiveContent;
 
-/** One message to be sent (contract/behaviour.md, "Sends"), after validation. */
+/** One message to be sent, after validation. */
 export interface Send {
-  /** As the client wrote it: digits, or a jid with any suffix of specification 2.8. */
+  /** The number as the client wrote it: digits, or a jid with any suffix. */
   readonly number: string;
   readonly content: SendContent;
-  /** Id of the message to quote, in any form; '' for none. */
+  /** Id of the quoted message, in any form; '' for none. */
   readonly replyTo: string;
   /** Digits or jids; `all` for every member of a group. */
   readonly mentions: readonly string[];
   readonly forward: boolean;
-  /** Placeholders in it stay as they stand. */
+  /** True if placeholders in the text are not replaced. */
   readonly literal?: boolean;
-  /** Of a status post only. */
+  /** The audience of a status post. Other messages have none. */
   readonly audience?: AudienceWish | null;
 }
 
-/** What precedes a message. */
+/** Steps before a message is sent. */
 export interface Preparation {
-  /** Milliseconds of visible typing before the message. */
+  /** The time of visible typing before the message. In milliseconds. */
   readonly delay: number;
-  /** Read receipts for what is unread in the chat. */
+  /** True if the unread messages of the chat get read receipts. */
   readonly readChat: boolean;
   readonly readMessages: boolean;
 }
 
-/** What a message of the asynchronous queue still needs. `send` is null when the message is composed already. */
+/** The remaining work of a message in the asynchronous queue. `send` is null if the message is composed already. */
 export interface QueuedSend extends Preparation {
   readonly send: Send | null;
 }

@@ -1,8 +1,8 @@
-/** Webhooks and what they can be configured to deliver (specification 2.2 and 6). */
+/** Webhooks and the options of their deliveries. */
 import type { ChatwootInbox } from './chatwoot.ts';
 import type { InstanceId } from './instance.ts';
 
-/** Event types of specification 6.1, in its order. */
+/** The event types, in the order of the OpenAPI document. */
 export const eventTypes = [
   'connection',
   'history',
@@ -22,39 +22,39 @@ export const eventTypes = [
 export type EventType = (typeof eventTypes)[number];
 
 /**
- * What a webhook may name: a type, all of them, or the posts of the status list, which clients of newer servers name and of which no events are made
- * (contract/README.md).
+ * The names that a webhook may list: a type, all types, or `status_posts`. Clients of newer servers send `status_posts`, and no such event is made
+ * (docs/events.md).
  */
 export const eventNames: readonly string[] = ['all', 'All', ...eventTypes, 'status_posts'];
 
 const webhooksOnly: readonly EventType[] = ['newsletter_messages', 'sender'];
 
-/** The eleven types of specification 4.7, which streams show. */
+/** The eleven event types that streams show. */
 export const streamTypes: readonly EventType[] = eventTypes.filter((type) => !webhooksOnly.includes(type));
 
-/** Filters of specification 6.2 rule 3. */
+/** The filters of `excludeMessages` (docs/events.md). */
 export const messageFilters = ['wasSentByApi', 'wasNotSentByApi', 'fromMeYes', 'fromMeNo', 'isGroupYes', 'isGroupNo'] as const;
 
 export type MessageFilter = (typeof messageFilters)[number];
 
-/** A webhook of an instance, or the global one (`instanceId` null) (specification 2.2). */
+/** A webhook of an instance, or the global webhook (`instanceId` null). */
 export interface Webhook {
   readonly id: string;
   readonly instanceId: InstanceId | null;
   readonly enabled: boolean;
   readonly url: string;
-  /** As sent; names outside the enumeration never match; `All` and `all` mean every event. */
+  /** The names as the client sent them. Unknown names never match. `All` and `all` match every type except `newsletter_messages`. */
   readonly events: readonly string[];
   readonly excludeMessages: readonly string[];
   readonly addUrlEvents: boolean;
   readonly addUrlTypesMessages: boolean;
-  /** The one that simple mode manages (specification 4.1 rule 1). */
+  /** True for the webhook that a client manages without ids (`POST /webhook` without `action` and `id`). */
   readonly managed: boolean;
-  /** `whsec_…`: deliveries are signed with it (Standard Webhooks); '' for none. Sealed at rest. */
+  /** The `whsec_…` secret that signs deliveries (Standard Webhooks); '' for none. Sealed at rest. */
   readonly secret: string;
-  /** Sent with every delivery; they may hold credentials and are sealed at rest. */
+  /** Headers of every delivery. They may hold credentials and are sealed at rest. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Its deliveries become messages in this inbox, and `url` is that of the Chatwoot server. Absent for all that are posted to a receiver. */
+  /** The inbox that shows the deliveries as messages. In that case `url` is the Chatwoot server. Absent for webhooks that post to a receiver. */
   readonly chatwoot?: ChatwootInbox;
   readonly created: number;
 }

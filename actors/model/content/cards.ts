@@ -1,21 +1,21 @@
-/** Small cards: a contact, a place, invitations to a group and to a channel. */
+/** Small cards: a contact, a location, and invitations to a group or a channel. */
 
 export interface ContactContent {
   readonly kind: 'contact';
   readonly name: string;
-  /** Digits with the country code, at least one. */
+  /** Digits with the country code. At least one number. */
   readonly phones: readonly string[];
-  /** The rest is '' when it is not known. */
+  /** '' if it is unknown, as are the next fields. */
   readonly organization: string;
   readonly email: string;
   readonly url: string;
 }
 
-/** A point on the map; degrees. */
+/** A point on the map. In degrees. */
 export interface Place {
   readonly latitude: number;
   readonly longitude: number;
-  /** '' for none, as the address. */
+  /** The name of the place; '' for none. The same holds for the address. */
   readonly name: string;
   readonly address: string;
 }
@@ -35,7 +35,7 @@ export interface GroupInviteContent {
   readonly text: string;
 }
 
-/** Makes a person an admin of a channel, when it is accepted. */
+/** An invitation that makes a person an admin of a channel when the person accepts. */
 export interface ChannelInviteContent {
   readonly kind: 'channelInvite';
   /** `…@newsletter` */

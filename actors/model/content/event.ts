@@ -1,23 +1,23 @@
-/** Events: invitations that people accept or refuse. */
+/** Events: invitations that people accept or decline. */
 import type { Place } from './cards.ts';
 
-/** What an event says. */
+/** The facts of an event. */
 export interface EventFacts {
   readonly name: string;
-  /** '' for none, as the link. */
+  /** '' for none. The same holds for the link. */
   readonly description: string;
   /** Unix seconds. */
   readonly startsAt: number;
-  /** Unix seconds; null when it has no end. */
+  /** Unix seconds; null if the event has no end. */
   readonly endsAt: number | null;
-  /** A place may be named without its coordinates. */
+  /** The place. It may have a name without coordinates. */
   readonly location: (Omit<Place, 'latitude' | 'longitude'> & Partial<Pick<Place, 'latitude' | 'longitude'>>) | null;
   readonly joinLink: string;
-  /** It takes place as a call. Without a link of its own it gets one from the platform. */
+  /** True if the event is a call. The platform creates a link if the client gives none. */
   readonly isCall: boolean;
   readonly isCancelled: boolean;
   readonly extraGuestsAllowed: boolean;
-  /** Seconds before the start at which people are reminded; null for no reminder. */
+  /** The time of the reminder, in seconds before the start; null for no reminder. */
   readonly remindBefore: number | null;
 }
 
@@ -25,9 +25,9 @@ export interface EventContent extends EventFacts {
   readonly kind: 'event';
 }
 
-/** Replaces what an own event says, which is also how it is called off. */
+/** A replacement for the facts of an own event. Cancelling an event uses it too. */
 export interface EventEditContent extends EventFacts {
   readonly kind: 'eventEdit';
-  /** Any form of the id of the message with the event. */
+  /** The id, in any form, of the message with the event. */
   readonly target: string;
 }

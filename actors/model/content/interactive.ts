@@ -1,8 +1,8 @@
-/** Messages that people answer by a tap: buttons, lists, carousels, a request for the place, payments. */
+/** Messages that people answer by a tap: buttons, lists, carousels, location requests, payments. */
 
 import type { Attachment, GivenFile } from './media.ts';
 
-/** `id`: what comes back as the answer. The other three open something on the phone and answer nothing. */
+/** A button. A tap on a `reply` button sends its `id` back. The other kinds open something on the phone and send nothing. */
 export type Button =
   | { readonly kind: 'reply'; readonly text: string; readonly id: string }
   | { readonly kind: 'url'; readonly text: string; readonly url: string }
@@ -13,7 +13,7 @@ export type Button =
 /** A picture, video or document above the text. */
 export interface Head {
   readonly as: 'image' | 'video' | 'document';
-  /** Taken before the message is accepted, as in `MediaContent`. */
+  /** A given file becomes an `Attachment` before the message is accepted, as in `MediaContent`. */
   readonly file: GivenFile | Attachment;
 }
 
@@ -23,7 +23,7 @@ export interface ButtonsContent {
   readonly text: string;
   readonly footer: string;
   readonly buttons: readonly Button[];
-  /** The form before native flows: replies only, and the platform refuses it for most accounts. */
+  /** True for the form that is older than native flows. It has reply buttons only, and the platform refuses it for most accounts. */
   readonly legacy: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface ListRow {
 }
 
 export interface ListSection {
-  /** '' for rows above the first section. */
+  /** The title; '' for rows above the first section. */
   readonly title: string;
   readonly rows: readonly ListRow[];
 }
@@ -61,7 +61,7 @@ export interface CarouselContent {
   readonly cards: readonly Card[];
 }
 
-/** Asks for the place where the other side is. */
+/** A request to the other party to share the current location. */
 export interface PlaceRequestContent {
   readonly kind: 'placeRequest';
   readonly text: string;
@@ -70,7 +70,7 @@ export interface PlaceRequestContent {
 export interface PixKey {
   readonly type: 'CPF' | 'CNPJ' | 'PHONE' | 'EMAIL' | 'EVP';
   readonly key: string;
-  /** Who gets the money, as the phone shows it; '' for the name of the profile. */
+  /** The name of the payee on the phone; '' for the profile name. */
   readonly name: string;
 }
 
@@ -80,7 +80,7 @@ export interface PixContent {
   readonly pix: PixKey;
 }
 
-/** An order to be paid, by the ways that are given; at least one. */
+/** An order with at least one way to pay. */
 export interface PaymentContent {
   readonly kind: 'payment';
   readonly head: Head | null;
@@ -88,9 +88,9 @@ export interface PaymentContent {
   readonly text: string;
   readonly footer: string;
   readonly item: string;
-  /** Of the order; '' for one that is made up. */
+  /** The reference of the order; '' for a generated one. */
   readonly reference: string;
-  /** In hundredths of a Real; null for the total of `order`. */
+  /** The amount in hundredths of a Real; null for the total of `order`. */
   readonly cents: number | null;
   /** Id of a stored message with an order, in any form; '' for none. */
   readonly order: string;

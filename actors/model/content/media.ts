@@ -1,47 +1,47 @@
-/** Media: one file, shown in one of the ways that the platform knows. */
+/** Media: one file, and the way in which the platform shows it. */
 
-/** `videoplay`: plays by itself and without sound, as GIFs do. `ptt` and `myaudio`: voice messages. `ptv`: a round video message. */
+/** The ways to send a file. `videoplay`: plays without sound, like a GIF. `ptt` and `myaudio`: voice messages. `ptv`: a round video message. */
 export const mediaKinds = ['image', 'video', 'videoplay', 'document', 'audio', 'myaudio', 'ptt', 'ptv', 'sticker'] as const;
 
 export type MediaKind = (typeof mediaKinds)[number];
 
-/** A file as the client names it: nobody has looked at it yet. */
+/** A file as the client names it. The gateway has not fetched or checked it. */
 export interface GivenFile {
   /** URL, data URL or base64. */
   readonly source: string;
   readonly as: MediaKind;
-  /** URL, data URL or base64 of a picture to show in place of the own one; '' for none. */
+  /** URL, data URL or base64 of a picture that replaces the generated thumbnail; '' for none. */
   readonly thumbnail: string;
-  /** What a document's content does not say by itself; '' for nothing. */
+  /** The MIME type of a document whose content does not identify its type; '' for none. */
   readonly mimetype: string;
-  /** Name of a document; '' for that of the source. */
+  /** Name of a document; '' for the name of the source. */
   readonly filename: string;
 }
 
-/** What an instance keeps. Two instances that keep the same bytes have a `KeptFile` each, and neither name leads to the other. */
+/** A file that an instance keeps. Two instances with the same bytes have a `KeptFile` each, and neither name reveals the other. */
 export interface KeptFile {
-  /** Unguessable (128 bits); it is the right to read the file. */
+  /** An unguessable name (128 bits). It authorises reading the file. */
   readonly name: string;
-  /** Absolute address of the file. */
+  /** Absolute URL of the file. */
   readonly url: string;
   /** SHA-256 of the bytes, in hex. */
   readonly hash: string;
-  /** Bytes. */
+  /** The size in bytes. */
   readonly size: number;
   readonly mimetype: string;
-  /** '' when it has none. */
+  /** '' if the file has no name. */
   readonly filename: string;
 }
 
-/** A file that the gateway keeps for the instance, ready to be sent. Plain data: it waits in the asynchronous queue. */
+/** A file that the gateway keeps for the instance, ready to be sent. Plain data, because it waits in the asynchronous queue. */
 export interface Attachment extends KeptFile {
-  /** A small JPEG in base64; null when there is nothing to show. */
+  /** A small JPEG in base64; null if the file has no picture. */
   readonly thumbnail: string | null;
-  /** Pixels as they are shown; null where there are none or they are not known. */
+  /** The displayed size in pixels; null if it is unknown or the file has none. */
   readonly width: number | null;
   readonly height: number | null;
   readonly seconds: number | null;
-  /** 64 values from 0 to 100, in base64; of voice messages only. */
+  /** 64 values from 0 to 100, in base64. Only voice messages have one. */
   readonly waveform: string | null;
   readonly isAnimated: boolean;
 }
@@ -49,7 +49,7 @@ export interface Attachment extends KeptFile {
 export interface MediaContent {
   readonly kind: 'media';
   readonly as: MediaKind;
-  /** Taken before the message is accepted: what is composed or stored has an `Attachment`. */
+  /** The file. It becomes an `Attachment` before the message is accepted, so composed and stored messages hold an `Attachment`. */
   readonly file: GivenFile | Attachment;
   readonly caption: string;
   readonly viewOnce: boolean;

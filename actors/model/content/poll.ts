@@ -4,6 +4,6 @@ export interface PollContent {
   readonly kind: 'poll';
   readonly question: string;
   readonly options: readonly string[];
-  /** Options that one person may choose at most; 0 for all of them. */
+  /** The largest number of options that one person may choose; 0 for all. */
   readonly selectable: number;
 }

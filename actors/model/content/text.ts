@@ -1,19 +1,19 @@
-/** Texts. */
+/** Text messages and their link previews. */
 
-/** How the text of a status post looks. */
+/** The look of the text of a status post. */
 export interface TextStyle {
-  /** Colour of the ground: red, green and blue as one number, as in `0xF0B330`. */
+  /** The background colour: red, green and blue as one number, such as `0xF0B330`. */
   readonly background: number;
-  /** As the platform numbers them. */
+  /** The platform's number of the font. */
   readonly font: number;
 }
 
 export interface TextContent {
   readonly kind: 'text';
   readonly text: string;
-  /** Of a status post only. */
+  /** The style of a status post. Other texts have none. */
   readonly style?: TextStyle;
-  /** null: none; 'auto': fetched from the first link in the text. */
+  /** The link preview. Null for none; 'auto' fetches it from the first link in the text. */
   readonly preview:
     | null
     | 'auto'
