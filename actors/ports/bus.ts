@@ -1,39 +1,39 @@
-/** What carries commands from one node to another. */
+/** The message bus between nodes. */
 
 export type BusAnswer =
   | { readonly kind: 'answered'; readonly body: Uint8Array }
-  /** Nobody subscribes to the subject: nobody got the request. */
+  /** The subject has no subscriber, so no node received the request. */
   | { readonly kind: 'nobody' }
-  /** The bus is not reachable, or the request is too large for it: nothing left. */
+  /** The bus is not reachable, or the request is too large for the bus. Nothing was sent. */
   | { readonly kind: 'away' }
-  /** Somebody may have got the request; no answer came in time, or the bus went away meanwhile. */
+  /** A subscriber may have received the request. No answer came in time, or the bus was lost meanwhile. */
   | { readonly kind: 'late' };
 
 export interface Bus {
   /**
-   * Never rejects. Milliseconds. `counts` returns false for an answer after which another one is waited for: a request reaches every subscriber, and a
-   * former owner may be one of them. It must not reject; without it the first answer counts.
+   * Sends a request and waits for an answer, at most `ms` milliseconds. A request reaches every subscriber, possibly a former owner too. `counts`
+   * returns false for an answer that does not end the wait, and it must not reject. Without `counts` the first answer ends the wait. Never rejects.
    */
   request(subject: string, body: Uint8Array, ms: number, counts?: (body: Uint8Array) => Promise<boolean>): Promise<BusAnswer>;
   /**
-   * `answer` must not reject. Subscriptions outlive a bus that is away. Answers with what ends this one; requests that were on their way by then are
-   * answered too.
+   * Subscribes to a subject and returns a function that ends the subscription. Requests that are in flight at the end are still answered.
+   * Subscriptions outlive a lost connection. `answer` must not reject.
    */
   subscribe(subject: string, answer: (body: Uint8Array) => Promise<Uint8Array>): () => void;
-  /** To all other nodes that listen to the subject now. What leaves while the bus is away is lost. Never throws. */
+  /** Publishes to all other nodes that listen to the subject now. Publications during an outage of the bus are lost. Never throws. */
   publish(subject: string, body: Uint8Array): void;
-  /** Resolves when the server has what was published, or the bus is away. Never rejects. */
+  /** Resolves when the server has received all publications, or when the bus is not connected. Never rejects. */
   flush(): Promise<void>;
-  /** What one node publishes comes in its order. `take` must not throw. Answers with what ends this. */
+  /** Listens to a subject and returns a function that ends the listening. Publications of one node arrive in order. `take` must not throw. */
   listen(subject: string, take: (body: Uint8Array) => void): () => void;
-  /** False while the server is not reached, or does not take this node. */
+  /** False while the server is not reachable or refuses this node. */
   readonly connected: boolean;
-  /** Whether what is published to subjects that are kept can be read later. */
+  /** True if publications to retained subjects can be read later. */
   readonly keeps: boolean;
-  /** What was published to the subject lately, oldest first; null when it cannot be read. Never rejects. */
+  /** Returns the retained publications of the subject, oldest first; null if they cannot be read. Never rejects. */
   kept(subject: string): Promise<readonly Uint8Array[] | null>;
-  /** The last of it; null when there is none, or it cannot be read. Never rejects. */
+  /** Returns the last retained publication; null if there is none or it cannot be read. Never rejects. */
   lastKept(subject: string): Promise<Uint8Array | null>;
-  /** What was answered before has left. Idempotent. */
+  /** Closes the bus after earlier answers have been sent. Idempotent. */
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Storage of campaigns and of contacts that asked to get none. What happens to a recipient is written by the journal, with the message. */
+/** Storage of campaigns and of opt-outs. The journal writes the state of a recipient together with the message. */
 import type {
   Campaign,
   CampaignRecipient,
@@ -13,99 +13,99 @@ import type {
 } from '../model.ts';
 
 export interface NewCampaign extends Pick<Campaign, 'id' | 'info' | 'scheduledFor' | 'delayMin' | 'delayMax' | 'created'> {
-  /** What every recipient gets that has no message of its own. */
+  /** The message for every recipient without a message of its own. */
   readonly shared: CampaignSend | null;
 }
 
-/** A recipient that can never get the message has the state `failed`, with the reason in `error`. */
+/** A recipient of a new campaign. A recipient that can never get the message has the state `failed`, with the reason in `error`. */
 export interface NewRecipient extends Pick<CampaignRecipient, 'number' | 'chatId' | 'error'> {
   readonly state: 'waiting' | 'failed';
   readonly own: CampaignSend | null;
 }
 
-/** Whose turn it is. */
+/** The next recipient of a campaign. */
 export interface CampaignTurn {
   readonly campaign: Campaign;
-  /** Null: nobody waits any more. */
+  /** Null if no recipient of the campaign waits. */
   readonly recipient: { readonly position: number; readonly number: string; readonly send: CampaignSend } | null;
 }
 
 export interface RecipientQuery {
   readonly campaignId: string;
-  /** Null: all. */
+  /** The states to select; null for all. */
   readonly states: readonly RecipientState[] | null;
   readonly limit: number;
   readonly offset: number;
 }
 
-/** A recipient with its message, as far as that is stored. */
+/** A recipient with its stored message, if there is one. */
 export interface RecipientRow extends CampaignRecipient {
   readonly message: Message | null;
   readonly send: CampaignSend;
 }
 
-/** Campaigns and their recipients that a call removed; their rows go later. */
+/** The campaigns and recipients that a call marked for removal. Their rows are deleted later. */
 export interface RemovedCampaigns {
   readonly campaigns: number;
   readonly recipients: number;
 }
 
-/** Every method with a claim rejects with `EpochLost` for a former owner. */
+/** Storage of campaigns. Every method with a claim rejects with `EpochLost` for a former owner. */
 export interface CampaignStore {
-  /** All or nothing, in pieces of bounded size; with the key of the client, when there is one, which answers for it from then on. */
+  /** Creates a campaign in batches of bounded size, atomically as a whole. A client's `key` is stored with it and answers repeated requests. */
   create(claim: Claim, campaign: NewCampaign, recipients: readonly NewRecipient[], key: UsedSendKey | null): Promise<void>;
-  /** Newest first, at most `limit`, without those that are being deleted. `done`: only those that are, or only the others; null: all. */
+  /** Returns campaigns that are not being deleted, newest first, at most `limit`. `done` selects the finished or the unfinished ones; null selects all. */
   list(instance: InstanceId, done: boolean | null, limit: number): Promise<readonly Campaign[]>;
-  /** Null for an unknown one, and for one that is being deleted. */
+  /** Returns a campaign; null if it is unknown or being deleted. */
   get(instance: InstanceId, id: string): Promise<Campaign | null>;
-  /** In the order in which they are sent. */
+  /** Returns recipients in the order of sending. */
   recipients(instance: InstanceId, query: RecipientQuery): Promise<readonly RecipientRow[]>;
-  /** How many recipients wait to be sent, of campaigns that are not paused, and how many campaigns those are. */
+  /** Counts the active campaigns (not paused), and their recipients that still wait. */
   active(instance: InstanceId): Promise<{ readonly campaigns: number; readonly waiting: number }>;
   /**
-   * The next turn: of the campaigns whose time has come the one that had no turn for longest; when none has come, the one whose time is next. Null when no
-   * campaign is active.
+   * Returns the next turn; null if no campaign is active. Among started campaigns, the one with the longest time since its last turn is next. If none
+   * has started, the campaign with the earliest start time is next.
    */
   next(instance: InstanceId, now: number): Promise<CampaignTurn | null>;
-  /** Instances with active campaigns. */
+  /** Returns the instances with active campaigns. */
   working(): Promise<readonly InstanceId[]>;
   /**
-   * Settles recipients whose message an earlier run stored and did not see answered: `sent` when a receipt has come since, else `unknown`. To be called
-   * before the first turn of a run.
+   * Settles recipients whose message an earlier run stored without an answer: `sent` if a receipt has come since, else `unknown`. The caller must
+   * call it before the first turn of a run.
    */
   settle(claim: Claim, at: number): Promise<void>;
-  /** When the n-th newest message of campaigns was written, of those after `since`; null when there are fewer. Deleted campaigns count too. */
+  /** Returns the time of the n-th newest campaign message after `since`; null if there are fewer. Deleted campaigns count too. */
   nthSent(instance: InstanceId, since: number, n: number): Promise<number | null>;
-  /** Messages of campaigns written after `since`. */
+  /** Counts the campaign messages after `since`. */
   sentSince(instance: InstanceId, since: number): Promise<number>;
-  /** Gives a campaign that is in one of the statuses `from` the status `to`. Resolves with the status that it had; null when there is none. */
+  /** Changes the status of a campaign from one of `from` to `to`. Resolves with the former status; null if no campaign matches. */
   change(claim: Claim, id: string, from: readonly CampaignStatus[], to: CampaignStatus, at: number): Promise<CampaignStatus | null>;
   /**
-   * Lets recipients of a paused or done campaign wait again whose message failed, at most `limit`; how many. Those whose number names no chat stay as they
-   * are.
+   * Returns recipients with failed messages to the state `waiting`, at most `limit`. The campaign must be paused or done. Recipients whose number is
+   * not valid stay `failed`. Returns the number of changed recipients.
    */
   retry(claim: Claim, id: string, at: number, limit: number): Promise<number>;
-  /** Marks campaigns as `deleting`: those that were done before this time, or (null) all. */
+  /** Marks campaigns as `deleting`: those that finished before `doneBefore`, or all if it is null. */
   removeAll(claim: Claim, doneBefore: number | null): Promise<RemovedCampaigns>;
-  /** Marks campaigns of all instances that were done before this time, at most `limit`; how many. */
+  /** Marks campaigns of all instances as `deleting` that finished before this time, at most `limit`. Returns their number. */
   expire(before: number, limit: number): Promise<number>;
-  /** The same for campaigns that are paused and were changed last before this time. */
+  /** Marks paused campaigns as `deleting` whose last change was before this time, at most `limit`. Returns their number. */
   expirePaused(before: number, limit: number): Promise<number>;
 }
 
-/** `total`: of all pages. */
+/** A page of opt-outs. `total` counts all pages. */
 export interface CampaignOptOuts {
   readonly optOuts: readonly OptOut[];
   readonly total: number;
 }
 
 export interface OptOutStore {
-  /** Whether a chat gets no campaigns: by one of these ids, or by the other address of one of them. */
+  /** Returns true if a chat opted out of campaigns, under one of these ids or under the alternative address of one of them. */
   has(instance: InstanceId, chatIds: readonly string[]): Promise<boolean>;
-  /** Newest first. */
+  /** Returns a page of opt-outs, newest first. */
   list(instance: InstanceId, limit: number, offset: number): Promise<CampaignOptOuts>;
-  /** How many were not there. */
+  /** Adds opt-outs and returns the number of new ones. */
   add(claim: Claim, chatIds: readonly string[], at: number): Promise<number>;
-  /** How many were there. */
+  /** Removes opt-outs and returns the number of removed ones. */
   remove(claim: Claim, chatIds: readonly string[]): Promise<number>;
 }

@@ -1,48 +1,48 @@
-/** What the chatbot needs of the world: what is kept for it, the model that is asked, and the interface's names of its fields. */
+/** Ports of the chatbot: its storage, the model services, and the field names of the interface. */
 import type { AgentMedia, AgentTool, AiMetadata, Chat, ChatbotAgent, ChatbotState, Claim, InstanceId, Result } from '../model.ts';
 
-/** A chat whose last message is not the account's. */
+/** A chat whose last message is not from the account. */
 export interface PendingConversation {
   readonly chatId: string;
 }
 
-/** Keys of agents, and tokens that were used. Writes reject with `EpochLost` for a former owner. */
-/** What says which service an agent asks. */
+/** The service that an agent uses. */
 export type AgentService = Pick<ChatbotAgent, 'provider' | 'baseUrl'>;
 
-/** The key of an agent, and the service for which it was given. Null: a node of the last release stored the key. */
+/** The API key of an agent, and the service for which it was given. Null if a node of the previous release stored the key. */
 export interface AgentKey {
   readonly key: string;
   readonly service: AgentService | null;
 }
 
+/** Storage of API keys and used tokens. Writes reject with `EpochLost` for a former owner. */
 export interface ChatbotStore {
-  /** Keys by their agents; an agent without a key is left out. */
+  /** Returns the keys by agent. Agents without a key are left out. */
   keys(instance: InstanceId): Promise<ReadonlyMap<string, AgentKey>>;
-  /** '' removes the key. It is sealed before it reaches a statement, and belongs to the service of this agent. */
+  /** Stores the key of an agent for its current service; '' removes the key. The key is sealed before it reaches an SQL statement. */
   saveKey(claim: Claim, agent: Pick<ChatbotAgent, 'id'> & AgentService, key: string): Promise<void>;
-  /** Tokens that the instance used on a day, such as `2026-08-19`. */
+  /** Returns the number of tokens that the instance used on a day, such as `2026-08-19`. */
   tokens(instance: InstanceId, day: string): Promise<number>;
-  /** Days before this one are forgotten. */
+  /** Adds to the number of tokens of a day. Earlier days are deleted. */
   addTokens(claim: Claim, day: string, tokens: number): Promise<void>;
-  /** Chats with a message since a moment in Unix milliseconds, of which the last one is not the account's; the latest first. */
+  /** Returns chats with a message since a time (Unix milliseconds) whose last message is not from the account, the latest first. */
   unanswered(instance: InstanceId, since: number, limit: number): Promise<readonly PendingConversation[]>;
 }
 
-/** The names that the interface has for what the chatbot knows of a chat and of its lead. Pure. */
+/** The API field names of the chatbot state and of lead fields. Pure. */
 export interface ChatbotFields {
   stateOf(chat: Pick<Chat, 'extra'> | null): ChatbotState;
-  /** Fields of `Chat.extra` that say so. `ticketOpen`: a person is to look at the chat. */
+  /** Returns the fields of `Chat.extra` for a change of state. `ticketOpen`: a person has to look at the chat. */
   fieldsOf(change: Partial<ChatbotState> & { readonly ticketOpen?: boolean }): Readonly<Record<string, unknown>>;
-  /** The value of a lead field as text, '' when it has none. */
+  /** Returns the value of a lead field as text; '' if it has none. */
   leadText(chat: Pick<Chat, 'extra'> | null, field: string): string;
 }
 
-/** A tool that a model wants to use, as it wrote it. */
+/** A tool call as the model wrote it. */
 export interface ToolWish {
   readonly id: string;
   readonly name: string;
-  /** JSON, as far as the model got it right. */
+  /** JSON. The model may have written invalid JSON. */
   readonly arguments: string;
 }
 
@@ -54,12 +54,12 @@ export type Turn =
 
 export interface ModelQuestion {
   readonly agent: ChatbotAgent;
-  /** '' for a service that asks for none. */
+  /** The API key; '' for a service that needs none. */
   readonly key: string;
   /** The system prompt. */
   readonly prompt: string;
   readonly turns: readonly Turn[];
-  /** Tokens of the answer at most. */
+  /** The limit of tokens in the answer. */
   readonly maxTokens: number;
   /** Names of labels that the agent may add. */
   readonly labels: readonly string[];
@@ -70,37 +70,37 @@ export type ModelAnswer =
       readonly ok: true;
       readonly text: string;
       readonly wishes: readonly ToolWish[];
-      /** Of the question and the answer; estimated where the service does not tell. */
+      /** Tokens of the question and the answer. Estimated if the service reports none. */
       readonly tokens: number;
-      /** As they were asked and answered, without the key. */
+      /** The request and the choices of the protocol, without the key. */
       readonly request: AiMetadata['request'];
       readonly choices: readonly unknown[];
     }
   | {
       readonly ok: false;
-      /** A sentence without the service's own words, which may repeat a part of the key. */
+      /** A sentence without text from the service, because that text may repeat a part of the key. */
       readonly error: string;
-      /** `busy`: it may work soon. `setup`: not before somebody changes the agent. `question`: it refuses this question. */
+      /** `busy`: a retry may work soon. `setup`: the agent must be changed first. `question`: the service refuses this question. */
       readonly cause: 'busy' | 'setup' | 'question';
-      /** Seconds. */
+      /** The time until a retry may work. In seconds. */
       readonly retryAfter?: number;
     };
 
-/** What a model may want to be done, after validation. */
+/** A validated tool call of a model. */
 export type ToolCall =
   | { readonly tool: 'setLeadField'; readonly fields: Readonly<Record<string, unknown>> }
   | { readonly tool: 'addLabel'; readonly label: string }
   | { readonly tool: 'handOver'; readonly reason: string }
   | { readonly tool: 'sendMedia'; readonly media: AgentMedia; readonly caption: string };
 
-/** The services that agents ask. */
+/** The model services that agents use. */
 export interface ChatModels {
-  /** Why an agent's base address cannot be used, as a sentence; null when nothing speaks against it. */
+  /** Returns the reason why an agent's base address cannot be used, as a sentence; null if the address is valid. */
   objection(agent: AgentService): string | null;
-  /** Scheme, host and port of the service. Never throws for what has no `objection`. */
+  /** Returns scheme, host and port of the service. Never throws for a service without an `objection`. */
   originOf(agent: AgentService): string;
-  /** Asks once, without retries. Ends soon after the signal aborts. Never rejects. */
+  /** Sends one request without retries. Ends soon after the signal aborts. Never rejects. */
   ask(question: ModelQuestion, signal: AbortSignal): Promise<ModelAnswer>;
-  /** Reads what a model wrote as the call of a tool. Refused (`invalid`) for a tool that the agent may not use, and for arguments that do not fit it. */
+  /** Parses the tool call that a model wrote. Refuses (`invalid`) a tool that the agent may not use, and arguments that do not fit the tool. */
   toolCall(question: Pick<ModelQuestion, 'agent' | 'labels'>, wish: ToolWish): Result<ToolCall & { readonly tool: AgentTool }>;
 }

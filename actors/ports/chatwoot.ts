@@ -1,8 +1,8 @@
-/** Chatwoot servers, one request a method, and what is stored about them. */
+/** The client of Chatwoot servers, with one request for each method, and the storage of the connector. */
 import type { ChatwootChat, ChatwootMessage, ChatwootNews, ChatwootPlace, ChatwootReply, Claim, InstanceId, ToldEvent } from '../model.ts';
 import type { Attempt } from './delivery.ts';
 
-/** `error` is a sentence without address, token or words of the server. */
+/** A failed request. `error` is a sentence without the address, the token or text from the server. */
 export type ChatwootFailure = Attempt & { readonly ok: false };
 
 export type ChatwootAnswer<T> = { readonly ok: true; readonly value: T } | ChatwootFailure;
@@ -11,13 +11,13 @@ export interface ChatwootContact {
   readonly id: number;
   readonly name: string;
   readonly identifier: string;
-  /** With a plus. */
+  /** The phone number with a leading plus. */
   readonly phone: string;
-  /** Under which the inbox knows it; '' when it does not. */
+  /** The inbox's id of the contact; '' if the inbox does not know the contact. */
   readonly sourceId: string;
 }
 
-/** What is set of a contact; '' leaves a field out. */
+/** Fields of a contact to set; '' leaves a field unchanged. */
 export interface ChatwootContactWish {
   readonly name: string;
   readonly identifier: string;
@@ -32,13 +32,13 @@ export interface ChatwootConversation {
 
 export interface ChatwootPost {
   readonly text: string;
-  /** Written by the contact; else by the account. */
+  /** True if the contact is the author; false for the account. */
   readonly incoming: boolean;
-  /** For agents only. */
+  /** True if only agents see the message. */
   readonly private: boolean;
-  /** Comes back with everything that Chatwoot tells of the message. */
+  /** An id of the gateway. Chatwoot includes it in everything that it reports about the message. */
   readonly sourceId: string;
-  /** Of Chatwoot; 0 for none. */
+  /** Id of the answered message in Chatwoot; 0 for none. */
   readonly replyTo: number;
   readonly file: { readonly path: string; readonly name: string; readonly mimetype: string; readonly size: number } | null;
 }
@@ -46,38 +46,38 @@ export interface ChatwootPost {
 /** A message as the list of a conversation shows it. */
 export interface ChatwootListed {
   readonly id: number;
-  /** '' for those without. */
+  /** '' if the message has none. */
   readonly sourceId: string;
-  /** By Chatwoot's clock, in Unix milliseconds; null when it is not said. */
+  /** The time of Chatwoot's clock. Unix milliseconds; null if the server leaves it out. */
   readonly at: number | null;
 }
 
-/** How a message fares, in the words of Chatwoot and in their order; `failed` may follow any but `read`. */
+/** The delivery statuses of Chatwoot, in order. `failed` may follow any status except `read`. */
 export type ChatwootStatus = 'sent' | 'delivered' | 'read' | 'failed';
 
-/** No method rejects. What is named by an id and is gone answers with status 404. */
+/** A client of the Chatwoot API. No method rejects. A request for a deleted object fails with status 404. */
 export interface ChatwootApi {
-  /** Why this address is never asked (scheme, form, a forbidden literal); null when nothing speaks against it. Resolves no name. */
+  /** Returns the reason why this address is never requested (scheme, form, a forbidden IP literal), or null. Resolves no host name. */
   objection(url: string): string | null;
-  /** What the body of a post to the inbox's webhook tells; null for what concerns nobody. Pure. */
+  /** Parses the body of a post to the inbox's webhook. Returns null if the body needs no action. Pure. */
   read(body: unknown): ChatwootNews | null;
-  /** Whether the inbox exists, is of the type API, and the token may use it: the failure says what is wrong. Somebody waits: it ends within 5 s. */
+  /** Checks that the inbox exists, has the type API, and accepts the token. The failure names the problem. A client waits, so the check ends within 5 s. */
   check(place: ChatwootPlace): Promise<ChatwootAnswer<null>>;
-  /** Contacts whose name, number or identifier contains the text; one page. */
+  /** Returns one page of contacts whose name, number or identifier contains the text. */
   searchContacts(place: ChatwootPlace, text: string): Promise<ChatwootAnswer<readonly ChatwootContact[]>>;
   createContact(place: ChatwootPlace, wish: ChatwootContactWish): Promise<ChatwootAnswer<ChatwootContact>>;
   updateContact(place: ChatwootPlace, contactId: number, wish: ChatwootContactWish): Promise<ChatwootAnswer<null>>;
-  /** Makes the contact known to the inbox; answers with the source id. */
+  /** Adds the contact to the inbox. Answers with the source id. */
   addToInbox(place: ChatwootPlace, contactId: number): Promise<ChatwootAnswer<string>>;
-  /** Of the contact in the inbox, the latest first. */
+  /** Returns the conversations of the contact in the inbox, the latest first. */
   conversations(place: ChatwootPlace, contactId: number): Promise<ChatwootAnswer<readonly ChatwootConversation[]>>;
   conversation(place: ChatwootPlace, conversationId: number): Promise<ChatwootAnswer<ChatwootConversation>>;
   createConversation(place: ChatwootPlace, of: Pick<ChatwootChat, 'contactId' | 'sourceId'>): Promise<ChatwootAnswer<number>>;
-  /** Answers with the id of the message. */
+  /** Posts a message. Answers with the id of the message. */
   post(place: ChatwootPlace, conversationId: number, post: ChatwootPost): Promise<ChatwootAnswer<number>>;
-  /** The latest messages before the one with this id, one page; 0: the latest of all. */
+  /** Returns one page of the latest messages before the message with the id `before`; 0 starts at the latest of all. */
   listed(place: ChatwootPlace, conversationId: number, before: number): Promise<ChatwootAnswer<readonly ChatwootListed[]>>;
-  /** `error` goes with `failed` alone. */
+  /** Sets the delivery status of a message. `error` is used with `failed` alone. */
   setStatus(
     place: ChatwootPlace,
     message: Pick<ChatwootMessage, 'conversationId' | 'id'>,
@@ -86,34 +86,37 @@ export interface ChatwootApi {
   ): Promise<ChatwootAnswer<null>>;
 }
 
-/** Reads the stored body of an event; null for what Chatwoot has no place for. Pure. */
+/** Parses the stored body of an event. Returns null for events that have no form in Chatwoot. Pure. */
 export type ReadEvent = (type: string, body: string) => ToldEvent | null;
 
-/** What stands on both sides. `inbox` names account and server, so that rows of another one are not taken for its own. Writes reject with `EpochLost`. */
+/**
+ * Storage of the links between Chatwoot and the platform. `inbox` names account and server, so rows of another inbox never match. Writes reject with
+ * `EpochLost`.
+ */
 export interface ChatwootStore {
   chat(instance: InstanceId, inbox: string, chatId: string): Promise<ChatwootChat | null>;
-  /** The chat of a conversation; null when it is not known. */
+  /** Returns the chat of a conversation; null if it is unknown. */
   chatOf(instance: InstanceId, inbox: string, conversationId: number): Promise<string | null>;
   saveChat(claim: Claim, inbox: string, chat: ChatwootChat): Promise<void>;
-  /** `at`: when it was saved last. */
+  /** Returns stored messages by key. `at`: the time of the last save. */
   messages(instance: InstanceId, inbox: string, keys: readonly string[]): Promise<readonly (ChatwootMessage & { readonly at: number })[]>;
-  /** Messages that one of Chatwoot became: a text and its files are several. In the order in which they were made. */
+  /** Returns the platform messages that one Chatwoot message became, in the order of their creation. A text and its files become several messages. */
   messagesOf(instance: InstanceId, inbox: string, id: number): Promise<readonly ChatwootMessage[]>;
   saveMessage(claim: Claim, inbox: string, message: ChatwootMessage, at: number): Promise<void>;
-  /** Stores news until they are done; false when `most` of the instance wait already. The same news again change nothing. */
+  /** Stores news until they are processed. Returns false if `most` items of the instance wait already. Storing the same news again changes nothing. */
   addReply(claim: Claim, inbox: string, news: ChatwootNews, at: number, most: number): Promise<boolean>;
-  /** The first news of each conversation of these instances, also those that are not due, at most `limit`. */
+  /** Returns the first item of each conversation of these instances, due or not, at most `limit`. */
   replies(instances: readonly InstanceId[], limit: number): Promise<readonly ChatwootReply[]>;
-  /** Instances with news. */
+  /** Returns the instances with stored news. */
   replying(): Promise<readonly InstanceId[]>;
-  /** Notes a try before it begins; `begun` is the number of the try. */
+  /** Records an attempt before it begins. `begun` is the number of the attempt. */
   beginReply(claim: Claim, reply: Pick<ChatwootReply, 'seq' | 'begun'>): Promise<void>;
-  /** Sets them back to a later time, and keeps what is known of them. `begun` is 0 afterwards. */
+  /** Postpones an item to a later time and stores its progress. Resets `begun` to 0. */
   postponeReply(claim: Claim, reply: Pick<ChatwootReply, 'seq' | 'notBefore' | 'attempts' | 'failure' | 'refused'>): Promise<void>;
-  /** Those that wait are not sent any more, for this reason. */
+  /** Marks all waiting items as failed, with this reason. */
   failReplies(claim: Claim, reason: string): Promise<void>;
-  /** They are done. */
+  /** Removes a processed item. */
   removeReply(claim: Claim, seq: number): Promise<void>;
-  /** Removes messages of all instances from before this time (Unix milliseconds), at most `limit`. Answers how many. */
+  /** Removes messages of all instances from before this time (Unix milliseconds), at most `limit`. Returns the number of removed messages. */
   expire(before: number, limit: number): Promise<number>;
 }

@@ -1,4 +1,4 @@
-/** Storage of contacts, as questions are asked of them. The journal writes them. */
+/** Queries of stored contacts. The journal writes contacts. */
 import type { Contact, ContactScope, InstanceId } from '../model.ts';
 
 export interface ContactQuery {
@@ -9,15 +9,15 @@ export interface ContactQuery {
 
 export interface ContactPage {
   readonly contacts: readonly Contact[];
-  /** All contacts of the scope. */
+  /** The number of all contacts of the scope. */
   readonly total: number;
-  /** All contacts in the address book. */
+  /** The number of all contacts in the address book. */
   readonly saved: number;
 }
 
 export interface ContactStore {
-  /** Those in the address book in the order of their names, others in that of their ids. */
+  /** Returns a page of contacts. Contacts in the address book are sorted by name, others by id. */
   list(instance: InstanceId, query: ContactQuery): Promise<ContactPage>;
-  /** The contact in the address book under one of these ids, numbers or LIDs; null when there is none. */
+  /** Returns the contact in the address book under one of these ids, numbers or LIDs; null if there is none. */
   saved(instance: InstanceId, ids: readonly string[]): Promise<Contact | null>;
 }

@@ -1,7 +1,7 @@
-/** Storage of what is defined once for an instance. The journal writes it. */
+/** Queries of stored definitions. The journal writes definitions. */
 import type { DefinitionKind, InstanceId, Kept } from '../model.ts';
 
 export interface DefinitionStore {
-  /** All of one kind, in the order in which they were made. */
+  /** Returns all definitions of one kind, in the order of their creation. */
   all<K extends DefinitionKind>(instance: InstanceId, of: K): Promise<readonly Kept<K>[]>;
 }

@@ -1,12 +1,12 @@
-/** Storage of deliveries: what waits, what ended, what was replayed. */
+/** Storage of deliveries: waiting, ended and replayed ones. */
 import type { Claim, Delivery, DeliveryRecord, DeliveryState, EventType, InstanceId, LastAttempt } from '../model.ts';
 
-/** A row of the outbox, and who changes it. */
+/** A row of the outbox, with the claim of the node that changes it. */
 export interface ClaimedRow extends Claim {
   readonly seq: number;
 }
 
-/** A row that waits for one of its lane, until the time of that one. */
+/** A row that waits behind a parked row of its lane, with the time at which that row is due. */
 export interface HeldRow {
   readonly seq: number;
   readonly lane: string;
@@ -14,11 +14,11 @@ export interface HeldRow {
   readonly until: number;
 }
 
-/** Writes reject with `EpochLost` when one of the claims is void; rows under claims that hold are written all the same. */
+/** The outbox. Writes reject with `EpochLost` if one of the claims is void. Rows under valid claims are written even then. */
 export interface OutboxStore {
   /**
-   * Reads a page of rows of one webhook and instance that are due, in order: at most `rows` of them, and of `bytes` only what fits, but one in any
-   * case. A row behind one of its lane that is parked beyond `now`, and so is not on the page, stands in `held`. `more`: others are due.
+   * Returns a page of due rows of one webhook and instance, in order. The page has at most `rows` rows and `bytes` bytes, but at least one row.
+   * `held` lists the rows behind a row of their lane that is parked beyond `now`. `more`: other rows are due.
    */
   due(
     webhookId: string,
@@ -28,30 +28,30 @@ export interface OutboxStore {
   ): Promise<{ readonly rows: readonly Delivery[]; readonly held: readonly HeldRow[]; readonly more: boolean }>;
   /** Parks rows without counting an attempt. */
   hold(rows: readonly (ClaimedRow & HeldRow)[]): Promise<void>;
-  /** At most `limit` lanes with a row that is parked beyond `now`. */
+  /** Returns at most `limit` lanes with a row that is parked beyond `now`. */
   heldLanes(webhookId: string, instanceId: InstanceId, now: number, limit: number): Promise<readonly string[]>;
-  /** Earliest `notBefore` of rows that are parked; null when none is. */
+  /** Returns the earliest `notBefore` of parked rows; null if none is parked. */
   nextDue(webhookId: string, instanceId: InstanceId): Promise<number | null>;
-  /** Takes rows out for good. */
+  /** Deletes rows from the outbox for good. */
   remove(rows: readonly ClaimedRow[]): Promise<void>;
-  /** Takes rows out and keeps them among the past ones. */
+  /** Moves rows from the outbox to the past deliveries. */
   archive(ended: readonly (Ended & Claim)[]): Promise<void>;
   /** Parks a row. */
   postpone(row: ClaimedRow, notBefore: number, last: LastAttempt): Promise<void>;
-  /** (webhook, instance) pairs that have rows: what must be started at boot. Does not read the rows. */
+  /** Returns the (webhook, instance) pairs that have rows, for the start of their couriers at boot. Does not read the rows. */
   pending(): Promise<readonly { readonly webhookId: string; readonly instanceId: InstanceId }[]>;
 }
 
-/** A delivery that is over. */
+/** A delivery that has ended. */
 export interface Ended extends LastAttempt {
   readonly seq: number;
-  /** Given up; else delivered. */
+  /** True if the delivery is a dead letter; false if it was delivered. */
   readonly dead: boolean;
   readonly endedAt: number;
 }
 
 export interface DeliveryQuery {
-  /** Of these webhooks only. */
+  /** The webhooks to search. */
   readonly webhooks: readonly string[];
   readonly state: DeliveryState | null;
   readonly limit: number;
@@ -60,12 +60,12 @@ export interface DeliveryQuery {
 
 export interface ReplayQuery {
   readonly webhook: string;
-  /** Ids of events; null: any. */
+  /** Ids of events; null for any. */
   readonly events: readonly string[] | null;
-  /** null: any. */
+  /** Null for any. */
   readonly types: readonly EventType[] | null;
   readonly states: readonly DeliveryState[];
-  /** Time of the event, both included. */
+  /** The period of the event times, inclusive. In Unix milliseconds. */
   readonly from: number;
   readonly to: number;
   readonly limit: number;
@@ -76,18 +76,18 @@ export interface Replayed {
   readonly count: number;
 }
 
-/** What waits for one webhook, and how many past deliveries of it are kept. */
+/** The waiting deliveries of one webhook, and the number of its stored past deliveries. */
 export interface Tally {
   readonly webhookId: string;
   readonly waiting: number;
   readonly parked: number;
-  /** Of the bodies of those that wait or are parked. */
+  /** The size of the bodies of waiting and parked deliveries. In bytes. */
   readonly bytes: number;
   readonly delivered: number;
   readonly dead: number;
 }
 
-/** Times of the oldest events of one webhook, by what became of them; null for none. `waiting`: parked ones included. */
+/** Times of the oldest events of one webhook by outcome; null for none. `waiting` includes parked ones. */
 export interface OldestTimes {
   readonly webhookId: string;
   readonly waiting: number | null;
@@ -95,32 +95,35 @@ export interface OldestTimes {
   readonly dead: number | null;
 }
 
-/** What is too much: so many rows, so many bytes, and all events before a time. */
+/** The excess to remove: a number of rows, a number of bytes, and all events before a time. */
 export interface Excess {
   readonly rows: number;
   readonly bytes: number;
   readonly before: number;
 }
 
-/** Deliveries as people look at them, and the bounds of what is kept. */
+/** Deliveries for display, and the limits of their storage. */
 export interface DeliveryStore {
-  /** Newest first. `more`: whether anything follows after this page. */
+  /** Returns a page, newest first. `more`: other pages follow. */
   list(query: DeliveryQuery): Promise<{ readonly deliveries: readonly DeliveryRecord[]; readonly more: boolean }>;
-  /** Puts past deliveries back into the outbox, oldest first, and makes parked ones due. Answers how many of each instance. */
+  /** Moves past deliveries back into the outbox, oldest first, and makes parked ones due. Returns the number for each instance. */
   replay(query: ReplayQuery): Promise<readonly Replayed[]>;
-  /** Of these webhooks, or (null) of every one; those without deliveries may be left out. Does not read the deliveries. */
+  /** Returns the tallies of these webhooks, or of all (null). Webhooks without deliveries may be missing. Does not read the deliveries. */
   tally(webhooks: readonly string[] | null): Promise<readonly Tally[]>;
-  /** Time of the oldest event in the outbox, parked ones included; null when it is empty. */
+  /** Returns the time of the oldest event in the outbox, parked ones included; null if the outbox is empty. */
   oldest(): Promise<number | null>;
-  /** One row for each of these webhooks. Its cost grows with the webhooks, and not with their deliveries. */
+  /** Returns one row for each of these webhooks. The cost grows with the webhooks, not with their deliveries. */
   oldestOf(webhooks: readonly string[]): Promise<readonly OldestTimes[]>;
-  /** Shortens what `tally` reads. To be called from time to time. */
+  /** Compacts the rows that `tally` reads. The caller must call it from time to time. */
   foldTallies(): Promise<void>;
   /**
-   * Drops the oldest deliveries of these types that wait, until the excess is gone. One piece of bounded size; to be called again until it answers
-   * with nothing. Answers how many of each type.
+   * Drops the oldest waiting deliveries of these types until the excess is gone. One call handles a batch of bounded size. The caller repeats it
+   * until the result is empty. Returns the number for each type.
    */
   trim(webhookId: string, types: readonly EventType[], excess: Excess): Promise<Readonly<Record<string, number>>>;
-  /** Forgets the oldest past deliveries, dead or delivered ones, until the excess is gone. In pieces as `trim`; answers how many. */
+  /**
+   * Deletes the oldest past deliveries, dead or delivered ones, until the excess is gone. Works in batches like `trim`. Returns the number of deleted
+   * ones.
+   */
   forget(webhookId: string, dead: boolean, excess: Omit<Excess, 'bytes'>): Promise<number>;
 }

@@ -1,125 +1,147 @@
-/** Files that the gateway keeps for instances: of messages that came or went, and what was made of those. */
-import type { InstanceId, KeptFile, Message, Result, TakenFile } from '../model.ts';
+/** Files that the gateway keeps for instances: files of sent and received messages, and their conversions. */
+import type { InstanceId, KeptFile, Message, Result } from '../model.ts';
 
 export type { KeptFile, TakenFile } from '../model.ts';
 
-/** What a message says of its file. */
+/** The facts that a message states about its file. */
 export interface MediaFacts {
-  /** SHA-256 of the file in hex; '' when the sender did not say. */
+  /** SHA-256 of the file in hex; '' if the sender gave none. */
   readonly hash: string;
-  /** As `mediaType` of a message: `image`, `ptt`, … */
+  /** The kind, as in `mediaType` of a message: `image`, `ptt`, … */
   readonly kind: string;
-  /** Bytes, 0 when unknown. */
+  /** The size in bytes; 0 if unknown. */
   readonly size: number;
   readonly mimetype: string;
-  /** '' for all but documents. */
+  /** '' for all files except documents. */
   readonly filename: string;
 }
 
-/** What a message, or with `quoted` the one that it quotes, says of its file; null when it has none. Pure. */
+/** Reads the file facts of a message, or of the message that it quotes if `quoted` is true. Returns null if there is no file. Pure. */
 export type ReadMedia = (message: Pick<Message, 'raw'>, quoted: boolean) => MediaFacts | null;
 
-/** What a file is about; the last word counts when a file is kept again. */
+/** A file on the local disk that no instance keeps yet. */
+export interface TakenFile {
+  /** The path, in a temporary folder of the data folder. */
+  readonly path: string;
+  /** The size in bytes; never 0. */
+  readonly size: number;
+  /** SHA-256 of the bytes in hex. Equal bytes are one file. */
+  readonly hash: string;
+  /** The type by content, never by file name or response header; `application/octet-stream` if the content is not recognised. */
+  readonly mimetype: string;
+  /** The name at the source, without folders; '' if it had none. */
+  readonly filename: string;
+  /** Removes the file unless it was moved away. Idempotent, never rejects. */
+  discard(): Promise<void>;
+  /** Tells `discard` that the file was moved away. */
+  moved?(): void;
+}
+
+/** Facts about a kept file. If the file is kept again, the new facts replace the old ones. */
 export interface FileAbout {
-  /** The message that it belongs to, by the platform's id. */
+  /** The platform's id of the message to which the file belongs. */
   readonly messageId?: string;
-  /** Instead of what the file itself says; '' changes nothing. */
+  /** Replaces the type and the name of the file itself; '' changes nothing. */
   readonly mimetype?: string;
   readonly filename?: string;
-  /** Hash of the file that it was converted from. */
+  /** Hash of the file from which this one was converted. */
   readonly madeOf?: string;
 }
 
-/** How a kept file is looked for; `madeOf` is the hash of what it was converted from, `mimetype` into what. */
+/** The search key of a kept file. `madeOf` is the hash of the original of a conversion, and `mimetype` is the type of the result. */
 export type FileKey = { readonly hash: string } | { readonly messageId: string } | { readonly madeOf: string; readonly mimetype: string };
 
-/** First and last byte, both included. */
+/** The first and the last byte, inclusive. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
 
-/** A file under a path of this machine, for programs that read paths. The path must not be written to. */
+/** A file under a local path, for programs that read paths. Users must not write to the path. */
 export interface LocalCopy {
   readonly path: string;
-  /** Idempotent, never rejects. The path means nothing afterwards. */
+  /** Releases the path, which is not valid afterwards. Idempotent, never rejects. */
   release(): Promise<void>;
 }
 
-/** Methods that look for bytes answer null when they are gone; the row is gone then too, unless another node may have the bytes. A store that does not answer rejects with `FilesUnavailable`. */
+/**
+ * The file store. Methods that read bytes return null if the bytes are missing. The row is then deleted too, unless another node may have the bytes.
+ * Methods reject with `FilesUnavailable` if the store does not answer.
+ */
 export interface FileStore {
-  /** Keeps the bytes and discards the taken file, whatever the outcome. Null when the instance was removed meanwhile. */
+  /** Keeps the bytes and discards the taken file, whatever the outcome. Returns null if the instance was removed meanwhile. */
   keep(instance: InstanceId, file: TakenFile, about?: FileAbout): Promise<KeptFile | null>;
-  /** Only answers with files whose bytes are there. Counts as a use. */
+  /** Returns a file only if its bytes exist. Counts as a use. */
   find(instance: InstanceId, key: FileKey): Promise<KeptFile | null>;
-  /** Of any instance, by its public name; any text may be asked for. Counts as a use. */
+  /** Returns the file of any instance by its public name. Accepts any text. Counts as a use. */
   named(name: string): Promise<KeptFile | null>;
-  /** The instance that keeps a file under this name, wherever its bytes are; null when none does. */
+  /** Returns the instance that keeps a file under this name, on any node; null if none does. */
   holder(name: string): Promise<InstanceId | null>;
-  /** The reader must read to the end or return the iterator. */
+  /** Reads the file or a range of it. The reader must read to the end or return the iterator. */
   read(file: KeptFile, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | null>;
-  /** For files that are small enough to be held in memory. The buffer is the caller's. */
+  /** Reads the whole file into memory. Only for small files. The caller owns the buffer. */
   whole(file: KeptFile): Promise<Uint8Array | null>;
   localCopy(file: KeptFile): Promise<LocalCopy | null>;
-  /** Bytes of all that is kept, each blob once; null until every part was looked at by `audit`. */
+  /** The size of all kept blobs, each counted once. In bytes; null until `audit` has checked every part. */
   readonly bytes: number | null;
-  /** At most `limit` of what was not used since (Unix milliseconds), that unused for longest first; how many went. */
+  /** Removes at most `limit` files without use since `before` (Unix milliseconds), the longest unused first. Returns their number. */
   removeUnused(before: number, limit: number): Promise<number>;
   /**
-   * The same, but only files whose bytes are in this store: to make room on a node whose folder is its own. Everything else when the bytes of all are here.
+   * Does the same, but only for files whose bytes are in this store. It frees space on a node with a folder of its own. Equals `removeUnused` if all
+   * bytes are in this store.
    */
   removeUnusedHere(before: number, limit: number): Promise<number>;
-  /** A piece of what one instance keeps; how many went, 0 when there is nothing. */
+  /** Removes a batch of the files of one instance. Returns the number of removed files; 0 if none are left. */
   removeOf(instance: InstanceId): Promise<number>;
-  /** Parts in which `audit` looks at everything. */
+  /** The number of parts that `audit` checks one by one. */
   readonly parts: number;
-  /** Removes bytes that nobody keeps and rows whose bytes are gone, in one part (counted from 0); how many. */
+  /** Removes bytes without a row and rows without bytes in one part (counted from 0). Returns the numbers of removed ones. */
   audit(part: number): Promise<{ readonly blobs: number; readonly rows: number }>;
 }
 
-/** What becomes of sound. */
+/** Conversion and transcription of audio. */
 export interface Sounds {
-  /** Makes an MP3. Refused with `notConvertible` when this machine cannot, or the file holds no sound. */
+  /** Converts a file to MP3. Refuses with `notConvertible` if this machine cannot convert it, or if the file has no audio. */
   toMp3(path: string): Promise<Result<TakenFile>>;
-  /** The words that are spoken, by a service that is paid with the key. Refused with a sentence for the owner of the key. */
+  /** Transcribes speech with a service that the key pays for. A refusal has a sentence for the owner of the key. */
   transcribe(sound: { readonly path: string; readonly name: string; readonly mimetype: string }, key: string): Promise<Result<string>>;
 }
 
-/** One row: an instance keeps these bytes. Times in Unix milliseconds. */
+/** One row, which says that an instance keeps these bytes. Times in Unix milliseconds. */
 export interface FileRow extends Omit<KeptFile, 'url'> {
   readonly instanceId: InstanceId;
-  /** '' where it is not known. */
+  /** '' if it is unknown. */
   readonly messageId: string;
   readonly madeOf: string;
   readonly created: number;
   readonly used: number;
 }
 
-/** Bytes that some rows keep. */
+/** Bytes that at least one row keeps. */
 export interface Blob {
   readonly hash: string;
   readonly size: number;
 }
 
-/** Rows of files. What a method removes it names, so that the bytes can go when no other row keeps them. */
+/** Rows of files. A method that removes rows returns their blobs, so that the caller can delete bytes that no other row keeps. */
 export interface FileRows {
-  /** The row under which the instance keeps these bytes now: the one that it had, or this one. Null when the instance is gone. */
+  /** Returns the row under which the instance now keeps these bytes: an existing row or the given one. Returns null if the instance was removed. */
   add(row: FileRow): Promise<FileRow | null>;
   find(instance: InstanceId, key: FileKey): Promise<FileRow | null>;
   named(name: string): Promise<FileRow | null>;
   touch(name: string, used: number): Promise<void>;
-  /** Does the work unless an instance keeps these bytes; no row for them is added meanwhile, on any node. True if it was done. */
+  /** Runs the work unless an instance keeps these bytes. Meanwhile no node can add a row for them. Returns true if the work ran. */
   whileUnkept(hash: string, work: () => Promise<void>): Promise<boolean>;
-  /** All that is kept whose hash begins with this text, each once, in order. */
+  /** Returns all kept blobs whose hash begins with this text, each once, in order. */
   startingWith(prefix: string): Promise<readonly Blob[]>;
-  /** Rows of bytes that are gone. */
+  /** Removes the rows of missing bytes. */
   removeHash(hash: string): Promise<void>;
-  /** At most `limit` rows that were not used since, those unused for longest first. */
+  /** Removes at most `limit` rows without use since `before`, the longest unused first. */
   removeUnused(before: number, limit: number): Promise<readonly Blob[]>;
-  /** At most `limit` rows that were not used since, those unused for longest first, behind this one. */
+  /** Returns at most `limit` rows without use since `before`, the longest unused first, starting after the row `after`. */
   unused(before: number, after: { readonly used: number; readonly name: string }, limit: number): Promise<readonly FileRow[]>;
-  /** Rows of these names. */
+  /** Removes the rows with these names. */
   removeNamed(names: readonly string[]): Promise<readonly Blob[]>;
-  /** At most `limit` rows of one instance. */
+  /** Removes at most `limit` rows of one instance. */
   removeOf(instance: InstanceId, limit: number): Promise<readonly Blob[]>;
 }

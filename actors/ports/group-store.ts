@@ -1,10 +1,10 @@
-/** Storage of the groups that accounts are in. The journal writes it. */
+/** Queries of stored groups. The journal writes groups. */
 import type { Group, InstanceId } from '../model.ts';
 
 export interface GroupQuery {
-  /** Part of the name, in any case, or the id; '' for all. */
+  /** A part of the name, case-insensitive, or the id; '' for all. */
   readonly search: string;
-  /** False: groups come without their members. */
+  /** False to leave out the members. */
   readonly members: boolean;
   readonly limit: number;
   readonly offset: number;
@@ -16,24 +16,27 @@ export interface NamedGroup {
 }
 
 export interface KnownGroups {
-  /** Of all groups, by id. */
+  /** Names of all groups by id. */
   readonly names: ReadonlyMap<string, string>;
-  /** Groups that belong to a community. `isDefault`: the group of its announcements. */
+  /** Groups that belong to a community. `isDefault` marks its announcement group. */
   readonly memberships: readonly { readonly id: string; readonly parent: string; readonly isDefault: boolean }[];
-  /** Addresses of the pictures of these communities, '' for what is unknown. */
+  /** URLs of the pictures of these communities; '' if they are unknown. */
   readonly pictures: readonly { readonly id: string; readonly image: string; readonly preview: string }[];
-  /** When the platform listed all groups last, in Unix milliseconds; null: never. */
+  /** The last time at which the platform listed all groups. Unix milliseconds; null for never. */
   readonly listedAt: number | null;
 }
 
 export interface GroupStore {
-  /** In the order of their ids. `total`: how many fit the search. */
+  /** Returns a page of groups in the order of their ids. `total` counts all matches. */
   find(instance: InstanceId, query: GroupQuery): Promise<{ readonly groups: readonly Group[]; readonly total: number }>;
   get(instance: InstanceId, groupId: string): Promise<Group | null>;
-  /** Groups that have a member with one of these addresses (phone jid, LID), in the order of their ids. By an index: its cost does not grow with groups. */
+  /**
+   * Returns groups with a member under one of these addresses (phone jid, LID), in the order of their ids. An index keeps the cost independent of the
+   * number of groups.
+   */
   common(instance: InstanceId, addresses: readonly string[]): Promise<readonly NamedGroup[]>;
-  /** When the platform listed all groups last, in Unix milliseconds; null: never. */
+  /** Returns the last time at which the platform listed all groups. Unix milliseconds; null for never. */
   listedAt(instance: InstanceId): Promise<number | null>;
-  /** All groups by name alone, and when the platform listed them. */
+  /** Returns the names of all groups, and the time of the last listing. */
   known(instance: InstanceId): Promise<KnownGroups>;
 }

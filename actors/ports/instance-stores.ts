@@ -2,17 +2,17 @@
 import type { InstanceId, InstancePatch, InstanceRecord, Webhook } from '../model.ts';
 
 export interface InstanceStore {
-  /** All of them, at start. */
+  /** Returns all instances, for the start of the process. */
   all(): Promise<readonly InstanceRecord[]>;
-  /** Those of these that are registered. */
+  /** Returns the registered instances among these ids. */
   some(ids: readonly InstanceId[]): Promise<readonly InstanceRecord[]>;
-  /** The one with this token; null when there is none. */
+  /** Returns the instance with this token; null if there is none. */
   byToken(token: string): Promise<InstanceRecord | null>;
   insert(record: InstanceRecord): Promise<void>;
-  /** Sets `updated` too. False when the instance is gone. Rejects with `EpochLost` when `epoch` is not the instance's any more. */
+  /** Updates the record and sets `updated`. Returns false if the instance was removed. Rejects with `EpochLost` if `epoch` is outdated. */
   update(id: InstanceId, epoch: number, patch: InstancePatch): Promise<boolean>;
   /**
-   * The instance and its webhooks are gone for all other methods, and its credentials are deleted. Its rows are left to `RemovalStore`. Fails like
+   * Removes the instance and its webhooks from all other methods, and deletes its credentials. `RemovalStore` deletes its rows later. Fails like
    * `update`.
    */
   remove(id: InstanceId, epoch: number): Promise<void>;
@@ -20,34 +20,37 @@ export interface InstanceStore {
 
 export interface WebhookStore {
   all(): Promise<readonly Webhook[]>;
-  /** Those of these that there are. */
+  /** Returns the existing webhooks among these ids. */
   some(ids: readonly string[]): Promise<readonly Webhook[]>;
-  /** Adds or replaces the webhook. `epoch` is that of its instance. A global webhook has none, so that 0 is given. Rejects with `EpochLost` for a former owner. */
+  /** Adds or replaces the webhook. `epoch` is that of its instance, or 0 for a global webhook. Rejects with `EpochLost` for a former owner. */
   save(webhook: Webhook, epoch: number): Promise<void>;
-  /** The webhook is gone for all other methods. Its deliveries are left to `RemovalStore`. Fails like `save`. */
+  /** Removes the webhook from all other methods. `RemovalStore` deletes its deliveries later. Fails like `save`. */
   remove(webhook: Pick<Webhook, 'id' | 'instanceId'>, epoch: number): Promise<void>;
 }
 
-/** Something that was removed and still has rows. */
+/** A removed object that still has rows. */
 export interface Removal {
-  /** `account`: what an instance has of its account. Its settings, its webhooks with their deliveries, and its credentials stay. `keys`: of a session of the instance that ended. */
+  /**
+   * The kind of object. `account`: the data of an instance's account; its settings, webhooks, deliveries and credentials stay. `keys`: keys of an
+   * ended session.
+   */
   readonly kind: 'instance' | 'webhook' | 'campaign' | 'account' | 'keys';
-  /** Of a campaign behind that of its instance, with a space between. */
+  /** The id. For a campaign: the id of its instance, a space, and the id of the campaign. */
   readonly id: string;
 }
 
-/** Removes the rows of what was removed, which may be millions, a bounded number at a time. */
+/** Deletes the rows of removed objects in batches of bounded size. There may be millions of rows. */
 export interface RemovalStore {
-  /** Removals that are not finished, those of an earlier run among them. */
+  /** Returns unfinished removals, including those of an earlier run. */
   pending(): Promise<readonly Removal[]>;
-  /** Removes one piece; false when nothing is left of it. Safe to repeat, also after a crash in between. */
+  /** Removes one batch. Returns false if no rows are left. Safe to repeat, also after a crash. */
   removePiece(removal: Removal): Promise<boolean>;
 }
 
-/** Server-wide values, small and few. */
+/** A few small server-wide values. */
 export interface SettingStore {
   get(name: string): Promise<string | null>;
   set(name: string, value: string): Promise<void>;
-  /** Sets it where it is still `before` (null: where there is none yet); false where somebody else was first. */
+  /** Sets the value if it still equals `before` (null for no value). Returns false if another writer was first. */
   swap(name: string, before: string | null, value: string): Promise<boolean>;
 }

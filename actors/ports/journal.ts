@@ -1,32 +1,32 @@
-/** Where entries become rows. */
+/** The journal, which turns entries into rows. */
 import type { Delivery, Entry, GatewayEvent, InstanceRecord, InstanceId } from '../model.ts';
 
-/** An event that could not be made or has no JSON. What it tells of is stored all the same. */
+/** An event that could not be built or serialised to JSON. Its entry is stored nevertheless. */
 export interface UnrenderedEvent extends Pick<GatewayEvent, 'id' | 'type' | 'messageType'> {
-  /** Webhooks that would have got it. */
+  /** The webhooks that would have received the event. */
   readonly webhooks: readonly string[];
   readonly error: unknown;
 }
 
-/** What one commit brought about. */
+/** The result of one commit. */
 export interface Committed {
   readonly events: readonly GatewayEvent[];
   readonly deliveries: readonly Delivery[];
-  /** Absent when there is none. */
+  /** Absent if all events were rendered. */
   readonly unrendered?: readonly UnrenderedEvent[];
 }
 
-/** Where entries become rows: one transaction for messages, chats and outbox together. */
+/** The journal. One transaction writes messages, chats and outbox together. */
 export interface Journal {
   /**
-   * Commits the entries in their order. `targets` says which webhooks want an event; a delivery row is made for each.
-   * Committing the same entries again is harmless. All or nothing; rejects with `EpochLost` when `epoch` is not the instance's any more.
+   * Commits the entries in order, all or nothing. `targets` returns the webhooks of an event, and each gets a delivery row. Committing the same
+   * entries again is harmless. Rejects with `EpochLost` if `epoch` is outdated.
    */
   commit(
     instance: Pick<InstanceRecord, 'id' | 'owner' | 'epoch'>,
     entries: readonly Entry[],
     targets: (event: GatewayEvent) => readonly string[],
   ): Promise<Committed>;
-  /** Rows of the instance were removed: what is remembered of them is not used any more. */
+  /** Clears the cache of the instance, because rows of the instance were removed. */
   forget(instance: InstanceId): void;
 }

@@ -1,19 +1,19 @@
-/** One-time codes for passkeys. They count on every node. Times are the database's own; durations are milliseconds. */
+/** One-time codes for passkeys. They are valid on every node. Times are the database's own. Durations are in milliseconds. */
 import type { InstanceId } from '../model.ts';
 
 export interface PasskeyCodeRow {
   readonly instanceId: InstanceId;
-  /** The code was used: the hash is the one of its ticket. */
+  /** True if the code was exchanged for a ticket. The hash is then that of the ticket. */
   readonly used: boolean;
 }
 
 export interface PasskeyCodeStore {
-  /** Replaces the code of the instance, or its ticket. */
+  /** Replaces the code or the ticket of the instance. */
   put(instanceId: InstanceId, hash: string, ms: number): Promise<void>;
-  /** Returns the row that still counts, or null. */
+  /** Returns the row if it is still valid, else null. */
   find(hash: string): Promise<PasskeyCodeRow | null>;
-  /** Puts a ticket in the place of a code. Returns false if the code does not count any more: of two calls at once one succeeds. */
+  /** Exchanges a code for a ticket. Returns false if the code is no longer valid. Of two concurrent calls, one succeeds. */
   use(hash: string, ticket: string, ms: number): Promise<boolean>;
-  /** Idempotent. */
+  /** Ends the code or the ticket of the instance. Idempotent. */
   end(instanceId: InstanceId): Promise<void>;
 }

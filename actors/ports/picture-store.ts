@@ -1,11 +1,11 @@
-/** Storage of what the platform said of pictures. */
+/** Storage of the platform's answers about pictures. */
 import type { Claim, InstanceId, LookedPicture } from '../model.ts';
 
 export interface PictureStore {
-  /** Everything that is known of these people and groups, however old. */
+  /** Returns all stored answers for these people and groups, of any age. */
   find(instance: InstanceId, ids: readonly string[]): Promise<readonly LookedPicture[]>;
-  /** Replaces what was known. Rejects with `EpochLost` when the claim is void. */
+  /** Replaces the stored answer. Rejects with `EpochLost` if the claim is void. */
   save(claim: Claim, picture: LookedPicture): Promise<void>;
-  /** Removes answers of all instances from before this time (Unix milliseconds), at most `limit`. Answers how many. */
+  /** Removes answers of all instances from before this time (Unix milliseconds), at most `limit`. Returns their number. */
   expire(before: number, limit: number): Promise<number>;
 }

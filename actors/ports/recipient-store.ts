@@ -1,27 +1,28 @@
-/** Storage of what is known of numbers: lookups, and the messages that were exchanged. */
+/** Storage of known numbers: look-up results, and evidence from exchanged messages. */
 import type { Claim, InstanceId } from '../model.ts';
 
 export interface StoredRecipient {
-  /** The id of the account; '' when the number has none. */
+  /** The chat id of the account; '' if the number has no account. */
   readonly chatId: string;
-  /** What it calls itself as a verified business, when it was looked up last; '' for none, null when it never was. */
+  /** The name as a verified business at the last look-up; '' for none, null without a look-up. */
   readonly businessName: string | null;
-  /** Unix milliseconds of the lookup; null when messages show that the account is there. */
+  /** The time of the look-up. Unix milliseconds; null if exchanged messages prove that the account exists. */
   readonly at: number | null;
 }
 
 export interface RecipientStore {
   /**
-   * What is known of numbers, each given in its forms (ids of chats, the most likely one first): a chat that has received messages, or in which one was
-   * delivered; else the lookup, when it is not older than `knownSince`, or `absentSince` for a number without an account. Null: nothing.
+   * Returns the stored knowledge of numbers; null for none. Each number comes in its forms (chat ids, the most likely first). A chat with a received
+   * or delivered message counts first, then a look-up. A look-up must not be older than `knownSince`, or `absentSince` for a number without an
+   * account.
    */
   find(
     instance: InstanceId,
     numbers: readonly (readonly string[])[],
     limits: { readonly knownSince: number; readonly absentSince: number },
   ): Promise<readonly (StoredRecipient | null)[]>;
-  /** Keeps the answer of a lookup for each form. Rejects with `EpochLost` when the claim is void. */
+  /** Stores the result of a look-up for each form. Rejects with `EpochLost` if the claim is void. */
   save(claim: Claim, forms: readonly (Omit<StoredRecipient, 'at'> & { readonly form: string })[], at: number): Promise<void>;
-  /** Removes lookups of all instances from before this time (Unix milliseconds), at most `limit`. Answers how many. */
+  /** Removes look-ups of all instances from before this time (Unix milliseconds), at most `limit`. Returns their number. */
   expire(before: number, limit: number): Promise<number>;
 }

@@ -1,30 +1,30 @@
-/** Entries that the journal refused for their data: kept until a person tries them again. */
+/** Entries that the journal refused because of their data. They are kept until a person retries them. */
 import type { Claim, Entry, InstanceId } from '../model.ts';
 
-/** What is shown of a refused entry; its content is not. */
+/** The public facts of a refused entry, without its content. */
 export interface RefusedEntry {
   readonly instanceId: InstanceId;
   readonly id: string;
   readonly kind: Entry['kind'];
-  /** The code of the database, or the name of the error. */
+  /** The error code of the database, or the name of the error. */
   readonly error: string;
   readonly tries: number;
-  /** When it was refused first, in Unix milliseconds. */
+  /** The time of the first refusal. In Unix milliseconds. */
   readonly at: number;
 }
 
 export interface RefusedStore {
-  /** Keeps the entry. False when the instance has as many as may be kept. Rejects with `EpochLost` under an old epoch. */
+  /** Keeps the entry. Returns false if the instance has reached its limit of entries. Rejects with `EpochLost` for an outdated epoch. */
   keep(claim: Claim, entry: Entry, error: string): Promise<boolean>;
-  /** Oldest first for each instance. `instance`: null for all. */
+  /** Returns a page of entries, oldest first within each instance. `instance`: null for all. */
   list(query: { readonly instance: InstanceId | null; readonly limit: number; readonly offset: number }): Promise<{
     readonly entries: readonly RefusedEntry[];
     readonly more: boolean;
   }>;
-  /** Null when there is no such entry. */
+  /** Returns the entry; null if there is none. */
   read(instance: InstanceId, id: string): Promise<Entry | null>;
-  /** It was tried again, and refused. */
+  /** Records a retry that failed. */
   tried(claim: Claim, id: string, error: string): Promise<void>;
-  /** Whether it was there. */
+  /** Removes the entry. Returns true if it existed. */
   remove(claim: Claim, id: string): Promise<boolean>;
 }

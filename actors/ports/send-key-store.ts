@@ -1,9 +1,9 @@
-/** Storage of the keys under which sends are repeated. The journal writes them. */
+/** Queries of used idempotency keys. The journal writes the keys. */
 import type { InstanceId, UsedSendKey } from '../model.ts';
 
 export interface SendKeyStore {
-  /** Null when the key was never used, or is gone. */
+  /** Returns the used key; null if the key was never used or has been removed. */
   find(instance: InstanceId, hash: string): Promise<UsedSendKey | null>;
-  /** Removes keys of all instances that were used before this time (Unix milliseconds), at most `limit`. Answers how many. */
+  /** Removes keys of all instances that were used before this time (Unix milliseconds), at most `limit`. Returns their number. */
   expire(before: number, limit: number): Promise<number>;
 }

@@ -1,19 +1,19 @@
-/** Sign-ins to the dashboard that count on every node of a cluster. Times are the database's own; durations are milliseconds. */
+/** Sign-ins to the dashboard. They are valid on every node of a cluster. Times are the database's own. Durations are in milliseconds. */
 
 export interface SignIn {
-  /** A hash of what the cookie holds. */
+  /** A hash of the cookie's value. */
   readonly key: string;
-  /** Names the admin token that it was made with: it counts while that one does. */
+  /** The fingerprint of the admin token at sign-in. The sign-in is valid as long as that token. */
   readonly admin: string;
 }
 
 export interface SignInStore {
-  /** Keeps `most` of them: those that end last. */
+  /** Adds a sign-in that ends after `ms`. Keeps only the `most` sign-ins that end last. */
   add(signIn: SignIn, ms: number, most: number): Promise<void>;
-  /** How long it still counts; 0 when it does not. */
+  /** Returns the remaining time of the sign-in; 0 if it is not valid. */
   left(signIn: SignIn): Promise<number>;
-  /** Those that still count. */
+  /** Returns the keys that are still valid. */
   valid(keys: readonly string[], admin: string): Promise<readonly string[]>;
-  /** Idempotent. */
+  /** Ends the sign-in. Idempotent. */
   end(key: string): Promise<void>;
 }

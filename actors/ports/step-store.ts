@@ -1,9 +1,9 @@
-/** The last steps of sessions through their charts, kept for those who look at them after a restart. */
+/** Storage of the last steps of sessions through their charts. They remain visible after a restart. */
 import type { InstanceId } from '../model.ts';
 
 export interface StepStore {
-  /** Adds steps behind those that are stored, and keeps the newest `most` of each instance. An instance that is gone is passed over. */
+  /** Appends steps and keeps the newest `most` of each instance. Skips removed instances. */
   append(batch: readonly { readonly instanceId: InstanceId; readonly steps: readonly object[] }[], most: number): Promise<void>;
-  /** The oldest first; whatever an earlier release wrote, so that the reader checks each. */
+  /** Returns the steps, oldest first. An earlier release may have written them, so the reader must check each. */
   read(instance: InstanceId): Promise<readonly unknown[]>;
 }

@@ -1,17 +1,17 @@
-/** Time, chance, the log, pictures, proxies: what a process gives. */
+/** Services of the process: time, randomness, log, metrics, disk, proxies. */
 import type { ProxyCatalogue } from '../model.ts';
 
 export interface Media {
-  /** PNG data URL of a QR code, made in a worker. */
+  /** Returns the PNG data URL of a QR code, made in a worker. */
   qrPng(text: string): Promise<string>;
 }
 
 export interface Chance {
-  /** 0 ≤ x < 1. */
+  /** Returns a random number, 0 ≤ x < 1. */
   random(): number;
-  /** `bytes` random bytes in hex. */
+  /** Returns `bytes` random bytes in hex. */
   hex(bytes: number): string;
-  /** URL-safe token of `length` letters and digits. */
+  /** Returns a URL-safe token of `length` letters and digits. */
   token(length: number): string;
 }
 
@@ -22,69 +22,72 @@ export interface Log {
   error(fields: object, event: string): void;
 }
 
-/** Counts what happens in all instances together. Each call is an addition; no method throws. Times in milliseconds. */
+/** Counters over all instances. Each call adds to a counter. No method throws. Times in milliseconds. */
 export interface Meter {
-  /** A connection is tried. */
+  /** Counts an attempt to connect. */
   attempted(): void;
   closed(cause: string): void;
-  /** A session is live again, so long after it was lost. */
+  /** Records the time after which a lost session was live again. */
   reconnected(ms: number): void;
-  /** Events that were committed, by type. */
+  /** Counts a committed event by its type. */
   event(type: string): void;
-  /** A post to a receiver; `sinceEvent`: from the event to the 2xx, null when there was none. */
+  /** Records a post to a receiver. `sinceEvent`: the time from the event to the 2xx; null without a 2xx. */
   posted(outcome: 'delivered' | 'refused' | 'failed', ms: number, sinceEvent: number | null): void;
-  /** A question to a model; `tokens`: of the question and the answer, 0 when there was none. */
+  /** Records a request to a model. `tokens`: of the question and the answer, 0 if there was no answer. */
   modelAsked(outcome: 'answered' | 'failed' | 'givenUp', ms: number, tokens: number): void;
-  /** What became of a recipient of a campaign. */
+  /** Counts a campaign recipient by outcome. */
   campaigned(outcome: 'sent' | 'failed' | 'skipped' | 'unknown'): void;
-  /** Entries of recorders that are not stored: `lost` were given up, `refused` do not fit the database. */
+  /** Counts recorder entries that were not stored: `lost` were given up, `refused` do not fit the database. */
   unstored(outcome: 'lost' | 'refused', count: number): void;
-  /** The platform or a person sent something that only a forger sends; it was dropped. */
+  /** Counts a dropped stanza that only a forger sends. */
   forged(what: string): void;
-  /** This node took instances, gave instances up, or found leases astray, by cause or kind. */
+  /** Counts leases that this node took, lost or gave up, or found astray, by cause or kind. */
   leases(what: 'taken' | 'ended' | 'astray', cause: string, count: number): void;
-  /** Crashes of charts and of background workers. */
+  /** Counts crashes of charts and of background workers. */
   crashed(part: string): void;
 }
 
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** Levels of single instances beside that of the process. */
+/** Log levels of single instances. Other instances have the level of the process. */
 export interface LogLevels {
-  /** From now on lines that name this instance are written from this level on, until the moment in Unix milliseconds. */
+  /** Sets the level for lines that name this instance, until this time (Unix milliseconds). */
   set(instance: string, level: LogLevel, until: number): void;
-  /** Null when the level of the process counts. */
+  /** Returns the level of an instance; null if the level of the process applies. */
   of(instance: string): { readonly level: LogLevel; readonly until: number } | null;
 }
 
-/** The disk of the data folder, which with the embedded server is that of the database. */
+/** The disk of the data folder. The embedded database is on the same disk. */
 export interface Disk {
-  /** 0 before the first look, both of them. */
+  /** The free space; 0 before the first check. The same holds for `sizeBytes`. */
   readonly freeBytes: number;
   readonly sizeBytes: number;
-  /** A sentence while there is too little room; '' while there is enough. */
+  /** A sentence while there is too little space; '' otherwise. */
   readonly warning: string;
 }
 
-/** A clock that XState understands (`setTimeout`, `clearTimeout`) and that tells the time. */
+/** A clock for XState (`setTimeout`, `clearTimeout`) that also tells the time. */
 export interface Time {
   now(): number;
-  /** Milliseconds since some moment, which no change of the system's clock touches. */
+  /** Returns the milliseconds since an arbitrary moment. Changes of the system's clock do not affect it. */
   monotonic(): number;
-  /** Of any length: a delay that one timer of the system cannot hold takes several. */
+  /** Sets a timer of any length. A delay beyond the limit of one system timer uses several. */
   setTimeout(fn: () => void, ms: number): unknown;
   clearTimeout(id: unknown): void;
-  /** Resolves when everything that is ready has had its turn, without waiting for anything. */
+  /** Resolves when all ready tasks have had their turn. */
   turn(): Promise<void>;
 }
 
 /** Proxies of sessions. */
 export interface Proxies {
-  /** Managed proxies; null when the server has none. */
+  /** Managed proxies; null if the server has none. */
   readonly catalogue: ProxyCatalogue | null;
-  /** Why this address cannot be the proxy of an owner, such as `proxy_url must start with …`; null when nothing speaks against it. */
+  /** Returns the reason why this address cannot be an owner's proxy, such as `proxy_url must start with …`; null if it is valid. */
   objection(url: string): string | null;
-  /** Reaches the platform through it, within a limit. `managed`: it is of the catalogue. '' when that works, else what was wrong, without the address. Never rejects. */
+  /**
+   * Connects to the platform through the proxy, within a time limit. Returns '' if the connection works, else the error without the address.
+   * `managed`: the proxy is from the catalogue. Never rejects.
+   */
   test(url: string, managed: boolean): Promise<string>;
 }
