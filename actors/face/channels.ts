@@ -1,16 +1,16 @@
-/** What the gateway offers on channels, beside their operations. */
+/** Gateway methods for channels, in addition to the operations. */
 import type { Channel, InstanceId, Result } from '../model.ts';
 
 export interface ChannelFace {
-  /** Channels that the account follows, as they are stored. The platform is asked when they were never listed for this account. */
+  /** Returns the stored channels that the account follows. Asks the platform if they were never listed for this account. */
   listChannels(id: InstanceId): Promise<Result<readonly Channel[]>>;
-  /** `picture`: an address, a data URL or base64 of a picture; '' for none. */
+  /** Creates a channel. `picture`: a URL, a data URL or base64; '' for none. */
   createChannel(
     id: InstanceId,
     wish: { readonly name: string; readonly description: string; readonly picture: string },
   ): Promise<Result<Channel>>;
-  /** As `createChannel` takes a picture; '' takes the present one away. */
+  /** Sets the picture of a channel, given as in `createChannel`; '' removes the picture. */
   setChannelPicture(id: InstanceId, channelId: string, picture: string): Promise<Result<null>>;
-  /** Invites a person to be an admin, and sends the invitation as a message: the platform itself tells nobody. `payload`: what the client sent. */
+  /** Invites a person to be an admin and sends the invitation as a message, because the platform notifies nobody. `payload`: the client's request. */
   inviteChannelAdmin(id: InstanceId, channelId: string, person: string, payload: unknown): Promise<Result<null>>;
 }

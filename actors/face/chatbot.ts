@@ -1,12 +1,12 @@
-/** What the gateway offers on the chatbot: its agents and its triggers. Its settings are fields of the instance. */
+/** Gateway methods for agents and triggers of the chatbot. The chatbot's settings are fields of the instance. */
 import type { ChatbotAgent, ChatbotTrigger, InstanceId, Kept, Result } from '../model.ts';
 
-/** `id`: '' makes one. What is absent stays as it is. */
+/** A change of an agent. `id`: '' creates an agent. Absent fields keep their values. */
 export interface AgentEdit {
   readonly id: string;
   readonly delete: boolean;
   readonly fields: Partial<Omit<ChatbotAgent, 'id'>>;
-  /** '' takes the key away. */
+  /** The API key; '' removes the key. */
   readonly key?: string;
 }
 
@@ -15,7 +15,7 @@ export interface AgentView {
   readonly hasKey: boolean;
 }
 
-/** `id`: '' makes one. What is absent stays as it is. */
+/** A change of a trigger. `id`: '' creates a trigger. Absent fields keep their values. */
 export interface TriggerEdit {
   readonly id: string;
   readonly delete: boolean;
@@ -24,9 +24,15 @@ export interface TriggerEdit {
 
 export interface ChatbotFace {
   agents(id: InstanceId): Promise<readonly AgentView[]>;
-  /** Makes, changes or deletes an agent, with the triggers that lead to it. Refused: `notFound`, `invalid` for what an agent cannot be, `limited` beyond the most agents. */
+  /**
+   * Creates, changes or deletes an agent. A deletion includes the triggers of the agent. Refuses with `notFound`, `invalid` or, beyond the limit of
+   * agents, `limited`.
+   */
   editAgent(id: InstanceId, edit: AgentEdit): Promise<Result<AgentView & { readonly made: boolean }>>;
   triggers(id: InstanceId): Promise<readonly Kept<'chatbotTrigger'>[]>;
-  /** Makes, changes or deletes a trigger. Refused: `notFound`, `invalid` for one that leads to nothing, `limited` beyond the most triggers. */
+  /**
+   * Creates, changes or deletes a trigger. Refuses with `notFound`, with `invalid` for a trigger without a target, or with `limited` beyond the limit
+   * of triggers.
+   */
   editTrigger(id: InstanceId, edit: TriggerEdit): Promise<Result<{ readonly trigger: Kept<'chatbotTrigger'>; readonly made: boolean }>>;
 }

@@ -1,7 +1,7 @@
-/** What the gateway offers on single chats: what the owner of an account can do with them on a phone. */
+/** Gateway methods for single chats: the actions that the owner of an account has on a phone. */
 import type { Chat, ChatChange, InstanceId, Result } from '../model.ts';
 
-/** What of a chat is to go: here, and on the phone. */
+/** The parts of a chat to remove, in storage and on the phone. */
 export interface ChatRemoval {
   readonly chat: boolean;
   readonly messages: boolean;
@@ -9,24 +9,24 @@ export interface ChatRemoval {
   readonly clearOnPhone: boolean;
 }
 
-/** One part of a removal. `error`: '' when it is done. */
+/** The outcome of one part of a removal. `error`: '' if the part was done. */
 export interface RemovalStep {
   readonly of: keyof ChatRemoval;
   readonly error: string;
 }
 
-/** `number`: any name of the chat. A chat that is not stored is refused with `notFound`. */
+/** Methods for one chat. `number` is any form of the chat id. They refuse with `notFound` if the chat is not stored. */
 export interface ChatFace {
-  /** The stored chat; `notFound` without one. */
+  /** Returns the stored chat, or refuses with `notFound`. */
   chat(id: InstanceId, number: string): Promise<Result<Chat>>;
-  /** Changes the chat on the phone and here; answers with the chat afterwards. Notes are refused (`notSupported`) outside of business accounts. */
+  /** Changes the chat on the phone and in storage, and returns the changed chat. Refuses notes (`notSupported`) for accounts that are no business. */
   changeChat(id: InstanceId, number: string, change: ChatChange): Promise<Result<Chat>>;
-  /** Sets after how many seconds new messages disappear; 0: they stay. Answers with the chat afterwards, null for one that is not stored. */
+  /** Sets the time after which new messages disappear. In seconds; 0 for never. Returns the changed chat; null if the chat is not stored. */
   setChatTimer(id: InstanceId, number: string, seconds: number): Promise<Result<Chat | null>>;
-  /** Blocks a person, or ends that; answers with the ids of all blocked people. */
+  /** Blocks or unblocks a person, and returns the ids of all blocked people. */
   block(id: InstanceId, number: string, block: boolean): Promise<Result<readonly string[]>>;
-  /** Reads the notes about all chats anew; answers with the chat afterwards. */
+  /** Reloads the notes about all chats, and returns the chat. */
   reloadNotes(id: InstanceId, number: string): Promise<Result<Chat>>;
-  /** Does what of it is wanted, each part whatever becomes of the others. What concerns the database alone needs no session. */
+  /** Performs the wanted parts of a removal. A failed part does not stop the others. Parts that concern the database alone need no session. */
   removeChat(id: InstanceId, number: string, wanted: ChatRemoval): Promise<Result<readonly RemovalStep[]>>;
 }

@@ -1,4 +1,4 @@
-/** What the gateway offers on the connector to Chatwoot. */
+/** Gateway methods for the Chatwoot connector. */
 import type { ChatwootInbox, InstanceId, Result } from '../model.ts';
 
 export interface ChatwootSettings extends Omit<ChatwootInbox, 'hook' | 'former'> {
@@ -7,16 +7,16 @@ export interface ChatwootSettings extends Omit<ChatwootInbox, 'hook' | 'former'>
 }
 
 export interface ChatwootFace {
-  /** Null when nothing was ever set. The access token is masked. */
+  /** Returns the settings with a masked access token; null if none were ever saved. */
   chatwoot(id: InstanceId): ChatwootSettings | null;
   /**
-   * Replaces the settings, once Chatwoot has answered with the inbox when it is to be enabled. The masked token means the stored one. Answers with the
-   * address to which the inbox has to post.
+   * Replaces the settings. To enable the connector, Chatwoot must first confirm the inbox. The masked token keeps the stored token. Returns the URL
+   * to which the inbox has to post.
    */
   saveChatwoot(id: InstanceId, settings: ChatwootSettings): Promise<Result<{ readonly hookUrl: string }>>;
   /**
-   * Takes what Chatwoot posted to the address that ends so. Resolves when it is stored, or concerns nobody; it is sent afterwards. Refused (`notFound`)
-   * when nobody has this address, and (`conflict`) for what would have to be sent while the connector is off, or of an inbox that is not its own.
+   * Takes a post of Chatwoot to the hook address. Resolves when the post is stored or ignored; sending happens later. Refuses with `notFound` for an
+   * unknown address. Refuses with `conflict` if the connector is off, or if the post is from another inbox.
    */
   chatwootPosted(hook: string, body: Readonly<Record<string, unknown>>): Promise<Result<null>>;
 }

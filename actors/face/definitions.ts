@@ -1,7 +1,7 @@
-/** What the gateway offers on labels and quick replies. */
+/** Gateway methods for labels and quick replies. */
 import type { InstanceId, Kept, Label, QuickReplyType, Result } from '../model.ts';
 
-/** What is absent stays as it is. `labelId`: the phone's id; '' makes a label. */
+/** A change of a label. Absent fields keep their values. `labelId`: the phone's id; '' creates a label. */
 export interface LabelDraft {
   readonly labelId: string;
   readonly name?: string;
@@ -9,18 +9,18 @@ export interface LabelDraft {
   readonly delete: boolean;
 }
 
-/** What of a chat's labels is to change; ids are the phone's. */
+/** A change of a chat's labels. Ids are the phone's. */
 export type LabelChange =
   | { readonly kind: 'set'; readonly labelIds: readonly string[] }
   | { readonly kind: 'add' | 'remove'; readonly labelIds: readonly string[] };
 
-/** Labels that were put on a chat, and those that were taken off. */
+/** Labels that were put on a chat, and labels that were removed. */
 export interface LabelsChanged {
   readonly added: readonly string[];
   readonly removed: readonly string[];
 }
 
-/** `id`: '' makes one. `onPhone` absent: as it is, or where it belongs. */
+/** A change of a quick reply. `id`: '' creates one. If `onPhone` is absent, the quick reply stays in its place, or a new one gets the usual place. */
 export interface QuickReplyEdit {
   readonly id: string;
   readonly delete: boolean;
@@ -32,24 +32,24 @@ export interface QuickReplyEdit {
   readonly onPhone?: boolean;
 }
 
-/** Labels are a feature of business accounts: what changes them is refused (`notSupported`) for others. */
+/** Methods for labels and quick replies. Labels are a feature of business accounts. Changes of labels are refused (`notSupported`) for other accounts. */
 export interface DefinitionFace {
-  /** Labels that are not deleted. */
+  /** Returns the labels that are not deleted. */
   labels(id: InstanceId): Promise<readonly Kept<'label'>[]>;
-  /** Makes, changes or deletes a label, on the phone too. `made`: it is new. `notFound` for a deletion of one that there is not. */
+  /** Creates, changes or deletes a label, also on the phone. `made` is true for a new label. Refuses the deletion of an unknown label with `notFound`. */
   editLabel(id: InstanceId, edit: LabelDraft): Promise<Result<{ readonly label: Label; readonly made: boolean }>>;
-  /** Changes the labels of a stored chat, on the phone too. Refused: `notFound` for a chat that is not stored, `invalid` for a label that there is not. */
+  /** Changes the labels of a stored chat, also on the phone. Refuses with `notFound` for an unknown chat, or with `invalid` for an unknown label. */
   labelChat(id: InstanceId, number: string, change: LabelChange): Promise<Result<LabelsChanged>>;
   /**
-   * Begins to read the labels again: what was missed, or with `whole` all of them. What changed comes as events. `conflict` while the phone hands over
-   * its past.
+   * Starts to reload missed changes of labels, or all labels with `whole`. Changes arrive as events. Refuses with `conflict` while the phone
+   * transfers its history.
    */
   reloadLabels(id: InstanceId, whole: boolean): Promise<Result<'started' | 'underWay'>>;
   quickReplies(id: InstanceId): Promise<readonly Kept<'quickReply'>[]>;
   /**
-   * Makes, changes or deletes a quick reply; answers with all of them. Texts of business accounts are kept on the phone, everything else here. Refused:
-   * `notFound` for an unknown id, `conflict` for a shortcut that another one has, `invalid` for one that would have to move, `notSupported` for a text on
-   * the phone of an account that is no business.
+   * Creates, changes or deletes a quick reply, and returns all of them. Texts of business accounts are stored on the phone, all others in the
+   * gateway. Refuses with `notFound` for an unknown id, or `conflict` if another quick reply has the shortcut. `invalid`: the place would have to
+   * change. `notSupported`: a text on the phone of an account that is no business.
    */
   editQuickReply(id: InstanceId, edit: QuickReplyEdit): Promise<Result<readonly Kept<'quickReply'>[]>>;
 }

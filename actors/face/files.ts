@@ -1,32 +1,32 @@
-/** What the gateway offers on files. */
+/** Gateway methods for files. */
 import type { InstanceId, Result } from '../model.ts';
 import type { ByteRange, KeptFile } from '../ports.ts';
 
 export interface DownloadWish {
-  /** Any form of a message's id. */
+  /** The id of the message in any form. */
   readonly messageId: string;
-  /** The file of the message that this one quotes. */
+  /** True to download the file of the quoted message. */
   readonly quoted: boolean;
-  /** Sound as MP3: `can`, where this machine can make one; `must`, else refused; `no`, as it was sent. */
+  /** Conversion of audio to MP3: `can` converts if this machine is able to, `must` refuses otherwise, `no` keeps the original. */
   readonly mp3: 'can' | 'must' | 'no';
-  /** What is spoken, as text; without any key there is none. */
+  /** True to transcribe speech to text. A transcription needs an API key. */
   readonly transcribe: boolean;
-  /** Instead of the instance's own key for the service that transcribes; '' for none. */
+  /** The API key of the transcription service; '' for the instance's own key. */
   readonly apiKey: string;
 }
 
 export interface Download {
   readonly file: KeptFile;
-  /** The platform was not asked: the file was kept already. */
+  /** True if the file was kept already and the platform was not asked. */
   readonly cached: boolean;
   readonly transcription?: string;
 }
 
 export interface FileFace {
-  /** The file of a message. One that is kept already is given also while the session is disconnected. */
+  /** Returns the file of a message. A kept file is returned even while the session is disconnected. */
   download(id: InstanceId, wish: DownloadWish): Promise<Result<Download>>;
-  /** A file by its public name, of any instance; null when there is none. */
+  /** Returns a file of any instance by its public name; null if there is none. */
   file(name: string): Promise<KeptFile | null>;
-  /** The bytes of a file, or some of them; null when it is gone. The reader must read to the end or return the iterator. */
+  /** Reads a file or a range of it; null if the file is missing. The reader must read to the end or return the iterator. */
   readFile(file: KeptFile, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | null>;
 }

@@ -1,19 +1,19 @@
-/** What the gateway offers on groups, beside their operations. */
+/** Gateway methods for groups, in addition to the operations. */
 import type { Group, InstanceId, Result } from '../model.ts';
 import type { GroupQuery } from '../ports.ts';
 
 export interface GroupFace {
   /**
-   * Groups of the account as they are stored; a session need not be connected. The platform is asked when they were never listed, and with `force`, which
-   * is honoured once in some seconds.
+   * Returns the stored groups of the account, also without a connected session. Asks the platform if the groups were never listed, or with `force`,
+   * which works once in some seconds.
    */
   listGroups(
     id: InstanceId,
     query: GroupQuery & { readonly force: boolean },
   ): Promise<Result<{ readonly groups: readonly Group[]; readonly total: number }>>;
   /**
-   * Sets the picture of a group: an address, a data URL or base64 of a picture; '' takes it away. Refused like a file of a message when the picture is
-   * none. Answers with the group, null where it is not known.
+   * Sets the picture of a group from a URL, a data URL or base64; '' removes it. Refuses like a file of a message if the picture is not valid.
+   * Returns the group; null if it is unknown.
    */
   setGroupPicture(id: InstanceId, groupId: string, source: string): Promise<Result<Group | null>>;
 }

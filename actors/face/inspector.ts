@@ -1,56 +1,42 @@
-/** What the gateway offers on looking inside: the charts, where each instance is in them, how it came there, and a few safe events. */
+/** Gateway methods of the inspector: the charts, the state and steps of each instance, and a few safe events. */
 import type { InstanceId, Result, Status, Wanted } from '../model.ts';
 import type { Lease } from '../ports/lease-store.ts';
 import type { SmallPicture } from '../ports/platform.ts';
 import type { LogLevel } from '../ports/system.ts';
 import type { CloseCause, Reaction } from '../policy/close-cause.ts';
 
-/** Ids of the machines. */
-export const chartNames = ['instance', 'lifecycle'] as const;
-export type ChartName = (typeof chartNames)[number];
-
-/** The outcomes of the last attempts at one receiver. */
-export interface ReceiverReport {
-  readonly isFailing: boolean;
-  /** Number of delivered attempts among the last ones. */
-  readonly delivered: number;
-  readonly attempts: number;
-  /** The last failure with its time in Unix milliseconds, even if later attempts succeeded; null if there was none. */
-  readonly lastError: { readonly at: number; readonly status: number; readonly error: string } | null;
-}
-
-/** `always`: taken at once, without any event. */
+/** The trigger of a transition. `always`: taken at once, without an event. */
 export type TransitionKind = 'event' | 'after' | 'done' | 'failed' | 'always';
 
-/** States are named by their path below the machine, such as `connecting.waiting`. */
+/** A state of a chart. States are named by their path below the machine, such as `connecting.waiting`. */
 export interface ChartState {
   readonly id: string;
-  /** '' at the top. */
+  /** The path of the parent state; '' at the top. */
   readonly parent: string;
   readonly kind: 'atomic' | 'compound' | 'final';
   readonly initial?: string;
-  /** With those of its parents. */
+  /** The tags of the state and of its parents. */
   readonly tags: readonly string[];
-  /** What works while the machine is in the state. */
+  /** The actors that run while the machine is in the state. */
   readonly invokes: readonly string[];
   readonly description: string;
 }
 
 export interface ChartTransition {
-  /** `from>to`: the arrow. Transitions that share an arrow share the id. */
+  /** `from>to`, which identifies an arrow. Transitions on one arrow share the id. */
   readonly id: string;
   readonly from: string;
   readonly to: string;
-  /** The atomic state that is entered when the transition leads to a parent. */
+  /** The atomic state that is entered if the target is a parent state. */
   readonly leaf: string;
-  /** Such as `platform.closed`, `after.retryDelay`, `done.closing`; `always` for none. */
+  /** The event, such as `platform.closed`, `after.retryDelay` or `done.closing`; `always` for none. */
   readonly event: string;
   readonly kind: TransitionKind;
-  /** Such as `means(backOff|contest|gate)`, '' for none. */
+  /** The guard, such as `means(backOff|contest|gate)`; '' for none. */
   readonly guard: string;
   /** Name of the delay. */
   readonly delay?: string;
-  /** The state is left and entered again when it is the same. */
+  /** True if a transition to the same state leaves it and enters it again. */
   readonly reenter: boolean;
 }
 
@@ -65,28 +51,31 @@ export interface Chart {
   readonly initial: string;
   readonly description: string;
   readonly states: readonly ChartState[];
-  /** Those that lead to a state; what an event does within one is left out. */
+  /** Transitions to a state. Internal transitions are left out. */
   readonly transitions: readonly ChartTransition[];
   readonly events: readonly ChartEvent[];
 }
 
-/** Who sent a command: the interface of an instance, an administrator through the inspector, the schedule, a call that needs a sleeping session, a stop. */
+/**
+ * The sender of a command. `api`: the API of an instance. `admin`: an administrator in the inspector. `schedule`: a timer. `call`: a call that wakes
+ * a hibernated session. `stop`: a stop of the server.
+ */
 export const origins = ['api', 'admin', 'schedule', 'call', 'stop'] as const;
 export type Origin = (typeof origins)[number];
 
-/** Why a step was taken. Delays in milliseconds. */
+/** The cause of a step. Delays in milliseconds. */
 export type StepCause =
   | {
       readonly kind: 'close';
-      /** Of the platform; null when there was none. */
+      /** The code of the platform; null if there was none. */
       readonly code: number | null;
       readonly cause: CloseCause;
       readonly reaction: Reaction;
       readonly sentence: string;
-      /** 0 when nothing is tried by itself. */
+      /** The time until the automatic retry; 0 for no retry. */
       readonly retryInMs: number;
     }
-  /** `delay`: its name; `ms`: how long it was. */
+  /** `delay`: the name of the delay; `ms`: its length. */
   | { readonly kind: 'timer'; readonly delay: string; readonly ms: number }
   | { readonly kind: 'worker'; readonly src: string; readonly ok: boolean }
   | { readonly kind: 'command'; readonly by: Origin }
@@ -95,9 +84,9 @@ export type StepCause =
   /** `error`: the name of the error only. */
   | { readonly kind: 'crash'; readonly error: string };
 
-/** One transition that was taken. */
+/** A transition that was taken. */
 export interface Step {
-  /** Counts the steps of the instance in this process, from 1. */
+  /** The number of the step for this instance in this process, from 1. */
   readonly n: number;
   /** Unix milliseconds. */
   readonly at: number;
@@ -105,72 +94,72 @@ export interface Step {
   readonly from: string;
   readonly to: string;
   readonly event: string;
-  /** Id of the transition of the chart that was taken. */
+  /** Id of the taken transition in the chart. */
   readonly edge: string;
   readonly cause: StepCause;
 }
 
-/** How a part is: well, at work or waiting for something, not there, in trouble. */
+/** The condition of a part: working, busy or waiting, absent, or in trouble. */
 export type PartState = 'ok' | 'busy' | 'off' | 'trouble';
 
 /** A part of an instance. */
 export interface Part {
-  /** `supervisor`, `link`, `operations`, `recorder`, `recordKeeper`, `queue`, `campaigns` (while some are under way), `courier.<webhook>`. */
+  /** `supervisor`, `link`, `operations`, `recorder`, `recordKeeper`, `queue`, `campaigns` (while a campaign is active) or `courier.<webhook>`. */
   readonly id: string;
   readonly state: PartState;
-  /** In words. */
+  /** A description in words. */
   readonly note: string;
-  /** What waits in it. */
+  /** The number of items that wait in the part. */
   readonly waiting: number;
-  /** Its crashes since the start of the process. */
+  /** The number of crashes since the start of the process. */
   readonly crashes: number;
-  /** Of a courier. */
+  /** Details of a courier. Absent for other parts. */
   readonly courier?: CourierPart;
 }
 
 export interface CourierPart {
   readonly webhookId: string;
-  /** Name and port of the receiver; the rest of an address may hold secrets. */
+  /** Host and port of the receiver. The rest of the URL may hold secrets. */
   readonly host: string;
-  /** Lanes under way, and how many may be. */
+  /** The number of lanes in use, and the limit. */
   readonly lanes: { readonly used: number; readonly of: number };
-  readonly circuit: { readonly open: boolean; readonly failures: number; /** Next probe, 0 when it is closed. */ readonly until: number };
-  /** How the last hundred attempts ended; null before the first. */
+  readonly circuit: { readonly open: boolean; readonly failures: number; /** Next probe; 0 if it is closed. */ readonly until: number };
+  /** Outcomes of the last hundred attempts; null before the first. */
   readonly health: ReceiverReport | null;
 }
 
-/** What the list says of an instance. Times in Unix milliseconds, 0 for never. */
+/** The list row of an instance. Times in Unix milliseconds; 0 for never. */
 export interface ActorRow {
   readonly id: InstanceId;
   readonly name: string;
   /** The last four digits, such as `…1234`; '' without an account. */
   readonly number: string;
-  /** Another one for another picture of the account; '' while the gateway has none. */
+  /** A tag that changes with the picture of the account; '' if the gateway has no picture. */
   readonly picture: string;
   readonly status: Status;
-  /** Path in the chart of the session; `crashed` while the chart is restarted, `failed` when it crashed too often. */
+  /** The path in the chart of the session. `crashed`: the chart is being restarted. `failed`: the chart crashed too often. */
   readonly state: string;
   readonly needsPerson: boolean;
-  /** It has credentials; without them a phone has to link it before it can go online. */
+  /** True if the instance has credentials. Without credentials a phone has to link it first. */
   readonly linked: boolean;
   readonly since: number;
-  /** Why it is not connected, '' when nothing is wrong. */
+  /** The reason why the session is not connected; '' if all is well. */
   readonly reason: string;
-  /** The same as a stable word. */
+  /** The same reason as a stable word. */
   readonly cause: string;
-  /** Last message either way, or call that needed the platform. */
+  /** The time of the last message in either direction, or of the last call that needed the platform. */
   readonly lastEvent: number;
   readonly queue: number;
   readonly outbox: number;
-  /** The last hour in 24 parts, oldest first: see `Hour`. */
+  /** The last hour in 24 parts, oldest first (see `Hour`). */
   readonly hour: string;
-  /** Name of the node that owns the instance, '' when none does. Absent where there are no nodes. */
+  /** Name of the node that owns the instance; '' if none does. Absent without a cluster. */
   readonly node?: string;
 }
 
-/** Who owns an instance, since when and why. */
+/** The owner of an instance, the start of the ownership, and its cause. */
 export interface ActorLease extends Omit<Lease, 'heldMs' | 'leftMs'> {
-  /** False: that node did not answer, so that the rest is what the database and this node know. */
+  /** False if that node did not answer. The row then holds the knowledge of the database and of this node. */
   readonly answers: boolean;
 }
 
@@ -179,96 +168,96 @@ export interface ActorCounts {
   readonly connecting: number;
   readonly hibernated: number;
   readonly disconnected: number;
-  /** Of the disconnected ones. */
+  /** The number of disconnected ones that need a person. */
   readonly needsPerson: number;
 }
 
 export const actorSorts = ['trouble', 'name', 'state', 'since', 'lastEvent', 'queue', 'outbox'] as const;
 export type ActorSort = (typeof actorSorts)[number];
 
-/** Absent fields mean any. */
+/** A query for list rows. Absent fields match any. */
 export interface ActorQuery {
-  /** Words of the API, paths of the chart or their beginnings, `needsPerson`. */
+  /** Status words of the API, chart paths or their beginnings, or `needsPerson`. */
   readonly states: readonly string[];
   /** Stable words of `cause`. */
   readonly causes: readonly string[];
-  /** Somewhere in id, name, number, state or reason; any case. */
+  /** A part of id, name, number, state or reason. Case-insensitive. */
   readonly text: string;
   readonly sort: ActorSort;
   readonly descending: boolean;
-  /** `next` of the page before, '' for the first one. */
+  /** `next` of the previous page; '' for the first page. */
   readonly after: string;
   readonly limit: number;
 }
 
 export interface ActorPage {
-  /** That fit the query. */
+  /** The number of instances that match the query. */
   readonly total: number;
-  /** Of all instances. */
+  /** Counts over all instances. */
   readonly counts: ActorCounts;
   readonly rows: readonly ActorRow[];
-  /** '' on the last page. */
+  /** The cursor of the next page; '' on the last page. */
   readonly next: string;
-  /** Nodes that did not answer: their instances are shown as this node knows them. Absent where there are no nodes. */
+  /** Nodes that did not answer. Their instances are shown as this node knows them. Absent without a cluster. */
   readonly silent?: readonly string[];
-  /** What a person should look at on this server; absent when there is nothing. */
+  /** Warnings about this server for a person; absent if there are none. */
   readonly warnings?: readonly string[];
 }
 
 export interface ActorDetail extends ActorRow {
-  /** Null when no node owns it; absent where there are no nodes. */
+  /** Null if no node owns the instance; absent without a cluster. */
   readonly lease?: ActorLease | null;
   /** State of the root machine, which restarts the chart. */
   readonly root: string;
   readonly wanted: Wanted;
-  /** Connections tried since the start of the process. */
+  /** Connection attempts since the start of the process. */
   readonly attempts: number;
-  /** Closes in a row. */
+  /** The number of consecutive closes. */
   readonly failures: number;
-  /** When it is tried again by itself; null when it is not. */
+  /** The time of the next automatic attempt; null if there is none. */
   readonly retryAt: number | null;
-  /** Milliseconds since the last frame of a live session; null without one. */
+  /** The age of the last frame of a live session. In milliseconds; null without a live session. */
   readonly lastFrameAge: number | null;
   /** Crashes of the chart. */
   readonly crashes: number;
-  /** Null when the level of the process counts. */
+  /** The log level of the instance; null if the level of the process applies. */
   readonly logLevel: { readonly level: LogLevel; readonly until: number } | null;
   readonly parts: readonly Part[];
   readonly steps: readonly Step[];
 }
 
-/** What changed in the list since the batch before. */
+/** Changes of the list since the previous batch. */
 export interface ActorChanges {
-  /** Null: the instance is gone. */
+  /** The new fields of an instance; null if the instance was removed. */
   readonly rows: readonly (readonly [
     InstanceId,
     Pick<ActorRow, 'state' | 'since' | 'reason' | 'status' | 'needsPerson' | 'linked'> | null,
   ])[];
-  /** Of all instances. */
+  /** Counts over all instances. */
   readonly counts: ActorCounts;
 }
 
 export interface WatchEnd {
-  /** Called once: the instance is gone, the admin token was replaced, or the server stops. Nothing comes after it. */
+  /** Called once when the instance is removed, the admin token is replaced, or the server stops. No call follows it. */
   onEnd(): void;
 }
 
-/** What may be sent to an instance from outside of its own interface; nothing of it loses anything. */
+/** An event that an administrator may send to an instance. None of them loses data. */
 export type ActorEvent =
-  /** Closes the connection and opens it again, or opens it where there is none. */
+  /** Closes and reopens the connection, or opens one. */
   | { readonly type: 'reconnect' }
   | { readonly type: 'hibernate' }
   | { readonly type: 'wake' }
-  /** The receiver gets a fresh chance at once. */
+  /** Closes the circuit breaker of the webhook, so that the receiver gets a new attempt at once. */
   | { readonly type: 'clearCircuit'; readonly webhookId: string }
-  /** Crashed workers of the name, or (null) of any, run again at once. */
+  /** Restarts crashed workers of the name, or all (null), at once. */
   | { readonly type: 'restartWorker'; readonly worker: string | null }
-  /** Lines of the log that name the instance are written from this level on, for so long. */
+  /** Sets the log level for lines that name the instance, for this time. */
   | { readonly type: 'logLevel'; readonly level: LogLevel; readonly ms: number };
 
 export const actorEventTypes = ['reconnect', 'hibernate', 'wake', 'clearCircuit', 'restartWorker', 'logLevel'] as const;
 
-/** Who asked, for the log. */
+/** The administrator who asked, for the log. */
 export interface Asker {
   readonly address: string;
   readonly via: 'token' | 'dashboard';
@@ -276,17 +265,17 @@ export interface Asker {
 
 export interface InspectorFace {
   charts(): readonly Chart[];
-  /** The machine as source text that Stately's editor opens; null when there is no such machine. */
+  /** Returns the machine as source code for Stately's editor; null if there is no such machine. */
   chartSource(id: string): string | null;
   actors(query: ActorQuery): Promise<Result<ActorPage>>;
-  /** Makes no actor: an instance at rest has neither steps nor parts. */
+  /** Returns the details of an instance. Creates no actor, so a resting instance has neither steps nor parts. */
   actor(id: InstanceId): Promise<Result<ActorDetail>>;
-  /** Of the account, from memory; null while there is none. */
+  /** Returns the account's picture from memory; null if there is none. */
   actorPicture(id: InstanceId): Promise<SmallPicture | null>;
-  /** Each further step of the instance, until the answered function is called. */
+  /** Watches the next steps of the instance, until the returned function is called. */
   watchSteps(id: InstanceId, watcher: { onStep(step: Step): void } & WatchEnd): Result<() => void>;
-  /** Changes of the list, gathered, until the answered function is called. */
+  /** Watches changes of the list in batches, until the returned function is called. */
   watchActors(watcher: { onChanges(changes: ActorChanges): void } & WatchEnd): () => void;
-  /** Notes in the log who asked, and answers with the instance as it is afterwards. */
+  /** Sends an event, logs the administrator, and returns the instance as it is afterwards. */
   act(id: InstanceId, event: ActorEvent, by: Asker): Promise<Result<ActorDetail>>;
 }

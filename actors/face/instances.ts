@@ -1,77 +1,77 @@
-/** What the gateway offers on instances. */
+/** Gateway methods for instances. */
 import type { InstanceId, InstancePatch, InstanceRecord, PasskeyNotice, ProxyRegion, Result, Status } from '../model.ts';
 
-/** A record together with what its actor says now. */
+/** A record with the current state of its actor. */
 export interface InstanceView {
   readonly record: InstanceRecord;
   readonly status: Status;
-  /** Authenticated and live. */
+  /** True if the session is authenticated and live. */
   readonly connected: boolean;
-  /** Credentials of a finished pairing exist. */
+  /** True if credentials of a finished pairing exist. */
   readonly loggedIn: boolean;
-  /** PNG data URL, '' when there is none now. */
+  /** PNG data URL of the current QR code; '' if there is none. */
   readonly qrcode: string;
   readonly paircode: string;
-  /** The platform asks for the account's passkey; null or absent: it does not. */
+  /** The passkey stage, if the platform asks for the account's passkey; else null or absent. */
   readonly passkey?: PasskeyNotice | null;
   readonly presence: 'available' | 'unavailable';
 }
 
-/** What the answers of a disconnect and of a removal say beside the instance. */
+/** The additional fields in the answers of a disconnect and of a removal. */
 export interface Unlinked {
-  /** Why the phone still lists the device, so that somebody has to remove it there; '' when it does not. */
+  /** The reason why the phone still lists the device, so that a person has to remove it; '' if the phone does not list it. */
   readonly stillLinked: string;
 }
 
 /** An instance that was logged out. */
 export interface DisconnectedView extends InstanceView, Unlinked {}
 
-/** How an instance presents itself when it is linked; '' is the usual value. Kept for the next pairing. */
+/** The presentation of an instance on the phone's list of devices; '' for the default. Kept for the next pairing. */
 export type DeviceLook = Pick<InstanceRecord, 'systemName' | 'browser' | 'system'>;
 
-/** Commands on instances. An id that is unknown is a refusal `notFound`. */
+/** Commands on instances. They refuse an unknown id with `notFound`. */
 export interface InstanceFace {
-  /** With a region it gets a managed proxy, which is tested first (`changeProxy`). */
+  /** Creates an instance. With a region it gets a managed proxy, which is tested first (`changeProxy`). */
   create(
     input: { readonly name: string; readonly adminField01: string; readonly adminField02: string } & DeviceLook,
     region?: ProxyRegion,
   ): Promise<Result<InstanceView>>;
   all(): readonly InstanceView[];
-  /** The same, as their owners see them, on whatever nodes those are. */
+  /** Returns all instances as their owners see them, on any node. */
   everywhere(): Promise<readonly InstanceView[]>;
   view(id: InstanceId): InstanceView | null;
-  /** The same as the owner of the session sees it, on whatever node that is. */
+  /** Returns the instance as the owner of its session sees it, on any node. */
   current(id: InstanceId): Promise<InstanceView | null>;
   /**
-   * Starts pairing or connecting; the same request joins what is under way, another one begins a pairing anew. Answers when there is what it asked for
-   * (a QR, the code for its number, a connection) or a refusal, at the latest after some seconds.
+   * Starts pairing or connecting. The same request joins a pairing in progress; another request restarts the pairing. Resolves with the requested
+   * result (a QR, the code for the number, a connection) or a refusal, within some seconds.
    */
   connect(
     id: InstanceId,
     options: {
       readonly phone?: string;
       readonly region?: ProxyRegion;
-      /** Another account than before may be paired: the instance then begins empty. */
+      /** True if another account may be paired. The instance then starts empty. */
       readonly allowAccountChange?: boolean;
     } & Partial<DeviceLook>,
   ): Promise<Result<InstanceView>>;
-  /** Logs out and deletes the credentials. What a crash or a stop interrupts is taken up again. */
+  /** Logs out and deletes the credentials. The next start resumes an interrupted logout. */
   disconnect(id: InstanceId): Promise<Result<DisconnectedView>>;
-  /** Closes the running session and opens it again with the same credentials. */
+  /** Closes the running session and reopens it with the same credentials. */
   reset(id: InstanceId): Promise<Result<InstanceView>>;
-  /** Closes the session, keeps the credentials. */
+  /** Closes the session and keeps the credentials. */
   hibernate(id: InstanceId): Promise<Result<InstanceView>>;
   update(id: InstanceId, patch: InstancePatch): Promise<Result<InstanceView>>;
-  /** Names of lead fields: those that are given change, empty ones go. Calls at once lose nothing of each other. */
+  /** Sets names of lead fields; '' removes a name. Concurrent calls do not overwrite each other's names. */
   nameLeadFields(id: InstanceId, names: Readonly<Record<string, string>>): Promise<Result<InstanceView>>;
-  /** Logs out and deletes the instance with everything that belongs to it; its rows go in the background. */
+  /** Logs out and deletes the instance with all its data. Its rows are deleted in the background. */
   remove(id: InstanceId): Promise<Result<Unlinked>>;
   /**
-   * The new token; the old one is void at once and its streams end. `held`: the caller's token; refused (`conflict`) when it is void by now, so that
-   * of several calls with one token one is answered with a token. Whoever holds none leaves it out.
+   * Creates a new token. The old token becomes void at once and its streams end. `held`: the caller's token. If it is void, the call is refused
+   * (`conflict`), so of concurrent calls with one token only one succeeds. An administrator leaves `held` out.
    */
   rotateToken(id: InstanceId, held?: string): Promise<Result<InstanceView>>;
-  /** The new admin token, 50 letters and digits; `capped` with `retryAfter` inside the cooldown. */
+  /** Creates a new admin token of 50 letters and digits. Refuses with `capped` and `retryAfter` during the cooldown. */
   rotateAdminToken(): Promise<Result<string>>;
   presence(id: InstanceId, presence: 'available' | 'unavailable'): Promise<Result<null>>;
 }

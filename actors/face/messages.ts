@@ -1,32 +1,32 @@
-/** What the gateway offers on messages and chats. */
+/** Gateway methods for messages and chats. */
 import type { AiMetadata, Chat, ChatStats, InstanceId, Message, Preparation, Receipt, ReceiptCounts, Result, Send } from '../model.ts';
 import type { AnswerOf, ChatQuery, InputOf, MessageQuery, OperationName, ReceiptQuery, TypingState } from '../ports.ts';
 
-/** A client's own key for one request, and the whole request as text. */
+/** A client's idempotency key for one request, and the whole request as text. */
 export interface GivenKey {
   readonly key: string;
   readonly request: string;
 }
 
-/** Fields that every send has beside what is sent (contract/behaviour.md). */
+/** Fields of every send in addition to the content (`POST /send/text` and its siblings). */
 export interface SendOptions extends Preparation {
   readonly trackSource: string;
   readonly trackId: string;
-  /** Store the message and answer; it goes out when its turn comes. */
+  /** True to store the message and answer at once. The message is sent when its turn comes. */
   readonly async: boolean;
-  /** The operation of the interface that was called; comes back as `sendFunction`. */
+  /** The operation of the interface that the client called. Returned as `sendFunction`. */
   readonly label: string;
-  /** What the client sent, base64 left out; comes back as `sendPayload`. */
+  /** The client's request without base64. Returned as `sendPayload`. */
   readonly payload: unknown;
-  /** Of a message of a campaign: which one, and the position of its recipient. */
+  /** The campaign of the message, and the position of its recipient there. */
   readonly folder?: { readonly id: string; readonly position: number };
-  /** The client's own key for this send. The same key again gives the first answer and sends nothing. */
+  /** The client's idempotency key. The same key returns the first answer and sends nothing. */
   readonly once?: GivenKey;
-  /** Of a message that an agent wrote. */
+  /** The origin of a message that an agent wrote. */
   readonly aiMetadata?: AiMetadata;
 }
 
-/** What became of one id of `markRead`. `error`: '' when it is marked. */
+/** The outcome of one id of `markRead`. `error`: '' if the message was marked. */
 export interface MarkedMessage {
   readonly id: string;
   readonly error: string;
@@ -37,28 +37,28 @@ export interface QueueView {
   readonly pending: number;
   readonly processingNow: boolean;
   readonly acceptingNewMessages: boolean;
-  /** Unix milliseconds; absent unless a message waits for the pace of the instance. */
+  /** The time of the next message. Unix milliseconds; absent unless a message waits because of the instance's pace. */
   readonly nextAt?: number;
   readonly sessionReady: boolean;
   readonly resetting: boolean;
 }
 
-/** Sends and questions about what is stored. */
+/** Sends, and queries of stored messages and chats. */
 export interface MessageFace {
-  /** Sends a message of any kind. Messages to one chat leave in the order of the calls, whichever way the chat is spelled. */
+  /** Sends a message of any kind. Messages to one chat leave in the order of the calls, for any spelling of the chat. */
   send(id: InstanceId, send: Send, options: SendOptions): Promise<Result<Message>>;
-  /** Asks the platform: any operation that is one request. A sleeping session is woken. */
+  /** Performs an operation that is one request to the platform. Wakes a hibernated session. */
   perform<N extends OperationName>(id: InstanceId, name: N, input: InputOf<N>): Promise<Result<AnswerOf<N>>>;
-  /** Marks messages as read, named by any form of their ids; one outcome for each id. Receipts go out for those that others wrote. */
+  /** Marks messages as read and returns one outcome for each id. Ids may have any form. Messages from others get read receipts. */
   markRead(id: InstanceId, ids: readonly string[]): Promise<Result<readonly MarkedMessage[]>>;
   /**
-   * Shows typing or recording in a chat and keeps it up for `delay` milliseconds, or until a message to that chat is sent. Resolves when it is shown
-   * first. `paused` ends what is kept up.
+   * Shows typing or recording in a chat for `delay` milliseconds, or until a message to that chat is sent. Resolves when it was shown for the first
+   * time. `paused` ends it early.
    */
   showTyping(id: InstanceId, number: string, state: TypingState, delay: number): Promise<Result<null>>;
   /**
-   * What the members of a group confirmed of an own message, named by any form of its id. Refused (`notFound`, `invalid`) for a message that is not known,
-   * or is no own one in a group.
+   * Returns the receipts of group members for an own message. The id may have any form. Refuses with `notFound` for an unknown message, or `invalid`
+   * for one that is not an own group message.
    */
   receipts(
     id: InstanceId,
@@ -74,10 +74,10 @@ export interface MessageFace {
   ): Promise<{ readonly chats: readonly Chat[]; readonly total: number; readonly stats: ChatStats }>;
   queue(id: InstanceId): Promise<QueueView>;
   /**
-   * Deletes a message for everybody, named by any form of its id; one that waits in the asynchronous queue is cancelled, which needs no session.
-   * `at`: Unix milliseconds. Refused (`conflict`) while the message is being sent, and as `message.delete` is.
+   * Deletes a message for everyone. The id may have any form. A message in the asynchronous queue is cancelled, which needs no session. `at`: Unix
+   * milliseconds. Refuses with `conflict` while the message is being sent, and otherwise like `message.delete`.
    */
   deleteMessage(id: InstanceId, messageId: string): Promise<Result<AnswerOf<'message.delete'>>>;
-  /** Cancels what waits in the asynchronous queue; the number of cancelled messages. */
+  /** Cancels the messages in the asynchronous queue, and returns their number. */
   clearQueue(id: InstanceId): Promise<Result<number>>;
 }

@@ -1,40 +1,43 @@
-/** What the gateway offers on linking an account that has a passkey. */
+/** Gateway methods for linking an account that has a passkey. */
 import type { InstanceId, PasskeyNotice, Result } from '../model.ts';
 import type { PasskeyAssertion, PasskeyOptions } from '../ports.ts';
 
 export interface PasskeyView extends PasskeyNotice {
-  /** What the browser has to sign; null beyond the stage `assertion`. */
+  /** The options that the browser has to sign; null after the stage `assertion`. */
   readonly options: PasskeyOptions | null;
 }
 
 /** A one-time code for the browser of the account's owner. */
 export interface PasskeyCode {
-  /** Such as `ABCD-2345`. */
+  /** The code, such as `ABCD-2345`. */
   readonly code: string;
   /** Unix milliseconds. */
   readonly expiresAt: number;
 }
 
-/** The instance of a code, or of the ticket that took the place of a used code. */
+/** The instance of a code, or of the ticket that replaced a used code. */
 export interface PasskeyLink {
   readonly id: InstanceId;
   readonly used: boolean;
 }
 
-/** Each method refuses with `conflict` when linking is not at that stage, and with `notFound` when there is no such instance. */
+/** Passkey methods. Each refuses with `conflict` at another stage of linking, and with `notFound` for an unknown instance. */
 export interface PasskeyFace {
-  /** How far linking is; null when the platform does not ask for a passkey. */
+  /** Returns the stage of linking; null if the platform does not ask for a passkey. */
   passkey(id: InstanceId): Promise<Result<PasskeyView | null>>;
-  /** Sends what the owner's browser signed. Refused (`invalid`) before anything leaves when it is of another page, challenge or passkey. */
+  /**
+   * Sends the assertion that the owner's browser signed. Refuses (`invalid`), before anything is sent, an assertion for another page, challenge or
+   * passkey.
+   */
   answerPasskey(id: InstanceId, assertion: PasskeyAssertion): Promise<Result<PasskeyView | null>>;
-  /** The owner saw the same code on the phone. */
+  /** Confirms that the owner saw the same code on the phone. */
   confirmPasskey(id: InstanceId): Promise<Result<PasskeyView | null>>;
-  /** Ends linking, and the code that was made for it. */
+  /** Cancels linking and its one-time code. */
   cancelPasskey(id: InstanceId): Promise<Result<null>>;
-  /** Makes a one-time code. It replaces the last one of the instance. */
+  /** Creates a one-time code. It replaces the previous code of the instance. */
   linkPasskey(id: InstanceId): Promise<Result<PasskeyCode>>;
-  /** Returns null for a code that was used, has expired, or was never made. Every node knows every code. */
+  /** Returns the link of a code or a ticket; null if it was used, has expired or is unknown. Every node knows every code. */
   passkeyLink(code: string): Promise<PasskeyLink | null>;
-  /** Uses the code up. Returns the ticket by which its browser follows the link from now on; refused (`conflict`) if the code was used meanwhile. */
+  /** Uses the code up, and returns a ticket with which the browser follows the linking. Refuses (`conflict`) if the code was used meanwhile. */
   usePasskeyLink(code: string): Promise<Result<string>>;
 }

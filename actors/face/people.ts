@@ -1,33 +1,33 @@
-/** What the gateway offers on people and groups: who exists. */
+/** Gateway methods for people and groups: existence, pictures and details. */
 import type { Chat, InstanceId, Picture, PictureKind, Result } from '../model.ts';
 import type { NamedGroup } from '../ports.ts';
 
 export interface CheckedNumber {
-  /** As the client wrote it. */
+  /** The number as the client wrote it. */
   readonly query: string;
-  /** The id of the account or group; for a number without an account that of the number; '' for what makes no sense. */
+  /** The id of the account or group. A number without an account has the id of the number; '' if the number is not valid. */
   readonly chatId: string;
   readonly lid: string;
-  /** Null when the platform did not say. */
+  /** Null if the platform gave no answer. */
   readonly exists: boolean | null;
-  /** Of a verified business, as far as it is known. */
+  /** The name of a verified business, if it is known. */
   readonly businessName: string;
   readonly groupName: string;
-  /** Why there is no answer; '' when there is one. */
+  /** The reason why there is no answer; '' if there is one. */
   readonly error: string;
 }
 
-/** Everything that is known of one chat. */
+/** All known facts about one chat. */
 export interface ChatDetails {
   readonly chatId: string;
   readonly lid: string;
-  /** Null when there is no such chat yet. */
+  /** The stored chat; null if there is none yet. */
   readonly chat: Chat | null;
-  /** What was looked up now; null when the platform would not say, or the pace does not allow it. */
+  /** The result of the look-up; null if the platform refused it, or the rate limit does not allow it. */
   readonly picture: (Picture & { readonly kind: PictureKind }) | null;
-  /** '' for what is no verified business, null when that is not known. */
+  /** The business name; '' for an account that is no verified business, null if unknown. */
   readonly businessName: string | null;
-  /** Groups that both are in; none for groups. */
+  /** Groups with both people as members. Empty for groups. */
   readonly commonGroups: readonly NamedGroup[];
 }
 
@@ -35,15 +35,15 @@ export interface PeopleFace {
   /** Sets the account's own picture, as `setGroupPicture` does for a group. */
   setOwnPicture(id: InstanceId, source: string): Promise<Result<null>>;
   /**
-   * The picture of a person or group as far as it is known, else as the platform says. `force`: asks again, at most every 20 s. Refused: `limited` by the
-   * pace of pictures.
+   * Returns the stored picture of a person or group, or asks the platform. `force` asks again, at most every 20 s. Refuses with `limited` beyond the
+   * rate limit of pictures.
    */
   picture(id: InstanceId, number: string, kind: PictureKind, force: boolean): Promise<Result<Picture>>;
-  /** Refused with `notFound` for a number without an account; what cannot be learned now is left out. */
+  /** Returns the known facts of a chat. Facts that cannot be looked up now are left out. Refuses a number without an account with `notFound`. */
   chatDetails(id: InstanceId, number: string, kind: PictureKind): Promise<Result<ChatDetails>>;
   /**
-   * Which of these numbers and groups exist, in the order of the question. Refused as a whole with `limited` before anything is asked when the pace does
-   * not allow it, with `invalid` when it never will, with `notSent` when the platform did not answer.
+   * Checks which numbers and groups exist, in the order of the query. The call is refused as a whole. `limited`: the rate limit does not allow it
+   * now. `invalid`: the rate limit will never allow it. `notSent`: the platform did not answer.
    */
   checkNumbers(id: InstanceId, numbers: readonly string[]): Promise<Result<readonly CheckedNumber[]>>;
 }

@@ -1,4 +1,4 @@
-/** What the gateway offers on entries that the database refused. */
+/** Gateway methods for entries that the database refused. */
 import type { InstanceId, Result } from '../model.ts';
 import type { RefusedEntry } from '../ports/refused-store.ts';
 
@@ -10,10 +10,10 @@ export interface RefusedPage {
 }
 
 export interface RefusedFace {
-  /** Entries of sessions that the database refused for their data. `instance`: null for all. */
+  /** Returns entries that the database refused because of their data. `instance`: null for all. */
   refusedEntries(query: { readonly instance: InstanceId | null; readonly limit: number; readonly offset: number }): Promise<RefusedPage>;
-  /** Stores the entry now, with its events. Refused: `notFound`; `conflict` when the database refuses it again. */
+  /** Stores the entry now, with its events. Refuses with `notFound`, or with `conflict` if the database refuses the entry again. */
   retryRefused(id: InstanceId, entry: string): Promise<Result<null>>;
-  /** Deletes the entry for good. Refused: `notFound`. */
+  /** Deletes the entry for good. Refuses with `notFound`. */
   discardRefused(id: InstanceId, entry: string): Promise<Result<null>>;
 }

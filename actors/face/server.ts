@@ -1,4 +1,4 @@
-/** What the gateway offers on the server as a whole. */
+/** Gateway methods for the server as a whole. */
 import type { ClientVersionView, InstanceId, Result, Status } from '../model.ts';
 import type { KnownNode } from '../ports/lease-store.ts';
 import type { CloseCause } from '../policy/close-cause.ts';
@@ -30,45 +30,45 @@ export interface VitalsView {
   readonly queued: number;
 }
 
-/** Figures of the server and of every instance; of those of this node where there are several. Times in milliseconds. */
+/** Figures of the server and of every instance. In a cluster they cover the instances of this node. Times in milliseconds. */
 export interface Numbers {
   readonly registered: number;
   readonly disconnected: number;
   readonly connecting: number;
   readonly connected: number;
   readonly hibernated: number;
-  /** Of the disconnected ones: stopped for crashing again and again. */
+  /** The number of disconnected ones that stopped because they crashed too often. */
   readonly failed: number;
   readonly handshakesWaiting: number;
-  /** Why all connects wait for one canary (`clientTooOld`, `outage`), '' when they do not. */
+  /** The reason why all connects wait for one canary (`clientTooOld`, `outage`); '' if they do not wait. */
   readonly barrier: string;
   readonly clientVersion: ClientVersionView;
-  /** Why nothing is removed for its age, since the clock of the machine is in doubt; '' when it is not. */
+  /** The reason why expiry is suspended, if the clock of the machine is in doubt; '' otherwise. */
   readonly clock: string;
   /** 99th percentile of the event loop's delay over the last minute. */
   readonly loopLagMs: number;
-  /** Deliveries of all webhooks that wait, when they were last counted (WEBHOOK_SWEEP_MS). */
+  /** Waiting deliveries of all webhooks at the last count (WEBHOOK_SWEEP_MS). */
   readonly outbox: { readonly waiting: number; readonly parked: number };
   /** Crashes of the background workers of the whole process, by name. */
   readonly workerCrashes: Readonly<Record<string, number>>;
   readonly instances: readonly ({ readonly id: InstanceId; readonly status: Status } & VitalsView)[];
 }
 
-/** Instances by their state. */
+/** The number of instances by status. */
 export interface StatusCounts {
   readonly total: number;
   readonly connected: number;
   readonly connecting: number;
   readonly reconnecting: number;
-  /** Hibernated ones too. */
+  /** Includes hibernated ones. */
   readonly disconnected: number;
 }
 
-/** Figures of all instances together, for metrics; times in milliseconds. */
+/** Figures of all instances together, for metrics. Times in milliseconds. */
 export interface Figures {
-  /** How many instances are in each state of their chart. */
+  /** The number of instances in each state of their chart. */
   readonly states: ReadonlyMap<string, number>;
-  /** Of live sessions: since the last frame. */
+  /** The ages of the last frames of live sessions. */
   readonly frameAges: readonly number[];
   readonly queued: number;
   readonly unrecorded: number;
@@ -76,66 +76,68 @@ export interface Figures {
   readonly handshakesWaiting: number;
   readonly barrier: string;
   readonly clientVersion: ClientVersionView;
-  /** Sessions that are not back yet after the start. */
+  /** The number of sessions that the start of the process has not restored yet. */
   readonly restoring: number;
   readonly loopLagMs: number;
-  /** Bytes of the disk of the data folder. */
+  /** Free and total space on the disk of the data folder. In bytes. */
   readonly disk: { readonly free: number; readonly size: number };
-  /** Milliseconds by which the wall clock is ahead of the monotonic one, and whether it is in doubt. */
+  /** The lead of the wall clock over the monotonic clock. In milliseconds. `inDoubt` is true if the lead is suspicious. */
   readonly clock: { readonly aheadMs: number; readonly inDoubt: boolean };
   readonly outbox: { readonly waiting: number; readonly parked: number; readonly oldestAgeMs: number };
   readonly circuitsOpen: number;
-  /** Null where there are no nodes. The rest is of this node alone, so that sums over nodes count each instance once. */
+  /** Null without a cluster. All other figures cover this node alone, so sums over nodes count each instance once. */
   readonly node: NodeFigures | null;
 }
 
-/** Of this node of a cluster. */
+/** Figures of this node of a cluster. */
 export interface NodeFigures {
   readonly name: string;
-  /** Instances that it owns, and how many it may own. */
+  /** The number of instances that the node owns. `capacity` is the limit. */
   readonly owned: number;
   readonly capacity: number;
-  /** Differences that its last comparison of leases with the database found. */
+  /** The number of differences that the last comparison of leases with the database found. */
   readonly astray: number;
-  /** Whether NATS is reached; null where there is none. */
+  /** True if NATS is connected; null without NATS. */
   readonly busConnected: boolean | null;
   readonly draining: boolean;
-  /** How long its lease still counts for it; 0 when it does not. */
+  /** The time for which the node may still rely on its lease; 0 if the lease is over. */
   readonly leaseLeftMs: number;
-  /** Live nodes as this one saw them last. */
+  /** Live nodes at the last look of this node. */
   readonly nodes: { readonly live: number; readonly draining: number };
 }
 
-/** One of several nodes. `gone`: its lease has ended without its leaving, so that others take its instances. */
+/** One node of a cluster. `gone`: its lease ran out without a sign-off, so other nodes take its instances. */
 export interface NodeView {
   readonly name: string;
   readonly state: 'live' | 'draining' | 'gone';
   readonly version: string;
-  /** Instances that it owned when it last renewed its lease, and how many it may own. */
+  /** The number of instances that it owned at the last renewal of its lease. `capacity` is the limit. */
   readonly owned: number;
   readonly capacity: number;
-  /** Differences between its leases in the database and those that it held, when it last compared them. */
+  /** The number of differences between its leases in the database and its own list, at its last comparison. */
   readonly astray: number;
   readonly draining: boolean;
-  /** Milliseconds since it joined. */
+  /** The time since it joined. In milliseconds. */
   readonly age: number;
-  /** Milliseconds that its lease has left unless it is renewed; 0 when it is gone. */
+  /** The remaining time of its lease. In milliseconds; 0 if the lease is over. */
   readonly leaseMs: number;
-  /** Milliseconds since it last renewed its lease. */
+  /** The time since it last renewed its lease. In milliseconds. */
   readonly renewedMs: number;
-  /** Instances that it took within the last hour and still has, by cause. */
+  /** The instances that it took within the last hour and still has, counted by cause. */
   readonly taken: KnownNode['taken'];
 }
 
-/** Credentials, figures and progress of the server. */
-/** Sign-ins to the dashboard that outlive the process, and count on every node. They are named by hashes of what cookies hold. Storage that is away rejects. */
+/**
+ * Sign-ins to the dashboard that outlive the process and are valid on every node. Their keys are hashes of cookie values. Methods reject during an
+ * outage of the storage.
+ */
 export interface SignIns {
   add(key: string, ms: number): Promise<void>;
-  /** Milliseconds that it still counts; 0 for one that is over, unknown, or made with a former admin token. */
+  /** Returns the remaining time of a sign-in. In milliseconds; 0 for one that has ended, is unknown, or belongs to a former admin token. */
   left(key: string): Promise<number>;
-  /** Other nodes know it within a second. */
+  /** Ends a sign-in. Other nodes learn of the end within a second. */
   end(key: string): Promise<void>;
-  /** Who remembers sign-ins in this process: `end` is called for those which another node ended. */
+  /** Registers the cache of sign-ins in this process. Its `end` is called for sign-ins that another node ended. */
   remembers(memory: SignInMemory): void;
 }
 
@@ -145,37 +147,40 @@ export interface SignInMemory {
 }
 
 export interface ServerFace {
-  /** Null: they are in memory alone. */
+  /** Null if sign-ins are kept in memory alone. */
   readonly signIns: SignIns | null;
-  /** Nodes of the last hour that have not left; none where this gateway has its database for itself. */
+  /** Returns the nodes of the last hour that have not left. Empty without a cluster. */
   nodes(): Promise<readonly NodeView[]>;
-  /** Name of this node; null where there are no others. */
+  /** Name of this node; null without a cluster. */
   readonly nodeName: string | null;
-  /** This gateway is a node that gives its sessions away. */
+  /** Returns true if this node is draining. */
   draining(): boolean;
-  /** The node gives its sessions to others and takes none until it is started again. Refused: `notFound`, `unavailable` when it does not answer. */
+  /**
+   * Drains a node: it gives its sessions to other nodes and takes none until its next start. Refuses with `notFound`, or with `unavailable` if the
+   * node does not answer.
+   */
   drainNode(name: string): Promise<Result<null>>;
-  /** The instance of a token, or null. Constant time in the number of instances. */
+  /** Returns the instance of a token, or null. Takes constant time in the number of instances. */
   authenticate(token: string): InstanceId | null;
-  /** The same of a token that is not known here, since another node may have made it a moment ago. */
+  /** Looks up an unknown token in the database, because another node may have created it a moment ago. */
   lookUp(token: string): Promise<InstanceId | null>;
-  /** Whether there is such an instance, asked of the database where it is not known here: another node may have made it a moment ago. */
+  /** Returns true if the instance exists. Asks the database if this node does not know the id, because another node may have created it a moment ago. */
   exists(id: InstanceId): Promise<boolean>;
   isAdmin(token: string): boolean;
-  /** False while the server is stopping: new work is answered with 503. */
+  /** False while the server stops. New work is then answered with 503. */
   readonly accepting: boolean;
-  /** Gathered in slices: takes some turns of the event loop with many instances. */
+  /** Gathers the figures in slices. With many instances it takes several turns of the event loop. */
   figures(): Promise<Figures>;
-  /** The version of the web client that new connections of this process name. */
+  /** Returns the version of the web client that new connections of this process announce. */
   clientVersion(): ClientVersionView;
-  /** Figures of quality, per instance and in total. */
+  /** Returns figures of quality, in total and for each instance. */
   numbers(): Numbers;
-  /** How many instances there are, by state. `reconnecting`: of the connecting ones those that were paired before. */
+  /** Counts instances by status. `reconnecting`: the connecting ones that were paired before. */
   counts(): StatusCounts;
-  /** Why sessions of this process wait for the database, although it answers: sentences, each once. */
+  /** Returns the reasons why sessions of this process wait for a database that answers. Sentences without duplicates. */
   troubles(): readonly string[];
-  /** What a person should look at while everything works: a clock in doubt, a disk that is nearly full. */
+  /** Returns warnings for a person while the server works: a clock in doubt, a disk that is nearly full. */
   warnings(): readonly string[];
-  /** How far the restore after a start is. */
+  /** Returns the progress of the restore after a start. */
   ready(): { readonly restored: number; readonly total: number };
 }

@@ -1,8 +1,8 @@
-/** What the gateway offers on webhooks, deliveries and live events. */
+/** Gateway methods for webhooks, deliveries and live events. */
 import type { DeliveryError, DeliveryRecord, DeliveryState, EventType, GatewayEvent, InstanceId, Result, Webhook } from '../model.ts';
 import type { Attempt } from '../ports.ts';
 
-/** POST /webhook and /globalwebhook after validation. */
+/** The validated body of `POST /webhook` or `POST /globalwebhook`. */
 export interface WebhookInput {
   readonly action: 'add' | 'update' | 'delete' | '';
   readonly id: string;
@@ -12,20 +12,20 @@ export interface WebhookInput {
   readonly excludeMessages?: readonly string[];
   readonly addUrlEvents?: boolean;
   readonly addUrlTypesMessages?: boolean;
-  /** true: one is made; '': none; absent: as it is. */
+  /** `true` generates a secret; '' removes it; absent keeps it. */
   readonly secret?: string | true;
-  /** Absent: as they are. */
+  /** Absent to keep the stored headers. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface SavedWebhooks {
-  /** All webhooks of the owner afterwards. */
+  /** All webhooks of the owner after the change. */
   readonly webhooks: readonly Webhook[];
-  /** The webhook whose secret was made now and may be shown this once, '' for none. */
+  /** The webhook whose secret was just generated and may be shown this once; '' for none. */
   readonly revealed: string;
 }
 
-/** What a question about deliveries or a replay is about; absent fields mean any. */
+/** A query for deliveries. Absent fields match any. */
 export interface DeliveryFilter {
   readonly webhook?: string;
   readonly state?: DeliveryState;
@@ -35,30 +35,30 @@ export interface DeliveryFilter {
 
 export interface ReplayFilter {
   readonly webhook?: string;
-  /** Ids of events, as receivers know them from `webhook-id`. */
+  /** Ids of events, which receivers know as `webhook-id`. */
   readonly ids?: readonly string[];
   readonly types?: readonly EventType[];
   readonly states?: readonly DeliveryState[];
-  /** Unix milliseconds of the event. */
+  /** The earliest event time. In Unix milliseconds. */
   readonly from?: number;
   readonly to?: number;
   readonly limit: number;
 }
 
 export interface DeliveryView extends DeliveryRecord {
-  /** 0: as soon as its turn comes, or never when it has ended. */
+  /** The time of the next attempt; 0 if the delivery waits for its turn or has ended. */
   readonly nextAttempt: number;
-  /** Why it waits or failed, '' when nothing is wrong. */
+  /** The reason why the delivery waits or failed; '' if all is well. */
   readonly reason: string;
 }
 
-/** What waits for a webhook as a whole. */
+/** The waiting deliveries of one webhook in total. */
 export interface QueueOfWebhook {
   readonly webhookId: string;
   readonly waiting: number;
   readonly parked: number;
   readonly bytes: number;
-  /** Events by type that were dropped since the start of the process (of each live node, in a cluster), because too much waited. */
+  /** Events by type that were dropped because too many waited. Counted since the start of the process; in a cluster, of each live node. */
   readonly dropped: Readonly<Record<string, number>>;
 }
 
@@ -69,7 +69,7 @@ export interface DeliveryPage {
 }
 
 export interface WebhookTest {
-  /** As in the header `webhook-id`. */
+  /** The id, as in the header `webhook-id`. */
   readonly id: string;
   readonly url: string;
   readonly outcome: Attempt;
@@ -77,14 +77,14 @@ export interface WebhookTest {
 }
 
 export interface ErrorHistory {
-  /** Since when the capture is valid. */
+  /** The time since which the history is complete. */
   readonly since: number;
   readonly errors: readonly DeliveryError[];
 }
 
-/** Events of an instance without a gap between them. */
+/** Consecutive events of an instance without a gap. */
 export interface StreamPast {
-  /** Id of the event before the first one; null when it is not known. */
+  /** Id of the event before the first one; null if it is unknown. */
   readonly anchor: string | null;
   readonly events: readonly GatewayEvent[];
 }
@@ -96,22 +96,22 @@ export interface WebhookFace {
   webhookErrors(id: InstanceId): Promise<ErrorHistory>;
   globalWebhook(): Webhook | null;
   saveGlobalWebhook(input: WebhookInput): Promise<Result<SavedWebhooks>>;
-  /** Of all nodes; complete since the start of the latest one. */
+  /** Returns the errors of all nodes. The history is complete since the start of the node that started last. */
   globalWebhookErrors(): Promise<ErrorHistory>;
-  /* of the webhooks of an instance, or (null) of the global one */
+  /** Returns deliveries to the webhooks of an instance, or to the global webhook (null). */
   deliveries(owner: InstanceId | null, filter: DeliveryFilter): Promise<Result<DeliveryPage>>;
-  /** How many deliveries are sent again. */
+  /** Replays deliveries, and returns their number. */
   replay(owner: InstanceId | null, filter: ReplayFilter): Promise<Result<number>>;
-  /** Posts a marked event outside of the queue. `type` absent: `test`, which is no event type of the interface. */
+  /** Posts a marked event outside the queue. An absent `type` means `test`, which is not an event type of the interface. */
   testWebhook(owner: InstanceId | null, input: { readonly webhook?: string; readonly type?: string }): Promise<Result<WebhookTest>>;
   /**
-   * Every committed event of the instance from now on, in order. `onEnd` is called once when the token rotates, the instance goes or the server
-   * stops; `onGap` each time that events were lost on their way from another node.
+   * Subscribes to all events of the instance that are committed from now on, in order. Calls `onEnd` once when the token rotates, the instance is
+   * removed or the server stops. Calls `onGap` each time that events were lost on their way from another node.
    */
   subscribe(id: InstanceId, onEvent: (event: GatewayEvent) => void, onEnd: () => void, onGap?: () => void): () => void;
   /**
-   * Events of the types of streams up to those that a subscription gets which was made before, as far as other nodes keep them; null when none are.
-   * Never rejects.
+   * Returns past events of the stream types, as far as other nodes retain them; null if none do. They reach up to the first event of a subscription
+   * that was made before the call. Never rejects.
    */
   past(id: InstanceId): Promise<StreamPast | null>;
 }
