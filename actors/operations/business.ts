@@ -1,4 +1,4 @@
-/** What the platform can be asked about businesses. `owner`: a number or an id, as a client writes it; '' for the account itself. */
+/** Operations on businesses. `owner`: a number or an id as a client writes it; '' for the account itself. */
 import type {
   BusinessCategory,
   BusinessProfile,
@@ -11,30 +11,30 @@ import type {
 } from '../model.ts';
 
 export interface BusinessOperations {
-  /** Refused with `notFound` for an account that is no business. */
+  /** Asks for a profile. Refuses with `notFound` for an account that is no business. */
   'business.profile': { readonly input: { readonly owner: string }; readonly answer: BusinessProfile };
-  /** All categories that a profile may name. */
+  /** Asks for all categories that a profile may have. */
   'business.categories': { readonly input: null; readonly answer: readonly BusinessCategory[] };
   /**
-   * Changes fields of the own profile, each in a request of its own, so that one that is refused leaves the others. Refused only when none was changed;
-   * `causes` are what the platform said of each then.
+   * Changes fields of the own profile, each in a separate request, so a refused field does not affect the others. Refuses only if no field was
+   * changed. `causes` then has the platform's answer for each field.
    */
   'business.changeProfile': {
     readonly input: Readonly<Partial<Record<ProfileField, string>>>;
     readonly answer: { readonly updated: readonly ProfileField[]; readonly failed: Readonly<Partial<Record<ProfileField, string>>> };
   };
-  /** One page of a catalog. `after`: the cursor of the page before; '' for the first. */
+  /** Asks for one page of a catalog. `after`: the cursor of the previous page; '' for the first. */
   'catalog.list': { readonly input: { readonly owner: string; readonly after: string }; readonly answer: Catalog };
   'catalog.get': { readonly input: { readonly owner: string; readonly id: string }; readonly answer: Product };
-  /** Adds a product to the own catalog, or changes the one with this id. `jpeg`: a new picture. */
+  /** Adds a product to the own catalog, or changes the product with this id. `jpeg`: a new picture. */
   'catalog.save': {
     readonly input: { readonly id: string | null; readonly product: ProductWish; readonly jpeg: Uint8Array | null };
     readonly answer: Product;
   };
   'catalog.hide': { readonly input: { readonly id: string; readonly hidden: boolean }; readonly answer: null };
-  /** Refused with `notFound` when the platform deleted nothing. */
+  /** Deletes a product. Refuses with `notFound` if the platform deleted nothing. */
   'catalog.delete': { readonly input: { readonly id: string }; readonly answer: null };
-  /** One page of the own collections. */
+  /** Asks for one page of the own collections. */
   'collection.list': { readonly input: { readonly after: string }; readonly answer: CollectionPage };
   'collection.create': { readonly input: { readonly name: string; readonly productIds: readonly string[] }; readonly answer: Collection };
   'collection.change': {
@@ -46,6 +46,6 @@ export interface BusinessOperations {
     };
     readonly answer: Collection;
   };
-  /** Its products stay. */
+  /** Deletes a collection. Its products stay. */
   'collection.delete': { readonly input: { readonly id: string }; readonly answer: null };
 }

@@ -1,11 +1,11 @@
-/** What the platform can be asked about calls. */
+/** Operations on calls. */
 
 export interface CallOperations {
   /**
-   * Refuses a call that rings now: that of this id, or of this number, or with neither the last one. '' is neither. Refused with `notFound` when none
-   * rings that fits.
+   * Rejects a ringing call: the one with this id, the one from this number, or the last one if both are ''. Refuses with `notFound` if no such call
+   * rings.
    */
   'call.reject': { readonly input: { readonly number: string; readonly id: string }; readonly answer: null };
-  /** Calls somebody. Always refused with `notSupported`, when the number makes sense. */
+  /** Places a call. Always refuses a valid number with `notSupported`. */
   'call.make': { readonly input: { readonly number: string }; readonly answer: null };
 }

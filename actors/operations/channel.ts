@@ -1,22 +1,22 @@
-/** What the platform can be asked about channels. `channelId`: such as `120363153742561022@newsletter`; `person`: a number or an id, as a client writes it. */
+/** Operations on channels. `channelId`: such as `120363153742561022@newsletter`; `person`: a number or an id as a client writes it. */
 import type { Channel, ChannelView, ReactionCodes } from '../model.ts';
 
 /** One change of a channel. */
 export type ChannelWish =
   | { readonly of: 'name' | 'description'; readonly text: string }
   | { readonly of: 'reactions'; readonly codes: ReactionCodes }
-  /** A JPEG; null takes the picture away. */
+  /** A JPEG; null removes the picture. */
   | { readonly of: 'picture'; readonly jpeg: Uint8Array | null };
 
-/** Channels of the public directory, a page. */
+/** A query for one page of the public directory. */
 export interface ChannelSearch {
-  /** Words that name, description or public name hold; null lists by `view` and `countries`. */
+  /** Words in the name, description or public name; null lists by `view` and `countries`. */
   readonly text: string | null;
   readonly view: ChannelView;
-  /** Two letters each; none for all. */
+  /** Country codes of two letters; empty for all. */
   readonly countries: readonly string[];
   readonly limit: number;
-  /** The cursor of the page before; '' for the first page. */
+  /** The cursor of the previous page; '' for the first page. */
   readonly after: string;
 }
 
@@ -25,9 +25,9 @@ export interface ChannelOperations {
     readonly input: { readonly name: string; readonly description: string; readonly jpeg: Uint8Array | null };
     readonly answer: Channel;
   };
-  /** Asks for all channels that the account follows, in one request. They are stored when this was answered. `known`: ids of those that are stored. */
+  /** Asks for all channels that the account follows, in one request. They are stored when it resolves. `known`: ids of the stored channels. */
   'channel.refresh': { readonly input: { readonly known: readonly string[] }; readonly answer: readonly Channel[] };
-  /** One channel as the platform knows it now, by its id or by the code of its link; a channel need not be followed. */
+  /** Asks for the current state of one channel, by its id or by its invitation code. The account need not follow the channel. */
   'channel.look': { readonly input: { readonly by: 'id' | 'invite'; readonly key: string }; readonly answer: Channel };
   'channel.follow': { readonly input: { readonly channelId: string; readonly follow: boolean }; readonly answer: null };
   'channel.mute': { readonly input: { readonly channelId: string; readonly mute: boolean }; readonly answer: null };
@@ -35,21 +35,24 @@ export interface ChannelOperations {
   'channel.delete': { readonly input: { readonly channelId: string }; readonly answer: null };
   'channel.find': {
     readonly input: ChannelSearch;
-    /** `after`: the cursor of the next page; null on the last one. */
+    /** `after`: the cursor of the next page; null on the last page. */
     readonly answer: { readonly channels: readonly Channel[]; readonly after: string | null };
   };
-  /** Allows a person to become an admin; the platform tells nobody of it. `expiresAt`: Unix seconds. `person`: the number or id to write to. */
+  /**
+   * Invites a person to become an admin. The platform does not notify the person. `expiresAt`: Unix seconds. `person`: the number or id to which the
+   * invitation has to be sent.
+   */
   'channel.inviteAdmin': {
     readonly input: { readonly channelId: string; readonly person: string };
     readonly answer: { readonly expiresAt: number; readonly name: string };
   };
   'channel.acceptAdmin': { readonly input: { readonly channelId: string }; readonly answer: null };
-  /** Takes the right from an admin, or an invitation back. */
+  /** Revokes the right of an admin, or an invitation. */
   'channel.dropAdmin': {
     readonly input: { readonly channelId: string; readonly person: string; readonly what: 'right' | 'invitation' };
     readonly answer: null;
   };
-  /** Makes an admin the owner. With `quit` the account lays down the right of an admin that it keeps otherwise. */
+  /** Makes an admin the owner. With `quit`, the account also gives up the admin right that it would keep. */
   'channel.transfer': {
     readonly input: { readonly channelId: string; readonly person: string; readonly quit: boolean };
     readonly answer: null;

@@ -1,36 +1,34 @@
-/** What the platform can be asked about messages. */
-import type { Message, Send, TakenFile } from '../model.ts';
+/** Operations on messages. */
+import type { Message, Send } from '../model.ts';
+import type { TakenFile } from '../ports/files.ts';
 
 export interface MessageOperations {
   /**
-   * Prepares a message: its id and its record exist before any frame. Nothing is written. The answer has status `Queued`, wasSentByApi, and `raw`.
-   * `draft`: the message as it was accepted, whose ids the composed one keeps.
+   * Prepares a message without writing a frame, so its id and record exist before any frame. The answer has status `Queued`, `wasSentByApi` and
+   * `raw`. `draft`: the accepted message, whose ids the composed message keeps.
    */
   'message.compose': { readonly input: { readonly send: Send; readonly draft: Message | null }; readonly answer: Message };
   /**
-   * Writes a composed message and waits for the platform's ack. Messages leave in the order of the calls. `at`: Unix milliseconds;
-   * `serverId`: the number that a post got in its channel.
-   * The same message may be transmitted again after `unknown`: its id stays the same. `to`: another id of its chat, to which it is addressed.
+   * Writes a composed message and waits for the platform's ack. Messages leave in the order of the calls. `at`: Unix milliseconds. `serverId`: the
+   * number of a post in its channel. After `unknown`, the same message may be transmitted again with the same id. `to`: an alternative id of its
+   * chat, to which the frame is addressed.
    */
   'message.transmit': {
     readonly input: { readonly message: Message; readonly to?: string };
     readonly answer: { readonly at: number; readonly serverId?: number };
   };
-  /** Reacts to a message, named by any form of its id; an empty text takes the reaction back. Answers with the reaction. */
+  /** Reacts to a message; an empty text removes the reaction. The id may have any form. Returns the reaction. */
   'message.react': { readonly input: { readonly id: string; readonly text: string }; readonly answer: Message };
-  /** Replaces the text of an own message. Answers with the edit, which is a message of its own. */
+  /** Replaces the text of an own message. Returns the edit, which is a message of its own. */
   'message.edit': { readonly input: { readonly id: string; readonly text: string }; readonly answer: Message };
-  /**
-   * Pins a message in its chat for so many seconds; 0 takes the pin away. Answers with the message that says so, and the platform id of the one that it
-   * is about.
-   */
+  /** Pins a message in its chat for a number of seconds; 0 removes the pin. Returns the pin message, and the platform id of the pinned message. */
   'message.pin': {
     readonly input: { readonly id: string; readonly seconds: number };
     readonly answer: { readonly pin: Message; readonly messageId: string };
   };
   /**
-   * Asks the phone for messages of a chat before another one. Answers with the id of the request; the messages come as entries of history, whose last one
-   * names that id. `at`: Unix milliseconds.
+   * Requests messages of a chat before a given message from the phone. Returns the id of the request. The messages arrive as history entries, and the
+   * last entry names that id. `at`: Unix milliseconds.
    */
   'message.history': {
     readonly input: {
@@ -40,11 +38,11 @@ export interface MessageOperations {
     };
     readonly answer: { readonly requestId: string };
   };
-  /** Deletes a message for everybody: an own one, or in a group as its admin. `at`: Unix milliseconds. */
+  /** Deletes a message for everyone: an own message, or any message in a group as its admin. `at`: Unix milliseconds. */
   'message.delete': { readonly input: { readonly id: string }; readonly answer: { readonly messageId: string; readonly at: number } };
   /**
-   * Fetches the file of a message, or with `quoted` of the one that it quotes, checks it and puts it on the disk. The caller keeps or discards it.
-   * The phone is asked to hand in again what the platform has dropped. Bounded in time and bytes by itself.
+   * Downloads the file of a message, or of the message that it quotes, checks it, and stores it in a temporary folder. The caller keeps or discards
+   * it. If the platform has dropped the file, the phone is asked to upload it again. Time and bytes are bounded.
    */
   'message.download': { readonly input: { readonly message: Message; readonly quoted: boolean }; readonly answer: TakenFile };
 }

@@ -1,7 +1,7 @@
-/** What the platform can be asked about pictures. */
+/** Operations on pictures. */
 import type { Picture, PictureKind } from '../model.ts';
 
 export interface PictureOperations {
-  /** Asks for the picture of a person or group, by the id of the chat. One that is hidden or absent is an answer. */
+  /** Asks for the picture of a person or group, by chat id. A hidden or absent picture is an ordinary answer. */
   'picture.look': { readonly input: { readonly id: string; readonly kind: PictureKind }; readonly answer: Picture };
 }

@@ -1,40 +1,43 @@
-/** What the platform can be asked about posts of channels. Refused: `forbidden` without the right, `notFound` where there is no such channel or post. */
+/** Operations on channel posts. They refuse with `forbidden` without the right, and with `notFound` for an unknown channel or post. */
 import type { ChangedPost, ListedPost, PostName } from '../model.ts';
 
-/** Where a post is searched that is named by its platform id alone: so many pages of the newest posts. */
+/** The range of a search for a post by its platform id: `pages` pages with `count` of the newest posts each. */
 export interface PostSearch {
   readonly count: number;
   readonly pages: number;
 }
 
-/** A post of which the number or the platform id is known; the other one is 0 or ''. */
+/** A post with its number or its platform id. The unknown one is 0 or ''. */
 interface Change {
   readonly post: PostName;
   readonly search: PostSearch;
 }
 
 export interface PostOperations {
-  /** The newest posts, or those before a number (0: none), newest first. At most 300 are answered at once. */
+  /** Returns the newest posts, or those before a number (0 for none), newest first. An answer has at most 300 posts. */
   'post.list': {
     readonly input: { readonly channel: string; readonly count: number; readonly before: number };
     readonly answer: readonly ListedPost[];
   };
-  /** Views and reactions of posts; of those after a number (0: none), or that changed since a time in Unix seconds (0: ever). */
+  /**
+   * Returns views and reactions of posts. `after`: only posts after this number (0 for all). `since`: only posts that changed since this time, in
+   * Unix seconds (0 for all).
+   */
   'post.updates': {
     readonly input: { readonly channel: string; readonly count: number; readonly after: number; readonly since: number };
     readonly answer: readonly ListedPost[];
   };
-  /** Counts posts as seen by the account. */
+  /** Marks posts as seen by the account. */
   'post.view': { readonly input: { readonly channel: string; readonly serverIds: readonly number[] }; readonly answer: null };
-  /** Reacts to a post; an empty text takes the reaction back. `messageId`: of the reaction; '' for a new one. */
+  /** Reacts to a post; an empty text removes the reaction. `messageId`: the id of the reaction; '' for a new one. */
   'post.react': {
     readonly input: { readonly channel: string; readonly serverId: number; readonly text: string; readonly messageId: string };
     readonly answer: null;
   };
-  /** Replaces the text or caption of a post. `mediaId`: of another file that was uploaded for it; '' for none. */
+  /** Replaces the text or caption of a post. `mediaId`: another file that was uploaded for the post; '' for none. */
   'post.edit': { readonly input: Change & { readonly text: string; readonly mediaId: string }; readonly answer: ChangedPost };
-  /** Takes a post back. */
+  /** Deletes a post for everyone. */
   'post.delete': { readonly input: Change; readonly answer: ChangedPost };
-  /** Asks for live updates of views and reactions. Answers with how many seconds they come. */
+  /** Subscribes to live updates of views and reactions. Returns the duration in seconds. */
   'post.follow': { readonly input: { readonly channel: string }; readonly answer: { readonly seconds: number } };
 }
