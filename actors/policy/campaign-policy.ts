@@ -1,28 +1,28 @@
-/** How campaigns are paced: bounds, the hours in which they rest, and the words by which contacts leave them. */
+/** The pace of campaigns: limits, quiet hours, and stop words. */
 
-/** Minutes of the day between which nothing is sent; `from` may be later than `to`, over midnight. */
+/** The minutes of the day between which nothing is sent. `from` may be later than `to`, over midnight. */
 export interface QuietHours {
   readonly from: number;
   readonly to: number;
 }
 
 export interface CampaignPolicy {
-  /** Recipients of one campaign. */
+  /** The largest number of recipients of one campaign. */
   readonly recipients: number;
-  /** Campaigns of one instance that may be under way. */
+  /** The largest number of active campaigns of one instance. */
   readonly atOnce: number;
-  /** Messages of campaigns of one instance within 24 hours; 0: no limit. */
+  /** The largest number of campaign messages of one instance within 24 hours; 0 for no limit. */
   readonly dailyCap: number;
   readonly quiet: QuietHours | null;
-  /** Where the quiet hours are told from; '' is where the server is. */
+  /** The time zone of the quiet hours; '' for the zone of the server. */
   readonly timeZone: string;
-  /** Refusals of the platform in a row, after which campaigns stop. */
+  /** The number of consecutive refusals by the platform after which campaigns stop. */
   readonly refusals: number;
-  /** Whole messages, in lower case, by which a contact leaves. */
+  /** Whole messages, in lower case, with which a contact opts out. */
   readonly stopWords: readonly string[];
-  /** Milliseconds for which a finished campaign is kept; 0: for ever. */
+  /** The retention time of a finished campaign. In milliseconds; 0 for ever. */
   readonly kept: number;
-  /** Milliseconds for which a campaign stays paused before it is removed; 0: for ever. */
+  /** The time after which a paused campaign is removed. In milliseconds; 0 for never. */
   readonly pausedKept: number;
 }
 
@@ -30,7 +30,7 @@ export const dayMs = 86_400_000;
 const minutesOfDay = 1_440;
 const minuteMs = 60_000;
 
-/** What the clock on the wall shows: minutes since midnight. */
+/** Returns the minutes since midnight in the time zone. */
 const minuteOf = (now: number, timeZone: string): number => {
   const format = new Intl.DateTimeFormat('en-GB', {
     hour: '2-digit',
@@ -42,18 +42,18 @@ const minuteOf = (now: number, timeZone: string): number => {
   return hours * 60 + minutes;
 };
 
-/** `moment`, moved to where the clock on the wall shows `minute`: it is off by an hour when the clocks are changed before it. */
+/** Moves `moment` to the time at which the local clock shows `minute`. A clock change before it would shift the result by an hour. */
 const corrected = (moment: number, minute: number, timeZone: string): number => {
   const off = ((minute - minuteOf(moment, timeZone) + minutesOfDay * 1.5) % minutesOfDay) - minutesOfDay / 2;
   const better = moment + off * minuteMs;
-  // A time that is left out when the clocks go forward is never shown.
+  // The local clock never shows a time that is skipped when clocks go forward.
   return minuteOf(better, timeZone) === minute ? better : moment;
 };
 
-/** In minutes. */
+/** Returns the length of the quiet hours. In minutes. */
 const lengthOf = ({ from, to }: QuietHours): number => (to - from + minutesOfDay) % minutesOfDay;
 
-/** Milliseconds until the quiet hours are over; 0 outside of them. */
+/** Returns the time until the quiet hours end. In milliseconds; 0 outside the quiet hours. */
 export const quietFor = ({ quiet, timeZone }: Pick<CampaignPolicy, 'quiet' | 'timeZone'>, now: number): number => {
   if (quiet === null) return 0;
   const minute = minuteOf(now, timeZone);
@@ -63,7 +63,7 @@ export const quietFor = ({ quiet, timeZone }: Pick<CampaignPolicy, 'quiet' | 'ti
   return corrected(now - (now % minuteMs) + (length - since) * minuteMs, quiet.to, timeZone) - now;
 };
 
-/** When so many milliseconds of work that begins at `start` are done, if it rests in the quiet hours. */
+/** Returns the end of `work` milliseconds of work that begins at `start` and rests in the quiet hours. */
 const workedUntil = (policy: Pick<CampaignPolicy, 'quiet' | 'timeZone'>, start: number, work: number): number => {
   const { quiet, timeZone } = policy;
   if (quiet === null) return start + work;
@@ -76,7 +76,7 @@ const workedUntil = (policy: Pick<CampaignPolicy, 'quiet' | 'timeZone'>, start: 
   return at + left + (left > untilQuiet ? rest : 0);
 };
 
-/** What is known of a campaign that waits or sends: recipients who wait, and milliseconds between two messages. */
+/** The remaining work of an active campaign: waiting recipients, and the pause between two messages in milliseconds. */
 export interface CampaignWork {
   readonly waiting: number;
   readonly delayMin: number;
@@ -84,8 +84,8 @@ export interface CampaignWork {
 }
 
 /**
- * An estimate, in milliseconds from `now`, of when the last message of a campaign leaves. `start`: when its next one may go. `others`: campaigns of the
- * instance that take turns with it; between two campaigns the shorter pause counts.
+ * Estimates when the last message of a campaign leaves, in milliseconds from `now`. `start`: the time of its next message. `others`: campaigns of the
+ * instance that take turns with it. Between messages of two campaigns the shorter pause applies.
  */
 export const timeLeft = (
   policy: Pick<CampaignPolicy, 'quiet' | 'timeZone' | 'dailyCap'>,
@@ -100,7 +100,7 @@ export const timeLeft = (
   return Math.round(Math.max(workedUntil(policy, start, (messages - 1) * pause), start + capped) - now);
 };
 
-/** Whether somebody asks with this text, alone, to get no more campaigns. */
+/** Returns true if the whole text is a stop word. */
 export const asksToStop = ({ stopWords }: Pick<CampaignPolicy, 'stopWords'>, text: string): boolean =>
   stopWords.length > 0 &&
   text.length <= 64 &&

@@ -1,14 +1,14 @@
-/** What the platform's apps post in channels: texts, polls, and files that are neither round videos nor for one look. */
+/** The limits of channel posts in the platform's apps: texts, polls, and files that are neither round videos nor view-once. */
 import { isChannelId, type MediaKind, type Send, type SendContent } from '../model.ts';
 
 const taken: ReadonlySet<SendContent['kind']> = new Set(['text', 'poll', 'media']);
 
-/** The platform's web clients upload no other files for channels. */
+/** The platform's web clients upload no other kinds for channels. */
 const kinds: ReadonlySet<MediaKind> = new Set(['image', 'video', 'videoplay', 'audio', 'ptt', 'myaudio', 'document', 'sticker']);
 
 const sentence = `channels take texts, polls and media (${[...kinds].join(', ')})`;
 
-/** A sentence for the sender, null when nothing is wrong, or the message does not go to a channel. */
+/** Returns a sentence for the sender; null if the message is valid or does not go to a channel. */
 export const channelProblem = ({ number, content, replyTo, mentions }: Send): string | null => {
   if (!isChannelId(number.trim())) return null;
   if (!taken.has(content.kind)) return sentence;

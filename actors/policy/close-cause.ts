@@ -1,7 +1,7 @@
-/** What a close means: three separate answers (what to do, a stable reason, a sentence), as a table over the platform's codes (design, section 4). */
+/** The meaning of a close: a reaction, a stable cause and a sentence, from a table of the platform's codes (docs/runbook.md). */
 import type { Close } from '../ports.ts';
 
-/** Stable machine-readable reasons; stored in `lastDisconnectCause` and shown by the API's extensions. */
+/** Stable machine-readable causes. They are stored in `lastDisconnectCause` and shown by the API's extensions. */
 export const closeCauses = [
   'restartRequired',
   'connectionLost',
@@ -34,7 +34,7 @@ export const closeCauses = [
 ] as const;
 export type CloseCause = (typeof closeCauses)[number];
 
-/** Ends of a pairing that only a person can begin anew. */
+/** Ends of a pairing after which a person has to start a new pairing. */
 const pairingEnds: readonly string[] = [
   'pairingExpired',
   'numberRefused',
@@ -47,12 +47,12 @@ const pairingEnds: readonly string[] = [
   'passkeyFailed',
 ] satisfies CloseCause[];
 export const isPairingEnd = (cause: string): boolean => pairingEnds.includes(cause);
-/** Refusals that another number or another device name may mend. */
+/** Returns true if another number or another device name may solve the refusal. */
 export const refusesInput = (cause: CloseCause): boolean => cause === 'numberRefused' || cause === 'deviceNameRefused';
 
 /**
- * What follows: `reopen` at once, `backOff`, `contest` (one late try), `gate` (one canary for all), `suspend` (until a date), or an end: `stop`
- * (nobody's failure), `loggedOut`, `refuse` (needs a person).
+ * The reactions to a close. `reopen`: at once. `contest`: one late attempt. `gate`: one canary for all instances. `suspend`: until a date. The final
+ * reactions are `stop` (not an error), `loggedOut` and `refuse` (a person has to act).
  */
 export const reactions = ['reopen', 'backOff', 'contest', 'gate', 'stop', 'loggedOut', 'suspend', 'refuse'] as const;
 export type Reaction = (typeof reactions)[number];
@@ -60,23 +60,23 @@ export type Reaction = (typeof reactions)[number];
 export interface Verdict {
   readonly cause: CloseCause;
   readonly reaction: Reaction;
-  /** For people, such as `401: logged out from another device`. */
+  /** The sentence for people, such as `401: logged out from another device`. */
   readonly sentence: string;
-  /** Suspended until, when the platform said so. */
+  /** The end of a suspension, if the platform gave one. */
   readonly until?: number;
 }
 
-/** What the chart knows when a close arrives. */
+/** The state of the chart when a close arrives. */
 export interface Situation {
-  /** A QR or code is on offer: then 408 is nobody's failure. */
+  /** True while a QR or code is on offer. A 408 is then not a failure. */
   readonly pairing: boolean;
-  /** Restarts asked for by the platform, this one included, within the window. */
+  /** The number of restarts within the window that the platform requested, including this one. */
   readonly restarts: number;
   readonly restartLimit: number;
-  /** Unknown closes in a row without reaching open, this one included. */
+  /** The number of consecutive unknown closes without an open connection between them, including this one. */
   readonly unknowns: number;
   readonly unknownLimit: number;
-  /** Take-overs within the window, this one included. */
+  /** The number of take-overs within the window, including this one. */
   readonly takeOvers: number;
   readonly now: number;
 }
@@ -91,7 +91,7 @@ const lost: Meaning = { cause: 'connectionLost', reaction: 'backOff', text: 'con
 const rejected: Meaning = { cause: 'rejected', reaction: 'refuse', text: 'the platform refused the session' };
 const unknown: Meaning = { cause: 'unknownError', reaction: 'backOff', text: 'closed for an unknown reason' };
 
-/** A code that is not listed is `unknown`: backing off is safe, throwing a session away is not. */
+/** The meanings of the platform's codes. A code that is not listed is `unknown`: a back-off is safe, but discarding a session is not. */
 const meanings: Readonly<Record<number, Meaning>> = {
   400: rejected,
   401: { cause: 'loggedOut', reaction: 'loggedOut', text: 'logged out from another device' },
@@ -110,7 +110,7 @@ const meanings: Readonly<Record<number, Meaning>> = {
   516: { cause: 'restartRequired', reaction: 'reopen', text: 'restart required by the platform' },
 };
 
-/** Closes of our own making, by the `reason` that the adapter gives them. */
+/** The meanings of closes by the gateway itself, keyed by the `reason` that the adapter sets. */
 const ownMeanings: Readonly<Record<string, Meaning>> = {
   storageUnavailable: { cause: 'storageUnavailable', reaction: 'backOff', text: 'the database is not available' },
   corruptCredentials: {
@@ -118,7 +118,7 @@ const ownMeanings: Readonly<Record<string, Meaning>> = {
     reaction: 'refuse',
     text: 'the stored credentials cannot be read: disconnect and pair again',
   },
-  // Whoever answered in place of the platform may be gone at the next try, and nothing was told to it.
+  // A host that answered in place of the platform may be gone at the next attempt, and received no secrets.
   platformUnreachable: { cause: 'unreachable', reaction: 'backOff', text: 'cannot reach web.whatsapp.com' },
   addressUnreachable: { cause: 'unreachable', reaction: 'backOff', text: 'cannot reach the address of the platform' },
   certificateRefused: { cause: 'certificateRefused', reaction: 'backOff', text: 'the server did not prove that it is the platform' },
@@ -152,7 +152,7 @@ const ownMeanings: Readonly<Record<string, Meaning>> = {
     text: 'the phone used the code, but the platform linked no device: the code was mistyped, or the client version is too old to be linked',
   },
   passkeyFailed: { cause: 'passkeyFailed', reaction: 'stop', text: 'the account could not be linked with its passkey' },
-  // The node renews its lease and goes on, or has lost it and closes the session for good.
+  // The node renews its lease and continues, or has lost the lease and closes the session for good.
   leaseUnsure: { ...lost, text: 'the lease of the node may have ended' },
   epochLost: { cause: 'epochLost', reaction: 'stop', text: 'the instance belongs to another node' },
   proxyFailed: { cause: 'proxyFailed', reaction: 'backOff', text: 'the proxy failed' },
@@ -168,13 +168,13 @@ const ownMeanings: Readonly<Record<string, Meaning>> = {
   },
 };
 
-/** `data.expire` of a 402: seconds from now, as text. */
+/** Returns the end of a suspension from `data.expire` of a 402, which holds seconds from now as text. */
 const expiry = (close: Close, now: number): number | undefined => {
   const seconds = Number(close.data?.['expire']);
   return Number.isFinite(seconds) && seconds > 0 ? now + seconds * 1000 : undefined;
 };
 
-/** An HTTP answer to the upgrade says nothing about the account: 4xx and 5xx there are the network's fault. */
+/** Returns true for the HTTP status of an upgrade. It says nothing about the account: 4xx and 5xx are errors of the network. */
 const ofUpgrade = (close: Close): boolean => close.data?.['stage'] === 'upgrade';
 
 const upgradeRefused: Meaning = { ...lost, text: 'the platform refused the connection' };
@@ -195,20 +195,23 @@ const escalate = (meaning: Meaning, situation: Situation): Meaning => {
   return meaning;
 };
 
-/** `text` as people read it, with the code before it. */
+/** Returns the text for people, with the code in front. */
 export const sentenceOf = (code: number | null, text: string): string => `${code === null ? '' : `${code}: `}${text}`;
 
-/** Of a pairing that ended by the gateway's own clock, as of one that the platform ended. */
+/** The sentence of a pairing that the gateway timed out. It equals that of a pairing that the platform timed out. */
 export const ranOut = sentenceOf(408, pairingExpired.text);
 
-/** The words of every verdict, each of which has one cause. */
+/** The texts of all verdicts. Each text belongs to one cause. */
 export const closeTexts: ReadonlyMap<string, CloseCause> = new Map(
   [lost, rejected, unknown, upgradeRefused, pairingExpired, ...Object.values(meanings), ...Object.values(ownMeanings)].map(
     ({ text, cause }) => [text, cause],
   ),
 );
 
-/** Causes whose details only the adapter knows: what is wrong with the network, what a proxy did, which value the platform refused, with which code. Its words are a fixed table. */
+/**
+ * Causes with details from the adapter, such as the error of the network or the proxy, or the refused value and its code. The adapter's texts come
+ * from a fixed table.
+ */
 const detailed: readonly CloseCause[] = [
   'unreachable',
   'certificateRefused',
@@ -219,7 +222,7 @@ const detailed: readonly CloseCause[] = [
   'passkeyFailed',
 ];
 
-/** Pure and total: every close has a verdict. */
+/** Returns the verdict of a close. Pure and total. */
 export function classify(close: Close, situation: Situation): Verdict {
   const { cause, reaction: usual, text } = escalate(meaningOf(close), situation);
   const until = cause === 'suspended' ? expiry(close, situation.now) : undefined;

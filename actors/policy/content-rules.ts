@@ -1,12 +1,12 @@
-/** What the platform's own clients allow in a message: a content that breaks a rule is refused before anything is stored or written. */
+/** The limits that the platform's own clients put on messages. Content that breaks a rule is refused before anything is stored or sent. */
 import type { ContactContent, EventFacts, GroupInviteContent, Place, PollContent, SendContent } from '../model.ts';
 import { isWebAddress } from '../web-address.ts';
 import { buttonsRule, carouselRule, listRule } from './interactive-rules.ts';
 
-/** A sentence for the sender, null when nothing is wrong. */
+/** Returns a sentence for the sender; null if the content is valid. */
 type Rule<Content> = (content: Content) => string | null;
 
-/** Fields with their longest length in characters. */
+/** Fields with their largest length in characters. */
 type Lengths = readonly (readonly [name: string, text: string, most: number])[];
 
 const tooLong = (fields: Lengths): string | null => {
@@ -24,7 +24,7 @@ const pollRule: Rule<PollContent> = ({ question, options, selectable }) => {
   return tooLong([['the question', question, 255], ...options.map((option) => ['an option', option, 100] as const)]);
 };
 
-/** A line break in a field of a card would begin another field. */
+/** A line break in a field of a card would start another field. */
 const hasControls = (text: string): boolean => /\p{Cc}/u.test(text);
 
 const contactRule: Rule<ContactContent> = ({ name, phones, organization, email, url }) => {
@@ -69,7 +69,7 @@ const eventRule: Rule<EventFacts> = ({ name, description, startsAt, endsAt, loca
   ]);
 };
 
-/** One row a kind; a kind without a row has no rules beyond its shape. */
+/** The rules by kind. A kind without a row has no rules beyond its schema. */
 const rules: { readonly [K in SendContent['kind']]?: Rule<Extract<SendContent, { kind: K }>> } = {
   poll: pollRule,
   contact: contactRule,
@@ -82,6 +82,6 @@ const rules: { readonly [K in SendContent['kind']]?: Rule<Extract<SendContent, {
   carousel: carouselRule,
 };
 
-/** What is wrong with the content, null when nothing is. */
+/** Returns the problem of the content as a sentence; null if the content is valid. */
 export const contentProblem = (content: SendContent): string | null =>
   (rules[content.kind] as Rule<SendContent> | undefined)?.(content) ?? null;

@@ -1,30 +1,30 @@
 /**
- * Who may start a handshake: some at once, some a second, in the order in which they asked.
+ * Admits handshakes in FIFO order, within limits for concurrency and rate.
  *
- * When many sessions fail for one common reason (the client is too old, the network is gone) a barrier goes up: one instance tries, with a
- * growing pause between tries, and the others follow when it got through.
+ * When many sessions fail for one common reason (an outdated client, an outage), a barrier stops all handshakes. One canary instance then tries with
+ * a growing back-off, and the others follow after its success.
  */
 import { backOff } from './back-off.ts';
 import type { Time } from '../ports.ts';
 
 export interface Gate {
-  /** Resolves when the instance may start its handshake. An abort takes it out of the line (and rejects). */
+  /** Resolves when the instance may start its handshake. An abort removes it from the queue and rejects. */
   admit(id: string, signal: AbortSignal): Promise<void>;
-  /** The handshake of this instance is over, however it ended. Idempotent. */
+  /** Releases the handshake slot of this instance after any outcome. Idempotent. */
   release(id: string): void;
-  /** The instance is logged in: a barrier comes down. */
+  /** Reports that the instance is logged in, which removes the barrier. */
   passed(id: string): void;
-  /** Puts the barrier up; `id` is the instance that failed. While it is up only a failure of the canary counts, and makes the pause longer. */
+  /** Raises the barrier. `id` is the failed instance. While the barrier is up, only a failure of the canary counts, and lengthens the back-off. */
   raise(reason: string, id: string): void;
   readonly waiting: number;
-  /** Why the barrier is up, '' when it is not. */
+  /** The reason of the barrier; '' if there is none. */
   readonly barrier: string;
 }
 
 export interface GateLimits {
   readonly atOnce: number;
   readonly perSecond: number;
-  /** Pauses between the tries of a canary, in milliseconds. */
+  /** The back-off between the attempts of a canary. In milliseconds. */
   readonly pause?: { readonly min: number; readonly max: number };
 }
 
@@ -38,7 +38,7 @@ interface Ticket {
 interface Barrier {
   readonly reason: string;
   readonly tries: number;
-  /** The next canary may not go before. */
+  /** The earliest time of the next canary. */
   readonly until: number;
   /** The instance that tries now. */
   readonly canary: string | null;
@@ -50,7 +50,7 @@ class TurnGate implements Gate {
   readonly #random: () => number;
   readonly #line: Ticket[] = [];
   readonly #inside = new Set<string>();
-  /** Moments of the newest entries, at most as many as one second allows. */
+  /** Times of the newest admissions, at most as many as one second allows. */
   readonly #entries: number[] = [];
   #barrier: Barrier | null = null;
   #timer: unknown = null;
@@ -77,7 +77,7 @@ class TurnGate implements Gate {
   }
 
   release(id: string): void {
-    // A canary that neither passed nor failed (it was stopped, or it waits for a person) makes room for another.
+    // A canary that neither passed nor failed (it was stopped, or waits for a person) makes room for another.
     const wasCanary = this.#barrier?.canary === id;
     if (this.#barrier && wasCanary) this.#barrier = { ...this.#barrier, canary: null };
     if (this.#inside.delete(id) || wasCanary) this.#advance();
@@ -105,7 +105,7 @@ class TurnGate implements Gate {
     return this.#barrier?.reason ?? '';
   }
 
-  /** Milliseconds until somebody may enter; null: not before something else happens. */
+  /** Returns the time until the next admission. In milliseconds; null if another event has to come first. */
   #wait(): number | null {
     const { atOnce, perSecond } = this.#limits;
     const canary = this.#barrier?.canary ?? null;
@@ -141,13 +141,16 @@ class TurnGate implements Gate {
 export const createGate = (limits: GateLimits, time: Time, random: () => number = () => 1): Gate => new TurnGate(limits, time, random);
 
 export interface OutageRule {
-  /** Milliseconds in which losses belong together. */
+  /** The period in which losses belong together. In milliseconds. */
   readonly window: number;
-  /** Least number of losses that can be an outage. */
+  /** The smallest number of losses that counts as an outage. */
   readonly least: number;
 }
 
-/** Takes the loss of one live session; `live` sessions are left. True when more than half are gone within the window. */
+/**
+ * Creates a function that records the loss of one live session. `live` is the number of remaining sessions. It returns true if more than half were
+ * lost within the window.
+ */
 export function createOutageWatch(rule: OutageRule): (now: number, live: number) => boolean {
   let losses: number[] = [];
   return (now, live) => {

@@ -1,7 +1,7 @@
-/** The limits of buttons, lists and carousels, and what phones show of buttons. */
+/** The limits of buttons, lists and carousels, and the display limits of phones. */
 import type { Button, ButtonsContent, CarouselContent, ListContent } from '../model.ts';
 
-/** A message has at most ten buttons. Every phone shows `replies` of them, or `links` buttons that open a link, call or copy, but no mixture. */
+/** The limit of a message is ten buttons. Every phone shows `replies` of them, or `links` buttons that open a link, call or copy, but no mixture. */
 const most = { buttons: 10, replies: 3, links: 2, cardButtons: 3, cards: 10 } as const;
 
 const countsOf = ({ buttons }: Pick<ButtonsContent, 'buttons'>) => {
@@ -24,7 +24,7 @@ export const buttonsRule = ({ text, buttons, legacy }: ButtonsContent): string |
   return labelProblem(buttons);
 };
 
-/** Says what some phones do not show of a message that is sent all the same; null when every phone shows it. */
+/** Returns a warning about parts that some phones do not show; null if every phone shows the whole message. The message is sent nevertheless. */
 export const buttonsWarning = (content: Pick<ButtonsContent, 'buttons'>): string | null => {
   const { replies, links } = countsOf(content);
   if (replies > 0 && links > 0) return 'some WhatsApp apps do not show replies beside buttons that open a link, call or copy';

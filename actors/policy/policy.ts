@@ -1,4 +1,4 @@
-/** Every constant of reconnection, admission and delivery in one record; `config/` supplies it, tests shorten it. Times in milliseconds. */
+/** All constants of reconnection, admission and delivery in one record. `config/` supplies it, and tests shorten it. Times in milliseconds. */
 import type { SlotLimits } from '../events/slots.ts';
 import type { CampaignPolicy } from './campaign-policy.ts';
 import type { Pace } from './token-bucket.ts';
@@ -6,44 +6,44 @@ import type { GateLimits, OutageRule } from './gate.ts';
 import type { ProxyPolicy } from './proxy-route.ts';
 
 export interface Policy {
-  /** Back-off: `U(0.5, 1) · min(max, min · 2^n)`; n returns to 0 after `stable` of connection. A connect cuts it short once in `cutEvery`. */
+  /** Back-off: `U(0.5, 1) · min(max, min · 2^n)`. `n` returns to 0 after `stable` of connection. A connect call cuts the wait short, once in `cutEvery`. */
   readonly reconnect: { readonly min: number; readonly max: number; readonly stable: number; readonly cutEvery: number };
-  /** Closes of unknown meaning in a row, none of which reached open, before the instance is refused. */
+  /** The number of consecutive unknown closes without an open connection after which the instance is refused. */
   readonly unknownCloseLimit: number;
-  /** Restarts asked for by the platform (515) that are free of charge within `window`. */
+  /** The number of restarts by the platform (515) within `window` that do not count as failures. */
   readonly restarts: { readonly limit: number; readonly window: number };
-  /** A session taken over by another login (440) tries once after U(min, max), then gives up for `window`. */
+  /** A session that another login took over (440) tries once after U(min, max), then gives up for `window`. */
   readonly replaced: { readonly min: number; readonly max: number; readonly window: number };
-  /** Crashes of our own making: `limit` within `window`, then failed for `cooldown`. */
+  /** The crash limit: after `limit` crashes within `window`, the part fails for `cooldown`. */
   readonly crash: { readonly limit: number; readonly window: number; readonly cooldown: number };
   readonly handshakes: GateLimits;
   readonly maxConnected: number;
-  /** How long a QR or a pairing code stays on offer. */
+  /** The lifetime of a QR code and of a pairing code. */
   readonly pairing: { readonly qr: number; readonly code: number };
-  /** How long `connect` waits for something to show before it answers. */
+  /** The longest wait of `connect` for a QR, a code or a connection. */
   readonly connectAnswer: number;
-  /** How long a call waits for a hibernated instance to wake. */
+  /** The longest wait of a call for a hibernated instance to wake. */
   readonly wakeTimeout: number;
-  /** How long one operation may take on the platform. */
+  /** The time-out of one operation on the platform. */
   readonly operationTimeout: number;
-  /** How long a session that is not connected tries to log in, so that it can unlink its device before its credentials go. */
+  /** The longest login of a session that is not connected and has to unlink its device before its credentials are deleted. */
   readonly unlinkTimeout: number;
-  /** Idle time after which an instance hibernates (0: never); how often a sleeping one wakes, and how long without traffic until it sleeps again. */
+  /** Hibernation: the idle time before it (0: never), the period of wake-ups, and the idle time after which a woken instance hibernates again. */
   readonly hibernation: { readonly after: number; readonly wakeEvery: number; readonly drain: number };
   readonly outage: OutageRule;
   readonly proxies: ProxyPolicy;
-  /** What may wait in the asynchronous queue of one instance: messages, and milliseconds. */
+  /** The limits of the asynchronous queue of one instance: messages, and milliseconds. */
   readonly queue: QueueLimits;
   readonly lookups: LookupPolicy;
   readonly campaigns: CampaignPolicy;
-  /** How often a client may have all groups listed anew. */
+  /** The shortest time between two forced listings of all groups. */
   readonly groups: { readonly forceEvery: number };
   readonly pictures: PicturePolicy;
-  /** Recipients of one status post at most. */
+  /** The largest number of recipients of one status post. */
   readonly statusRecipients: number;
-  /** How long the key of a send counts. */
+  /** The lifetime of an idempotency key. */
   readonly sendKeyAge: number;
-  /** Chats of one instance in which typing may be kept up at once. */
+  /** The largest number of chats of one instance with visible typing at once. */
   readonly typingAtOnce: number;
   readonly chatbot: ChatbotPolicy;
   readonly recorder: { readonly maxWait: number; readonly maxBatch: number };
@@ -52,142 +52,142 @@ export interface Policy {
   readonly autoDownload: AutoDownload;
   readonly chatwoot: ChatwootPolicy;
   readonly webhooksPerInstance: number;
-  /** Tags of leads, and quick replies that are kept here, of one instance. */
+  /** The largest number of lead tags, and of quick replies in the gateway, for one instance. */
   readonly definitionsPerInstance: number;
   readonly adminRotateCooldown: number;
-  /** How often the figures of quality are logged; 0 or absent: not at all. */
+  /** The period with which the figures of quality are logged; 0 or absent for never. */
   readonly numbersEvery?: number;
-  /** How long a stop waits for storage and receivers; what they did not take by then is taken up at the next start. */
+  /** The longest wait of a stop for storage and receivers. The next start continues unfinished work. */
   readonly stopGrace?: number;
-  /** How long a post to a webhook may take, in milliseconds. A session that moves waits as long for posts under way. */
+  /** The time-out of a post to a webhook. In milliseconds. A session that moves waits as long for posts in flight. */
   readonly postTimeout?: number;
 }
 
-/** Which media is downloaded as it arrives. */
+/** The media that is downloaded on arrival. */
 export interface AutoDownload {
-  /** `image`, `video`, `audio`, `document`, `sticker`; none: nothing is. */
+  /** `image`, `video`, `audio`, `document`, `sticker`; empty for none. */
   readonly kinds: readonly string[];
-  /** Bytes of one file. */
+  /** The size limit of one file. In bytes. */
   readonly most: number;
-  /** How long the event of a message waits for its file, in milliseconds. */
+  /** The longest wait of a message's event for its file. In milliseconds. */
   readonly wait: number;
 }
 
-/** How long what is stored is kept, in milliseconds; 0: for ever. What was delivered has bounds of its own. */
+/** Retention times of stored data. In milliseconds; 0 for ever. Delivered events have limits of their own. */
 export interface Retention {
   readonly messages: number;
-  /** Then only counts are kept. */
+  /** The age at which receipts are replaced by counts. */
   readonly receipts: number;
-  /** Since their last use. */
+  /** The time since the last use. */
   readonly files: number;
-  /** Bytes of all files together; 0: no limit. */
+  /** The limit of all files together. In bytes; 0 for no limit. */
   readonly fileBytes: number;
 }
 
 export interface QueueLimits {
-  /** Messages that may wait. */
+  /** The largest number of waiting messages. */
   readonly items: number;
-  /** Milliseconds that a message may wait. */
+  /** The longest wait of a message. In milliseconds. */
   readonly age: number;
 }
 
-/** When the chatbot answers, and what it may cost. */
+/** The pace and the cost limits of the chatbot. */
 export interface ChatbotPolicy {
-  /** Texts that come within `pause` of each other are one question; the first of them waits `longestPause` at most. */
+  /** Texts within `pause` of each other form one question. The first of them waits at most `longestPause`. */
   readonly pause: number;
   readonly longestPause: number;
-  /** Texts of a question at most. */
+  /** The largest number of texts in a question. */
   readonly burst: number;
-  /** Older messages are not answered. */
+  /** The age beyond which messages are not answered. */
   readonly fresh: number;
-  /** Calls under way at once: of all instances, and of one. */
+  /** The limits of concurrent calls: for all instances, and for one. */
   readonly atOnce: { readonly total: number; readonly perInstance: number };
-  /** Of one call. */
+  /** The time-out of one call. */
   readonly timeout: number;
-  /** After a failure that may pass: how often, and after how long it is asked again. */
+  /** The number of retries after a transient failure. `retry` is their back-off. */
   readonly retries: number;
   readonly retry: { readonly min: number; readonly max: number };
   readonly circuit: { readonly failures: number; readonly min: number; readonly max: number };
-  /** Of one instance on one day; 0: no bound. */
+  /** The token limit of one instance for one day; 0 for no limit. */
   readonly tokensPerDay: number;
-  /** Of one answer. */
+  /** The token limit of one answer. */
   readonly answerTokens: number;
-  /** Times that the model is asked again with what its tools led to, and uses of tools, for one answer. */
+  /** The number of further calls with tool results for one answer. `toolCalls` limits the tool calls of one answer. */
   readonly toolRounds: number;
   readonly toolCalls: number;
-  /** Messages of one answer at most. */
+  /** The largest number of messages in one answer. */
   readonly pieces: number;
-  /** Of one conversation. */
+  /** The limit of one conversation. */
   readonly answersPerMinute: number;
-  /** Of one conversation, without a minute of silence. */
+  /** The limit of one conversation without a minute of silence. */
   readonly answersInARow: number;
-  /** Of one chat, within a day of UTC. */
+  /** The limit of one chat within a UTC day. */
   readonly answersPerDay: number;
-  /** Of one instance, under way or over for less than a minute. */
+  /** The limit of one instance: conversations that run, or ended less than a minute ago. */
   readonly conversations: number;
 }
 
-/** Looking numbers up before the first message; ages in milliseconds. */
+/** Limits of number look-ups before the first message. Ages in milliseconds. */
 export interface LookupPolicy {
-  /** Of one session. */
+  /** The rate limit of one session. */
   readonly pace: Pace;
-  /** How long an answer counts that found an account, and one that found none. */
+  /** The cache lifetime of look-ups that found an account. `absentFor` is that of look-ups that found none. */
   readonly knownFor: number;
   readonly absentFor: number;
 }
 
-/** Looking up pictures of people and groups. */
+/** Limits of look-ups of people's and groups' pictures. */
 export interface PicturePolicy {
-  /** Of one session. */
+  /** The rate limit of one session. */
   readonly pace: Pace;
-  /** Milliseconds for which an answer counts. */
+  /** The cache lifetime of an answer. In milliseconds. */
   readonly age: number;
-  /** People and groups of one session that may wait to be looked up. */
+  /** The largest number of people and groups of one session that wait for a look-up. */
   readonly waiting: number;
-  /** Answers of one session in memory. */
+  /** The largest number of cached answers of one session. */
   readonly remembered: number;
 }
 
-/** The connector to Chatwoot; times in milliseconds. */
+/** Limits of the Chatwoot connector. Times in milliseconds. */
 export interface ChatwootPolicy {
-  /** Largest file that goes there, in bytes. */
+  /** The largest file that is sent to Chatwoot. In bytes. */
   readonly fileBytes: number;
-  /** How long it is known which messages stand on both sides. */
+  /** The retention time of the links between messages on both sides. */
   readonly keep: number;
-  /** How long what an agent wrote waits for a session that is away. */
+  /** The longest wait of an agent's message for a session that is not connected. */
   readonly replyWait: number;
-  /** Messages of agents that may wait for one instance; Chatwoot shows more as failed. */
+  /** The largest number of agents' messages that wait for one instance. Further ones fail in Chatwoot. */
   readonly waiting: number;
-  /** Messages of agents that are being sent at once: of all instances, and of one. */
+  /** The largest number of agents' messages in flight: for all instances, and for one. */
   readonly atOnce: number;
   readonly atOncePerInstance: number;
 }
 
 export interface DeliveryPolicy {
-  /** Lanes of one webhook that are sent side by side. */
+  /** The largest number of parallel lanes of one webhook. */
   readonly concurrency: number;
-  /** Delays before the attempts that keep the lane waiting; the first is 0. */
+  /** The delays of attempts that block the lane. The first is 0. */
   readonly quick: readonly number[];
-  /** Delays of the attempts after those, the row being parked. */
+  /** The delays of later attempts, for which the row is parked. */
   readonly slow: readonly number[];
-  /** Failures in a row that open the circuit, and the pauses between probes. */
+  /** The number of consecutive failures that open the circuit breaker, and the back-off between probes. */
   readonly circuit: { readonly failures: number; readonly min: number; readonly max: number };
-  /** Rows of one webhook and instance held in memory, and bytes of their bodies; the rest waits in the database. */
+  /** The memory limit for one webhook and instance: rows, and bytes of their bodies. Further rows wait in the database. */
   readonly inMemory: number;
   readonly inMemoryBytes: number;
-  /** Longest `Retry-After` that is honoured. */
+  /** The longest `Retry-After` that is followed. */
   readonly retryAfterMax: number;
-  /** Posts under way at once: of all webhooks together, and to one host. */
+  /** The limits of posts in flight: for all webhooks together, and for one host. */
   readonly atOnce: SlotLimits;
-  /** What may wait for one webhook: deliveries, bytes of their bodies, age of the event. */
+  /** The limits of waiting deliveries of one webhook: rows, bytes of their bodies, age of the event. */
   readonly bounds: { readonly rows: number; readonly bytes: number; readonly age: number };
-  /** Past deliveries: rows of a webhook (delivered and dead ones each), and ages of the event until which they are kept (0: not at all). */
+  /** The limits of past deliveries: rows of a webhook (for delivered and for dead ones each), and ages of the events (0: none are kept). */
   readonly kept: { readonly rows: number; readonly delivered: number; readonly dead: number };
-  /** How often the bounds are looked after. */
+  /** The period of the check of these limits. */
   readonly sweepEvery: number;
 }
 
-/** Milliseconds after which a session, or a client, that met the cap of connected sessions tries again. */
+/** The time after which a session or a client at the cap of connected sessions retries. In milliseconds. */
 export const capRetryMs = 60_000;
 
 export const usualStopGrace = 3_000;

@@ -1,4 +1,4 @@
-/** Chooses managed proxies of the catalogue. Pure; chance comes as an argument. */
+/** Chooses managed proxies of the catalogue. Pure, with randomness as an argument. */
 import type { ProxyCatalogue, ProxyCity, ProxyCountry, ProxyRegion } from '../model.ts';
 
 export type Chosen = { readonly ok: true; readonly urls: readonly string[] } | { readonly ok: false; readonly message: string };
@@ -13,7 +13,10 @@ interface Choice {
 const citiesOf = (country: ProxyCountry, { state, city }: ProxyRegion): readonly ProxyCity[] =>
   country.cities.filter((one) => (state === '' || one.state === state) && (city === '' || one.value === city));
 
-/** Proxies of the cities that fit, and the country's own where no city was asked for or none has its own. */
+/**
+ * Returns the proxies of the matching cities. Adds those of the country if the region names neither state nor city. Uses those of the country alone
+ * if no city has its own.
+ */
 const choicesIn = (country: ProxyCountry, region: ProxyRegion): readonly Choice[] => {
   const cities = region.state === '' && region.city === '' ? country.cities : citiesOf(country, region);
   const own = cities.flatMap((city) => city.proxies.map((template) => ({ template, city })));
@@ -21,7 +24,7 @@ const choicesIn = (country: ProxyCountry, region: ProxyRegion): readonly Choice[
   return own.length > 0 ? own : country.proxies.map((template) => ({ template, city: cities[0] }));
 };
 
-/** Without a country every country fits. */
+/** Returns the choices of a region. Without a country, every country matches. */
 const choices = (catalogue: ProxyCatalogue, region: ProxyRegion): readonly (Choice & { readonly country: string })[] =>
   catalogue
     .filter(({ value }) => region.country === '' || value === region.country)
@@ -36,7 +39,7 @@ const objectionTo = (catalogue: ProxyCatalogue, region: ProxyRegion): string | n
 };
 
 /**
- * Addresses for a region, in the order in which they are to be tried: a random one first. `session`: what `{session}` becomes, so that a new one is
+ * Returns addresses for a region in the order of attempts, which starts at a random one. `session` replaces `{session}`, so another value selects
  * another exit of the same provider.
  */
 export const chooseProxies = (catalogue: ProxyCatalogue, region: ProxyRegion, session: string, random: number): Chosen => {
@@ -59,7 +62,7 @@ interface Choosing {
   readonly chance: { random(): number; hex(bytes: number): string };
 }
 
-/** Another proxy of the same region; '' when there is none. */
+/** Returns another proxy of the same region; '' if there is none. */
 export const anotherProxy = ({ proxies, chance }: Choosing, region: ProxyRegion, than: string): string => {
   const chosen = chooseProxies(proxies.catalogue ?? [], region, chance.hex(4), chance.random());
   return (chosen.ok ? chosen.urls : []).find((url) => url !== than) ?? '';

@@ -1,21 +1,21 @@
-/** What an instance's settings of its proxy come to at this moment. Pure. */
+/** Derives the current route from the proxy settings of an instance. Pure. */
 import type { ProxySettings, Route } from '../model.ts';
 
 export interface ProxyPolicy {
-  /** Sessions may connect from the server's own address. */
+  /** True if sessions may connect from the server's own address. */
   readonly direct: boolean;
-  /** How long the fallback is used before a new connection tries the owner's proxy again, in milliseconds. */
+  /** The time for which the fallback is used before a new connection tries the owner's proxy again. In milliseconds. */
   readonly primaryEvery: number;
 }
 
-/** Failures of a proxy in a row before its fallback, or another managed proxy, is used: the first one may be the network's fault. */
+/** The number of consecutive failures before the fallback, or another managed proxy, is used. The network may have caused a single failure. */
 export const failuresBeforeFallback = 2;
 
 const through = (url: string, managed: boolean): Route => ({ via: 'proxy', url, managed });
 const serverRoute = ({ managedUrl }: ProxySettings, direct: boolean): Route =>
   managedUrl === '' ? { via: direct ? 'direct' : 'nowhere' } : through(managedUrl, true);
 
-/** `primary`: the owner's proxy is tried although the fallback is in use. */
+/** Returns the route. `primary`: use the owner's proxy although the fallback is active. */
 export const routeOf = (settings: ProxySettings, direct: boolean, primary = false): Route => {
   if (settings.mode === 'custom' && (primary || settings.fallbackSince === null)) return through(settings.url, false);
   if (settings.mode === 'none') return { via: direct ? 'direct' : 'nowhere' };

@@ -1,15 +1,15 @@
-/** How often something may be done: so many times at once, then one more for each period. */
+/** A token bucket: a burst of actions at once, then one more for each period. */
 
 export interface Pace {
-  /** Times that may follow each other at once, after a pause. */
+  /** The number of actions that may follow each other at once, after a pause. */
   readonly burst: number;
-  /** Milliseconds until one more is allowed. */
+  /** The time until one more action is allowed. In milliseconds. */
   readonly every: number;
 }
 
 export interface Bucket {
   readonly tokens: number;
-  /** Unix milliseconds of `tokens`. */
+  /** The time at which `tokens` was counted. In Unix milliseconds. */
   readonly at: number;
 }
 
@@ -20,7 +20,7 @@ const filled = ({ tokens, at }: Bucket, { burst, every }: Pace, now: number): Bu
   at: now,
 });
 
-/** Takes so many, or none; `wait`: milliseconds until there are as many, 0 when they were taken. There are never more than the burst. */
+/** Takes `count` tokens, or none. `wait`: milliseconds until there are enough tokens; 0 if they were taken. A bucket never holds more than the burst. */
 export const takeToken = (bucket: Bucket, pace: Pace, now: number, count = 1): { readonly bucket: Bucket; readonly wait: number } => {
   const current = filled(bucket, pace, now);
   if (current.tokens >= count) return { bucket: { ...current, tokens: current.tokens - count }, wait: 0 };
